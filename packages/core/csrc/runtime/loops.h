@@ -1,0 +1,53 @@
+/* loops.h - the contract between elementwise kernels and the code that drives them.
+ *
+ * A loop walks `n` elements along one dimension. data[0] is the output, data[1..] the inputs; strides are bytes, of any
+ * sign, 0 for a broadcast operand. Operands are either the very same memory (in-place) or disjoint. Shapes and dtypes are
+ * already checked. Loops do not allocate, lock, fail or know Python.
+ *
+ * Every kernel file is compiled once per instruction set with TD_ISA set to its suffix and exports one table
+ * TD_TABLE(<file>) of (op name, compute dtype, loop); the best table is chosen at load. */
+#ifndef TD_LOOPS_H
+#define TD_LOOPS_H
+#include "tensor.h"
+
+typedef void (*td_loop)(char *const *data, const int64_t *strides, int64_t n, const void *context);
+
+typedef struct td_loop_entry {
+    const char *name; /* op name, as in the op table */
+    int dtype;        /* dtype of the computation: that of the first input (td_dtype) */
+    td_loop loop;
+} td_loop_entry; /* tables end with a row whose name is NULL */
+
+#define TD_PASTE_(a, b) a##_##b
+#define TD_PASTE(a, b) TD_PASTE_(a, b)
+#ifdef TD_ISA
+#define TD_TABLE(file) TD_PASTE(td_table_##file, TD_ISA) /* td_table_unary_avx512 */
+#define TD_SYM(name) TD_PASTE(name, TD_ISA)              /* td_softmax_f32_avx512 */
+#endif
+
+/* ---- n-dimensional iteration (runtime/nd.c) ---- */
+#define TD_MAX_OPERANDS 8
+typedef struct td_nd {
+    int ndim, nop;
+    int64_t numel;
+    int64_t sizes[TD_MAX_DIMS];
+    int64_t strides[TD_MAX_DIMS][TD_MAX_OPERANDS]; /* bytes; dimension 0 is the inner one */
+    char *data[TD_MAX_OPERANDS];
+} td_nd;
+
+/* Operand 0 is the output and has the full shape; the others are broadcast to it. Dimensions of size 1 are dropped,
+ * the rest ordered by the output's strides (inner first) and merged where all operands allow it. */
+td_status td_nd_init(td_nd *nd, int nop, td_tensor *const *operands);
+/* The same from raw strides (bytes): for operands that are no tensors of their own, such as reductions. */
+void td_nd_init_raw(td_nd *nd, int nop, char *const *data, int ndim, const int64_t *sizes, const int64_t *const *strides);
+/* Walk it, in parallel when numel * cost is worth it. cost: about nanoseconds per element (add 0.3, exp 1, pow 10). */
+void td_nd_run(const td_nd *nd, td_loop loop, const void *context, double cost);
+void td_nd_run_serial(const td_nd *nd, td_loop loop, const void *context);
+
+/* ---- common whole-tensor helpers (runtime/copy.c), all dtypes, any strides ---- */
+td_status td_copy(td_tensor *dst, const td_tensor *src);             /* broadcasts src, converts dtype, resolves conj/neg bits */
+td_status td_fill(td_tensor *dst, const td_scalar *value);
+td_status td_contiguous(td_tensor **out, const td_tensor *src);      /* alias if already row-major, else a copy */
+td_status td_cast(td_tensor **out, const td_tensor *src, td_dtype dtype); /* alias if nothing changes, else a dense copy */
+
+#endif

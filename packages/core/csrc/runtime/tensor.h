@@ -1,0 +1,97 @@
+/* tensor.h - storages and tensors, without Python.
+ *
+ *   td_tensor ──storage──▶ td_storage ──data──▶ bytes
+ *      │ offset, sizes, strides (elements), dtype, device, flags
+ *
+ * A storage is reference counted and shared by the tensors that view it. A td_tensor has one owner: whoever made it
+ * frees it, or hands it over. The version counter lives in the storage, so every view and detach() shares it;
+ * a tensor made by `.data` carries a counter of its own. */
+#ifndef TD_TENSOR_H
+#define TD_TENSOR_H
+#include <stddef.h>
+#include "dtype.h"
+#include "error.h"
+#include "scalar.h"
+
+#define TD_MAX_DIMS 64
+#define TD_INLINE_DIMS 6
+
+typedef enum td_device { TD_CPU, TD_META } td_device;
+
+typedef struct td_version { int64_t refs; uint32_t value; } td_version;
+
+typedef struct td_storage {
+    char *data;      /* NULL for meta storages and for empty ones */
+    int64_t nbytes;
+    int64_t refs;
+    uint32_t version;
+    uint8_t device;  /* td_device */
+    uint8_t fixed;   /* 1: memory belongs to somebody else (numpy, a file) and cannot be resized */
+    void (*release)(void *context, char *data, int64_t nbytes);
+    void *context;
+    void *object;    /* borrowed: the Python storage object that stands for this one, or NULL */
+} td_storage;
+
+enum { TD_FLAG_CONJ = 1, TD_FLAG_NEG = 2, TD_FLAG_WRAPPED = 4 /* a Python number */, TD_FLAG_INFERENCE = 8 };
+
+typedef struct td_tensor {
+    td_storage *storage;
+    td_version *own_version; /* NULL: the storage's counter */
+    int64_t offset;          /* elements from the start of the storage */
+    int64_t numel;
+    int64_t *sizes, *strides; /* ndim entries each; strides in elements */
+    int32_t ndim;
+    uint8_t dtype, device, flags, unused;
+    int64_t inline_dims[2 * TD_INLINE_DIMS];
+} td_tensor;
+
+/* ---- storage (runtime/storage.c) ---- */
+td_status td_storage_new(td_storage **out, int64_t nbytes, td_device device);
+td_storage *td_storage_keep(td_storage *s);
+void td_storage_drop(td_storage *s);
+td_status td_storage_resize(td_storage *s, int64_t nbytes); /* keeps the old bytes */
+
+/* ---- making tensors (runtime/tensor.c); every out pointer is set only on success ---- */
+td_status td_tensor_empty(td_tensor **out, td_dtype dtype, td_device device, int ndim, const int64_t *sizes);
+td_status td_tensor_empty_strided(td_tensor **out, td_dtype dtype, td_device device, int ndim, const int64_t *sizes,
+                                  const int64_t *strides);
+/* Same dtype, device and shape as `like`; its strides too if it is dense without overlap, else row-major. */
+td_status td_tensor_empty_like(td_tensor **out, const td_tensor *like, td_dtype dtype);
+/* A view of `base`'s storage: no check but arithmetic; use the functions of ops/view.c for checked views. */
+td_status td_tensor_view(td_tensor **out, const td_tensor *base, int ndim, const int64_t *sizes,
+                         const int64_t *strides, int64_t offset);
+td_status td_tensor_alias(td_tensor **out, const td_tensor *base);
+td_status td_tensor_on_storage(td_tensor **out, td_storage *s, td_dtype dtype, int ndim, const int64_t *sizes,
+                               const int64_t *strides, int64_t offset);
+/* 0-dim tensor holding one number, marked as a Python number */
+td_status td_tensor_from_scalar(td_tensor **out, const td_scalar *value, td_dtype dtype);
+void td_tensor_free(td_tensor *t); /* NULL is fine */
+
+/* ---- asking ---- */
+static inline void *td_data(const td_tensor *t)
+{
+    return t->storage->data ? t->storage->data + t->offset * td_itemsize((td_dtype)t->dtype) : NULL;
+}
+static inline bool td_is_meta(const td_tensor *t) { return t->device == TD_META; }
+bool td_is_contiguous(const td_tensor *t);                    /* row-major; size-1 dims and empty tensors do not matter */
+bool td_is_channels_last(const td_tensor *t);                 /* 4-D (or 5-D) with channels innermost */
+bool td_is_dense(const td_tensor *t);                         /* non-overlapping and dense in some order */
+bool td_has_zero_stride(const td_tensor *t);                  /* one memory place stands for several elements */
+bool td_may_overlap(const td_tensor *a, const td_tensor *b);  /* byte ranges of the two intersect */
+bool td_same_layout(const td_tensor *a, const td_tensor *b);  /* same storage, offset, sizes, strides */
+bool td_same_shape(const td_tensor *a, const td_tensor *b);
+static inline uint32_t td_version_of(const td_tensor *t) { return t->own_version ? t->own_version->value : t->storage->version; }
+static inline void td_version_bump(td_tensor *t) { if (t->own_version) t->own_version->value++; else t->storage->version++; }
+
+/* ---- shapes (runtime/shape.c): checked arithmetic and the field's rules ---- */
+td_status td_numel(int ndim, const int64_t *sizes, int64_t *out);            /* refuses negative sizes and overflow */
+void td_row_major(int ndim, const int64_t *sizes, int64_t *strides);
+td_status td_wrap_dim(int64_t dim, int64_t ndim, int64_t *out);              /* IndexError with the legal range; ndim 0 counts as 1 */
+td_status td_broadcast(int na, const int64_t *a, int nb, const int64_t *b, int *nout, int64_t *out);
+static inline bool td_add_overflows(int64_t a, int64_t b, int64_t *r) { return __builtin_add_overflow(a, b, r); }
+static inline bool td_mul_overflows(int64_t a, int64_t b, int64_t *r) { return __builtin_mul_overflow(a, b, r); }
+/* "[2, 3]" into a caller's buffer, for messages */
+#define TD_SHAPE_TEXT 256
+const char *td_shape_text(int ndim, const int64_t *sizes, char buffer[TD_SHAPE_TEXT]);
+
+#endif
