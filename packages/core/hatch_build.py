@@ -1,0 +1,152 @@
+"""Build the native core: as a hatchling hook for wheels, or in place with `python packages/core/hatch_build.py`.
+
+Three kinds of C: kernels are compiled once for each instruction set; what touches Python gets Python.h and the
+limited API of 3.11, so that one library serves every later Python; the rest is plain C. Part of the C is
+generated from the op table (`taeda/_ops`) into the build folder. TAEDA_SANITIZE=address,undefined builds an
+instrumented library into a folder of its own and prints that folder, for use as TAEDA_NATIVE.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import platform
+import sys
+import sysconfig
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+CSRC = HERE / "csrc"
+PACKAGE = HERE / "src" / "taeda"
+BUILD = HERE / "build"
+LIMITED_API = "-DPy_LIMITED_API=0x030B0000"  # cffi's own default is older and truncates pointers
+LIBRARY = "_core.abi3.so"
+
+ISA_FLAGS: dict[str, tuple[str, ...]] = {"generic": ()}
+if platform.machine() in ("x86_64", "AMD64"):
+    ISA_FLAGS["avx2"] = ("-mavx2", "-mfma", "-mf16c")
+    ISA_FLAGS["avx512"] = (
+        *("-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mfma", "-mf16c"),
+        "-mprefer-vector-width=512",
+    )
+CFLAGS = (
+    *("-O3", "-g0", "-std=gnu11", "-fPIC", "-fvisibility=hidden", f"-ffile-prefix-map={HERE}=."),
+    # No fast-math: NaN and infinity are kept, and no ISA fuses what another does not.
+    *("-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"),
+    *("-Wall", "-Wextra", "-Wno-unused-parameter", "-Wno-missing-field-initializers", "-Werror=implicit"),
+)
+LDFLAGS = ("-lm", "-lpthread", "-ldl")
+REPRODUCIBLE = ("-Wl,--build-id=none", "-s")  # for wheels: the same sources give the same bytes
+
+
+def _load(name: str, path: Path) -> ModuleType:
+    """Import a file, or a folder with `__init__.py`, as top-level `name`: taeda itself cannot be imported yet."""
+    folder = [str(path)] if path.is_dir() else None
+    file = path / "__init__.py" if path.is_dir() else path
+    spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=folder)
+    assert spec is not None and spec.loader is not None
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+cc = _load("_taeda_cc", PACKAGE / "_build" / "cc.py")
+
+
+def build_native(out: Path | None = None, extra_ldflags: tuple[str, ...] = ()) -> Path:
+    """Generate, compile and link the native core; return the library. In place unless `out` says where."""
+    cc.require_tools()
+    sanitize = os.environ.get("TAEDA_SANITIZE", "")
+    folder = BUILD / ("native-" + sanitize.replace(",", "-") if sanitize else "native")
+    generated = _generate(folder / "generated")
+    default = folder / "lib" / LIBRARY if sanitize else PACKAGE / "_native" / LIBRARY
+    units = _units(generated, folder / "generated")
+    flags = (*CFLAGS, *_sanitizer(sanitize))
+    return cc.build(units, out or default, folder, flags, (*_sanitizer(sanitize), *extra_ldflags, *LDFLAGS))
+
+
+def _sanitizer(names: str) -> tuple[str, ...]:
+    if not names:
+        return ()
+    return ("-O1", "-g1", "-fno-omit-frame-pointer", f"-fsanitize={names}", "-fno-sanitize-recover=undefined")
+
+
+def _units(generated: list[Path], folder: Path) -> list[Any]:
+    include = tuple(f"-I{path}" for path in (CSRC, folder, PACKAGE / "include"))
+    python = (*include, f"-I{cc.python_include()}", LIMITED_API)
+    version = f"py{sys.version_info.major}{sys.version_info.minor}"  # two Pythons do not undo each other's objects
+    plain = [path for name in ("runtime", "ops") for path in sorted((CSRC / name).glob("*.c"))]
+    bound = [path for name in ("python", "autograd") for path in sorted((CSRC / name).glob("*.c"))]
+    kernels = sorted((CSRC / "kernels").glob("*.c"))
+    return [
+        *(
+            cc.Unit(path, (*include, f"-DTD_ISA={isa}", *flags), isa)
+            for path in kernels
+            for isa, flags in ISA_FLAGS.items()
+        ),
+        *(cc.Unit(path, python, version) for path in [*bound, *generated]),
+        *(cc.Unit(path, include) for path in plain),
+    ]
+
+
+def _generate(folder: Path) -> list[Path]:
+    """Write what the op table and the module header imply; return the C files among it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    _load("_ops", PACKAGE / "_ops")
+    from _ops._generate import generate  # the table, imported as a top-level package
+
+    with cc.locked(folder):
+        written = [Path(path) for path in generate(folder)]
+        return [*(path for path in written if path.suffix == ".c"), _glue(folder / "_core.c")]
+
+
+def _glue(target: Path) -> Path:
+    """The module `taeda._native._core` as cffi writes it, from the declarations marked in python/module.h."""
+    import cffi
+
+    header = (CSRC / "python" / "module.h").read_text()
+    declared = header.partition("/* cdef: begin */")[2].partition("/* cdef: end */")[0]
+    ffi = cffi.FFI()
+    ffi.cdef(declared if "td_register" in declared else f"void td_register(void);\n{declared}")
+    ffi.set_source("taeda._native._core", '#include "python/module.h"')
+    with contextlib.redirect_stdout(None):  # it would announce every visit
+        ffi.emit_c_code(str(target))
+    return target
+
+
+try:
+    from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+except ImportError:  # run in place, in an environment without hatchling
+    BuildHookInterface = object
+
+
+class NativeHook(BuildHookInterface):  # type: ignore[misc]
+    """What hatchling calls: an editable install builds in place, a wheel gets a stripped library of its own."""
+
+    PLUGIN_NAME = "custom"
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        if self.target_name != "wheel":  # a source distribution never compiles
+            return
+        try:
+            if version == "editable":
+                build_native()
+                return
+            library = build_native(BUILD / "wheel" / LIBRARY, REPRODUCIBLE)
+        except (cc.NotReady, cc.CompileError) as error:
+            self.app.abort(str(error))
+        build_data["pure_python"] = False
+        build_data["tag"] = f"cp311-abi3-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
+        build_data["force_include"][str(library)] = f"taeda/_native/{LIBRARY}"
+
+
+if __name__ == "__main__":
+    try:
+        library = build_native()
+    except (cc.NotReady, cc.CompileError) as problem:
+        sys.exit(str(problem))
+    if os.environ.get("TAEDA_SANITIZE"):
+        print(library.parent)

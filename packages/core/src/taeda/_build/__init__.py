@@ -1,0 +1,1 @@
+"""Building native code: used by the build hook, by `tools/run.py` (by path) and by C++ extensions."""

@@ -1,0 +1,193 @@
+"""Compile C files into one shared library: in parallel, and only what changed.
+
+An object is current while its command line and the content of every file that the compiler read for it
+(`-MMD` names them) are what they were. Times of files do not count, so a branch switched back and forth
+costs nothing. Two processes may build the same folder: one waits. Standard library only, and nothing of
+taeda is imported, because this file runs before taeda exists.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+__all__ = ["CompileError", "NotReady", "Unit", "build", "compiler", "locked", "python_include", "require_tools"]
+
+CANDIDATES = ("cc", "gcc", "clang")
+
+
+class NotReady(RuntimeError):
+    """This machine cannot compile. The text is three lines: what is missing, how to get it, what else works."""
+
+
+class CompileError(RuntimeError):
+    """The compiler refused a file. The text holds the command and what the compiler said."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One object: a source, flags of its own, and a tag that keeps two objects of one source apart."""
+
+    source: Path
+    flags: tuple[str, ...] = ()
+    tag: str = ""
+
+    def object_name(self) -> str:
+        # Two folders may hold files of one name, so the folder takes part.
+        folder = hashlib.sha256(str(self.source.parent).encode()).hexdigest()[:8]
+        return "-".join(filter(None, (self.source.stem, self.tag, folder))) + ".o"
+
+
+def require_tools() -> None:
+    """Raise NotReady unless there are a C compiler and the header of the running Python."""
+    compiler()
+    python_include()
+
+
+def compiler() -> list[str]:
+    """The compiler's command: $CC if set, else the first of cc, gcc and clang. NotReady if there is none."""
+    for name in [os.environ["CC"]] if os.environ.get("CC") else CANDIDATES:
+        command = shlex.split(name)
+        if command and shutil.which(command[0]):
+            return command
+    looked = f"$CC = {os.environ['CC']!r}" if os.environ.get("CC") else ", ".join(CANDIDATES)
+    raise NotReady(
+        f"taeda's core is built from C, and there is no C compiler here (looked for {looked}).\n"
+        "Get one: `apt install gcc` (Debian, Ubuntu), `dnf install gcc` (Fedora), `xcode-select --install` (macOS).\n"
+        "Then run the same command again; a ready-made wheel of taeda-core needs no compiler."
+    )
+
+
+def python_include() -> Path:
+    """The folder of Python.h of the running interpreter. NotReady if the header is not installed."""
+    folder = Path(sysconfig.get_path("include"))
+    if (folder / "Python.h").is_file():
+        return folder
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    raise NotReady(
+        f"taeda's tensor is a C type, and Python.h of Python {version} is not installed (looked in {folder}).\n"
+        f"Get it: `apt install python{version}-dev` (Debian, Ubuntu), `dnf install python{version}-devel` (Fedora).\n"
+        "Then run the same command again; a ready-made wheel of taeda-core needs no headers."
+    )
+
+
+def build(
+    units: Sequence[Unit], out: Path, folder: Path, cflags: Sequence[str], ldflags: Sequence[str]
+) -> Path:
+    """Compile `units` with objects in `folder`, link them to the shared library `out`, return `out`.
+
+    What is current is not done again. `out` is replaced in one step, so whoever has the old library loaded
+    keeps it. Raises NotReady without a compiler, CompileError with the compiler's own words.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with locked(folder):
+        state = _Build(folder, compiler(), tuple(cflags))
+        with ThreadPoolExecutor(_jobs()) as threads:
+            objects = list(threads.map(state.compile, units))
+        state.link(objects, out, ldflags)
+    return out
+
+
+class _Build:
+    """What one build knows: the compiler, its version, and the digests of files read so far."""
+
+    def __init__(self, folder: Path, command: list[str], cflags: tuple[str, ...]) -> None:
+        self.folder, self.command, self.cflags = folder, command, cflags
+        self.version = _run([*command, "--version"])
+        self.digest = cache(_digest)  # a header is read once a build, not once an object
+
+    def compile(self, unit: Unit) -> Path:
+        target = self.folder / unit.object_name()
+        command = [*self.command, *self.cflags, *unit.flags, "-c", str(unit.source)]
+        if not self._current(target, command):
+            temporary, depends = target.with_suffix(".tmp.o"), target.with_suffix(".d")
+            said = _run([*command, "-MMD", "-MF", str(depends), "-o", str(temporary)])
+            if said:
+                print(said, end="", file=sys.stderr)
+            inputs = {name: self.digest(name) for name in _dependencies(depends)}
+            self._finish(temporary, target, command, inputs)
+        return target
+
+    def link(self, objects: list[Path], out: Path, ldflags: Sequence[str]) -> None:
+        command = [*self.command, "-shared", *map(str, objects), *ldflags]
+        stamp = self.folder / (out.name + ".link")
+        inputs = {str(path): self.digest(str(path)) for path in objects}
+        key = json.dumps([self.version, command, str(out), inputs])
+        if out.is_file() and _read(stamp) == f"{key}\n{_digest(str(out))}":
+            return
+        temporary = out.with_name(f".{out.name}.{os.getpid()}")
+        try:
+            _run([*command, "-o", str(temporary)])
+            made = _digest(str(temporary))
+            os.replace(temporary, out)
+        finally:
+            temporary.unlink(missing_ok=True)
+        stamp.write_text(f"{key}\n{made}")
+
+    def _current(self, target: Path, command: list[str]) -> bool:
+        record = _read(target.with_suffix(".key"))
+        if not record or not target.is_file():
+            return False
+        known = json.loads(record)
+        return known["command"] == [self.version, *command] and all(
+            self.digest(name) == value for name, value in known["inputs"].items()
+        )
+
+    def _finish(self, temporary: Path, target: Path, command: list[str], inputs: dict[str, str]) -> None:
+        key = target.with_suffix(".key")
+        key.unlink(missing_ok=True)  # a build killed between the next two lines leaves no key, so no lie
+        os.replace(temporary, target)
+        key.write_text(json.dumps({"command": [self.version, *command], "inputs": inputs}))
+
+
+def _run(command: list[str]) -> str:
+    """Run and return what was said on both streams. CompileError if the status is not 0."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if done.returncode:
+        raise CompileError(f"{shlex.join(command)}\n{done.stdout}")
+    return done.stdout
+
+
+def _dependencies(path: Path) -> list[str]:
+    """The files a make rule `target: a b \\ c` names; a space inside a name is written `\\ `."""
+    text = path.read_text().replace("\\\n", " ").partition(": ")[2]
+    return [name.replace("\0", " ") for name in text.replace("\\ ", "\0").split()]
+
+
+def _digest(name: str) -> str:
+    try:
+        return hashlib.sha256(Path(name).read_bytes()).hexdigest()
+    except FileNotFoundError:
+        return "gone"
+
+
+def _read(path: Path) -> str:
+    return path.read_text() if path.is_file() else ""
+
+
+def _jobs() -> int:
+    if wanted := os.environ.get("TAEDA_JOBS"):
+        return max(1, int(wanted))
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold `folder` against other processes."""
+    with (folder / ".lock").open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)  # freed by the system when the process ends, however it ends
+        yield
