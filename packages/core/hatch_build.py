@@ -36,7 +36,8 @@ CFLAGS = (
     *("-O3", "-g0", "-std=gnu11", "-fPIC", "-fvisibility=hidden", f"-ffile-prefix-map={HERE}=."),
     # No fast-math: NaN and infinity are kept, and no ISA fuses what another does not.
     *("-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"),
-    *("-Wall", "-Wextra", "-Wno-unused-parameter", "-Wno-missing-field-initializers", "-Werror=implicit"),
+    *("-Wall", "-Wextra", "-Werror=implicit"),
+    *("-Wno-unused-parameter", "-Wno-missing-field-initializers"),
 )
 LDFLAGS = ("-lm", "-lpthread", "-ldl")
 REPRODUCIBLE = ("-Wl,--build-id=none", "-s")  # for wheels: the same sources give the same bytes
@@ -64,20 +65,25 @@ def build_native(out: Path | None = None, extra_ldflags: tuple[str, ...] = ()) -
     generated = _generate(folder / "generated")
     default = folder / "lib" / LIBRARY if sanitize else PACKAGE / "_native" / LIBRARY
     units = _units(generated, folder / "generated")
-    flags = (*CFLAGS, *_sanitizer(sanitize))
-    return cc.build(units, out or default, folder, flags, (*_sanitizer(sanitize), *extra_ldflags, *LDFLAGS))
+    instrument = _sanitizer(sanitize)
+    link = (*instrument, *extra_ldflags, *LDFLAGS)
+    return cc.build(units, out or default, folder, (*CFLAGS, *instrument), link)
 
 
 def _sanitizer(names: str) -> tuple[str, ...]:
     if not names:
         return ()
-    return ("-O1", "-g1", "-fno-omit-frame-pointer", f"-fsanitize={names}", "-fno-sanitize-recover=undefined")
+    return (
+        *("-O1", "-g1", "-fno-omit-frame-pointer"),
+        *(f"-fsanitize={names}", "-fno-sanitize-recover=undefined"),
+    )
 
 
 def _units(generated: list[Path], folder: Path) -> list[Any]:
     include = tuple(f"-I{path}" for path in (CSRC, folder, PACKAGE / "include"))
     python = (*include, f"-I{cc.python_include()}", LIMITED_API)
-    version = f"py{sys.version_info.major}{sys.version_info.minor}"  # two Pythons do not undo each other's objects
+    # Tagged, so that two Pythons that share this folder do not undo each other's objects.
+    version = f"py{sys.version_info.major}{sys.version_info.minor}"
     plain = [path for name in ("runtime", "ops") for path in sorted((CSRC / name).glob("*.c"))]
     bound = [path for name in ("python", "autograd") for path in sorted((CSRC / name).glob("*.c"))]
     kernels = sorted((CSRC / "kernels").glob("*.c"))
@@ -139,7 +145,8 @@ class NativeHook(BuildHookInterface):  # type: ignore[misc]
         except (cc.NotReady, cc.CompileError) as error:
             self.app.abort(str(error))
         build_data["pure_python"] = False
-        build_data["tag"] = f"cp311-abi3-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
+        system = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+        build_data["tag"] = f"cp311-abi3-{system}"
         build_data["force_include"][str(library)] = f"taeda/_native/{LIBRARY}"
 
 

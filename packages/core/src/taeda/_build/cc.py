@@ -24,7 +24,16 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-__all__ = ["CompileError", "NotReady", "Unit", "build", "compiler", "locked", "python_include", "require_tools"]
+__all__ = [
+    "CompileError",
+    "NotReady",
+    "Unit",
+    "build",
+    "compiler",
+    "locked",
+    "python_include",
+    "require_tools",
+]
 
 CANDIDATES = ("cc", "gcc", "clang")
 
@@ -147,16 +156,22 @@ class _Build:
             self.digest(name) == value for name, value in known["inputs"].items()
         )
 
-    def _finish(self, temporary: Path, target: Path, command: list[str], inputs: dict[str, str]) -> None:
+    def _finish(
+        self, temporary: Path, target: Path, command: list[str], inputs: dict[str, str]
+    ) -> None:
         key = target.with_suffix(".key")
-        key.unlink(missing_ok=True)  # a build killed between the next two lines leaves no key, so no lie
+        key.unlink(
+            missing_ok=True
+        )  # a build killed between the next two lines leaves no key, so no lie
         os.replace(temporary, target)
         key.write_text(json.dumps({"command": [self.version, *command], "inputs": inputs}))
 
 
 def _run(command: list[str]) -> str:
     """Run and return what was said on both streams. CompileError if the status is not 0."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
     if done.returncode:
         raise CompileError(f"{shlex.join(command)}\n{done.stdout}")
     return done.stdout
@@ -189,5 +204,7 @@ def _jobs() -> int:
 def locked(folder: Path) -> Iterator[None]:
     """Hold `folder` against other processes."""
     with (folder / ".lock").open("w") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)  # freed by the system when the process ends, however it ends
+        fcntl.flock(
+            handle, fcntl.LOCK_EX
+        )  # freed by the system when the process ends, however it ends
         yield

@@ -1,0 +1,206 @@
+"""Every way to work on taeda, as sessions: `nox -l` lists them, `python3 tools/run.py <name>` runs one on a bare machine.
+
+The packages are installed editable, together, from this checkout. C is compiled in place and only where it
+changed (`packages/core/hatch_build.py`), so a session that ran once starts within a second.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nox
+
+ROOT = Path(__file__).parent
+sys.path.insert(0, str(ROOT / "tools"))
+import packages as workspace  # noqa: E402 - our own tool, found through the line above
+
+nox.needs_version = ">=2025.5.1"
+nox.options.default_venv_backend = "uv|virtualenv"  # uv when it is there
+nox.options.reuse_venv = "yes"
+nox.options.download_python = "never"
+nox.options.error_on_missing_interpreters = False  # a missing one is skipped, on CI too
+nox.options.sessions = ["lint", "types", "tests-all"]
+
+PACKAGES = workspace.load(ROOT)
+NAMES = [package.short for package in workspace.order(PACKAGES)]
+HAS_GPU = shutil.which("nvidia-smi") is not None
+each_package = nox.parametrize("package", [nox.param(name, id=name) for name in NAMES])
+
+
+@nox.session(tags=["tests"])
+@each_package
+def tests(session: nox.Session, package: str) -> None:
+    """A package passes its tests with nothing installed but what it declares."""
+    install(session, package)
+    session.run("pytest", f"packages/{package}/tests", *session.posargs)
+
+
+@nox.session(name="tests-all")
+def tests_all(session: nox.Session) -> None:
+    """All packages together, and the tools, pass their tests."""
+    install(session, *NAMES)
+    folders = [str(path.relative_to(ROOT)) for path in sorted(ROOT.glob("packages/*/tests"))]
+    session.run("pytest", *folders, "tools/tests", *session.posargs)
+
+
+@nox.session(name="tests-gpu", venv_backend=None if HAS_GPU else "none")
+@each_package
+def tests_gpu(session: nox.Session, package: str) -> None:
+    """A package passes its tests marked `gpu`; skipped without an NVIDIA device."""
+    if not HAS_GPU:
+        session.skip("no NVIDIA device here")
+    install(session, package)
+    marked = ("-m", "gpu", f"packages/{package}/tests")
+    session.run(
+        "pytest", *marked, *session.posargs, success_codes=[0, 5]
+    )  # 5: no test has that mark
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Style and formatting hold, and so do the ranges and import layers between packages."""
+    session.install(*groups("lint"))
+    session.run("ruff", "check", *session.posargs)
+    session.run("ruff", "format", "--check")
+    session.run("python", "tools/packages.py", "check")
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """mypy and pyright accept the packages as a user's editor sees them."""
+    install(session, *NAMES, extra_groups=("types",))
+    session.run("mypy", "-p", "taeda", *session.posargs)
+    session.run("python", "tools/typing_view.py", silent=True)
+    session.run("pyright", "--warnings", env={"PYRIGHT_PYTHON_IGNORE_WARNINGS": "1"})
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """The pages build without a warning, and every example in them, in the READMEs and in docstrings runs."""
+    install(session, *NAMES, extra_groups=("docs",))
+    session.run("python", "tools/doctests.py")
+    session.run("sphinx-build", "-W", "--keep-going", "-q", "-b", "html", "docs", "build/docs")
+    session.log(f"open {ROOT / 'build/docs/index.html'}")
+
+
+@nox.session
+def demo(session: nox.Session) -> None:
+    """A small convolutional network learns real handwritten digits and leaves two pictures in demo-out/."""
+    install(session, *NAMES, extra_groups=("demo",))
+    session.run("python", "examples/digits/train.py", "--out", "demo-out", *session.posargs)
+
+
+@nox.session(venv_backend="virtualenv")
+def parity(session: nox.Session) -> None:
+    """Values, gradients and errors equal torch's; the examples have torch's loss curves. `-- --full` for every case."""
+    oracle(session)
+    full = "--full" in session.posargs
+    rest = [word for word in session.posargs if word != "--full"]
+    folders = [str(path.relative_to(ROOT)) for path in sorted(ROOT.glob("packages/*/tests_parity"))]
+    env = {"TAEDA_PARITY": "full" if full else "bounded"}
+    session.run("pytest", *folders, "examples/tests_parity", *rest, env=env)
+
+
+@nox.session(venv_backend="virtualenv")
+def bench(session: nox.Session) -> None:
+    """Print times and their ratios to torch, both measured in turns. `-- conv train` chooses groups."""
+    oracle(session)
+    session.run("python", "benchmarks/run.py", *session.posargs)
+
+
+@nox.session
+def sanitize(session: nox.Session) -> None:
+    """Core's tests pass on a library built with the address and undefined behaviour sanitizers."""
+    install(session, "core")
+    env = {"TAEDA_SANITIZE": "address,undefined"}
+    folder = session.run("python", "packages/core/hatch_build.py", env=env, silent=True)
+    preload = [compiler_file(session, name) for name in ("libasan.so", "libubsan.so")]
+    session.run(
+        *("pytest", "packages/core/tests", "-p", "no:cacheprovider", *session.posargs),
+        env={
+            "TAEDA_NATIVE": str(folder).strip().splitlines()[-1],
+            "LD_PRELOAD": " ".join(preload),
+            "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",  # the interpreter leaks by design
+            "UBSAN_OPTIONS": "print_stacktrace=1",
+            "PYTHONMALLOC": "malloc",
+        },
+    )
+
+
+@nox.session
+def fuzz(session: nox.Session) -> None:
+    """Every operation meets hostile arguments in child processes and none dies. `-- --calls 1000000` for more."""
+    install(session, *NAMES)
+    session.run("python", "tools/fuzz.py", *session.posargs)
+
+
+@nox.session
+def wheels(session: nox.Session) -> None:
+    """Build every wheel, install them into a clean environment, import, train a few steps."""
+    session.install(*groups("build"))
+    dist = ROOT / "dist"
+    shutil.rmtree(dist, ignore_errors=True)
+    for name in NAMES:
+        with session.chdir(f"packages/{name}"):
+            command = ("python", "-m", "hatchling", "build", "-t", "wheel", "-d", str(dist))
+            session.run(*command, silent=True)
+    clean = Path(session.create_tmp()) / "clean"
+    session.run("python", "-m", "venv", "--clear", str(clean))
+    python = clean / "bin" / "python"
+    built = [str(path) for path in sorted(dist.glob("*.whl"))]
+    session.run(str(python), "-m", "pip", "install", "--quiet", *built, external=True)
+    smoke = str(ROOT / "tools" / "smoke.py")
+    with session.chdir(clean):  # away from the checkout, so that nothing comes from its sources
+        session.run(str(python), smoke, external=True)
+
+
+def install(session: nox.Session, *names: str, extra_groups: tuple[str, ...] = ()) -> None:
+    """The packages `names` with the siblings they declare, editable, in one command; then the C, up to date.
+
+    In one command, because a sibling left out would be looked up on the package index.
+    """
+    chosen = workspace.order(PACKAGES, [name_of(name) for name in names])
+    stamp = Path(session.virtualenv.location) / "taeda-stamp"
+    files = [ROOT / "pyproject.toml", *(package.folder / "pyproject.toml" for package in chosen)]
+    content = b"".join(path.read_bytes() for path in files) + repr(extra_groups).encode()
+    key = hashlib.sha256(content).hexdigest()
+    if not stamp.is_file() or stamp.read_text() != key:
+        session.install(*groups("build", "test", *extra_groups))
+        session.log("compiling and installing the packages; the first time takes a minute or two")
+        editable = [part for package in chosen for part in ("-e", str(package.folder))]
+        session.install("--no-build-isolation", *editable)
+        stamp.write_text(key)
+    session.run("python", "packages/core/hatch_build.py", silent=True)
+
+
+def oracle(session: nox.Session) -> None:
+    """All packages beside torch. Installed by pip, whose configuration may name an index of processor-only builds."""
+    install(session, *NAMES)
+    stamp = Path(session.virtualenv.location) / "oracle-stamp"
+    wanted = " ".join(groups("oracle"))
+    if not stamp.is_file() or stamp.read_text() != wanted:
+        session.install(*groups("oracle"))
+        stamp.write_text(wanted)
+
+
+def groups(*names: str) -> tuple[str, ...]:
+    """Requirements of the root's dependency groups."""
+    root = nox.project.load_toml(ROOT / "pyproject.toml")
+    return tuple(nox.project.dependency_groups(root, *names))
+
+
+def name_of(short: str) -> str:
+    return next(package.name for package in PACKAGES.values() if package.short == short)
+
+
+def compiler_file(session: nox.Session, name: str) -> str:
+    command = [os.environ.get("CC", "cc"), f"-print-file-name={name}"]
+    path = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    if not Path(path).is_absolute():
+        session.error(f"the compiler has no {name} (Debian: `apt install libasan8 libubsan1`)")
+    return path

@@ -1,0 +1,124 @@
+"""Imports only downward: a package imports the siblings and the outside distributions that it declares.
+
+Read from the syntax tree, so nothing is imported. Three spellings reach a sibling: `import taeda.nn`,
+`from taeda import nn` (or a name that core fetches from a sibling, such as `no_grad`), and `taeda.nn` as an attribute.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from packages import Package
+
+__all__ = ["check", "imports"]
+
+# Packages whose module is not named as the distribution is.
+MODULES = {"scikit-learn": "sklearn", "pillow": "PIL"}
+
+
+def check(packages: Iterable[Package]) -> list[str]:
+    """A sentence for every import of something that is not declared."""
+    packages = list(packages)
+    owner = {module: package.name for package in packages for module in _modules(package)}
+    lazy = _lazy_names(packages)
+    return [wrong for package in packages for wrong in _check_package(package, owner, lazy)]
+
+
+def _check_package(package: Package, owner: dict[str, str], lazy: dict[str, str]) -> Iterator[str]:
+    outside = {_module_of(requirement) for requirement in package.others}
+    allowed = {package.name, *package.siblings}
+    for path in sorted((package.folder / "src").rglob("*.py")):
+        for line, name in imports(path, package.folder / "src"):
+            where = f"{path.relative_to(package.folder)}:{line}"
+            top = name.partition(".")[0]
+            if top == "taeda":
+                target = _owner(name, owner, lazy)
+                if target not in allowed:
+                    yield f"{package.name} does not declare {target}, but imports {name} ({where})"
+            elif top not in sys.stdlib_module_names and top not in outside:
+                yield f"{package.name} does not declare {top}, but imports it ({where})"
+
+
+def imports(path: Path, source: Path) -> Iterator[tuple[int, str]]:
+    """(line, dotted name) of everything a file reaches outside of itself.
+
+    A name inside `try: ... except ImportError` is optional and not reported.
+    """
+    tree = ast.parse(path.read_text(), str(path))
+    optional = {id(node) for block in ast.walk(tree) if _guards(block) for node in ast.walk(block)}
+    inside = path.relative_to(source).with_suffix("").parts
+    for node in ast.walk(tree):
+        if id(node) not in optional:
+            yield from ((node.lineno, name) for name in _names(node, inside))
+
+
+def _guards(node: ast.AST) -> bool:
+    """Is this `try: ... except ImportError`?"""
+    types = [handler.type for handler in node.handlers] if isinstance(node, ast.Try) else []
+    names = [part for kind in types if kind for part in ast.walk(kind)]
+    return any(
+        isinstance(name, ast.Name) and name.id in ("ImportError", "ModuleNotFoundError")
+        for name in names
+    )
+
+
+def _names(node: ast.AST, inside: tuple[str, ...]) -> Iterator[str]:
+    match node:
+        case ast.Import(names=names):
+            yield from (alias.name for alias in names)
+        case ast.ImportFrom(module=module, names=names, level=level):
+            above = inside[: len(inside) - level] if level else ()
+            stem = ".".join((*above, module) if module else above)
+            yield from (f"{stem}.{alias.name}" for alias in names)
+        case ast.Attribute(value=ast.Name(id="taeda"), attr=attribute):
+            yield f"taeda.{attribute}"
+        case ast.Attribute(value=ast.Attribute(value=ast.Name(id="taeda"), attr=a), attr=b):
+            yield f"taeda.{a}.{b}"
+
+
+def _owner(name: str, owner: dict[str, str], lazy: dict[str, str]) -> str:
+    """The distribution behind a dotted name: the longest known prefix, else core."""
+    parts = name.split(".")
+    for end in range(len(parts), 1, -1):
+        prefix = ".".join(parts[:end])
+        if prefix in owner:
+            return owner[prefix]
+        if prefix in lazy:
+            return owner.get(lazy[prefix], "taeda-core")
+    return "taeda-core"
+
+
+def _modules(package: Package) -> Iterator[str]:
+    """The dotted modules a package brings: `taeda.nn`, `taeda.utils.data`. Core's is what is left over."""
+    source = package.folder / "src"
+    for marker in source.rglob("py.typed"):
+        parts = marker.parent.relative_to(source).parts
+        if len(parts) > 1:
+            yield ".".join(parts)
+
+
+def _lazy_names(packages: list[Package]) -> dict[str, str]:
+    """Names that core fetches from siblings, by its table `_EXPORTS`: {'taeda.no_grad': 'taeda.autograd'}."""
+    names: dict[str, str] = {}
+    for package in packages:
+        start = package.folder / "src" / "taeda" / "__init__.py"
+        for node in ast.parse(start.read_text()).body if start.is_file() else ():
+            targets = (
+                node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            )
+            if any(isinstance(target, ast.Name) and target.id == "_EXPORTS" for target in targets):
+                table = ast.literal_eval(node.value)
+                names |= {f"taeda.{name}": f"taeda.{module}" for name, module in table.items()}
+    return names
+
+
+def _module_of(requirement: str) -> str:
+    name = re.match(r"[A-Za-z0-9._-]+", requirement)
+    assert name is not None
+    return MODULES.get(name[0].lower(), name[0].lower().replace("-", "_"))

@@ -1,0 +1,177 @@
+"""What the packages are, how they depend on each other, and how their versions move.
+
+    python tools/packages.py order                       every package after those it needs
+    python tools/packages.py check                       ranges, cycles, licences, import layers
+    python tools/packages.py bump taeda-core minor       new version, and the ranges of those that need it
+    python tools/packages.py changed                     packages with commits since their last tag
+
+Ranges between siblings are `>=X.Y,<X.(Y+1)` before 1.0 and `>=X.Y,<X+1` after. A release is tagged
+`core-v0.2.0`. Import layers are in `layers.py`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import layers
+
+ROOT = Path(__file__).resolve().parent.parent
+SIBLING = re.compile(r"(taeda(?:-[a-z-]+)?)\s*(.*)")
+PARTS = ("major", "minor", "patch")
+
+
+@dataclass(frozen=True)
+class Package:
+    """One distribution, read from its pyproject.toml."""
+
+    name: str
+    folder: Path
+    version: str
+    siblings: dict[str, str]  # distribution -> range as written
+    others: tuple[str, ...]  # requirements from outside, optional ones too
+
+    @property
+    def short(self) -> str:
+        """The folder's name, the prefix of tags and the id of sessions: `core` for taeda-core."""
+        return self.folder.name
+
+
+def load(root: Path = ROOT) -> dict[str, Package]:
+    """Every package under `root`/packages, by distribution name."""
+    found = map(_read, sorted(root.glob("packages/*/pyproject.toml")))
+    return {package.name: package for package in found}
+
+
+def _read(path: Path) -> Package:
+    project = tomllib.loads(path.read_text())["project"]
+    extras = project.get("optional-dependencies", {}).values()
+    required = [*project.get("dependencies", []), *(item for extra in extras for item in extra)]
+    matches = [SIBLING.fullmatch(item) for item in required]
+    siblings = {match[1]: match[2].replace(" ", "") for match in matches if match}
+    others = tuple(item for item, match in zip(required, matches, strict=True) if not match)
+    return Package(project["name"], path.parent, project["version"], siblings, others)
+
+
+def order(packages: dict[str, Package], names: Iterable[str] | None = None) -> list[Package]:
+    """`names` (all by default) and the siblings they need, each after what it needs. ValueError on a cycle."""
+    done: dict[str, Package] = {}
+
+    def visit(name: str, path: tuple[str, ...]) -> None:
+        if name in path:
+            raise ValueError(f"packages need each other in a circle: {' -> '.join([*path, name])}")
+        if name in packages and name not in done:
+            for sibling in packages[name].siblings:
+                visit(sibling, (*path, name))
+            done[name] = packages[name]
+
+    for name in packages if names is None else names:
+        if name not in packages:
+            raise ValueError(f"no package {name!r}; there are {', '.join(packages)}")
+        visit(name, ())
+    return list(done.values())
+
+
+def range_for(version: str) -> str:
+    """The range in which a sibling of this version is accepted.
+
+    >>> range_for("0.3.1"), range_for("2.1.0")
+    ('>=0.3,<0.4', '>=2.1,<3')
+    """
+    major, minor, _ = map(int, version.split("."))
+    return f">={major}.{minor},<{major + 1}" if major else f">=0.{minor},<0.{minor + 1}"
+
+
+def check(packages: dict[str, Package]) -> list[str]:
+    """Everything that is wrong, a sentence each."""
+    try:
+        order(packages)
+    except ValueError as error:
+        return [str(error)]
+    return [*_wrong_ranges(packages), *_wrong_files(packages), *layers.check(packages.values())]
+
+
+def _wrong_ranges(packages: dict[str, Package]) -> Iterator[str]:
+    for package in packages.values():
+        for name, written in package.siblings.items():
+            if name not in packages:
+                yield f"{package.name} needs {name}, which is not in packages/"
+            elif written != (wanted := range_for(packages[name].version)):
+                version = packages[name].version
+                yield f"{package.name} needs {name}{written}, but {name} is {version}: write {name}{wanted}"
+
+
+def _wrong_files(packages: dict[str, Package]) -> Iterator[str]:
+    for package in packages.values():
+        licence = (package.folder.parent.parent / "LICENSE").read_text()
+        for name in ("README.md", "LICENSE", "changelog.d"):
+            if not (package.folder / name).exists():
+                yield f"{package.name} has no {name}"
+        if (own := package.folder / "LICENSE").exists() and own.read_text() != licence:
+            yield f"{package.name}: LICENSE differs from the one at the root"
+
+
+def bump(packages: dict[str, Package], name: str, part: str) -> str:
+    """Raise the version of `name` and rewrite the range of every sibling that needs it. Return the version."""
+    package = packages[name]
+    numbers = list(map(int, package.version.split(".")))
+    at = PARTS.index(part)
+    version = ".".join(map(str, [*numbers[:at], numbers[at] + 1, *[0] * (2 - at)]))
+    _rewrite(package, f'version = "{package.version}"', f'version = "{version}"')
+    for user in packages.values():
+        if name in user.siblings:
+            _rewrite(user, f'"{name}{user.siblings[name]}"', f'"{name}{range_for(version)}"')
+    return version
+
+
+def _rewrite(package: Package, old: str, new: str) -> None:
+    path = package.folder / "pyproject.toml"
+    text = path.read_text()
+    if text.count(old) != 1:
+        raise ValueError(f"{path}: expected {old} once, found it {text.count(old)} times")
+    path.write_text(text.replace(old, new))
+
+
+def changed(packages: dict[str, Package], root: Path = ROOT) -> list[Package]:
+    """Packages with commits since the tag of their version; one that was never tagged has changed."""
+    return [package for package in packages.values() if _commits_since_tag(package, root) != "0"]
+
+
+def _commits_since_tag(package: Package, root: Path) -> str:
+    tag = f"{package.short}-v{package.version}"
+    command = ["git", "rev-list", "--count", f"{tag}..HEAD", "--", str(package.folder)]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else "never tagged"
+
+
+def main(arguments: list[str]) -> int:
+    layout = argparse.RawTextHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=layout)
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name in ("order", "check", "changed"):
+        commands.add_parser(name)
+    bumping = commands.add_parser("bump")
+    bumping.add_argument("package", choices=sorted(load()))
+    bumping.add_argument("part", choices=PARTS)
+    chosen = parser.parse_args(arguments)
+    packages = load()
+    if chosen.command == "bump":
+        print(chosen.package, bump(packages, chosen.package, chosen.part))
+    elif chosen.command == "check":
+        wrong = check(packages)
+        print("\n".join(wrong) or f"{len(packages)} packages: ranges, files and import layers hold")
+        return bool(wrong)
+    else:
+        listed = order(packages) if chosen.command == "order" else changed(packages)
+        print("\n".join(package.name for package in listed))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
