@@ -16,6 +16,8 @@ typedef struct td_alloc_stats {
 
 void *td_alloc(int64_t bytes);             /* NULL when memory is out; bytes >= 0 */
 void td_free(void *block, int64_t bytes);  /* the same number of bytes */
+void *td_alloc_struct(int64_t bytes);      /* the same for the runtime's own structs: not in the statistics */
+void td_free_struct(void *block, int64_t bytes);
 void td_alloc_trim(void);                  /* give cached blocks back to the system */
 void td_alloc_set_limit(int64_t bytes);
 void td_alloc_get_stats(td_alloc_stats *out);

@@ -1,0 +1,379 @@
+/* alloc.c - the caching allocator.
+ *
+ *   td_alloc ── this thread's lists (blocks up to 64 KiB) ── the shared lists (lock) ── malloc, or mmap from 4 MiB
+ *
+ * A free block keeps the link to the next one in its own first bytes. A block freed by another thread than the one that
+ * got it joins the freeing thread's list; lists that grow too long hand half to the shared ones, and a thread that ends
+ * hands over everything. When a freed block would take the shared lists over their limit, they are emptied first: what
+ * a program frees now is likelier to be wanted again than what it freed long ago.
+ *
+ * Threads count for themselves and settle with the shared counters every 64 KiB, so `peak` is exact to 64 KiB a thread;
+ * all other figures are exact. Under the address sanitizer nothing is kept, so that it sees every use after free. */
+#define _GNU_SOURCE
+#include "alloc.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define KEEP_BLOCKS false
+#else
+#define KEEP_BLOCKS true
+#endif
+
+enum {
+    FINE_CLASSES = 16,                       /* 64 bytes to 1 KiB */
+    THREAD_CLASSES = FINE_CLASSES + 4 * 6,   /* to 64 KiB */
+    CLASSES = FINE_CLASSES + 4 * (47 - 10),  /* to 128 TiB, more than an address space holds */
+};
+#define HUGE_PAGE ((int64_t)2 << 20)
+#define MAPPED_FROM ((int64_t)4 << 20)
+#define THREAD_BYTES ((int64_t)32 << 10) /* kept in one class by one thread, but four blocks at least */
+#define SETTLE_BYTES ((int64_t)64 << 10)
+
+typedef struct block { struct block *next; } block;
+
+/* ---- size classes ---- */
+static inline int class_of(int64_t bytes)
+{
+    if (bytes <= 1024) return bytes <= 64 ? 0 : (int)((bytes - 1) >> 6);
+    int power = 63 - __builtin_clzll((uint64_t)bytes - 1); /* 2^power < bytes <= 2^(power + 1) */
+    return FINE_CLASSES + 4 * (power - 10) + (int)((bytes - 1) >> (power - 2) & 3);
+}
+
+static inline int64_t class_bytes(int k)
+{
+    if (k < FINE_CLASSES) return (int64_t)(k + 1) << 6;
+    int power = 10 + (k - FINE_CLASSES) / 4, quarter = (k - FINE_CLASSES) % 4;
+    return ((int64_t)1 << power) + ((int64_t)(quarter + 1) << (power - 2));
+}
+
+/* ---- the shared lists ---- */
+static struct {
+    pthread_mutex_t lock;
+    block *free[CLASSES];
+    int64_t cached, limit; /* limit 0: not asked yet */
+} shared = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static atomic_llong total_allocated, total_peak, total_calls, total_mapped, fail_countdown;
+
+/* ---- memory of the system ---- */
+static void *map_aligned(int64_t bytes)
+{
+    char *start = mmap(NULL, (size_t)(bytes + HUGE_PAGE), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (start == MAP_FAILED) return NULL;
+    char *aligned = (char *)(((uintptr_t)start + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1));
+    if (aligned > start) munmap(start, (size_t)(aligned - start));
+    munmap(aligned + bytes, (size_t)(start + HUGE_PAGE - aligned));
+    madvise(aligned, (size_t)bytes, MADV_HUGEPAGE); /* a wish: without it the pages are small */
+    return aligned;
+}
+
+static void *system_take_once(int64_t bytes)
+{
+    if (bytes >= MAPPED_FROM) return map_aligned(bytes);
+    return aligned_alloc(64, (size_t)bytes);
+}
+
+static void *system_take(int64_t bytes)
+{
+    void *b = system_take_once(bytes);
+    if (!b) {
+        td_alloc_trim();
+        b = system_take_once(bytes);
+    }
+    if (b) atomic_fetch_add_explicit(&total_mapped, 1, memory_order_relaxed);
+    return b;
+}
+
+static void system_give(void *b, int64_t bytes)
+{
+    if (bytes >= MAPPED_FROM) munmap(b, (size_t)bytes);
+    else free(b);
+}
+
+/* ---- the lists of a thread ---- */
+typedef struct thread_cache {
+    block *free[THREAD_CLASSES];
+    int32_t count[THREAD_CLASSES];
+    atomic_llong allocated, calls, cached; /* written by the owner only; since the last settling, but for `cached` */
+    struct thread_cache *next, **link;     /* all threads' caches, under the shared lock */
+} thread_cache;
+
+static thread_cache *all_caches;
+static pthread_key_t exit_key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static _Thread_local thread_cache *mine;
+
+static inline int32_t thread_cap(int k)
+{
+    int64_t n = THREAD_BYTES / class_bytes(k);
+    return KEEP_BLOCKS ? (n < 4 ? 4 : (int32_t)n) : 0;
+}
+
+static inline int64_t peek(atomic_llong *c) { return atomic_load_explicit(c, memory_order_relaxed); }
+static inline void put(atomic_llong *c, int64_t v) { atomic_store_explicit(c, v, memory_order_relaxed); }
+
+static void note_peak(int64_t now)
+{
+    long long peak = peek(&total_peak);
+    while (now > peak && !atomic_compare_exchange_weak(&total_peak, &peak, now)) {}
+}
+
+static void settle(thread_cache *t)
+{
+    int64_t allocated = peek(&t->allocated);
+    put(&t->allocated, 0);
+    note_peak(atomic_fetch_add(&total_allocated, allocated) + allocated);
+    atomic_fetch_add_explicit(&total_calls, peek(&t->calls), memory_order_relaxed);
+    put(&t->calls, 0);
+}
+
+/* `n` blocks of class k leave a thread's list for the shared one, which the caller has locked. */
+static void hand_over(thread_cache *t, int k, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++) {
+        block *b = t->free[k];
+        t->free[k] = b->next;
+        b->next = shared.free[k];
+        shared.free[k] = b;
+    }
+    t->count[k] -= n;
+    put(&t->cached, peek(&t->cached) - n * class_bytes(k));
+    shared.cached += n * class_bytes(k);
+}
+
+static void thread_ends(void *cache)
+{
+    thread_cache *t = cache;
+    mine = NULL;
+    pthread_mutex_lock(&shared.lock);
+    settle(t);
+    for (int k = 0; k < THREAD_CLASSES; k++) hand_over(t, k, t->count[k]);
+    *t->link = t->next;
+    if (t->next) t->next->link = t->link;
+    pthread_mutex_unlock(&shared.lock);
+    free(t);
+}
+
+static void lock_shared(void) { pthread_mutex_lock(&shared.lock); }
+static void unlock_shared(void) { pthread_mutex_unlock(&shared.lock); }
+
+static void start(void)
+{
+    pthread_key_create(&exit_key, thread_ends);
+    pthread_atfork(lock_shared, unlock_shared, unlock_shared); /* a child finds the lists whole */
+}
+
+static thread_cache *make_cache(void)
+{
+    pthread_once(&once, start);
+    thread_cache *t = calloc(1, sizeof *t);
+    if (!t) return NULL;
+    pthread_mutex_lock(&shared.lock);
+    t->next = all_caches;
+    t->link = &all_caches;
+    if (t->next) t->next->link = &t->next;
+    all_caches = t;
+    pthread_mutex_unlock(&shared.lock);
+    pthread_setspecific(exit_key, t);
+    return mine = t;
+}
+
+static inline thread_cache *my_cache(void) { return mine ? mine : make_cache(); }
+
+/* ---- counting ---- */
+static inline void count(thread_cache *t, int64_t bytes, int calls)
+{
+    if (!t) { /* no memory even for the lists */
+        note_peak(atomic_fetch_add(&total_allocated, bytes) + bytes);
+        atomic_fetch_add(&total_calls, calls);
+        return;
+    }
+    int64_t now = peek(&t->allocated) + bytes;
+    put(&t->allocated, now);
+    put(&t->calls, peek(&t->calls) + calls);
+    if (now > SETTLE_BYTES || now < -SETTLE_BYTES) settle(t);
+}
+
+static bool must_fail(void)
+{
+    return peek(&fail_countdown) > 0 && atomic_fetch_sub(&fail_countdown, 1) == 1;
+}
+
+/* ---- taking ---- */
+static block *take_shared(int k)
+{
+    pthread_mutex_lock(&shared.lock);
+    block *b = shared.free[k];
+    if (b) {
+        shared.free[k] = b->next;
+        shared.cached -= class_bytes(k);
+    }
+    pthread_mutex_unlock(&shared.lock);
+    return b;
+}
+
+/* Fetch up to half a list's worth at once, so that threads which only take meet the lock rarely. */
+static block *refill(thread_cache *t, int k)
+{
+    int32_t wanted = thread_cap(k) / 2, n = 0;
+    pthread_mutex_lock(&shared.lock);
+    for (block *b; n < wanted && (b = shared.free[k]); n++) {
+        shared.free[k] = b->next;
+        b->next = t->free[k];
+        t->free[k] = b;
+    }
+    shared.cached -= n * class_bytes(k);
+    pthread_mutex_unlock(&shared.lock);
+    t->count[k] += n;
+    put(&t->cached, peek(&t->cached) + n * class_bytes(k));
+    return t->free[k];
+}
+
+static void *take(thread_cache *t, int k)
+{
+    if (!t || k >= THREAD_CLASSES) {
+        block *b = take_shared(k);
+        return b ? (void *)b : system_take(class_bytes(k));
+    }
+    block *b = t->free[k];
+    if (__builtin_expect(!b, 0) && !(b = refill(t, k))) return system_take(class_bytes(k));
+    t->free[k] = b->next;
+    t->count[k]--;
+    put(&t->cached, peek(&t->cached) - class_bytes(k));
+    return b;
+}
+
+/* ---- giving back ---- */
+static int64_t default_limit(void)
+{
+    int64_t pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? pages / 4 * size : (int64_t)1 << 30;
+}
+
+static block *detach_all(block *lists[CLASSES])
+{
+    for (int k = 0; k < CLASSES; k++) {
+        lists[k] = shared.free[k];
+        shared.free[k] = NULL;
+    }
+    shared.cached = 0;
+    return NULL;
+}
+
+static void release_all(block *lists[CLASSES])
+{
+    for (int k = 0; k < CLASSES; k++)
+        for (block *b = lists[k], *next; b; b = next) {
+            next = b->next;
+            system_give(b, class_bytes(k));
+        }
+}
+
+static void give_shared(block *b, int k)
+{
+    block *old[CLASSES] = {NULL};
+    int64_t bytes = class_bytes(k);
+    pthread_mutex_lock(&shared.lock);
+    if (!shared.limit) shared.limit = default_limit();
+    if (shared.cached + bytes > shared.limit) detach_all(old);
+    bool keep = KEEP_BLOCKS && bytes <= shared.limit;
+    if (keep) {
+        b->next = shared.free[k];
+        shared.free[k] = b;
+        shared.cached += bytes;
+    }
+    pthread_mutex_unlock(&shared.lock);
+    release_all(old);
+    if (!keep) system_give(b, bytes);
+}
+
+static void give(thread_cache *t, block *b, int k)
+{
+    if (!t || k >= THREAD_CLASSES || thread_cap(k) == 0) {
+        give_shared(b, k);
+        return;
+    }
+    if (__builtin_expect(t->count[k] >= thread_cap(k), 0)) {
+        pthread_mutex_lock(&shared.lock);
+        hand_over(t, k, t->count[k] / 2);
+        pthread_mutex_unlock(&shared.lock);
+    }
+    b->next = t->free[k];
+    t->free[k] = b;
+    t->count[k]++;
+    put(&t->cached, peek(&t->cached) + class_bytes(k));
+}
+
+/* ---- the interface ---- */
+void *td_alloc(int64_t bytes)
+{
+    if (bytes < 0 || bytes > class_bytes(CLASSES - 1) || must_fail()) return NULL;
+    thread_cache *t = my_cache();
+    void *b = take(t, class_of(bytes));
+    if (b) count(t, bytes, 1);
+    return b;
+}
+
+void td_free(void *b, int64_t bytes)
+{
+    if (!b) return;
+    thread_cache *t = my_cache();
+    count(t, -bytes, 0);
+    give(t, b, class_of(bytes));
+}
+
+void *td_alloc_struct(int64_t bytes) { return must_fail() ? NULL : take(my_cache(), class_of(bytes)); }
+
+void td_free_struct(void *b, int64_t bytes)
+{
+    if (b) give(my_cache(), b, class_of(bytes));
+}
+
+void td_alloc_trim(void)
+{
+    block *lists[CLASSES];
+    pthread_mutex_lock(&shared.lock);
+    for (int k = 0; mine && k < THREAD_CLASSES; k++) hand_over(mine, k, mine->count[k]);
+    detach_all(lists);
+    pthread_mutex_unlock(&shared.lock);
+    release_all(lists);
+}
+
+void td_alloc_set_limit(int64_t bytes)
+{
+    pthread_mutex_lock(&shared.lock);
+    shared.limit = bytes > 0 ? bytes : 1; /* 1: no block is that small, so nothing is kept */
+    bool full = shared.cached > shared.limit;
+    pthread_mutex_unlock(&shared.lock);
+    if (full) td_alloc_trim();
+}
+
+void td_alloc_get_stats(td_alloc_stats *out)
+{
+    pthread_mutex_lock(&shared.lock);
+    *out = (td_alloc_stats){.allocated = peek(&total_allocated), .cached = shared.cached, .calls = peek(&total_calls),
+                            .limit = shared.limit ? shared.limit : default_limit(), .mapped = peek(&total_mapped)};
+    for (thread_cache *t = all_caches; t; t = t->next) {
+        out->allocated += peek(&t->allocated);
+        out->calls += peek(&t->calls);
+        out->cached += peek(&t->cached);
+    }
+    pthread_mutex_unlock(&shared.lock);
+    note_peak(out->allocated);
+    out->peak = peek(&total_peak);
+}
+
+void td_alloc_reset_peak(void)
+{
+    td_alloc_stats now;
+    td_alloc_get_stats(&now);
+    put(&total_peak, now.allocated);
+}
+
+void td_alloc_fail_at(int64_t n) { put(&fail_countdown, n > 0 ? n : 0); }

@@ -1,0 +1,74 @@
+/* storage.c - reference-counted bytes. */
+#include <stdlib.h>
+#include <string.h>
+#include "alloc.h"
+#include "tensor.h"
+
+static td_status take_bytes(char **out, int64_t nbytes, td_device device)
+{
+    *out = NULL;
+    if (nbytes == 0 || device == TD_META) return TD_OK;
+    *out = td_alloc(nbytes);
+    if (*out) return TD_OK;
+    return td_fail(TD_MEMORY_ERROR, "out of memory: a storage of %lld bytes could not be allocated", (long long)nbytes);
+}
+
+static void give_bytes(td_storage *s)
+{
+    if (s->release) s->release(s->context, s->data, s->nbytes);
+    else if (s->data) td_free(s->data, s->nbytes);
+}
+
+static td_status check_size(int64_t nbytes)
+{
+    if (nbytes >= 0) return TD_OK;
+    return td_fail(TD_RUNTIME_ERROR, "a storage cannot have %lld bytes: the size must not be negative", (long long)nbytes);
+}
+
+td_status td_storage_new(td_storage **out, int64_t nbytes, td_device device)
+{
+    TD_TRY(check_size(nbytes));
+    char *data;
+    TD_TRY(take_bytes(&data, nbytes, device));
+    td_storage *s = td_alloc_struct(sizeof *s);
+    if (!s) {
+        td_free(data, nbytes);
+        return td_fail(TD_MEMORY_ERROR, "out of memory: no room for a storage object");
+    }
+    *s = (td_storage){.data = data, .nbytes = nbytes, .refs = 1, .device = (uint8_t)device};
+    *out = s;
+    return TD_OK;
+}
+
+td_storage *td_storage_keep(td_storage *s)
+{
+    __atomic_fetch_add(&s->refs, 1, __ATOMIC_RELAXED);
+    return s;
+}
+
+void td_storage_drop(td_storage *s)
+{
+    if (!s) return;
+    /* the only owner need not count: nobody else can reach it */
+    if (__atomic_load_n(&s->refs, __ATOMIC_ACQUIRE) != 1 && __atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL) > 0) return;
+    give_bytes(s);
+    td_free_struct(s, sizeof *s);
+}
+
+td_status td_storage_resize(td_storage *s, int64_t nbytes)
+{
+    TD_TRY(check_size(nbytes));
+    if (s->fixed)
+        return td_fail(TD_RUNTIME_ERROR, "a storage of %lld bytes cannot be resized to %lld: its memory belongs to another owner",
+                       (long long)s->nbytes, (long long)nbytes);
+    if (nbytes == s->nbytes) return TD_OK;
+    char *data;
+    TD_TRY(take_bytes(&data, nbytes, (td_device)s->device));
+    if (data && s->data) memcpy(data, s->data, (size_t)(nbytes < s->nbytes ? nbytes : s->nbytes));
+    give_bytes(s);
+    s->release = NULL;
+    s->context = NULL;
+    s->data = data;
+    s->nbytes = nbytes;
+    return TD_OK;
+}
