@@ -73,10 +73,11 @@ struct td_call {
                                   * caller owns and frees both, after a failure too (entries may then be NULL). */
 };
 
-/* Make room for a Tensor[] result of n tensors. */
+/* Make room for a Tensor[] result of n tensors; a list longer than any memory holds is refused at once. */
+#define TD_MAX_LIST (1 << 24)
 static inline td_status td_outs(td_call *call, int64_t n)
 {
-    call->outs = n >= 0 && n <= INT32_MAX ? (td_tensor **)calloc((size_t)n + 1, sizeof(td_tensor *)) : NULL;
+    call->outs = n >= 0 && n <= TD_MAX_LIST ? (td_tensor **)calloc((size_t)n + 1, sizeof(td_tensor *)) : NULL;
     if (!call->outs) return td_fail(TD_MEMORY_ERROR, "no memory for a list of %lld tensors", (long long)n);
     call->nout = (int)n;
     return TD_OK;
