@@ -17,7 +17,7 @@ def build(root: Path = ROOT) -> Path:
     view = root / "build" / "view"
     shutil.rmtree(view, ignore_errors=True)
     for source in sorted(root.glob("packages/*/src")):
-        for path in source.rglob("*.py*"):
+        for path in source.rglob("*"):
             if path.suffix in (".py", ".pyi") or path.name == "py.typed":
                 link = view / path.relative_to(source)
                 link.parent.mkdir(parents=True, exist_ok=True)

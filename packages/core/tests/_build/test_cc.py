@@ -1,0 +1,139 @@
+"""The compiler driver: what it does again, what it leaves, and how it refuses. Needs a C compiler, as core does."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from taeda._build import cc
+
+CFLAGS = ("-O0", "-fPIC", "-Wall")
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A library of two units, one of which includes a header."""
+    (tmp_path / "value.h").write_text("#define VALUE 1\n")
+    (tmp_path / "a.c").write_text('#include "value.h"\nint a(void) { return VALUE; }\n')
+    (tmp_path / "b.c").write_text("int b(void) { return 2; }\n")
+    return tmp_path
+
+
+def build(project: Path, *units: cc.Unit, cflags: tuple[str, ...] = CFLAGS) -> Path:
+    units = units or (cc.Unit(project / "a.c"), cc.Unit(project / "b.c"))
+    return cc.build(units, project / "out" / "lib.so", project / "objects", cflags, ())
+
+
+def objects(project: Path) -> dict[str, int]:
+    """When each object was written, by source name."""
+    found = (project / "objects").glob("*.o")
+    return {path.name.partition("-")[0]: path.stat().st_mtime_ns for path in found}
+
+
+def call(library: Path, name: str) -> int:
+    """Ask in a process of its own: a library once loaded is not loaded again."""
+    code = f"import ctypes; print(ctypes.CDLL({str(library)!r}).{name}())"
+    return int(subprocess.check_output([sys.executable, "-c", code]))
+
+
+def test_units_are_linked_into_one_library(project):
+    library = ctypes.CDLL(str(build(project)))
+    assert (library.a(), library.b()) == (1, 2)
+
+
+def test_nothing_changed_nothing_done(project):
+    written = build(project).stat().st_mtime_ns
+    before = objects(project)
+    for path in project.glob("*.[ch]"):
+        os.utime(path)  # a new time, the same content
+    assert build(project).stat().st_mtime_ns == written
+    assert objects(project) == before
+
+
+def test_a_changed_header_rebuilds_only_who_reads_it(project):
+    build(project)
+    before = objects(project)
+    (project / "value.h").write_text("#define VALUE 7\n")
+    assert call(build(project), "a") == 7
+    after = objects(project)
+    assert after["a"] > before["a"]
+    assert after["b"] == before["b"]
+
+
+def test_changed_flags_rebuild(project):
+    build(project)
+    before = objects(project)
+    build(project, cflags=(*CFLAGS, "-O1"))
+    assert all(time > before[name] for name, time in objects(project).items())
+
+
+def test_one_source_may_be_compiled_twice_with_tags(project):
+    (project / "k.c").write_text("int SYMBOL(void) { return __LINE__; }\n")
+    units = [cc.Unit(project / "k.c", (f"-DSYMBOL=k_{tag}",), tag) for tag in ("x", "y")]
+    library = ctypes.CDLL(str(build(project, *units)))
+    assert library.k_x() == library.k_y() == 1
+
+
+def test_a_removed_source_leaves_the_library(project):
+    build(project)
+    library = ctypes.CDLL(str(build(project, cc.Unit(project / "a.c"))))
+    assert not hasattr(library, "b")
+
+
+def test_a_library_someone_deleted_is_linked_again(project):
+    build(project).unlink()
+    assert build(project).is_file()
+
+
+def test_an_error_in_c_is_told_in_the_compilers_words_and_leaves_the_old_library(project):
+    library = build(project)
+    (project / "b.c").write_text("int b(void) { return }\n")
+    with pytest.raises(cc.CompileError, match=r"b\.c:1:\d+: error"):
+        build(project)
+    assert call(library, "b") == 2
+    (project / "b.c").write_text("int b(void) { return 3; }\n")
+    assert call(build(project), "b") == 3
+
+
+def test_a_space_in_a_path_is_no_separator(tmp_path):
+    home = tmp_path / "a b"
+    home.mkdir()
+    (home / "value.h").write_text("#define VALUE 1\n")
+    (home / "a.c").write_text('#include "value.h"\nint a(void) { return VALUE; }\n')
+    build(home, cc.Unit(home / "a.c"))
+    (home / "value.h").write_text("#define VALUE 5\n")
+    assert call(build(home, cc.Unit(home / "a.c")), "a") == 5
+
+
+def test_two_processes_share_a_folder(project):
+    code = (
+        "from pathlib import Path; from taeda._build import cc; import sys; p = Path(sys.argv[1]);"
+        f"cc.build([cc.Unit(p / 'a.c'), cc.Unit(p / 'b.c')], p / 'out' / 'lib.so', p / 'objects', {CFLAGS}, ())"
+    )
+    command = [sys.executable, "-c", code, str(project)]
+    started = [subprocess.Popen(command) for _ in range(3)]
+    assert [process.wait() for process in started] == [0, 0, 0]
+    assert call(project / "out" / "lib.so", "a") == 1
+    assert [path.name for path in (project / "out").iterdir()] == ["lib.so"]
+
+
+def test_without_a_compiler_there_are_three_lines(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CC", raising=False)
+    with pytest.raises(cc.NotReady, match="looked for cc, gcc, clang") as caught:
+        cc.compiler()
+    assert len(str(caught.value).splitlines()) == 3
+
+
+def test_without_python_h_there_are_three_lines_with_the_folder(monkeypatch, tmp_path):
+    monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path))
+    with pytest.raises(cc.NotReady, match=r"Python\.h of Python \d\.\d+ is not installed") as caught:
+        cc.python_include()
+    assert str(tmp_path) in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 3

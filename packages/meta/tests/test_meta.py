@@ -1,0 +1,27 @@
+"""The distribution `taeda` brings every package, and each brings its module."""
+
+from __future__ import annotations
+
+import importlib
+from importlib import metadata
+
+import pytest
+
+MODULES = {
+    "taeda-core": "taeda",
+    "taeda-autograd": "taeda.autograd",
+    "taeda-nn": "taeda.nn",
+    "taeda-optim": "taeda.optim",
+    "taeda-data": "taeda.utils.data",
+}
+
+
+def test_it_depends_on_every_package():
+    required = {text.partition(">")[0] for text in metadata.requires("taeda") or []}
+    assert required == set(MODULES)
+
+
+@pytest.mark.parametrize("distribution", MODULES)
+def test_a_package_brings_its_module(distribution):
+    assert metadata.version(distribution)
+    assert importlib.import_module(MODULES[distribution]).__file__

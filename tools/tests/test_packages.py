@@ -1,0 +1,160 @@
+"""The workspace tool on small workspaces made for the purpose, and on the real one."""
+
+from __future__ import annotations
+
+import subprocess
+import textwrap
+from pathlib import Path
+
+import by_path
+import pytest
+
+workspace = by_path.load("tools/packages.py")
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """Two packages, the second of which needs the first."""
+    (tmp_path / "LICENSE").write_text("words\n")
+    make(tmp_path, "core", "taeda-core", "0.1.0", ["numpy>=1.26"])
+    make(tmp_path, "nn", "taeda-nn", "0.1.0", ["taeda-core>=0.1,<0.2"])
+    return tmp_path
+
+
+def make(root: Path, folder: str, name: str, version: str, needs: list[str], code: str = "") -> None:
+    home = root / "packages" / folder
+    module = home / "src" / "taeda" / ("" if folder == "core" else folder)
+    module.mkdir(parents=True)
+    for path in (home / "README.md", module / "py.typed"):
+        path.write_text("")
+    (home / "LICENSE").write_text("words\n")
+    (home / "changelog.d").mkdir()
+    (module / "__init__.py").write_text(textwrap.dedent(code))
+    (home / "pyproject.toml").write_text(
+        f'[project]\nname = "{name}"\nversion = "{version}"\ndependencies = {needs!r}\n'.replace("'", '"')
+    )
+
+
+def test_every_package_stands_after_what_it_needs(tree):
+    make(tree, "autograd", "taeda-autograd", "0.1.0", ["taeda-nn>=0.1,<0.2"])
+    names = [package.short for package in workspace.order(workspace.load(tree))]
+    assert names == ["core", "nn", "autograd"]
+
+
+def test_order_of_one_package_brings_only_what_it_needs(tree):
+    make(tree, "data", "taeda-data", "0.1.0", [])
+    names = [package.short for package in workspace.order(workspace.load(tree), ["taeda-nn"])]
+    assert names == ["core", "nn"]
+
+
+def test_order_refuses_a_name_it_does_not_know(tree):
+    with pytest.raises(ValueError, match=r"no package 'taeda-x'; there are taeda-core, taeda-nn"):
+        workspace.order(workspace.load(tree), ["taeda-x"])
+
+
+def test_a_sound_workspace_has_nothing_wrong(tree):
+    assert workspace.check(workspace.load(tree)) == []
+
+
+def test_a_circle_is_named(tree):
+    make(tree, "a", "taeda-a", "0.1.0", ["taeda-b>=0.1,<0.2"])
+    make(tree, "b", "taeda-b", "0.1.0", ["taeda-a>=0.1,<0.2"])
+    (wrong,) = workspace.check(workspace.load(tree))
+    assert "taeda-a -> taeda-b -> taeda-a" in wrong
+
+
+@pytest.mark.parametrize("written", ["", ">=0.1", "==0.1.0", ">=0.2,<0.3", ">=0.1,<1"])
+def test_a_range_of_another_form_is_named_with_the_right_one(tree, written):
+    make(tree, "optim", "taeda-optim", "0.1.0", [f"taeda-core{written}"])
+    (wrong,) = workspace.check(workspace.load(tree))
+    assert f"taeda-optim needs taeda-core{written}, but" in wrong
+    assert "write taeda-core>=0.1,<0.2" in wrong
+
+
+def test_a_missing_or_different_licence_is_named(tree):
+    (tree / "packages/nn/LICENSE").write_text("other words\n")
+    (tree / "packages/core/README.md").unlink()
+    wrong = workspace.check(workspace.load(tree))
+    assert "taeda-core has no README.md" in wrong
+    assert any(line.startswith("taeda-nn: LICENSE differs") for line in wrong)
+
+
+@pytest.mark.parametrize(
+    ("part", "version", "range_"),
+    [("patch", "0.1.1", ">=0.1,<0.2"), ("minor", "0.2.0", ">=0.2,<0.3"), ("major", "1.0.0", ">=1.0,<2")],
+)
+def test_bump_moves_the_version_and_every_range(tree, part, version, range_):
+    assert workspace.bump(workspace.load(tree), "taeda-core", part) == version
+    after = workspace.load(tree)
+    assert after["taeda-core"].version == version
+    assert after["taeda-nn"].siblings == {"taeda-core": range_}
+    assert after["taeda-nn"].version == "0.1.0"
+    assert workspace.check(after) == []
+
+
+def test_changed_counts_commits_since_the_tag(tree):
+    def git(*words):
+        identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+        subprocess.run(["git", *identity, *words], cwd=tree, check=True, capture_output=True)
+
+    git("init", "--quiet")
+    git("add", ".")
+    git("commit", "--quiet", "-m", "first")
+    assert [p.short for p in workspace.changed(workspace.load(tree), tree)] == ["core", "nn"]
+    git("tag", "core-v0.1.0")
+    git("tag", "nn-v0.1.0")
+    assert workspace.changed(workspace.load(tree), tree) == []
+    (tree / "packages/nn/README.md").write_text("more")
+    git("commit", "--quiet", "-am", "second")
+    assert [p.short for p in workspace.changed(workspace.load(tree), tree)] == ["nn"]
+
+
+def test_the_real_workspace_holds(capsys):
+    assert workspace.main(["check"]) == 0, capsys.readouterr().out
+
+
+NN_CODE = [
+    ("import taeda.data", "taeda-data", "taeda.data"),
+    ("from taeda import data", "taeda-data", "taeda.data"),
+    ("from taeda.data import loader", "taeda-data", "taeda.data.loader"),
+    ("from ..data import loader", "taeda-data", "taeda.data.loader"),
+    ("import taeda\nx = taeda.data.loader", "taeda-data", "taeda.data.loader"),
+    ("from taeda import no_grad", "taeda-autograd", "taeda.no_grad"),
+    ("import taeda\nx = taeda.no_grad", "taeda-autograd", "taeda.no_grad"),
+    ("import scipy.special", "scipy", "scipy"),
+    ("def f():\n    import scipy", "scipy", "scipy"),
+]
+
+
+@pytest.mark.parametrize(("code", "owner", "name"), NN_CODE, ids=[case[0] for case in NN_CODE])
+def test_an_undeclared_import_is_named(tmp_path, code, owner, name):
+    tree = layered(tmp_path, code)
+    wrong = workspace.check(workspace.load(tree))
+    assert any(line.startswith(f"taeda-nn does not declare {owner}") for line in wrong), wrong
+    assert any(name in line and "src/taeda/nn/__init__.py:" in line for line in wrong)
+
+
+ALLOWED = [
+    "import taeda",
+    "from taeda import Tensor",
+    "from . import layers",
+    "import os, sys",
+    "import numpy as np",
+    "try:\n    import scipy\nexcept ImportError:\n    scipy = None",
+]
+
+
+@pytest.mark.parametrize("code", ALLOWED)
+def test_a_declared_or_optional_import_is_fine(tmp_path, code):
+    assert workspace.check(workspace.load(layered(tmp_path, code))) == []
+
+
+def layered(root: Path, code: str) -> Path:
+    """A workspace whose `nn` holds `code` and declares core and numpy."""
+    (root / "LICENSE").write_text("words\n")
+    exports = '_EXPORTS: dict[str, str] = {"no_grad": "autograd"}\n'
+    make(root, "core", "taeda-core", "0.1.0", [], exports)
+    make(root, "autograd", "taeda-autograd", "0.1.0", ["taeda-core>=0.1,<0.2"])
+    make(root, "data", "taeda-data", "0.1.0", ["taeda-core>=0.1,<0.2"])
+    make(root, "nn", "taeda-nn", "0.1.0", ["taeda-core>=0.1,<0.2", "numpy"], code)
+    return root
