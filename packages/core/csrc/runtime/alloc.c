@@ -97,11 +97,16 @@ static void system_give(void *b, int64_t bytes)
 }
 
 /* ---- the lists of a thread ---- */
+typedef struct thread_list {
+    block *free;
+    atomic_int count; /* written by the owner only, as are the counters below */
+    int room;         /* most blocks it keeps */
+} thread_list;
+
 typedef struct thread_cache {
-    block *free[THREAD_CLASSES];
-    int32_t count[THREAD_CLASSES];
-    atomic_llong allocated, calls, cached; /* written by the owner only; since the last settling, but for `cached` */
-    struct thread_cache *next, **link;     /* all threads' caches, under the shared lock */
+    thread_list lists[THREAD_CLASSES];
+    atomic_llong allocated, calls;     /* since the last settling */
+    struct thread_cache *next, **link; /* all threads' caches, under the shared lock */
 } thread_cache;
 
 static thread_cache *all_caches;
@@ -109,14 +114,16 @@ static pthread_key_t exit_key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Thread_local thread_cache *mine;
 
-static inline int32_t thread_cap(int k)
+static int list_room(int k)
 {
-    int64_t n = THREAD_BYTES / class_bytes(k);
-    return KEEP_BLOCKS ? (n < 4 ? 4 : (int32_t)n) : 0;
+    int n = (int)(THREAD_BYTES / class_bytes(k));
+    return !KEEP_BLOCKS ? 0 : n < 4 ? 4 : n;
 }
 
 static inline int64_t peek(atomic_llong *c) { return atomic_load_explicit(c, memory_order_relaxed); }
 static inline void put(atomic_llong *c, int64_t v) { atomic_store_explicit(c, v, memory_order_relaxed); }
+static inline int length(thread_list *l) { return atomic_load_explicit(&l->count, memory_order_relaxed); }
+static inline void set_length(thread_list *l, int n) { atomic_store_explicit(&l->count, n, memory_order_relaxed); }
 
 static void note_peak(int64_t now)
 {
@@ -134,16 +141,15 @@ static void settle(thread_cache *t)
 }
 
 /* `n` blocks of class k leave a thread's list for the shared one, which the caller has locked. */
-static void hand_over(thread_cache *t, int k, int32_t n)
+static void hand_over(thread_list *l, int k, int n)
 {
-    for (int32_t i = 0; i < n; i++) {
-        block *b = t->free[k];
-        t->free[k] = b->next;
+    for (int i = 0; i < n; i++) {
+        block *b = l->free;
+        l->free = b->next;
         b->next = shared.free[k];
         shared.free[k] = b;
     }
-    t->count[k] -= n;
-    put(&t->cached, peek(&t->cached) - n * class_bytes(k));
+    set_length(l, length(l) - n);
     shared.cached += n * class_bytes(k);
 }
 
@@ -153,7 +159,7 @@ static void thread_ends(void *cache)
     mine = NULL;
     pthread_mutex_lock(&shared.lock);
     settle(t);
-    for (int k = 0; k < THREAD_CLASSES; k++) hand_over(t, k, t->count[k]);
+    for (int k = 0; k < THREAD_CLASSES; k++) hand_over(&t->lists[k], k, length(&t->lists[k]));
     *t->link = t->next;
     if (t->next) t->next->link = t->link;
     pthread_mutex_unlock(&shared.lock);
@@ -174,6 +180,7 @@ static thread_cache *make_cache(void)
     pthread_once(&once, start);
     thread_cache *t = calloc(1, sizeof *t);
     if (!t) return NULL;
+    for (int k = 0; k < THREAD_CLASSES; k++) t->lists[k].room = list_room(k);
     pthread_mutex_lock(&shared.lock);
     t->next = all_caches;
     t->link = &all_caches;
@@ -219,33 +226,32 @@ static block *take_shared(int k)
 }
 
 /* Fetch up to half a list's worth at once, so that threads which only take meet the lock rarely. */
-static block *refill(thread_cache *t, int k)
+static block *refill(thread_list *l, int k)
 {
-    int32_t wanted = thread_cap(k) / 2, n = 0;
+    int n = 0;
     pthread_mutex_lock(&shared.lock);
-    for (block *b; n < wanted && (b = shared.free[k]); n++) {
+    for (block *b; n < l->room / 2 && (b = shared.free[k]); n++) {
         shared.free[k] = b->next;
-        b->next = t->free[k];
-        t->free[k] = b;
+        b->next = l->free;
+        l->free = b;
     }
     shared.cached -= n * class_bytes(k);
     pthread_mutex_unlock(&shared.lock);
-    t->count[k] += n;
-    put(&t->cached, peek(&t->cached) + n * class_bytes(k));
-    return t->free[k];
+    set_length(l, length(l) + n);
+    return l->free;
 }
 
-static void *take(thread_cache *t, int k)
+static inline void *take(thread_cache *t, int k)
 {
     if (!t || k >= THREAD_CLASSES) {
         block *b = take_shared(k);
         return b ? (void *)b : system_take(class_bytes(k));
     }
-    block *b = t->free[k];
-    if (__builtin_expect(!b, 0) && !(b = refill(t, k))) return system_take(class_bytes(k));
-    t->free[k] = b->next;
-    t->count[k]--;
-    put(&t->cached, peek(&t->cached) - class_bytes(k));
+    thread_list *l = &t->lists[k];
+    block *b = l->free;
+    if (__builtin_expect(!b, 0) && !(b = refill(l, k))) return system_take(class_bytes(k));
+    l->free = b->next;
+    set_length(l, length(l) - 1);
     return b;
 }
 
@@ -256,14 +262,13 @@ static int64_t default_limit(void)
     return pages > 0 && size > 0 ? pages / 4 * size : (int64_t)1 << 30;
 }
 
-static block *detach_all(block *lists[CLASSES])
+static void detach_all(block *lists[CLASSES])
 {
     for (int k = 0; k < CLASSES; k++) {
         lists[k] = shared.free[k];
         shared.free[k] = NULL;
     }
     shared.cached = 0;
-    return NULL;
 }
 
 static void release_all(block *lists[CLASSES])
@@ -293,21 +298,24 @@ static void give_shared(block *b, int k)
     if (!keep) system_give(b, bytes);
 }
 
-static void give(thread_cache *t, block *b, int k)
+static void halve(thread_list *l, int k)
 {
-    if (!t || k >= THREAD_CLASSES || thread_cap(k) == 0) {
+    pthread_mutex_lock(&shared.lock);
+    hand_over(l, k, length(l) / 2);
+    pthread_mutex_unlock(&shared.lock);
+}
+
+static inline void give(thread_cache *t, block *b, int k)
+{
+    if (!t || k >= THREAD_CLASSES || t->lists[k].room == 0) {
         give_shared(b, k);
         return;
     }
-    if (__builtin_expect(t->count[k] >= thread_cap(k), 0)) {
-        pthread_mutex_lock(&shared.lock);
-        hand_over(t, k, t->count[k] / 2);
-        pthread_mutex_unlock(&shared.lock);
-    }
-    b->next = t->free[k];
-    t->free[k] = b;
-    t->count[k]++;
-    put(&t->cached, peek(&t->cached) + class_bytes(k));
+    thread_list *l = &t->lists[k];
+    if (__builtin_expect(length(l) >= l->room, 0)) halve(l, k);
+    b->next = l->free;
+    l->free = b;
+    set_length(l, length(l) + 1);
 }
 
 /* ---- the interface ---- */
@@ -339,7 +347,7 @@ void td_alloc_trim(void)
 {
     block *lists[CLASSES];
     pthread_mutex_lock(&shared.lock);
-    for (int k = 0; mine && k < THREAD_CLASSES; k++) hand_over(mine, k, mine->count[k]);
+    for (int k = 0; mine && k < THREAD_CLASSES; k++) hand_over(&mine->lists[k], k, length(&mine->lists[k]));
     detach_all(lists);
     pthread_mutex_unlock(&shared.lock);
     release_all(lists);
@@ -362,7 +370,7 @@ void td_alloc_get_stats(td_alloc_stats *out)
     for (thread_cache *t = all_caches; t; t = t->next) {
         out->allocated += peek(&t->allocated);
         out->calls += peek(&t->calls);
-        out->cached += peek(&t->cached);
+        for (int k = 0; k < THREAD_CLASSES; k++) out->cached += length(&t->lists[k]) * class_bytes(k);
     }
     pthread_mutex_unlock(&shared.lock);
     note_peak(out->allocated);
