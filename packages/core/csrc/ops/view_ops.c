@@ -42,19 +42,16 @@ static td_status bad_unflatten(const td_tensor *self, int64_t dim, int64_t n, co
 
 td_status td_op_unflatten(td_call *call)
 {
-    int64_t dim, sizes[2 * TD_MAX_DIMS], n = TD_LEN(2), have = 1;
+    int64_t dim, sizes[2 * TD_MAX_DIMS], n = TD_LEN(2);
     if (n == 0) return td_fail(TD_RUNTIME_ERROR, "unflatten: sizes must be non-empty");
+    if (SELF->ndim == 0) return td_fail(TD_RUNTIME_ERROR, "unflatten: a 0-dim tensor has no dimension to split");
     TD_TRY(td_wrap_dim(TD_INT(1), SELF->ndim, &dim));
     if (SELF->ndim + n - 1 > TD_MAX_DIMS) return td_fail(TD_RUNTIME_ERROR, "unflatten: a tensor has at most %d dimensions", TD_MAX_DIMS);
-    if (SELF->ndim) have = SELF->sizes[dim];
-    if (td_infer_sizes(have, n, TD_INTS(2), sizes + dim) != TD_OK) {
-        for (int64_t i = 0, open = 0; i < n; i++) /* keep the message about -1; reword that about the product */
-            if (TD_INTS(2)[i] < -1 || (TD_INTS(2)[i] == -1 && (open++ || have == 0))) return TD_RUNTIME_ERROR;
-        return SELF->ndim ? bad_unflatten(SELF, dim, n, TD_INTS(2)) : TD_RUNTIME_ERROR;
-    }
+    if (td_infer_sizes(SELF->sizes[dim], n, TD_INTS(2), sizes + dim) != TD_OK)
+        return bad_unflatten(SELF, dim, n, TD_INTS(2));
     memcpy(sizes, SELF->sizes, (size_t)dim * sizeof *sizes);
-    if (SELF->ndim) memcpy(sizes + dim + n, SELF->sizes + dim + 1, (size_t)(SELF->ndim - dim - 1) * sizeof *sizes);
-    return td_view_sizes(OUT, SELF, SELF->ndim ? SELF->ndim + n - 1 : n, sizes);
+    memcpy(sizes + dim + n, SELF->sizes + dim + 1, (size_t)(SELF->ndim - dim - 1) * sizeof *sizes);
+    return td_view_sizes(OUT, SELF, SELF->ndim + n - 1, sizes);
 }
 
 /* ---- dimensions ---- */

@@ -8,6 +8,14 @@ import taeda
 from taeda import Tensor
 
 
+def wrap_dim(dim: int, ndim: int) -> int:
+    """`dim` counted from the start; IndexError names the legal range. A 0-dim tensor counts as one dimension."""
+    count = max(ndim, 1)
+    if not -count <= dim < count:
+        raise IndexError(f"Dimension out of range: expected one in [{-count}, {count - 1}], but got {dim}")
+    return dim % count
+
+
 def broadcast_tensors(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
     """Expand all tensors to their common shape; the results share memory with the arguments."""
     shape = taeda.broadcast_shapes(*(t.shape for t in tensors))
@@ -89,7 +97,7 @@ def repeat_interleave_self_int(self: Tensor, repeats: int, dim: int | None, outp
     if repeats < 0:
         raise RuntimeError(f"repeat_interleave: repeats must be non-negative, got {repeats}")
     flat = self.flatten() if dim is None else atleast_1d(self)
-    at = taeda._C._wrap_dim(dim or 0, flat.dim())
+    at = wrap_dim(dim or 0, flat.dim())
     size = flat.size(at) * repeats
     if output_size is not None and output_size != size:
         raise RuntimeError(f"repeat_interleave: output_size is {output_size} but the result has {size} places")
@@ -103,7 +111,7 @@ def repeat_interleave_self_Tensor(  # noqa: N802 - the overload's name
 ) -> Tensor:
     """Element i `repeats[i]` times; one count stands for all."""
     flat = self.flatten() if dim is None else atleast_1d(self)
-    at = taeda._C._wrap_dim(dim or 0, flat.dim())
+    at = wrap_dim(dim or 0, flat.dim())
     if repeats.dim() > 1:
         raise RuntimeError(f"repeat_interleave: repeats must be 0-dim or 1-dim, got shape {list(repeats.shape)}")
     if repeats.numel() != 1 and repeats.numel() != flat.size(at):
