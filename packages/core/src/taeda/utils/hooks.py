@@ -1,0 +1,53 @@
+"""Handles for registered callbacks: how a hook is taken off again."""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Callable, MutableMapping
+from typing import Any
+
+__all__ = ["RemovableHandle"]
+
+Hooks = MutableMapping[int, Callable[..., Any]]
+
+_next_id = itertools.count()
+
+
+class _LostHooks(dict[int, Any]):
+    """Stands for a table of hooks that no longer exists."""
+
+
+class RemovableHandle:
+    """A key into a table of hooks. Holds the table weakly, so a handle keeps nothing alive.
+
+    `extra_dict` is one further table, or a sequence of them, from which the same key is removed too.
+    Leaving a `with` block removes the hook; removing twice is harmless.
+    """
+
+    id: int
+
+    def __init__(self, hooks_dict: Hooks, *, extra_dict: Any = None) -> None:
+        self.id = next(_next_id)
+        tables = [extra_dict] if isinstance(extra_dict, MutableMapping) else list(extra_dict or ())
+        self._tables = [weakref.ref(table) for table in (hooks_dict, *tables)]
+
+    def remove(self) -> None:
+        """Take the hook out of every table that still exists."""
+        for reference in self._tables:
+            table = reference()
+            if table is not None:
+                table.pop(self.id, None)
+
+    def __getstate__(self) -> tuple[int, list[Any]]:
+        return self.id, [table() for table in self._tables]
+
+    def __setstate__(self, state: tuple[int, list[Any]]) -> None:
+        self.id, tables = state
+        self._tables = [weakref.ref(_LostHooks() if t is None else t) for t in tables]
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.remove()

@@ -1,0 +1,164 @@
+"""Adam: steps scaled by running means of the gradient and of its square."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import taeda
+from taeda import Tensor
+
+from ._base import (
+    Algorithm,
+    Group,
+    State,
+    add_ratio,
+    add_square,
+    check_betas,
+    check_implementation,
+    check_lr,
+    check_not_negative,
+    next_step,
+    number,
+    step_counter,
+)
+from .optimizer import ParamsT
+
+__all__ = ["Adam"]
+
+
+class Adam(Algorithm):
+    """Adam, by Kingma and Ba (arXiv:1412.6980).
+
+    With `amsgrad` the divisor never shrinks. Weight decay is added to the gradient, or with
+    `decoupled_weight_decay` applied to the parameter itself (that is AdamW).
+
+    >>> weight = taeda.tensor([1.0, -2.0], requires_grad=True)
+    >>> optimizer = Adam([weight], lr=0.1)
+    >>> weight.square().sum().backward()
+    >>> optimizer.step()
+    >>> weight.detach()
+    tensor([ 0.9000, -1.9000])
+    """
+
+    _sparse_advice = ", please consider SparseAdam instead"
+    _later_options = {
+        "amsgrad": False,
+        "maximize": False,
+        "foreach": None,
+        "capturable": False,
+        "differentiable": False,
+        "decoupled_weight_decay": False,
+        "fused": None,
+    }
+
+    def __init__(
+        self,
+        params: ParamsT,
+        lr: float | Tensor = 1e-3,
+        betas: tuple[float | Tensor, float | Tensor] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        amsgrad: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+        decoupled_weight_decay: bool = False,
+    ) -> None:
+        check_lr(lr, foreach=foreach, capturable=capturable)
+        check_not_negative("epsilon value", eps)
+        check_betas(betas)
+        check_not_negative("weight_decay value", weight_decay)
+        _check_beta_tensors(betas, foreach, capturable)
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "amsgrad": amsgrad,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "differentiable": differentiable,
+            "fused": fused,
+            "decoupled_weight_decay": decoupled_weight_decay,
+        }
+        super().__init__(params, defaults)
+        check_implementation(foreach, fused, differentiable)
+        self._step_supports_amp_scaling = bool(fused)
+
+    def _start(self, param: Tensor, group: Group) -> State:
+        state = {
+            "step": step_counter(param, group),
+            "exp_avg": taeda.zeros_like(param),
+            "exp_avg_sq": taeda.zeros_like(param),
+        }
+        if group["amsgrad"]:
+            state["max_exp_avg_sq"] = taeda.zeros_like(param)
+        return state
+
+    def _update(self, param: Tensor, grad: Tensor, state: State, group: Group) -> None:
+        t = next_step(state)
+        lr, (beta1, beta2) = group["lr"], group["betas"]
+        if group["weight_decay"] != 0:
+            if group["decoupled_weight_decay"]:
+                param.mul_(1 - lr * group["weight_decay"])
+            else:
+                grad = grad.add(param, alpha=group["weight_decay"])
+        mean, square = state["exp_avg"], state["exp_avg_sq"]
+        mean.lerp_(grad, 1 - beta1)
+        add_square(square.mul_(beta2), grad, 1 - beta2)
+        if group["amsgrad"]:
+            largest = state["max_exp_avg_sq"]
+            square = largest.copy_(taeda.maximum(largest, square))
+        divisor = (square.sqrt() / (1 - beta2**t) ** 0.5).add_(group["eps"])
+        add_ratio(param, mean, divisor, -lr / (1 - beta1**t))
+
+    def _fused_update(
+        self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group
+    ) -> bool:
+        steps = [state["step"] for state in states]
+        amsgrad = group["amsgrad"]
+        beta1, beta2 = group["betas"]
+        found_inf = getattr(self, "found_inf", None)
+        operation = (
+            taeda._fused_adamw_ if group["decoupled_weight_decay"] else taeda._fused_adam_
+        )
+        taeda._foreach_add_(steps, 1)
+        operation(
+            params,
+            grads,
+            [state["exp_avg"] for state in states],
+            [state["exp_avg_sq"] for state in states],
+            [state["max_exp_avg_sq"] for state in states] if amsgrad else [],
+            steps,
+            lr=number(group["lr"]),
+            beta1=number(beta1),
+            beta2=number(beta2),
+            weight_decay=number(group["weight_decay"]),
+            eps=group["eps"],
+            amsgrad=amsgrad,
+            maximize=group["maximize"],
+            grad_scale=getattr(self, "grad_scale", None),
+            found_inf=found_inf,
+        )
+        if found_inf is not None:  # a step left out is not counted
+            taeda._foreach_sub_(steps, found_inf.item())
+        return True
+
+
+def _check_beta_tensors(betas: Any, foreach: bool | None, capturable: bool) -> None:
+    tensors = [isinstance(beta, Tensor) for beta in betas]
+    if any(tensors) and not all(tensors):
+        raise ValueError("betas must be either both floats or both Tensors")
+    for i, beta in enumerate(betas):
+        if not isinstance(beta, Tensor):
+            continue
+        if foreach and not capturable:
+            raise ValueError(
+                f"betas[{i}] as a Tensor is not supported for capturable=False and foreach=True"
+            )
+        if beta.numel() != 1:
+            raise ValueError(f"Tensor betas[{i}] must be 1-element, got shape {tuple(beta.shape)}")

@@ -1,0 +1,54 @@
+"""AdamW: Adam whose weight decay shrinks the parameters themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from taeda import Tensor
+
+from .adam import Adam
+from .optimizer import ParamsT
+
+__all__ = ["AdamW"]
+
+
+class AdamW(Adam):
+    """Adam with decoupled weight decay, by Loshchilov and Hutter (arXiv:1711.05101).
+
+    Each step multiplies a parameter by `1 - lr * weight_decay` before Adam's update.
+    """
+
+    def __init__(
+        self,
+        params: ParamsT,
+        lr: float | Tensor = 1e-3,
+        betas: tuple[float | Tensor, float | Tensor] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 1e-2,
+        amsgrad: bool = False,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        super().__init__(
+            params,
+            lr,
+            betas,
+            eps,
+            weight_decay,
+            amsgrad,
+            foreach=foreach,
+            maximize=maximize,
+            capturable=capturable,
+            differentiable=differentiable,
+            fused=fused,
+            decoupled_weight_decay=True,
+        )
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:  # also when the saved state was Adam's
+            group["decoupled_weight_decay"] = True
