@@ -21,7 +21,9 @@ def tree(tmp_path):
     return tmp_path
 
 
-def make(root: Path, folder: str, name: str, version: str, needs: list[str], code: str = "") -> None:
+def make(
+    root: Path, folder: str, name: str, version: str, needs: list[str], code: str = ""
+) -> None:
     home = root / "packages" / folder
     module = home / "src" / "taeda" / ("" if folder == "core" else folder)
     module.mkdir(parents=True)
@@ -31,7 +33,9 @@ def make(root: Path, folder: str, name: str, version: str, needs: list[str], cod
     (home / "changelog.d").mkdir()
     (module / "__init__.py").write_text(textwrap.dedent(code))
     (home / "pyproject.toml").write_text(
-        f'[project]\nname = "{name}"\nversion = "{version}"\ndependencies = {needs!r}\n'.replace("'", '"')
+        f'[project]\nname = "{name}"\nversion = "{version}"\ndependencies = {needs!r}\n'.replace(
+            "'", '"'
+        )
     )
 
 
@@ -81,7 +85,11 @@ def test_a_missing_or_different_licence_is_named(tree):
 
 @pytest.mark.parametrize(
     ("part", "version", "range_"),
-    [("patch", "0.1.1", ">=0.1,<0.2"), ("minor", "0.2.0", ">=0.2,<0.3"), ("major", "1.0.0", ">=1.0,<2")],
+    [
+        ("patch", "0.1.1", ">=0.1,<0.2"),
+        ("minor", "0.2.0", ">=0.2,<0.3"),
+        ("major", "1.0.0", ">=1.0,<2"),
+    ],
 )
 def test_bump_moves_the_version_and_every_range(tree, part, version, range_):
     assert workspace.bump(workspace.load(tree), "taeda-core", part) == version
