@@ -225,7 +225,7 @@ def _suffixes(tensor: Tensor) -> list[str]:
     found = []
     if tensor.device.type != "cpu":
         found.append(f"device='{tensor.device}'")
-    if tensor.is_meta or (tensor.numel() == 0 and tensor.ndim != 1):
+    if tensor.device.type == "meta" or (tensor.numel() == 0 and tensor.ndim != 1):
         found.append(f"size={tuple(tensor.shape)}")
     if not _default_dtype(tensor):
         found.append(f"dtype={tensor.dtype}")
@@ -241,7 +241,7 @@ def _default_dtype(tensor: Tensor) -> bool:
     default = taeda.get_default_dtype()
     if tensor.dtype == default:
         return True
-    if tensor.is_meta or tensor.numel() == 0:
+    if tensor.device.type == "meta" or tensor.numel() == 0:
         return False
     matching = {taeda.float64: taeda.complex128, taeda.float16: taeda.complex32}
     return tensor.dtype in (
@@ -275,7 +275,7 @@ def tensor_repr(self: Tensor, *, tensor_contents: str | None = None) -> str:
         prefix = _prefix(self)
         if tensor_contents is not None:
             body = tensor_contents
-        elif self.is_meta:
+        elif self.device.type == "meta":
             body = "..."
         elif self.numel() == 0:
             body = "[]"
@@ -286,6 +286,6 @@ def tensor_repr(self: Tensor, *, tensor_contents: str | None = None) -> str:
 
 def tensor_format(self: Tensor, spec: str) -> str:
     """`format(tensor, spec)`: a 0-dim tensor formats as its number."""
-    if self.ndim == 0 and not self.is_meta and type(self).__name__ == "Tensor":
+    if self.ndim == 0 and self.device.type != "meta" and type(self).__name__ == "Tensor":
         return format(self.item(), spec)
     return object.__format__(self, spec)
