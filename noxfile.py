@@ -110,6 +110,8 @@ def parity(session: nox.Session) -> None:
 def bench(session: nox.Session) -> None:
     """Print times and their ratios to torch, both measured in turns. `-- conv train` chooses groups."""
     oracle(session)
+    if not session.posargs:
+        session.run("python", "benchmarks/startup.py")
     session.run("python", "benchmarks/run.py", *session.posargs)
 
 

@@ -1,0 +1,238 @@
+"""What is measured: a table of cases, each a function that gets the library and returns what to repeat.
+
+A case prepares its data and returns a function without arguments; only that function is timed. Shapes are chosen so that
+each group has small cases, where the way of a call counts, and large ones, where the kernel does.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tools" / "testing"))
+from both import script  # the examples, for either library
+
+Case = Callable[[Any], Callable[[], object]]
+CASES: dict[str, dict[str, Case]] = {}
+
+
+def case(group: str, name: str) -> Callable[[Case], Case]:
+    def add(make: Case) -> Case:
+        CASES.setdefault(group, {})[name] = make
+        return make
+
+    return add
+
+
+# ---- overhead: little work, many calls ----
+def _small(name: str, action: Callable[[Any, Any, Any], object], grad: bool = False) -> None:
+    @case("overhead", name)
+    def make(lib):
+        x = lib.ones(16).requires_grad_(grad)
+        y = lib.ones(16).requires_grad_(grad)
+        return lambda: action(lib, x, y)
+
+
+_small("add", lambda lib, x, y: x + y)
+_small("add, gradient recorded", lambda lib, x, y: x + y, grad=True)
+_small("mul by a number", lambda lib, x, y: x * 2.0)
+_small("function call", lambda lib, x, y: lib.add(x, y))
+_small("view", lambda lib, x, y: x.view(4, 4))
+_small("index", lambda lib, x, y: x[3])
+_small("shape", lambda lib, x, y: x.shape)
+_small("item", lambda lib, x, y: x[0].item())
+_small("zeros", lambda lib, x, y: lib.zeros(16))
+_small("backward of (x*y+y).sum()", lambda lib, x, y: (x * y + y).sum().backward(), grad=True)
+
+
+@case("overhead", "Linear 16 to 16, batch 1")
+def linear(lib):
+    layer, x = lib.nn.Linear(16, 16), lib.ones(1, 16)
+    return lambda: layer(x)
+
+
+@case("overhead", "MLP of 10 layers, forward and backward")
+def deep(lib):
+    layers = [part for _ in range(10) for part in (lib.nn.Linear(32, 32), lib.nn.ReLU())]
+    model, x = lib.nn.Sequential(*layers), lib.ones(8, 32)
+    return lambda: model(x).sum().backward()
+
+
+# ---- elementwise ----
+def _elementwise(
+    name: str, action: Callable[[Any, Any, Any], object], dtype: str = "float32"
+) -> None:
+    for label, count in (("32 K", 1 << 15), ("4 M", 1 << 22)):
+
+        @case("elementwise", f"{name}, {label}" + (f" {dtype}" if dtype != "float32" else ""))
+        def make(lib, count=count):
+            lib.manual_seed(0)
+            x = (lib.rand(count) + 0.5).to(getattr(lib, dtype))
+            y = (lib.rand(count) + 0.5).to(getattr(lib, dtype))
+            return lambda: action(lib, x, y)
+
+
+_elementwise("add", lambda lib, x, y: x + y)
+_elementwise("add", lambda lib, x, y: x + y, "bfloat16")
+_elementwise("exp", lambda lib, x, y: x.exp())
+_elementwise("log", lambda lib, x, y: x.log())
+_elementwise("tanh", lambda lib, x, y: x.tanh())
+_elementwise("sigmoid", lambda lib, x, y: x.sigmoid())
+_elementwise("gelu", lambda lib, x, y: lib.nn.functional.gelu(x))
+_elementwise("relu", lambda lib, x, y: x.relu())
+_elementwise("where", lambda lib, x, y: lib.where(x > y, x, y))
+_elementwise("to bfloat16", lambda lib, x, y: x.to(lib.bfloat16))
+
+
+@case("elementwise", "add of a transposed 2048 x 2048")
+def add_transposed(lib):
+    x, y = lib.ones(2048, 2048), lib.ones(2048, 2048).t()
+    return lambda: x + y
+
+
+@case("elementwise", "add a row to 2048 x 2048")
+def add_row(lib):
+    x, y = lib.ones(2048, 2048), lib.ones(2048)
+    return lambda: x + y
+
+
+# ---- reduction ----
+def _reduction(name: str, shape: tuple[int, ...], action: Callable[[Any, Any], object]) -> None:
+    @case("reduction", f"{name}, {' x '.join(map(str, shape))}")
+    def make(lib):
+        lib.manual_seed(0)
+        x = lib.rand(*shape)
+        return lambda: action(lib, x)
+
+
+_reduction("sum", (1 << 22,), lambda lib, x: x.sum())
+_reduction("sum of rows", (2048, 1024), lambda lib, x: x.sum(1))
+_reduction("sum of columns", (2048, 1024), lambda lib, x: x.sum(0))
+_reduction("mean of channels", (32, 64, 28, 28), lambda lib, x: x.mean((0, 2, 3)))
+_reduction("max of rows", (2048, 1024), lambda lib, x: x.max(1))
+_reduction("argmax of rows", (2048, 1024), lambda lib, x: x.argmax(1))
+_reduction("var of rows", (2048, 1024), lambda lib, x: x.var(1))
+_reduction("softmax", (2048, 1024), lambda lib, x: x.softmax(1))
+_reduction("log_softmax", (256, 10), lambda lib, x: x.log_softmax(1))
+_reduction("cumsum", (2048, 1024), lambda lib, x: x.cumsum(1))
+_reduction("layer_norm", (2048, 768), lambda lib, x: lib.nn.functional.layer_norm(x, (768,)))
+
+
+# ---- matmul ----
+def _matmul(name: str, a: tuple[int, ...], b: tuple[int, ...], transposed: bool = False) -> None:
+    @case("matmul", name)
+    def make(lib):
+        lib.manual_seed(0)
+        x, y = lib.rand(*a), lib.rand(*b)
+        y = y.transpose(-1, -2) if transposed else y
+        return lambda: x @ y
+
+
+_matmul("64", (64, 64), (64, 64))
+_matmul("512", (512, 512), (512, 512))
+_matmul("1024", (1024, 1024), (1024, 1024))
+_matmul("512, second transposed", (512, 512), (512, 512), transposed=True)
+_matmul("8 x 1024 times 1024 x 1024", (8, 1024), (1024, 1024))
+_matmul("matrix 2048 times vector", (2048, 2048), (2048,))
+_matmul("64 products of 64", (64, 64, 64), (64, 64, 64))
+_matmul("256 products of 32 x 64 times 64 x 32", (256, 32, 64), (256, 64, 32))
+
+
+@case("matmul", "attention, 8 heads, 256 long, 64 wide")
+def attention(lib):
+    lib.manual_seed(0)
+    q, k, v = (lib.rand(4, 8, 256, 64) for _ in range(3))
+    return lambda: lib.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+
+# ---- conv ----
+def _conv(
+    name: str, batch: int, inputs: int, outputs: int, size: int, kernel: int, **more: int
+) -> None:
+    for backward in (False, True):
+
+        @case("conv", name + (", and backward" if backward else ""))
+        def make(lib, backward=backward):
+            lib.manual_seed(0)
+            layer = lib.nn.Conv2d(inputs, outputs, kernel, **more)
+            x = lib.rand(batch, inputs, size, size).requires_grad_(backward)
+            return (lambda: layer(x).sum().backward()) if backward else (lambda: layer(x))
+
+
+_conv("3 x 3, 64 to 64, 28", 8, 64, 64, 28, 3, padding=1)
+_conv("1 x 1, 256 to 64, 14", 8, 256, 64, 14, 1)
+_conv("7 x 7 stride 2, 3 to 64, 112", 2, 3, 64, 112, 7, stride=2, padding=3)
+_conv("3 x 3, 1 to 32, 8", 64, 1, 32, 8, 3, padding=1)
+
+
+# ---- optim ----
+def _optimizer(name: str, **options: float) -> None:
+    for label, count, size in (("60 small", 60, 256), ("6 large", 6, 1 << 20)):
+
+        @case("optim", f"{name}, {label}")
+        def make(lib, count=count, size=size):
+            parameters = [lib.nn.Parameter(lib.ones(size)) for _ in range(count)]
+            for parameter in parameters:
+                parameter.grad = lib.ones(size)
+            optimizer = getattr(lib.optim, name)(parameters, lr=1e-6, **options)
+            return lambda: optimizer.step()
+
+
+_optimizer("SGD", momentum=0.9)
+_optimizer("Adam")
+_optimizer("AdamW", weight_decay=0.01)
+
+
+# ---- train: whole steps ----
+def _step(lib: Any, model: Any, x: Any, y: Any) -> Callable[[], object]:
+    optimizer = lib.optim.AdamW(model.parameters(), lr=1e-4)
+
+    def step() -> None:
+        loss = lib.nn.functional.cross_entropy(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+    return step
+
+
+@case("train", "MLP 784-256-256-10, batch 64")
+def mlp(lib):
+    nn = lib.nn
+    model = nn.Sequential(
+        *(nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, 10))
+    )
+    return _step(lib, model, lib.rand(64, 784), lib.arange(64) % 10)
+
+
+@case("train", "CNN on 8 x 8, batch 64")
+def cnn(lib):
+    nn = lib.nn
+    layers = [nn.Conv2d(1, 32, 3, padding=1), nn.BatchNorm2d(32), nn.ReLU(), nn.MaxPool2d(2)]
+    layers += [nn.Conv2d(32, 64, 3, padding=1), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(2)]
+    model = nn.Sequential(*layers, nn.Flatten(), nn.Linear(256, 10))
+    return _step(lib, model, lib.rand(64, 1, 8, 8), lib.arange(64) % 10)
+
+
+@case("train", "ResNet-18 on 32 x 32, batch 8")
+def resnet(lib):
+    model = script("examples/resnet18/train.py", lib.__name__).ResNet18()
+    return _step(lib, model, lib.rand(8, 3, 32, 32), lib.arange(8))
+
+
+@case("train", "GPT of 3 layers, 96 wide, batch 8")
+def gpt(lib):
+    example = script("examples/char_gpt/train.py", lib.__name__)
+    model = example.GPT(example.Config())
+    optimizer = example.optimizer_for(model, 1e-4)
+    x, y = next(example.batches(model.config, 8, seed=0))
+
+    def step() -> None:
+        _, loss = model(x, y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+    return step

@@ -1,0 +1,161 @@
+"""Times of taeda, and their ratios to torch. Below 1, taeda is faster.
+
+    python benchmarks/run.py                        every case
+    python benchmarks/run.py overhead conv          these groups
+    python benchmarks/run.py --case "softmax"       cases whose name holds this
+    python benchmarks/run.py --alone                taeda only, where torch is not installed
+
+Each library lives in a process of its own. They take turns, a block of about 20 ms each, so that both meet the same noise; a
+case's ratio is the median over the rounds of the ratio within one round. The time shown is the median of ours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from cases import CASES
+
+HERE = Path(__file__).resolve().parent
+BLOCK = 0.02  # seconds
+
+
+class Worker:
+    """The other end of worker.py."""
+
+    def __init__(self, library: str, threads: int) -> None:
+        self.library = library
+        env = {**os.environ, "OMP_NUM_THREADS": str(threads)}
+        command = [sys.executable, str(HERE / "worker.py"), library, str(threads)]
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=env)
+
+    def ask(self, **question: Any) -> dict[str, Any]:
+        assert self.process.stdin is not None and self.process.stdout is not None
+        print(json.dumps(question), file=self.process.stdin, flush=True)
+        line = self.process.stdout.readline()
+        if not line:
+            raise SystemExit(
+                f"the process of {self.library} ended with status {self.process.wait()}"
+            )
+        return json.loads(line)
+
+    def time(self, group: str, case: str, loops: int) -> float:
+        answer = self.ask(group=group, case=case, loops=loops)
+        if "error" in answer:
+            raise CaseError(f"{self.library}: {answer['error']}")
+        return answer["seconds"]
+
+    def close(self) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait()
+
+
+class CaseError(RuntimeError):
+    """A library cannot run a case; the text is its error."""
+
+
+def calibrate(worker: Worker, group: str, case: str) -> int:
+    """How many calls fill a block."""
+    loops = 1
+    while (seconds := worker.time(group, case, loops)) * loops < BLOCK / 4:
+        loops *= 4
+    return max(1, round(BLOCK / seconds))
+
+
+def measure(workers: list[Worker], group: str, case: str, rounds: int) -> list[list[float]]:
+    """Seconds for a call: for each worker, one entry a round. Who begins changes from round to round."""
+    loops = [calibrate(worker, group, case) for worker in workers]
+    times: list[list[float]] = [[] for _ in workers]
+    for turn in range(rounds):
+        for i in sorted(range(len(workers)), reverse=bool(turn % 2)):
+            times[i].append(workers[i].time(group, case, loops[i]))
+    for worker in workers:
+        worker.ask(forget=True)
+    return times
+
+
+def spelled(seconds: float) -> str:
+    """
+    >>> spelled(2.5e-7), spelled(0.0042)
+    ('0.25 us', '4.20 ms')
+    """
+    unit, scale = ("us", 1e6) if seconds < 1e-3 else ("ms", 1e3)
+    return f"{seconds * scale:.2f} {unit}"
+
+
+def report(
+    workers: list[Worker], group: str, names: list[str], rounds: int
+) -> list[dict[str, Any]]:
+    """Measure a group and print its table as it grows."""
+    print(f"\n{group:44} {'time':>11} {'ratio':>7}  range")
+    rows: list[dict[str, Any]] = []
+    for name in names:
+        row: dict[str, Any] = {"group": group, "case": name}
+        try:
+            times = measure(workers, group, name, rounds)
+        except CaseError as error:
+            print(f"  {name:42} {error}")
+            rows.append(row | {"error": str(error)})
+            continue
+        row["seconds"] = median(times[0])
+        line = f"  {name:42} {spelled(row['seconds']):>11}"
+        if len(times) == 2:
+            ratios = sorted(ours / theirs for ours, theirs in zip(*times, strict=True))
+            row["ratio"] = median(ratios)
+            line += f" {row['ratio']:7.2f}  {ratios[0]:.2f} to {ratios[-1]:.2f}"
+        print(line, flush=True)
+        rows.append(row)
+    if found := [row["ratio"] for row in rows if "ratio" in row]:
+        print(f"  {'geometric mean':42} {'':11} {mean(found):7.2f}  of {len(found)} cases")
+    return rows
+
+
+def mean(ratios: list[float]) -> float:
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("groups", nargs="*", metavar="group", help=", ".join(CASES))
+    parser.add_argument("--case", default="", help="only cases whose name holds this")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--alone", action="store_true", help="no torch")
+    parser.add_argument("--json", type=Path, help="also write the rows to this file")
+    options = parser.parse_args()
+    if unknown := set(options.groups) - set(CASES):
+        parser.error(f"no group {', '.join(unknown)}; there are {', '.join(CASES)}")
+    print(
+        f"{platform.machine()}, Python {platform.python_version()}, {options.threads} threads",
+        end="",
+    )
+    print(f", {options.rounds} rounds; ratio = taeda / torch" if not options.alone else "")
+    workers = [
+        Worker(name, options.threads) for name in ("taeda", "torch")[: 1 if options.alone else 2]
+    ]
+    rows = []
+    for group in options.groups or CASES:
+        names = [name for name in CASES[group] if options.case in name]
+        if names:
+            rows += report(workers, group, names, options.rounds)
+    for worker in workers:
+        worker.close()
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=1))
+    return int(any("error" in row for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

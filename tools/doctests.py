@@ -1,0 +1,72 @@
+"""Run every example: Python blocks of the README, the docs and the packages' READMEs, and examples in docstrings.
+
+A block marked `python` is run as it stands; one page is one run, so a later block may use an earlier one's names.
+`python tools/doctests.py README.md` runs chosen pages only. The exit status is 1 if anything failed.
+"""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import os
+import pkgutil
+import re
+import sys
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = ("README.md", "docs/**/*.md", "packages/*/README.md", "examples/README.md")
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
+
+
+def blocks(text: str) -> Iterator[tuple[int, str]]:
+    """(line, code) of every Python block of a page."""
+    for match in BLOCK.finditer(text):
+        yield text.count("\n", 0, match.start()) + 2, match[1]
+
+
+def run_page(path: Path) -> tuple[int, int]:
+    """Run the blocks of a page. Return how many were run and how many failed."""
+    namespace: dict[str, object] = {"__name__": "__example__"}
+    tried = failed = 0
+    for line, code in blocks(path.read_text()):
+        tried += 1
+        try:
+            exec(compile("\n" * (line - 1) + code, str(path), "exec"), namespace)
+        except Exception:  # noqa: BLE001 - an example may fail in any way; it is shown and counted
+            traceback.print_exc()
+            failed += 1
+    return tried, failed
+
+
+def run_docstrings(package: str = "taeda") -> tuple[int, int]:
+    """Run the examples in docstrings of every module that can be imported here."""
+    top = importlib.import_module(package)
+    tried = failed = 0
+    for info in pkgutil.walk_packages(top.__path__, f"{package}."):
+        if "_native." in info.name:
+            continue
+        module = importlib.import_module(info.name)
+        found = doctest.testmod(module, extraglobs={package: top})
+        tried, failed = tried + found.attempted, failed + found.failed
+    return tried, failed
+
+
+def main(arguments: list[str]) -> int:
+    chosen = [Path(name) for name in arguments]
+    pages = chosen or sorted({path for pattern in PAGES for path in ROOT.glob(pattern)})
+    counts = [run_page(path) for path in pages]
+    if not chosen:
+        counts.append(run_docstrings())
+    tried, failed = map(sum, zip(*counts, strict=True))
+    print(
+        f"{len(pages)} pages and the docstrings: {tried - failed} examples passed, {failed} failed"
+    )
+    return int(failed > 0 or tried == 0)
+
+
+if __name__ == "__main__":
+    os.chdir(ROOT)
+    sys.exit(main(sys.argv[1:]))
