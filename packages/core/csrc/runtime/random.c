@@ -13,13 +13,15 @@ static inline void philox_round(uint32_t c[4], uint32_t k0, uint32_t k1)
     c[3] = (uint32_t)p0;
 }
 
-void td_philox(uint64_t seed, uint64_t index, uint32_t out[4])
+void td_philox_at(uint64_t seed, uint64_t index, uint32_t sub, uint32_t out[4])
 {
-    uint32_t c[4] = {(uint32_t)index, (uint32_t)(index >> 32), 0, 0};
+    uint32_t c[4] = {(uint32_t)index, (uint32_t)(index >> 32), sub, 0};
     uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
     for (int i = 0; i < 10; i++, k0 += 0x9E3779B9u, k1 += 0xBB67AE85u) philox_round(c, k0, k1);
     for (int i = 0; i < 4; i++) out[i] = c[i];
 }
+
+void td_philox(uint64_t seed, uint64_t index, uint32_t out[4]) { td_philox_at(seed, index, 0, out); }
 
 uint64_t td_generator_take(td_generator *g, uint64_t blocks)
 {
