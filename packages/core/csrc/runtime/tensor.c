@@ -289,3 +289,28 @@ bool td_same_layout(const td_tensor *a, const td_tensor *b)
     return a->storage == b->storage && a->offset == b->offset && td_same_shape(a, b) &&
            td_itemsize((td_dtype)a->dtype) == td_itemsize((td_dtype)b->dtype) && equal_dims(a->ndim, a->strides, b->strides);
 }
+
+/* Give the handle other sizes in place, row-major; the storage must be large enough. */
+td_status td_tensor_resize_dims(td_tensor *t, int ndim, const int64_t *sizes)
+{
+    td_tensor *other;
+    int64_t strides[TD_MAX_DIMS];
+    TD_TRY(check_rank(ndim));
+    td_row_major(ndim, sizes, strides);
+    TD_TRY(td_tensor_view(&other, t, ndim, sizes, strides, t->offset));
+    if (t->ndim > TD_INLINE_DIMS) td_free_struct(t->sizes, dims_bytes(t->ndim));
+    t->ndim = ndim;
+    t->numel = other->numel;
+    if (ndim <= TD_INLINE_DIMS) {
+        t->sizes = t->inline_dims;
+        t->strides = t->inline_dims + TD_INLINE_DIMS;
+        copy_dims(ndim, t->sizes, other->sizes);
+        copy_dims(ndim, t->strides, other->strides);
+    } else { /* take the other's arrays over */
+        t->sizes = other->sizes;
+        t->strides = other->strides;
+        other->ndim = 0;
+    }
+    td_tensor_free(other);
+    return TD_OK;
+}

@@ -66,6 +66,7 @@ td_status td_tensor_on_storage(td_tensor **out, td_storage *s, td_dtype dtype, i
 /* 0-dim tensor holding one number, marked as a Python number */
 td_status td_tensor_from_scalar(td_tensor **out, const td_scalar *value, td_dtype dtype);
 td_status td_tensor_detach_version(td_tensor *t); /* a version counter of its own, from 0: what `.data` needs */
+td_status td_tensor_resize_dims(td_tensor *t, int ndim, const int64_t *sizes); /* other sizes for the same handle, row-major */
 void td_tensor_free(td_tensor *t); /* NULL is fine */
 
 /* ---- asking ---- */

@@ -1,0 +1,220 @@
+/* exchange.c - memory that comes from outside: buffers (numpy arrays), Python numbers and nested lists. */
+#include "python/py.h"
+
+/* ---- buffers: the storage holds the Py_buffer until the last tensor on it dies ---- */
+static void release_view(void *context, char *data, int64_t nbytes)
+{
+    PyGILState_STATE state = PyGILState_Ensure();
+    PyBuffer_Release(context);
+    free(context);
+    PyGILState_Release(state);
+}
+
+static int element_geometry(const Py_buffer *v, td_dtype dtype, int64_t *sizes, int64_t *strides, int64_t *extent)
+{
+    int64_t size = td_itemsize(dtype), last = 0;
+    for (int i = 0; i < v->ndim; i++) {
+        sizes[i] = v->shape ? v->shape[i] : (int64_t)v->len / size;
+        int64_t step = v->strides ? v->strides[i] : size;
+        if (step < 0)
+            return PyErr_SetString(PyExc_ValueError, "At least one stride in the given numpy array is negative, and tensors with negative strides "
+                                   "are not supported. (Make a copy of the array: array.copy().)"), -1;
+        if (step % size)
+            return PyErr_Format(PyExc_ValueError, "given numpy array strides not a multiple of the element byte size (%lld). Copy the numpy array to "
+                                "reallocate the memory.", (long long)size), -1;
+        strides[i] = step / size;
+        if (sizes[i] > 1) last += (sizes[i] - 1) * strides[i];
+    }
+    *extent = (last + 1) * size;
+    return 0;
+}
+
+/* from_buffer(object, dtype): a tensor on the memory of an object with the buffer protocol */
+static PyObject *from_buffer(PyObject *m, PyObject *args)
+{
+    PyObject *o, *dtype_object;
+    td_dtype dtype;
+    if (!PyArg_ParseTuple(args, "OO", &o, &dtype_object)) return NULL;
+    if (!td_dtype_from(dtype_object, &dtype)) return PyErr_Format(PyExc_TypeError, "from_buffer: wanted a dtype, got %R", dtype_object);
+    Py_buffer *view = calloc(1, sizeof *view);
+    if (!view) return PyErr_NoMemory();
+    if (PyObject_GetBuffer(o, view, PyBUF_STRIDES | PyBUF_FORMAT) < 0) {
+        free(view);
+        return NULL;
+    }
+    int64_t sizes[TD_MAX_DIMS], strides[TD_MAX_DIMS], extent = 0;
+    td_storage *s;
+    td_tensor *t;
+    if (view->ndim > TD_MAX_DIMS || view->itemsize != td_itemsize(dtype)) {
+        PyErr_Format(PyExc_ValueError, "from_buffer: the buffer has items of %zd bytes, %s has %lld", view->itemsize, td_dtypes[dtype].name,
+                     (long long)td_itemsize(dtype));
+        goto refused;
+    }
+    if (element_geometry(view, dtype, sizes, strides, &extent) < 0) goto refused;
+    td_status status = td_storage_new(&s, 0, TD_CPU);
+    if (status) {
+        td_raise(status);
+        goto refused;
+    }
+    s->data = view->buf;
+    s->nbytes = view->len ? extent : 0;
+    s->fixed = 1;
+    s->release = release_view;
+    s->context = view;
+    status = td_tensor_on_storage(&t, s, dtype, view->ndim, sizes, strides, 0);
+    td_storage_drop(s);
+    return status ? td_raise(status) : td_wrap(t);
+refused:
+    PyBuffer_Release(view);
+    free(view);
+    return NULL;
+}
+
+/* ---- nested lists ---- */
+typedef struct Survey { int64_t sizes[TD_MAX_DIMS]; int ndim; int kind; int other; } Survey; /* kind: widest td_scalar_kind seen; other: a leaf that is no plain number */
+
+static int is_list(PyObject *o) { return PyList_Check(o) || PyTuple_Check(o); }
+static Py_ssize_t length(PyObject *o) { return PyList_Check(o) ? PyList_Size(o) : PyTuple_Size(o); }
+static PyObject *item(PyObject *o, Py_ssize_t i) { return PyList_Check(o) ? PyList_GetItem(o, i) : PyTuple_GetItem(o, i); }
+
+static int leaf_kind(PyObject *o)
+{
+    if (PyFloat_Check(o)) return TD_S_FLOAT;
+    if (PyBool_Check(o)) return TD_S_BOOL;
+    if (PyLong_Check(o)) return TD_S_INT;
+    return PyComplex_Check(o) ? TD_S_COMPLEX : -1;
+}
+
+static int survey(PyObject *o, int depth, Survey *s)
+{
+    if (!is_list(o)) {
+        int kind = leaf_kind(o);
+        if (depth != s->ndim) return PyErr_Format(PyExc_TypeError, "not a sequence: a %R stands where its neighbours are sequences", Py_TYPE(o)), -1;
+        if (kind < 0) s->other = 1;
+        else if (kind > s->kind) s->kind = kind;
+        return 0;
+    }
+    if (depth == s->ndim)
+        return PyErr_Format(PyExc_TypeError, "must be a number, not a sequence: entries at depth %d differ", depth), -1;
+    if (length(o) != s->sizes[depth])
+        return PyErr_Format(PyExc_ValueError, "expected sequence of length %lld at dim %d (got %zd)", (long long)s->sizes[depth], depth, length(o)), -1;
+    for (Py_ssize_t i = 0; i < s->sizes[depth]; i++)
+        if (survey(item(o, i), depth + 1, s) < 0) return -1;
+    return 0;
+}
+
+/* does the integer fit? negative ones wrap into unsigned dtypes, as C's do */
+static int in_range(const td_scalar *v, td_dtype dtype)
+{
+    if (v->kind != TD_S_INT || !td_is_integral(dtype) || dtype == TD_BOOL || td_itemsize(dtype) == 8) return 1;
+    int64_t limit = (int64_t)1 << (8 * td_itemsize(dtype) - td_dtypes[dtype].is_signed);
+    return v->i < limit && v->i >= -limit;
+}
+
+static int store(PyObject *o, td_dtype dtype, char *at)
+{
+    td_scalar v;
+    int status = td_scalar_from(o, &v);
+    if (status < 0) return -1;
+    if (!status) return PyErr_Format(PyExc_TypeError, "must be a number, not %S", Py_TYPE(o)), -1;
+    if (v.kind == TD_S_COMPLEX && !td_is_complex(dtype))
+        return PyErr_Format(PyExc_RuntimeError, "value cannot be converted to type %s without overflow: %R is complex", td_dtypes[dtype].name, o), -1;
+    if (!in_range(&v, dtype))
+        return PyErr_Format(PyExc_RuntimeError, "value cannot be converted to type %s without overflow: %R", td_dtypes[dtype].name, o), -1;
+    td_scalar_store(&v, dtype, at);
+    return 0;
+}
+
+static int fill(PyObject *o, const Survey *s, int depth, td_dtype dtype, char **at)
+{
+    if (depth == s->ndim) {
+        if (store(o, dtype, *at) < 0) return -1;
+        *at += td_itemsize(dtype);
+        return 0;
+    }
+    if (length(o) != s->sizes[depth]) return PyErr_SetString(PyExc_RuntimeError, "the sequence changed while it was read"), -1;
+    for (Py_ssize_t i = 0; i < s->sizes[depth]; i++)
+        if (fill(item(o, i), s, depth + 1, dtype, at) < 0) return -1;
+    return 0;
+}
+
+/* from_sequence(data, dtype or None): a new tensor, or None if some leaf is no plain number (a tensor, an array) */
+static PyObject *from_sequence(PyObject *m, PyObject *args)
+{
+    PyObject *data, *dtype_object;
+    if (!PyArg_ParseTuple(args, "OO", &data, &dtype_object)) return NULL;
+    Survey s = {.kind = -1};
+    for (PyObject *o = data; is_list(o);) {
+        if (s.ndim == TD_MAX_DIMS) return PyErr_Format(PyExc_ValueError, "too many dimensions: nested deeper than %d", TD_MAX_DIMS);
+        s.sizes[s.ndim++] = length(o);
+        if (!length(o)) break;
+        o = item(o, 0);
+    }
+    if (survey(data, 0, &s) < 0) return NULL;
+    if (s.other) Py_RETURN_NONE;
+    td_dtype dtype;
+    if (!td_dtype_from(dtype_object, &dtype)) {
+        td_scalar any = {.kind = s.kind < 0 ? TD_S_FLOAT : (td_scalar_kind)s.kind};
+        dtype = td_scalar_dtype(&any);
+    }
+    td_tensor *t;
+    TD_PY(td_tensor_empty(&t, dtype, TD_CPU, s.ndim, s.sizes));
+    char *at = td_data(t);
+    if (t->numel && fill(data, &s, 0, dtype, &at) < 0) {
+        td_tensor_free(t);
+        return NULL;
+    }
+    return td_wrap(t);
+}
+
+/* from_dlpack-free alias of a tensor's whole storage as bytes: (tensor) -> uint8 tensor */
+static PyObject *storage_bytes(PyObject *m, PyObject *o)
+{
+    if (!td_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "wanted a Tensor, got %S", Py_TYPE(o));
+    td_tensor *t;
+    int64_t n = TD_T(o)->storage->nbytes, one = 1;
+    TD_PY(td_tensor_on_storage(&t, TD_T(o)->storage, TD_U8, 1, &n, &one, 0));
+    return td_wrap(t);
+}
+static PyObject *storage_address(PyObject *m, PyObject *o)
+{
+    if (!td_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "wanted a Tensor, got %S", Py_TYPE(o));
+    return PyLong_FromVoidPtr(TD_T(o)->storage);
+}
+
+/* on_storage(tensor, dtype, sizes, strides, offset): a tensor on the storage of another, checked to lie inside it */
+static PyObject *on_storage(PyObject *m, PyObject *args)
+{
+    PyObject *o, *dtype_object, *sizes_object, *strides_object;
+    long long offset;
+    td_dtype dtype;
+    int64_t sizes[TD_MAX_DIMS], strides[TD_MAX_DIMS], last = 0, step;
+    if (!PyArg_ParseTuple(args, "OOO!O!L", &o, &dtype_object, &PyTuple_Type, &sizes_object, &PyTuple_Type, &strides_object, &offset)) return NULL;
+    if (!td_is_tensor(o) || !td_dtype_from(dtype_object, &dtype)) return PyErr_Format(PyExc_TypeError, "on_storage: wanted a Tensor and a dtype");
+    Py_ssize_t n = PyTuple_Size(sizes_object);
+    if (n > TD_MAX_DIMS || n != PyTuple_Size(strides_object) || offset < 0) return PyErr_Format(PyExc_ValueError, "on_storage: bad geometry");
+    int empty = 0, bad = 0;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        if (td_int_from(PyTuple_GetItem(sizes_object, i), &sizes[i]) != 1 || td_int_from(PyTuple_GetItem(strides_object, i), &strides[i]) != 1)
+            return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "on_storage: sizes and strides must be ints");
+        bad |= sizes[i] < 0 || strides[i] < 0;
+        empty |= sizes[i] == 0;
+        bad |= !empty && (td_mul_overflows(sizes[i] - 1, strides[i], &step) || td_add_overflows(last, step, &last));
+    }
+    bad |= td_add_overflows(last, offset + 1, &last) || td_mul_overflows(last, td_itemsize(dtype), &last);
+    if (bad || (!empty && last > TD_T(o)->storage->nbytes))
+        return PyErr_Format(PyExc_RuntimeError, "setStorage: sizes %S, strides %S, storage offset %lld, and itemsize %lld reach outside of a storage of %lld bytes",
+                            sizes_object, strides_object, offset, (long long)td_itemsize(dtype), (long long)TD_T(o)->storage->nbytes);
+    td_tensor *t;
+    TD_PY(td_tensor_on_storage(&t, TD_T(o)->storage, dtype, (int)n, sizes, strides, offset));
+    return td_wrap(t);
+}
+
+static PyMethodDef methods[] = {
+    {"from_buffer", from_buffer, METH_VARARGS, "from_buffer(object, dtype): a tensor on the memory of an object."},
+    {"from_sequence", from_sequence, METH_VARARGS, "from_sequence(data, dtype): a tensor of nested lists, or None if they hold other things."},
+    {"storage_bytes", storage_bytes, METH_O, "The whole storage of a tensor, as bytes."},
+    {"storage_address", storage_address, METH_O, "Identity of a tensor's storage."},
+    {"on_storage", on_storage, METH_VARARGS, "on_storage(tensor, dtype, sizes, strides, offset): another tensor on the same storage."},
+    {0}};
+PyMethodDef *td_exchange_methods(void) { return methods; }
