@@ -1,0 +1,198 @@
+"""Call every operation with hostile arguments, in child processes. None may die, hang, or raise what is not documented.
+
+    python tools/fuzz.py                        100,000 calls
+    python tools/fuzz.py --ops "conv|pool"      operations whose name matches
+    python tools/fuzz.py --again 0/4711         make call 4711 of seed 0 once more, in this process
+
+Each call is drawn from its number alone. Before a call is made, its text goes to a journal file, so that the parent knows which one killed a child.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+BATCH = 500  # calls a child
+LIMIT = 180.0  # seconds a child
+MEMORY = 6 << 30  # address space of a child: a huge size is a MemoryError, not a full machine
+# What documentation promises; NotImplementedError is a RuntimeError.
+DOCUMENTED = (TypeError, ValueError, RuntimeError, IndexError, MemoryError, OverflowError)
+
+
+def chosen_rows(pattern: str) -> list[Any]:
+    """The rows whose operation matches and that can be called, in the table's order."""
+    from hostile import targets
+
+    from taeda._ops._generate import rows
+
+    return [row for row in rows() if re.search(pattern, row.schema.name) and targets(row)]
+
+
+def child(seed: int, first: int, count: int, pattern: str, journal: str) -> None:
+    """Make `count` calls from number `first` on. Prints a line of JSON: results by kind, and undocumented errors."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    warnings.simplefilter("ignore")
+    rows = chosen_rows(pattern)
+    counts: Counter[str] = Counter()
+    wrong: list[str] = []
+    with open(journal, "wb", buffering=0) as notes:
+        for number in range(first, first + count):
+            outcome, text = attempt(rows, seed, number, notes)
+            counts[outcome.partition(":")[0]] += 1
+            if outcome.startswith("undocumented"):
+                wrong.append(f"{seed}/{number} {text} -> {outcome}")
+    print(json.dumps({"counts": counts, "wrong": wrong}))
+
+
+def attempt(rows: list[Any], seed: int, number: int, notes: Any) -> tuple[str, str]:
+    """Make one call. Return its outcome and its text."""
+    from hostile import draw
+
+    call = draw(rows[number % len(rows)], Random(f"{seed}/{number}"))
+    text = f"{number} {call}"
+    os.pwrite(notes.fileno(), (text[:4000] + "\n").ljust(4096).encode(errors="replace")[:4096], 0)
+    try:
+        use(call.function(*call.args, **call.kwargs))
+    except DOCUMENTED as error:
+        return next(kind.__name__ for kind in DOCUMENTED if isinstance(error, kind)), str(call)
+    except Exception as error:  # noqa: BLE001 - any other type is what we look for
+        return f"undocumented: {type(error).__name__}: {error}", str(call)
+    return "result", str(call)
+
+
+def use(result: Any) -> None:
+    """Read what came back, and send a gradient through it: memory that is wrong shows when it is touched."""
+    import taeda
+
+    for value in result if isinstance(result, (tuple, list)) else (result,):
+        if (
+            isinstance(value, taeda.Tensor)
+            and value.device.type == "cpu"
+            and value.numel() < 1 << 16
+        ):
+            value.detach().clone().tolist()
+            if value.requires_grad and value.grad_fn is not None:
+                value.sum().abs().backward()
+
+
+def run(options: argparse.Namespace) -> int:
+    """Children side by side over all numbers. Print every finding, then the counts."""
+    starts = list(range(0, options.calls, BATCH))
+    counts: Counter[str] = Counter()
+    findings: list[str] = []
+    waiting = iter([(start, min(BATCH, options.calls - start)) for start in starts])
+    with tempfile.TemporaryDirectory() as folder:
+        for made, found in batches(waiting, options, Path(folder)):
+            counts += made
+            findings += found
+            for line in found:
+                print(line, flush=True)
+            if len(findings) >= options.enough:
+                break
+    total = sum(counts.values())
+    print(", ".join(f"{number} {kind}" for kind, number in counts.most_common()))
+    print(f"{total} calls, {len(findings)} findings")
+    return int(bool(findings) or total == 0)
+
+
+def batches(
+    waiting: Iterator[tuple[int, int]], options: argparse.Namespace, folder: Path
+) -> Iterator[tuple[Counter[str], list[str]]]:
+    """Results of batch after batch; a batch whose child died goes on behind the call that killed it."""
+    from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+
+    with ThreadPoolExecutor(options.jobs) as threads:
+        running: set[Future[Any]] = set()
+        for batch in itertools.chain(waiting, itertools.repeat(None)):
+            if batch is not None:
+                running.add(threads.submit(supervise, *batch, options, folder))
+            if not running:
+                return
+            if batch is None or len(running) >= options.jobs:
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                yield from (future.result() for future in done)
+
+
+def supervise(
+    first: int, count: int, options: argparse.Namespace, folder: Path
+) -> tuple[Counter[str], list[str]]:
+    """One batch, with a new child after each death."""
+    counts: Counter[str] = Counter()
+    findings: list[str] = []
+    end = first + count
+    while first < end:
+        journal = folder / f"{first}"
+        words = [options.seed, first, end - first, options.ops, journal]
+        command = [sys.executable, __file__, "--child", *map(str, words)]
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=LIMIT, check=False
+            )
+            if done.returncode == 0:
+                said = json.loads(done.stdout.splitlines()[-1])
+                return counts + Counter(said["counts"]), findings + said["wrong"]
+            ending = f"died with status {done.returncode}: {done.stderr.strip()[-2000:]}"
+        except subprocess.TimeoutExpired:
+            ending = f"did not end within {LIMIT:.0f} s"
+        last = journal.read_bytes().decode(errors="replace").rstrip() if journal.exists() else ""
+        if not last:
+            return counts, [*findings, f"a child {ending} before its first call"]
+        number, _, text = last.partition(" ")
+        findings.append(f"{options.seed}/{number} {text}\n    {ending}")
+        counts["death"] += 1
+        counts["before a death"] += int(number) - first
+        first = int(number) + 1
+    return counts, findings
+
+
+def again(which: str, pattern: str) -> None:
+    """Make one call in this process, for a debugger."""
+    from hostile import draw
+
+    seed, number = map(int, which.split("/"))
+    rows = chosen_rows(pattern)
+    call = draw(rows[number % len(rows)], Random(f"{seed}/{number}"))
+    print(call, flush=True)
+    result = call.function(*call.args, **call.kwargs)
+    use(result)
+    print("->", result)
+
+
+def main() -> int:
+    if sys.argv[1:2] == ["--child"]:
+        seed, first, count, pattern, journal = sys.argv[2:]
+        child(int(seed), int(first), int(count), pattern, journal)
+        return 0
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--calls", type=int, default=100_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--ops", default="", help="only operations whose name matches this expression"
+    )
+    parser.add_argument("--jobs", type=int, default=2, help="children side by side")
+    parser.add_argument("--enough", type=int, default=50, help="stop after this many findings")
+    parser.add_argument("--again", metavar="SEED/NUMBER", help="make one call in this process")
+    options = parser.parse_args()
+    if options.again:
+        again(options.again, options.ops)
+        return 0
+    return run(options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,291 @@
+"""Arguments that nobody means well with, drawn from an op's schema. Used by fuzz.py.
+
+`draw(row, random)` returns a call: how it is reached, its arguments, and the text of both. What it draws depends on `random` alone, so a
+call can be made again from its number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import numpy as np
+
+import taeda
+from taeda._ops._schema import Argument
+from taeda._ops._table import Row
+
+__all__ = ["Call", "draw", "targets"]
+
+INTS = (
+    -(2**63),
+    -(2**31) - 1,
+    -65,
+    -3,
+    -2,
+    -1,
+    0,
+    0,
+    1,
+    1,
+    2,
+    3,
+    4,
+    7,
+    64,
+    65,
+    2**31,
+    2**62,
+    2**63 - 1,
+)
+FLOATS = (0.0, -0.0, 1.0, -1.0, 0.5, 1e-45, 1e308, -1e308, math.inf, -math.inf, math.nan)
+SCALARS = (*FLOATS, 0, 1, -1, 3, 2**63 - 1, True, False, 1j, complex(math.nan, math.inf))
+STRINGS = (
+    "",
+    "mean",
+    "sum",
+    "none",
+    "tanh",
+    "reflect",
+    "constant",
+    "ij",
+    "ij,jk->ik",
+    "\0",
+    "é",
+    "x" * 5000,
+)
+STRANGERS: tuple[Any, ...] = (
+    None,
+    "text",
+    b"bytes",
+    object(),
+    [],
+    {},
+    2**70,
+    -(2**70),
+    [[1], 2],
+    int,
+    ...,
+)
+DTYPES = (
+    *(
+        "float32",
+        "float32",
+        "float64",
+        "float16",
+        "bfloat16",
+        "bool",
+        "uint8",
+        "int8",
+        "int16",
+        "int32",
+    ),
+    *("int64", "int64", "complex64", "complex128", "float8_e4m3fn", "float8_e5m2"),
+)
+SIZES = (0, 1, 1, 2, 2, 3, 3, 4, 5, 8, 17)
+LAYOUTS = ("plain", "plain", "plain", "transposed", "strided", "offset", "expanded", "overlapping")
+
+
+@dataclass
+class Call:
+    """One call, ready to be made."""
+
+    path: str
+    function: Callable[..., Any]
+    args: list[Any]
+    kwargs: dict[str, Any]
+
+    def __str__(self) -> str:
+        words = [spell(value) for value in self.args]
+        words += [f"{name}={spell(value)}" for name, value in self.kwargs.items()]
+        return f"{self.path}({', '.join(words)})"
+
+
+def spell(value: Any) -> str:
+    """Short text of an argument; a tensor by its facts, because printing it would be a call of its own."""
+    if isinstance(value, taeda.Tensor):
+        facts = f"{tuple(value.shape)}, {str(value.dtype).partition('.')[2]}"
+        if not value.is_contiguous():
+            facts += f", strides {value.stride()}"
+        facts += ", meta" if value.device.type == "meta" else ""
+        return f"<{facts}{', grad' if value.requires_grad else ''}>"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(spell, value[:8])) + "]"
+    return repr(value)[:80]
+
+
+def targets(row: Row) -> list[tuple[str, Callable[..., Any], bool]]:
+    """The ways to reach a row: (path, function, is it in place?)."""
+    names = [row.schema.name, *row.aliases]
+    spaces = {
+        "": taeda,
+        "nn": taeda._C._nn,
+        "linalg": taeda.linalg,
+        "special": taeda.special,
+        "fft": taeda.fft,
+    }
+    found: list[tuple[str, Callable[..., Any], bool]] = []
+    for name in names:
+        if "function" in row.variants:
+            prefix = f"taeda.{row.namespace}." if row.namespace else "taeda."
+            found.append((prefix + name, getattr(spaces[row.namespace], name), False))
+        if "method" in row.variants:
+            found.append((f"Tensor.{name}", getattr(taeda.Tensor, name), False))
+        if "inplace" in row.variants:
+            found.append((f"Tensor.{name}_", getattr(taeda.Tensor, f"{name}_"), True))
+    return [target for target in found if callable(target[1])]
+
+
+def draw(row: Row, random: Random) -> Call:
+    """A call of `row` with drawn arguments; now and then one is missing, of another type, or too many."""
+    path, function, in_place = random.choice(targets(row))
+    near = _shape(random)
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    for argument in row.schema.arguments:
+        if argument.has_default and random.random() < 0.5:
+            continue
+        value = _value(argument, near, random)
+        if argument.keyword_only or kwargs or len(args) < row.schema.arguments.index(argument):
+            kwargs[argument.name] = value
+        else:
+            args.append(value)
+    if path.startswith("Tensor.") and not (args and isinstance(args[0], taeda.Tensor)):
+        args[:1] = [_tensor(near, random)]
+    if "out" in row.variants and not in_place and random.random() < 0.25:
+        kwargs["out"] = _out(row, args, near, random)
+    if random.random() < 0.02:
+        args.append(random.choice(STRANGERS))
+    if random.random() < 0.01 and len(args) > 1:
+        args.pop()
+    return Call(path, function, args, kwargs)
+
+
+def _out(row: Row, args: list[Any], near: tuple[int, ...], random: Random) -> Any:
+    """A target: fresh, of the wrong kind, or the very input."""
+    count = len(row.schema.returns)
+    mine = [value for value in args if isinstance(value, taeda.Tensor)]
+    made = [
+        random.choice(mine) if mine and random.random() < 0.4 else _tensor(near, random)
+        for _ in range(count)
+    ]
+    return made[0] if count == 1 else tuple(made)
+
+
+def _value(argument: Argument, near: tuple[int, ...], random: Random) -> Any:
+    if random.random() < 0.02:
+        return random.choice(STRANGERS)
+    if (argument.optional and random.random() < 0.3) or (
+        argument.element_optional and random.random() < 0.1
+    ):
+        return None
+    if argument.is_list:
+        length = (
+            argument.length
+            if argument.length and random.random() < 0.8
+            else random.choice((0, 1, 2, 3, 4, 5, 70))
+        )
+        if argument.base == "int" and argument.length and random.random() < 0.2:
+            return _one(argument, near, random)
+        return [_one(argument, near, random) for _ in range(length)]
+    return _one(argument, near, random)
+
+
+def _one(argument: Argument, near: tuple[int, ...], random: Random) -> Any:
+    match argument.base:
+        case "Tensor":
+            return _tensor(near, random)
+        case "int" | "SymInt":
+            return random.choice(INTS) if random.random() < 0.3 else random.randint(-3, 4)
+        case "float":
+            return random.choice(FLOATS)
+        case "Scalar":
+            return random.choice(SCALARS)
+        case "bool":
+            return random.random() < 0.5
+        case "str":
+            return random.choice(STRINGS)
+        case "ScalarType":
+            return getattr(taeda, random.choice(DTYPES))
+        case "Device":
+            return random.choice(("cpu", "meta", "cuda", "cpu:0", "nowhere", taeda.device("cpu")))
+        case "MemoryFormat":
+            return random.choice(
+                (taeda.contiguous_format, taeda.preserve_format, taeda.channels_last)
+            )
+        case "Layout":
+            return taeda.strided
+        case "Generator":
+            return taeda.Generator()
+    raise ValueError(f"no values for arguments of type {argument.base}")
+
+
+def _shape(random: Random) -> tuple[int, ...]:
+    if random.random() < 0.02:
+        return (1,) * random.choice((20, 63, 64))
+    return tuple(
+        random.choice(SIZES) for _ in range(random.choice((0, 1, 1, 2, 2, 2, 3, 3, 4, 4, 5)))
+    )
+
+
+def _tensor(near: tuple[int, ...], random: Random) -> taeda.Tensor:
+    """A tensor whose shape often, but not always, fits its neighbours."""
+    shape = near if random.random() < 0.6 else _shape(random)
+    if random.random() < 0.15:
+        shape = tuple(1 if random.random() < 0.4 else size for size in shape)
+    if math.prod(shape) > 20_000:
+        shape = shape[:2]
+    if random.random() < 0.05:
+        return _on_meta(shape, random)
+    x = _laid_out(_filled(shape, random), random)
+    if x.is_complex() and random.random() < 0.2:
+        x = x.conj()
+    if (x.is_floating_point() or x.is_complex()) and random.random() < 0.3:
+        x = x.detach().requires_grad_()
+    return x
+
+
+def _filled(shape: tuple[int, ...], random: Random) -> taeda.Tensor:
+    """Ordinary, small-integer or special values in any dtype."""
+    generator = np.random.default_rng(random.getrandbits(32))
+    kind = random.random()
+    values = (
+        generator.standard_normal(shape)
+        if kind < 0.5
+        else generator.integers(-2, 5, shape).astype(float)
+    )
+    if kind > 0.85 and values.size:
+        flat = values.reshape(-1)
+        flat[generator.integers(0, flat.size, max(1, flat.size // 3))] = random.choice(FLOATS)
+    with np.errstate(all="ignore"):
+        return taeda.from_numpy(np.array(values)).to(getattr(taeda, random.choice(DTYPES)))
+
+
+def _laid_out(x: taeda.Tensor, random: Random) -> taeda.Tensor:
+    layout = random.choice(LAYOUTS)
+    if x.dim() == 0:
+        return x
+    if layout == "transposed":
+        order = list(range(x.dim()))
+        random.shuffle(order)
+        return x.permute(order)
+    if layout == "strided":
+        return x[tuple(slice(None, None, random.choice((1, 2))) for _ in range(x.dim()))]
+    if layout == "offset":
+        return x[1:]
+    if layout == "expanded":
+        return x[:1].expand(x.shape) if x.shape[0] else x
+    if layout == "overlapping" and x.numel() > 3:
+        return x.contiguous().as_strided((x.numel() // 2, 2), (1, 1))
+    return x
+
+
+def _on_meta(shape: tuple[int, ...], random: Random) -> taeda.Tensor:
+    """A shape without memory; sometimes one that no memory could hold."""
+    x = taeda.empty(shape, device="meta", dtype=getattr(taeda, random.choice(DTYPES)))
+    if random.random() < 0.3:
+        x = x.unsqueeze(-1).expand((*x.shape, 2**40))
+    return x
