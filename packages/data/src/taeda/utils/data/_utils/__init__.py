@@ -1,0 +1,1 @@
+"""Pieces of the loader: how samples become a batch, and how they are fetched."""
