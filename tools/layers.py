@@ -104,18 +104,27 @@ def _modules(package: Package) -> Iterator[str]:
 
 
 def _lazy_names(packages: list[Package]) -> dict[str, str]:
-    """Names that core fetches from siblings, by its table `_EXPORTS`: {'taeda.no_grad': 'taeda.autograd'}."""
+    """Names that core fetches from elsewhere, by its table `_EXPORTS`: {'taeda.no_grad': 'taeda.autograd'}."""
     names: dict[str, str] = {}
     for package in packages:
         start = package.folder / "src" / "taeda" / "__init__.py"
         for node in ast.parse(start.read_text()).body if start.is_file() else ():
-            targets = (
-                node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            target = (
+                node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
             )
-            if any(isinstance(target, ast.Name) and target.id == "_EXPORTS" for target in targets):
-                table = ast.literal_eval(node.value)
-                names |= {f"taeda.{name}": f"taeda.{module}" for name, module in table.items()}
+            if isinstance(target, ast.Name) and target.id == "_EXPORTS":
+                table = _evaluate(node.value)
+                names |= {
+                    f"taeda.{name}": f"taeda.{home.partition(':')[0]}"
+                    for name, home in table.items()
+                }
     return names
+
+
+def _evaluate(expression: ast.expr) -> dict[str, str]:
+    """The value of a dictionary made of literals, comprehensions and `dict.fromkeys`, and nothing else."""
+    code = compile(ast.Expression(expression), "_EXPORTS", "eval")
+    return eval(code, {"__builtins__": {"dict": dict}})
 
 
 def _module_of(requirement: str) -> str:
