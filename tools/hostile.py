@@ -120,18 +120,14 @@ def spell(value: Any) -> str:
 def targets(row: Row) -> list[tuple[str, Callable[..., Any], bool]]:
     """The ways to reach a row: (path, function, is it in place?)."""
     names = [row.schema.name, *row.aliases]
-    spaces = {
-        "": taeda,
-        "nn": taeda._C._nn,
-        "linalg": taeda.linalg,
-        "special": taeda.special,
-        "fft": taeda.fft,
-    }
+    space = taeda._C._nn if row.namespace == "nn" else taeda
+    if row.namespace not in ("", "nn"):
+        space = getattr(taeda, row.namespace)
     found: list[tuple[str, Callable[..., Any], bool]] = []
     for name in names:
         if "function" in row.variants:
             prefix = f"taeda.{row.namespace}." if row.namespace else "taeda."
-            found.append((prefix + name, getattr(spaces[row.namespace], name), False))
+            found.append((prefix + name, getattr(space, name), False))
         if "method" in row.variants:
             found.append((f"Tensor.{name}", getattr(taeda.Tensor, name), False))
         if "inplace" in row.variants:
