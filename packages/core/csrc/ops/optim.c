@@ -1,0 +1,122 @@
+/* optim.c - optimizer steps over all parameters in one call, and one number applied to a list of tensors. */
+#include "ops/optim.h"
+#include "runtime/cpu.h"
+
+#define KERNELS TD_PICK(td_optim_kernels)
+
+/* ---- what all steps share ---- */
+static td_status check_length(const td_call *call, const char *name, int k, int64_t wanted)
+{
+    if (TD_LEN(k) == wanted) return TD_OK;
+    return td_fail(TD_RUNTIME_ERROR, "%s: list %d has %lld tensors, but there are %lld parameters", name, k,
+                   (long long)TD_LEN(k), (long long)wanted);
+}
+
+static td_status number_of(const td_tensor *t, const char *name, const char *what, double *out)
+{
+    if (t->numel != 1)
+        return td_fail(TD_RUNTIME_ERROR, "%s: %s must be a tensor of one element, but has %lld", name, what, (long long)t->numel);
+    if (td_is_meta(t)) return td_fail(TD_RUNTIME_ERROR, "%s: %s is on the meta device and has no value", name, what);
+    *out = td_scalar_load((td_dtype)t->dtype, td_data(t)).re;
+    return TD_OK;
+}
+
+/* grad_scale and found_inf are the last two arguments of every step; a step that saw an infinity is left out. */
+static td_status scaling(const td_call *call, const char *name, int at, double *scale, bool *skip)
+{
+    double found = 0;
+    *scale = 1;
+    if (TD_OPT_TENSOR(at)) TD_TRY(number_of(TD_TENSOR(at), name, "grad_scale", scale));
+    if (TD_OPT_TENSOR(at + 1)) TD_TRY(number_of(TD_TENSOR(at + 1), name, "found_inf", &found));
+    *skip = found != 0;
+    return TD_OK;
+}
+
+/* list: the argument that holds the step counters, one a parameter */
+static td_status read_steps(const td_call *call, const char *name, int list, td_flat *f)
+{
+    for (int64_t i = 0; i < f->count; i++) {
+        const td_tensor *t = call->args[list].tensors[i];
+        if (!t) return td_fail(TD_TYPE_ERROR, "%s: step counter %lld is None", name, (long long)i);
+        if (f->slices[i].numel) TD_TRY(number_of(t, name, "a step counter", &f->slices[i].step));
+    }
+    return TD_OK;
+}
+
+/* Lists are arguments 0 to nlists - 1, a list that is empty where parameters are not counts as absent if it may. */
+static td_status begin_lists(td_call *call, td_flat *f, const char *name, int nlists, int optional_list)
+{
+    td_tensor **lists[5] = {NULL};
+    for (int k = 0; k < nlists; k++) {
+        if (k == optional_list && TD_LEN(k) == 0) continue;
+        TD_TRY(check_length(call, name, k, TD_LEN(0)));
+        lists[k] = call->args[k].tensors;
+    }
+    return td_flat_begin(f, name, nlists, lists, TD_LEN(0));
+}
+
+/* ---- the steps ---- */
+td_status td_op__fused_sgd_(td_call *call)
+{
+    static const char *name = "_fused_sgd_";
+    td_sgd_params o = {.weight_decay = TD_FLOAT(3), .momentum = TD_FLOAT(4), .lr = TD_FLOAT(5), .dampening = TD_FLOAT(6),
+                       .nesterov = TD_BOOLEAN(7), .maximize = TD_BOOLEAN(8), .first = TD_BOOLEAN(9)};
+    td_flat f;
+    bool skip;
+    TD_TRY(scaling(call, name, 10, &o.grad_scale, &skip));
+    if (skip) return TD_OK;
+    TD_TRY(begin_lists(call, &f, name, 3, o.momentum == 0 ? 2 : -1));
+    td_flat_run(&f, KERNELS->sgd, &o, 0.8);
+    return td_flat_end(&f, true);
+}
+
+static td_status adam(td_call *call, const char *name, bool decoupled)
+{
+    td_adam_params o = {.lr = TD_FLOAT(6), .beta1 = TD_FLOAT(7), .beta2 = TD_FLOAT(8), .weight_decay = TD_FLOAT(9),
+                        .eps = TD_FLOAT(10), .amsgrad = TD_BOOLEAN(11), .maximize = TD_BOOLEAN(12), .decoupled = decoupled};
+    td_flat f;
+    bool skip;
+    TD_TRY(scaling(call, name, 13, &o.grad_scale, &skip));
+    TD_TRY(check_length(call, name, 5, TD_LEN(0)));
+    if (skip) return TD_OK;
+    TD_TRY(begin_lists(call, &f, name, 5, o.amsgrad ? -1 : 4));
+    td_status status = read_steps(call, name, 5, &f);
+    if (status == TD_OK) td_flat_run(&f, KERNELS->adam, &o, 2);
+    td_status ended = td_flat_end(&f, status == TD_OK);
+    return status == TD_OK ? ended : status;
+}
+
+td_status td_op__fused_adam_(td_call *call) { return adam(call, "_fused_adam_", false); }
+td_status td_op__fused_adamw_(td_call *call) { return adam(call, "_fused_adamw_", true); }
+
+td_status td_op__fused_adagrad_(td_call *call)
+{
+    static const char *name = "_fused_adagrad_";
+    td_adagrad_params o = {.lr = TD_FLOAT(4), .lr_decay = TD_FLOAT(5), .weight_decay = TD_FLOAT(6), .eps = TD_FLOAT(7),
+                           .maximize = TD_BOOLEAN(8)};
+    td_flat f;
+    bool skip;
+    TD_TRY(scaling(call, name, 9, &o.grad_scale, &skip));
+    TD_TRY(check_length(call, name, 3, TD_LEN(0)));
+    if (skip) return TD_OK;
+    TD_TRY(begin_lists(call, &f, name, 3, -1));
+    td_status status = read_steps(call, name, 3, &f);
+    if (status == TD_OK) td_flat_run(&f, KERNELS->adagrad, &o, 1.5);
+    td_status ended = td_flat_end(&f, status == TD_OK);
+    return status == TD_OK ? ended : status;
+}
+
+/* ---- one number for all ---- */
+td_status td_op__flat_number_(td_call *call)
+{
+    double number = TD_FLOAT(1);
+    char operation = call->args[2].str[0];
+    const td_slice_kernel *kernels = operation == 'm' ? KERNELS->multiply : operation == 'd' ? KERNELS->divide : KERNELS->add;
+    if (operation != 'm' && operation != 'd' && operation != 'a')
+        return td_fail(TD_VALUE_ERROR, "_flat_number_: operation must be 'mul', 'div' or 'add', but got '%s'", call->args[2].str);
+    td_flat f;
+    td_tensor **lists[1] = {call->args[0].tensors};
+    TD_TRY(td_flat_begin(&f, "_flat_number_", 1, lists, TD_LEN(0)));
+    td_flat_run(&f, kernels, &number, 0.5);
+    return td_flat_end(&f, true);
+}

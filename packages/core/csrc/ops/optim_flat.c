@@ -1,0 +1,152 @@
+/* optim_flat.c - lists of tensors as one flat index space. */
+#include <string.h>
+#include "ops/optim.h"
+#include "runtime/alloc.h"
+#include "runtime/pool.h"
+
+int td_optim_kind(td_dtype d)
+{
+    return d == TD_F32 ? TD_OPTIM_F32 : d == TD_F64 ? TD_OPTIM_F64 : d == TD_F16 ? TD_OPTIM_F16 : d == TD_BF16 ? TD_OPTIM_BF16 : -1;
+}
+
+/* ---- checks ---- */
+static td_status check_tensor(const char *name, const td_tensor *t, const td_tensor *model, int list, int64_t i)
+{
+    char got[TD_SHAPE_TEXT], wanted[TD_SHAPE_TEXT];
+    if (!t) return td_fail(TD_TYPE_ERROR, "%s: entry %lld of list %d is None", name, (long long)i, list);
+    if (td_optim_kind((td_dtype)t->dtype) < 0)
+        return td_fail(TD_NOT_IMPLEMENTED, "%s is not implemented for %s (tensor %lld of list %d)", name,
+                       td_dtypes[t->dtype].name, (long long)i, list);
+    if (t->dtype != model->dtype)
+        return td_fail(TD_RUNTIME_ERROR, "%s: tensor %lld of list %d is %s, but the one of the first list is %s", name,
+                       (long long)i, list, td_dtypes[t->dtype].name, td_dtypes[model->dtype].name);
+    if (td_has_zero_stride(t))
+        return td_fail(TD_RUNTIME_ERROR, "%s: several elements of tensor %lld of list %d refer to a single memory location", name,
+                       (long long)i, list);
+    if (td_same_shape(t, model)) return TD_OK;
+    return td_fail(TD_RUNTIME_ERROR, "%s: tensor %lld of list %d has shape %s, but the one of the first list %s", name,
+                   (long long)i, list, td_shape_text(t->ndim, t->sizes, got),
+                   td_shape_text(model->ndim, model->sizes, wanted));
+}
+
+/* ---- building ---- */
+static bool same_strides(const td_tensor *a, const td_tensor *b)
+{
+    for (int d = 0; d < a->ndim; d++)
+        if (a->sizes[d] > 1 && a->strides[d] != b->strides[d]) return false;
+    return true;
+}
+
+/* May the i-th tensors be walked as flat memory, side by side? */
+static bool walk_together(const td_flat *f, int64_t i)
+{
+    const td_tensor *model = f->lists[0][i];
+    if (!td_is_dense(model)) return false;
+    for (int k = 0; k < f->nlists; k++) {
+        const td_tensor *t = f->lists[k] ? f->lists[k][i] : NULL;
+        if (t && (!same_strides(t, model) || t->flags & (TD_FLAG_CONJ | TD_FLAG_NEG))) return false;
+    }
+    return true;
+}
+
+static td_status stand_in(td_tensor **out, const td_tensor *t)
+{
+    TD_TRY(td_tensor_empty(out, (td_dtype)t->dtype, TD_CPU, t->ndim, t->sizes));
+    return td_copy(*out, t);
+}
+
+static td_status add_slice(td_flat *f, int64_t i)
+{
+    bool flat = walk_together(f, i);
+    td_slice *s = &f->slices[i];
+    s->numel = f->lists[0][i]->numel;
+    for (int k = 0; k < f->nlists; k++) {
+        if (!f->lists[k]) continue;
+        td_tensor **temp = &f->temps[i * f->nlists + k];
+        if (!flat) TD_TRY(stand_in(temp, f->lists[k][i]));
+        s->data[k] = td_data(flat ? f->lists[k][i] : *temp);
+    }
+    f->first[i + 1] = f->first[i] + (s->numel + TD_CHUNK - 1) / TD_CHUNK;
+    return TD_OK;
+}
+
+static td_status fill(td_flat *f, const char *name)
+{
+    for (int64_t i = 0; i < f->count; i++)
+        for (int k = 0; k < f->nlists; k++)
+            if (f->lists[k]) TD_TRY(check_tensor(name, f->lists[k][i], f->lists[0][i], k, i));
+    for (int64_t i = 0; i < f->count; i++)
+        if (!td_is_meta(f->lists[0][i])) TD_TRY(add_slice(f, i));
+        else f->first[i + 1] = f->first[i];
+    return TD_OK;
+}
+
+td_status td_flat_begin(td_flat *f, const char *name, int nlists, td_tensor **const *lists, int64_t count)
+{
+    int64_t each = sizeof(td_slice) + sizeof(int64_t) + (int64_t)sizeof(td_tensor *) * nlists;
+    *f = (td_flat){.count = count, .nlists = nlists, .bytes = each * count + (int64_t)sizeof(int64_t)};
+    char *memory = td_alloc(f->bytes);
+    if (!memory) return td_fail(TD_MEMORY_ERROR, "%s: no memory for a table of %lld tensors", name, (long long)count);
+    memset(memory, 0, (size_t)f->bytes);
+    f->slices = (td_slice *)memory;
+    f->first = (int64_t *)(f->slices + count);
+    f->temps = (td_tensor **)(f->first + count + 1);
+    for (int k = 0; k < nlists; k++) f->lists[k] = (td_tensor **)lists[k];
+    td_status status = fill(f, name);
+    if (status != TD_OK) td_flat_end(f, false);
+    return status;
+}
+
+td_status td_flat_end(td_flat *f, bool write)
+{
+    td_status status = TD_OK;
+    for (int64_t i = 0; i < f->count * f->nlists; i++) {
+        td_tensor *temp = f->temps[i];
+        if (temp && write && status == TD_OK) status = td_copy(f->lists[i % f->nlists][i / f->nlists], temp);
+        td_tensor_free(temp);
+    }
+    td_free(f->slices, f->bytes);
+    return status;
+}
+
+/* ---- running ---- */
+typedef struct flat_job {
+    const td_flat *flat;
+    const td_slice_kernel *kernels;
+    const void *params;
+} flat_job;
+
+/* The slice that a chunk belongs to; slices without elements have no chunk. */
+static int64_t slice_of(const td_flat *f, int64_t chunk)
+{
+    int64_t low = 0, high = f->count - 1;
+    while (low < high) {
+        int64_t middle = low + (high - low + 1) / 2;
+        if (f->first[middle] <= chunk) low = middle;
+        else high = middle - 1;
+    }
+    return low;
+}
+
+static void run_chunks(void *context, int64_t begin, int64_t end)
+{
+    const flat_job *job = context;
+    const td_flat *f = job->flat;
+    for (int64_t chunk = begin, i = slice_of(f, begin); chunk < end; chunk++) {
+        while (f->first[i + 1] <= chunk) i++;
+        int64_t from = (chunk - f->first[i]) * TD_CHUNK, left = f->slices[i].numel - from;
+        int kind = td_optim_kind((td_dtype)f->lists[0][i]->dtype);
+        job->kernels[kind](&f->slices[i], from, left < TD_CHUNK ? left : TD_CHUNK, job->params);
+    }
+}
+
+void td_flat_run(const td_flat *f, const td_slice_kernel *kernels, const void *params, double cost)
+{
+    int64_t chunks = f->first[f->count], elements = 0;
+    for (int64_t i = 0; i < f->count; i++) elements += f->slices[i].numel;
+    if (elements == 0) return;
+    flat_job job = {f, kernels, params};
+    void *token = td_heavy_begin((double)elements * cost);
+    td_parallel(chunks, 1 + (int64_t)(20000 / cost) * chunks / elements, run_chunks, &job); /* from 20 us a chunk */
+    td_heavy_end(token);
+}

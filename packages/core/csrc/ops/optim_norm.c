@@ -1,0 +1,101 @@
+/* optim_norm.c - norms over lists of tensors: of each, and of all together. */
+#include <math.h>
+#include "ops/optim.h"
+#include "runtime/alloc.h"
+#include "runtime/cpu.h"
+
+typedef struct norm_job {
+    const td_flat *flat;
+    const td_norm_kernel *kernels;
+    double p, *partial; /* one number a chunk */
+} norm_job;
+
+static void norm_chunk(const norm_job *job, int kind, int itemsize, const td_slice *s, int64_t begin, int64_t n)
+{
+    job->partial[job->flat->first[s - job->flat->slices] + begin / TD_CHUNK] = job->kernels[kind](s->data[0] + begin * itemsize, n, job->p);
+}
+
+#define CHUNK_OF(name, kind, itemsize)                                                         \
+    static void name(const td_slice *s, int64_t begin, int64_t n, const void *job)             \
+    {                                                                                          \
+        norm_chunk(job, kind, itemsize, s, begin, n);                                          \
+    }
+CHUNK_OF(chunk_f16, TD_OPTIM_F16, 2)
+CHUNK_OF(chunk_bf16, TD_OPTIM_BF16, 2)
+CHUNK_OF(chunk_f32, TD_OPTIM_F32, 4)
+CHUNK_OF(chunk_f64, TD_OPTIM_F64, 8)
+
+static const td_slice_kernel CHUNKS[TD_OPTIM_KINDS] = {
+    [TD_OPTIM_F16] = chunk_f16, [TD_OPTIM_BF16] = chunk_bf16, [TD_OPTIM_F32] = chunk_f32, [TD_OPTIM_F64] = chunk_f64};
+
+/* The norm of chunks [begin, end), joined from left to right: a fixed order, whoever computed them. */
+static double join(const double *partial, int64_t begin, int64_t end, double p)
+{
+    double all = p == -INFINITY ? INFINITY : 0;
+    for (int64_t i = begin; i < end; i++) {
+        double x = partial[i];
+        if (!isinf(p)) all += x;
+        else if (x != x || (p > 0 ? x > all : x < all)) all = x;
+    }
+    return p == 0 || isinf(p) ? all : p == 2 ? sqrt(all) : p == 1 ? all : pow(all, 1 / p);
+}
+
+/* Call `finish` with the table and the partial norms of all chunks. */
+static td_status with_partials(td_call *call, const char *name, double p,
+                               td_status (*finish)(td_call *, const td_flat *, const double *, double))
+{
+    td_flat f;
+    td_tensor **lists[1] = {call->args[0].tensors};
+    TD_TRY(td_flat_begin(&f, name, 1, lists, TD_LEN(0)));
+    int64_t bytes = (f.first[f.count] + 1) * (int64_t)sizeof(double);
+    norm_job job = {&f, TD_PICK(td_optim_kernels)->power_sum, p, td_alloc(bytes)};
+    td_status status;
+    if (!job.partial) status = td_fail(TD_MEMORY_ERROR, "%s: no memory for %lld bytes of work space", name, (long long)bytes);
+    else {
+        td_flat_run(&f, CHUNKS, &job, p == 2 || p == 1 || p == 0 || isinf(p) ? 0.3 : 20);
+        status = finish(call, &f, job.partial, p);
+    }
+    td_free(job.partial, bytes);
+    td_flat_end(&f, false);
+    return status;
+}
+
+static td_status new_number(td_tensor **out, double value, td_dtype dtype, td_device device)
+{
+    td_scalar number = td_scalar_float(value);
+    TD_TRY(td_tensor_empty(out, dtype, device, 0, NULL));
+    if (device == TD_CPU) td_scalar_store(&number, dtype, td_data(*out));
+    return TD_OK;
+}
+
+/* ---- all together ---- */
+static td_status finish_all(td_call *call, const td_flat *f, const double *partial, double p)
+{
+    int dtype = f->count ? f->lists[0][0]->dtype : td_default_dtype;
+    td_device device = f->count ? (td_device)f->lists[0][0]->device : TD_CPU;
+    for (int64_t i = 1; i < f->count; i++) dtype = td_promote((td_dtype)dtype, (td_dtype)f->lists[0][i]->dtype);
+    return new_number(&call->out[0], join(partial, 0, f->first[f->count], p), (td_dtype)dtype, device);
+}
+
+td_status td_op__global_norm(td_call *call) { return with_partials(call, "_global_norm", TD_FLOAT(1), finish_all); }
+
+/* ---- each ---- */
+static td_status finish_each(td_call *call, const td_flat *f, const double *partial, double p)
+{
+    TD_TRY(td_outs(call, f->count));
+    for (int64_t i = 0; i < f->count; i++) {
+        const td_tensor *t = f->lists[0][i];
+        td_dtype dtype = TD_DTYPE_OR(2, (td_dtype)t->dtype);
+        if (!td_is_floating(dtype))
+            return td_fail(TD_RUNTIME_ERROR, "_foreach_norm: dtype must be floating-point, but got %s", td_dtypes[dtype].name);
+        TD_TRY(new_number(&call->outs[i], join(partial, f->first[i], f->first[i + 1], p), dtype, (td_device)t->device));
+    }
+    return TD_OK;
+}
+
+td_status td_op__foreach_norm(td_call *call)
+{
+    td_scalar ord = TD_SCALAR(1);
+    if (ord.kind == TD_S_COMPLEX) return td_fail(TD_RUNTIME_ERROR, "_foreach_norm expects a real ord, but got a complex number");
+    return with_partials(call, "_foreach_norm", ord.re, finish_each);
+}

@@ -1,0 +1,122 @@
+"""Operations on lists of tensors, tensor by tensor; one number on floating-point lists goes through one C call.
+
+A function is named after its row: `_foreach_add__Scalar` is `_foreach_add_.Scalar`. Most are made by the loops at
+the end, from the method of the same name that Tensor has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import methodcaller
+from typing import Any
+
+import taeda
+from taeda import Tensor
+
+Tensors = Sequence[Tensor]
+_FLAT = {"add": "add", "sub": "add", "mul": "mul", "div": "div"}
+
+
+def _check_lengths(name: str, self: Tensors, *others: Sequence[Any]) -> None:
+    for other in others:
+        if len(other) != len(self):
+            raise RuntimeError(
+                f"_foreach_{name}: lists must be of one length, got {len(self)} and {len(other)}"
+            )
+
+
+def _plain(self: Tensors) -> bool:
+    """Whether all are floating-point tensors that no graph watches."""
+    if taeda.is_grad_enabled() and any(t.requires_grad for t in self):
+        return False
+    return all(t.is_floating_point() and not t.is_meta for t in self)
+
+
+def _unary(name: str) -> Callable[[Tensors], list[Tensor]]:
+    call = methodcaller(name)
+    return lambda self: [call(t) for t in self]
+
+
+def _with_one(name: str) -> Callable[[Tensors, Any], list[Tensor]]:
+    def each(self: Tensors, scalar: Any) -> list[Tensor]:
+        call = methodcaller(name, scalar)
+        return [call(t) for t in self]
+
+    return each
+
+
+def _with_number_inplace(name: str) -> Callable[[Tensors, Any], None]:
+    each = _with_one(f"{name}_")
+
+    def all_at_once(self: Tensors, scalar: Any) -> None:
+        if isinstance(scalar, Tensor) and scalar.numel() == 1 and not scalar.requires_grad:
+            scalar = scalar.item() if _plain([*self, scalar]) else scalar
+        if isinstance(scalar, (int, float)) and _plain(self):
+            taeda._flat_number_(self, -scalar if name == "sub" else scalar, _FLAT[name])
+        else:
+            each(self, scalar)
+
+    return all_at_once
+
+
+def _with_list(name: str) -> Callable[..., list[Tensor]]:
+    def each(self: Tensors, other: Sequence[Any], **alpha: Any) -> list[Tensor]:
+        _check_lengths(name, self, other)
+        return [getattr(t, name)(o, **alpha) for t, o in zip(self, other, strict=True)]
+
+    return each
+
+
+def _with_list_and_alpha(name: str) -> Callable[..., list[Tensor]]:
+    each = _with_list(name)
+    return lambda self, other, alpha=1: each(self, other, alpha=alpha)
+
+
+def _with_two_lists(name: str) -> Callable[..., list[Tensor]]:
+    def each(self: Tensors, first: Tensors, second: Tensors, value: Any = 1) -> list[Tensor]:
+        _check_lengths(name, self, first, second)
+        values = value if isinstance(value, (list, tuple)) else [value] * len(self)
+        _check_lengths(name, self, values)
+        entries = zip(self, first, second, values, strict=True)
+        return [getattr(t, name)(a, b, value=v) for t, a, b, v in entries]
+
+    return each
+
+
+def _lerp(name: str) -> Callable[..., list[Tensor]]:
+    def each(self: Tensors, tensors1: Tensors, weight: Any) -> list[Tensor]:
+        _check_lengths(name, self, tensors1)
+        return [getattr(t, name)(o, weight) for t, o in zip(self, tensors1, strict=True)]
+
+    return each
+
+
+def _foreach_copy_(self: Tensors, src: Tensors, non_blocking: bool = False) -> None:
+    """Copy pair by pair."""
+    _check_lengths("copy_", self, src)
+    for t, s in zip(self, src, strict=True):
+        t.copy_(s, non_blocking)
+
+
+def _both(name: str, overload: str, make: Callable[[str], Callable[..., Any]]) -> None:
+    """Define the row that returns new tensors and the one that works in place, which returns None."""
+    inplace = make(f"{name}_")
+    ending = f"_{overload}" if overload else ""
+    globals()[f"_foreach_{name}{ending}"] = make(name)
+    globals()[f"_foreach_{name}_{ending}"] = lambda *args: inplace(*args) and None
+
+
+for _name in ("add", "sub", "mul", "div", "maximum", "minimum", "pow"):
+    _both(_name, "List", _with_list_and_alpha if _name in ("add", "sub") else _with_list)
+    _both(_name, "ScalarList", _with_list)
+    _both(_name, "Scalar", _with_one)
+    _both(_name, "Tensor", _with_one)
+    if _name in _FLAT:
+        globals()[f"_foreach_{_name}__Scalar"] = _with_number_inplace(_name)
+        globals()[f"_foreach_{_name}__Tensor"] = _with_number_inplace(_name)
+for _name in ("abs", "neg", "sqrt", "rsqrt", "exp", "log", "reciprocal", "sign", "square", "zero"):
+    _both(_name, "", _unary)
+for _name in ("addcmul", "addcdiv"):
+    _both(_name, "Scalar", _with_two_lists)
+    _both(_name, "ScalarList", _with_two_lists)
+_both("lerp", "Scalar", _lerp)
