@@ -11,7 +11,6 @@ import importlib.util
 import os
 import subprocess
 import sys
-import sysconfig
 import venv
 from pathlib import Path
 
@@ -60,7 +59,7 @@ def _bootstrap() -> Path:
     if stamp.is_file() and stamp.read_text() == wanted:
         return python
     with_pip = importlib.util.find_spec("ensurepip") is not None
-    venv.EnvBuilder(clear=True, with_pip=with_pip).create(HOME)
+    venv.EnvBuilder(clear=True, symlinks=True, with_pip=with_pip).create(HOME)
     install = _pip(python, with_pip)
     subprocess.run([*install, NOX], check=True)
     if subprocess.run([*install, "uv>=0.5"], check=False).returncode:
@@ -80,7 +79,8 @@ def _pip(python: Path, with_pip: bool) -> list[str | Path]:
             "Get them: `apt install python3-venv` (Debian, Ubuntu), `dnf install python3-pip` (Fedora).\n"
             "Then run the same command again."
         )
-    site = sysconfig.get_path("purelib", vars={"base": str(HOME)})
+    ask = [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
+    site = subprocess.check_output(ask, text=True).strip()
     return [sys.executable, "-m", "pip", "install", *quiet, "--target", site]
 
 
