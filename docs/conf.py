@@ -8,7 +8,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-import ops_page
+import ops_page  # noqa: E402 - lies beside this file
 
 project = "taeda"
 author = "the taeda authors"
