@@ -106,8 +106,10 @@ def build(
     with locked(folder):
         state = _Build(folder, compiler(), tuple(cflags))
         with ThreadPoolExecutor(_jobs()) as threads:
-            objects = list(threads.map(state.compile, units))
-        state.link(objects, out, ldflags)
+            tried = [threads.submit(state.compile, unit) for unit in units]
+        if errors := [str(one.exception()) for one in tried if one.exception()]:
+            raise CompileError("\n".join(errors))
+        state.link([one.result() for one in tried], out, ldflags)
     return out
 
 
