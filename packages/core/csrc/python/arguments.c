@@ -61,7 +61,7 @@ static PyObject *sequence_item(PyObject *o, Py_ssize_t i)
     return PyTuple_Check(o) ? PyTuple_GetItem(o, i) : PyList_GetItem(o, i);
 }
 
-static int has_override(PyObject *o)
+int td_has_override(PyObject *o)
 {
     if (td_is_exact(o) || PyLong_Check(o) || PyFloat_Check(o) || o == Py_None || PyUnicode_Check(o) || PyTuple_Check(o) || PyList_Check(o)) return 0;
     PyObject *type = (PyObject *)Py_TYPE(o), *method = PyObject_GetAttrString(type, "__torch_function__");
@@ -69,8 +69,6 @@ static int has_override(PyObject *o)
         PyErr_Clear(); /* no such attribute: the object takes no part in overrides */
         return 0;
     }
-    static PyObject *plain;
-    if (!plain && !(plain = PyObject_GetAttrString((PyObject *)TensorT, "__torch_function__"))) PyErr_Clear();
     PyObject *disabled = PyObject_GetAttrString(type, "_taeda_no_override");
     if (!disabled) PyErr_Clear();
     int on = !disabled;
@@ -82,7 +80,7 @@ static int has_override(PyObject *o)
 static int note_tensor(td_frame *f, PyObject *o)
 {
     const PyTensor *p = (PyTensor *)o;
-    if (!td_is_exact(o) && has_override(o)) f->overridden = 1;
+    if (!td_is_exact(o) && td_has_override(o)) f->overridden = 1;
     f->any_grad |= (uint8_t)td_requires_grad(p);
     f->bits |= p->t->flags & (TD_FLAG_CONJ | TD_FLAG_NEG);
     return 1;
@@ -116,7 +114,7 @@ static int bind_tensor(td_frame *f, const td_param *p, td_arg *arg, PyObject *o)
         return note_tensor(f, o);
     }
     if (p->flags & TD_P_NUMBER && td_is_number(o)) return bind_number_as_tensor(f, arg, o);
-    if (has_override(o)) { /* a duck: the override layer takes the call before anybody looks at the handle */
+    if (td_has_override(o)) { /* a duck: the override layer takes the call before anybody looks at the handle */
         f->overridden = 1;
         arg->kind = TD_ARG_NONE;
         return 1;
@@ -137,7 +135,7 @@ static int bind_tensors(td_frame *f, const td_param *p, td_arg *arg, PyObject *o
         if (td_is_tensor(item)) {
             list[i] = TD_T(item);
             note_tensor(f, item);
-        } else if (has_override(item)) f->overridden = 1;
+        } else if (td_has_override(item)) f->overridden = 1;
         else return 0;
     }
     *arg = (td_arg){TD_ARG_TENSORS, n, {.tensors = list}};

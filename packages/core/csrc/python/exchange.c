@@ -1,5 +1,6 @@
 /* exchange.c - memory that comes from outside: buffers (numpy arrays), Python numbers and nested lists. */
 #include "python/py.h"
+#include "ops/promotion.h"
 
 /* ---- buffers: the storage holds the Py_buffer until the last tensor on it dies ---- */
 static void release_view(void *context, char *data, int64_t nbytes)
@@ -210,7 +211,58 @@ static PyObject *on_storage(PyObject *m, PyObject *args)
     return td_wrap(t);
 }
 
+/* ---- promotion ---- */
+static int two_dtypes(PyObject *args, td_dtype *a, td_dtype *b)
+{
+    PyObject *x, *y;
+    if (!PyArg_ParseTuple(args, "OO", &x, &y)) return 0;
+    if (td_dtype_from(x, a) && td_dtype_from(y, b)) return 1;
+    PyErr_Format(PyExc_TypeError, "wanted two dtypes, got %S and %S", Py_TYPE(x), Py_TYPE(y));
+    return 0;
+}
+static PyObject *promote(PyObject *m, PyObject *args)
+{
+    td_dtype a, b;
+    if (!two_dtypes(args, &a, &b)) return NULL;
+    int both = td_promote(a, b);
+    if (both < 0)
+        return PyErr_Format(PyExc_RuntimeError, "Promotion for %s and %s is not supported: cast one of them first", td_dtypes[a].name, td_dtypes[b].name);
+    return td_dtype_object((td_dtype)both);
+}
+static PyObject *can_cast(PyObject *m, PyObject *args)
+{
+    td_dtype a, b;
+    return two_dtypes(args, &a, &b) ? PyBool_FromLong(td_can_cast(a, b)) : NULL;
+}
+static td_tensor *as_operand(PyObject *o, td_tensor **owned)
+{
+    td_scalar s;
+    *owned = NULL;
+    if (td_is_tensor(o)) return TD_T(o);
+    int status = td_scalar_from(o, &s);
+    if (status == 0) PyErr_Format(PyExc_TypeError, "result_type(): wanted a Tensor or a number, got %S", Py_TYPE(o));
+    if (status != 1) return NULL;
+    td_status made = td_tensor_from_scalar(owned, &s, td_scalar_dtype(&s));
+    if (made) td_raise(made);
+    return *owned;
+}
+static PyObject *result_type(PyObject *m, PyObject *args)
+{
+    PyObject *x, *y;
+    td_tensor *own[2] = {0}, *operands[2];
+    td_dtype made;
+    if (!PyArg_ParseTuple(args, "OO", &x, &y)) return NULL;
+    td_status status = TD_PYTHON_ERROR;
+    if ((operands[0] = as_operand(x, &own[0])) && (operands[1] = as_operand(y, &own[1]))) status = td_result_type(2, operands, &made);
+    td_tensor_free(own[0]);
+    td_tensor_free(own[1]);
+    return status ? td_raise(status) : td_dtype_object(made);
+}
+
 static PyMethodDef methods[] = {
+    {"promote", promote, METH_VARARGS, "promote(dtype, dtype): the dtype that both fit in."},
+    {"can_cast", can_cast, METH_VARARGS, "can_cast(from, to): may a result be written so?"},
+    {"result_type", result_type, METH_VARARGS, "result_type(a, b): the dtype of an elementwise result."},
     {"from_buffer", from_buffer, METH_VARARGS, "from_buffer(object, dtype): a tensor on the memory of an object."},
     {"from_sequence", from_sequence, METH_VARARGS, "from_sequence(data, dtype): a tensor of nested lists, or None if they hold other things."},
     {"storage_bytes", storage_bytes, METH_O, "The whole storage of a tensor, as bytes."},

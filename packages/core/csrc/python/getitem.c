@@ -184,7 +184,13 @@ static PyObject *in_python(const char *name, PyObject *self, PyObject *key, PyOb
 
 static int layered(PyObject *self)
 {
-    return !td_is_exact(self) || (td_here.layers & ~td_here.excluded);
+    if (td_here.layers & ~td_here.excluded & (TD_LAYER_FUNCTION_MODE | TD_LAYER_TRANSFORM | TD_LAYER_AUTOCAST)) return 1;
+    return !td_is_exact(self) && !(td_here.excluded & TD_LAYER_OVERRIDE) && td_has_override(self);
+}
+
+static int recorded(PyObject *self) /* somebody wants to see each view */
+{
+    return (td_here.grad_mode && td_requires_grad((PyTensor *)self)) || (td_here.layers & ~td_here.excluded);
 }
 
 PyObject *td_getitem(PyObject *self, PyObject *key)
@@ -195,8 +201,7 @@ PyObject *td_getitem(PyObject *self, PyObject *key)
     int status = read_key(key, items, &n);
     if (status < 0) return NULL;
     if (status == 0) return in_python("getitem", self, key, NULL);
-    if (td_here.grad_mode && td_requires_grad((PyTensor *)self)) return recorded_view((PyTensor *)self, items, n);
-    return plain_view((PyTensor *)self, items, n);
+    return recorded(self) ? recorded_view((PyTensor *)self, items, n) : plain_view((PyTensor *)self, items, n);
 }
 
 /* basic_view(tensor, key): the view of a basic key, recorded where needed; None if the key is an advanced one */
@@ -210,7 +215,7 @@ PyObject *td_basic_view(PyObject *m, PyObject *args)
     int status = read_key(key, items, &n);
     if (status < 0) return NULL;
     if (status == 0) Py_RETURN_NONE;
-    return td_requires_grad((PyTensor *)self) || td_here.layers ? recorded_view((PyTensor *)self, items, n) : plain_view((PyTensor *)self, items, n);
+    return recorded(self) ? recorded_view((PyTensor *)self, items, n) : plain_view((PyTensor *)self, items, n);
 }
 
 int td_setitem(PyObject *self, PyObject *key, PyObject *value)

@@ -135,6 +135,7 @@ typedef struct td_frame {
  * args: positional values then keyword values, names in `kwnames` (a tuple or NULL). */
 int td_parse(td_frame *frame, const td_function *f, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
              PyObject *kwnames);
+int td_has_override(PyObject *o);                           /* has its type a __torch_function__ that takes part? */
 void td_frame_open(td_frame *frame);
 void td_frame_close(td_frame *frame);
 int td_bind(td_frame *frame, int k, PyObject *o);           /* set parameter k of frame->schema from an object: 1, 0 wrong type, -1 */

@@ -1,4 +1,4 @@
-"""Where the compiled runtime lies (`_core`).
+"""The compiled runtime: `core` holds its types and functions.
 
 TAEDA_NATIVE names another folder to look in first: the sanitizer session keeps its library apart there.
 """
@@ -6,6 +6,16 @@ TAEDA_NATIVE names another folder to look in first: the sanitizer session keeps 
 from __future__ import annotations
 
 import os
+import sys
 
 if _folder := os.environ.get("TAEDA_NATIVE"):
     __path__.insert(0, _folder)
+
+from ._core import lib as _lib  # noqa: E402 - after the path is complete
+
+_lib.td_register()
+core = sys.modules["taeda._native.core"]
+if getattr(core, "failed", False):
+    raise ImportError("the compiled core of taeda did not start; the lines above say why")
+
+register_rule = core.register_rule

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from taeda import _native
+from taeda._native import core as _native
 
 __all__ = ["not_differentiable", "rule", "rule_joint"]
 

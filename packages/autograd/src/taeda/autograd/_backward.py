@@ -1,0 +1,159 @@
+"""`backward` and `grad`: check what was asked, then let the engine walk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import taeda
+from taeda import Tensor
+from taeda._native import core as _core
+
+__all__ = ["backward", "grad"]
+
+Tensors = Tensor | Sequence[Any]
+
+
+def _tuple(value: Any) -> tuple[Any, ...]:
+    return (value,) if isinstance(value, Tensor) else tuple(value)
+
+
+def _is_edge(value: Any) -> bool:
+    return isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], _core.Node)
+
+
+def _root_gradient(root: Tensor, gradient: Tensor | None, create_graph: bool) -> Tensor:
+    """The gradient to start from: ones for a scalar, else the given one, checked against the root."""
+    if gradient is None:
+        if root.numel() != 1:
+            raise RuntimeError(
+                f"grad can be implicitly created only for scalar outputs, this one has shape {list(root.shape)}: "
+                "pass gradient= of that shape, or reduce it with sum() or mean()"
+            )
+        if root.is_complex():
+            raise RuntimeError("grad can be implicitly created only for real scalar outputs but got a complex one")
+        return taeda.ones_like(root, memory_format=taeda.preserve_format)
+    if not isinstance(gradient, Tensor):
+        raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
+    if gradient.shape != root.shape:
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output has a shape of {gradient.shape} and output has a shape of {root.shape}."
+        )
+    if gradient.is_complex() and not root.is_complex():
+        raise RuntimeError("For complex Tensors, both grad_output and output are required to have the same dtype: "
+                           f"the output is {root.dtype}, its gradient {gradient.dtype}")
+    return gradient if gradient.dtype is root.dtype else gradient.to(root.dtype)
+
+
+def _roots(tensors: tuple[Any, ...], gradients: Any, create_graph: bool) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
+    given = (None,) * len(tensors) if gradients is None else (gradients,) if isinstance(gradients, Tensor) else tuple(gradients)
+    if len(given) != len(tensors):
+        raise RuntimeError(f"got {len(tensors)} tensors and {len(given)} gradients")
+    for number, root in enumerate(tensors):
+        if not root.requires_grad:
+            raise RuntimeError(
+                f"element {number} of tensors does not require grad and does not have a grad_fn: "
+                "nothing that requires grad led to it, or it was computed under no_grad() or detach()ed"
+            )
+    return tensors, tuple(_root_gradient(r, g, create_graph) for r, g in zip(tensors, given, strict=True))
+
+
+def backward(
+    tensors: Tensors,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Any = None,
+    inputs: Any = None,
+) -> None:
+    """Add the gradients of `tensors` with respect to the leaves (or `inputs`) into their `.grad`.
+
+    grad_tensors: one per tensor; may be None for scalars (then 1). retain_graph defaults to create_graph.
+    RuntimeError for roots that need no gradient, for shape mismatches, and for a graph that was freed.
+
+    >>> x = taeda.tensor(3.0, requires_grad=True)
+    >>> backward(x * x)
+    >>> x.grad
+    tensor(6.)
+    """
+    wanted = None
+    if inputs is not None:
+        wanted = (inputs,) if isinstance(inputs, Tensor) or _is_edge(inputs) else tuple(inputs)
+        if not wanted:
+            raise RuntimeError("`inputs` argument to `backward` cannot be empty.")
+        _check_inputs(wanted)
+    roots, gradients = _roots(_tuple(tensors), grad_tensors if grad_variables is None else grad_variables, create_graph)
+    keep = create_graph if retain_graph is None else retain_graph
+    captured = _core.run_backward(roots, gradients, wanted, bool(keep), bool(create_graph), True)
+    if wanted is not None:
+        _accumulate_into_nonleaves(wanted, captured)
+
+
+def _check_inputs(inputs: tuple[Any, ...]) -> None:
+    for number, tensor in enumerate(inputs):
+        if not _is_edge(tensor) and not tensor.requires_grad:
+            raise RuntimeError(f"One of the differentiated Tensors does not require grad: input {number}")
+
+
+def _accumulate_into_nonleaves(inputs: tuple[Any, ...], captured: tuple[Any, ...]) -> None:
+    for tensor, gradient in zip(inputs, captured, strict=True):
+        if not _is_edge(tensor) and not tensor.is_leaf and gradient is not None:
+            tensor._set_retains_grad(True)
+            tensor.grad = gradient if tensor.grad is None else tensor.grad + gradient
+
+
+def grad(
+    outputs: Tensors,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Any, ...]:
+    """Return the gradients of `outputs` with respect to `inputs`, one per input; no `.grad` is touched.
+
+    allow_unused: an input that no output depends on gives None instead of RuntimeError;
+    materialize_grads: it gives zeros.
+
+    >>> x = taeda.tensor(3.0, requires_grad=True)
+    >>> grad(x ** 2, x)
+    (tensor(6.),)
+    """
+    if materialize_grads and allow_unused is False:
+        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
+    wanted = (inputs,) if isinstance(inputs, Tensor) or _is_edge(inputs) else tuple(inputs)
+    if is_grads_batched:
+        return _batched(outputs, wanted, grad_outputs, create_graph, allow_unused, materialize_grads)
+    roots, gradients = _roots(_tuple(outputs), grad_outputs, create_graph)
+    _check_inputs(wanted)
+    keep = create_graph if retain_graph is None else retain_graph
+    found = _core.run_backward(roots, gradients, wanted, bool(keep), bool(create_graph), False)
+    return tuple(_result(i, t, g, allow_unused, materialize_grads) for i, (t, g) in enumerate(zip(wanted, found, strict=True)))
+
+
+def _result(number: int, tensor: Any, gradient: Any, allow_unused: bool | None, materialize: bool) -> Any:
+    if gradient is not None:
+        return gradient
+    if materialize:
+        return taeda.zeros_like(tensor)
+    if allow_unused:
+        return None
+    raise RuntimeError(
+        f"One of the differentiated Tensors appears to not have been used in the graph (input {number}). "
+        "Set allow_unused=True if this is the desired behavior."
+    )
+
+
+def _batched(
+    outputs: Tensors, inputs: tuple[Any, ...], grad_outputs: Any, create_graph: bool, allow_unused: bool | None, materialize: bool
+) -> tuple[Any, ...]:
+    """One walk per entry of the leading dimension of `grad_outputs`."""
+    batches = _tuple(grad_outputs)
+    walks = [
+        grad(outputs, inputs, tuple(b[i] for b in batches), True, create_graph, allow_unused=allow_unused, materialize_grads=materialize)
+        for i in range(batches[0].shape[0])
+    ]
+    return tuple(None if column[0] is None else taeda.stack(list(column)) for column in zip(*walks, strict=True))

@@ -1,0 +1,168 @@
+"""The rare paths of the engine, called from C: fitting gradients, hooks, slices, anomalies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import taeda
+from taeda import Tensor
+
+__all__ = [
+    "check_nan", "explain_failure", "first_gradient", "fit_gradient", "join_slices", "post", "post_accumulate", "pre",
+    "retain", "split_slices", "tensor",
+]  # fmt: skip
+
+
+def fit_gradient(gradient: Tensor, shape: Any, dtype: Any, node: Any, index: int) -> Tensor:
+    """Sum a gradient down to `shape` over broadcast dimensions, and give it the dtype."""
+    if gradient.shape != shape:
+        gradient = _sum_to(gradient, shape, node, index)
+    if gradient.dtype is not dtype:
+        if gradient.is_complex() and not dtype.is_complex:
+            gradient = taeda.real(gradient)
+        gradient = gradient.to(dtype)
+    return gradient
+
+
+def _sum_to(gradient: Tensor, shape: Any, node: Any, index: int) -> Tensor:
+    extra = gradient.dim() - len(shape)
+    fits = extra >= 0 and all(s in (1, g) for s, g in zip(shape, gradient.shape[max(extra, 0) :], strict=True))
+    if not fits:
+        name = node.name() if node is not None else "backward"
+        raise RuntimeError(
+            f"Function {name} returned an invalid gradient at index {index} - got {list(gradient.shape)} "
+            f"but expected shape compatible with {list(shape)}"
+        )
+    dims = [*range(extra), *(i + extra for i, s in enumerate(shape) if s == 1 and gradient.shape[i + extra] != 1)]
+    summed = gradient.sum(dims, keepdim=True) if dims else gradient
+    return summed.reshape(shape) if extra else summed
+
+
+def first_gradient(leaf: Tensor, gradient: Tensor, create_graph: bool) -> Tensor:
+    """The first gradient of a leaf: with the leaf's strides if it is dense, else row-major."""
+    if create_graph:
+        return gradient.clone() if gradient.requires_grad else gradient.detach().clone()
+    made = taeda.empty_like(leaf, dtype=gradient.dtype, memory_format=taeda.preserve_format)
+    return made.detach().copy_(gradient.detach())
+
+
+# ---- an in-place write through a view, seen from the base ----
+
+
+def split_slices(
+    gradient: Tensor, base: tuple[int, ...], base_strides: tuple[int, ...], base_offset: int, view: tuple[int, ...],
+    view_strides: tuple[int, ...], view_offset: int,
+) -> tuple[Tensor, Tensor, tuple[Any, ...]]:  # fmt: skip
+    """(copy of the base's gradient, the part under the view, the view's geometry inside the copy)."""
+    if taeda.is_grad_enabled() and gradient.requires_grad:
+        dense = gradient.clone(memory_format=taeda.contiguous_format)
+    else:
+        dense = taeda.empty_strided(base, base_strides, dtype=gradient.dtype).copy_(gradient)
+    if dense.stride() != tuple(base_strides):
+        dense = _with_strides(gradient, base, base_strides)
+    place = (view, view_strides, view_offset - base_offset)
+    return dense, dense.as_strided(*place).clone(), place
+
+
+def _with_strides(gradient: Tensor, sizes: tuple[int, ...], strides: tuple[int, ...]) -> Tensor:
+    made = taeda.empty_strided(sizes, strides, dtype=gradient.dtype)
+    return made.copy_(gradient)
+
+
+def join_slices(parts: tuple[Tensor, Tensor, tuple[Any, ...]], through: Tensor | None) -> Tensor:
+    """The base's gradient: under the view what the write passed on (zero if it passed nothing), elsewhere unchanged."""
+    dense, part, place = parts
+    target = dense.as_strided(*place)
+    if through is None:
+        target.zero_()
+    else:
+        target.copy_(fit_gradient(through, part.shape, part.dtype, None, 0))
+    return dense
+
+
+# ---- hooks: node._hooks is a dict of kinds ----
+
+
+def _checked(result: Any, before: Tensor, who: str) -> Tensor:
+    if not isinstance(result, Tensor):
+        raise TypeError(f"{who} must return None or a Tensor, got {type(result).__name__}")
+    if result.shape != before.shape:
+        raise RuntimeError(f"{who} has changed the size of value: {list(before.shape)} became {list(result.shape)}")
+    if result.dtype is not before.dtype:
+        raise RuntimeError(f"{who} has changed the type of value: {before.dtype} became {result.dtype}")
+    return result
+
+
+def tensor(node: Any, gradients: tuple[Any, ...], unused: Any) -> tuple[Any, ...]:
+    """Hooks of tensors, by output number."""
+    changed = list(gradients)
+    for number, hooks in list(node._hooks["tensor"].items()):
+        for hook in list(hooks.values()):
+            if changed[number] is None:
+                continue
+            result = hook(changed[number])
+            if result is not None:
+                changed[number] = _checked(result, changed[number], "hook")
+    return tuple(changed)
+
+
+def pre(node: Any, gradients: tuple[Any, ...], unused: Any) -> tuple[Any, ...]:
+    """Hooks of the node before it runs: they get all gradients, and may return replacements."""
+    for hook in list(node._hooks["pre"].values()):
+        result = hook(gradients)
+        if result is not None:
+            gradients = (result,) if isinstance(result, Tensor) else tuple(result)
+    return gradients
+
+
+def retain(node: Any, gradients: tuple[Any, ...], unused: Any) -> tuple[Any, ...]:
+    """Fill .grad of the non-leaves that asked for it."""
+    for number, reference in list(node._hooks["retain"].items()):
+        owner, gradient = reference(), gradients[number]
+        if owner is None or gradient is None:
+            continue
+        own = owner.grad
+        owner.grad = gradient.clone() if own is None else own + gradient
+    return gradients
+
+
+def post(node: Any, gradients: tuple[Any, ...], came: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Hooks of the node after it ran: (gradients of its inputs, gradients that came)."""
+    for hook in list(node._hooks["post"].values()):
+        result = hook(gradients, came)
+        if result is not None:
+            gradients = (result,) if isinstance(result, Tensor) else tuple(result)
+    return gradients
+
+
+def post_accumulate(node: Any, gradients: tuple[Any, ...], leaf: Tensor) -> tuple[Any, ...]:
+    """Hooks of a leaf after its .grad was written."""
+    for hook in list(node._hooks["post_accumulate"].values()):
+        if hook(leaf) is not None:
+            raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+    return gradients
+
+
+# ---- anomaly mode ----
+
+
+def check_nan(node: Any, gradients: tuple[Any, ...]) -> None:
+    """RuntimeError if a node returned NaN."""
+    for number, gradient in enumerate(gradients):
+        if isinstance(gradient, Tensor) and (gradient.is_floating_point() or gradient.is_complex()) and bool(gradient.isnan().any()):
+            raise RuntimeError(f"Function '{node.name()}' returned nan values in its {number}th output.")
+
+
+def explain_failure(node: Any) -> None:
+    """Warn with the forward lines that made the node that failed."""
+    import warnings
+
+    lines = node.metadata.get("traceback_")
+    if lines:
+        warnings.warn(
+            f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n{''.join(lines)}",
+            UserWarning,
+            stacklevel=2,
+        )
+
+

@@ -1,0 +1,44 @@
+"""Anomaly mode: each node remembers its forward lines, and NaN in a backward is an error that names them."""
+
+from __future__ import annotations
+
+import traceback
+import warnings
+from typing import Any
+
+from taeda._native import core as _core
+
+__all__ = ["detect_anomaly", "set_detect_anomaly"]
+
+
+def _forward_metadata() -> dict[str, Any]:
+    """What the engine puts on a node that is made in the mode: the lines of the stack, ours left out."""
+    lines = [line for line in traceback.format_stack()[:-1] if "taeda/autograd/anomaly_mode" not in line]
+    return {"traceback_": lines}
+
+
+class set_detect_anomaly:
+    """Anomaly mode on or off: at once when called, until the block ends as a context; process-wide."""
+
+    def __init__(self, mode: bool, check_nan: bool = True) -> None:
+        self.before = _core._set_anomaly((2 if check_nan else 1) if mode else 0)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *unused: object) -> None:
+        _core._set_anomaly(self.before)
+
+
+class detect_anomaly:
+    """Context: forward lines are kept, and a NaN gradient raises RuntimeError (unless check_nan is False)."""
+
+    def __init__(self, check_nan: bool = True) -> None:
+        self.check_nan = check_nan
+        warnings.warn("Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging.", stacklevel=2)
+
+    def __enter__(self) -> None:
+        self.before = _core._set_anomaly(2 if self.check_nan else 1)
+
+    def __exit__(self, *unused: object) -> None:
+        _core._set_anomaly(self.before)

@@ -1,0 +1,270 @@
+"""Custom Functions: a forward and a backward written by the user, as one node of the graph."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import taeda
+from taeda import Tensor
+from taeda._native import core as _core
+
+__all__ = ["Function", "FunctionCtx", "once_differentiable"]
+
+
+class FunctionCtx:
+    """What `forward` and `backward` of one call share."""
+
+    def __init__(self) -> None:
+        self.needs_input_grad: tuple[bool, ...] = ()
+        self._to_save: tuple[Any, ...] | None = None
+        self._dirty: tuple[Tensor, ...] = ()
+        self._fixed: tuple[Tensor, ...] = ()
+        self._materialize = True
+        self._saved: list[Any] = []
+        self._freed = False
+        self._node: Any = None
+        self._outputs: list[Any] = []
+        self._function: type[Function] | None = None
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Keep inputs or outputs for backward, checked against later in-place writes."""
+        for tensor in tensors:
+            if tensor is not None and not isinstance(tensor, Tensor):
+                raise TypeError(f"save_for_backward can only save variables, but argument is of type {type(tensor).__name__}")
+        self._to_save = tensors
+
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
+        """Keep tensors for `jvp`."""
+        self.saved_for_forward = tensors
+
+    def mark_dirty(self, *tensors: Tensor) -> None:
+        """State that inputs were written in place; they must be returned."""
+        self._dirty = tensors
+
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
+        """State that outputs carry no gradient."""
+        self._fixed = tensors
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether missing gradients arrive as zeros (True) or None."""
+        self._materialize = bool(value)
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """The tensors of save_for_backward."""
+        if self._freed:
+            raise RuntimeError(
+                "Trying to backward through the graph a second time (or directly access saved tensors after they have "
+                "already been freed). Saved intermediate values of the graph are freed when you call .backward() or "
+                "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time."
+            )
+        if self._node is None:
+            return self._to_save or ()
+        return tuple(None if s is None else _core.unpack_saved(self._node(), s) for s in self._saved)
+
+    # ---- what the engine calls ----
+
+    def _name(self) -> str:
+        assert self._function is not None
+        return f"{self._function.__name__}Backward"
+
+    def _release(self) -> None:
+        if self._saved:
+            self._freed = True
+        self._saved = []
+
+    def _run_backward(self, *gradients: Any) -> tuple[Any, ...]:
+        assert self._function is not None
+        if self._materialize:
+            gradients = tuple(
+                self._zeros(i) if g is None else g for i, g in enumerate(gradients)
+            )
+        function = self._function
+        made = (function.backward if function._own("backward") else function.vjp)(self, *gradients)
+        return _check_returned(self, made if isinstance(made, tuple) else (made,))
+
+    def _zeros(self, number: int) -> Any:
+        facts = self._outputs[number]
+        return None if facts is None else taeda.zeros(facts[0], dtype=facts[1], device=facts[2])
+
+
+def _check_returned(ctx: FunctionCtx, made: tuple[Any, ...]) -> tuple[Any, ...]:
+    count = len(ctx.needs_input_grad)
+    extra = made[count:]
+    if len(made) < count or any(e is not None for e in extra):
+        raise RuntimeError(
+            f"function {ctx._name()} returned an incorrect number of gradients (expected {count}, got {len(made)})"
+        )
+    for number, gradient in enumerate(made[:count]):
+        if gradient is not None and not isinstance(gradient, Tensor):
+            raise RuntimeError(
+                f"function {ctx._name()} returned a {type(gradient).__name__} as gradient {number}: expected Tensor or None"
+            )
+    return made[:count]
+
+
+class Function:
+    """Base of custom Functions: subclass it with static methods `forward` and `backward`, and call `apply`.
+
+    >>> class Double(Function):
+    ...     @staticmethod
+    ...     def forward(ctx, x):
+    ...         return x * 2
+    ...     @staticmethod
+    ...     def backward(ctx, grad):
+    ...         return grad * 2
+    >>> x = taeda.ones(1, requires_grad=True)
+    >>> Double.apply(x).backward()
+    >>> x.grad
+    tensor([2.])
+    """
+
+    generate_vmap_rule = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise RuntimeError(f"{type(self).__name__} should not be instantiated. Methods on autograd functions are all static: call {type(self).__name__}.apply(...)")
+
+    @classmethod
+    def _own(cls, name: str) -> bool:
+        return getattr(cls, name) is not getattr(Function, name)
+
+    @staticmethod
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        """Compute the result; first argument is ctx unless `setup_context` is defined."""
+        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
+        """Fill ctx after a forward without ctx."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        """Gradients of the inputs, one per argument of forward, None where there is none."""
+        raise NotImplementedError("You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD.")
+
+    @staticmethod
+    def vjp(ctx: Any, *grad_outputs: Any) -> Any:
+        """Another name of backward."""
+        raise NotImplementedError("You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD.")
+
+    @staticmethod
+    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+        """Forward-mode derivative."""
+        raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with forward mode AD.")
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Run forward, and record one node for it."""
+        ctx = FunctionCtx()
+        ctx._function = cls
+        ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
+        record = taeda.is_grad_enabled() and any(ctx.needs_input_grad)
+        before = _core._set_grad_enabled(False)
+        try:
+            output = _run_forward(cls, ctx, args, kwargs)
+        finally:
+            _core._set_grad_enabled(before)
+        return _wrap_outputs(ctx, args, output, record)
+
+
+def _run_forward(cls: type[Function], ctx: FunctionCtx, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if cls._own("setup_context"):
+        output = cls.forward(*args, **kwargs)
+        cls.setup_context(ctx, args, output)
+        return output
+    return cls.forward(ctx, *args, **kwargs)
+
+
+def _wrap_outputs(ctx: FunctionCtx, args: tuple[Any, ...], output: Any, record: bool) -> Any:
+    outputs = output if isinstance(output, tuple) else (output,)
+    for dirty in ctx._dirty:
+        if not any(o is dirty for o in outputs):
+            raise RuntimeError("A tensor that was marked dirty (modified in-place) must be returned from forward()")
+        if record:
+            _core.check_inplace(dirty, ctx._name())
+        dirty._bump_version()
+    made = tuple(_fresh(ctx, args, o, record) for o in outputs)
+    if record:
+        _set_graph(ctx, args, made, outputs)
+    return made if isinstance(output, tuple) else made[0]
+
+
+def _fresh(ctx: FunctionCtx, args: tuple[Any, ...], output: Any, record: bool) -> Any:
+    """The object to return: an input that came back unchanged, or a view of one, gets an object of its own."""
+    if not isinstance(output, Tensor) or any(output is d for d in ctx._dirty):
+        return output
+    if any(output is a for a in args) and record:
+        return output.detach()
+    return output
+
+
+def _differentiable(ctx: FunctionCtx, made: Any, original: Any) -> bool:
+    if not isinstance(made, Tensor) or any(original is f for f in ctx._fixed):
+        return False
+    return made.is_floating_point() or made.is_complex()
+
+
+def _set_graph(ctx: FunctionCtx, args: tuple[Any, ...], made: tuple[Any, ...], originals: tuple[Any, ...]) -> None:
+    import weakref
+
+    node = _core.python_node(ctx, args, len(made))
+    ctx._node = weakref.ref(node)  # the node owns the context
+    ctx._outputs = [(o.shape, o.dtype, o.device) if isinstance(o, Tensor) else None for o in made]
+    for number, (out, original) in enumerate(zip(made, originals, strict=True)):
+        if not _differentiable(ctx, out, original):
+            if isinstance(out, Tensor):
+                _core.set_output_meta(node, number, out)
+                if out.requires_grad and out.is_leaf:
+                    out.requires_grad_(False)
+            continue
+        if any(original is d for d in ctx._dirty):
+            if out._is_view() and number == 0:
+                _core.rebase_history(node, next(i for i, a in enumerate(args) if a is original), out)
+                continue
+        _core.set_history(node, number, out)
+    _save(ctx, node, made, originals)
+
+
+def _save(ctx: FunctionCtx, node: Any, made: tuple[Any, ...], originals: tuple[Any, ...]) -> None:
+    for tensor in ctx._to_save or ():
+        place = next((i for i, o in enumerate(originals) if o is tensor and tensor is not None), None)
+        if tensor is None:
+            ctx._saved.append(None)
+        elif place is not None and _differentiable(ctx, made[place], originals[place]):
+            ctx._saved.append(_core.save_for_node(made[place], True))
+        else:
+            ctx._saved.append(_core.save_for_node(tensor, False))
+    ctx._to_save = None
+
+
+def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a backward whose own derivative does not exist: a second differentiation through it is an error."""
+
+    @functools.wraps(function)
+    def run(ctx: Any, *gradients: Any) -> Any:
+        with taeda.no_grad():
+            made = function(ctx, *gradients)
+        if not taeda.is_grad_enabled() or not any(isinstance(g, Tensor) and g.requires_grad for g in gradients):
+            return made
+        outputs = made if isinstance(made, tuple) else (made,)
+        guarded = tuple(_Refuse.apply(o, *gradients) if isinstance(o, Tensor) else o for o in outputs)
+        return guarded if isinstance(made, tuple) else guarded[0]
+
+    return run
+
+
+class _Refuse(Function):
+    """Passes a value on, and refuses to be differentiated."""
+
+    @staticmethod
+    def forward(ctx: Any, value: Tensor, *sources: Any) -> Tensor:
+        return value.clone()
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
+
+

@@ -1,0 +1,163 @@
+"""Switches of recording: no_grad, enable_grad, set_grad_enabled, inference_mode. Each is a context and a decorator."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Generator
+from typing import Any, TypeVar
+
+from taeda._native import core as _core
+
+__all__ = ["enable_grad", "inference_mode", "no_grad", "set_grad_enabled"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _Decorator:
+    """A context manager that may also stand above a function, a generator function or a coroutine function."""
+
+    def clone(self) -> _Decorator:
+        """A fresh context with the same settings, for each call of a decorated function."""
+        return type(self)()
+
+    def __enter__(self) -> Any:
+        raise NotImplementedError
+
+    def __exit__(self, *unused: object) -> None:
+        raise NotImplementedError
+
+    def __call__(self, function: F) -> F:
+        if inspect.isclass(function):
+            import warnings
+
+            warnings.warn(
+                f"Decorating classes is deprecated: only __init__ of {function.__name__} is wrapped. Decorate its methods.",
+                FutureWarning,
+                stacklevel=2,
+            )
+            function.__init__ = self(function.__init__)  # type: ignore[misc]  # that is what the decorator means here
+            return function
+        if inspect.isgeneratorfunction(function):
+            return _wrap_generator(self, function)
+
+        @functools.wraps(function)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            with self.clone():
+                return function(*args, **kwargs)
+
+        return run  # type: ignore[return-value]  # same signature
+
+
+def _wrap_generator(context: _Decorator, function: Any) -> Any:
+    """The mode holds while the generator's body runs, and not while its consumer does."""
+
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:
+        generator = function(*args, **kwargs)
+        try:
+            with context.clone():
+                value = generator.send(None)
+            while True:
+                try:
+                    sent = yield value
+                except GeneratorExit:
+                    with context.clone():
+                        generator.close()
+                    raise
+                except BaseException as error:  # noqa: BLE001 - handed to the generator, whatever it is
+                    with context.clone():
+                        value = generator.throw(error)
+                else:
+                    with context.clone():
+                        value = generator.send(sent)
+        except StopIteration as stop:
+            return stop.value
+
+    return run
+
+
+class _Grad(_Decorator):
+    on: bool
+
+    def __enter__(self) -> None:
+        self.before = _core._set_grad_enabled(self.on)
+
+    def __exit__(self, *unused: object) -> None:
+        _core._set_grad_enabled(self.before)
+
+
+class no_grad(_Grad):
+    """Nothing is recorded inside: results do not require grad.
+
+    >>> x = taeda.ones(2, requires_grad=True)
+    >>> with taeda.no_grad():
+    ...     y = x * 2
+    >>> y.requires_grad
+    False
+    """
+
+    on = False
+
+    def __new__(cls, orig_func: Any = None) -> Any:
+        made = super().__new__(cls)
+        return made if orig_func is None else made(orig_func)
+
+
+class enable_grad(_Grad):
+    """Recording is on inside, also within no_grad."""
+
+    on = True
+
+    def __new__(cls, orig_func: Any = None) -> Any:
+        made = super().__new__(cls)
+        return made if orig_func is None else made(orig_func)
+
+
+class set_grad_enabled(_Decorator):
+    """Recording on or off: at once when called, until the block ends as a context."""
+
+    def __init__(self, mode: bool) -> None:
+        self.mode = mode
+        self.before = _core._set_grad_enabled(bool(mode))
+
+    def clone(self) -> set_grad_enabled:
+        return type(self)(self.mode)
+
+    def __call__(self, function: F) -> F:
+        _core._set_grad_enabled(self.before)
+        return super().__call__(function)
+
+    def __enter__(self) -> None:
+        _core._set_grad_enabled(bool(self.mode))
+
+    def __exit__(self, *unused: object) -> None:
+        _core._set_grad_enabled(self.before)
+
+    def __repr__(self) -> str:
+        return f"set_grad_enabled(mode={self.mode})"
+
+
+class inference_mode(_Decorator):
+    """No recording, and tensors made inside never take part in autograd. `inference_mode(False)` leaves the mode."""
+
+    def __new__(cls, mode: Any = True) -> Any:
+        made = super().__new__(cls)
+        if isinstance(mode, bool):
+            return made
+        made.mode = True
+        return made(mode)
+
+    def __init__(self, mode: bool = True) -> None:
+        self.mode = mode
+
+    def clone(self) -> inference_mode:
+        return type(self)(self.mode)
+
+    def __enter__(self) -> None:
+        self.before = _core._set_inference_mode(self.mode), _core._set_grad_enabled(not self.mode)
+
+    def __exit__(self, *unused: object) -> None:
+        inference, grad = self.before
+        _core._set_inference_mode(inference)
+        _core._set_grad_enabled(grad)

@@ -1,0 +1,254 @@
+"""gradcheck and gradgradcheck: analytical derivatives against central differences.
+
+Complex functions are differentiated in their real and imaginary parts; an analytical gradient of a real loss is
+2·dL/d(conj z), as everywhere in the package.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import taeda
+from taeda import Tensor
+
+from ._backward import grad as _grad
+
+__all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
+
+
+class GradcheckError(RuntimeError):
+    """The derivatives differ; the message holds both."""
+
+
+def _tensors(value: Any) -> tuple[Tensor, ...]:
+    items = (value,) if isinstance(value, Tensor) else tuple(value)
+    return tuple(v for v in items if isinstance(v, Tensor))
+
+
+def _outputs(fn: Callable[..., Any], inputs: tuple[Any, ...]) -> tuple[Tensor, ...]:
+    return tuple(o for o in _tensors(fn(*inputs)) if o.is_floating_point() or o.is_complex())
+
+
+def _steps(x: Tensor, eps: float) -> Iterator[tuple[int, complex]]:
+    """(element, step): one real step each, and one imaginary step for complex inputs."""
+    for element in range(x.numel()):
+        yield element, eps
+        if x.is_complex():
+            yield element, eps * 1j
+
+
+def _shifted(inputs: tuple[Any, ...], number: int, element: int, step: complex) -> tuple[Any, ...]:
+    moved = inputs[number].detach().clone(memory_format=taeda.contiguous_format)
+    flat = moved.view(-1)
+    flat[element] = flat[element] + (step if moved.is_complex() else step.real)
+    made = moved if inputs[number].is_contiguous() else _like_layout(inputs[number], moved)
+    return (*inputs[:number], made.requires_grad_(inputs[number].requires_grad), *inputs[number + 1 :])
+
+
+def _like_layout(original: Tensor, values: Tensor) -> Tensor:
+    made = taeda.empty_strided(original.shape, original.stride(), dtype=original.dtype)
+    return made.copy_(values)
+
+
+def _numerical(fn: Callable[..., Any], inputs: tuple[Any, ...], number: int, eps: float) -> list[list[tuple[Tensor, complex]]]:
+    """Per output a list over steps of the directional derivative and the step's direction (1 or 1j)."""
+    columns: list[list[tuple[Tensor, complex]]] = []
+    for element, step in _steps(inputs[number], eps):
+        with taeda.no_grad():
+            after = _outputs(fn, _shifted(inputs, number, element, step))
+            before = _outputs(fn, _shifted(inputs, number, element, -step))
+        columns.append([((a.detach().clone() - b.detach()) / (2 * eps), step / eps) for a, b in zip(after, before, strict=True)])
+    return [list(column) for column in zip(*columns, strict=True)] if columns else []
+
+
+def _pulls(output: Tensor) -> Iterator[Tensor]:
+    """Cotangents that pick one real number of the output each."""
+    for element in range(output.numel()):
+        for unit in (1.0, 1j) if output.is_complex() else (1.0,):
+            picked = taeda.zeros(output.shape, dtype=output.dtype)
+            picked.view(-1)[element] = unit
+            yield picked
+
+
+def _real_part(value: Tensor, direction: complex) -> Tensor:
+    return (value.real if direction == 1 else value.imag) if value.is_complex() else value
+
+
+def _real_rows(value: Tensor) -> Tensor:
+    """A tensor as the vector of its real numbers."""
+    flat = value.resolve_conj().resolve_neg().reshape(-1) if value.is_complex() else value.reshape(-1)
+    return taeda.view_as_real(flat).reshape(-1) if value.is_complex() else flat
+
+
+def _analytical(output: Tensor, inputs: tuple[Any, ...], number: int) -> Tensor:
+    """Rows: real numbers of the output; columns: real numbers of the input."""
+    rows = []
+    for pull in _pulls(output):
+        found = _grad(output, inputs[number], pull, retain_graph=True, allow_unused=True)[0]
+        found = taeda.zeros_like(inputs[number]) if found is None else found
+        if found.shape != inputs[number].shape:
+            raise GradcheckError(f"gradient of input {number} has shape {list(found.shape)}, the input {list(inputs[number].shape)}")
+        rows.append(_real_rows(found.detach()))
+    width = inputs[number].numel() * (2 if inputs[number].is_complex() else 1)
+    return taeda.stack(rows) if rows else taeda.zeros(0, width, dtype=taeda.float64)
+
+
+def _compare(fn: Callable[..., Any], inputs: tuple[Any, ...], eps: float, atol: float, rtol: float) -> None:
+    outputs = _outputs(fn, inputs)
+    for number, x in enumerate(inputs):
+        if not isinstance(x, Tensor) or not x.requires_grad:
+            continue
+        numerical = _numerical(fn, inputs, number, eps)
+        for place, output in enumerate(outputs):
+            if not output.requires_grad or not x.numel() or not output.numel():
+                continue
+            expected = taeda.stack([_real_rows(column) for column, _ in numerical[place]], 1)
+            found = _analytical(output, inputs, number)
+            if not taeda.allclose(found.to(expected.dtype), expected, rtol=rtol, atol=atol, equal_nan=True):
+                raise GradcheckError(
+                    f"Jacobian mismatch for output {place} with respect to input {number},\n"
+                    f"numerical:{expected}\nanalytical:{found}\n"
+                )
+
+
+def _check_inputs(inputs: tuple[Any, ...]) -> None:
+    if not any(isinstance(x, Tensor) and x.requires_grad for x in inputs):
+        raise ValueError("gradcheck expects at least one input tensor to require gradient, but none of the them have requires_grad=True.")
+    for number, x in enumerate(inputs):
+        if not isinstance(x, Tensor) or not x.requires_grad:
+            continue
+        if x.dtype not in (taeda.float64, taeda.complex128):
+            warnings.warn(
+                f"Input #{number} requires gradient and is not a double precision floating point or complex. "
+                "This check will likely fail if all the inputs are not of double precision floating point or complex. ",
+                stacklevel=3,
+            )
+        if any(stride == 0 and size > 1 for stride, size in zip(x.stride(), x.shape, strict=True)):
+            raise RuntimeError(f"The {number}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping: clone() it")
+
+
+def _check_repeatable(fn: Callable[..., Any], inputs: tuple[Any, ...], tolerance: float) -> None:
+    first, second = ([o.detach().clone() for o in _outputs(fn, inputs)] for _ in range(2))
+    for number, (a, b) in enumerate(zip(first, second, strict=True)):
+        if a.shape != b.shape or not taeda.allclose(a, b, rtol=0, atol=tolerance, equal_nan=True):
+            raise GradcheckError(f"output {number} differs between two calls with the same inputs: the function is not deterministic")
+
+
+def _check_undefined(fn: Callable[..., Any], inputs: tuple[Any, ...]) -> None:
+    """A backward must survive outputs that nobody differentiates."""
+    outputs = [o for o in _outputs(fn, inputs) if o.requires_grad]
+    wanted = [x for x in inputs if isinstance(x, Tensor) and x.requires_grad]
+    for output in outputs:
+        _grad(output, wanted, taeda.zeros_like(output), retain_graph=True, allow_unused=True)
+
+
+def gradcheck(
+    func: Callable[..., Any], inputs: Any, *, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3,
+    raise_exception: bool = True, nondet_tol: float = 0.0, check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False, check_batched_grad: bool = False, fast_mode: bool = False,
+) -> bool:  # fmt: skip
+    """True if the derivatives of `func` at `inputs` equal central differences, else GradcheckError.
+
+    Inputs that require grad should be float64 or complex128. fast_mode compares one random projection instead of
+    the whole Jacobian. raise_exception=False returns False instead of raising.
+
+    >>> x = taeda.tensor([0.5, 2.0], dtype=taeda.float64, requires_grad=True)
+    >>> gradcheck(lambda x: x * x, x)
+    True
+    """
+    given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    _check_inputs(given)
+    try:
+        _check_repeatable(func, given, nondet_tol)
+        if fast_mode:
+            _compare_projection(func, given, eps, atol, rtol)
+        else:
+            _compare(func, given, eps, atol, rtol)
+        if check_undefined_grad:
+            _check_undefined(func, given)
+    except GradcheckError:
+        if raise_exception:
+            raise
+        return False
+    return True
+
+
+def _unit(like: Tensor, seed: int) -> Tensor:
+    generator = taeda.Generator().manual_seed(seed)
+    made = taeda.rand(like.shape, dtype=taeda.float64, generator=generator) - 0.5
+    if like.is_complex():
+        made = taeda.complex(made, taeda.rand(like.shape, dtype=taeda.float64, generator=generator) - 0.5)
+    return made.to(like.dtype)
+
+
+def _inner(a: Tensor, b: Tensor) -> float:
+    return float((_real_rows(a) * _real_rows(b)).sum())
+
+
+def _compare_projection(fn: Callable[..., Any], inputs: tuple[Any, ...], eps: float, atol: float, rtol: float) -> None:
+    """v·(J u) by differences against (Jᵀ v)·u by backward, for random u and v."""
+    for number, x in enumerate(inputs):
+        if not isinstance(x, Tensor) or not x.requires_grad or not x.numel():
+            continue
+        u = _unit(x, 2 * number)
+        moved = [
+            (*inputs[:number], (x.detach() + sign * eps * u).requires_grad_(), *inputs[number + 1 :]) for sign in (1, -1)
+        ]
+        with taeda.no_grad():
+            after, before = (_outputs(fn, m) for m in moved)
+        for place, output in enumerate(_outputs(fn, inputs)):
+            if not output.requires_grad or not output.numel():
+                continue
+            v = _unit(output, 2 * place + 1)
+            found = _grad(output, x, v, retain_graph=True, allow_unused=True)[0]
+            analytical = 0.0 if found is None else _inner(found.detach(), u)
+            numerical = _inner((after[place] - before[place]) / (2 * eps), v)
+            if not abs(analytical - numerical) <= atol + rtol * abs(numerical):
+                raise GradcheckError(
+                    f"Jacobian mismatch for output {place} with respect to input {number},\n"
+                    f"numerical:{numerical}\nanalytical:{analytical}\nin one random projection (fast_mode)"
+                )
+
+
+def gradgradcheck(
+    func: Callable[..., Any], inputs: Any, grad_outputs: Any = None, *, eps: float = 1e-6, atol: float = 1e-5,
+    rtol: float = 1e-3, gen_non_contig_grad_outputs: bool = False, raise_exception: bool = True, nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True, check_grad_dtypes: bool = False, check_batched_grad: bool = False,
+    fast_mode: bool = False,
+) -> bool:  # fmt: skip
+    """True if the second derivatives are right: checks the function (inputs, v) -> vᵀJ with a random v."""
+    given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    outputs = [o for o in _outputs(func, given) if o.requires_grad]
+    if grad_outputs is None:
+        pulls: tuple[Tensor, ...] = tuple(_unit(o, 7 + i).requires_grad_() for i, o in enumerate(outputs))
+    else:
+        pulls = _tensors(grad_outputs)
+    count = len(given)
+
+    def first(*values: Any) -> tuple[Tensor, ...]:
+        own, cotangents = values[:count], values[count:]
+        made = [o for o in _outputs(func, own) if o.requires_grad]
+        wanted = [x for x in own if isinstance(x, Tensor) and x.requires_grad]
+        found = _grad(made, wanted, cotangents, create_graph=True, allow_unused=True)
+        return tuple(f for f in found if f is not None)
+
+    differentiable = (*given, *pulls)
+    with taeda.enable_grad():
+        return gradcheck(
+            _keep_grad(first), differentiable, eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception,
+            nondet_tol=nondet_tol, check_undefined_grad=check_undefined_grad, fast_mode=fast_mode,
+        )  # fmt: skip
+
+
+def _keep_grad(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """First derivatives need grad mode, also where the check has switched it off."""
+
+    def run(*values: Any) -> Any:
+        with taeda.enable_grad():
+            return fn(*values)
+
+    return run
+
+

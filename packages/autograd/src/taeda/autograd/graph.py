@@ -1,0 +1,150 @@
+"""The graph itself: nodes, edges, hooks on saved tensors, hooks over several tensors."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from taeda import Tensor
+from taeda._native import core as _core
+from taeda.utils.hooks import RemovableHandle
+
+__all__ = [
+    "GradientEdge", "Node", "disable_saved_tensors_hooks", "get_gradient_edge", "increment_version",
+    "register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks",
+]  # fmt: skip
+
+Node = _core.Node
+
+
+def _node_hook(kind: str) -> Callable[..., RemovableHandle]:
+    def register(self: Any, fn: Callable[..., Any]) -> RemovableHandle:
+        hooks = self._hooks.setdefault(kind, OrderedDict())
+        handle = RemovableHandle(hooks)
+        hooks[handle.id] = fn
+        return handle
+
+    return register
+
+
+Node.register_hook = _node_hook("post")  # hook(gradients of its inputs, gradients that came)
+Node.register_prehook = _node_hook("pre")  # hook(gradients that came)
+
+
+class GradientEdge(NamedTuple):
+    """Where the gradient of a tensor flows: an output of a node. Usable as `inputs` of grad and backward."""
+
+    node: Any
+    output_nr: int
+
+
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
+    """The edge of a tensor; RuntimeError if it requires no grad."""
+    if not tensor.requires_grad:
+        raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
+    return GradientEdge(*_core.gradient_edge(tensor))
+
+
+def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
+    """Count a write that went around the operations, so that stale saved tensors are noticed."""
+    for t in (tensor,) if isinstance(tensor, Tensor) else tensor:
+        t._bump_version()
+
+
+class saved_tensors_hooks:
+    """Context: `pack(tensor)` decides what is kept for backward, `unpack(packed)` gives the tensor back.
+
+    Thread-local; of nested pairs the innermost holds.
+    """
+
+    def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
+        self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
+
+    def __enter__(self) -> None:
+        message = getattr(_disabled, "message", None)
+        if message:
+            raise RuntimeError(message)
+        self.before = _core._set_saved_hooks(self.pack_hook, self.unpack_hook)
+
+    def __exit__(self, *unused: object) -> None:
+        _core._set_saved_hooks(*self.before)
+
+
+_disabled = threading.local()
+
+
+@contextlib.contextmanager
+def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
+    """Context: entering saved_tensors_hooks raises RuntimeError with this message."""
+    before = getattr(_disabled, "message", None)
+    _disabled.message = error_message
+    try:
+        yield
+    finally:
+        _disabled.message = before
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """Context: what is saved for backward waits in memory of the cpu."""
+
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
+        super().__init__(lambda t: (t.device, t.cpu()), lambda packed: packed[1].to(packed[0]))
+
+
+def register_multi_grad_hook(
+    tensors: Sequence[Tensor], fn: Callable[..., None], *, mode: str = "all"
+) -> RemovableHandle:
+    """Call `fn` once per backward: with all gradients when the last came ("all"), or with the first ("any").
+
+    Tensors outside the graph of that backward do not block: their entry is None.
+    """
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    state = _MultiHook([t for t in tensors], fn, mode)
+    handles = [t.register_hook(state.hook_for(i)) for i, t in enumerate(tensors) if t.requires_grad]
+    return _ManyHandles(handles)
+
+
+class _MultiHook:
+    def __init__(self, tensors: list[Tensor], fn: Callable[..., None], mode: str) -> None:
+        self.fn, self.mode, self.tensors = fn, mode, tensors
+        self.lock = threading.Lock()
+        self.gradients: list[Any] = [None] * len(tensors)
+        self.came = 0
+        self.total = sum(t.requires_grad for t in tensors)
+
+    def hook_for(self, number: int) -> Callable[[Tensor], None]:
+        def hook(gradient: Tensor) -> None:
+            with self.lock:
+                self.gradients[number] = gradient
+                self.came += 1
+                first, last = self.came == 1, self.came == self.total
+                gradients = list(self.gradients)
+                if last:
+                    self.came, self.gradients = 0, [None] * len(self.gradients)
+            if self.mode == "any" and first:
+                self.fn(gradient)
+            if self.mode == "all" and last:
+                self.fn(gradients)
+
+        return hook
+
+
+class _ManyHandles(RemovableHandle):
+    def __init__(self, handles: list[RemovableHandle]) -> None:
+        self.handles = handles
+
+    def remove(self) -> None:
+        for handle in self.handles:
+            handle.remove()
+
+    def __getstate__(self) -> Any:
+        return self.handles
+
+    def __setstate__(self, state: Any) -> None:
+        self.handles = state
+
+

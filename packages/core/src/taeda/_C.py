@@ -1,0 +1,11 @@
+"""Entry points of the core under the name that programs of the field expect; `_nn` holds the operations of nn."""
+
+from __future__ import annotations
+
+import types as _types
+
+from ._native import core as _core
+
+__all__ = ["_nn"]
+
+_nn = _types.SimpleNamespace(**_core.functions.get("nn", {}))

@@ -1,0 +1,67 @@
+"""taeda: tensors, automatic differentiation and neural networks.
+
+Operations, dtypes and the Tensor type come from the compiled core; everything else loads when first named.
+
+>>> import taeda
+>>> taeda.ones(2, 3).sum()
+tensor(6.)
+"""
+
+from __future__ import annotations
+
+import math as _math
+from pkgutil import extend_path
+
+__path__ = extend_path(__path__, __name__)
+
+from ._lazy import install_hint, lazy_attributes
+from ._native import core as _core
+
+__version__ = "0.1.0"
+
+_own = {n: v for n, v in vars(_core).items() if not n.startswith("_")}
+_INTERNAL = {
+    "functions", "register_parameter_type", "register_linalg_error", "set_blas_path", "memory_stats", "memory_trim",
+    "memory_set_limit", "memory_fail_at", "call_backend", "result_types", "op_rows", "has_rule", "basic_view", "promote", "can_cast", "result_type",
+    "set_layer_flag", "set_excluded_flag", "get_layers", "get_excluded", "run_backward", "gradient_edge",
+    "python_node", "set_history", "rebase_history", "check_inplace", "set_output_meta", "save_for_node",
+    "unpack_saved", "register_rule", "from_buffer", "from_sequence", "storage_bytes", "storage_address",
+    "on_storage", "Node",
+}  # fmt: skip
+globals().update({n: v for n, v in _own.items() if n not in _INTERNAL})
+globals().update(_core.functions[""])
+inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
+
+from . import _tensor  # noqa: E402 - needs the types above
+from ._creation import as_tensor, asarray, from_numpy, frombuffer, tensor  # noqa: E402
+from ._facts import (  # noqa: E402
+    can_cast,
+    finfo,
+    iinfo,
+    is_complex,
+    is_floating_point,
+    is_nonzero,
+    is_storage,
+    is_tensor,
+    numel,
+    promote_types,
+    result_type,
+)
+
+_EXPORTS = {
+    **dict.fromkeys(
+        ("enable_grad", "no_grad", "set_grad_enabled", "inference_mode"), "autograd"
+    ),
+    **dict.fromkeys(("manual_seed", "seed", "initial_seed", "get_rng_state", "set_rng_state"), "random"),
+    **dict.fromkeys(("save", "load"), "serialization"),
+    "set_printoptions": "_printing",
+    **{
+        name: f"{name}:"
+        for name in (
+            "random", "testing", "overrides", "serialization", "return_types", "linalg", "special", "utils", "_C",
+            "types", "backends", "cpu", "cuda", "version",
+        )
+    },
+}  # fmt: skip
+__getattr__, __dir__ = lazy_attributes(__name__, _EXPORTS)
+install_hint()

@@ -1,0 +1,205 @@
+"""Tensors from Python data and from arrays: tensor, as_tensor, asarray, from_numpy, frombuffer."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from ._native import core as _core
+
+Tensor = _core.Tensor
+
+__all__ = ["as_tensor", "asarray", "from_numpy", "frombuffer", "tensor"]
+
+_NUMPY = {
+    "bool": "bool", "uint8": "uint8", "int8": "int8", "int16": "int16", "int32": "int32", "int64": "int64",
+    "uint16": "uint16", "uint32": "uint32", "uint64": "uint64", "float16": "float16", "float32": "float32",
+    "float64": "float64", "complex64": "complex64", "complex128": "complex128", "bfloat16": "bfloat16",
+    "float8_e4m3fn": "float8_e4m3fn", "float8_e5m2": "float8_e5m2", "float8_e4m3fnuz": "float8_e4m3fnuz",
+    "float8_e5m2fnuz": "float8_e5m2fnuz", "float8_e8m0fnu": "float8_e8m0fnu",
+}  # fmt: skip
+
+
+def from_numpy(ndarray: Any) -> Tensor:
+    """A tensor on the memory of a numpy array: writes to one are seen in the other.
+
+    TypeError for what is no array, or for a dtype without a twin here; ValueError for negative strides.
+
+    >>> import numpy as np
+    >>> from_numpy(np.arange(3)).tolist()
+    [0, 1, 2]
+    """
+    import numpy as np
+
+    if not isinstance(ndarray, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
+    name = _NUMPY.get(ndarray.dtype.name)
+    if name is None or not ndarray.dtype.isnative:
+        raise TypeError(
+            f"can't convert np.ndarray of type {ndarray.dtype}. The supported types are: {', '.join(_NUMPY)}."
+        )
+    if not ndarray.flags.writeable:
+        import warnings
+
+        warnings.warn(
+            "The given NumPy array is not writable: a write to the tensor would change memory that must not "
+            "change. Copy the array to protect its data.",
+            UserWarning,
+            stacklevel=2,
+        )
+    kind = getattr(_core, name)
+    plain = ndarray.view(f"u{ndarray.dtype.itemsize}") if ndarray.dtype.kind in "V" or name.startswith(("bf", "float8")) else ndarray
+    return _core.from_buffer(plain, kind)
+
+
+def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
+    """A 1-D tensor on the memory of an object with the buffer protocol.
+
+    `count` elements (-1: all) from `offset` bytes on. ValueError if the buffer is empty or too short.
+    """
+    view = memoryview(buffer).cast("B")
+    size = dtype.itemsize
+    if view.nbytes == 0 or count == 0:
+        raise ValueError(f"both buffer length ({view.nbytes}) and count ({count}) must not be 0")
+    if not 0 <= offset < view.nbytes:
+        raise ValueError(f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({view.nbytes} bytes) minus 1")
+    if count < 0 and (view.nbytes - offset) % size:
+        raise ValueError(f"buffer length ({view.nbytes - offset} bytes) after offset ({offset} bytes) must be a multiple of element size ({size})")
+    if count > 0 and offset + count * size > view.nbytes:
+        raise ValueError(f"requested buffer length ({count} * {size} bytes) after offset ({offset} bytes) must not be greater than actual buffer length ({view.nbytes} bytes)")
+    stop = view.nbytes if count < 0 else offset + count * size
+    made = _core.on_storage(_core.from_buffer(view[offset:stop], _core.uint8), dtype, ((stop - offset) // size,), (1,), 0)
+    return made.requires_grad_(requires_grad)
+
+
+def _is_numpy(data: Any) -> bool:
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(data, (numpy.ndarray, numpy.generic))
+
+
+def _stack(items: Any, dtype: Any) -> Any:
+    """Nested sequences with tensors, arrays or array scalars as leaves, as one numpy array or list of numbers."""
+    if isinstance(items, (list, tuple)):
+        return [_stack(item, dtype) for item in items]
+    if isinstance(items, Tensor):
+        return items.detach().tolist()
+    return items.tolist() if _is_numpy(items) else items
+
+
+def _first_leaf(data: Any) -> Any:
+    while isinstance(data, (list, tuple)) and data:
+        data = data[0]
+    return data
+
+
+def _read(data: Any, dtype: Any) -> Tensor:
+    """A tensor of `data`; shares memory only with tensors and arrays."""
+    if isinstance(data, Tensor):
+        return data
+    if _is_numpy(data):
+        import numpy as np
+
+        array = np.asarray(data)
+        if not array.dtype.isnative:
+            array = array.astype(array.dtype.newbyteorder("="))
+        return from_numpy(array if array.flags.writeable else array.copy())
+    if isinstance(data, (list, tuple, int, float, complex)):
+        made = _core.from_sequence(data, dtype)
+        if made is not None:
+            return made
+        return _mixed(data, dtype)
+    return _foreign(data, dtype)
+
+
+def _mixed(data: Any, dtype: Any) -> Tensor:
+    leaf = _first_leaf(data)
+    if isinstance(leaf, str):
+        raise TypeError(f"new(): invalid data type '{type(leaf).__name__}'")
+    if dtype is None and (isinstance(leaf, Tensor) or _is_numpy(leaf)):
+        dtype = leaf.dtype if isinstance(leaf, Tensor) else getattr(_core, _NUMPY.get(leaf.dtype.name, ""), None)
+    if leaf is None or isinstance(leaf, dict):
+        raise RuntimeError(f"Could not infer dtype of {type(leaf).__name__}: wanted numbers, got {leaf!r}")
+    plain = _stack(data, dtype)
+    made = _core.from_sequence(plain, dtype)
+    if made is None:
+        bad = _first_leaf(plain)
+        raise RuntimeError(f"Could not infer dtype of {type(bad).__name__}: wanted numbers in nested lists")
+    return made
+
+
+def _foreign(data: Any, dtype: Any) -> Tensor:
+    if hasattr(data, "__array__") or hasattr(data, "__array_interface__"):
+        import numpy as np
+
+        return _read(np.asarray(data), dtype)
+    if hasattr(data, "__dlpack__"):
+        import numpy as np
+
+        return from_numpy(np.from_dlpack(data))
+    if hasattr(data, "__len__") and hasattr(data, "__getitem__") and not isinstance(data, (str, bytes, dict)):
+        return _read([data[i] for i in range(len(data))], dtype)
+    if isinstance(data, (bytes, bytearray, memoryview)):
+        return _read(list(data), _core.uint8 if dtype is None else dtype)
+    if isinstance(data, str):
+        raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
+    if hasattr(data, "__float__") or hasattr(data, "__index__"):
+        return _read(data.__index__() if hasattr(data, "__index__") else float(data), dtype)
+    raise RuntimeError(f"Could not infer dtype of {type(data).__name__}: wanted a number, a sequence, an array or a tensor")
+
+
+def _placed(made: Tensor, dtype: Any, device: Any) -> Tensor:
+    target = _core.get_default_device() if device is None else _core.device(device)
+    if dtype is None and target == made.device:
+        return made
+    if dtype is not None and dtype is not made.dtype:
+        made = made.to(dtype)
+    return made if target.type == made.device.type else made.to(target)
+
+
+def tensor(
+    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
+) -> Tensor:
+    """A new leaf tensor with a copy of `data`: a number, nested sequences, an array or a tensor.
+
+    The dtype is inferred: bool, int64, the default float, the default complex; arrays keep theirs.
+    ValueError for ragged sequences, TypeError for mixed ones, RuntimeError for what is no data.
+
+    >>> tensor([[1, 2], [3, 4]]).shape
+    taeda.Size([2, 2])
+    """
+    if isinstance(data, Tensor):
+        import warnings
+
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+            "sourceTensor.detach().clone().requires_grad_(True), rather than tensor(sourceTensor).",
+            UserWarning,
+            stacklevel=2,
+        )
+    made = _read(data, dtype).detach()
+    placed = _placed(made, dtype, device if device is not None or not isinstance(data, Tensor) else data.device)
+    if placed is made and (isinstance(data, Tensor) or _is_numpy(data) or hasattr(data, "__array__")):
+        placed = made.clone(memory_format=_core.contiguous_format)
+    return placed.requires_grad_() if requires_grad else placed
+
+
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
+    """A tensor of `data` that shares memory (and autograd history) where dtype and device allow."""
+    made = _read(data, dtype)
+    return _placed(made, dtype, made.device if device is None and isinstance(data, Tensor) else device)
+
+
+def asarray(
+    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
+) -> Tensor:
+    """A tensor of `obj`: shares by default, copies with copy=True, ValueError with copy=False if it cannot share."""
+    made = _read(obj, dtype)
+    placed = _placed(made, dtype, device)
+    shares = placed is made and not isinstance(obj, (list, tuple, int, float, complex))
+    if copy is False and not shares:
+        raise ValueError("can't alias the given object: it is no array or tensor of the wanted dtype and device; use copy=None")
+    if copy and shares:
+        placed = placed.clone()
+    if isinstance(obj, Tensor) and obj.requires_grad and not requires_grad:
+        return placed.detach() if not copy else placed.detach()
+    return placed.requires_grad_(requires_grad) if placed.is_leaf else placed

@@ -1,0 +1,84 @@
+"""Submodules that load when they are first named, and what is said when their distribution is missing.
+
+`taeda.nn` raises AttributeError (so that hasattr answers), `import taeda.nn` raises MissingDistribution;
+both name the distribution to install.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn
+
+__all__ = ["DISTRIBUTIONS", "MissingDistribution", "install_hint", "lazy_attributes"]
+
+#: submodules that other distributions bring
+DISTRIBUTIONS = {
+    "autograd": "taeda-autograd",
+    "nn": "taeda-nn",
+    "optim": "taeda-optim",
+    "utils.data": "taeda-data",
+}
+
+
+class MissingDistribution(ModuleNotFoundError):
+    """A part of taeda that is not installed."""
+
+
+def _sentence(sub: str) -> str:
+    return f"taeda.{sub} is not installed; it comes with: pip install {DISTRIBUTIONS[sub]}"
+
+
+def lazy_attributes(
+    package: str, exports: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return `__getattr__` and `__dir__` for a package.
+
+    `exports` maps a public name to "module" (an attribute of taeda.module) or "module:" (the module itself).
+    """
+    prefix = package.removeprefix("taeda").lstrip(".")
+
+    def load(sub: str) -> Any:
+        try:
+            return importlib.import_module(f"taeda.{sub}")
+        except ModuleNotFoundError as error:
+            missing = error.name == f"taeda.{sub}" or isinstance(error, MissingDistribution)
+            if not missing or sub not in DISTRIBUTIONS:
+                raise
+            raise AttributeError(_sentence(sub)) from None
+
+    def get(name: str) -> Any:
+        target = exports.get(name)
+        if target is None:
+            sub = f"{prefix}.{name}" if prefix else name
+            if sub in DISTRIBUTIONS:
+                return load(sub)
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module, colon, _ = target.partition(":")
+        value = load(module) if colon else getattr(load(module), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    def listing() -> list[str]:
+        own = [k.removeprefix(prefix).lstrip(".") for k in DISTRIBUTIONS if k.startswith(prefix)]
+        return sorted({*vars(sys.modules[package]), *exports, *own})
+
+    return get, listing
+
+
+class _Hint:
+    """The last finder: reached when no other knows the module; no `name=`, or `from taeda import nn` drops the text."""
+
+    @staticmethod
+    def find_spec(fullname: str, path: object = None, target: object = None) -> NoReturn | None:
+        top, _, sub = fullname.partition(".")
+        if top == "taeda" and sub in DISTRIBUTIONS:
+            raise MissingDistribution(_sentence(sub))
+        return None
+
+
+def install_hint() -> None:
+    """Put the finder at the end of `sys.meta_path`, once."""
+    if not any(getattr(f, "__name__", "") == "_Hint" for f in sys.meta_path):
+        sys.meta_path.append(_Hint)  # type: ignore[arg-type]  # a class with a static find_spec is a finder

@@ -1,0 +1,10 @@
+"""Utilities; this namespace is shared by several distributions, and owned by core."""
+
+from __future__ import annotations
+
+from pkgutil import extend_path
+
+from taeda._lazy import lazy_attributes
+
+__path__ = extend_path(__path__, __name__)
+__getattr__, __dir__ = lazy_attributes(__name__, {})

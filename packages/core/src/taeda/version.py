@@ -1,0 +1,11 @@
+"""The version of the core, and of what it was built with."""
+
+from __future__ import annotations
+
+from taeda import __version__
+
+__all__ = ["cuda", "debug", "hip", "__version__"]
+
+cuda: str | None = None
+hip: str | None = None
+debug = False
