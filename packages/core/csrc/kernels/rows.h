@@ -1,5 +1,5 @@
-/* rows.h - what row kernels (reductions, softmax, norms, losses) add to vec.h: NaN-keeping extrema, exp, and folds of
- * a whole row.
+/* rows.h - what row kernels (reductions, softmax, norms, losses) add to vec.h: NaN-keeping extrema and
+ * folds of a whole row.
  *
  * A fold runs over groups of ROW_BYTES on every ISA and joins them by one tree, so it gives the same bits whatever the
  * width of a vector. */
@@ -45,36 +45,6 @@ VFN vd vd_load_or(const double *p, int64_t n, vd rest) { return vd_sel(vd_lt(vd_
 /* vmax gives its second operand if one is NaN: a NaN in `a` stays, one in `x` is put back */
 #define JOIN_MAX(a, x) vsel(visnan(x), x, vmax(x, a))
 #define JOIN_MIN(a, x) vsel(visnan(x), x, vmin(x, a))
-
-VFN vf vf_times_power(vf a, vf n) /* a * 2^n, |n| <= 252 */
-{
-#if defined __AVX512F__
-    return _mm512_scalef_ps(a, n);
-#else
-#if defined __AVX2__
-    vi whole = (vi)_mm256_cvtps_epi32(n);
-#else
-    vi whole = __builtin_convertvector(n, vi);
-#endif
-    vi half = whole >> 1, rest = whole - half; /* in two steps, so that denormals come out */
-    return a * (vf)((half + 127) << 23) * (vf)((rest + 127) << 23);
-#endif
-}
-
-/* e^x within 1 ulp for x up to 88; NaN stays NaN, below -105 it is 0. */
-VFN vf vf_exp_small(vf x)
-{
-    x = vf_max(vf_set(-105.f), x);
-    vf n = vf_round(x * vf_set(1.44269504f));
-    vf r = vf_fma(n, vf_set(-0.693359375f), x);
-    r = vf_fma(n, vf_set(2.12194440e-4f), r);
-    vf q = vf_set(0.00138144649f);
-    q = vf_fma(q, r, vf_set(0.00836878084f));
-    q = vf_fma(q, r, vf_set(0.0416683927f));
-    q = vf_fma(q, r, vf_set(0.166665196f));
-    q = vf_fma(q, r, vf_set(0.49999994f));
-    return vf_times_power(vf_fma(r * r, q, r) + vf_set(1.f), n);
-}
 
 /* ---- folds ---- */
 
