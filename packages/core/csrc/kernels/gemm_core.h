@@ -1,0 +1,194 @@
+/* gemm_core.h - the loops around the tiles. Included per type, as gemm_tile.h.
+ *
+ *   for each KC rows of B:  for each MC rows of A: pack them
+ *       for each panel of NR columns: pack it if not yet done, then run the tiles of all row panels on it
+ *
+ * A packed block of A (MC x KC) stays in the second cache, one panel of B (KC x NR) in the first. */
+
+#define KC TD_GEMM_KC
+#define MC (10 * MR)
+#define NC TD_GEMM_NC
+#define DOT_SLICE 4096
+
+/* the finish of the tile at (row, col), in the slice of k that begins at k0 */
+TD_INLINE G(finish) G(finish_at)(const td_gemm *g, int64_t k0, int64_t row, int64_t col)
+{
+    G(finish) f = {(REAL)g->alpha, G(zeros), 0, G(zeros), 0};
+    if (k0 > 0 || g->add) {
+        f.plus = (const REAL *)g->c + row * g->c_row + col;
+        f.plus_row = g->c_row;
+    } else if (g->col_bias) {
+        f.plus = (const REAL *)g->col_bias + col;
+    }
+    if (k0 == 0 && g->row_bias) f.row_bias = (const REAL *)g->row_bias + row;
+    f.plain = f.plus == G(zeros) && f.row_bias == G(zeros) && f.alpha == 1;
+    return f;
+}
+
+static void G(run_small)(const td_gemm *g)
+{
+    const REAL *a = g->a, *b = g->b;
+    REAL *c = g->c;
+    const int64_t wide = LANES * (int64_t)(sizeof G(small) / sizeof G(small)[0]);
+    const int64_t tall = (int64_t)(sizeof G(small)[0] / sizeof G(small)[0][0]) - 1;
+    for (int64_t j = 0; j < g->n; j += wide) {
+        int64_t w = g->n - j < wide ? g->n - j : wide, nv = (w + LANES - 1) / LANES;
+        for (int64_t i = 0; i < g->m; i += tall) {
+            int64_t h = g->m - i < tall ? g->m - i : tall;
+            G(finish) f = G(finish_at)(g, 0, i, j);
+            G(small)[nv - 1][h](g->k, a + i * g->a_row, g->a_row, g->a_col, b + j, g->b_row, c + i * g->c_row + j,
+                                g->c_row, w, &f);
+        }
+    }
+}
+
+/* m <= MR: for each slice of k, pack the few rows of A and pass over B once */
+static void G(run_direct)(const td_gemm *g, void *scratch)
+{
+    REAL *packed = scratch, *c = g->c;
+    int64_t step = G(direct_width)[g->m];
+    for (int64_t k0 = 0; k0 < g->k; k0 += KC) {
+        int64_t kc = g->k - k0 < KC ? g->k - k0 : KC;
+        const REAL *b = (const REAL *)g->b + k0 * g->b_row;
+        G(pack_a)(packed, (const REAL *)g->a + k0 * g->a_col, g->a_row, g->a_col, g->m, kc);
+        for (int64_t j = 0; j < g->n; j += step) {
+            G(finish) f = G(finish_at)(g, k0, 0, j);
+            G(direct)[g->m](kc, packed, b + j, g->b_row, NULL, c + j, g->c_row, g->n - j, &f);
+        }
+    }
+}
+
+/* slices of k, so that the few rows stay in the first cache while the others stream by */
+static void G(run_dot)(const td_gemm *g)
+{
+    const int64_t tall = (int64_t)(sizeof G(dot)[0] / sizeof G(dot)[0][0]) - 1, wide = TD_MR == 12 ? 4 : 2;
+    for (int64_t k0 = 0; k0 < g->k; k0 += DOT_SLICE) {
+        const REAL *a = (const REAL *)g->a + k0, *b = (const REAL *)g->b + k0;
+        int64_t kc = g->k - k0 < DOT_SLICE ? g->k - k0 : DOT_SLICE;
+        for (int64_t j = 0, w; j < g->n; j += w) {
+            w = g->n - j < wide ? 1 : wide;
+            for (int64_t i = 0; i < g->m; i += tall) {
+                int64_t h = g->m - i < tall ? g->m - i : tall;
+                G(finish) f = G(finish_at)(g, k0, i, j);
+                G(dot)[w > 1][h](kc, a + i * g->a_row, g->a_row, b + j * g->b_col, g->b_col,
+                                 (REAL *)g->c + i * g->c_row + j, g->c_row, &f);
+            }
+        }
+    }
+}
+
+/* one panel of B against the packed rows [0, mc) of A */
+TD_INLINE void G(run_panel)(const td_gemm *g, const REAL *packed, const REAL *panel, int64_t row, int64_t first, int64_t mc,
+                            int64_t k0, int64_t kc, int64_t col, int64_t width)
+{
+    const G(packed_fn) *tiles = G(packed)[(width - 1) / LANES];
+    for (int64_t i = first; i < mc; i += MR) {
+        int64_t h = mc - i < MR ? mc - i : MR;
+        G(finish) f = G(finish_at)(g, k0, row + i, col);
+        tiles[h](kc, packed + i * kc, panel, (REAL *)g->c + (row + i) * g->c_row + col, g->c_row, width, &f);
+    }
+}
+
+/* Fill a panel of B. Where B's rows lie in memory, the first tile reads them there and stores the panel on its way;
+ * returns the rows of A already done. */
+static int64_t G(fill_panel)(const td_gemm *g, const REAL *packed, REAL *panel, int64_t mc, int64_t k0, int64_t kc,
+                             int64_t col, int64_t width, void *work)
+{
+    const REAL *b = (const REAL *)g->b + k0 * g->b_row + col * g->b_col;
+    if (g->pack) {
+        g->pack(g->pack_context, panel, k0, kc, g->first_col + col, width, work);
+    } else if (g->b_col == 1 && mc >= MR) {
+        G(finish) f = G(finish_at)(g, k0, 0, col);
+        G(direct)[MR](kc, packed, b, g->b_row, panel, (REAL *)g->c + col, g->c_row, width, &f);
+        return MR;
+    } else {
+        G(pack_b)(panel, b, g->b_row, g->b_col, kc, width);
+    }
+    return 0;
+}
+
+static int64_t G(panel_elements)(const td_gemm *g)
+{
+    int64_t n = g->n < NC ? (g->n + NR - 1) / NR * NR : NC;
+    return (g->k < KC ? g->k : KC) * n;
+}
+
+static int64_t G(block_elements)(const td_gemm *g)
+{
+    int64_t elements = (g->m < MC ? g->m : MC) * (g->k < KC ? g->k : KC);
+    return (elements + LANES + 15) / 16 * 16; /* the panels behind it stay aligned */
+}
+
+static void G(run_packed)(const td_gemm *g, void *scratch)
+{
+    REAL *packed = scratch, *panels = packed + G(block_elements)(g);
+    void *work = panels + G(panel_elements)(g);
+    for (int64_t n0 = 0; n0 < g->n; n0 += NC)
+        for (int64_t k0 = 0; k0 < g->k; k0 += KC) {
+            int64_t nc = g->n - n0 < NC ? g->n - n0 : NC, kc = g->k - k0 < KC ? g->k - k0 : KC;
+            for (int64_t row = 0; row < g->m; row += MC) {
+                int64_t mc = g->m - row < MC ? g->m - row : MC;
+                const REAL *a = (const REAL *)g->a + row * g->a_row + k0 * g->a_col;
+                G(pack_a)(packed, a, g->a_row, g->a_col, mc, kc);
+                for (int64_t j = 0; j < nc; j += NR) {
+                    int64_t width = nc - j < NR ? nc - j : NR, done = 0;
+                    REAL *panel = panels + j * kc;
+                    if (row == 0) done = G(fill_panel)(g, packed, panel, mc, k0, kc, n0 + j, width, work);
+                    G(run_panel)(g, packed, panel, row, done, mc, k0, kc, n0 + j, width);
+                }
+            }
+        }
+}
+
+/* nothing to multiply: C = C * add, or the biases */
+static void G(run_empty)(const td_gemm *g)
+{
+    for (int64_t i = 0; i < g->m; i++) {
+        REAL *c = (REAL *)g->c + i * g->c_row, rest = g->row_bias ? ((const REAL *)g->row_bias)[i] : 0;
+        for (int64_t j = 0; j < g->n; j++)
+            c[j] = (g->add ? c[j] : g->col_bias ? ((const REAL *)g->col_bias)[j] : 0) + rest;
+    }
+}
+
+static td_gemm_way G(plan)(const td_gemm *g)
+{
+    const int64_t item = sizeof(REAL);
+    if (g->pack) return TD_GEMM_PACKED;
+    if (g->b_row == 1 && g->a_col == 1 && (g->n == 1 || (g->m == 1 && g->b_col != 1))) return TD_GEMM_DOT;
+    if (g->b_col == 1) {
+        if (g->k * g->n * item <= TD_SMALL_BYTES && (g->a_col == 1 || g->m * g->k * item <= TD_SMALL_BYTES))
+            return TD_GEMM_SMALL;
+        if (g->m <= MR) return TD_GEMM_DIRECT;
+    }
+    if (g->b_row == 1 && g->a_col == 1 && (g->m <= 4 * MR || g->n <= 4)) {
+        if (g->k >= 512 || (g->k >= 6 * LANES && g->m <= MR) || g->m <= 2 || g->n <= 2) return TD_GEMM_DOT;
+    }
+    return TD_GEMM_PACKED;
+}
+
+static int64_t G(work)(const td_gemm *g)
+{
+    if (g->way == TD_GEMM_SMALL || g->way == TD_GEMM_DOT) return 0;
+    int64_t elements = G(block_elements)(g) + (g->way == TD_GEMM_PACKED ? G(panel_elements)(g) : 0);
+    return elements * (int64_t)sizeof(REAL) + g->pack_work;
+}
+
+static void G(run)(const td_gemm *g, void *scratch)
+{
+    if (g->m == 0 || g->n == 0) return;
+    if (g->k == 0)
+        G(run_empty)(g);
+    else if (g->way == TD_GEMM_SMALL)
+        G(run_small)(g);
+    else if (g->way == TD_GEMM_DOT)
+        G(run_dot)(g);
+    else if (g->way == TD_GEMM_DIRECT)
+        G(run_direct)(g, scratch);
+    else
+        G(run_packed)(g, scratch);
+}
+
+#undef KC
+#undef MC
+#undef NC
+#undef DOT_SLICE

@@ -1,0 +1,78 @@
+/* gemm_pack.h - copying blocks of A and B into the panels that tiles read in order. Included per type, as gemm_tile.h.
+ *
+ *   A, mc x kc:  panels of MR rows, each [kc][MR]; the last one is as narrow as its rows
+ *   B, kc x nc:  panels of NR columns, each [kc][NR], the last one filled up with zeros
+ */
+
+/* w rows (<= LANES) of length k, contiguous along k, to out[k][stride] */
+TD_INLINE void G(pack_turned)(REAL *out, int64_t stride, const REAL *from, int64_t row, int64_t w, int64_t k, uint32_t bits)
+{
+    for (int64_t p = 0; p < k; p += LANES) {
+        VEC r[LANES];
+        uint32_t here = td_lanes(k - p, LANES);
+        for (int q = 0; q < w; q++) r[q] = V(load_part)(here, from + q * row + p);
+        for (int64_t q = w; q < LANES; q++) r[q] = V(zero)();
+        V(transpose)(r);
+        int64_t steps = k - p < LANES ? k - p : LANES;
+        for (int64_t q = 0; q < steps; q++) V(store_part)(out + (p + q) * stride, bits, r[q]);
+    }
+}
+
+static void G(pack_a_panel)(REAL *out, const REAL *a, int64_t row, int64_t col, int64_t w, int64_t k)
+{
+    if (row == 1)
+        for (int64_t p = 0; p < k; p++, out += w)
+            for (int64_t i = 0; i < w; i += LANES) {
+                uint32_t bits = td_lanes(w - i, LANES);
+                V(store_part)(out + i, bits, V(load_part)(bits, a + p * col + i));
+            }
+    else if (col == 1)
+        for (int64_t i = 0; i < w; i += LANES) {
+            int64_t h = w - i < LANES ? w - i : LANES;
+            G(pack_turned)(out + i, w, a + i * row, row, h, k, td_lanes(h, LANES));
+        }
+    else
+        for (int64_t p = 0; p < k; p++)
+            for (int64_t i = 0; i < w; i++) *out++ = a[i * row + p * col];
+}
+
+static void G(pack_a)(REAL *out, const REAL *a, int64_t row, int64_t col, int64_t m, int64_t k)
+{
+    for (int64_t i = 0; i < m; i += MR) {
+        int64_t w = m - i < MR ? m - i : MR;
+        G(pack_a_panel)(out, a + i * row, row, col, w, k);
+        out += w * k;
+    }
+}
+
+/* rows of B as they are, `width` of each */
+static void G(pack_b_rows)(REAL *out, const REAL *b, int64_t row, int64_t k, int64_t width)
+{
+    if (width == NR) {
+        for (int64_t p = 0; p < k; p++, out += NR, b += row)
+            TD_UNROLL for (int j = 0; j < TD_NV; j++) V(store)(out + j * LANES, V(load)(b + j * LANES));
+        return;
+    }
+    uint32_t bits[TD_NV];
+    for (int j = 0; j < TD_NV; j++) bits[j] = td_lanes(width - j * LANES, LANES);
+    for (int64_t p = 0; p < k; p++, out += NR, b += row)
+        TD_UNROLL for (int j = 0; j < TD_NV; j++) V(store)(out + j * LANES, V(load_part)(bits[j], b + j * LANES));
+}
+
+static void G(pack_b)(void *panel, const void *from, int64_t row, int64_t col, int64_t k, int64_t width)
+{
+    REAL *out = panel;
+    const REAL *b = from;
+    if (col == 1) {
+        G(pack_b_rows)(out, b, row, k, width);
+    } else if (row == 1) {
+        const uint32_t all = td_lanes(LANES, LANES);
+        for (int h = 0; h < NR; h += LANES) {
+            int64_t w = width - h < 0 ? 0 : width - h > LANES ? LANES : width - h;
+            G(pack_turned)(out + h, NR, b + h * col, col, w, k, all);
+        }
+    } else {
+        for (int64_t p = 0; p < k; p++, out += NR)
+            for (int64_t j = 0; j < NR; j++) out[j] = j < width ? b[p * row + j * col] : 0;
+    }
+}

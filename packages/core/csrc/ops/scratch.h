@@ -1,0 +1,46 @@
+/* scratch.h - work memory for the bodies of one parallel loop: one block a thread, taken before the loop, because a
+ * body cannot fail. A body takes a free block and gives it back. */
+#ifndef TD_SCRATCH_H
+#define TD_SCRATCH_H
+#include <stdatomic.h>
+#include "runtime/alloc.h"
+#include "runtime/error.h"
+#include "runtime/pool.h"
+
+typedef struct td_scratch {
+    char *memory;       /* the blocks, then a flag for each */
+    int64_t each, bytes;
+    int count;
+} td_scratch;
+
+static inline td_status td_scratch_begin(td_scratch *s, int64_t each)
+{
+    s->count = td_in_parallel() ? 1 : td_num_threads();
+    s->each = (each + 63) / 64 * 64;
+    s->bytes = s->count * (s->each + 64);
+    s->memory = td_alloc(s->bytes);
+    if (!s->memory) return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of work space", (long long)s->bytes);
+    for (int i = 0; i < s->count; i++) atomic_init((atomic_int *)(s->memory + s->count * s->each + i * 64), 0);
+    return TD_OK;
+}
+
+static inline void td_scratch_end(td_scratch *s) { td_free(s->memory, s->bytes); }
+
+static inline atomic_int *td_scratch_flag(const td_scratch *s, int slot)
+{
+    return (atomic_int *)(s->memory + s->count * s->each + slot * 64);
+}
+
+/* There are as many blocks as bodies can run at once, so a free one is found. */
+static inline void *td_scratch_take(const td_scratch *s)
+{
+    for (int slot = 0;; slot = (slot + 1) % s->count)
+        if (!atomic_exchange_explicit(td_scratch_flag(s, slot), 1, memory_order_acquire)) return s->memory + slot * s->each;
+}
+
+static inline void td_scratch_give(const td_scratch *s, void *block)
+{
+    int slot = s->each ? (int)(((char *)block - s->memory) / s->each) : 0;
+    atomic_store_explicit(td_scratch_flag(s, slot), 0, memory_order_release);
+}
+#endif
