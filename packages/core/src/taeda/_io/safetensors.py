@@ -1,0 +1,198 @@
+"""The safetensors layout: eight bytes of length, a JSON header, then the bytes of the entries.
+
+    {"__metadata__": {text: text}, name: {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...}
+
+Entries follow one another without hole or overlap, to the end of the file. Reading believes
+nothing: every number is checked against the size of the file before anything is allocated.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+__all__ = ["ITEM_BYTES", "Entry", "FormatError", "Header", "parse_header", "write_header"]
+
+LENGTH_BYTES = 8
+HEADER_LIMIT = 100_000_000
+ALIGNMENT = 64  # of the first entry, so that a mapped file can be computed with
+
+#: bytes of one element, by the format's name of the dtype
+ITEM_BYTES = {
+    "BOOL": 1,
+    "U8": 1,
+    "I8": 1,
+    "F8_E4M3": 1,
+    "F8_E5M2": 1,
+    "I16": 2,
+    "U16": 2,
+    "F16": 2,
+    "BF16": 2,
+    "I32": 4,
+    "U32": 4,
+    "F32": 4,
+    "I64": 8,
+    "U64": 8,
+    "F64": 8,
+}
+
+
+class FormatError(RuntimeError):
+    """A file that is no checkpoint of ours, or a damaged one; the message says what is wrong."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One piece of data: its dtype and shape, and where its bytes begin and end after the header."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    begin: int
+    end: int
+
+    @property
+    def nbytes(self) -> int:
+        return self.end - self.begin
+
+
+@dataclass(frozen=True)
+class Header:
+    """What a file says of itself."""
+
+    entries: dict[str, Entry]
+    metadata: dict[str, str] = field(default_factory=dict)
+
+
+def write_header(header: Header) -> bytes:
+    """The bytes before the first entry's. ValueError if there is more to say than readers accept."""
+    document: dict[str, Any] = {"__metadata__": header.metadata} if header.metadata else {}
+    for name, entry in header.entries.items():
+        document[name] = {
+            "dtype": entry.dtype,
+            "shape": entry.shape,
+            "data_offsets": [entry.begin, entry.end],
+        }
+    text = json.dumps(document, separators=(",", ":"), allow_nan=False).encode()
+    text += b" " * (-(LENGTH_BYTES + len(text)) % ALIGNMENT)
+    if len(text) > HEADER_LIMIT:
+        raise ValueError(
+            f"the description of this object takes {len(text)} bytes, and {HEADER_LIMIT} are the "
+            "most that readers accept: keep large data in tensors, not in lists of numbers"
+        )
+    return len(text).to_bytes(LENGTH_BYTES, "little") + text
+
+
+# ---- reading ----
+
+
+def header_length(first: bytes, file_bytes: int) -> int:
+    """The length of the JSON text, from the first eight bytes of a file of `file_bytes` bytes."""
+    _refuse_other_formats(first)
+    if len(first) < LENGTH_BYTES:
+        raise FormatError(f"the file is truncated: {len(first)} bytes, a header takes more")
+    length = int.from_bytes(first[:LENGTH_BYTES], "little")
+    if length > HEADER_LIMIT:
+        raise FormatError(
+            f"this is no safetensors file, or a damaged one: it claims a header of {length} bytes"
+        )
+    if length > file_bytes - LENGTH_BYTES:
+        raise FormatError(
+            f"the file is truncated: a header of {length} bytes is announced, and only "
+            f"{file_bytes - LENGTH_BYTES} bytes follow"
+        )
+    return length
+
+
+def _refuse_other_formats(first: bytes) -> None:
+    if first.startswith(b"PK\x03\x04"):
+        raise FormatError("this is a zip archive, not a safetensors file")
+    if first[:1] == b"\x80" and first[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
+        raise FormatError(
+            "this is a pickle, not a safetensors file: pickles run code when they are loaded"
+        )
+
+
+def parse_header(text: bytes, data_bytes: int) -> Header:
+    """Check a JSON header against the number of bytes that follow it."""
+    if text[:1] != b"{":
+        raise FormatError(f"the header must begin with '{{', not with {text[:1]!r}")
+    document = load_json(text, "the header")
+    metadata = document.pop("__metadata__", {})
+    if not isinstance(metadata, dict) or not all(isinstance(v, str) for v in metadata.values()):
+        raise FormatError("__metadata__ must hold texts under names")
+    entries = {name: _entry(name, fields) for name, fields in document.items()}
+    _check_layout(entries, data_bytes)
+    return Header(entries, metadata)
+
+
+def load_json(text: bytes | str, what: str) -> Any:
+    """Strict JSON: no key twice, no NaN, nothing nested deeper than Python allows."""
+    try:
+        return json.loads(text, object_pairs_hook=_no_key_twice, parse_constant=_no_constant)
+    except FormatError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{what} is no valid JSON: {error}") from None
+
+
+def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise FormatError(f"the key {twice!r} stands twice in one object")
+    return made
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise FormatError(f"{name} is no JSON number")
+
+
+def is_count(value: Any) -> bool:
+    """Whether this is an int of at least 0 (and no bool)."""
+    return type(value) is int and value >= 0
+
+
+def _entry(name: str, fields: Any) -> Entry:
+    if not isinstance(fields, dict) or set(fields) != {"dtype", "shape", "data_offsets"}:
+        raise FormatError(f"entry {name!r} must have dtype, shape and data_offsets")
+    dtype, shape, offsets = fields["dtype"], fields["shape"], fields["data_offsets"]
+    if not isinstance(dtype, str) or dtype not in ITEM_BYTES:
+        raise FormatError(f"entry {name!r} has an unknown dtype: {dtype!r}")
+    if not isinstance(shape, list) or not all(map(is_count, shape)):
+        raise FormatError(f"entry {name!r}: a shape is a list of sizes, got {shape!r}")
+    if not isinstance(offsets, list) or len(offsets) != 2 or not all(map(is_count, offsets)):
+        raise FormatError(f"entry {name!r}: data_offsets are two positions, got {offsets!r}")
+    begin, end = offsets
+    wanted = math.prod(shape) * ITEM_BYTES[dtype]
+    if end - begin != wanted:
+        raise FormatError(
+            f"entry {name!r}: {dtype} of shape {shape} takes {wanted} bytes, but its offsets "
+            f"{offsets} span {end - begin}"
+        )
+    return Entry(dtype, tuple(shape), begin, end)
+
+
+def _check_layout(entries: dict[str, Entry], data_bytes: int) -> None:
+    position = 0
+    for name, entry in _by_place(entries):
+        if entry.begin != position:
+            kind = "overlaps the one before it" if entry.begin < position else "leaves a hole"
+            raise FormatError(f"entry {name!r} {kind}: begins at {entry.begin}, not at {position}")
+        position = entry.end
+    if position > data_bytes:
+        raise FormatError(
+            f"the file is truncated: entries reach to byte {position} of the data, and there are "
+            f"{data_bytes}"
+        )
+    if position < data_bytes:
+        raise FormatError(
+            f"{data_bytes - position} bytes follow the last entry, which nothing describes"
+        )
+
+
+def _by_place(entries: dict[str, Entry]) -> Iterable[tuple[str, Entry]]:
+    return sorted(entries.items(), key=lambda pair: (pair[1].begin, pair[1].end))
