@@ -1,0 +1,39 @@
+/* index.h - the loops behind indexing: reading and writing at places that other tensors name. Indices are int64, and
+ * already checked and free of negative ones. One instance per instruction set (TD_PICK). */
+#ifndef TD_INDEX_KERNELS_H
+#define TD_INDEX_KERNELS_H
+#include "runtime/loops.h"
+
+/* How a written element meets the one that was there. */
+typedef enum td_put { TD_PUT_COPY, TD_PUT_ADD, TD_PUT_MUL, TD_PUT_DIV, TD_PUT_MAX, TD_PUT_MIN, TD_PUTS } td_put;
+
+/* Blocks of `run` bytes: in the dense operand one after the other, in the indexed one at the sum of three offsets (bytes).
+ *
+ *     for o < outer, i < count, k < inner:   dense block (o, i, k)  <->  indexed + outer_at[o] + at[i] + inner_at[k] */
+typedef struct td_index_walk {
+    int64_t outer, count, inner, run;
+    const int64_t *outer_at, *at, *inner_at;
+} td_index_walk;
+
+typedef struct td_index_kernels {
+    /* one dimension's elements; the context is the byte distance (int64_t) of that dimension's places */
+    td_loop gather[5];                       /* out, index, base; by log2 of the itemsize */
+    td_loop scatter[TD_PUTS][TD_NDTYPES];    /* base, index, source; NULL: no such arithmetic */
+    td_loop combine[TD_PUTS][TD_NDTYPES];    /* target, source: target op= source */
+    td_loop masked_fill[5];                  /* out, in, mask; the context is the element */
+    /* dense blocks of rows begin <= o * count + i < end */
+    void (*take)(char *dense, const char *indexed, const td_index_walk *w, int64_t begin, int64_t end);
+    /* masks: bytes, true unless 0; `found` is the number of true ones */
+    int64_t (*count)(const uint8_t *mask, int64_t n);
+    void (*compress[5])(char *to, const char *from, const uint8_t *mask, int64_t found);
+    void (*positions)(int64_t *to, const uint8_t *mask, int64_t first, int64_t found);
+    bool (*in_range)(const int64_t *index, int64_t n, int64_t size);
+} td_index_kernels;
+
+extern const td_index_kernels td_index_kernels_generic;
+#ifdef __x86_64__
+extern const td_index_kernels td_index_kernels_avx2;
+extern const td_index_kernels td_index_kernels_avx512;
+#endif
+
+#endif

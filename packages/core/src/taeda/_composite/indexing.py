@@ -1,0 +1,62 @@
+"""Indexing operators that are written in terms of other operators."""
+
+from __future__ import annotations
+
+import taeda
+from taeda import Tensor
+
+from .view import wrap_dim
+
+
+def take_along_dim(self: Tensor, indices: Tensor, dim: int | None) -> Tensor:
+    """`gather` after both are broadcast outside `dim`; negative indices count from the end."""
+    if indices.dtype not in (taeda.int64, taeda.int32):
+        raise RuntimeError(f"take_along_dim(): dtype of indices should be int64 or int32, but got {indices.dtype}")
+    if dim is None:
+        flat = indices.reshape(-1)
+        return self.reshape(-1).gather(0, flat + (flat < 0) * self.numel())
+    if self.dim() != indices.dim():
+        raise RuntimeError(
+            "take_along_dim(): input and indices should have the same number of dimensions, but got "
+            f"{self.dim()} dimensions for input, and {indices.dim()} dimensions for indices"
+        )
+    at = wrap_dim(dim, self.dim())
+    if self.dim() == 0:
+        return self.gather(0, indices)
+    size = self.size(at)
+    others = [s for d, s in enumerate(self.shape) if d != at]
+    index_others = [s for d, s in enumerate(indices.shape) if d != at]
+    shape = list(taeda.broadcast_shapes(others, index_others))
+    wide = self.expand(*shape[:at], size, *shape[at:])
+    places = indices.expand(*shape[:at], indices.size(at), *shape[at:])
+    return wide.gather(at, places + (places < 0) * size)
+
+
+def one_hot(self: Tensor, num_classes: int) -> Tensor:
+    """int64, with a new last dimension; num_classes -1 means the largest class and one more."""
+    if self.dtype != taeda.int64:
+        raise RuntimeError(f"one_hot is only applicable to index tensor of type LongTensor, got {self.dtype}")
+    if self.numel() == 0:
+        if num_classes <= 0:
+            raise RuntimeError("one_hot: Can not infer total number of classes from empty tensor.")
+        return taeda.empty((*self.shape, num_classes), dtype=taeda.int64, device=self.device)
+    if self.device.type != "meta":
+        if self.min().item() < 0:
+            raise RuntimeError(f"one_hot: Class values must be non-negative, got {self.min().item()}")
+        largest = self.max().item()
+        num_classes = largest + 1 if num_classes == -1 else num_classes
+        if num_classes < 1 or largest >= num_classes:
+            raise RuntimeError(f"one_hot: Class values must be smaller than num_classes, got {largest} for {num_classes}")
+    zeros = taeda.zeros((*self.shape, num_classes), dtype=taeda.int64, device=self.device)
+    return zeros.scatter_(-1, self.unsqueeze(-1), 1)
+
+
+def nonzero_static(self: Tensor, size: int, fill_value: int) -> Tensor:
+    """Exactly `size` rows."""
+    if size < 0:
+        raise RuntimeError(f"nonzero_static: size must be non-negative, got {size}")
+    rows = self.nonzero()
+    if rows.size(0) >= size:
+        return rows[:size].contiguous()
+    missing = taeda.full((size - rows.size(0), self.dim()), fill_value, dtype=taeda.int64, device=self.device)
+    return taeda.cat([rows, missing])
