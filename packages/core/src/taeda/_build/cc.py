@@ -107,8 +107,9 @@ def build(
         state = _Build(folder, compiler(), tuple(cflags))
         with ThreadPoolExecutor(_jobs()) as threads:
             tried = [threads.submit(state.compile, unit) for unit in units]
-        if errors := [str(one.exception()) for one in tried if one.exception()]:
-            raise CompileError("\n".join(errors))
+        errors = [error for one in tried if isinstance(error := one.exception(), CompileError)]
+        if errors:
+            raise CompileError("\n".join(map(str, errors)))
         state.link([one.result() for one in tried], out, ldflags)
     return out
 
