@@ -1,0 +1,8 @@
+"""Helpers for tests: compare tensors with a tolerance, and make tensors to compare."""
+
+from __future__ import annotations
+
+from ._comparison import assert_close
+from ._creation import make_tensor
+
+__all__ = ["assert_close", "make_tensor"]
