@@ -94,7 +94,7 @@ td_status td_op_bernoulli_tensor_(td_call *call)
     if (!td_same_shape(&shape, SELF))
         return td_fail(TD_RUNTIME_ERROR, "bernoulli_: p of shape %s does not expand to the shape %s of the tensor",
                        td_shape_text(p->ndim, p->sizes, got), td_shape_text(SELF->ndim, SELF->sizes, wanted));
-    return td_is_meta(SELF) ? TD_OK : flip_each(SELF, GENERATOR(3), p);
+    return td_is_meta(SELF) ? TD_OK : flip_each(SELF, GENERATOR(2), p);
 }
 
 /* ---- poisson ----
