@@ -162,7 +162,7 @@ int td_record_begin(td_frame *f, Node **out)
     *out = NULL;
     if (!td_here.grad_mode || !f->any_grad || td_here.inference_mode) return 0;
     const Rule *rule = td_rule(f->schema);
-    if (rule && !rule->nformulas) return 0;
+    if (rule ? !rule->nformulas : f->schema->flags & TD_F_FACTORY) return 0; /* *_like and new_*: only shape and dtype count */
     int first[TD_MAX_ARGS] = {0}, wanted = !rule, nouts = f->schema->nreturns;
     int nedges = count_edges(f, NULL, first);
     for (int k = 0; rule && k < f->schema->nparams; k++)

@@ -60,9 +60,46 @@ static PyObject *arguments_tuple(const td_frame *f)
     return made;
 }
 
+/* what a Python kernel gets for a tensor: the handle as the frame holds it (bits resolved), outside the graph */
+static PyObject *below_autograd(PyObject *o, td_tensor *t)
+{
+    if (!t) return Py_NewRef(Py_None);
+    if (o && Py_TYPE(o) == TensorT && TD_T(o) == t && !td_requires_grad((PyTensor *)o)) return Py_NewRef(o);
+    td_tensor *alias;
+    TD_PY(td_tensor_alias(&alias, t));
+    return td_wrap(alias);
+}
+
+static PyObject *kernel_argument(const td_frame *f, int k)
+{
+    const td_arg *a = &f->call.args[k];
+    PyObject *o = f->obj[k];
+    if (a->kind == TD_ARG_TENSOR && o && td_is_tensor(o)) return below_autograd(o, a->tensor);
+    if (a->kind != TD_ARG_TENSORS) return td_argument_object(f, k);
+    PyObject *made = PyTuple_New(a->n);
+    for (Py_ssize_t i = 0; made && i < a->n; i++) {
+        PyObject *item = below_autograd(NULL, a->tensors[i]);
+        if (!item) Py_CLEAR(made);
+        else PyTuple_SetItem(made, i, item);
+    }
+    return made;
+}
+
+static PyObject *kernel_arguments(const td_frame *f)
+{
+    PyObject *made = PyTuple_New(f->schema->nparams);
+    for (int k = 0; made && k < f->schema->nparams; k++) {
+        PyObject *o = kernel_argument(f, k);
+        if (!o) Py_CLEAR(made);
+        else PyTuple_SetItem(made, k, o);
+    }
+    return made;
+}
+
 static PyObject *call_implementation(const td_frame *f)
 {
-    PyObject *callable = implementation(f->schema), *args = callable ? arguments_tuple(f) : NULL;
+    PyObject *callable = implementation(f->schema);
+    PyObject *args = !callable ? NULL : f->schema->kind == TD_KIND_PYTHON ? kernel_arguments(f) : arguments_tuple(f);
     PyObject *made = args ? PyObject_CallObject(callable, args) : NULL;
     Py_XDECREF(args);
     return made;

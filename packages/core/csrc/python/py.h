@@ -155,7 +155,6 @@ int td_bind_number(td_frame *frame, int k, PyObject *o);    /* a Python number w
 int td_fits_broadcast(const td_frame *frame, const td_tensor *t); /* has t the shape that the tensor arguments broadcast to? */
 int td_resize_handle(td_tensor *t, int ndim, const int64_t *sizes); /* row-major, keeps the bytes; 0 or -1 with an exception */
 void td_load_loops(void);
-const td_loop_entry *const *td_loop_tables(void);           /* generated: of this machine's instruction set; ends with NULL */
 PyObject *td_function_tables(void);
 PyObject *td_result_types(PyObject *module, PyObject *unused);
 PyObject *td_call_backend(PyObject *module, PyObject *args);

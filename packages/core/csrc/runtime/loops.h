@@ -18,6 +18,9 @@ typedef struct td_loop_entry {
     td_loop loop;
 } td_loop_entry; /* tables end with a row whose name is NULL */
 
+/* Every TD_TABLE of the kernel files in the best instruction set of this machine; ends with NULL (generated). */
+const td_loop_entry *const *td_loop_tables(void);
+
 #define TD_PASTE_(a, b) a##_##b
 #define TD_PASTE(a, b) TD_PASTE_(a, b)
 #ifdef TD_ISA
