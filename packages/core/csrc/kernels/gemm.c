@@ -46,6 +46,6 @@
 #undef LANES
 
 const td_gemm_kernels TD_SYM(td_gemm_kernels) = {{
-    {MR, TD_NV * VF_LANES, plan_f32, work_f32, run_f32, pack_b_f32},
-    {MR, TD_NV * VD_LANES, plan_f64, work_f64, run_f64, pack_b_f64},
+    {MR, TD_NV * VF_LANES, plan_f32, work_f32, run_f32, dot_of_f32, pack_b_f32},
+    {MR, TD_NV * VD_LANES, plan_f64, work_f64, run_f64, dot_of_f64, pack_b_f64},
 }};

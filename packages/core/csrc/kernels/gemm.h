@@ -45,6 +45,7 @@ typedef struct td_gemm_kernel {
     td_gemm_way (*plan)(const td_gemm *g);         /* the way for this whole product */
     int64_t (*work)(const td_gemm *g);             /* bytes of scratch for this block */
     void (*run)(const td_gemm *g, void *scratch);  /* scratch: 64-byte aligned */
+    double (*dot)(int64_t n, const void *a, int64_t a_step, const void *b, int64_t b_step);
     /* A panel of plain B: k rows of nr numbers, columns past width zero */
     void (*pack_b)(void *panel, const void *b, int64_t b_row, int64_t b_col, int64_t k, int64_t width);
 } td_gemm_kernel;

@@ -150,6 +150,22 @@ static void G(run_empty)(const td_gemm *g)
     }
 }
 
+/* four chains of sums, so that one addition does not wait for the last */
+static double G(dot_of)(int64_t n, const void *left, int64_t a_step, const void *right, int64_t b_step)
+{
+    const REAL *a = left, *b = right;
+    VEC sum[4];
+    REAL rest = 0;
+    int64_t i = 0;
+    for (int j = 0; j < 4; j++) sum[j] = V(zero)();
+    if (a_step == 1 && b_step == 1)
+        for (; i + 4 * LANES <= n; i += 4 * LANES)
+            TD_UNROLL for (int j = 0; j < 4; j++)
+                sum[j] = V(fma)(V(load)(a + i + j * LANES), V(load)(b + i + j * LANES), sum[j]);
+    for (; i < n; i++) rest += a[i * a_step] * b[i * b_step];
+    return (double)V(sum)(V(add)(V(add)(sum[0], sum[1]), V(add)(sum[2], sum[3]))) + rest;
+}
+
 static td_gemm_way G(plan)(const td_gemm *g)
 {
     const int64_t item = sizeof(REAL);
