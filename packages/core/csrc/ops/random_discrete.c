@@ -1,5 +1,6 @@
 /* random_discrete.c - bernoulli, poisson, multinomial. */
 #include <math.h>
+#include <stdatomic.h>
 #include "ops/random.h"
 #include "runtime/alloc.h"
 #include "runtime/cpu.h"
@@ -205,20 +206,35 @@ typedef struct weights { /* one row each of weights, uniform numbers and results
     int64_t *out, *order;
     int64_t categories, samples;
     bool replacement;
+    _Atomic int64_t refused; /* the first row that cannot be drawn from; INT64_MAX: none */
 } weights;
 
-static td_status check_row(const double *w, int64_t n, int64_t row)
+/* The sum of the weights, or NaN if one of them is negative, infinite or NaN. */
+static double total_of(const double *w, int64_t n)
 {
-    double sum = 0;
+    double sum = 0, worst = 0;
     for (int64_t i = 0; i < n; i++) {
-        if (!(w[i] >= 0) || isinf(w[i]))
+        sum += w[i];
+        worst = w[i] >= 0 && w[i] < INFINITY ? worst : NAN;
+    }
+    return sum + worst;
+}
+
+/* Say what is wrong with the first row that was refused. */
+static td_status explain(const double *w, int64_t n, int64_t row)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (!(w[i] >= 0 && w[i] < INFINITY))
             return td_fail(TD_RUNTIME_ERROR, "multinomial expects finite weights >= 0, but got %g at category %lld of row %lld",
                            w[i], (long long)i, (long long)row);
-        sum += w[i];
-    }
-    if (sum > 0) return TD_OK;
-    return td_fail(TD_RUNTIME_ERROR, "multinomial: the weights of row %lld sum to %g, but they must sum to more than 0",
-                   (long long)row, sum);
+    return td_fail(TD_RUNTIME_ERROR, "multinomial: the weights of row %lld sum to %g, but they must sum to a finite number above 0",
+                   (long long)row, total_of(w, n));
+}
+
+static bool row_is_fine(const double *w, int64_t n)
+{
+    double total = total_of(w, n);
+    return total > 0 && total < INFINITY;
 }
 
 /* First category whose running sum passes u times the total; the sums replace the weights. A category without weight
@@ -268,11 +284,21 @@ static void draw_once(const weights *m, double *w, const double *u, int64_t *hea
     }
 }
 
+static void refuse(weights *m, int64_t row)
+{
+    int64_t first = m->refused;
+    while (row < first && !atomic_compare_exchange_weak(&m->refused, &first, row)) {}
+}
+
 static void draw_rows(void *context, int64_t begin, int64_t end)
 {
-    const weights *m = context;
+    weights *m = context;
     for (int64_t row = begin; row < end; row++) {
         double *w = m->weights + row * m->categories;
+        if (!row_is_fine(w, m->categories)) { /* left untouched, for the message */
+            refuse(m, row);
+            continue;
+        }
         int64_t *out = m->out + row * m->samples;
         if (m->replacement) draw_again(m, w, m->uniforms + row * m->samples, out);
         else draw_once(m, w, m->uniforms + row * m->categories, m->order + row * m->categories, out);
@@ -299,13 +325,13 @@ static td_status check_multinomial(const td_tensor *t, int64_t samples, bool rep
 static td_status multinomial_run(td_tensor *out, td_tensor *values, td_tensor *uniforms, td_tensor *order, bool replacement)
 {
     weights m = {td_data(values), td_data(uniforms), td_data(out), order ? td_data(order) : NULL,
-                 values->sizes[values->ndim - 1], out->sizes[out->ndim - 1], replacement};
+                 values->sizes[values->ndim - 1], out->sizes[out->ndim - 1], replacement, INT64_MAX};
     int64_t rows = values->ndim == 2 ? values->sizes[0] : 1;
-    for (int64_t row = 0; row < rows; row++) TD_TRY(check_row(m.weights + row * m.categories, m.categories, row));
     void *token = td_heavy_begin((double)values->numel * 20);
     td_parallel(rows, 1 + 4096 / (m.categories + 1), draw_rows, &m);
     td_heavy_end(token);
-    return TD_OK;
+    if (m.refused == INT64_MAX) return TD_OK;
+    return explain(m.weights + m.refused * m.categories, m.categories, m.refused);
 }
 
 td_status td_op_multinomial(td_call *call)

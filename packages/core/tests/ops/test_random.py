@@ -295,7 +295,9 @@ def test_bernoulli_of_a_tensor(dtype):
 
 def test_geometric():
     assert same_counts(empty(N).geometric_(0.2), lambda k: stats.geom(0.2).pmf(k))
-    assert same_counts(empty(N, dtype=taeda.int64).geometric_(0.7), lambda k: stats.geom(0.7).pmf(k))
+    assert same_counts(
+        empty(N, dtype=taeda.int64).geometric_(0.7), lambda k: stats.geom(0.7).pmf(k)
+    )
 
 
 @pytest.mark.parametrize("rate", [0.3, 5.0, 9.9, 10.1, 80.0])
@@ -430,7 +432,10 @@ def test_factories_take_the_usual_options():
     assert taeda.rand(2, requires_grad=True).requires_grad
     like = taeda.rand_like(taeda.ones(2, 3).t())
     assert like.stride() == (1, 3)
-    assert taeda.randn_like(taeda.ones(3, dtype=taeda.int64), dtype=taeda.float64).dtype == taeda.float64
+    assert (
+        taeda.randn_like(taeda.ones(3, dtype=taeda.int64), dtype=taeda.float64).dtype
+        == taeda.float64
+    )
     assert taeda.randint_like(taeda.ones(3), 2, 4).dtype == taeda.float32
 
 
@@ -470,7 +475,11 @@ REFUSED = [
     (lambda: empty(3).normal_(0, NAN), RuntimeError, "std=nan"),
     (lambda: taeda.normal(taeda.ones(2), taeda.tensor([1.0, -2.0])), RuntimeError, "-2"),
     (lambda: taeda.normal(taeda.ones(2), taeda.ones(3)), RuntimeError, "sizes 2 and 3"),
-    (lambda: taeda.normal(taeda.ones(2), taeda.ones(2, dtype=taeda.complex64)), RuntimeError, "real"),
+    (
+        lambda: taeda.normal(taeda.ones(2), taeda.ones(2, dtype=taeda.complex64)),
+        RuntimeError,
+        "real",
+    ),
     (lambda: taeda.normal(taeda.ones(2, dtype=taeda.int64), 1.0), NotImplementedError, "int64"),
     (lambda: empty(3).exponential_(0), RuntimeError, "lambd=0"),
     (lambda: empty(3, dtype=taeda.int64).exponential_(), NotImplementedError, "int64"),
@@ -508,14 +517,22 @@ REFUSED = [
     (lambda: taeda.multinomial(taeda.ones(2), 0), RuntimeError, "got 0"),
     (lambda: taeda.multinomial(taeda.tensor([1.0, -2.0]), 1), RuntimeError, "-2 at category 1"),
     (lambda: taeda.multinomial(taeda.tensor([1.0, math.inf]), 1), RuntimeError, "inf"),
-    (lambda: taeda.multinomial(taeda.tensor([[1.0, 2], [NAN, 1]]), 1, True), RuntimeError, "nan.*row 1"),
+    (
+        lambda: taeda.multinomial(taeda.tensor([[1.0, 2], [NAN, 1]]), 1, True),
+        RuntimeError,
+        "nan.*row 1",
+    ),
     (lambda: taeda.multinomial(taeda.zeros(2), 1, True), RuntimeError, "sum to 0"),
     (lambda: taeda.multinomial(taeda.tensor([1, 1]), 1), RuntimeError, "int64"),
     (lambda: taeda.multinomial(taeda.tensor(1.0), 1, True), RuntimeError, "1 or 2 dimensions"),
     (lambda: taeda.multinomial(taeda.ones(2, 2, 2), 1), RuntimeError, "got 3"),
     (lambda: taeda.multinomial(empty(0), 1, True), RuntimeError, "no category"),
     (lambda: taeda.native_dropout(taeda.ones(3), 1.5, True), RuntimeError, "1.5"),
-    (lambda: taeda.native_dropout(taeda.ones(3, dtype=taeda.int64), 0.5, True), RuntimeError, "int64"),
+    (
+        lambda: taeda.native_dropout(taeda.ones(3, dtype=taeda.int64), 0.5, True),
+        RuntimeError,
+        "int64",
+    ),
     (
         lambda: taeda.native_dropout_backward(taeda.ones(3), taeda.ones(2, dtype=taeda.bool), 2.0),
         RuntimeError,

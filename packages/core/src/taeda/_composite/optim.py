@@ -98,6 +98,13 @@ def _foreach_copy_(self: Tensors, src: Tensors, non_blocking: bool = False) -> N
         t.copy_(s, non_blocking)
 
 
+def _maximum(name: str) -> Callable[..., Any]:
+    each = _with_list("maximum")
+    if name == "maximum":
+        return each
+    return lambda self, other: _foreach_copy_(self, each(self, other))  # there is no maximum_
+
+
 def _both(name: str, overload: str, make: Callable[[str], Callable[..., Any]]) -> None:
     """Define the row that returns new tensors and the one that works in place, which returns None."""
     inplace = make(f"{name}_")
@@ -106,7 +113,7 @@ def _both(name: str, overload: str, make: Callable[[str], Callable[..., Any]]) -
     globals()[f"_foreach_{name}_{ending}"] = lambda *args: inplace(*args) and None
 
 
-for _name in ("add", "sub", "mul", "div", "maximum", "minimum", "pow"):
+for _name in ("add", "sub", "mul", "div", "pow"):
     _both(_name, "List", _with_list_and_alpha if _name in ("add", "sub") else _with_list)
     _both(_name, "ScalarList", _with_list)
     _both(_name, "Scalar", _with_one)
@@ -120,3 +127,4 @@ for _name in ("addcmul", "addcdiv"):
     _both(_name, "Scalar", _with_two_lists)
     _both(_name, "ScalarList", _with_two_lists)
 _both("lerp", "Scalar", _lerp)
+_both("maximum", "List", _maximum)

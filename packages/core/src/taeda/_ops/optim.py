@@ -40,7 +40,7 @@ def foreach(schema: str, doc: str) -> None:
     op(f"_foreach_{schema}", composite=True, variants="function", doc=doc)
 
 
-for _name in ("add", "sub", "mul", "div", "maximum", "minimum", "pow"):
+for _name in ("add", "sub", "mul", "div", "pow"):
     _alpha = ", *, Scalar alpha=1" if _name in ("add", "sub") else ""
     _doc = f"{_name} on every tensor."
     foreach(f"{_name}_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()", f"{_doc[:-1]}, in place.")
@@ -63,6 +63,8 @@ for _name in ("addcmul", "addcdiv"):
     foreach(f"{_name}_.ScalarList(Tensor(a!)[] self, {_lists}, float[] scalars) -> ()",
             f"{_name} triple by triple with a number each, in place.")
     foreach(f"{_name}.Scalar(Tensor[] self, {_lists}, Scalar value=1) -> Tensor[]", f"{_name} triple by triple.")
+foreach("maximum_.List(Tensor(a!)[] self, Tensor[] other) -> ()", "The larger ones pair by pair, in place.")
+foreach("maximum.List(Tensor[] self, Tensor[] other) -> Tensor[]", "The larger ones pair by pair.")
 foreach("lerp_.Scalar(Tensor(a!)[] self, Tensor[] tensors1, Scalar weight) -> ()", "Move towards other tensors, in place.")
 foreach("lerp.Scalar(Tensor[] self, Tensor[] tensors1, Scalar weight) -> Tensor[]", "Between pairs of tensors.")
 foreach("copy_(Tensor(a!)[] self, Tensor[] src, bool non_blocking=False) -> ()", "Copy pair by pair.")
