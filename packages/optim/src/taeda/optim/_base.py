@@ -16,6 +16,7 @@ from taeda import Tensor
 from .optimizer import Optimizer
 
 __all__ = [
+    "COMMON_OPTIONS",
     "Algorithm",
     "add_ratio",
     "add_scaled",
@@ -37,6 +38,14 @@ State: TypeAlias = dict[str, Any]
 
 # ---- options ----
 
+# options that most algorithms got later than their first release, and what they were before
+COMMON_OPTIONS: dict[str, Any] = {
+    "foreach": None,
+    "maximize": False,
+    "differentiable": False,
+    "capturable": False,
+}
+
 
 def check_lr(lr: float | Tensor, *, foreach: bool | None = None, capturable: bool = False) -> None:
     """Refuse negative learning rates, and tensors that are no single number."""
@@ -47,13 +56,13 @@ def check_lr(lr: float | Tensor, *, foreach: bool | None = None, capturable: boo
             )
         if lr.numel() != 1:
             raise ValueError(f"Tensor lr must be 1-element, got shape {tuple(lr.shape)}")
-    if not 0.0 <= lr:
+    if not lr >= 0.0:
         raise ValueError(f"Invalid learning rate: {lr}, it must be at least 0")
 
 
 def check_not_negative(label: str, value: Any) -> None:
     """Refuse a negative (or nan) option; `label` is how the message calls it."""
-    if not 0.0 <= value:
+    if not value >= 0.0:
         raise ValueError(f"Invalid {label}: {value}, it must be at least 0")
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import taeda
 from taeda import Tensor
 
 from ._base import (
+    COMMON_OPTIONS,
     Algorithm,
     Group,
     State,
@@ -41,12 +42,9 @@ class Adam(Algorithm):
     """
 
     _sparse_advice = ", please consider SparseAdam instead"
-    _later_options = {
+    _later_options: ClassVar[dict[str, Any]] = {
+        **COMMON_OPTIONS,
         "amsgrad": False,
-        "maximize": False,
-        "foreach": None,
-        "capturable": False,
-        "differentiable": False,
         "decoupled_weight_decay": False,
         "fused": None,
     }
@@ -123,9 +121,7 @@ class Adam(Algorithm):
         amsgrad = group["amsgrad"]
         beta1, beta2 = group["betas"]
         found_inf = getattr(self, "found_inf", None)
-        operation = (
-            taeda._fused_adamw_ if group["decoupled_weight_decay"] else taeda._fused_adam_
-        )
+        operation = taeda._fused_adamw_ if group["decoupled_weight_decay"] else taeda._fused_adam_
         taeda._foreach_add_(steps, 1)
         operation(
             params,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import taeda
 from taeda import Tensor
 
@@ -35,11 +37,11 @@ class SGD(Algorithm):
     """
 
     _takes_complex_as_pairs = False  # the formula is linear
-    _later_options = {
-        "nesterov": False,
-        "maximize": False,
+    _later_options: ClassVar[dict[str, Any]] = {
         "foreach": None,
+        "maximize": False,
         "differentiable": False,
+        "nesterov": False,
         "fused": None,
     }
 

@@ -1,0 +1,83 @@
+"""Adadelta: step lengths from running means of squared gradients and squared steps."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import taeda
+from taeda import Tensor
+
+from ._base import (
+    COMMON_OPTIONS,
+    Algorithm,
+    Group,
+    State,
+    add_scaled,
+    add_square,
+    check_lr,
+    check_not_negative,
+    next_step,
+    step_counter,
+)
+from .optimizer import ParamsT
+
+__all__ = ["Adadelta"]
+
+
+class Adadelta(Algorithm):
+    """Adadelta, by Zeiler (arXiv:1212.5701).
+
+    A step is the gradient times sqrt(mean of squared steps) / sqrt(mean of squared gradients), both
+    means with the decay `rho`, times `lr`.
+    """
+
+    _later_options: ClassVar[dict[str, Any]] = COMMON_OPTIONS
+
+    def __init__(
+        self,
+        params: ParamsT,
+        lr: float | Tensor = 1.0,
+        rho: float = 0.9,
+        eps: float = 1e-6,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        *,
+        capturable: bool = False,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        check_lr(lr)
+        if not 0.0 <= rho <= 1.0:
+            raise ValueError(f"Invalid rho value: {rho}, it must lie in [0, 1]")
+        check_not_negative("epsilon value", eps)
+        check_not_negative("weight_decay value", weight_decay)
+        defaults = {
+            "lr": lr,
+            "rho": rho,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "maximize": maximize,
+            "capturable": capturable,
+            "foreach": foreach,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+
+    def _start(self, param: Tensor, group: Group) -> State:
+        return {
+            "step": step_counter(param, group),
+            "square_avg": taeda.zeros_like(param),
+            "acc_delta": taeda.zeros_like(param),
+        }
+
+    def _update(self, param: Tensor, grad: Tensor, state: State, group: Group) -> None:
+        next_step(state)
+        rho, eps = group["rho"], group["eps"]
+        if group["weight_decay"] != 0:
+            grad = grad.add(param, alpha=group["weight_decay"])
+        squares, deltas = state["square_avg"], state["acc_delta"]
+        add_square(squares.mul_(rho), grad, 1 - rho)
+        delta = (deltas + eps).sqrt() / (squares + eps).sqrt() * grad
+        add_square(deltas.mul_(rho), delta, 1 - rho)
+        lr = group["lr"]
+        add_scaled(param, delta, -lr)

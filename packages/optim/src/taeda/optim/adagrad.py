@@ -1,0 +1,112 @@
+"""Adagrad: steps divided by the root of the sum of all squared gradients."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import taeda
+from taeda import Tensor
+
+from ._base import (
+    Algorithm,
+    Group,
+    State,
+    add_ratio,
+    add_square,
+    check_implementation,
+    check_lr,
+    check_not_negative,
+    next_step,
+    number,
+    step_counter,
+)
+from .optimizer import ParamsT
+
+__all__ = ["Adagrad"]
+
+
+class Adagrad(Algorithm):
+    """Adagrad, by Duchi, Hazan and Singer (2011). Takes sparse gradients too.
+
+    The learning rate of step t is `lr / (1 + (t - 1) * lr_decay)`.
+    """
+
+    _later_options: ClassVar[dict[str, Any]] = {
+        "foreach": None,
+        "maximize": False,
+        "differentiable": False,
+        "fused": None,
+    }
+
+    def __init__(
+        self,
+        params: ParamsT,
+        lr: float | Tensor = 1e-2,
+        lr_decay: float = 0,
+        weight_decay: float = 0,
+        initial_accumulator_value: float = 0,
+        eps: float = 1e-10,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        check_lr(lr)
+        check_not_negative("lr_decay value", lr_decay)
+        check_not_negative("weight_decay value", weight_decay)
+        check_not_negative("initial_accumulator_value value", initial_accumulator_value)
+        check_not_negative("epsilon value", eps)
+        defaults = {
+            "lr": lr,
+            "lr_decay": lr_decay,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "initial_accumulator_value": initial_accumulator_value,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "fused": fused,
+        }
+        super().__init__(params, defaults)
+        check_implementation(foreach, fused, differentiable)
+        for group in self.param_groups:
+            for param in group["params"]:
+                self.state[param] = self._start(param, group)
+
+    def _start(self, param: Tensor, group: Group) -> State:
+        value = group["initial_accumulator_value"]
+        start = complex(value, value) if param.is_complex() else value
+        return {"step": step_counter(param, group), "sum": taeda.full_like(param, start)}
+
+    def share_memory(self) -> None:
+        """Move the sums to memory that other processes can see."""
+        for group in self.param_groups:
+            for param in group["params"]:
+                self.state[param]["sum"].share_memory_()
+
+    def _update(self, param: Tensor, grad: Tensor, state: State, group: Group) -> None:
+        rate = _rate(next_step(state), group)
+        if group["weight_decay"] != 0:
+            grad = grad.add(param, alpha=group["weight_decay"])
+        total = state["sum"]
+        add_square(total, grad, 1)
+        add_ratio(param, grad, total.sqrt() + group["eps"], -rate)
+
+    def _update_sparse(self, param: Tensor, grad: Tensor, state: State, group: Group) -> None:
+        if group["weight_decay"] != 0:
+            raise RuntimeError("weight_decay option is not compatible with sparse gradients")
+        rate = _rate(next_step(state), group)
+        grad = grad.coalesce()
+        places, values = grad._indices(), grad._values()
+        if values.numel() == 0:
+            return
+        total = state["sum"]
+        total.add_(taeda.sparse_coo_tensor(places, values.square(), grad.shape))
+        reached = total.sparse_mask(grad)._values().sqrt() + group["eps"]
+        step = taeda.sparse_coo_tensor(places, values / reached, grad.shape)
+        param.add_(step, alpha=-number(rate))
+
+
+def _rate(t: float, group: Group) -> Any:
+    return group["lr"] / (1 + (t - 1) * group["lr_decay"])

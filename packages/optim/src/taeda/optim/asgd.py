@@ -1,0 +1,95 @@
+"""Averaged stochastic gradient descent."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import taeda
+from taeda import Tensor
+
+from ._base import (
+    COMMON_OPTIONS,
+    Algorithm,
+    Group,
+    State,
+    add_scaled,
+    check_lr,
+    check_not_negative,
+    next_step,
+    number,
+    scalar_dtype,
+    step_counter,
+)
+from .optimizer import ParamsT
+
+__all__ = ["ASGD"]
+
+
+class ASGD(Algorithm):
+    """Gradient descent that keeps a running average, by Polyak and Juditsky (1992).
+
+    The rate falls as `lr / (1 + lambd * lr * t) ** alpha`; from step `t0` on the state "ax" of a
+    parameter is the average of its values.
+    """
+
+    _later_options: ClassVar[dict[str, Any]] = COMMON_OPTIONS
+
+    def __init__(
+        self,
+        params: ParamsT,
+        lr: float | Tensor = 1e-2,
+        lambd: float = 1e-4,
+        alpha: float = 0.75,
+        t0: float = 1e6,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:
+        check_lr(lr)
+        check_not_negative("weight_decay value", weight_decay)
+        defaults = {
+            "lr": lr,
+            "lambd": lambd,
+            "alpha": alpha,
+            "t0": t0,
+            "weight_decay": weight_decay,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "capturable": capturable,
+        }
+        super().__init__(params, defaults)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for entry in self.state.values():  # plain numbers in states of early versions
+            for name in ("eta", "mu"):
+                if isinstance(entry.get(name), (int, float)):
+                    entry[name] = taeda.tensor(entry[name], dtype=scalar_dtype())
+
+    def _start(self, param: Tensor, group: Group) -> State:
+        rate = number(group["lr"])
+        return {
+            "step": step_counter(param, group),
+            "eta": taeda.full((), rate, dtype=scalar_dtype(), device=param.device),
+            "mu": taeda.ones((), dtype=scalar_dtype(), device=param.device),
+            "ax": taeda.zeros_like(param),
+        }
+
+    def _update(self, param: Tensor, grad: Tensor, state: State, group: Group) -> None:
+        t = next_step(state)
+        eta, mu, average = state["eta"], state["mu"], state["ax"]
+        if group["weight_decay"] != 0:
+            grad = grad.add(param, alpha=group["weight_decay"])
+        rate = eta.item()
+        param.mul_(1 - group["lambd"] * rate)
+        add_scaled(param, grad, -rate)
+        if mu.item() == 1:
+            average.copy_(param)
+        else:
+            average.add_((param - average) * mu)
+        lr = number(group["lr"])
+        eta.fill_(lr / (1 + group["lambd"] * lr * t) ** group["alpha"])
+        mu.fill_(1 / max(1, t - group["t0"]))

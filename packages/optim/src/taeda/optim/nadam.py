@@ -1,0 +1,103 @@
+"""NAdam: Adam with Nesterov's look ahead."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import taeda
+from taeda import Tensor
+
+from ._base import (
+    COMMON_OPTIONS,
+    Algorithm,
+    Group,
+    State,
+    add_ratio,
+    add_square,
+    check_betas,
+    check_lr,
+    check_not_negative,
+    next_step,
+    scalar_dtype,
+    step_counter,
+)
+from .optimizer import ParamsT
+
+__all__ = ["NAdam"]
+
+
+class NAdam(Algorithm):
+    """Adam with Nesterov momentum, by Dozat (2016).
+
+    The momentum of step t is `beta1 * (1 - 0.96 ** (t * momentum_decay) / 2)`.
+    """
+
+    _later_options: ClassVar[dict[str, Any]] = {**COMMON_OPTIONS, "decoupled_weight_decay": False}
+
+    def __init__(
+        self,
+        params: ParamsT,
+        lr: float | Tensor = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        momentum_decay: float = 4e-3,
+        decoupled_weight_decay: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        check_lr(lr)
+        check_not_negative("epsilon value", eps)
+        check_betas(betas)
+        check_not_negative("weight_decay value", weight_decay)
+        check_not_negative("momentum_decay value", momentum_decay)
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "momentum_decay": momentum_decay,
+            "decoupled_weight_decay": decoupled_weight_decay,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for entry in self.state.values():  # a plain number in states of early versions
+            if isinstance(entry.get("mu_product"), (int, float)):
+                entry["mu_product"] = taeda.tensor(entry["mu_product"], dtype=scalar_dtype())
+
+    def _start(self, param: Tensor, group: Group) -> State:
+        return {
+            "step": step_counter(param, group),
+            "mu_product": taeda.ones((), dtype=scalar_dtype()),
+            "exp_avg": taeda.zeros_like(param),
+            "exp_avg_sq": taeda.zeros_like(param),
+        }
+
+    def _update(self, param: Tensor, grad: Tensor, state: State, group: Group) -> None:
+        t = next_step(state)
+        lr, (beta1, beta2) = group["lr"], group["betas"]
+        if group["weight_decay"] != 0:
+            if group["decoupled_weight_decay"]:
+                param.mul_(1 - lr * group["weight_decay"])
+            else:
+                grad = grad.add(param, alpha=group["weight_decay"])
+        momentum, following = (
+            beta1 * (1.0 - 0.5 * 0.96 ** (n * group["momentum_decay"])) for n in (t, t + 1)
+        )
+        state["mu_product"].mul_(momentum)
+        product = state["mu_product"].item()
+        mean, square = state["exp_avg"], state["exp_avg_sq"]
+        mean.lerp_(grad, 1 - beta1)
+        add_square(square.mul_(beta2), grad, 1 - beta2)
+        divisor = (square / (1 - beta2**t)).sqrt() + group["eps"]
+        add_ratio(param, grad, divisor, -lr * (1.0 - momentum) / (1.0 - product))
+        add_ratio(param, mean, divisor, -lr * following / (1.0 - product * following))

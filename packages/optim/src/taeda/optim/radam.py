@@ -1,0 +1,102 @@
+"""RAdam: Adam that waits with its division until the variance of the divisor is known."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import taeda
+from taeda import Tensor
+
+from ._base import (
+    COMMON_OPTIONS,
+    Algorithm,
+    Group,
+    State,
+    add_scaled,
+    add_square,
+    check_betas,
+    check_lr,
+    check_not_negative,
+    next_step,
+    step_counter,
+)
+from .optimizer import ParamsT
+
+__all__ = ["RAdam"]
+
+
+class RAdam(Algorithm):
+    """Rectified Adam, by Liu and others (arXiv:1908.03265).
+
+    In the first steps, while too few gradients were seen, it is plain momentum.
+    """
+
+    _later_options: ClassVar[dict[str, Any]] = {**COMMON_OPTIONS, "decoupled_weight_decay": False}
+
+    def __init__(
+        self,
+        params: ParamsT,
+        lr: float | Tensor = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        decoupled_weight_decay: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        check_lr(lr)
+        check_not_negative("epsilon value", eps)
+        check_betas(betas)
+        check_not_negative("weight_decay value", weight_decay)
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "decoupled_weight_decay": decoupled_weight_decay,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+
+    def _start(self, param: Tensor, group: Group) -> State:
+        return {
+            "step": step_counter(param, group),
+            "exp_avg": taeda.zeros_like(param),
+            "exp_avg_sq": taeda.zeros_like(param),
+        }
+
+    def _update(self, param: Tensor, grad: Tensor, state: State, group: Group) -> None:
+        t = next_step(state)
+        lr, (beta1, beta2) = group["lr"], group["betas"]
+        if group["weight_decay"] != 0:
+            if group["decoupled_weight_decay"]:
+                param.mul_(1 - lr * group["weight_decay"])
+            else:
+                grad = grad.add(param, alpha=group["weight_decay"])
+        mean, square = state["exp_avg"], state["exp_avg_sq"]
+        mean.lerp_(grad, 1 - beta1)
+        add_square(square.mul_(beta2), grad, 1 - beta2)
+        update = mean / (1 - beta1**t)
+        rectification = _rectification(t, beta2)
+        if rectification is not None:
+            adaptive = (1 - beta2**t) ** 0.5 / (square.sqrt() + group["eps"])
+            update = update * adaptive * rectification
+        add_scaled(param, update, -lr)
+
+
+def _rectification(t: float, beta2: float) -> float | None:
+    """How far the divisor of step t can be trusted; None while it cannot be at all."""
+    longest = 2 / (1 - beta2) - 1  # length of the average in the long run
+    length = longest - 2 * t * beta2**t / (1 - beta2**t)
+    if length <= 5.0:
+        return None
+    return math.sqrt(
+        (length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)
+    )

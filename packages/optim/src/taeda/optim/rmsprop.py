@@ -1,0 +1,98 @@
+"""RMSprop: steps divided by the root of a running mean of squared gradients."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import taeda
+from taeda import Tensor
+
+from ._base import (
+    COMMON_OPTIONS,
+    Algorithm,
+    Group,
+    State,
+    add_ratio,
+    add_scaled,
+    add_square,
+    check_lr,
+    check_not_negative,
+    next_step,
+    step_counter,
+)
+from .optimizer import ParamsT
+
+__all__ = ["RMSprop"]
+
+
+class RMSprop(Algorithm):
+    """RMSprop, by Hinton (2012); `centered` divides by an estimate of the variance instead.
+
+    The root is taken before `eps` is added.
+    """
+
+    _later_options: ClassVar[dict[str, Any]] = {
+        **COMMON_OPTIONS,
+        "momentum": 0,
+        "centered": False,
+    }
+
+    def __init__(
+        self,
+        params: ParamsT,
+        lr: float | Tensor = 1e-2,
+        alpha: float = 0.99,
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        momentum: float = 0,
+        centered: bool = False,
+        capturable: bool = False,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        check_lr(lr)
+        check_not_negative("epsilon value", eps)
+        check_not_negative("momentum value", momentum)
+        check_not_negative("weight_decay value", weight_decay)
+        check_not_negative("alpha value", alpha)
+        defaults = {
+            "lr": lr,
+            "momentum": momentum,
+            "alpha": alpha,
+            "eps": eps,
+            "centered": centered,
+            "weight_decay": weight_decay,
+            "capturable": capturable,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+
+    def _start(self, param: Tensor, group: Group) -> State:
+        state = {"step": step_counter(param, group), "square_avg": taeda.zeros_like(param)}
+        if group["momentum"] > 0:
+            state["momentum_buffer"] = taeda.zeros_like(param)
+        if group["centered"]:
+            state["grad_avg"] = taeda.zeros_like(param)
+        return state
+
+    def _update(self, param: Tensor, grad: Tensor, state: State, group: Group) -> None:
+        next_step(state)
+        lr, alpha = group["lr"], group["alpha"]
+        if group["weight_decay"] != 0:
+            grad = grad.add(param, alpha=group["weight_decay"])
+        square = state["square_avg"]
+        add_square(square.mul_(alpha), grad, 1 - alpha)
+        if group["centered"]:
+            mean = state["grad_avg"]
+            mean.lerp_(grad, 1 - alpha)
+            square = square - mean * mean
+        divisor = square.sqrt() + group["eps"]
+        if group["momentum"] > 0:
+            buffer = state["momentum_buffer"]
+            add_ratio(buffer.mul_(group["momentum"]), grad, divisor, 1)
+            add_scaled(param, buffer, -lr)
+        else:
+            add_ratio(param, grad, divisor, -lr)

@@ -1,0 +1,83 @@
+"""Rprop: step lengths that grow while the sign of the gradient stays, and shrink when it turns."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import taeda
+from taeda import Tensor
+
+from ._base import (
+    COMMON_OPTIONS,
+    Algorithm,
+    Group,
+    State,
+    check_lr,
+    next_step,
+    number,
+    step_counter,
+)
+from .optimizer import ParamsT
+
+__all__ = ["Rprop"]
+
+
+class Rprop(Algorithm):
+    """Resilient backpropagation, by Riedmiller and Braun (1993). Meant for full batches.
+
+    Only the signs of gradients count. A step length is multiplied by `etas[1]` where the sign is
+    that of the step before, by `etas[0]` where it is the other one (there the parameter stays), and
+    kept within `step_sizes`.
+    """
+
+    _later_options: ClassVar[dict[str, Any]] = COMMON_OPTIONS
+
+    def __init__(
+        self,
+        params: ParamsT,
+        lr: float | Tensor = 1e-2,
+        etas: tuple[float, float] = (0.5, 1.2),
+        step_sizes: tuple[float, float] = (1e-6, 50),
+        *,
+        capturable: bool = False,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        check_lr(lr)
+        if not 0.0 < etas[0] < 1.0 < etas[1]:
+            raise ValueError(
+                f"Invalid eta values: {etas[0]}, {etas[1]}, they must lie below and above 1"
+            )
+        defaults = {
+            "lr": lr,
+            "etas": etas,
+            "step_sizes": step_sizes,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "capturable": capturable,
+        }
+        super().__init__(params, defaults)
+
+    def _start(self, param: Tensor, group: Group) -> State:
+        length = number(group["lr"])
+        first = complex(length, length) if param.is_complex() else length
+        return {
+            "step": step_counter(param, group),
+            "prev": taeda.zeros_like(param),
+            "step_size": taeda.full_like(param, first),
+        }
+
+    def _update(self, param: Tensor, grad: Tensor, state: State, group: Group) -> None:
+        next_step(state)
+        previous, length = state["prev"], state["step_size"]
+        shrink, grow = group["etas"]
+        agreement = grad * previous
+        turned = agreement < 0
+        factor = taeda.ones_like(grad).masked_fill(agreement > 0, grow).masked_fill(turned, shrink)
+        shortest, longest = group["step_sizes"]
+        length.copy_((length * factor).clamp(shortest, longest))
+        grad = grad.masked_fill(turned, 0)
+        param.addcmul_(grad.sign(), length, value=-1)
+        previous.copy_(grad)
