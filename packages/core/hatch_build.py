@@ -55,6 +55,7 @@ def _load(name: str, path: Path) -> ModuleType:
 
 
 cc = _load("_taeda_cc", PACKAGE / "_build" / "cc.py")
+stubs = _load("_taeda_stubs", PACKAGE / "_build" / "stubs.py")
 
 
 def build_native(out: Path | None = None, extra_ldflags: tuple[str, ...] = ()) -> Path:
@@ -99,12 +100,13 @@ def _units(generated: list[Path], folder: Path) -> list[Any]:
 
 
 def _generate(folder: Path) -> list[Path]:
-    """Write what the op table and the module header imply; return the C files among it."""
+    """Write what the op table and the module header imply, type stubs too; return the C files among it."""
     folder.mkdir(parents=True, exist_ok=True)
     _load("_ops", PACKAGE / "_ops")
-    from _ops._generate import generate  # the table, imported as a top-level package
+    from _ops._generate import generate, rows  # the table, imported as a top-level package
 
     with cc.locked(folder):
+        stubs.write(rows(), PACKAGE)
         written = [Path(path) for path in generate(folder)]
         return [*(path for path in written if path.suffix == ".c"), _glue(folder / "_core.c")]
 
