@@ -133,7 +133,9 @@ def test_without_a_compiler_there_are_three_lines(monkeypatch, tmp_path):
 
 def test_without_python_h_there_are_three_lines_with_the_folder(monkeypatch, tmp_path):
     monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path))
-    with pytest.raises(cc.NotReady, match=r"Python\.h of Python \d\.\d+ is not installed") as caught:
+    with pytest.raises(
+        cc.NotReady, match=r"Python\.h of Python \d\.\d+ is not installed"
+    ) as caught:
         cc.python_include()
     assert str(tmp_path) in str(caught.value)
     assert len(str(caught.value).splitlines()) == 3

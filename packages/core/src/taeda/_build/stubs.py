@@ -151,7 +151,8 @@ def _signature(
 
 
 def _parameters(row: Any, arguments: list[Any], method: bool) -> tuple[list[str], list[str]]:
-    positional, keyword = [], []
+    positional: list[str] = []
+    keyword: list[str] = []
     for argument in arguments:
         text = "self" if method and argument.name == "self" else _parameter(row, argument)
         text = text if method else text.replace("self:", "input:")
