@@ -183,6 +183,20 @@ static PyObject *storage_address(PyObject *m, PyObject *o)
     return PyLong_FromVoidPtr(TD_T(o)->storage);
 }
 
+/* storage_resize(tensor, bytes): the storage of a tensor grows or shrinks */
+static PyObject *storage_resize(PyObject *m, PyObject *args)
+{
+    PyObject *o;
+    long long bytes;
+    if (!PyArg_ParseTuple(args, "OL", &o, &bytes)) return NULL;
+    if (!td_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "wanted a Tensor, got %S", Py_TYPE(o));
+    if (bytes < TD_T(o)->storage->nbytes)
+        return PyErr_Format(PyExc_RuntimeError, "a storage of %lld bytes cannot shrink to %lld: tensors may still view what lies behind; make a new one",
+                            (long long)TD_T(o)->storage->nbytes, bytes);
+    TD_PY(td_storage_resize(TD_T(o)->storage, bytes));
+    Py_RETURN_NONE;
+}
+
 /* on_storage(tensor, dtype, sizes, strides, offset): a tensor on the storage of another, checked to lie inside it */
 static PyObject *on_storage(PyObject *m, PyObject *args)
 {
@@ -267,6 +281,7 @@ static PyMethodDef methods[] = {
     {"from_sequence", from_sequence, METH_VARARGS, "from_sequence(data, dtype): a tensor of nested lists, or None if they hold other things."},
     {"storage_bytes", storage_bytes, METH_O, "The whole storage of a tensor, as bytes."},
     {"storage_address", storage_address, METH_O, "Identity of a tensor's storage."},
+    {"storage_resize", storage_resize, METH_VARARGS, "storage_resize(tensor, bytes): grow the storage of a tensor."},
     {"on_storage", on_storage, METH_VARARGS, "on_storage(tensor, dtype, sizes, strides, offset): another tensor on the same storage."},
     {0}};
 PyMethodDef *td_exchange_methods(void) { return methods; }

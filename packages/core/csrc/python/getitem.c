@@ -7,31 +7,16 @@ typedef enum ItemKind { ITEM_INT, ITEM_SLICE, ITEM_NONE, ITEM_ELLIPSIS } ItemKin
 typedef struct Item { ItemKind kind; int64_t a, b, step; } Item; /* int: a; slice: start a, stop b */
 #define MAX_ITEMS (2 * TD_MAX_DIMS)
 
-static int bound(PyObject *o, int64_t *out) /* of a slice: anything with __index__, clamped to 64 bits */
+static int read_slice(PyObject *o, Item *item)
 {
-    if (o == Py_None) return *out = TD_SLICE_NONE, 1;
-    if (!PyIndex_Check(o)) return PyErr_SetString(PyExc_TypeError, "slice indices must be integers or None or have an __index__ method"), -1;
-    Py_ssize_t v = PyNumber_AsSsize_t(o, NULL);
-    if (v == -1 && PyErr_Occurred()) return -1;
-    *out = v == (Py_ssize_t)TD_SLICE_NONE ? v + 1 : v;
+    Py_ssize_t start, stop, step;
+    if (PySlice_Unpack(o, &start, &stop, &step) < 0) return -1;
+    if (step <= 0) return PyErr_SetString(PyExc_ValueError, "step must be greater than zero"), -1;
+    *item = (Item){ITEM_SLICE, start, stop, step};
     return 1;
 }
 
-static int read_slice(PyObject *o, Item *item)
-{
-    int status = 1;
-    static const char *const names[] = {"start", "stop", "step"};
-    int64_t *const into[] = {&item->a, &item->b, &item->step};
-    for (int i = 0; status == 1 && i < 3; i++) {
-        PyObject *part = PyObject_GetAttrString(o, names[i]);
-        status = part ? bound(part, into[i]) : -1;
-        Py_XDECREF(part);
-    }
-    if (status == 1 && item->step == TD_SLICE_NONE) item->step = 1;
-    if (status == 1 && item->step <= 0) return PyErr_SetString(PyExc_ValueError, "step must be greater than zero"), -1;
-    item->kind = ITEM_SLICE;
-    return status;
-}
+static int is_whole(const Item *i) { return i->a == 0 && i->b == PY_SSIZE_T_MAX && i->step == 1; }
 
 static int read_item(PyObject *o, Item *item) /* 1, 0 advanced, -1 */
 {
@@ -147,7 +132,7 @@ static PyObject *step_view(PyObject *x, const char *text, int n, const int64_t *
     if (!s) return PyErr_Format(PyExc_RuntimeError, "the op table has no %s", text);
     td_function single = {s->op.name, "", "", &s, 1, 1, 0, 0};
     PyObject *args[5] = {x};
-    for (int i = 0; i < n; i++) args[i + 1] = values[i] == TD_SLICE_NONE ? Py_NewRef(Py_None) : PyLong_FromLongLong(values[i]);
+    for (int i = 0; i < n; i++) args[i + 1] = PyLong_FromLongLong(values[i]);
     PyObject *made = td_apply(&single, n + 1, args);
     for (int i = 0; i < n; i++) Py_XDECREF(args[i + 1]);
     return made;
@@ -164,7 +149,7 @@ static PyObject *recorded_view(PyTensor *self, const Item *items, int n)
         if (items[i].kind == ITEM_ELLIPSIS) dim += self->t->ndim - used;
         else if (items[i].kind == ITEM_NONE) next = step_view(x, "unsqueeze", 1, (int64_t[]){dim++});
         else if (items[i].kind == ITEM_INT) next = step_view(x, "select.int", 2, (int64_t[]){dim, items[i].a});
-        else if (items[i].a == TD_SLICE_NONE && items[i].b == TD_SLICE_NONE && items[i].step == 1) dim++;
+        else if (is_whole(&items[i])) dim++;
         else next = step_view(x, "slice.Tensor", 4, (int64_t[]){dim++, items[i].a, items[i].b, items[i].step});
         if (next) Py_SETREF(x, next);
         else if (PyErr_Occurred()) Py_CLEAR(x);

@@ -26,7 +26,7 @@ _INTERNAL = {
     "set_layer_flag", "set_excluded_flag", "get_layers", "get_excluded", "run_backward", "gradient_edge",
     "python_node", "set_history", "rebase_history", "check_inplace", "set_output_meta", "save_for_node",
     "unpack_saved", "register_rule", "from_buffer", "from_sequence", "storage_bytes", "storage_address",
-    "on_storage", "Node",
+    "storage_resize", "on_storage", "Node",
 }  # fmt: skip
 globals().update({n: v for n, v in _own.items() if n not in _INTERNAL})
 globals().update(_core.functions[""])
@@ -55,11 +55,11 @@ _EXPORTS = {
     **dict.fromkeys(("manual_seed", "seed", "initial_seed", "get_rng_state", "set_rng_state"), "random"),
     **dict.fromkeys(("save", "load"), "serialization"),
     "set_printoptions": "_printing",
+    **dict.fromkeys(("UntypedStorage", "TypedStorage"), "storage"),
     **{
         name: f"{name}:"
         for name in (
-            "random", "testing", "overrides", "serialization", "return_types", "linalg", "special", "utils", "_C",
-            "types", "backends", "cpu", "cuda", "version",
+            "random", "testing", "overrides", "serialization", "return_types", "linalg", "special", "utils", "_C", "storage", "cuda", "version",
         )
     },
 }  # fmt: skip

@@ -442,3 +442,79 @@ def _torch_function(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any
 
 Tensor.__torch_function__ = _torch_function
 Tensor.__module__ = "taeda"
+
+
+# ---- storage ----
+
+
+@_method
+def untyped_storage(self: Tensor) -> Any:
+    """The bytes that this tensor views."""
+    from .storage import UntypedStorage
+
+    return UntypedStorage._of(self)
+
+
+@_method
+def storage(self: Tensor) -> Any:
+    """The storage seen as elements of this tensor's dtype."""
+    from .storage import TypedStorage
+
+    return TypedStorage(self.untyped_storage(), self.dtype)
+
+
+@_method
+def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Tensor:
+    """Become a view of another tensor's storage, or of a storage with the given geometry."""
+    if source is None:
+        view = _core.functions[""]["empty"](0, dtype=self.dtype)
+    elif isinstance(source, Tensor) and size is None:
+        view = source.detach()
+    else:
+        base = source if isinstance(source, Tensor) else getattr(source, "_untyped_storage", source)._bytes
+        count = (base.numel() * base.element_size() // self.dtype.itemsize - storage_offset,)
+        sizes = count if size is None else tuple(size)
+        view = _core.on_storage(base, self.dtype, sizes, tuple(stride) if stride is not None else _row_major(sizes), storage_offset)
+    if view.dtype is not self.dtype:
+        raise RuntimeError(f"Could not set tensor of type {view.dtype} to a tensor of type {self.dtype}")
+    return self._set(source if isinstance(source, Tensor) else view, view)
+
+
+def _row_major(sizes: tuple[int, ...]) -> tuple[int, ...]:
+    strides, step = [], 1
+    for size in reversed(sizes):
+        strides.append(step)
+        step *= max(size, 1)
+    return tuple(reversed(strides))
+
+
+@_method
+def dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
+    """The dimensions from the outermost in memory to the innermost."""
+    return tuple(sorted(range(self.dim()), key=lambda d: -self.stride(d)))
+
+
+@_method
+def is_shared(self: Tensor) -> bool:
+    """Whether other processes see the memory: False, sharing is not part of this build yet."""
+    return False
+
+
+@_method
+def is_pinned(self: Tensor, device: Any = None) -> bool:
+    """Whether the memory is page-locked for an accelerator: False, there is none."""
+    return False
+
+
+@_method
+def __dlpack__(self: Tensor, stream: Any = None, **options: Any) -> Any:
+    """A DLPack capsule on this memory; BufferError for what cannot be shared."""
+    if self.requires_grad or self.is_conj() or self.is_neg():
+        raise BufferError("Can't export tensors that require gradient or have a conj or neg bit; use tensor.detach().resolve_conj()")
+    return self.detach().numpy().__dlpack__()
+
+
+@_method
+def __dlpack_device__(self: Tensor) -> tuple[int, int]:
+    """(1, 0): the cpu."""
+    return (1, 0)
