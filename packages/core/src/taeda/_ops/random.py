@@ -83,5 +83,7 @@ op(f"multinomial(Tensor self, int num_samples, bool replacement=False, *, {GENER
 # ---- dropout ----
 op(f"native_dropout(Tensor input, float p, bool? train, *, {GENERATOR}) -> (Tensor, Tensor)", c="native_dropout",
    variants="function", tags="random", doc="Zero elements with probability p and scale the rest by 1 / (1 - p); also the mask.")
+op("dropout(Tensor input, float p, bool train) -> Tensor", composite=True, variants="function inplace", tags="random",
+   doc="Zero elements with probability p and scale the rest by 1 / (1 - p), if `train`.")
 op("native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor", c="native_dropout_backward",
    variants="function", doc="The gradient where the mask is set, times a scale; 0 elsewhere.")
