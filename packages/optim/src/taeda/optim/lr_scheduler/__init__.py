@@ -1,0 +1,41 @@
+"""Learning rate schedules: after each epoch, or each step, `scheduler.step()` sets new rates."""
+
+from __future__ import annotations
+
+from ._base import LRScheduler
+from ._combined import ChainedScheduler, SequentialLR
+from ._cyclic import CosineAnnealingLR, CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
+from ._decay import (
+    ConstantLR,
+    ExponentialLR,
+    LambdaLR,
+    LinearLR,
+    MultiplicativeLR,
+    MultiStepLR,
+    PolynomialLR,
+    StepLR,
+)
+from ._plateau import ReduceLROnPlateau
+
+__all__ = [
+    "ChainedScheduler",
+    "ConstantLR",
+    "CosineAnnealingLR",
+    "CosineAnnealingWarmRestarts",
+    "CyclicLR",
+    "ExponentialLR",
+    "LRScheduler",
+    "LambdaLR",
+    "LinearLR",
+    "MultiStepLR",
+    "MultiplicativeLR",
+    "OneCycleLR",
+    "PolynomialLR",
+    "ReduceLROnPlateau",
+    "SequentialLR",
+    "StepLR",
+]
+
+
+class _LRScheduler(LRScheduler):
+    """The name of the base in old programs."""
