@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 import math
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -24,7 +24,7 @@ __all__ = ["decode", "encode"]
 Json = Any
 Keep = Callable[[Tensor, str], int]
 
-_MAPPINGS = {dict: "dict", OrderedDict: "OrderedDict"}
+_MAPPINGS = {dict: "dict", OrderedDict: "OrderedDict", Counter: "Counter"}
 _SEQUENCES: dict[type, str] = {tuple: "tuple", set: "set", frozenset: "frozenset"}
 _MODULE_VERSIONS = "_metadata"  # what a module's state_dict() carries beside its entries
 
@@ -185,6 +185,7 @@ _READERS: dict[str, Callable[[Json, list[Any]], Any]] = {
     "frozenset": lambda v, t: frozenset(_entries(v, t)),
     "dict": lambda v, t: dict(_pairs(v, t)),
     "OrderedDict": lambda v, t: OrderedDict(_pairs(v, t)),
+    "Counter": lambda v, t: Counter(dict(_pairs(v, t))),
     "Size": lambda v, t: taeda.Size(_entries(v, t)),
     "float": _nonfinite,
     "complex": lambda v, t: complex(*_entries(v, t)),
