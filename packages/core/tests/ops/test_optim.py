@@ -277,11 +277,12 @@ def test_norms_do_not_depend_on_threads():
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
-@pytest.mark.parametrize("name", ["add", "sub", "mul", "div"])
-@pytest.mark.parametrize("form", ["number", "tensor"])
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [(name, "number") for name in ("add", "sub", "mul", "div")]
+    + [(name, "tensor") for name in ("add", "mul", "div")],
+)
 def test_one_number(dtype, name, form):
-    if (name, form) == ("sub", "tensor"):
-        pytest.skip("the field has no such form")
     (x,), (arrays,) = lists(dtype, 1)
     number = taeda.tensor(0.5) if form == "tensor" else 0.5
     function = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide}[name]
