@@ -315,7 +315,7 @@ def type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
 
 
 def _set_view_properties() -> None:
-    functions = _core.functions[""]
+    functions = {**_core.functions[""], **_core.functions.get("attribute", {})}
     for name, op, doc in (
         ("T", "numpy_T", "Dimensions reversed."), ("mT", "mT", "The last two dimensions exchanged."),
         ("H", "matrix_H", "Conjugate transpose of a matrix."), ("mH", "mH", "Conjugate transpose of the last two dimensions."),

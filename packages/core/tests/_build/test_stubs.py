@@ -88,7 +88,7 @@ SIGNATURES = [
 def test_a_schema_becomes_a_signature(tmp_path, schema, more, line):
     (tmp_path / "_build").mkdir()
     (tmp_path / "_build/taeda.pyi.in").write_text(
-        "class Tensor:\n{methods}\n{results}\n{functions}"
+        "class Tensor:\n    shape: Size\n{methods}\n{results}\n{functions}"
     )
     count = len(TABLE)
     try:
