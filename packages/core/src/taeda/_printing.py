@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import taeda
 
+from ._dispatch import DisableTorchFunction
+
 if TYPE_CHECKING:
     from taeda import Tensor
 
@@ -271,7 +273,7 @@ def _prefix(tensor: Tensor) -> str:
 
 def tensor_repr(self: Tensor, *, tensor_contents: str | None = None) -> str:
     """The text of a tensor: `tensor(`, its numbers, then what cannot be guessed from them."""
-    with taeda.no_grad():
+    with DisableTorchFunction():
         prefix = _prefix(self)
         if tensor_contents is not None:
             body = tensor_contents

@@ -250,7 +250,8 @@ def _compare_tensors(actual: Tensor, expected: Tensor, path: Path, rules: _Rules
     if bool(matches.all()):
         return
     if a.ndim == 0:
-        raise _Mismatch(_scalar_text(actual.item(), expected.item(), rtol, atol), path)
+        shown = (actual, expected) if actual.dtype == expected.dtype else (a, e)
+        raise _Mismatch(_scalar_text(shown[0].item(), shown[1].item(), rtol, atol), path)
     raise _Mismatch(_tensor_text(a, e, matches, rtol, atol), path)
 
 
