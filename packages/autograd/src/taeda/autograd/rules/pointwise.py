@@ -55,19 +55,15 @@ rule("addcdiv", self=lambda grad: grad, tensor1=lambda grad, tensor2, value: gra
      tensor2=lambda grad, tensor1, tensor2, value: -grad * _cj(value * tensor1 / (tensor2 * tensor2)))  # fmt: skip
 rule("lerp.Tensor", self=lambda grad, weight: grad * _cj(1 - weight), end=lambda grad, weight: grad * _cj(weight),
      weight=lambda grad, self, end: grad * _cj(end - self))  # fmt: skip
-rule("lerp.Scalar", self=lambda grad, weight: grad * _cj(1 - weight), end=lambda grad, weight: grad * _cj(weight))
 
 
 # ---- powers ----
 
 
-def _pow_scalar(grad: Tensor, self: Tensor, exponent: Any) -> Tensor:
-    if exponent == 0:
-        return taeda.zeros_like(self)
-    return grad * _cj(exponent * self ** (exponent - 1))
-
-
 def _pow_base(grad: Tensor, self: Tensor, exponent: Tensor) -> Tensor:
+    if exponent.dim() == 0 and not exponent.requires_grad:  # a Python number, nearly always
+        power = exponent.item()
+        return taeda.zeros_like(self) if power == 0 else grad * _cj(power * self ** (power - 1))
     slope = exponent * self ** (exponent - 1)
     return grad * _cj(taeda.where(exponent == 0, taeda.zeros_like(slope), slope))
 
@@ -78,22 +74,7 @@ def _pow_exponent(grad: Tensor, self: Tensor, exponent: Tensor, result: Tensor) 
     return grad * _cj(taeda.where(at_zero, taeda.zeros_like(slope), slope))
 
 
-def _pow_scalar_base(grad: Tensor, self: Any, exponent: Tensor, result: Tensor) -> Tensor:
-    if self == 0:
-        slope = taeda.where(exponent >= 0, taeda.zeros_like(result), result * -math.inf) if not exponent.is_complex() else result * 0
-        return grad * slope
-    return grad * _cj(result * _log(self))
-
-
-def _log(number: Any) -> Any:
-    import cmath
-
-    return math.log(number) if not isinstance(number, complex) and number > 0 else cmath.log(number) if isinstance(number, complex) else math.nan
-
-
-rule("pow.Tensor_Scalar", self=_pow_scalar)
 rule("pow.Tensor_Tensor", self=_pow_base, exponent=_pow_exponent)
-rule("pow.Scalar", exponent=_pow_scalar_base)
 
 
 # ---- exponentials and logarithms ----
@@ -144,15 +125,6 @@ rule("atan", self=lambda grad, self: grad / _cj(self * self + 1))
 rule("asinh", self=lambda grad, self: grad * _cj((self * self + 1).rsqrt()))
 rule("acosh", self=lambda grad, self: grad * _cj((self - 1).rsqrt() * (self + 1).rsqrt()))
 rule("atanh", self=lambda grad, self: grad / _cj(1 - self * self))
-rule("sinc", self=lambda grad, self: grad * _cj(_sinc_slope(self)))
-
-
-def _sinc_slope(x: Tensor) -> Tensor:
-    turned = x * math.pi
-    slope = (turned * turned.cos() - turned.sin()) / (turned * x)
-    return taeda.where(x == 0, taeda.zeros_like(slope), slope)
-
-
 rule("atan2", self=lambda grad, self, other: grad * other / (self * self + other * other),
      other=lambda grad, self, other: -grad * self / (self * self + other * other))  # fmt: skip
 rule("hypot", self=lambda grad, self, result: grad * (self / result), other=lambda grad, other, result: grad * (other / result))
@@ -215,11 +187,6 @@ def _inside(grad: Tensor, x: Tensor, low: Any, high: Any) -> Tensor:
     return taeda.where(inside, grad, taeda.zeros((), dtype=grad.dtype))
 
 
-rule("clamp", self=lambda grad, self, min, max: _inside(grad, self, min, max))
-rule("clamp_min", self=lambda grad, self, min: _inside(grad, self, min, None))
-rule("clamp_max", self=lambda grad, self, max: _inside(grad, self, None, max))
-
-
 def _bound(grad: Tensor, x: Tensor, low: Any, high: Any, wanted: str) -> Tensor | None:
     """The share of a bound: where it is the value (with both bounds the upper one wins)."""
     if wanted == "min":
@@ -233,11 +200,11 @@ def _bound(grad: Tensor, x: Tensor, low: Any, high: Any, wanted: str) -> Tensor 
     return grad * taken
 
 
-rule("clamp.Tensor", self=lambda grad, self, min, max: _inside(grad, self, min, max),
+rule("clamp", self=lambda grad, self, min, max: _inside(grad, self, min, max),
      min=lambda grad, self, min, max: _bound(grad, self, min, max, "min"),
      max=lambda grad, self, min, max: _bound(grad, self, min, max, "max"))  # fmt: skip
-rule("clamp_min.Tensor", self=lambda grad, self, min: _inside(grad, self, min, None), min=lambda grad, self, min: grad * (self < min))
-rule("clamp_max.Tensor", self=lambda grad, self, max: _inside(grad, self, None, max), max=lambda grad, self, max: grad * (self > max))
+rule("clamp_min", self=lambda grad, self, min: _inside(grad, self, min, None), min=lambda grad, self, min: grad * (self < min))
+rule("clamp_max", self=lambda grad, self, max: _inside(grad, self, None, max), max=lambda grad, self, max: grad * (self > max))
 
 
 def _winner(grad: Tensor, own: Tensor, other: Tensor, larger: bool) -> Tensor:
