@@ -102,7 +102,7 @@ view("resolve_neg(Tensor(a) self) -> Tensor(a)", "The tensor without lazy negati
 for _name, _doc in (("numpy_T", "All dimensions reversed."), ("mT", "The last two dimensions swapped."),
                     ("matrix_H", "A matrix transposed and conjugated."),
                     ("mH", "The last two dimensions swapped, conjugated.")):  # fmt: skip
-    view(f"{_name}(Tensor(a) self) -> Tensor(a)", _doc, variants="function", namespace="attribute")
+    view(f"{_name}(Tensor(a) self) -> Tensor(a)", _doc, variants="function")
 
 # ---- the tensor again, or a copy ----
 view("alias(Tensor(a) self) -> Tensor(a)", "Another tensor over the same memory.", variants="function")
