@@ -149,7 +149,7 @@ def supervise(
             ending = f"did not end within {LIMIT:.0f} s"
         last = journal.read_bytes().decode(errors="replace").rstrip() if journal.exists() else ""
         if not last:
-            return counts, [*findings, f"a child {ending} before its first call"]
+            raise SystemExit(f"a child {ending}\nbefore its first call")
         number, _, text = last.partition(" ")
         findings.append(f"{options.seed}/{number} {text}\n    {ending}")
         counts["death"] += 1

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 import taeda
+from taeda._native import core
 from taeda._ops._schema import Argument
 from taeda._ops._table import Row
 
@@ -119,20 +120,19 @@ def spell(value: Any) -> str:
 
 def targets(row: Row) -> list[tuple[str, Callable[..., Any], bool]]:
     """The ways to reach a row: (path, function, is it in place?)."""
-    names = [row.schema.name, *row.aliases]
-    space = taeda._C._nn if row.namespace == "nn" else taeda
-    if row.namespace not in ("", "nn"):
-        space = getattr(taeda, row.namespace)
+    functions = core.functions.get(row.namespace, {})
+    prefix = f"{row.namespace}." if row.namespace else "taeda."
     found: list[tuple[str, Callable[..., Any], bool]] = []
-    for name in names:
-        if "function" in row.variants:
-            prefix = f"taeda.{row.namespace}." if row.namespace else "taeda."
-            found.append((prefix + name, getattr(space, name), False))
-        if "method" in row.variants:
-            found.append((f"Tensor.{name}", getattr(taeda.Tensor, name), False))
-        if "inplace" in row.variants:
-            found.append((f"Tensor.{name}_", getattr(taeda.Tensor, f"{name}_"), True))
-    return [target for target in found if callable(target[1])]
+    for name in (row.schema.name, *row.aliases):
+        for spelled in (name, f"{name}_"):
+            in_place = spelled != name
+            if in_place and "inplace" not in row.variants:
+                continue
+            if spelled in functions and (in_place or "function" in row.variants):
+                found.append((prefix + spelled, functions[spelled], in_place))
+            if not row.namespace and (in_place or "method" in row.variants):
+                found.append((f"Tensor.{spelled}", getattr(taeda.Tensor, spelled), in_place))
+    return found
 
 
 def draw(row: Row, random: Random) -> Call:
