@@ -148,6 +148,12 @@ static td_status check_softshrink(const td_call *call, td_pointwise *p)
     return td_fail(TD_RUNTIME_ERROR, "lambda must be greater or equal to 0, but found to be %g.", lambd);
 }
 
+static td_status check_polygamma(const td_call *call, td_pointwise *p)
+{
+    if (call->args[0].i >= 0) return TD_OK;
+    return td_fail(TD_RUNTIME_ERROR, "polygamma(n, x) does not support negative n, but got %lld.", (long long)call->args[0].i);
+}
+
 /* ---- dtypes ---- */
 
 static td_status refuse_integral(const td_call *call, td_pointwise *p)
@@ -210,6 +216,7 @@ static const struct {
     {"gelu_backward", check_gelu_backward},
     {"celu", check_celu},
     {"softshrink", check_softshrink},
+    {"polygamma", check_polygamma},
     {"addcdiv", refuse_integral},
     {"heaviside", same_dtypes},
     {"lerp", same_dtypes},

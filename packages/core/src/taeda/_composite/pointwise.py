@@ -5,12 +5,15 @@ from __future__ import annotations
 import taeda
 from taeda import Tensor
 
-__all__ = ["float_power", "isreal", "ldexp", "positive", "softsign", "tanhshrink"]
+__all__ = ["float_power", "isreal", "ldexp", "positive"]
 
 
 def float_power(self: Tensor, exponent: Tensor) -> Tensor:
     """The power in float64, or complex128 if either operand is complex."""
-    complex_ = any(x.is_complex() if isinstance(x, Tensor) else isinstance(x, complex) for x in (self, exponent))
+    complex_ = any(
+        x.is_complex() if isinstance(x, Tensor) else isinstance(x, complex)
+        for x in (self, exponent)
+    )
     dtype = taeda.complex128 if complex_ else taeda.float64
     base = self.to(dtype) if isinstance(self, Tensor) else taeda.tensor(self, dtype=dtype)
     power = exponent.to(dtype) if isinstance(exponent, Tensor) else exponent
@@ -34,13 +37,3 @@ def isreal(self: Tensor) -> Tensor:
     if self.is_complex():
         return taeda.imag(self) == 0
     return taeda.ones_like(self, dtype=taeda.bool)
-
-
-def softsign(self: Tensor) -> Tensor:
-    """x / (1 + |x|)."""
-    return self / (self.abs() + 1)
-
-
-def tanhshrink(self: Tensor) -> Tensor:
-    """x - tanh(x)."""
-    return self - self.tanh()

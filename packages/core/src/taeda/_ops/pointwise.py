@@ -1,7 +1,7 @@
 """Elementwise operations: one result element per element of the broadcast operands.
 
-Loops lie in csrc/kernels: unary, unary_real, activation, special, complex_math, binary, binary_real, compare,
-ternary, logical, bitwise. `cost` is about nanoseconds per element; it decides when threads are worth it.
+Loops lie in csrc/kernels: unary, unary_real, special, complex_math, binary, binary_real, compare, ternary, logical,
+bitwise. Activation functions have a table of their own. `cost` is about nanoseconds per element; it decides when threads are worth it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from ._table import op
 
 ALL = "function method inplace out"
-NN = "function inplace out"
 
 
 def unary(name: str, doc: str, promotion: str = "float", *, cost: float = 1.0, variants: str = ALL, **more: str) -> None:
@@ -89,9 +88,6 @@ unary("log1p", "log(1 + x), exact for small x.")
 unary("sqrt", "Square root.", cost=0.5)
 unary("rsqrt", "Reciprocal of the square root.", cost=0.7)
 unary("reciprocal", "1 over each element.", cost=0.5)
-unary("sigmoid", "1 / (1 + exp(-x)).")
-op("logit(Tensor self, float? eps=None) -> Tensor", pointwise="float", variants=ALL,
-   doc="Inverse of sigmoid; `eps` first clamps to [eps, 1 - eps].")
 
 # ---- trigonometry ----
 unary("sin", "Sine.")
@@ -115,6 +111,9 @@ unary("erfc", "1 - erf(x), exact for large x.", cost=2.0)
 unary("erfinv", "Inverse of erf.", cost=8.0)
 unary("lgamma", "Logarithm of the magnitude of the gamma function.", cost=20.0)
 unary("digamma", "Derivative of lgamma.", cost=30.0)
+op("polygamma(int n, Tensor self) -> Tensor", pointwise="float", cost=100.0, variants="function out",
+   doc="Derivative of order n + 1 of lgamma.")
+unary("sinc", "sin(pi x) / (pi x), 1 at zero.", cost=1.5)
 
 # ---- tests and comparisons ----
 unary("isnan", "Is it NaN?", "bool", variants="function method", cost=0.3)
@@ -161,63 +160,3 @@ op("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> T
    numbers="", doc="self + value * tensor1 * tensor2.")
 op("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", pointwise="same", variants=ALL,
    numbers="", doc="self + value * tensor1 / tensor2.")
-
-# ---- activation functions ----
-unary("relu", "Negative numbers become 0.", "same", cost=0.3)
-unary("selu", "elu with the constants that keep mean and variance.", "same")
-op("celu(Tensor self, Scalar alpha=1.0) -> Tensor", pointwise="same", variants=NN,
-   doc="x, or alpha * (exp(x / alpha) - 1) below zero.")
-op("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", pointwise="same", cost=0.4, variants=NN,
-   doc="`value` wherever x is not above the threshold.")
-op("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", pointwise="same", cost=0.4, variants="function method out",
-   doc="0 within [-lambd, lambd], else x.")
-
-
-def activation(schema: str, doc: str, *, variants: str = NN, cost: float = 1.0) -> None:
-    op(schema, pointwise="same", namespace="nn", variants=variants, cost=cost, doc=doc)
-
-
-activation("relu6(Tensor self) -> Tensor", "Limited to [0, 6].", cost=0.4)
-activation("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", "Limited to [min_val, max_val].", cost=0.4)
-activation("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", "Negative numbers are scaled by the slope.", cost=0.4)
-activation("elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
-           "x, or alpha * (exp(x) - 1) below zero.")
-activation("gelu(Tensor self, *, str approximate='none') -> Tensor",
-           "x times the normal distribution function; 'tanh' takes the usual approximation.")
-activation("silu(Tensor self) -> Tensor", "x * sigmoid(x).")
-activation("mish(Tensor self) -> Tensor", "x * tanh(softplus(x)).", cost=1.5)
-activation("log_sigmoid(Tensor self) -> Tensor", "Logarithm of sigmoid.", variants="function out", cost=1.5)
-activation("softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
-           "log(1 + exp(beta x)) / beta; x itself beyond the threshold.", variants="function out", cost=1.5)
-activation("softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", "Moved towards zero by lambd.", variants="function out", cost=0.4)
-activation("hardsigmoid(Tensor self) -> Tensor", "x / 6 + 1/2, limited to [0, 1].", cost=0.4)
-activation("hardswish(Tensor self) -> Tensor", "x * hardsigmoid(x).", cost=0.4)
-op("softsign(Tensor self) -> Tensor", composite=True, namespace="nn", variants="function", doc="x / (1 + |x|).")
-op("tanhshrink(Tensor self) -> Tensor", composite=True, namespace="nn", variants="function", doc="x - tanh(x).")
-
-# ---- their derivatives, times the incoming gradient ----
-
-
-def backward(schema: str, *, cost: float = 1.0) -> None:
-    name = schema.partition("_backward")[0]
-    op(schema, pointwise="same", namespace="nn", numbers="", variants="function out", cost=cost,
-       doc=f"Gradient of {name}: grad_output times its derivative.")
-
-
-backward("tanh_backward(Tensor grad_output, Tensor output) -> Tensor", cost=0.5)
-backward("sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor", cost=0.5)
-backward("threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor", cost=0.5)
-backward("hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor", cost=0.5)
-backward("leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope) -> Tensor", cost=0.5)
-backward("elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, "
-         "Tensor self_or_result) -> Tensor")
-backward("gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor", cost=2.0)
-backward("silu_backward(Tensor grad_output, Tensor self) -> Tensor")
-backward("mish_backward(Tensor grad_output, Tensor self) -> Tensor", cost=2.0)
-backward("log_sigmoid_backward(Tensor grad_output, Tensor self) -> Tensor")
-backward("softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor")
-backward("hardshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor", cost=0.5)
-backward("softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor", cost=0.5)
-backward("hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor", cost=0.5)
-backward("hardswish_backward(Tensor grad_output, Tensor self) -> Tensor", cost=0.5)
-backward("logit_backward(Tensor grad_output, Tensor self, float? eps=None) -> Tensor", cost=1.0)
