@@ -174,8 +174,10 @@ def install(session: nox.Session, *names: str, extra_groups: tuple[str, ...] = (
     if not stamp.is_file() or stamp.read_text() != key:
         session.install(*groups("build", "test", *extra_groups))
         session.log("compiling and installing the packages; the first time takes a minute or two")
-        editable = [part for package in chosen for part in ("-e", str(package.folder))]
-        session.install("--no-build-isolation", *editable)
+        words = []
+        for package in chosen:
+            words += ["-e"] * (package.folder / "src").is_dir() + [str(package.folder)]
+        session.install("--no-build-isolation", *words)  # `meta` has nothing to edit
         stamp.write_text(key)
     session.run("python", "packages/core/hatch_build.py", silent=True)
 
