@@ -338,6 +338,10 @@ static int run_c(td_frame *f, PyObject **outs, int *nouts, PyObject **list)
         else {
             td_tensor *t = f->call.out[k];
             f->call.out[k] = NULL;
+            if (!t) { /* a result that was not asked for (output_mask) */
+                outs[k] = Py_NewRef(Py_None);
+                continue;
+            }
             PyObject *same = argument_of(f, t);
             if (!(outs[k] = same ? Py_NewRef(same) : td_wrap(t))) {
                 while (k--) Py_DECREF(outs[k]);
