@@ -10,6 +10,8 @@ int td_add_size(PyObject *module);
 int td_add_generator(PyObject *module);
 PyMethodDef *td_exchange_methods(void);
 PyObject *td_basic_view(PyObject *module, PyObject *args);
+PyObject *td_load_extension(PyObject *module, PyObject *path);
+PyObject *td_call_kernel(PyObject *module, PyObject *args);
 
 /* ---- the interpreter lock around heavy kernels: only a thread that entered through the dispatcher holds it ---- */
 static _Thread_local int unlocked;
@@ -101,6 +103,8 @@ static PyMethodDef methods[] = {
     {"memory_set_limit", memory_set_limit, METH_O, "Most bytes that freed blocks may keep."},
     {"memory_fail_at", memory_fail_at, METH_O, "Tests: the n-th allocation from now fails; 0 is off."},
     {"call_backend", td_call_backend, METH_VARARGS, "call_backend(op, arguments): run a kernel below every layer."},
+    {"load_extension", td_load_extension, METH_O, "load_extension(path): kernels of a library built against taeda/abi.h, by name."},
+    {"call_kernel", td_call_kernel, METH_VARARGS, "call_kernel(kernel, tensors): run one of them."},
     {"basic_view", td_basic_view, METH_VARARGS, "basic_view(tensor, key): one view, or None for an advanced key."},
     {"result_types", td_result_types, METH_NOARGS, "The named-tuple types of results, by name."},
     {"op_rows", op_rows, METH_NOARGS, "(name, family, kind, namespace, target, flags) of every op."},
