@@ -215,12 +215,20 @@ static int grow_outs(Node *n, int nouts) /* Tensor[] results: as many as there a
     return 0;
 }
 
+static int is_argument(const td_frame *f, const PyObject *o)
+{
+    for (int k = 0; k < f->schema->nparams; k++)
+        if (f->obj[k] == o) return 1;
+    return 0;
+}
+
 static int set_history(Node *n, const Rule *rule, td_frame *f, PyObject *const *outs, int nouts)
 {
     for (int k = 0; k < nouts; k++) {
         if (!differentiable(rule, k, outs[k])) continue;
         PyTensor *p = (PyTensor *)outs[k];
         int target = f->inplace ? 0 : k < TD_MAX_OUTS ? f->schema->return_alias[k] : -1;
+        if (target < 0 && is_argument(f, outs[k])) continue; /* contiguous and relatives may answer with self: no new history */
         if (k == 0 && target >= 0) {
             if (td_rebase_history(p, n, n->first_edge[target]) < 0) return -1;
             continue;
