@@ -51,6 +51,11 @@ def one_hot(self: Tensor, num_classes: int) -> Tensor:
     return zeros.scatter_(-1, self.unsqueeze(-1), 1)
 
 
+def nonzero_tuple(self: Tensor, as_tuple: bool) -> Tensor | tuple[Tensor, ...]:
+    """`nonzero_numpy` or `nonzero`."""
+    return self.nonzero_numpy() if as_tuple else self.nonzero()
+
+
 def nonzero_static(self: Tensor, size: int, fill_value: int) -> Tensor:
     """Exactly `size` rows."""
     if size < 0:

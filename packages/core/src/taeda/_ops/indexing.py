@@ -58,6 +58,10 @@ op("nonzero(Tensor self) -> Tensor", c="nonzero", variants="function method out"
    doc="Coordinates of the elements that are not 0, a row each.")
 op("nonzero_numpy(Tensor self) -> Tensor[]", c="nonzero_numpy", variants="function method", tags="reads_value",
    doc="Coordinates of the elements that are not 0, a tensor for each dimension.")
+op("nonzero.tuple(Tensor self, *, bool as_tuple) -> Tensor[]", composite=True,
+   doc="With as_tuple a tensor for each dimension, else a row for each element.")
+op("where(Tensor condition) -> Tensor[]", c="nonzero_numpy", variants="function", tags="reads_value",
+   doc="Coordinates of the elements that are not 0, a tensor for each dimension.")
 op("argwhere(Tensor self) -> Tensor", c="nonzero", tags="reads_value", doc="Coordinates of the elements that are not 0, a row each.")
 op("nonzero_static(Tensor self, *, int size, int fill_value=-1) -> Tensor", composite=True,
    doc="nonzero with a fixed number of rows: cut off, or filled up.")

@@ -1,0 +1,19 @@
+"""Derivatives of what writes whole tensors. Factories take no tensor, or only its shape and dtype."""
+
+from __future__ import annotations
+
+from ._registry import not_differentiable, rule
+
+for _name in ("empty_like", "zeros_like", "ones_like", "full_like", "new_empty", "new_empty_strided", "new_zeros", "new_ones", "new_full"):
+    not_differentiable(_name, "only the shape and dtype of its argument count")
+
+rule("tril", self=lambda grad, diagonal: grad.tril(diagonal))
+rule("triu", self=lambda grad, diagonal: grad.triu(diagonal))
+rule("diag_embed", self=lambda grad, offset, dim1, dim2: grad.diagonal(offset, dim1, dim2))
+rule("fill.Scalar", self=lambda grad: None)
+rule("fill.Tensor", self=lambda grad: None, value=lambda grad: grad.sum())
+rule("fill_.Scalar", self=lambda grad: None)
+rule("fill_.Tensor", self=lambda grad: None, value=lambda grad: grad.sum())
+rule("zero_", self=lambda grad: None)
+rule("copy_", self=lambda grad: None, src=lambda grad: grad)
+rule("complex", real=lambda grad: grad.real, imag=lambda grad: grad.imag)
