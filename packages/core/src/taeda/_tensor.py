@@ -270,7 +270,7 @@ def to(
     same_format = memory_format in (None, _core.preserve_format) or self.is_contiguous(memory_format=memory_format)
     if same_dtype and same_device and same_format and not copy:
         return self
-    return self._to_copy(dtype=dtype, device=device, memory_format=memory_format)
+    return _core.functions[""]["_to_copy"](self, dtype=dtype, device=device, memory_format=memory_format)
 
 
 @_method
