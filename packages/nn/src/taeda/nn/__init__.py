@@ -1,0 +1,13 @@
+"""Modules with parameters, buffers, hooks and state dicts; layers, losses and initialisation.
+
+>>> from taeda import nn
+>>> model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+>>> model(taeda.zeros(3, 4)).shape
+taeda.Size([3, 2])
+"""
+
+from __future__ import annotations
+
+from . import attention, functional, init, modules, parameter, utils
+from .modules import *  # noqa: F403 - the files of `modules` name what they give
+from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter

@@ -1,0 +1,238 @@
+"""Nonlinearities: elementwise ones, and those that look along a dimension."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import taeda
+from taeda import Tensor
+
+__all__ = [
+    "celu",
+    "celu_",
+    "elu",
+    "elu_",
+    "gelu",
+    "glu",
+    "gumbel_softmax",
+    "hardshrink",
+    "hardsigmoid",
+    "hardswish",
+    "hardtanh",
+    "hardtanh_",
+    "leaky_relu",
+    "leaky_relu_",
+    "log_softmax",
+    "logsigmoid",
+    "mish",
+    "prelu",
+    "relu",
+    "relu6",
+    "relu_",
+    "rrelu",
+    "rrelu_",
+    "selu",
+    "selu_",
+    "sigmoid",
+    "silu",
+    "softmax",
+    "softmin",
+    "softplus",
+    "softshrink",
+    "softsign",
+    "tanh",
+    "tanhshrink",
+    "threshold",
+    "threshold_",
+]
+
+_nn = taeda._C._nn
+
+celu_ = taeda.celu_
+elu_ = _nn.elu_
+gelu = _nn.gelu
+hardshrink = taeda.hardshrink
+hardtanh_ = _nn.hardtanh_
+leaky_relu_ = _nn.leaky_relu_
+logsigmoid = _nn.log_sigmoid
+prelu = taeda.prelu
+relu_ = taeda.relu_
+rrelu_ = taeda.rrelu_
+selu_ = taeda.selu_
+softplus = _nn.softplus
+softshrink = _nn.softshrink
+threshold_ = taeda.threshold_
+
+
+# ---- piecewise linear ----
+
+
+def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+    """x where x > threshold, else `value`."""
+    run = taeda.threshold_ if inplace else taeda.threshold
+    return run(input, threshold, value)
+
+
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """max(x, 0)."""
+    return taeda.relu_(input) if inplace else taeda.relu(input)
+
+
+def hardtanh(
+    input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
+) -> Tensor:
+    """x held within [min_val, max_val]. Raises ValueError if min_val is the larger."""
+    if min_val > max_val:
+        raise ValueError(
+            f"min_val cannot be greater than max_val, got min_val={min_val} and max_val={max_val}"
+        )
+    run = _nn.hardtanh_ if inplace else _nn.hardtanh
+    return run(input, min_val, max_val)
+
+
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
+    """x held within [0, 6]."""
+    return hardtanh(input, 0.0, 6.0, inplace)
+
+
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
+    """x, times `negative_slope` where x is negative."""
+    run = _nn.leaky_relu_ if inplace else _nn.leaky_relu
+    return run(input, negative_slope)
+
+
+def rrelu(
+    input: Tensor,
+    lower: float = 1.0 / 8,
+    upper: float = 1.0 / 3,
+    training: bool = False,
+    inplace: bool = False,
+) -> Tensor:
+    """x, times a slope where x is negative: drawn from [lower, upper) in training, else their mean."""
+    run = taeda.rrelu_ if inplace else taeda.rrelu
+    return run(input, lower, upper, training)
+
+
+def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
+    """relu6(x + 3) / 6."""
+    return _nn.hardsigmoid_(input) if inplace else _nn.hardsigmoid(input)
+
+
+def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
+    """x · relu6(x + 3) / 6."""
+    return _nn.hardswish_(input) if inplace else _nn.hardswish(input)
+
+
+# ---- smooth ----
+
+
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """x where x > 0, else alpha · (exp(x) - 1)."""
+    return _nn.elu_(input, alpha) if inplace else _nn.elu(input, alpha)
+
+
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
+    """elu with the scale and alpha that keep mean 0 and variance 1."""
+    return taeda.selu_(input) if inplace else taeda.selu(input)
+
+
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """max(x, 0) + min(0, alpha · (exp(x / alpha) - 1))."""
+    return taeda.celu_(input, alpha) if inplace else taeda.celu(input, alpha)
+
+
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
+    """x · sigmoid(x)."""
+    return _nn.silu_(input) if inplace else _nn.silu(input)
+
+
+def mish(input: Tensor, inplace: bool = False) -> Tensor:
+    """x · tanh(softplus(x))."""
+    return _nn.mish_(input) if inplace else _nn.mish(input)
+
+
+def sigmoid(input: Tensor) -> Tensor:
+    """1 / (1 + exp(-x))."""
+    return input.sigmoid()
+
+
+def tanh(input: Tensor) -> Tensor:
+    """The hyperbolic tangent."""
+    return input.tanh()
+
+
+def tanhshrink(input: Tensor) -> Tensor:
+    """x - tanh(x)."""
+    return input - input.tanh()
+
+
+def softsign(input: Tensor) -> Tensor:
+    """x / (1 + |x|)."""
+    return input / (input.abs() + 1)
+
+
+# ---- along a dimension ----
+
+
+def glu(input: Tensor, dim: int = -1) -> Tensor:
+    """The first half along `dim` times the sigmoid of the second. Raises RuntimeError if there are no halves."""
+    if input.dim() == 0:
+        raise RuntimeError("glu does not support scalars because halving size must be even")
+    return _nn.glu(input, dim)
+
+
+def _implicit_dim(name: str, ndim: int) -> int:
+    warnings.warn(
+        f"Implicit dimension choice for {name} has been deprecated. "
+        "Change the call to include dim=X as an argument.",
+        stacklevel=4,
+    )
+    return 0 if ndim in (0, 1, 3) else 1
+
+
+def softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
+) -> Tensor:
+    """exp(x) scaled to a sum of 1 along `dim`; computed in `dtype` if one is given."""
+    if dim is None:
+        dim = _implicit_dim("softmax", input.dim())
+    return taeda.softmax(input, dim) if dtype is None else taeda.softmax(input, dim, dtype=dtype)
+
+
+def softmin(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
+) -> Tensor:
+    """softmax(-x)."""
+    if dim is None:
+        dim = _implicit_dim("softmin", input.dim())
+    return softmax(-input, dim, dtype=dtype)
+
+
+def log_softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
+) -> Tensor:
+    """log(softmax(x)), without the loss of digits of doing one after the other."""
+    if dim is None:
+        dim = _implicit_dim("log_softmax", input.dim())
+    if dtype is None:
+        return taeda.log_softmax(input, dim)
+    return taeda.log_softmax(input, dim, dtype=dtype)
+
+
+def gumbel_softmax(
+    logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
+) -> Tensor:
+    """A differentiable draw from the categories along `dim`, sharper for a small `tau`.
+
+    With `hard` the result is one-hot, with the gradient of the soft one.
+    """
+    if eps != 1e-10:
+        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
+    noise = -taeda.empty_like(logits, memory_format=taeda.legacy_contiguous_format).exponential_().log()
+    soft = ((logits + noise) / tau).softmax(dim)
+    if not hard:
+        return soft
+    chosen = soft.max(dim, keepdim=True)[1]
+    one_hot = taeda.zeros_like(soft, memory_format=taeda.legacy_contiguous_format)
+    return one_hot.scatter_(dim, chosen, 1.0) - soft.detach() + soft

@@ -1,0 +1,288 @@
+"""Attention: the operation itself, and the many-headed form with its projections."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+
+import taeda
+from taeda import Tensor
+
+from .dropout import dropout
+from .linear import linear
+from .padding import pad
+
+__all__ = ["multi_head_attention_forward", "scaled_dot_product_attention"]
+
+scaled_dot_product_attention = taeda._C._nn.scaled_dot_product_attention
+
+
+def canonical_mask(
+    mask: Tensor | None,
+    name: str,
+    other_dtype: taeda.dtype | None,
+    other_name: str,
+    target_dtype: taeda.dtype,
+    check_other: bool = True,
+) -> Tensor | None:
+    """A mask to be added: a boolean one becomes -inf where it is True. Raises RuntimeError for other dtypes."""
+    if mask is None:
+        return None
+    if mask.dtype != taeda.bool and not mask.is_floating_point():
+        raise RuntimeError(f"only bool and floating types of {name} are supported, got {mask.dtype}")
+    if check_other and other_dtype is not None and mask.dtype != other_dtype:
+        warnings.warn(
+            f"Support for mismatched {name} and {other_name} is deprecated. Use same type for both instead.",
+            stacklevel=3,
+        )
+    if mask.is_floating_point():
+        return mask
+    return taeda.zeros_like(mask, dtype=target_dtype).masked_fill_(mask, -math.inf)
+
+
+@dataclass
+class _Heads:
+    """Sizes that all steps of many-headed attention need."""
+
+    length: int
+    batch: int
+    embed: int
+    count: int
+
+    @property
+    def size(self) -> int:
+        return self.embed // self.count
+
+    def split(self, x: Tensor) -> Tensor:
+        """(L, N, E) to (N · heads, L, head size)."""
+        return x.contiguous().view(x.size(0), self.batch * self.count, self.size).transpose(0, 1)
+
+
+def multi_head_attention_forward(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    embed_dim_to_check: int,
+    num_heads: int,
+    in_proj_weight: Tensor | None,
+    in_proj_bias: Tensor | None,
+    bias_k: Tensor | None,
+    bias_v: Tensor | None,
+    add_zero_attn: bool,
+    dropout_p: float,
+    out_proj_weight: Tensor,
+    out_proj_bias: Tensor | None,
+    training: bool = True,
+    key_padding_mask: Tensor | None = None,
+    need_weights: bool = True,
+    attn_mask: Tensor | None = None,
+    use_separate_proj_weight: bool = False,
+    q_proj_weight: Tensor | None = None,
+    k_proj_weight: Tensor | None = None,
+    v_proj_weight: Tensor | None = None,
+    static_k: Tensor | None = None,
+    static_v: Tensor | None = None,
+    average_attn_weights: bool = True,
+    is_causal: bool = False,
+) -> tuple[Tensor, Tensor | None]:
+    """Project query, key and value (L, N, E), attend in each head, and project the result.
+
+    Masks: `attn_mask` (L, S) or (N · heads, L, S), `key_padding_mask` (N, S); True, or -inf, hides. The
+    second result is the weights (N, L, S), of each head (N, heads, L, S) unless averaged, or None. Inputs
+    without N give results without N. Raises AssertionError or RuntimeError where shapes do not fit.
+    """
+    batched = _check_ranks(query, key, value, key_padding_mask, attn_mask, num_heads)
+    if not batched:
+        query, key, value = (t.unsqueeze(1) for t in (query, key, value))
+        key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
+    heads = _Heads(query.size(0), query.size(1), query.size(2), num_heads)
+    _check_sizes(heads, embed_dim_to_check, key, value, use_separate_proj_weight)
+    if is_causal and attn_mask is None:
+        raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
+    key_padding_mask = canonical_mask(
+        key_padding_mask,
+        "key_padding_mask",
+        None if attn_mask is None else attn_mask.dtype,
+        "attn_mask",
+        query.dtype,
+    )
+    if is_causal and key_padding_mask is None and not need_weights:
+        attn_mask = None  # the operation makes the causal mask itself
+    else:
+        attn_mask = canonical_mask(attn_mask, "attn_mask", None, "", query.dtype, False)
+        is_causal = is_causal and key_padding_mask is None
+    weights = (
+        (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else in_proj_weight
+    )
+    q, k, v = _project(query, key, value, weights, in_proj_bias)
+    attn_mask = _expanded_mask(attn_mask, heads, key.size(0))
+    if bias_k is not None and bias_v is not None:
+        if static_k is not None or static_v is not None:
+            raise AssertionError("bias cannot be added to static key or value")
+        k = taeda.cat([k, bias_k.repeat(1, heads.batch, 1)])
+        v = taeda.cat([v, bias_v.repeat(1, heads.batch, 1)])
+        attn_mask, key_padding_mask = _one_more(attn_mask), _one_more(key_padding_mask)
+    q = heads.split(q)
+    k = heads.split(k) if static_k is None else _checked_static(static_k, "static_k", heads)
+    v = heads.split(v) if static_v is None else _checked_static(static_v, "static_v", heads)
+    if add_zero_attn:
+        zero = taeda.zeros((k.size(0), 1, heads.size), dtype=k.dtype, device=k.device)
+        k, v = taeda.cat([k, zero], 1), taeda.cat([v, zero], 1)
+        attn_mask, key_padding_mask = _one_more(attn_mask), _one_more(key_padding_mask)
+    mask = _merged_mask(attn_mask, key_padding_mask, heads, k.size(1))
+    p = dropout_p if training else 0.0
+    if need_weights:
+        output, shares = _attend_with_weights(q, k, v, mask, p)
+        output = linear(_joined(output, heads), out_proj_weight, out_proj_bias)
+        shares = shares.view(heads.batch, num_heads, heads.length, k.size(1))
+        shares = shares.mean(1) if average_attn_weights else shares
+        return (output, shares) if batched else (output.squeeze(1), shares.squeeze(0))
+    output = _attend(q, k, v, mask, p, is_causal, heads)
+    output = linear(output, out_proj_weight, out_proj_bias)
+    return (output if batched else output.squeeze(1)), None
+
+
+# ---- checks ----
+
+
+def _check_ranks(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    key_padding_mask: Tensor | None,
+    attn_mask: Tensor | None,
+    num_heads: int,
+) -> bool:
+    """Is there a batch dimension? Raises AssertionError for ranks that do not fit."""
+    rank = query.dim()
+    if rank not in (2, 3):
+        raise AssertionError(
+            f"query should be unbatched 2D or batched 3D tensor but received {rank}-D query tensor"
+        )
+    kind = "batched" if rank == 3 else "unbatched"
+    if key.dim() != rank or value.dim() != rank:
+        raise AssertionError(
+            f"For {kind} ({rank}-D) `query`, expected `key` and `value` to be {rank}-D but found "
+            f"{key.dim()}-D and {value.dim()}-D tensors respectively"
+        )
+    if key_padding_mask is not None and key_padding_mask.dim() != rank - 1:
+        raise AssertionError(
+            f"For {kind} ({rank}-D) `query`, expected `key_padding_mask` to be `None` or {rank - 1}-D but "
+            f"found {key_padding_mask.dim()}-D tensor instead"
+        )
+    if attn_mask is not None and attn_mask.dim() not in (2, 3):
+        raise AssertionError(
+            f"For {kind} ({rank}-D) `query`, expected `attn_mask` to be `None`, 2-D or 3-D but found "
+            f"{attn_mask.dim()}-D tensor instead"
+        )
+    if rank == 2 and attn_mask is not None and attn_mask.dim() == 3:
+        wanted = (num_heads, query.size(0), key.size(0))
+        if tuple(attn_mask.shape) != wanted:
+            raise AssertionError(f"Expected `attn_mask` shape to be {wanted} but got {tuple(attn_mask.shape)}")
+    return rank == 3
+
+
+def _check_sizes(heads: _Heads, embed: int, key: Tensor, value: Tensor, separate: bool) -> None:
+    if heads.embed != embed:
+        raise AssertionError(f"was expecting embedding dimension of {embed}, but got {heads.embed}")
+    if heads.size * heads.count != embed:
+        raise AssertionError(f"embed_dim {embed} not divisible by num_heads {heads.count}")
+    if separate:
+        if key.shape[:2] != value.shape[:2]:
+            raise AssertionError(
+                f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}"
+            )
+    elif key.shape != value.shape:
+        raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
+
+
+def _checked_static(given: Tensor, name: str, heads: _Heads) -> Tensor:
+    if given.size(0) != heads.batch * heads.count or given.size(2) != heads.size:
+        raise AssertionError(
+            f"expecting {name} of sizes ({heads.batch * heads.count}, *, {heads.size}), but got {tuple(given.shape)}"
+        )
+    return given
+
+
+# ---- steps ----
+
+
+def _project(
+    query: Tensor, key: Tensor, value: Tensor, weights: object, bias: Tensor | None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The three projections; one product does all of them if all have one input."""
+    embed = query.size(-1)
+    if isinstance(weights, Tensor) and query is key and key is value:
+        packed = linear(query, weights, bias)
+        q, k, v = packed.split(embed, -1)
+        return q, k, v
+    parts = weights.chunk(3) if isinstance(weights, Tensor) else weights
+    if not isinstance(parts, tuple) or any(part is None for part in parts):
+        raise AssertionError("separate projections need q_proj_weight, k_proj_weight and v_proj_weight")
+    biases = (None, None, None) if bias is None else bias.chunk(3)
+    triple = [
+        linear(x, w, b) for x, w, b in zip((query, key, value), parts, biases, strict=True)
+    ]
+    return triple[0], triple[1], triple[2]
+
+
+def _expanded_mask(mask: Tensor | None, heads: _Heads, source: int) -> Tensor | None:
+    """(1 or N · heads, L, S). Raises RuntimeError for another shape."""
+    if mask is None:
+        return None
+    wanted = (heads.length, source)
+    if mask.dim() == 3:
+        wanted = (heads.batch * heads.count, *wanted)
+    if tuple(mask.shape) != wanted:
+        raise RuntimeError(
+            f"The shape of the {mask.dim()}D attn_mask is {tuple(mask.shape)}, but should be {wanted}."
+        )
+    return mask.unsqueeze(0) if mask.dim() == 2 else mask
+
+
+def _one_more(mask: Tensor | None) -> Tensor | None:
+    return None if mask is None else pad(mask, (0, 1))
+
+
+def _merged_mask(
+    attn_mask: Tensor | None, key_padding: Tensor | None, heads: _Heads, source: int
+) -> Tensor | None:
+    if key_padding is None:
+        return attn_mask
+    if tuple(key_padding.shape) != (heads.batch, source):
+        raise AssertionError(
+            f"expecting key_padding_mask shape of {(heads.batch, source)}, but got {tuple(key_padding.shape)}"
+        )
+    wide = key_padding.view(heads.batch, 1, 1, source).expand(-1, heads.count, -1, -1)
+    wide = wide.reshape(heads.batch * heads.count, 1, source)
+    return wide if attn_mask is None else attn_mask + wide
+
+
+def _attend_with_weights(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, p: float
+) -> tuple[Tensor, Tensor]:
+    scaled = q * math.sqrt(1.0 / q.size(-1))
+    scores = taeda.bmm(scaled, k.transpose(-2, -1))
+    if mask is not None:
+        scores = scores + mask
+    shares = scores.softmax(-1)
+    if p > 0.0:
+        shares = dropout(shares, p)
+    return taeda.bmm(shares, v), shares
+
+
+def _attend(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, p: float, causal: bool, heads: _Heads
+) -> Tensor:
+    q, k, v = (t.view(heads.batch, heads.count, -1, heads.size) for t in (q, k, v))
+    if mask is not None:
+        shared = mask.size(0) == 1
+        mask = mask.unsqueeze(0) if shared else mask.view(heads.batch, heads.count, -1, k.size(2))
+    output = scaled_dot_product_attention(q, k, v, mask, p, causal)
+    return output.permute(2, 0, 1, 3).reshape(heads.length, heads.batch, heads.embed)
+
+
+def _joined(output: Tensor, heads: _Heads) -> Tensor:
+    """(N · heads, L, head size) to (L, N, E)."""
+    return output.transpose(0, 1).reshape(heads.length, heads.batch, heads.embed)

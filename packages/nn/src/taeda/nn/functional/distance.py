@@ -1,0 +1,57 @@
+"""Distances, similarities and norms between and of vectors."""
+
+from __future__ import annotations
+
+import taeda
+from taeda import Tensor
+
+__all__ = ["cosine_similarity", "normalize", "one_hot", "pairwise_distance", "pdist"]
+
+one_hot = taeda._C._nn.one_hot
+
+
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
+    """x1 · x2 / (max(|x1|, eps) · max(|x2|, eps)) along `dim`; the shapes broadcast."""
+    if not (x1.is_floating_point() or x1.is_complex()) or not (
+        x2.is_floating_point() or x2.is_complex()
+    ):
+        raise RuntimeError(
+            f"expected common dtype to be floating point, yet common dtype is {taeda.result_type(x1, x2)}"
+        )
+    dtype = taeda.promote_types(x1.dtype, x2.dtype)
+    x1, x2 = taeda.broadcast_tensors(x1.to(dtype), x2.to(dtype))
+    return (_unit(x1, dim, eps) * _unit(x2, dim, eps)).sum(dim)
+
+
+def _unit(x: Tensor, dim: int, eps: float) -> Tensor:
+    return x / taeda.linalg.vector_norm(x, 2, dim, keepdim=True).clamp_min(eps)
+
+
+def pairwise_distance(
+    x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
+) -> Tensor:
+    """The p-norm of x1 - x2 + eps along the last dimension; the shapes broadcast."""
+    return taeda.linalg.vector_norm(x1 - x2 + eps, p, -1, keepdim=keepdim)
+
+
+def pdist(input: Tensor, p: float = 2.0) -> Tensor:
+    """The p-norm distances between all pairs of rows of an (N, M) matrix, row by row of the upper triangle.
+
+    Raises RuntimeError for another rank, a dtype that is not floating, or a negative p.
+    """
+    if input.dim() != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {input.dim()}D")
+    if not input.is_floating_point():
+        raise RuntimeError(f"pdist only supports floating-point dtypes, got {input.dtype}")
+    if p < 0:
+        raise RuntimeError(f"pdist only supports non-negative p values, got {p}")
+    rows, columns = taeda.triu_indices(input.size(0), input.size(0), 1, device=input.device)
+    return taeda.linalg.vector_norm(input[rows] - input[columns], p, -1)
+
+
+def normalize(
+    input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None
+) -> Tensor:
+    """x / max(|x|_p, eps) along `dim`."""
+    length = taeda.linalg.vector_norm(input, p, dim, keepdim=True).clamp_min(eps)
+    return input / length if out is None else taeda.div(input, length, out=out)

@@ -1,0 +1,197 @@
+"""Rows of a table by their numbers: one by one, or reduced over bags."""
+
+from __future__ import annotations
+
+import taeda
+from taeda import Tensor
+
+__all__ = ["embedding", "embedding_bag"]
+
+_embedding = taeda.embedding
+
+
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
+    """weight[input]: every index becomes a row, at the end of the shape.
+
+    The row `padding_idx` gets no gradient. With `max_norm`, rows that are used and longer are shortened
+    in place. Raises IndexError for an index outside of the table.
+    """
+    if padding_idx is None:
+        padding_idx = -1
+    else:
+        rows = weight.size(0)
+        if not -rows <= padding_idx < rows:
+            raise AssertionError(
+                f"Padding_idx must be within num_embeddings: {padding_idx} is not in [{-rows}, {rows - 1}]"
+            )
+        padding_idx %= rows
+    if max_norm is not None:
+        input = input.contiguous()
+        _shorten_rows(weight, input, max_norm, norm_type)
+    return _embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
+
+
+def _shorten_rows(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> None:
+    """Scale the rows that are used to a norm of at most `max_norm`, in place."""
+    with taeda.no_grad():
+        used = indices.reshape(-1).unique().long()
+        rows = weight.index_select(0, used)
+        norms = taeda.linalg.vector_norm(rows, norm_type, 1, keepdim=True)
+        too_long = (norms > max_norm).squeeze(1)
+        shortened = rows * (max_norm / (norms + 1e-7))
+        weight.index_copy_(0, used[too_long], shortened[too_long])
+
+
+def embedding_bag(
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Tensor:
+    """The sum, mean or maximum of the rows of every bag, as (bags, features).
+
+    A 2-D input has a bag in each row; a 1-D input is cut at `offsets`, the first of which is 0. Indices
+    equal to `padding_idx` do not count; an empty bag gives zeros. `per_sample_weights` scale the rows of
+    a sum. Raises ValueError for arguments that do not fit together, RuntimeError for an index outside of
+    the table.
+    """
+    _check_bags(input, weight, offsets, mode, per_sample_weights, scale_grad_by_freq, sparse)
+    if input.dim() == 2:
+        bags, length = input.shape
+        offsets = taeda.arange(0, input.numel(), length, device=input.device) if length else (
+            taeda.zeros(bags, dtype=taeda.int64, device=input.device)
+        )
+        include_last_offset = False
+    assert offsets is not None  # checked above
+    flat = input.reshape(-1)
+    weights = None if per_sample_weights is None else per_sample_weights.reshape(-1)
+    if padding_idx is not None:
+        padding_idx = _wrapped(padding_idx, weight.size(0))
+    if max_norm is not None:
+        _shorten_rows(weight, flat, max_norm, norm_type)
+    bag, count = _bag_of_each(flat, offsets, include_last_offset)
+    rows = embedding(flat, weight, padding_idx, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
+    if padding_idx is not None:
+        kept = (flat != padding_idx).nonzero().squeeze(1)
+        rows, bag = rows.index_select(0, kept), bag.index_select(0, kept)
+        weights = None if weights is None else weights.index_select(0, kept)
+    return _reduce_bags(rows, bag, count, mode, weights)
+
+
+def _check_bags(
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None,
+    mode: str,
+    weights: Tensor | None,
+    scale_grad_by_freq: bool,
+    sparse: bool,
+) -> None:
+    if mode not in ("sum", "mean", "max"):
+        raise ValueError(f"mode has to be one of sum, mean or max, but got {mode!r}")
+    if weights is not None and weights.shape != input.shape:
+        raise ValueError(
+            f"embedding_bag: If per_sample_weights ({tuple(weights.shape)}) is not None, then it must have "
+            f"the same shape as the input ({tuple(input.shape)})"
+        )
+    if weights is not None and mode != "sum":
+        raise NotImplementedError(
+            "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for "
+            f"mode='sum' (got mode='{mode}')."
+        )
+    if mode == "max" and scale_grad_by_freq:
+        raise ValueError("max mode does not support scaling the gradient by the frequency")
+    if mode == "max" and sparse:
+        raise ValueError("max mode does not support sparse weights")
+    if weight.dim() != 2:
+        raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}")
+    if input.dim() == 2 and offsets is not None:
+        raise ValueError(
+            "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed "
+            f"length sequences. However, found offsets of type {type(offsets)}"
+        )
+    if input.dim() == 1 and (offsets is None or offsets.dim() != 1):
+        found = None if offsets is None else f"Tensor of dimension {offsets.dim()}"
+        raise ValueError(f"offsets has to be a 1D Tensor but got {found}")
+    if input.dim() not in (1, 2):
+        raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}")
+    for name, tensor in (("input", input), ("offsets", offsets)):
+        if tensor is not None and tensor.dtype not in (taeda.int64, taeda.int32):
+            raise RuntimeError(f"embedding_bag: {name} must be of dtype int64 or int32, but got {tensor.dtype}")
+    if weights is not None and weights.dtype != weight.dtype:
+        raise RuntimeError(
+            f"embedding_bag: weight ({weight.dtype}) and per_sample_weights ({weights.dtype}) must have the same dtype"
+        )
+    _check_indices(input.reshape(-1), weight.size(0))
+
+
+def _check_indices(flat: Tensor, rows: int) -> None:
+    if flat.is_meta:
+        return
+    bad = ((flat < 0) | (flat >= rows)).nonzero()
+    if bad.numel():
+        at = int(bad[0, 0])
+        raise RuntimeError(
+            f"Index {at} of input takes value {int(flat[at])} which is not in the valid range [0, {rows})"
+        )
+
+
+def _wrapped(padding_idx: int, rows: int) -> int:
+    if not -rows <= padding_idx < rows:
+        raise RuntimeError(
+            f"padding_idx must be within the number of embeddings, {-rows} through {rows - 1}, but got {padding_idx}"
+        )
+    return padding_idx % rows
+
+
+def _bag_of_each(flat: Tensor, offsets: Tensor, last: bool) -> tuple[Tensor, int]:
+    """The bag of each index, and the number of bags."""
+    count = offsets.numel() - 1 if last else offsets.numel()
+    if count < 0:
+        raise RuntimeError("include_last_offset: number of offsets should be at least 1")
+    if offsets.numel():
+        if int(offsets[0]) != 0:
+            raise RuntimeError(
+                "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
+                f"position 0. However, got {int(offsets[0])}"
+            )
+        if int(offsets[-1]) > flat.numel():
+            raise RuntimeError(
+                f"offsets[-1] can not be greater than input's length {flat.numel()} but got offsets[-1] of {int(offsets[-1])}"
+            )
+    starts = (offsets[:-1] if last else offsets).long()
+    begun = taeda.zeros(flat.numel() + 1, dtype=taeda.int64, device=flat.device)
+    begun.index_add_(0, starts, taeda.ones_like(starts))
+    return begun.cumsum(0)[:-1] - 1, count
+
+
+def _reduce_bags(
+    rows: Tensor, bag: Tensor, count: int, mode: str, weights: Tensor | None
+) -> Tensor:
+    zeros = taeda.zeros((count, rows.size(1)), dtype=rows.dtype, device=rows.device)
+    if mode == "max":
+        index = bag.unsqueeze(1).expand_as(rows)
+        return zeros.scatter_reduce(0, index, rows, "amax", include_self=False)
+    if weights is not None:
+        rows = rows * weights.unsqueeze(1)
+    total = zeros.index_add(0, bag, rows)
+    if mode == "sum":
+        return total
+    ones = taeda.ones(bag.numel(), dtype=rows.dtype, device=rows.device)
+    sizes = taeda.zeros(count, dtype=rows.dtype, device=rows.device).index_add_(0, bag, ones)
+    return total / sizes.clamp_min(1).unsqueeze(1)

@@ -1,0 +1,164 @@
+"""Losses that compare pairs and triples of inputs, or an input with a sign."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import taeda
+from taeda import Tensor
+
+from ._reduction import choose, code, reduce as reduced
+from .activation import softplus
+from .distance import pairwise_distance
+
+__all__ = [
+    "cosine_embedding_loss",
+    "hinge_embedding_loss",
+    "margin_ranking_loss",
+    "soft_margin_loss",
+    "triplet_margin_loss",
+    "triplet_margin_with_distance_loss",
+]
+
+
+def soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """log(1 + exp(-target · x)), where targets are 1 or -1."""
+    reduction = choose(size_average, reduce, reduction)
+    return reduced(softplus(-target * input), reduction)
+
+
+def hinge_embedding_loss(
+    input: Tensor,
+    target: Tensor,
+    margin: float = 1.0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """x where the target is 1, max(0, margin - x) where it is -1."""
+    reduction = choose(size_average, reduce, reduction)
+    zero = taeda.zeros((), dtype=input.dtype, device=input.device)
+    far = taeda.where(target != 1, (margin - input).clamp_min(0), zero)
+    return reduced(far + taeda.where(target != -1, input, zero), reduction)
+
+
+def margin_ranking_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """max(0, -target · (x1 - x2) + margin): a target of 1 wants x1 to be the larger.
+
+    Raises RuntimeError unless all have the same number of dimensions.
+    """
+    reduction = choose(size_average, reduce, reduction)
+    if not input1.dim() == input2.dim() == target.dim():
+        raise RuntimeError(
+            "margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: "
+            f"{input1.shape}, input2: {input2.shape}, target: {target.shape} "
+        )
+    return reduced((-target * (input1 - input2) + margin).clamp_min(0), reduction)
+
+
+def cosine_embedding_loss(
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """1 - cos where the target is 1, max(0, cos - margin) where it is -1.
+
+    Inputs (N, D) with targets (N), or (D) with one target. Raises RuntimeError for other ranks.
+    """
+    reduction = choose(size_average, reduce, reduction)
+    if target.dim() > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    wanted = target.dim() + 1
+    if input1.dim() != wanted or input2.dim() != wanted:
+        raise RuntimeError(
+            f"{target.dim()}D target tensor expects {wanted}D input tensors, but found inputs with sizes "
+            f"{list(input1.shape)} and {list(input2.shape)}."
+        )
+    tiny = 1e-12
+    product = (input1 * input2).sum(-1)
+    lengths = ((input1 * input1).sum(-1) + tiny) * ((input2 * input2).sum(-1) + tiny)
+    cosine = product / lengths.sqrt()
+    zero = taeda.zeros((), dtype=cosine.dtype, device=cosine.device)
+    loss = taeda.where(target == 1, 1 - cosine, zero)
+    return reduced(loss + taeda.where(target == -1, (cosine - margin).clamp_min(0), zero), reduction)
+
+
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2,
+    eps: float = 1e-6,
+    swap: bool = False,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """max(0, margin + |anchor - positive| - |anchor - negative|) of p-norms over the last dimension.
+
+    With `swap` the negative's distance is the smaller of those to the anchor and to the positive. Raises
+    ValueError unless the margin is positive, RuntimeError if the ranks differ.
+    """
+    reduction = choose(size_average, reduce, reduction)
+
+    def distance(a: Tensor, b: Tensor) -> Tensor:
+        return pairwise_distance(a, b, p, eps)
+
+    return _triplet(anchor, positive, negative, distance, margin, swap, reduction)
+
+
+def triplet_margin_with_distance_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    *,
+    distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
+    margin: float = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Tensor:
+    """`triplet_margin_loss` with a distance of one's own (the 2-norm if None)."""
+    code(reduction)
+    distance = pairwise_distance if distance_function is None else distance_function
+    return _triplet(anchor, positive, negative, distance, margin, swap, reduction)
+
+
+def _triplet(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    distance: Callable[[Tensor, Tensor], Tensor],
+    margin: float,
+    swap: bool,
+    reduction: str,
+) -> Tensor:
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    if not anchor.dim() == positive.dim() == negative.dim():
+        raise RuntimeError(
+            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, "
+            f"but got: anchor {anchor.dim()}D, positive {positive.dim()}D, and negative {negative.dim()}D inputs"
+        )
+    near, far = distance(anchor, positive), distance(anchor, negative)
+    if swap:
+        far = taeda.minimum(far, distance(positive, negative))
+    return reduced((margin + near - far).clamp_min(0), reduction)

@@ -1,0 +1,229 @@
+"""Losses between an input and a target of the same kind."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import taeda
+from taeda import Tensor
+
+from ._reduction import choose, code, reduce as reduced
+
+__all__ = [
+    "gaussian_nll_loss",
+    "huber_loss",
+    "kl_div",
+    "l1_loss",
+    "mse_loss",
+    "poisson_nll_loss",
+    "smooth_l1_loss",
+]
+
+_mse_loss = taeda._C._nn.mse_loss
+_l1_loss = taeda._C._nn.l1_loss
+
+
+def _warn_of_broadcast(input: Tensor, target: Tensor) -> None:
+    if target.shape != input.shape:
+        warnings.warn(
+            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). "
+            "This will likely lead to incorrect results due to broadcasting. Please ensure they have the "
+            "same size.",
+            stacklevel=3,
+        )
+
+
+def _weighted(loss: Tensor, weight: Tensor, input: Tensor, reduction: str, *, average: bool) -> Tensor:
+    """Losses times weights; their mean is over the weights if `average`, else over the elements."""
+    if weight.shape != input.shape:
+        raise ValueError(
+            f"Weights and input must have the same size, got {tuple(weight.shape)} and {tuple(input.shape)}."
+        )
+    loss = loss * weight
+    if reduction == "mean" and average:
+        return loss.sum() / weight.sum()
+    return reduced(loss, reduction)
+
+
+def mse_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
+    """(x - target)². A weighted mean is over the weights. Warns if the sizes differ."""
+    _warn_of_broadcast(input, target)
+    reduction = choose(size_average, reduce, reduction)
+    if weight is None:
+        return _mse_loss(*_expanded(input, target), code(reduction))
+    loss = _mse_loss(*_expanded(input, target), 0)
+    return _weighted(loss, weight, input, reduction, average=True)
+
+
+def l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
+    """|x - target|. A weighted mean is over the weights. Warns if the sizes differ."""
+    _warn_of_broadcast(input, target)
+    reduction = choose(size_average, reduce, reduction)
+    if weight is None:
+        return _l1_loss(*_expanded(input, target), code(reduction))
+    loss = _l1_loss(*_expanded(input, target), 0)
+    return _weighted(loss, weight, input, reduction, average=True)
+
+
+def _expanded(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    if input.shape == target.shape:
+        return input, target
+    both = taeda.broadcast_tensors(input, target)
+    return both[0], both[1]
+
+
+def _check_real(name: str, input: Tensor) -> None:
+    if not input.is_floating_point():
+        raise NotImplementedError(f"{name} is not implemented for {input.dtype}")
+
+
+def smooth_l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    beta: float = 1.0,
+) -> Tensor:
+    """Half the square over beta where |x - target| < beta, else the distance less beta / 2.
+
+    Raises RuntimeError for a negative beta.
+    """
+    _warn_of_broadcast(input, target)
+    reduction = choose(size_average, reduce, reduction)
+    if beta < 0:
+        raise RuntimeError(f"smooth_l1_loss does not support negative values for beta, got {beta}")
+    if beta == 0:
+        return _l1_loss(*_expanded(input, target), code(reduction))
+    _check_real("smooth_l1_loss", input)
+    gap = (input - target).abs()
+    return reduced(taeda.where(gap < beta, gap * gap * (0.5 / beta), gap - 0.5 * beta), reduction)
+
+
+def huber_loss(
+    input: Tensor,
+    target: Tensor,
+    reduction: str = "mean",
+    delta: float = 1.0,
+    weight: Tensor | None = None,
+) -> Tensor:
+    """Half the square where |x - target| < delta, else delta times the distance less delta / 2.
+
+    Raises RuntimeError unless delta is positive.
+    """
+    _warn_of_broadcast(input, target)
+    code(reduction)
+    if delta <= 0:
+        raise RuntimeError(f"huber_loss does not support non-positive values for delta, got {delta}")
+    _check_real("huber_loss", input)
+    gap = (input - target).abs()
+    loss = taeda.where(gap < delta, gap * gap * 0.5, (gap - 0.5 * delta) * delta)
+    if weight is None:
+        return reduced(loss, reduction)
+    return _weighted(loss, weight, input, reduction, average=False)
+
+
+def kl_div(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Tensor:
+    """target · (log target - x), where x are log-probabilities; "batchmean" divides by the batch alone."""
+    if reduction == "mean" and size_average is None and reduce is None:
+        warnings.warn(
+            "reduction: 'mean' divides the total loss by both the batch size and the support size."
+            "'batchmean' divides only by the batch size, and aligns with the KL div math definition.",
+            stacklevel=2,
+        )
+    batch = reduction == "batchmean"
+    reduction = choose(size_average, reduce, "sum" if batch else reduction)
+    if log_target:
+        loss = target.exp() * (target - input)
+    else:
+        loss = taeda.where(target > 0, target * target.clamp_min(_tiny(target)).log(), target * 0) - target * input
+    result = reduced(loss, reduction)
+    return result / input.size(0) if batch and input.dim() else result
+
+
+def _tiny(x: Tensor) -> float:
+    return taeda.finfo(x.dtype).tiny if x.is_floating_point() else 1
+
+
+def poisson_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    log_input: bool = True,
+    full: bool = False,
+    size_average: bool | None = None,
+    eps: float = 1e-8,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """exp(x) - target · x, or without `log_input` x - target · log(x + eps); `full` adds Stirling's term."""
+    reduction = choose(size_average, reduce, reduction)
+    loss = input.exp() - target * input if log_input else input - target * (input + eps).log()
+    if full:
+        several = target > 1
+        safe = taeda.where(several, target, taeda.ones_like(target))
+        stirling = safe * safe.log() - safe + 0.5 * (2 * math.pi * safe).log()
+        loss = loss + taeda.where(several, stirling, taeda.zeros_like(stirling))
+    return reduced(loss, reduction)
+
+
+def gaussian_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    var: Tensor | float,
+    full: bool = False,
+    eps: float = 1e-6,
+    reduction: str = "mean",
+) -> Tensor:
+    """(log var + (x - target)² / var) / 2; `full` adds log(2π) / 2. The variance counts as at least `eps`.
+
+    Raises ValueError for a negative variance, or one whose size fits neither x nor x without its last
+    dimension (or with 1 there).
+    """
+    variance = _variance(input, var)
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not valid")
+    if not variance.is_meta and bool((variance < 0).any()):
+        raise ValueError("var has negative entry/entries")
+    with taeda.no_grad():
+        shortfall = (eps - variance).clamp_min(0)
+    variance = variance + shortfall  # the gradient ignores the lower limit
+    loss = 0.5 * (variance.log() + (input - target).square() / variance)
+    if full:
+        loss = loss + 0.5 * math.log(2 * math.pi)
+    return reduced(loss, reduction)
+
+
+def _variance(input: Tensor, var: Tensor | float) -> Tensor:
+    if not isinstance(var, Tensor):
+        if var < 0:
+            raise ValueError(f"var has negative entry/entries: {var}")
+        return var * taeda.ones_like(input)
+    if var.shape == input.shape or var.dim() == 0:
+        return var
+    if var.shape == input.shape[:-1]:
+        return var.unsqueeze(-1)
+    if var.shape[:-1] == input.shape[:-1] and var.shape[-1] == 1:
+        return var
+    raise ValueError(f"var is of incorrect size: {tuple(var.shape)} for input {tuple(input.shape)}")

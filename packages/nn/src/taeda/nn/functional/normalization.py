@@ -1,0 +1,153 @@
+"""Normalisation over the batch, over channels, or over the last dimensions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import taeda
+from taeda import Tensor
+
+__all__ = [
+    "batch_norm",
+    "group_norm",
+    "instance_norm",
+    "layer_norm",
+    "local_response_norm",
+    "rms_norm",
+]
+
+_batch_norm = taeda.batch_norm
+_layer_norm = taeda.layer_norm
+
+
+def _check_several(count: int, shape: Sequence[int]) -> None:
+    """A statistic over one value says nothing."""
+    if count == 1:
+        raise ValueError(
+            f"Expected more than 1 value per channel when training, got input size {list(shape)}"
+        )
+
+
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Normalise every channel (dimension 1): by the batch in training, else by the running statistics.
+
+    In training the running statistics move towards those of the batch by `momentum`, in place. Raises
+    ValueError in training for a single value per channel.
+    """
+    if training:
+        _check_several(input.size(0) * math.prod(input.shape[2:]), input.shape)
+    return _batch_norm(
+        input, weight, bias, running_mean, running_var, training, momentum, eps, True
+    )
+
+
+def instance_norm(
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Normalise every channel of every sample: by itself, or by the running statistics.
+
+    Raises ValueError for a single value per channel, RuntimeError if there are no statistics to use.
+    """
+    if not use_input_stats:
+        if running_mean is None or running_var is None:
+            raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
+        return _batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps, True)
+    if math.prod(input.shape[2:]) == 1:
+        raise ValueError(
+            f"Expected more than 1 spatial element when training, got input size {list(input.shape)}"
+        )
+    samples, channels = input.shape[:2]
+    flat = input.reshape(1, samples * channels, *input.shape[2:])
+    mean, var = (
+        None if kept is None else kept.repeat(samples) for kept in (running_mean, running_var)
+    )
+    result = _batch_norm(
+        flat, _repeat(weight, samples), _repeat(bias, samples), mean, var, True, momentum, eps, True
+    )
+    for kept, updated in ((running_mean, mean), (running_var, var)):
+        if kept is not None and updated is not None:
+            kept.copy_(updated.view(samples, channels).mean(0))
+    return result.view(input.shape)
+
+
+def _repeat(vector: Tensor | None, times: int) -> Tensor | None:
+    return None if vector is None else vector.repeat(times)
+
+
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Normalise over the last dimensions, whose sizes are `normalized_shape`. Raises RuntimeError."""
+    return _layer_norm(input, normalized_shape, weight, bias, eps)
+
+
+def rms_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    eps: float | None = None,
+) -> Tensor:
+    """Divide by the root of the mean square over the last dimensions; `eps` is the dtype's if None."""
+    return taeda.rms_norm(input, normalized_shape, weight, eps)
+
+
+def group_norm(
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Normalise groups of channels (dimension 1) of every sample together.
+
+    Raises RuntimeError if the channels do not divide into the groups or there are fewer than 2 dimensions.
+    """
+    if input.dim() < 2:
+        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
+    _check_several(
+        input.size(0) * (input.size(1) // num_groups if num_groups else 0) * math.prod(input.shape[2:]),
+        input.shape,
+    )
+    return taeda.group_norm(input, num_groups, weight, bias, eps)
+
+
+def local_response_norm(
+    input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Tensor:
+    """x / (k + alpha · mean of the squares of `size` neighbouring channels)**beta.
+
+    Raises ValueError for fewer than 3 dimensions, RuntimeError for a size that is not positive.
+    """
+    if input.dim() < 3:
+        raise ValueError(
+            f"Expected 3D or higher dimensionality input (got {input.dim()} dimensions)"
+        )
+    if size <= 0:
+        raise RuntimeError(f"local_response_norm: size should be greater than zero, but got {size}")
+    if input.numel() == 0:
+        return input
+    square = (input * input).flatten(2).transpose(1, 2)
+    padded = taeda._C._nn.pad(square, (size // 2, (size - 1) // 2))
+    mean = padded.unfold(-1, size, 1).mean(-1).transpose(1, 2).reshape(input.shape)
+    return input / (mean * alpha + k).pow(beta)

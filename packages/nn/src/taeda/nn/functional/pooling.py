@@ -1,0 +1,233 @@
+"""Pools: maximum, average and power average of windows, with fixed or adapted sizes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import taeda
+from taeda import Tensor
+
+from ._windows import sizes_of
+
+__all__ = [
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
+    "adaptive_max_pool1d",
+    "adaptive_max_pool1d_with_indices",
+    "adaptive_max_pool2d",
+    "adaptive_max_pool2d_with_indices",
+    "adaptive_max_pool3d",
+    "adaptive_max_pool3d_with_indices",
+    "avg_pool1d",
+    "avg_pool2d",
+    "avg_pool3d",
+    "lp_pool1d",
+    "lp_pool2d",
+    "lp_pool3d",
+    "max_pool1d",
+    "max_pool1d_with_indices",
+    "max_pool2d",
+    "max_pool2d_with_indices",
+    "max_pool3d",
+    "max_pool3d_with_indices",
+]
+
+_nn = taeda._C._nn
+
+avg_pool1d = taeda.avg_pool1d
+avg_pool2d = _nn.avg_pool2d
+avg_pool3d = _nn.avg_pool3d
+adaptive_avg_pool1d = taeda.adaptive_avg_pool1d
+
+# ---- maximum ----
+
+
+def max_pool1d(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """The largest element of every window along the last dimension, and its place on request."""
+    run = taeda.max_pool1d_with_indices if return_indices else taeda.max_pool1d
+    return run(input, kernel_size, _or_empty(stride), padding, dilation, ceil_mode)
+
+
+def max_pool2d(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """The largest element of every window over the last two dimensions, and its place on request."""
+    run = _nn.max_pool2d_with_indices if return_indices else taeda.max_pool2d
+    return run(input, kernel_size, _or_empty(stride), padding, dilation, ceil_mode)
+
+
+def max_pool3d(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """The largest element of every window over the last three dimensions, and its place on request."""
+    run = _nn.max_pool3d_with_indices if return_indices else taeda.max_pool3d
+    return run(input, kernel_size, _or_empty(stride), padding, dilation, ceil_mode)
+
+
+def max_pool1d_with_indices(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """`max_pool1d` and the places of the maxima."""
+    return max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
+
+
+def max_pool2d_with_indices(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """`max_pool2d` and the places of the maxima, counted within each plane."""
+    return max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
+
+
+def max_pool3d_with_indices(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """`max_pool3d` and the places of the maxima, counted within each volume."""
+    return max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
+
+
+def _or_empty(stride: Any) -> Any:
+    """No stride means that of the kernel, which operations write as an empty list."""
+    return () if stride is None else stride
+
+
+# ---- adapted to an output size ----
+
+
+def _output_size(output_size: Any, input: Tensor, count: int, name: str) -> Any:
+    """The wanted sizes; None keeps the input's."""
+    if isinstance(output_size, int):
+        return (output_size,) * count
+    if output_size is None or len(output_size) != count:
+        raise RuntimeError(f"{name}: output_size must be {count}, but got {output_size}")
+    own = input.shape[-count:]
+    return tuple(own[i] if size is None else size for i, size in enumerate(output_size))
+
+
+def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
+    """Averages of as many windows as `output_size` says; None keeps a size."""
+    return _nn.adaptive_avg_pool2d(input, _output_size(output_size, input, 2, "adaptive_avg_pool2d"))
+
+
+def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
+    """Averages of as many windows as `output_size` says; None keeps a size."""
+    return _nn.adaptive_avg_pool3d(input, _output_size(output_size, input, 3, "adaptive_avg_pool3d"))
+
+
+def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """Maxima of as many windows as `output_size` says, and their places on request."""
+    both = taeda.adaptive_max_pool1d(input, output_size)
+    return both if return_indices else both[0]
+
+
+def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """Maxima of as many windows as `output_size` says, and their places on request; None keeps a size."""
+    size = _output_size(output_size, input, 2, "adaptive_max_pool2d")
+    both = _nn.adaptive_max_pool2d(input, size)
+    return both if return_indices else both[0]
+
+
+def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """Maxima of as many windows as `output_size` says, and their places on request; None keeps a size."""
+    size = _output_size(output_size, input, 3, "adaptive_max_pool3d")
+    both = _nn.adaptive_max_pool3d(input, size)
+    return both if return_indices else both[0]
+
+
+def adaptive_max_pool1d_with_indices(
+    input: Tensor, output_size: Any, return_indices: bool = False
+) -> tuple[Tensor, Tensor]:
+    """`adaptive_max_pool1d` and the places of the maxima."""
+    return adaptive_max_pool1d(input, output_size, True)
+
+
+def adaptive_max_pool2d_with_indices(
+    input: Tensor, output_size: Any, return_indices: bool = False
+) -> tuple[Tensor, Tensor]:
+    """`adaptive_max_pool2d` and the places of the maxima."""
+    return adaptive_max_pool2d(input, output_size, True)
+
+
+def adaptive_max_pool3d_with_indices(
+    input: Tensor, output_size: Any, return_indices: bool = False
+) -> tuple[Tensor, Tensor]:
+    """`adaptive_max_pool3d` and the places of the maxima."""
+    return adaptive_max_pool3d(input, output_size, True)
+
+
+# ---- power average ----
+
+
+def lp_pool1d(
+    input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
+) -> Tensor:
+    """(sum of x**p)**(1/p) of every window; negative sums count as 0."""
+    return _lp_pool(avg_pool1d, input, norm_type, kernel_size, stride, ceil_mode, 1)
+
+
+def lp_pool2d(
+    input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
+) -> Tensor:
+    """(sum of x**p)**(1/p) of every window; negative sums count as 0."""
+    return _lp_pool(avg_pool2d, input, norm_type, kernel_size, stride, ceil_mode, 2)
+
+
+def lp_pool3d(
+    input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
+) -> Tensor:
+    """(sum of x**p)**(1/p) of every window; negative sums count as 0."""
+    return _lp_pool(avg_pool3d, input, norm_type, kernel_size, stride, ceil_mode, 3)
+
+
+def _lp_pool(
+    average: Any,
+    input: Tensor,
+    norm_type: float,
+    kernel_size: Any,
+    stride: Any,
+    ceil_mode: bool,
+    count: int,
+) -> Tensor:
+    elements = 1
+    for size in sizes_of("kernel_size", kernel_size, count):
+        elements *= size
+    mean = average(input.pow(norm_type), kernel_size, _or_empty(stride), 0, ceil_mode)
+    return (mean.sign() * mean.abs().relu() * elements).pow(1.0 / norm_type)

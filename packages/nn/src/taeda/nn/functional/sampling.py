@@ -1,0 +1,224 @@
+"""Sampling of images at places given by a tensor, and the places that affine maps give."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Sequence
+
+import taeda
+from taeda import Tensor
+
+__all__ = ["affine_grid", "grid_sample"]
+
+_MODES = ("bilinear", "nearest", "bicubic")
+_PADDINGS = ("zeros", "border", "reflection")
+
+
+def _warn_of_default() -> None:
+    warnings.warn(
+        "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. "
+        "Please specify align_corners=True if the old behavior is desired.",
+        stacklevel=3,
+    )
+
+
+# ---- places ----
+
+
+def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
+    """The places, for `grid_sample`, from which an affine map takes each element of an output of `size`.
+
+    theta (N, 2, 3) with size (N, C, H, W) gives (N, H, W, 2); (N, 3, 4) likewise with a depth. Raises
+    ValueError where they do not fit, NotImplementedError for another rank.
+    """
+    if align_corners is None:
+        _warn_of_default()
+        align_corners = False
+    if not theta.is_floating_point():
+        raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
+    size = tuple(size)
+    if len(size) not in (4, 5):
+        raise NotImplementedError(
+            "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. "
+            f"Got size {size}."
+        )
+    n = len(size) - 2
+    if theta.dim() != 3 or tuple(theta.shape[-2:]) != (n, n + 1):
+        raise ValueError(
+            f"Expected a batch of {n}D affine matrices of shape Nx{n}x{n + 1} for size {size}. Got {theta.shape}."
+        )
+    if min(size) <= 0:
+        raise ValueError(f"Expected non-zero, positive output size. Got {size}")
+    if theta.size(0) != size[0]:
+        raise RuntimeError(f"affine_grid: {theta.size(0)} matrices for a batch of {size[0]}")
+    columns = []
+    for axis in reversed(range(n)):  # x first
+        steps = _steps(size[2 + axis], align_corners, theta)
+        shape = [1] * n
+        shape[axis] = -1
+        columns.append(steps.reshape(shape).expand(size[2:]))
+    columns.append(taeda.ones(size[2:], dtype=theta.dtype, device=theta.device))
+    base = taeda.stack(columns, -1).reshape(1, -1, n + 1)
+    return (base.expand(size[0], -1, -1) @ theta.transpose(1, 2)).reshape(size[0], *size[2:], n)
+
+
+def _steps(count: int, align_corners: bool, like: Tensor) -> Tensor:
+    """Places along one axis in [-1, 1]: of the pixels' centres, the outermost at ±1 if aligned."""
+    if count <= 1:
+        return taeda.zeros(count, dtype=like.dtype, device=like.device)
+    edge = 1.0 if align_corners else (count - 1) / count
+    return taeda.linspace(-edge, edge, count, dtype=like.dtype, device=like.device)
+
+
+# ---- samples ----
+
+
+def grid_sample(
+    input: Tensor,
+    grid: Tensor,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: bool | None = None,
+) -> Tensor:
+    """The values of (N, C, H, W) at grid (N, H', W', 2), whose last dimension is (x, y) in [-1, 1].
+
+    Likewise for volumes with (x, y, z). Outside lie zeros, the border's values, or reflections. Raises
+    ValueError for an unknown mode, RuntimeError for shapes that do not fit.
+    """
+    if mode not in _MODES:
+        raise ValueError(
+            f"nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{mode}'"
+        )
+    if padding_mode not in _PADDINGS:
+        raise ValueError(
+            "nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', "
+            f"but got: '{padding_mode}'"
+        )
+    if align_corners is None:
+        _warn_of_default()
+        align_corners = False
+    _check_grid(input, grid, mode)
+    n = input.dim() - 2
+    size = input.shape[2:]
+    at = [  # places in pixels, one tensor for each axis of the input
+        _in_pixels(grid[..., n - 1 - axis], size[axis], align_corners) for axis in range(n)
+    ]
+    sampler = _Sampler(input, padding_mode, align_corners)
+    return getattr(sampler, mode)(at)
+
+
+def _check_grid(input: Tensor, grid: Tensor, mode: str) -> None:
+    shapes = f"input with sizes {list(input.shape)} and grid with sizes {list(grid.shape)}"
+    if input.dim() not in (4, 5) or input.dim() != grid.dim():
+        raise RuntimeError(
+            f"grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but got {shapes}"
+        )
+    if input.size(0) != grid.size(0):
+        raise RuntimeError(f"grid_sampler(): expected grid and input to have same batch size, but got {shapes}")
+    if grid.size(-1) != input.dim() - 2:
+        raise RuntimeError(
+            f"grid_sampler(): expected grid to have size {input.dim() - 2} in last dimension, but got grid with "
+            f"sizes {list(grid.shape)}"
+        )
+    if input.dtype != grid.dtype:
+        raise RuntimeError(
+            f"grid_sampler(): expected input and grid to have same dtype, but input has {input.dtype} and grid has {grid.dtype}"
+        )
+    if 0 in input.shape[2:]:
+        raise RuntimeError(
+            f"grid_sampler(): expected input to have non-empty spatial dimensions, but got {shapes}"
+        )
+    if mode == "bicubic" and input.dim() != 4:
+        raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
+
+
+def _in_pixels(x: Tensor, size: int, align_corners: bool) -> Tensor:
+    if align_corners:
+        return (x + 1) * ((size - 1) / 2)
+    return ((x + 1) * size - 1) / 2
+
+
+class _Sampler:
+    """Values of one input at places in pixels; knows what lies outside."""
+
+    def __init__(self, input: Tensor, padding_mode: str, align_corners: bool) -> None:
+        self.input, self.padding, self.align = input, padding_mode, align_corners
+        self.size = input.shape[2:]
+        self.flat = input.flatten(2)
+
+    def _inside(self, x: Tensor, axis: int) -> Tensor:
+        """The place inside that stands for `x`, unless zeros lie outside."""
+        if self.padding == "zeros":
+            return x
+        size = self.size[axis]
+        if self.padding == "reflection":
+            low, high = (0.0, size - 1.0) if self.align else (-0.5, size - 0.5)
+            span = high - low
+            if span == 0:
+                return x * 0
+            x = (x - low).abs()
+            turns = (x / span).floor()
+            rest = x - turns * span
+            x = taeda.where(turns % 2 == 0, rest + low, high - rest)
+        return x.clamp(0, size - 1)
+
+    def _pick(self, places: Sequence[Tensor]) -> Tensor:
+        """Values at whole-numbered places, (N, C, *places); zero outside."""
+        index = taeda.zeros_like(places[0], dtype=taeda.int64)
+        inside = taeda.ones_like(places[0], dtype=taeda.bool)
+        for axis, place in enumerate(places):
+            size = self.size[axis]
+            inside = inside & (place >= 0) & (place <= size - 1)
+            safe = taeda.where(inside, place, taeda.zeros_like(place))
+            index = index * size + safe.to(taeda.int64)
+        wide = index.flatten(1).unsqueeze(1).expand(-1, self.input.size(1), -1)
+        values = self.flat.gather(2, wide).unflatten(2, places[0].shape[1:])
+        return values * inside.unsqueeze(1).to(values.dtype)
+
+    def nearest(self, at: list[Tensor]) -> Tensor:
+        return self._pick([self._inside(x, axis).detach().round() for axis, x in enumerate(at)])
+
+    def bilinear(self, at: list[Tensor]) -> Tensor:
+        places = [self._inside(x, axis) for axis, x in enumerate(at)]
+        low = [x.detach().floor() for x in places]
+        part = [x - base for x, base in zip(places, low, strict=True)]
+        total: Tensor | None = None
+        for corner in itertools.product((0, 1), repeat=len(at)):
+            weight: Tensor | None = None
+            for c, p in zip(corner, part, strict=True):
+                factor = p if c else 1 - p
+                weight = factor if weight is None else weight * factor
+            assert weight is not None  # there are two axes at least
+            value = self._pick([base + c for base, c in zip(low, corner, strict=True)])
+            value = value * weight.unsqueeze(1)
+            total = value if total is None else total + value
+        assert total is not None  # there are four corners at least
+        return total
+
+    def bicubic(self, at: list[Tensor]) -> Tensor:
+        low = [x.detach().floor() for x in at]
+        y, x = (_cubic_weights(place - base) for place, base in zip(at, low, strict=True))
+        total: Tensor | None = None
+        for i, j in itertools.product(range(4), repeat=2):
+            places = [
+                self._inside(low[0] + (i - 1), 0).round(),
+                self._inside(low[1] + (j - 1), 1).round(),
+            ]
+            value = self._pick(places) * (y[i] * x[j]).unsqueeze(1)
+            total = value if total is None else total + value
+        assert total is not None  # there are sixteen taps
+        return total
+
+
+def _cubic_weights(t: Tensor) -> list[Tensor]:
+    """Weights of the four neighbours for a part t of the way from the second to the third."""
+    a = -0.75
+
+    def near(x: Tensor) -> Tensor:
+        return ((a + 2) * x - (a + 3)) * x * x + 1
+
+    def far(x: Tensor) -> Tensor:
+        return (((x - 5) * x + 8) * x - 4) * a
+
+    return [far(t + 1), near(t), near(1 - t), far(2 - t)]

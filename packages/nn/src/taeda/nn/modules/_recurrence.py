@@ -1,0 +1,100 @@
+"""The recurrences behind RNN, LSTM and GRU: one step, and a walk over the steps of one layer and direction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import taeda
+from taeda import Tensor
+
+from ..functional import linear
+
+__all__ = ["STEPS", "Weights", "gru_step", "lstm_step", "relu_step", "tanh_step", "walk"]
+
+States = tuple[Tensor, ...]  # (h,) or, for an LSTM, (h, c)
+
+
+@dataclass
+class Weights:
+    """The weights of one layer and direction; biases and the projection may be missing."""
+
+    input: Tensor
+    hidden: Tensor
+    input_bias: Tensor | None
+    hidden_bias: Tensor | None
+    projection: Tensor | None = None
+
+
+Step = Callable[[Tensor, States, Weights], States]  # the input's share of the gates, computed beforehand
+
+
+def tanh_step(share: Tensor, states: States, w: Weights) -> States:
+    """h' = tanh(share + W h + b)."""
+    return ((share + linear(states[0], w.hidden, w.hidden_bias)).tanh(),)
+
+
+def relu_step(share: Tensor, states: States, w: Weights) -> States:
+    """h' = relu(share + W h + b)."""
+    return ((share + linear(states[0], w.hidden, w.hidden_bias)).relu(),)
+
+
+def lstm_step(share: Tensor, states: States, w: Weights) -> States:
+    """c' = sigmoid(f) c + sigmoid(i) tanh(g); h' = sigmoid(o) tanh(c'), projected if there is a projection."""
+    hidden, cell = states
+    i, f, g, o = (share + linear(hidden, w.hidden, w.hidden_bias)).chunk(4, -1)
+    cell = f.sigmoid() * cell + i.sigmoid() * g.tanh()
+    hidden = o.sigmoid() * cell.tanh()
+    return (hidden if w.projection is None else linear(hidden, w.projection)), cell
+
+
+def gru_step(share: Tensor, states: States, w: Weights) -> States:
+    """n = tanh(share_n + sigmoid(r) (W_n h + b_n)); h' = n + sigmoid(z) (h - n)."""
+    hidden = states[0]
+    share_r, share_z, share_n = share.chunk(3, -1)
+    own_r, own_z, own_n = linear(hidden, w.hidden, w.hidden_bias).chunk(3, -1)
+    new = (share_n + (share_r + own_r).sigmoid() * own_n).tanh()
+    return (new + (share_z + own_z).sigmoid() * (hidden - new),)
+
+
+STEPS: dict[str, Step] = {
+    "RNN_TANH": tanh_step,
+    "RNN_RELU": relu_step,
+    "LSTM": lstm_step,
+    "GRU": gru_step,
+}
+
+
+def walk(
+    step: Step,
+    inputs: Tensor,
+    states: States,
+    weights: Weights,
+    batch_sizes: Sequence[int] | None,
+    reverse: bool,
+) -> tuple[Tensor, States]:
+    """All steps of (T, N, F), or of packed rows (sum of `batch_sizes`, F): outputs alike, and last states.
+
+    Going in reverse starts with each sequence's own last step.
+    """
+    shares = linear(inputs, weights.input, weights.input_bias)
+    parts = list(shares.unbind(0) if batch_sizes is None else shares.split(list(batch_sizes)))
+    outputs: list[Tensor] = []
+    for share in reversed(parts) if reverse else parts:
+        states = _advance(step, share, states, weights)
+        outputs.append(states[0][: share.size(0)] if batch_sizes is not None else states[0])
+    if reverse:
+        outputs.reverse()
+    join = taeda.stack if batch_sizes is None else taeda.cat
+    return join(outputs), states
+
+
+def _advance(step: Step, share: Tensor, states: States, weights: Weights) -> States:
+    """One step of those sequences that take part in it; the states of the others stay."""
+    count = share.size(0)
+    if count == states[0].size(0):
+        return step(share, states, weights)
+    changed = step(share, tuple(state[:count] for state in states), weights)
+    return tuple(
+        taeda.cat([new, state[count:]]) for new, state in zip(changed, states, strict=True)
+    )

@@ -1,0 +1,80 @@
+"""Flatten and its reverse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from taeda import Size, Tensor
+
+from .module import Module
+
+__all__ = ["Flatten", "Unflatten"]
+
+
+class Flatten(Module):
+    """Joins the dimensions from `start_dim` to `end_dim` into one.
+
+    >>> Flatten()(taeda.zeros(32, 1, 5, 5)).shape
+    taeda.Size([32, 25])
+    """
+
+    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
+        super().__init__()
+        self.start_dim = start_dim
+        self.end_dim = end_dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        """A view where possible."""
+        return input.flatten(self.start_dim, self.end_dim)
+
+    def extra_repr(self) -> str:
+        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
+
+
+class Unflatten(Module):
+    """Splits a dimension, given by number (with sizes) or by name (with pairs of names and sizes).
+
+    Raises TypeError for sizes of another form.
+    """
+
+    NamedShape = tuple[tuple[str, int]]
+
+    def __init__(self, dim: int | str, unflattened_size: Any) -> None:
+        super().__init__()
+        if isinstance(dim, int):
+            self._check_sizes(unflattened_size)
+        elif isinstance(dim, str):
+            self._check_named(unflattened_size)
+        else:
+            raise TypeError(f"invalid argument type for dim parameter: {type(dim).__name__}")
+        self.dim = dim
+        self.unflattened_size = unflattened_size
+
+    @staticmethod
+    def _check_sizes(sizes: Any) -> None:
+        if not isinstance(sizes, (tuple, list, Size)):
+            raise TypeError(f"unflattened_size must be a tuple of ints, but found type {type(sizes).__name__}")
+        for i, size in enumerate(sizes):
+            if not isinstance(size, int):
+                raise TypeError(
+                    f"unflattened_size must be tuple of ints, but found element of type {type(size).__name__} at pos {i}"
+                )
+
+    @staticmethod
+    def _check_named(sizes: Any) -> None:
+        if not isinstance(sizes, tuple):
+            raise TypeError(
+                f"unflattened_size must be a tuple of tuples, but found type {type(sizes).__name__}"
+            )
+        for i, pair in enumerate(sizes):
+            if not isinstance(pair, tuple):
+                raise TypeError(
+                    f"unflattened_size must be tuple of tuples, but found element of type {type(pair).__name__} at pos {i}"
+                )
+
+    def forward(self, input: Tensor) -> Tensor:
+        """A view."""
+        return input.unflatten(self.dim, self.unflattened_size)
+
+    def extra_repr(self) -> str:
+        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"

@@ -1,0 +1,168 @@
+"""Module, the base of all layers: it owns parameters, buffers and children, and is called like a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+from . import _global_hooks
+from ._convert import Conversion
+from ._global_hooks import (
+    register_module_backward_hook,
+    register_module_buffer_registration_hook,
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+    register_module_full_backward_hook,
+    register_module_full_backward_pre_hook,
+    register_module_module_registration_hook,
+    register_module_parameter_registration_hook,
+)
+from ._hooks import run_hooked
+from ._members import TABLES, Members, structure_epoch
+from ._place import name_module
+from ._state import State, _IncompatibleKeys
+
+__all__ = [
+    "Module",
+    "_IncompatibleKeys",
+    "register_module_backward_hook",
+    "register_module_buffer_registration_hook",
+    "register_module_forward_hook",
+    "register_module_forward_pre_hook",
+    "register_module_full_backward_hook",
+    "register_module_full_backward_pre_hook",
+    "register_module_module_registration_hook",
+    "register_module_parameter_registration_hook",
+    "structure_epoch",
+]
+
+
+class Module(State, Conversion):
+    """A piece of a model. Derive from it, call `super().__init__()`, and define `forward`.
+
+    What is assigned to an attribute registers itself: a Parameter is trained, a Buffer is kept, a
+    Module is a child.
+
+    >>> class Scale(Module):
+    ...     def __init__(self):
+    ...         super().__init__()
+    ...         self.factor = Parameter(taeda.ones(()))
+    ...     def forward(self, x):
+    ...         return self.factor * x
+    >>> [name for name, _ in Scale().named_parameters()]
+    ['factor']
+    """
+
+    training: bool
+    call_super_init: bool = False
+    dump_patches: bool = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Set up empty tables. Arguments are refused, or passed on if the class sets `call_super_init`."""
+        if (args or kwargs) and not self.call_super_init:
+            name = type(self).__name__
+            if kwargs:
+                raise TypeError(
+                    f"{name}.__init__() got an unexpected keyword argument {next(iter(kwargs))!r}"
+                )
+            raise TypeError(
+                f"{name}.__init__() takes 1 positional argument but {len(args) + 1} were given"
+            )
+        attributes = self.__dict__
+        attributes["training"] = True
+        for table in TABLES:
+            attributes[table] = Members(self)
+        attributes["_non_persistent_buffers_set"] = set()
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the module computes. Every subclass defines it; call the module, not this method."""
+        raise NotImplementedError(
+            f'Module [{type(self).__name__}] is missing the required "forward" function'
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            if self._hooked:
+                return run_hooked(self, args, kwargs)
+            return self.forward(*args, **kwargs)
+        except Exception as error:
+            name_module(error, self)
+            raise
+
+    # ---- modes ----
+
+    def train(self, mode: bool = True) -> Self:
+        """Set training mode here and below. Raises ValueError if `mode` is no bool."""
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
+        self.training = mode
+        for module in self.children():
+            module.train(mode)
+        return self
+
+    def eval(self) -> Self:
+        """Set evaluation mode, the same as `train(False)`."""
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Ask for gradients of all parameters, or freeze them."""
+        for param in self.parameters():
+            param.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Drop the gradients of all parameters, or fill them with zeros."""
+        for param in self.parameters():
+            if param.grad is None:
+                continue
+            if set_to_none:
+                param.grad = None
+            else:
+                if param.grad.grad_fn is not None:
+                    param.grad.detach_()
+                else:
+                    param.grad.requires_grad_(False)
+                param.grad.zero_()
+
+    def apply(self, fn: Callable[[Any], Any]) -> Self:
+        """Call `fn` on every module below and then on this one."""
+        for module in self.children():
+            module.apply(fn)
+        fn(self)
+        return self
+
+    # ---- text ----
+
+    def _get_name(self) -> str:
+        return type(self).__name__
+
+    def extra_repr(self) -> str:
+        """What the text of the module says between its parentheses."""
+        return ""
+
+    def __repr__(self) -> str:
+        extra = self.extra_repr()
+        lines = extra.split("\n") if extra else []
+        children = [
+            f"({name}): " + _indented(repr(module)) for name, module in self._modules.items()
+        ]
+        if len(lines) == 1 and not children:
+            return f"{self._get_name()}({extra})"
+        if lines or children:
+            return f"{self._get_name()}(\n  " + "\n  ".join(lines + children) + "\n)"
+        return f"{self._get_name()}()"
+
+
+def _indented(text: str) -> str:
+    first, *rest = text.split("\n")
+    return "\n".join([first, *("  " + line for line in rest)])
+
+
+def _follow_global_hooks() -> None:
+    """From the first global hook on, every call looks for hooks."""
+    Module._hooked = _global_hooks.any_call_hook()
+
+
+_global_hooks.on_first_call_hook(_follow_global_hooks)

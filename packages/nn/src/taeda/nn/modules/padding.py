@@ -1,0 +1,179 @@
+"""Padding as modules. Sizes are (before, after) of the last dimension, then of the one before it, ..."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from taeda import Tensor
+
+from .. import functional as F
+from .module import Module
+from .utils import _ntuple, _pair, _quadruple
+
+__all__ = [
+    "CircularPad1d",
+    "CircularPad2d",
+    "CircularPad3d",
+    "ConstantPad1d",
+    "ConstantPad2d",
+    "ConstantPad3d",
+    "ReflectionPad1d",
+    "ReflectionPad2d",
+    "ReflectionPad3d",
+    "ReplicationPad1d",
+    "ReplicationPad2d",
+    "ReplicationPad3d",
+    "ZeroPad1d",
+    "ZeroPad2d",
+    "ZeroPad3d",
+]
+
+_TUPLES = {1: _pair, 2: _quadruple, 3: _ntuple(6)}
+
+
+class _PadNd(Module):
+    """A padding of a fixed mode; subclasses say the number of spatial dimensions."""
+
+    _mode: str
+    _spatial: int
+
+    def __init__(self, padding: Any) -> None:
+        super().__init__()
+        self.padding = _TUPLES[self._spatial](padding)
+
+    def forward(self, input: Tensor) -> Tensor:
+        """(N, C, *) or (C, *) with larger (or cut) spatial sizes."""
+        return F.pad(input, self.padding, self._mode)
+
+    def extra_repr(self) -> str:
+        return f"{self.padding}"
+
+
+class _ConstantPadNd(_PadNd):
+    _mode = "constant"
+    value: float
+
+    def __init__(self, padding: Any, value: float) -> None:
+        super().__init__(padding)
+        self.value = value
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Larger (or cut) last dimensions."""
+        return F.pad(input, self.padding, "constant", self.value)
+
+    def extra_repr(self) -> str:
+        return f"padding={self.padding}, value={self.value}"
+
+
+class ConstantPad1d(_ConstantPadNd):
+    """One value around the last dimension."""
+
+    _spatial = 1
+
+
+class ConstantPad2d(_ConstantPadNd):
+    """One value around the last two dimensions."""
+
+    _spatial = 2
+
+
+class ConstantPad3d(_ConstantPadNd):
+    """One value around the last three dimensions."""
+
+    _spatial = 3
+
+
+class ZeroPad1d(ConstantPad1d):
+    """Zeros around the last dimension."""
+
+    def __init__(self, padding: Any) -> None:
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        return f"{self.padding}"
+
+
+class ZeroPad2d(ConstantPad2d):
+    """Zeros around the last two dimensions."""
+
+    def __init__(self, padding: Any) -> None:
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        return f"{self.padding}"
+
+
+class ZeroPad3d(ConstantPad3d):
+    """Zeros around the last three dimensions."""
+
+    def __init__(self, padding: Any) -> None:
+        super().__init__(padding, 0.0)
+
+    def extra_repr(self) -> str:
+        return f"{self.padding}"
+
+
+class _ReflectionPadNd(_PadNd):
+    _mode = "reflect"
+
+
+class ReflectionPad1d(_ReflectionPadNd):
+    """The mirror image at both ends of (N, C, L) or (C, L), without the edge itself."""
+
+    _spatial = 1
+
+
+class ReflectionPad2d(_ReflectionPadNd):
+    """The mirror image around (N, C, H, W) or (C, H, W), without the edge itself."""
+
+    _spatial = 2
+
+
+class ReflectionPad3d(_ReflectionPadNd):
+    """The mirror image around (N, C, D, H, W) or (C, D, H, W), without the edge itself."""
+
+    _spatial = 3
+
+
+class _ReplicationPadNd(_PadNd):
+    _mode = "replicate"
+
+
+class ReplicationPad1d(_ReplicationPadNd):
+    """The edge repeated at both ends of (N, C, L) or (C, L)."""
+
+    _spatial = 1
+
+
+class ReplicationPad2d(_ReplicationPadNd):
+    """The edge repeated around (N, C, H, W) or (C, H, W)."""
+
+    _spatial = 2
+
+
+class ReplicationPad3d(_ReplicationPadNd):
+    """The edge repeated around (N, C, D, H, W) or (C, D, H, W)."""
+
+    _spatial = 3
+
+
+class _CircularPadNd(_PadNd):
+    _mode = "circular"
+
+
+class CircularPad1d(_CircularPadNd):
+    """What lies at the other end of (N, C, L) or (C, L)."""
+
+    _spatial = 1
+
+
+class CircularPad2d(_CircularPadNd):
+    """What lies at the other side of (N, C, H, W) or (C, H, W)."""
+
+    _spatial = 2
+
+
+class CircularPad3d(_CircularPadNd):
+    """What lies at the other side of (N, C, D, H, W) or (C, D, H, W)."""
+
+    _spatial = 3

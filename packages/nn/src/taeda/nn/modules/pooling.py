@@ -1,0 +1,428 @@
+"""Pools as modules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from taeda import Tensor
+
+from .. import functional as F
+from .module import Module
+from .utils import _pair, _single, _triple
+
+__all__ = [
+    "AdaptiveAvgPool1d",
+    "AdaptiveAvgPool2d",
+    "AdaptiveAvgPool3d",
+    "AdaptiveMaxPool1d",
+    "AdaptiveMaxPool2d",
+    "AdaptiveMaxPool3d",
+    "AvgPool1d",
+    "AvgPool2d",
+    "AvgPool3d",
+    "FractionalMaxPool2d",
+    "FractionalMaxPool3d",
+    "LPPool1d",
+    "LPPool2d",
+    "LPPool3d",
+    "MaxPool1d",
+    "MaxPool2d",
+    "MaxPool3d",
+    "MaxUnpool1d",
+    "MaxUnpool2d",
+    "MaxUnpool3d",
+]
+
+# ---- maximum ----
+
+
+class _MaxPoolNd(Module):
+    """Options of maximum pools; a stride of None is the kernel's size."""
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        return_indices: bool = False,
+        ceil_mode: bool = False,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = kernel_size if stride is None else stride
+        self.padding = padding
+        self.dilation = dilation
+        self.return_indices = return_indices
+        self.ceil_mode = ceil_mode
+
+    def _options(self) -> tuple[Any, ...]:
+        return (
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.dilation,
+            self.ceil_mode,
+            self.return_indices,
+        )
+
+    def extra_repr(self) -> str:
+        return (
+            f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, "
+            f"dilation={self.dilation}, ceil_mode={self.ceil_mode}"
+        )
+
+
+class MaxPool1d(_MaxPoolNd):
+    """The largest element of every window of (N, C, L) or (C, L)."""
+
+    def forward(self, input: Tensor) -> Any:
+        """The maxima, with their places if `return_indices`."""
+        return F.max_pool1d(input, *self._options())
+
+
+class MaxPool2d(_MaxPoolNd):
+    """The largest element of every window of (N, C, H, W) or (C, H, W).
+
+    >>> MaxPool2d(2)(taeda.zeros(1, 3, 6, 6)).shape
+    taeda.Size([1, 3, 3, 3])
+    """
+
+    def forward(self, input: Tensor) -> Any:
+        """The maxima, with their places if `return_indices`."""
+        return F.max_pool2d(input, *self._options())
+
+
+class MaxPool3d(_MaxPoolNd):
+    """The largest element of every window of (N, C, D, H, W) or (C, D, H, W)."""
+
+    def forward(self, input: Tensor) -> Any:
+        """The maxima, with their places if `return_indices`."""
+        return F.max_pool3d(input, *self._options())
+
+
+class _MaxUnpoolNd(Module):
+    kernel_size: tuple[int, ...]
+    stride: tuple[int, ...]
+    padding: tuple[int, ...]
+
+    def _set(self, several: Any, kernel_size: Any, stride: Any, padding: Any) -> None:
+        self.kernel_size = several(kernel_size)
+        self.stride = several(kernel_size if stride is None else stride)
+        self.padding = several(padding)
+
+    def extra_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class MaxUnpool1d(_MaxUnpoolNd):
+    """Maxima put back at the places that `MaxPool1d` gave, zeros elsewhere."""
+
+    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
+        super().__init__()
+        self._set(_single, kernel_size, stride, padding)
+
+    def forward(
+        self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
+    ) -> Tensor:
+        """`output_size` chooses among the sizes that would be pooled to this one."""
+        return F.max_unpool1d(
+            input, indices, self.kernel_size, self.stride, self.padding, output_size
+        )
+
+
+class MaxUnpool2d(_MaxUnpoolNd):
+    """Maxima put back at the places that `MaxPool2d` gave, zeros elsewhere."""
+
+    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
+        super().__init__()
+        self._set(_pair, kernel_size, stride, padding)
+
+    def forward(
+        self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
+    ) -> Tensor:
+        """`output_size` chooses among the sizes that would be pooled to this one."""
+        return F.max_unpool2d(
+            input, indices, self.kernel_size, self.stride, self.padding, output_size
+        )
+
+
+class MaxUnpool3d(_MaxUnpoolNd):
+    """Maxima put back at the places that `MaxPool3d` gave, zeros elsewhere."""
+
+    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
+        super().__init__()
+        self._set(_triple, kernel_size, stride, padding)
+
+    def forward(
+        self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
+    ) -> Tensor:
+        """`output_size` chooses among the sizes that would be pooled to this one."""
+        return F.max_unpool3d(
+            input, indices, self.kernel_size, self.stride, self.padding, output_size
+        )
+
+
+# ---- average ----
+
+
+class _AvgPoolNd(Module):
+    kernel_size: Any
+    stride: Any
+    padding: Any
+
+    def extra_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
+
+
+class AvgPool1d(_AvgPoolNd):
+    """The average of every window of (N, C, L) or (C, L)."""
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = _single(kernel_size)
+        self.stride = _single(kernel_size if stride is None else stride)
+        self.padding = _single(padding)
+        self.ceil_mode = ceil_mode
+        self.count_include_pad = count_include_pad
+
+    def forward(self, input: Tensor) -> Tensor:
+        """(N, C, L) or (C, L)."""
+        return F.avg_pool1d(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.ceil_mode,
+            self.count_include_pad,
+        )
+
+
+class _AvgPoolWithDivisor(_AvgPoolNd):
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = kernel_size if stride is None else stride
+        self.padding = padding
+        self.ceil_mode = ceil_mode
+        self.count_include_pad = count_include_pad
+        self.divisor_override = divisor_override
+
+    def _options(self) -> tuple[Any, ...]:
+        return (
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.ceil_mode,
+            self.count_include_pad,
+            self.divisor_override,
+        )
+
+
+class AvgPool2d(_AvgPoolWithDivisor):
+    """The average of every window of (N, C, H, W) or (C, H, W).
+
+    Padding counts as zeros unless `count_include_pad` is False; `divisor_override` divides instead of the
+    number of elements.
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """(N, C, H, W) or (C, H, W)."""
+        return F.avg_pool2d(input, *self._options())
+
+
+class AvgPool3d(_AvgPoolWithDivisor):
+    """The average of every window of (N, C, D, H, W) or (C, D, H, W); otherwise as `AvgPool2d`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """(N, C, D, H, W) or (C, D, H, W)."""
+        return F.avg_pool3d(input, *self._options())
+
+
+class _LPPoolNd(Module):
+    def __init__(
+        self, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
+    ) -> None:
+        super().__init__()
+        self.norm_type = norm_type
+        self.kernel_size = kernel_size
+        self.stride = stride
+        self.ceil_mode = ceil_mode
+
+    def extra_repr(self) -> str:
+        return (
+            f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, "
+            f"ceil_mode={self.ceil_mode}"
+        )
+
+
+class LPPool1d(_LPPoolNd):
+    """(sum of x**p)**(1/p) of every window of (N, C, L) or (C, L)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """(N, C, L) or (C, L)."""
+        return F.lp_pool1d(
+            input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode
+        )
+
+
+class LPPool2d(_LPPoolNd):
+    """(sum of x**p)**(1/p) of every window of (N, C, H, W) or (C, H, W)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """(N, C, H, W) or (C, H, W)."""
+        return F.lp_pool2d(
+            input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode
+        )
+
+
+class LPPool3d(_LPPoolNd):
+    """(sum of x**p)**(1/p) of every window of (N, C, D, H, W) or (C, D, H, W)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """(N, C, D, H, W) or (C, D, H, W)."""
+        return F.lp_pool3d(
+            input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode
+        )
+
+
+# ---- adapted to an output size ----
+
+
+class _AdaptiveAvgPoolNd(Module):
+    def __init__(self, output_size: Any) -> None:
+        super().__init__()
+        self.output_size = output_size
+
+    def extra_repr(self) -> str:
+        return f"output_size={self.output_size}"
+
+
+class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
+    """Averages of `output_size` windows of (N, C, L) or (C, L)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """(N, C, L) or (C, L)."""
+        return F.adaptive_avg_pool1d(input, self.output_size)
+
+
+class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
+    """Averages of `output_size` windows of (N, C, H, W) or (C, H, W); None keeps a size."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """(N, C, H, W) or (C, H, W)."""
+        return F.adaptive_avg_pool2d(input, self.output_size)
+
+
+class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
+    """Averages of `output_size` windows of (N, C, D, H, W) or (C, D, H, W); None keeps a size."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """(N, C, D, H, W) or (C, D, H, W)."""
+        return F.adaptive_avg_pool3d(input, self.output_size)
+
+
+class _AdaptiveMaxPoolNd(Module):
+    def __init__(self, output_size: Any, return_indices: bool = False) -> None:
+        super().__init__()
+        self.output_size = output_size
+        self.return_indices = return_indices
+
+    def extra_repr(self) -> str:
+        return f"output_size={self.output_size}"
+
+
+class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
+    """Maxima of `output_size` windows of (N, C, L) or (C, L)."""
+
+    def forward(self, input: Tensor) -> Any:
+        """The maxima, with their places if `return_indices`."""
+        return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
+
+
+class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
+    """Maxima of `output_size` windows of (N, C, H, W) or (C, H, W); None keeps a size."""
+
+    def forward(self, input: Tensor) -> Any:
+        """The maxima, with their places if `return_indices`."""
+        return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
+
+
+class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
+    """Maxima of `output_size` windows of (N, C, D, H, W) or (C, D, H, W); None keeps a size."""
+
+    def forward(self, input: Tensor) -> Any:
+        """The maxima, with their places if `return_indices`."""
+        return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
+
+
+# ---- at random places ----
+
+
+class _FractionalMaxPoolNd(Module):
+    def __init__(
+        self,
+        kernel_size: Any,
+        output_size: Any = None,
+        output_ratio: Any = None,
+        return_indices: bool = False,
+        _random_samples: Tensor | None = None,
+    ) -> None:
+        super().__init__()
+        several = _pair if isinstance(self, FractionalMaxPool2d) else _triple
+        self.kernel_size = several(kernel_size)
+        self.return_indices = return_indices
+        self.register_buffer("_random_samples", _random_samples)
+        self.output_size = None if output_size is None else several(output_size)
+        self.output_ratio = None if output_ratio is None else several(output_ratio)
+        name = type(self).__name__
+        if output_size is None and output_ratio is None:
+            raise ValueError(f"{name} requires specifying either an output size, or a pooling ratio")
+        if output_size is not None and output_ratio is not None:
+            raise ValueError(f"only one of output_size and output_ratio may be specified for {name}")
+        if self.output_ratio is not None and not all(0 < ratio < 1 for ratio in self.output_ratio):
+            raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
+
+    def _options(self) -> tuple[Any, ...]:
+        return (
+            self.kernel_size,
+            self.output_size,
+            self.output_ratio,
+            self.return_indices,
+            self._random_samples,
+        )
+
+
+class FractionalMaxPool2d(_FractionalMaxPoolNd):
+    """Maxima of windows of (N, C, H, W) or (C, H, W) whose steps are random.
+
+    Exactly one of `output_size` and `output_ratio` (in (0, 1)) is needed, else ValueError.
+    """
+
+    def forward(self, input: Tensor) -> Any:
+        """The maxima, with their places if `return_indices`."""
+        return F.fractional_max_pool2d(input, *self._options())
+
+
+class FractionalMaxPool3d(_FractionalMaxPoolNd):
+    """`FractionalMaxPool2d` for (N, C, D, H, W) or (C, D, H, W)."""
+
+    def forward(self, input: Tensor) -> Any:
+        """The maxima, with their places if `return_indices`."""
+        return F.fractional_max_pool3d(input, *self._options())

@@ -1,0 +1,345 @@
+"""Recurrent layers of several levels and directions: RNN, LSTM and GRU."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import warnings
+from typing import Any
+
+import taeda
+from taeda import Tensor
+
+from .. import functional as F
+from .. import init
+from ..parameter import Parameter
+from ..utils.rnn import PackedSequence
+from ._recurrence import STEPS, States, Weights, walk
+from .module import Module
+from .rnn_cells import GRUCell, LSTMCell, RNNCell, RNNCellBase
+
+__all__ = [
+    "GRU",
+    "LSTM",
+    "RNN",
+    "GRUCell",
+    "LSTMCell",
+    "RNNBase",
+    "RNNCell",
+    "RNNCellBase",
+]
+
+_GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "LSTM": 4, "GRU": 3}
+
+
+def _permuted(state: Tensor, permutation: Tensor | None) -> Tensor:
+    return state if permutation is None else state.index_select(1, permutation)
+
+
+class RNNBase(Module):
+    """A recurrence, stacked in layers, forward or in both directions.
+
+    Input (T, N, F), (N, T, F) with `batch_first`, (T, F), or packed. Weights are `weight_ih_l0`,
+    `weight_hh_l0`, `bias_ih_l0`, `bias_hh_l0` and so on, `..._reverse` for the way back; all start uniform in
+    ±1/sqrt(hidden_size).
+    """
+
+    def __init__(
+        self,
+        mode: str,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        proj_size: int = 0,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        _check_options(mode, input_size, hidden_size, num_layers, dropout, proj_size)
+        self.mode = mode
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.num_layers = num_layers
+        self.bias = bias
+        self.batch_first = batch_first
+        self.dropout = float(dropout)
+        self.bidirectional = bidirectional
+        self.proj_size = proj_size
+        self._suffixes: list[str] = []
+        for layer in range(num_layers):
+            for direction in ("", "_reverse")[: 1 + bidirectional]:
+                self._suffixes.append(f"_l{layer}{direction}")
+                for name, shape in self._shapes(layer).items():
+                    made = Parameter(taeda.empty(shape, device=device, dtype=dtype))
+                    setattr(self, name + self._suffixes[-1], made)
+        self.reset_parameters()
+
+    def _shapes(self, layer: int) -> dict[str, tuple[int, ...]]:
+        gates = _GATES[self.mode] * self.hidden_size
+        output = self.proj_size or self.hidden_size
+        below = output * (1 + self.bidirectional) if layer else self.input_size
+        shapes: dict[str, tuple[int, ...]] = {
+            "weight_ih": (gates, below),
+            "weight_hh": (gates, output),
+        }
+        if self.bias:
+            shapes |= {"bias_ih": (gates,), "bias_hh": (gates,)}
+        if self.proj_size:
+            shapes["weight_hr"] = (self.proj_size, self.hidden_size)
+        return shapes
+
+    def reset_parameters(self) -> None:
+        """Draw all weights anew."""
+        bound = 1.0 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
+        for weight in self.parameters():
+            init.uniform_(weight, -bound, bound)
+
+    def flatten_parameters(self) -> None:
+        """Nothing: weights are used where they are. Kept for programs that call it."""
+
+    @property
+    def all_weights(self) -> list[list[Parameter]]:
+        """The weights of every layer and direction."""
+        return [
+            [getattr(self, name + suffix) for name in self._shapes(0)] for suffix in self._suffixes
+        ]
+
+    def extra_repr(self) -> str:
+        shown = [str(self.input_size), str(self.hidden_size)]
+        if self.proj_size:
+            shown.append(f"proj_size={self.proj_size}")
+        if self.num_layers != 1:
+            shown.append(f"num_layers={self.num_layers}")
+        if self.bias is not True:
+            shown.append(f"bias={self.bias}")
+        if self.batch_first is not False:
+            shown.append(f"batch_first={self.batch_first}")
+        if self.dropout:
+            shown.append(f"dropout={self.dropout}")
+        if self.bidirectional is not False:
+            shown.append(f"bidirectional={self.bidirectional}")
+        return ", ".join(shown)
+
+    # ---- checks ----
+
+    def check_input(self, input: Tensor, batch_sizes: Tensor | None) -> None:
+        """Raises ValueError for another dtype, RuntimeError for another shape."""
+        weight = getattr(self, "weight_ih" + self._suffixes[0])
+        if input.dtype != weight.dtype:
+            raise ValueError(
+                f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). Convert input: "
+                f"input.to({weight.dtype}), or convert model: model.to({input.dtype})"
+            )
+        wanted = 2 if batch_sizes is not None else 3
+        if input.dim() != wanted:
+            raise RuntimeError(f"input must have {wanted} dimensions, got {input.dim()}")
+        if input.size(-1) != self.input_size:
+            raise RuntimeError(
+                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.size(-1)}"
+            )
+
+    def get_expected_hidden_size(self, input: Tensor, batch_sizes: Tensor | None) -> tuple[int, int, int]:
+        """The shape of the hidden states."""
+        if batch_sizes is not None:
+            batch = int(batch_sizes[0])
+        else:
+            batch = input.size(0 if self.batch_first else 1)
+        return len(self._suffixes), batch, self.proj_size or self.hidden_size
+
+    def check_hidden_size(
+        self,
+        hx: Tensor,
+        expected_hidden_size: tuple[int, int, int],
+        msg: str = "Expected hidden size {}, got {}",
+    ) -> None:
+        """Raises RuntimeError for a state of another shape."""
+        if tuple(hx.shape) != expected_hidden_size:
+            raise RuntimeError(msg.format(expected_hidden_size, list(hx.shape)))
+
+    def _check_states(self, states: States, input: Tensor, batch_sizes: Tensor | None) -> None:
+        expected = self.get_expected_hidden_size(input, batch_sizes)
+        if self.mode != "LSTM":
+            self.check_hidden_size(states[0], expected)
+            return
+        self.check_hidden_size(states[0], expected, "Expected hidden[0] size {}, got {}")
+        cell = (*expected[:2], self.hidden_size)
+        self.check_hidden_size(states[1], cell, "Expected hidden[1] size {}, got {}")
+
+    # ---- the computation ----
+
+    def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
+        """The outputs of the last layer at every step, and the last states of every layer.
+
+        Without `hx` the first states are zeros. Outputs are packed if the input is.
+        """
+        if isinstance(input, PackedSequence):
+            return self._forward_packed(input, hx)
+        if input.dim() not in (2, 3):
+            raise ValueError(
+                f"{type(self).__name__}: Expected input to be 2D or 3D, got {input.dim()}D instead"
+            )
+        batched = input.dim() == 3
+        dim = 0 if self.batch_first else 1
+        rows = input if batched else input.unsqueeze(dim)
+        states = self._first_states(rows, hx, None, batched)
+        self.check_input(rows, None)
+        self._check_states(states, rows, None)
+        output, states = self._run(rows.transpose(0, 1) if self.batch_first else rows, states, None)
+        if self.batch_first:
+            output = output.transpose(0, 1)
+        if not batched:
+            output, states = output.squeeze(dim), tuple(state.squeeze(1) for state in states)
+        return output, self._given_out(states)
+
+    def _forward_packed(self, packed: PackedSequence, hx: Any) -> tuple[PackedSequence, Any]:
+        data, sizes, order, back = packed
+        states = self._first_states(data, hx, sizes, True)
+        if hx is not None:
+            states = tuple(_permuted(state, order) for state in states)
+        self.check_input(data, sizes)
+        self._check_states(states, data, sizes)
+        output, states = self._run(data, states, sizes.tolist())
+        states = tuple(_permuted(state, back) for state in states)
+        return PackedSequence(output, sizes, order, back), self._given_out(states)
+
+    def _given_out(self, states: States) -> Any:
+        return states if self.mode == "LSTM" else states[0]
+
+    def _first_states(
+        self, rows: Tensor, hx: Any, sizes: Tensor | None, batched: bool
+    ) -> States:
+        lstm = self.mode == "LSTM"
+        if hx is None:
+            layers, batch, width = self.get_expected_hidden_size(rows, sizes)
+            widths = (width, self.hidden_size) if lstm else (width,)
+            return tuple(
+                taeda.zeros((layers, batch, w), dtype=rows.dtype, device=rows.device) for w in widths
+            )
+        states = (hx[0], hx[1]) if lstm else (hx,)
+        wanted = 3 if batched else 2
+        if any(state.dim() != wanted for state in states):
+            names = "hx and cx" if lstm else "hx"
+            found = ", ".join(f"{state.dim()}-D" for state in states)
+            kind = "batched 3-D" if batched else "unbatched 2-D"
+            raise RuntimeError(
+                f"For {kind} input, {names} should also be {wanted}-D but got ({found}) tensor"
+            )
+        return states if batched else tuple(state.unsqueeze(1) for state in states)
+
+    def _run(
+        self, rows: Tensor, states: States, sizes: list[int] | None
+    ) -> tuple[Tensor, States]:
+        """All layers over (T, N, F) or packed rows."""
+        ways = 1 + self.bidirectional
+        last: list[States] = []
+        for layer in range(self.num_layers):
+            outputs = []
+            for way in range(ways):
+                place = layer * ways + way
+                first = tuple(state[place] for state in states)
+                output, after = walk(
+                    STEPS[self.mode], rows, first, self._weights(place), sizes, bool(way)
+                )
+                outputs.append(output)
+                last.append(after)
+            rows = outputs[0] if ways == 1 else taeda.cat(outputs, -1)
+            if self.dropout and layer < self.num_layers - 1:
+                rows = F.dropout(rows, self.dropout, self.training)
+        return rows, tuple(taeda.stack(each) for each in zip(*last, strict=True))
+
+    def _weights(self, place: int) -> Weights:
+        suffix = self._suffixes[place]
+
+        def get(name: str, wanted: bool) -> Any:
+            return getattr(self, name + suffix) if wanted else None
+
+        return Weights(
+            get("weight_ih", True),
+            get("weight_hh", True),
+            get("bias_ih", self.bias),
+            get("bias_hh", self.bias),
+            get("weight_hr", bool(self.proj_size)),
+        )
+
+
+def _check_options(
+    mode: str, input_size: Any, hidden_size: Any, num_layers: int, dropout: Any, proj_size: int
+) -> None:
+    """Raises ValueError or TypeError."""
+    if mode not in _GATES:
+        raise ValueError(f"Unrecognized RNN mode: {mode}")
+    probability = isinstance(dropout, numbers.Number) and not isinstance(dropout, bool)
+    if not probability or not 0 <= dropout <= 1:
+        raise ValueError(
+            "dropout should be a number in range [0, 1] representing the probability of an element being "
+            f"zeroed, got {dropout!r}"
+        )
+    if dropout > 0 and num_layers == 1:
+        warnings.warn(
+            "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects "
+            f"num_layers greater than 1, but got dropout={dropout} and num_layers={num_layers}",
+            stacklevel=4,
+        )
+    for name, size in (("input_size", input_size), ("hidden_size", hidden_size)):
+        if not isinstance(size, int):
+            raise TypeError(f"{name} should be of type int, got: {type(size).__name__}")
+    for name, size in (("input_size", input_size), ("hidden_size", hidden_size), ("num_layers", num_layers)):
+        if size <= 0:
+            raise ValueError(f"{name} must be greater than zero, got {size}")
+    if proj_size < 0:
+        raise ValueError(
+            f"proj_size should be a positive integer or zero to disable projections, got {proj_size}"
+        )
+    if proj_size >= hidden_size:
+        raise ValueError(f"proj_size has to be smaller than hidden_size, got {proj_size} and {hidden_size}")
+    if proj_size and mode != "LSTM":
+        raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+
+
+class RNN(RNNBase):
+    """h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu by `nonlinearity`. Raises ValueError for another."""
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        nonlinearity: str = "tanh",
+        *args: Any,
+        **kwargs: Any,
+    ) -> None:
+        if nonlinearity not in ("tanh", "relu"):
+            raise ValueError(f"Unknown nonlinearity {nonlinearity!r}. Select from 'tanh' or 'relu'.")
+        _check_no_projection(kwargs)
+        mode = f"RNN_{nonlinearity.upper()}"
+        super().__init__(mode, input_size, hidden_size, num_layers, *args, **kwargs)
+        self.nonlinearity = nonlinearity
+
+
+class LSTM(RNNBase):
+    """Long short-term memory; states are pairs (h, c). `proj_size` projects h to fewer elements.
+
+    >>> output, (h, c) = LSTM(10, 20)(taeda.randn(5, 3, 10))
+    >>> output.shape, h.shape
+    (taeda.Size([5, 3, 20]), taeda.Size([1, 3, 20]))
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__("LSTM", *args, **kwargs)
+
+
+class GRU(RNNBase):
+    """Gated recurrent units."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        _check_no_projection(kwargs)
+        super().__init__("GRU", *args, **kwargs)
+
+
+def _check_no_projection(options: dict[str, Any]) -> None:
+    if "proj_size" in options:
+        raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
