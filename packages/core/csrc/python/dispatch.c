@@ -281,10 +281,18 @@ static int check_devices(const td_frame *f)
     return 0;
 }
 
+static int is_argument(const td_call *call, const td_tensor *t)
+{
+    for (int k = 0; k < call->nargs; k++)
+        if (call->args[k].kind == TD_ARG_TENSOR && call->args[k].tensor == t) return 1;
+    return 0;
+}
+
+/* after a failure; what is an argument (an in-place op names it before it fails) belongs to the caller */
 static void drop_outs(td_call *call, int given)
 {
     for (int k = given; k < call->nout && k < TD_MAX_OUTS; k++) {
-        td_tensor_free(call->out[k]);
+        if (!is_argument(call, call->out[k])) td_tensor_free(call->out[k]);
         call->out[k] = NULL;
     }
 }
