@@ -45,9 +45,10 @@
     X(logit_eps, vec eps = VARG(1),                                                                                     \
       __extension__({ vec p = vmin(C(1) - eps, vmax(eps, x)); vlog(p / (C(1) - p)); }))
 
-/* ---- the gradient x times the derivative at y ---- */
+/* ---- the gradient x times the derivative at y (and prelu, whose slope is y) ---- */
 #define SIGMOID_SLOPE(s) ((s) * (C(1) - (s)))
 #define BINARY(X)                                                                                                       \
+    X(prelu, , vsel(vgt(x, vzero(x)), x, x * y))                                                                        \
     X(tanh_backward, , x * (C(1) - y * y))                                                                              \
     X(sigmoid_backward, , x * (C(1) - y) * y)                                                                           \
     X(threshold_backward, vec limit = VARG(2), vsel(vle(y, limit), vzero(x), x))                                        \
@@ -96,7 +97,7 @@ CHOOSE(softshrink_backward, 1, hardshrink_backward, hardshrink_backward)
     X(relu6) X(hardtanh) X(leaky_relu) X(elu) X(selu) X(celu) X(gelu) X(silu) X(mish) X(log_sigmoid) X(softplus)    \
     X(hardshrink) X(softshrink) X(hardsigmoid) X(hardswish) X(threshold) X(logit)
 #define NAMES_2(X)                                                                                                  \
-    X(tanh_backward) X(sigmoid_backward) X(threshold_backward) X(hardtanh_backward) X(leaky_relu_backward)          \
+    X(prelu) X(tanh_backward) X(sigmoid_backward) X(threshold_backward) X(hardtanh_backward) X(leaky_relu_backward)          \
     X(gelu_backward) X(silu_backward) X(mish_backward) X(log_sigmoid_backward) X(softplus_backward)                 \
     X(hardshrink_backward) X(softshrink_backward) X(hardsigmoid_backward) X(hardswish_backward) X(logit_backward)   \
     X(elu_backward)

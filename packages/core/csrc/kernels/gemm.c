@@ -1,20 +1,10 @@
 /* gemm.c - the serial product kernels of float and double on one instruction set. */
 #include "kernels/gemm.h"
 #include <stddef.h>
+#include "kernels/gemm_isa.h"
 #include "kernels/gemm_vec.h"
 #include "runtime/loops.h"
 
-#if defined(__AVX512F__)
-#define TD_MR 12 /* rows of a tile */
-#define TD_NV 2  /* vectors of a tile's row */
-#elif defined(__AVX2__)
-#define TD_MR 6
-#define TD_NV 2
-#else
-#define TD_MR 6
-#define TD_NV 1
-#endif
-#define TD_GEMM_KC 512
 #define TD_GEMM_NC 3072
 #define TD_SMALL_BYTES 65536 /* what an operand used in place may measure: about the first cache twice */
 
@@ -46,6 +36,6 @@
 #undef LANES
 
 const td_gemm_kernels TD_SYM(td_gemm_kernels) = {{
-    {MR, TD_NV * VF_LANES, plan_f32, work_f32, run_f32, dot_of_f32, pack_b_f32},
-    {MR, TD_NV * VD_LANES, plan_f64, work_f64, run_f64, dot_of_f64, pack_b_f64},
+    {MR, TD_NV * VF_LANES, plan_f32, work_f32, run_f32, panel_f32, pack_a_f32, dot_of_f32, pack_b_f32},
+    {MR, TD_NV * VD_LANES, plan_f64, work_f64, run_f64, panel_f64, pack_a_f64, dot_of_f64, pack_b_f64},
 }};

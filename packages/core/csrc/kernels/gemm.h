@@ -45,6 +45,11 @@ typedef struct td_gemm_kernel {
     td_gemm_way (*plan)(const td_gemm *g);         /* the way for this whole product */
     int64_t (*work)(const td_gemm *g);             /* bytes of scratch for this block */
     void (*run)(const td_gemm *g, void *scratch);  /* scratch: 64-byte aligned */
+    /* One panel of B (k rows) times A packed by pack_a: all m rows of C, up to `width` columns; added to C if `add`. */
+    void (*panel)(int64_t m, int64_t k, double alpha, const void *packed_a, const void *panel, void *c, int64_t c_row, int64_t width,
+                  int add);
+    /* m rows of k numbers into panels of mr rows, each [k][mr], the last one narrower */
+    void (*pack_a)(void *packed, const void *a, int64_t a_row, int64_t a_col, int64_t m, int64_t k);
     double (*dot)(int64_t n, const void *a, int64_t a_step, const void *b, int64_t b_step);
     /* A panel of plain B: k rows of nr numbers, columns past width zero */
     void (*pack_b)(void *panel, const void *b, int64_t b_row, int64_t b_col, int64_t k, int64_t width);

@@ -89,6 +89,13 @@ TD_INLINE void G(run_panel)(const td_gemm *g, const REAL *packed, const REAL *pa
     }
 }
 
+static void G(panel)(int64_t m, int64_t k, double alpha, const void *packed, const void *panel, void *c, int64_t c_row,
+                     int64_t width, int add)
+{
+    td_gemm g = {.c = c, .c_row = c_row, .alpha = alpha, .add = add};
+    G(run_panel)(&g, packed, panel, 0, 0, m, 0, k, 0, width);
+}
+
 /* Fill a panel of B. Where B's rows lie in memory, the first tile reads them there and stores the panel on its way;
  * returns the rows of A already done. */
 static int64_t G(fill_panel)(const td_gemm *g, const REAL *packed, REAL *panel, int64_t mc, int64_t k0, int64_t kc,

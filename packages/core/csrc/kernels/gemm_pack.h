@@ -36,8 +36,10 @@ static void G(pack_a_panel)(REAL *out, const REAL *a, int64_t row, int64_t col, 
             for (int64_t i = 0; i < w; i++) *out++ = a[i * row + p * col];
 }
 
-static void G(pack_a)(REAL *out, const REAL *a, int64_t row, int64_t col, int64_t m, int64_t k)
+static void G(pack_a)(void *packed, const void *from, int64_t row, int64_t col, int64_t m, int64_t k)
 {
+    REAL *out = packed;
+    const REAL *a = from;
     for (int64_t i = 0; i < m; i += MR) {
         int64_t w = m - i < MR ? m - i : MR;
         G(pack_a_panel)(out, a + i * row, row, col, w, k);

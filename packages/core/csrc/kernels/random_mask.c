@@ -31,10 +31,11 @@ COIN(coin_8, uint64_t)
     static void sample_##name(void *data, int64_t first, int64_t n, td_stream s, const void *context)  \
     {                                                                                                  \
         const type *p = (const type *)((const td_coins_params *)context)->p + first;                   \
+        const group_keys keys = keys_of(s.seed);                                                       \
         uint8_t *out = data;                                                                           \
         uint32_t w[TD_GROUP_WORDS];                                                                    \
         for (int64_t i = 0; i < n; i += TD_GROUP_WORDS, s.block += TD_GROUP_BLOCKS) {                  \
-            group_words(s.seed, s.block, w);                                                           \
+            group_words(&keys, s.block, w);                                                            \
             int m = n - i < TD_GROUP_WORDS ? (int)(n - i) : TD_GROUP_WORDS;                            \
             EACH(k, m) out[i + k] = (double)w[k] < (double)p[i + k] * 0x1p32;                          \
         }                                                                                              \
@@ -49,25 +50,26 @@ COINS(coins_f64, double)
     static inline void name##_group(type *restrict out, uint8_t *restrict mask, const type *restrict in,           \
                                     const uint32_t *restrict w, uint32_t threshold, real scale, int m)             \
     {                                                                                                              \
-        EACH(i, m) {                                                                                               \
-            mask[i] = w[i] < threshold;                                                                            \
-            out[i] = STORE(LOAD(in[i]) * (w[i] < threshold ? scale : 0));                                          \
-        }                                                                                                          \
+        real factor[TD_GROUP_WORDS];                                                                               \
+        EACH(i, TD_GROUP_WORDS) factor[i] = w[i] < threshold ? scale : 0;                                          \
+        EACH(i, m) mask[i] = w[i] < threshold;                                                                     \
+        EACH(i, m) out[i] = STORE(LOAD(in[i]) * factor[i]);                                                        \
     }                                                                                                              \
     static void sample_##name(void *data, int64_t first, int64_t n, td_stream s, const void *context)              \
     {                                                                                                              \
         const td_dropout_params *p = context;                                                                      \
+        const group_keys keys = keys_of(s.seed);                                                                   \
         const type *in = (const type *)p->input + first;                                                           \
         type *out = data;                                                                                          \
         uint8_t *mask = p->mask + first;                                                                           \
         uint32_t w[TD_GROUP_WORDS], threshold = p->threshold;                                                      \
         int64_t i = 0;                                                                                             \
         for (; n - i >= TD_GROUP_WORDS; i += TD_GROUP_WORDS, s.block += TD_GROUP_BLOCKS) {                         \
-            group_words(s.seed, s.block, w);                                                                       \
+            group_words(&keys, s.block, w);                                                                        \
             name##_group(out + i, mask + i, in + i, w, threshold, (real)p->scale, TD_GROUP_WORDS);                 \
         }                                                                                                          \
         if (i == n) return;                                                                                        \
-        group_words(s.seed, s.block, w);                                                                           \
+        group_words(&keys, s.block, w);                                                                            \
         name##_group(out + i, mask + i, in + i, w, threshold, (real)p->scale, (int)(n - i));                       \
     }                                                                                                              \
     static void scale_##name(void *data, const void *input, const uint8_t *mask, double factor, int64_t n)         \

@@ -35,6 +35,8 @@ FLOAT_LOOPS(clamp_max, 2)
 FLOAT_LOOPS(clamp_both, 3)
 INT_TYPES(INT_LOOP, clamp_min, 2, x < y ? y : x)
 INT_TYPES(INT_LOOP, clamp_max, 2, x > y ? y : x)
+BOOL_TYPE(INT_LOOP, clamp_min, 2, x | y)
+BOOL_TYPE(INT_LOOP, clamp_max, 2, x & y)
 INT_TYPES(INT_LOOP, clamp_both, 3, (x < y ? y : x) > z ? z : (x < y ? y : x))
 
 #define CLAMP(suffix)                                                                                    \
@@ -80,6 +82,8 @@ const td_loop_entry TD_TABLE(ternary)[] = {
     INT_TYPES(INT_ENTRY, "clamp", clamp)
     FLOAT_ENTRIES("clamp_min", clamp_min)
     INT_TYPES(INT_ENTRY, "clamp_min", clamp_min)
+    BOOL_TYPE(INT_ENTRY, "clamp_min", clamp_min)
+    BOOL_TYPE(INT_ENTRY, "clamp_max", clamp_max)
     FLOAT_ENTRIES("clamp_max", clamp_max)
     INT_TYPES(INT_ENTRY, "clamp_max", clamp_max)
     FLOAT_ENTRIES("lerp", lerp)

@@ -94,6 +94,8 @@ INT_LOOP(u8, uint8_t, uint8_t, TD_U8, sgn, 1, x != 0)
 INT_TYPES(INT_LOOP, relu, 1, x > 0 ? x : 0)
 ALL_INT_TYPES(INT_LOOP, same, 1, x)
 BOOL_TYPE(INT_LOOP, same, 1, x)
+VROWS(same, 1, , x)
+FLOAT_LOOPS(same, 1)
 
 #define SAME_ENTRIES(name, expression) FLOAT_ENTRIES(#name, name)
 #define ALL_ENTRIES(op, name) ALL_INT_TYPES(INT_ENTRY, op, name) BOOL_TYPE(INT_ENTRY, op, name)
@@ -130,5 +132,7 @@ const td_loop_entry TD_TABLE(unary_real)[] = {
     INT_TYPES(INT_ENTRY, "trunc", same)
     INT_TYPES(INT_ENTRY, "round", same)
     ALL_ENTRIES("nan_to_num", same)
+    ALL_ENTRIES("conj_physical", same)
+    FLOAT_ENTRIES("conj_physical", same)
     {NULL, 0, NULL},
 };

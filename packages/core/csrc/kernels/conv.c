@@ -1,0 +1,35 @@
+/* conv.c - patches and planes of convolutions, float and double, on one instruction set. */
+#include "kernels/conv.h"
+#include <stdbool.h>
+#include "kernels/gemm_isa.h"
+#include "kernels/gemm_vec.h"
+#include "runtime/loops.h"
+
+#define NR (TD_NV * LANES)
+#define G_ROW_TAPS 64 /* kernels of more taps take the slower way */
+
+#define REAL float
+#define VEC vf
+#define V(op) TD_PASTE(vf, op)
+#define G(name) TD_PASTE(name, f32)
+#define LANES VF_LANES
+#include "kernels/conv_patches.h"
+#include "kernels/conv_plane.h"
+#undef REAL
+#undef VEC
+#undef V
+#undef G
+#undef LANES
+
+#define REAL double
+#define VEC vd
+#define V(op) TD_PASTE(vd, op)
+#define G(name) TD_PASTE(name, f64)
+#define LANES VD_LANES
+#include "kernels/conv_patches.h"
+#include "kernels/conv_plane.h"
+
+const td_conv_kernels TD_SYM(td_conv_kernels) = {{
+    {patches_f32, patches_work_f32, turned_f32, turned_work_f32, plane_f32, plane_weight_f32},
+    {patches_f64, patches_work_f64, turned_f64, turned_work_f64, plane_f64, plane_weight_f64},
+}};

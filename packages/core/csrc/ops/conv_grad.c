@@ -1,0 +1,346 @@
+/* conv_grad.c - the two gradients of convolutions.
+ *
+ * With respect to the input, a convolution of stride s is s * s ... convolutions of stride 1: inputs whose positions agree
+ * modulo the stride see the same taps. Each such phase runs the forward algorithms on the output's gradient, with the
+ * weights of its taps, and its results are spread over the input. */
+#include "ops/conv_run.h"
+#include <string.h>
+#include "kernels/conv.h"
+#include "ops/gemm.h"
+#include "ops/scratch.h"
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+td_status td_conv_make_taps(td_conv *c, td_tap **taps)
+{
+    c->taps = td_volume(c->kernel);
+    td_tap *made = td_alloc(td_taps_bytes(c->taps));
+    if (!made) return td_fail(TD_MEMORY_ERROR, "convolution: no memory for a kernel of %lld elements", (long long)c->taps);
+    for (int64_t t = 0; t < c->taps; t++) {
+        int64_t rest = t;
+        for (int d = 2; d >= 0; d--) {
+            made[t].at[d] = rest % c->kernel[d] * c->dilation[d] - c->padding[d];
+            rest /= c->kernel[d];
+        }
+    }
+    c->tap = *taps = made;
+    return TD_OK;
+}
+
+/* ---- phases ---- */
+typedef struct phase {
+    int64_t at[3], stride[3];  /* inputs at + stride * i */
+    td_conv conv;              /* from the output's gradient to those inputs */
+    td_tap *taps;
+    int64_t *source;           /* which tap of the forward convolution each one was */
+    char *weights;
+} phase;
+
+static int64_t ceil_div(int64_t a, int64_t b) { return a > 0 ? (a + b - 1) / b : 0; }
+
+/* Does an input at phase `at` meet tap t? Then where it looks at the output's gradient: (at - tap) / stride. */
+static bool meets(const td_conv *c, const int64_t *at, int64_t t, td_tap *look)
+{
+    for (int d = 0; d < 3; d++) {
+        int64_t distance = at[d] - c->tap[t].at[d];
+        if (distance % c->stride[d]) return false;
+        look->at[d] = distance / c->stride[d];
+    }
+    return true;
+}
+
+static void collect_taps(const td_conv *c, phase *p)
+{
+    td_tap look;
+    p->conv.taps = 0;
+    for (int64_t t = c->taps - 1; t >= 0; t--) /* backwards: a regular grid stays one */
+        if (meets(c, p->at, t, &look)) {
+            p->taps[p->conv.taps] = look;
+            p->source[p->conv.taps++] = t;
+        }
+    p->conv.tap = p->taps;
+}
+
+/* [group][channel][output][tap] from [group][output][channel][tap] */
+typedef struct turning {
+    const td_conv *c;
+    const phase *p;
+    int64_t item;
+} turning;
+
+static void turn_weights(void *context, int64_t begin, int64_t end)
+{
+    const turning *t = context;
+    const td_conv *c = t->c;
+    int64_t taps = t->p->conv.taps, item = t->item;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t group = i / c->channels, channel = i % c->channels;
+        char *to = t->p->weights + i * c->outputs * taps * item;
+        for (int64_t o = 0; o < c->outputs; o++) {
+            const char *from = c->w + ((group * c->outputs + o) * c->channels + channel) * c->taps * item;
+            for (int64_t k = 0; k < taps; k++, to += item) {
+                const char *one = from + t->p->source[k] * item;
+                if (item == 4) memcpy(to, one, 4);
+                else if (item == 8) memcpy(to, one, 8);
+                else memcpy(to, one, (size_t)item);
+            }
+        }
+    }
+}
+
+/* results of a phase over the input; NULL: the bias alone */
+typedef struct spreading {
+    const td_conv *c;
+    const phase *p;
+    const char *from, *bias;
+    char *x;
+    int64_t item;
+} spreading;
+
+static void spread_row(const spreading *s, char *to, const char *from, const char *bias)
+{
+    int64_t n = s->p->conv.out[2], step = s->p->stride[2] * s->item, item = s->item;
+    for (int64_t i = 0; i < n; i++, to += step) {
+        if (!from && !bias) memset(to, 0, (size_t)item);
+        else if (item == 4) memcpy(to, from ? from + i * 4 : bias, 4);
+        else if (item == 8) memcpy(to, from ? from + i * 8 : bias, 8);
+        else memcpy(to, from ? from + i * item : bias, (size_t)item);
+    }
+}
+
+static void spread_planes(void *context, int64_t begin, int64_t end)
+{
+    const spreading *s = context;
+    const td_conv *c = s->c, *small = &s->p->conv;
+    const int64_t *at = s->p->at, *stride = s->p->stride;
+    for (int64_t i = begin; i < end; i++) {
+        char *plane = s->x + i * td_volume(c->in) * s->item;
+        const char *from = s->from ? s->from + i * td_volume(small->out) * s->item : NULL;
+        const char *bias = s->bias ? s->bias + i % (c->groups * c->channels) * s->item : NULL;
+        for (int64_t z = 0; z < small->out[0]; z++)
+            for (int64_t y = 0; y < small->out[1]; y++) {
+                int64_t row = (at[0] + z * stride[0]) * c->in[1] + at[1] + y * stride[1];
+                spread_row(s, plane + (row * c->in[2] + at[2]) * s->item, from, bias);
+                if (from) from += small->out[2] * s->item;
+            }
+    }
+}
+
+static void spread(const td_conv *c, const phase *p, const char *from, char *x, const char *bias)
+{
+    spreading s = {c, p, from, bias, x, td_itemsize(c->dtype)};
+    int64_t pixels = td_volume(p->conv.out);
+    if (pixels) td_parallel(c->images * c->groups * c->channels, 1 + 16384 / pixels, spread_planes, &s);
+}
+
+static td_status run_phase(const td_conv *c, phase *p, char *x, const char *bias)
+{
+    td_conv *conv = &p->conv;
+    bool dense = td_volume(p->stride) == 1; /* results go straight to x */
+    int64_t item = td_itemsize(c->dtype), weights = c->groups * c->channels * c->outputs * conv->taps * item;
+    int64_t results = dense ? 0 : c->images * c->groups * c->channels * td_volume(conv->out) * item;
+    p->weights = td_alloc(weights);
+    conv->y = dense ? x : td_alloc(results);
+    td_status status = TD_OK;
+    if (!p->weights || !conv->y) {
+        status = td_fail(TD_MEMORY_ERROR, "convolution: no memory for %lld bytes", (long long)(weights + results));
+    } else {
+        turning t = {c, p, item};
+        td_parallel(c->groups * c->channels, 1 + 8192 / (c->outputs * conv->taps + 1), turn_weights, &t);
+        conv->w = p->weights;
+        conv->bias = bias;
+        status = td_conv_forward(conv);
+        if (status == TD_OK && !dense) spread(c, p, conv->y, x, NULL);
+    }
+    if (!dense && conv->y) td_free(conv->y, results);
+    if (p->weights) td_free(p->weights, weights);
+    return status;
+}
+
+static void start_phase(const td_conv *c, phase *p, int64_t number, const char *y)
+{
+    p->conv = (td_conv){.dtype = c->dtype, .images = c->images, .groups = c->groups, .channels = c->outputs, .outputs = c->channels,
+                        .x = y, .stride = {1, 1, 1}};
+    for (int d = 2; d >= 0; d--) {
+        int64_t phases = least(c->stride[d], c->in[d] > 0 ? c->in[d] : 1);
+        p->at[d] = number % phases;
+        number /= phases;
+        p->stride[d] = phases == 1 ? 1 : c->stride[d];
+        p->conv.in[d] = c->out[d];
+        p->conv.out[d] = ceil_div(c->in[d] - p->at[d], p->stride[d]);
+    }
+    collect_taps(c, p);
+    if (td_volume(c->stride) != 1 || !c->kernel[0]) return;
+    for (int d = 0; d < 3; d++) { /* the taps backwards are those of a convolution with another padding */
+        p->conv.kernel[d] = c->kernel[d];
+        p->conv.dilation[d] = c->dilation[d];
+        p->conv.padding[d] = c->dilation[d] * (c->kernel[d] - 1) - c->padding[d];
+    }
+}
+
+td_status td_conv_data(const td_conv *c, const char *y, char *x, const char *bias)
+{
+    int64_t phases = 1, each = (int64_t)sizeof(td_tap) + (int64_t)sizeof(int64_t);
+    for (int d = 0; d < 3; d++) phases *= least(c->stride[d], c->in[d] > 0 ? c->in[d] : 1);
+    phase p = {.taps = td_alloc(c->taps * each)};
+    if (!p.taps) return td_fail(TD_MEMORY_ERROR, "convolution: no memory for a kernel of %lld elements", (long long)c->taps);
+    p.source = (int64_t *)(p.taps + c->taps);
+    td_status status = TD_OK;
+    for (int64_t i = 0; i < phases && status == TD_OK; i++) {
+        start_phase(c, &p, i, y);
+        if (p.conv.taps && td_volume(p.conv.in) && c->outputs && c->channels) status = run_phase(c, &p, x, bias);
+        else spread(c, &p, NULL, x, bias);
+    }
+    td_free(p.taps, c->taps * each);
+    return status;
+}
+
+/* ---- weights ---- */
+typedef struct weight_job {
+    const td_conv *c;
+    const td_conv_kernel *conv;
+    const td_gemm_kernel *gemm;
+    const char *g;
+    char *dw;
+    int64_t item, pixels;
+    td_patches patches;
+    td_scratch scratch;
+} weight_job;
+
+static weight_job weight_job_of(const td_conv *c, const char *g, char *dw)
+{
+    int is_double = c->dtype == TD_F64;
+    weight_job j = {.c = c, .conv = &TD_PICK(td_conv_kernels)->real[is_double], .gemm = td_gemm_kernel_of(is_double), .g = g, .dw = dw,
+                    .item = td_itemsize(c->dtype), .pixels = td_volume(c->out)};
+    j.patches = (td_patches){.x = c->x, .channel = td_volume(c->in), .taps = c->taps, .tap = (const int64_t(*)[3])c->tap};
+    j.patches.image = j.patches.channel * c->channels * c->groups;
+    memcpy(j.patches.in, c->in, sizeof c->in);
+    memcpy(j.patches.out, c->out, sizeof c->out);
+    memcpy(j.patches.stride, c->stride, sizeof c->stride);
+    return j;
+}
+
+static void run_plane_weights(void *context, int64_t begin, int64_t end)
+{
+    const weight_job *j = context;
+    const td_conv *c = j->c;
+    int64_t outputs = c->groups * c->outputs, plane = td_volume(c->in) * j->item;
+    double *sums = td_scratch_take(&j->scratch);
+    for (int64_t o = begin; o < end; o++) {
+        memset(sums, 0, (size_t)c->taps * sizeof(double));
+        for (int64_t n = 0; n < c->images; n++)
+            j->conv->plane_weight(&j->patches, c->x + (n * c->groups + o / c->outputs) * plane,
+                                  j->g + (n * outputs + o) * j->pixels * j->item, sums);
+        for (int64_t t = 0; t < c->taps; t++)
+            if (c->dtype == TD_F64) ((double *)j->dw)[o * c->taps + t] = sums[t];
+            else ((float *)j->dw)[o * c->taps + t] = (float)sums[t];
+    }
+    td_scratch_give(&j->scratch, sums);
+}
+
+static td_status depthwise_weight(const td_conv *c, const char *g, char *dw)
+{
+    weight_job j = weight_job_of(c, g, dw);
+    TD_TRY(td_scratch_begin(&j.scratch, c->taps * (int64_t)sizeof(double)));
+    td_parallel_even(c->groups * c->outputs, run_plane_weights, &j);
+    td_scratch_end(&j.scratch);
+    return TD_OK;
+}
+
+/* dw of one group from images [first, first + count): rows of g are `g_row` apart, pixels of the images follow each other */
+static td_gemm weight_product(const weight_job *j, td_patches *patches, const char *g, int64_t g_row, int64_t first, int64_t count,
+                              int64_t group)
+{
+    const td_conv *c = j->c;
+    int64_t columns = c->channels * c->taps;
+    *patches = j->patches;
+    patches->x = c->x + (first * patches->image + group * c->channels * patches->channel) * j->item;
+    return (td_gemm){.m = c->outputs, .n = columns, .k = count * j->pixels, .a = g, .a_row = g_row, .a_col = 1,
+                     .c = j->dw + group * c->outputs * columns * j->item, .c_row = columns, .alpha = 1, .add = first > 0,
+                     .pack = j->conv->turned, .pack_context = patches, .pack_work = j->conv->turned_work(patches)};
+}
+
+static td_gemm image_product(const weight_job *j, td_patches *patches, int64_t image, int64_t group)
+{
+    const td_conv *c = j->c;
+    const char *g = j->g + (image * c->groups + group) * c->outputs * j->pixels * j->item;
+    return weight_product(j, patches, g, j->pixels, image, 1, group);
+}
+
+static void run_groups(void *context, int64_t begin, int64_t end)
+{
+    const weight_job *j = context;
+    void *work = td_scratch_take(&j->scratch);
+    for (int64_t group = begin; group < end; group++)
+        for (int64_t n = 0; n < j->c->images; n++) {
+            td_patches patches;
+            td_gemm g = image_product(j, &patches, n, group);
+            g.way = j->gemm->plan(&g);
+            j->gemm->run(&g, work);
+        }
+    td_scratch_give(&j->scratch, work);
+}
+
+static td_status grouped_weight(weight_job *j)
+{
+    td_patches patches;
+    td_gemm like = image_product(j, &patches, 0, 0);
+    like.way = j->gemm->plan(&like);
+    TD_TRY(td_scratch_begin(&j->scratch, j->gemm->work(&like)));
+    td_parallel_even(j->c->groups, run_groups, j);
+    td_scratch_end(&j->scratch);
+    return TD_OK;
+}
+
+/* [outputs][images][pixels] from [images][outputs][pixels] */
+typedef struct gathering {
+    const char *from;
+    char *to;
+    int64_t images, outputs, bytes;
+} gathering;
+
+static void gather_planes(void *context, int64_t begin, int64_t end)
+{
+    const gathering *p = context;
+    for (int64_t i = begin; i < end; i++) {
+        int64_t output = i / p->images, image = i % p->images;
+        memcpy(p->to + i * p->bytes, p->from + (image * p->outputs + output) * p->bytes, (size_t)p->bytes);
+    }
+}
+
+/* Small maps: one product over the pixels of all images, because each pass over dw costs. */
+static td_status weight_all_images(weight_job *j)
+{
+    const td_conv *c = j->c;
+    int64_t row = c->images * j->pixels, bytes = c->outputs * row * j->item;
+    char *g = td_alloc(bytes);
+    if (!g) return td_fail(TD_MEMORY_ERROR, "convolution: no memory for %lld bytes", (long long)bytes);
+    gathering p = {j->g, g, c->images, c->outputs, j->pixels * j->item};
+    td_parallel(c->images * c->outputs, 1 + 65536 / p.bytes, gather_planes, &p);
+    td_patches patches;
+    td_gemm product = weight_product(j, &patches, g, row, 0, c->images, 0);
+    td_status status = td_gemm_run(c->dtype == TD_F64, &product);
+    td_free(g, bytes);
+    return status;
+}
+
+td_status td_conv_weight(const td_conv *c, const char *g, char *dw)
+{
+    int64_t elements = c->groups * c->outputs * c->channels * c->taps;
+    if (elements == 0) return TD_OK;
+    weight_job j = weight_job_of(c, g, dw);
+    if (c->images == 0 || j.pixels == 0 || td_volume(c->in) == 0) {
+        memset(dw, 0, (size_t)(elements * td_itemsize(c->dtype)));
+        return TD_OK;
+    }
+    if (!td_conv_is_real(c->dtype)) return td_conv_columns_weight(c, g, dw);
+    if (c->groups > 1 && c->channels == 1 && c->outputs <= 4) return depthwise_weight(c, g, dw);
+    if (c->groups > 1) return grouped_weight(&j);
+    if (c->images > 1 && j.pixels < 512) return weight_all_images(&j);
+    for (int64_t n = 0; n < c->images; n++) {
+        td_patches patches;
+        td_gemm product = image_product(&j, &patches, n, 0);
+        TD_TRY(td_gemm_run(c->dtype == TD_F64, &product));
+    }
+    return TD_OK;
+}
