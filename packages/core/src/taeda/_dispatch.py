@@ -165,7 +165,8 @@ def call_override(
         if result is not NotImplemented:
             return result
     if not asked and mode is None:
-        return func(*args, **kwargs)
+        with _without(OVERRIDE):  # nobody is left to ask, so the gate need not come here again
+            return func(*args, **kwargs)
     raise TypeError(_nobody(func, kinds, mode))
 
 

@@ -364,13 +364,13 @@ def _is_meta(map_location: MapLocation) -> bool:
         map_location = map_location.get("cpu")
     if map_location is None or callable(map_location):
         return False
-    return taeda.device(map_location).type == "meta"  # RuntimeError for one that is not there
+    return taeda.empty(0, device=map_location).is_meta  # RuntimeError if the device is not there
 
 
 def _load(file: Any, size: int, mapped: bool, to_meta: bool, map_location: MapLocation) -> Any:
     header = _read_header(file, size)
     start = size - max((e.end for e in header.entries.values()), default=0)
-    own = _VERSION in header.metadata
+    own = _is_own(header)
     sums = _checksums(header) if own else {}
     if to_meta:
         bases: dict[str, Tensor | None] = dict.fromkeys(header.entries)
@@ -394,17 +394,22 @@ def _read_header(file: Any, size: int) -> Header:
     length = header_length(_read(file, min(size, LENGTH_BYTES)), size)
     text = _read(file, length)
     header = parse_header(text, size - LENGTH_BYTES - length)
-    if _VERSION not in header.metadata:
+    if not _is_own(header):
         return header
-    if header.metadata[_VERSION] != VERSION:
+    if header.metadata.get(_VERSION, VERSION) != VERSION:
         raise FormatError(
             f"the file has version {header.metadata[_VERSION]!r} of this format, and this is a "
             f"reader of version {VERSION!r}"
         )
-    if missing := {_TREE, _TENSORS, _SUMS, _HEADER_SUM} - header.metadata.keys():
+    if missing := {_VERSION, _TREE, _TENSORS, _SUMS, _HEADER_SUM} - header.metadata.keys():
         raise FormatError(f"the metadata lacks {', '.join(sorted(missing))}")
     _check_header_sum(text, header.metadata[_HEADER_SUM])
     return header
+
+
+def _is_own(header: Header) -> bool:
+    """Whether `save` wrote this; any of its words says so, for one of them may be damaged."""
+    return any(key.startswith("taeda.") for key in header.metadata)
 
 
 def _check_header_sum(text: bytes, told: str) -> None:

@@ -1,0 +1,99 @@
+"""A file is written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+
+import pytest
+
+from taeda._io.atomic import atomic_write
+
+
+def test_writes_a_new_file(tmp_path):
+    with atomic_write(tmp_path / "a") as file:
+        file.write(b"new")
+    assert (tmp_path / "a").read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["a"]
+
+
+def test_an_exception_leaves_the_old_file_and_no_other(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    with pytest.raises(TypeError, match="concat"), atomic_write(path) as file:
+        file.write(b"half" + 3)
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["a"]
+
+
+def test_until_the_end_readers_see_the_old_file(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    with atomic_write(path) as file:
+        file.write(b"new")
+        assert path.read_bytes() == b"old"
+    assert path.read_bytes() == b"new"
+
+
+def test_permissions_are_kept(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    path.chmod(0o640)
+    with atomic_write(path) as file:
+        file.write(b"new")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_a_symbolic_link_stays_and_its_target_is_replaced(tmp_path):
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_bytes(b"old")
+    link.symlink_to(target)
+    with atomic_write(link) as file:
+        file.write(b"new")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"new"
+
+
+def test_a_device_is_written_not_replaced():
+    with atomic_write("/dev/null") as file:
+        file.write(b"gone")
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+def test_a_missing_folder_is_named(tmp_path):
+    with (
+        pytest.raises(FileNotFoundError, match="folder to write into"),
+        atomic_write(tmp_path / "no" / "a"),
+    ):
+        pass
+
+
+def test_leftovers_of_a_killed_writer_are_removed(tmp_path):
+    path = tmp_path / "a"
+    program = (
+        "import os, sys\n"
+        "from taeda._io.atomic import atomic_write\n"
+        "with atomic_write(sys.argv[1]) as file:\n"
+        "    file.write(b'half')\n"
+        "    os._exit(9)\n"
+    )
+    killed = subprocess.run([sys.executable, "-c", program, path], check=False)
+    assert killed.returncode == 9
+    assert len(os.listdir(tmp_path)) == 1
+    assert not path.exists()
+    with atomic_write(path) as file:
+        file.write(b"new")
+    assert os.listdir(tmp_path) == ["a"]
+
+
+def test_the_file_of_a_writer_at_work_is_left_alone(tmp_path):
+    path = tmp_path / "a"
+    with atomic_write(path) as slow:
+        slow.write(b"slow")
+        with atomic_write(path) as quick:
+            quick.write(b"quick")
+        assert path.read_bytes() == b"quick"
+    assert path.read_bytes() == b"slow"
+    assert os.listdir(tmp_path) == ["a"]

@@ -1,0 +1,113 @@
+"""The public half of the override protocol."""
+
+from __future__ import annotations
+
+import pytest
+
+import taeda
+from taeda import overrides
+from taeda.overrides import (
+    TorchFunctionMode,
+    get_ignored_functions,
+    get_overridable_functions,
+    get_testing_overrides,
+    handle_torch_function,
+    has_torch_function,
+    has_torch_function_unary,
+    has_torch_function_variadic,
+    is_tensor_like,
+    is_tensor_method_or_property,
+    resolve_name,
+    wrap_torch_function,
+)
+
+
+class Duck:
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return func, types, args, kwargs
+
+
+def double(x, *, times=2):
+    if has_torch_function_unary(x):
+        return handle_torch_function(double, (x,), x, times=times)
+    return x * times
+
+
+def test_a_python_function_can_be_overridden():
+    duck = Duck()
+    assert double(duck, times=3) == (double, (Duck,), (duck,), {"times": 3})
+    assert double(taeda.ones(1)).tolist() == [2.0]
+
+
+def test_a_mode_sees_python_functions_even_without_tensors():
+    class Names(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            return func.__name__
+
+    with Names():
+        assert double(1) == "double"
+
+
+def test_wrapping():
+    @wrap_torch_function(lambda a, b=None: (a, b))
+    def pair(a, b=None):
+        """Both."""
+        return [a, b]
+
+    assert pair(1, b=2) == [1, 2]
+    assert pair.__doc__ == "Both."
+    assert pair(1, b=Duck())[0] is pair
+
+
+def test_has_torch_function():
+    assert has_torch_function([1, Duck()])
+    assert has_torch_function_variadic(1, Duck())
+    assert not has_torch_function([1, taeda.ones(1), None])
+
+
+@pytest.mark.parametrize(("value", "like"), [(1, False), (None, False), (Duck(), True)])
+def test_is_tensor_like(value, like):
+    assert is_tensor_like(value) is like
+    assert is_tensor_like(taeda.ones(1))
+
+
+def test_a_mode_without_a_handler_says_so():
+    with (
+        pytest.raises(NotImplementedError, match="TorchFunctionMode"),
+        TorchFunctionMode.push(),
+    ):
+        taeda.ones(1)
+
+
+def test_the_base_mode_lets_calls_pass():
+    with overrides.BaseTorchFunctionMode():
+        assert taeda.ones(2).tolist() == [1.0, 1.0]
+
+
+def test_names():
+    assert resolve_name(taeda.add) == "taeda.add"
+    assert resolve_name(taeda.Tensor.add) == "taeda.Tensor.add"
+    assert resolve_name(taeda.Tensor.shape.__get__) == "taeda.Tensor.shape.__get__"
+    assert resolve_name(len) is None
+
+
+def test_overridable_functions_are_listed_by_place():
+    places = get_overridable_functions()
+    assert taeda.add in places[taeda]
+    assert taeda.Tensor.add in places[taeda.Tensor]
+    assert taeda.ones not in places[taeda]
+    assert taeda.ones in get_ignored_functions()
+
+
+def test_methods_and_properties():
+    assert is_tensor_method_or_property(taeda.Tensor.add)
+    assert is_tensor_method_or_property(taeda.Tensor.shape.__get__)
+    assert not is_tensor_method_or_property(taeda.add)
+
+
+def test_testing_overrides_answer_every_listed_function():
+    answers = get_testing_overrides()
+    assert answers[taeda.add](1, 2) == -1
+    listed = {f for functions in get_overridable_functions().values() for f in functions}
+    assert listed == set(answers)
