@@ -91,6 +91,15 @@ SIZES = (0, 1, 1, 2, 2, 3, 3, 4, 5, 8, 17)
 LAYOUTS = ("plain", "plain", "plain", "transposed", "strided", "offset", "expanded", "overlapping")
 
 
+@dataclass(frozen=True)
+class Near:
+    """What the tensors of one call mostly have in common: without that, few calls would come past the first check."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    meta: bool
+
+
 @dataclass
 class Call:
     """One call, ready to be made."""
@@ -139,7 +148,7 @@ def targets(row: Row) -> list[tuple[str, Callable[..., Any], bool]]:
 def draw(row: Row, random: Random) -> Call:
     """A call of `row` with drawn arguments; now and then one is missing, of another type, or too many."""
     path, function, in_place = random.choice(targets(row))
-    near = _shape(random)
+    near = Near(_shape(random), random.choice(DTYPES), random.random() < 0.05)
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
     for argument in row.schema.arguments:
@@ -161,7 +170,7 @@ def draw(row: Row, random: Random) -> Call:
     return Call(path, function, args, kwargs)
 
 
-def _out(row: Row, args: list[Any], near: tuple[int, ...], random: Random) -> Any:
+def _out(row: Row, args: list[Any], near: Near, random: Random) -> Any:
     """A target: fresh, of the wrong kind, or the very input."""
     count = len(row.schema.returns)
     mine = [value for value in args if isinstance(value, taeda.Tensor)]
@@ -172,7 +181,7 @@ def _out(row: Row, args: list[Any], near: tuple[int, ...], random: Random) -> An
     return made[0] if count == 1 else tuple(made)
 
 
-def _value(argument: Argument, near: tuple[int, ...], random: Random) -> Any:
+def _value(argument: Argument, near: Near, random: Random) -> Any:
     if random.random() < 0.02:
         return random.choice(STRANGERS)
     if (argument.optional and random.random() < 0.3) or (
@@ -191,7 +200,7 @@ def _value(argument: Argument, near: tuple[int, ...], random: Random) -> Any:
     return _one(argument, near, random)
 
 
-def _one(argument: Argument, near: tuple[int, ...], random: Random) -> Any:
+def _one(argument: Argument, near: Near, random: Random) -> Any:
     match argument.base:
         case "Tensor":
             return _tensor(near, random)
@@ -228,16 +237,17 @@ def _shape(random: Random) -> tuple[int, ...]:
     )
 
 
-def _tensor(near: tuple[int, ...], random: Random) -> taeda.Tensor:
+def _tensor(near: Near, random: Random) -> taeda.Tensor:
     """A tensor whose shape often, but not always, fits its neighbours."""
-    shape = near if random.random() < 0.6 else _shape(random)
+    shape = near.shape if random.random() < 0.7 else _shape(random)
+    dtype = near.dtype if random.random() < 0.8 else random.choice(DTYPES)
     if random.random() < 0.15:
         shape = tuple(1 if random.random() < 0.4 else size for size in shape)
     if math.prod(shape) > 20_000:
         shape = shape[:2]
-    if random.random() < 0.05:
-        return _on_meta(shape, random)
-    x = _laid_out(_filled(shape, random), random)
+    if near.meta or random.random() < 0.01:
+        return _on_meta(shape, dtype, random)
+    x = _laid_out(_filled(shape, dtype, random), random)
     if x.is_complex() and random.random() < 0.2:
         x = x.conj()
     if (x.is_floating_point() or x.is_complex()) and random.random() < 0.3:
@@ -245,7 +255,7 @@ def _tensor(near: tuple[int, ...], random: Random) -> taeda.Tensor:
     return x
 
 
-def _filled(shape: tuple[int, ...], random: Random) -> taeda.Tensor:
+def _filled(shape: tuple[int, ...], dtype: str, random: Random) -> taeda.Tensor:
     """Ordinary, small-integer or special values in any dtype."""
     generator = np.random.default_rng(random.getrandbits(32))
     kind = random.random()
@@ -257,9 +267,8 @@ def _filled(shape: tuple[int, ...], random: Random) -> taeda.Tensor:
     if kind > 0.85 and values.size:
         flat = values.reshape(-1)
         flat[generator.integers(0, flat.size, max(1, flat.size // 3))] = random.choice(FLOATS)
-    name = random.choice(DTYPES)
     with np.errstate(all="ignore"):
-        return taeda.from_numpy(np.array(values, dtype=getattr(ml_dtypes, name, name)))
+        return taeda.from_numpy(np.array(values, dtype=getattr(ml_dtypes, dtype, dtype)))
 
 
 def _laid_out(x: taeda.Tensor, random: Random) -> taeda.Tensor:
@@ -281,9 +290,9 @@ def _laid_out(x: taeda.Tensor, random: Random) -> taeda.Tensor:
     return x
 
 
-def _on_meta(shape: tuple[int, ...], random: Random) -> taeda.Tensor:
+def _on_meta(shape: tuple[int, ...], dtype: str, random: Random) -> taeda.Tensor:
     """A shape without memory; sometimes one that no memory could hold."""
-    x = taeda.empty(shape, device="meta", dtype=getattr(taeda, random.choice(DTYPES)))
+    x = taeda.empty(shape, device="meta", dtype=getattr(taeda, dtype))
     if x.dim() < 60 and random.random() < 0.3:
         x = x.unsqueeze(-1).expand((*x.shape, 2**40))
     return x
