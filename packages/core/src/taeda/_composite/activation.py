@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import taeda
 from taeda import Tensor
 
-__all__ = ["softsign", "tanhshrink"]
+__all__ = ["prelu", "softsign", "tanhshrink"]
 
 
 def softsign(self: Tensor) -> Tensor:
@@ -15,3 +16,20 @@ def softsign(self: Tensor) -> Tensor:
 def tanhshrink(self: Tensor) -> Tensor:
     """x - tanh(x)."""
     return self - self.tanh()
+
+
+def prelu(self: Tensor, weight: Tensor) -> Tensor:
+    """One slope for all, or one per channel (dimension 1)."""
+    if weight.dim() > 1:
+        raise RuntimeError(
+            f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.dim()}"
+        )
+    if weight.numel() == 1:
+        return taeda._prelu_kernel(self, weight.reshape(()))
+    channels = self.shape[1] if self.dim() > 1 else 1
+    if weight.numel() != channels:
+        raise RuntimeError(
+            "Mismatch of parameter numbers and input channel size. Found parameter numbers = "
+            f"{weight.numel()} and channel size = {channels}."
+        )
+    return taeda._prelu_kernel(self, weight.reshape([-1] + [1] * (self.dim() - 2)))

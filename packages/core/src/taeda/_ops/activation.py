@@ -23,6 +23,10 @@ op("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", pointwise
    doc="`value` wherever x is not above the threshold.")
 op("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", pointwise="same", cost=0.4, variants="function method out",
    doc="0 within [-lambd, lambd], else x.")
+op("prelu(Tensor self, Tensor weight) -> Tensor", composite=True,
+   doc="Negative numbers are scaled by a learnt slope, one for all or one per channel.")
+op("_prelu_kernel(Tensor self, Tensor weight) -> Tensor", pointwise="same", loop="prelu", numbers="", cost=0.4,
+   variants="function", doc="prelu with a weight that broadcasts.")
 
 
 def activation(schema: str, doc: str, *, variants: str = NN, cost: float = 1.0) -> None:

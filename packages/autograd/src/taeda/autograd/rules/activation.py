@@ -92,6 +92,12 @@ for _name, _formula in {
     rule(_name, self=_formula)
     rule(f"{_name}_backward", grad_output=_formula, self=_none)
 
+rule(
+    "_prelu_kernel",
+    self=lambda grad, self, weight: taeda.where(self >= 0, grad, grad * weight),
+    weight=lambda grad, self: taeda.where(self >= 0, 0.0, grad * self),
+)
+
 
 def _hardswish(grad: Tensor, self: Tensor) -> Tensor:
     return _nn.hardswish_backward(grad, self)
