@@ -4,7 +4,7 @@
 PyTypeObject *NodeT;
 static allocfunc node_alloc;
 static freefunc node_free;
-static uint64_t next_seq;
+static uint64_t next_seq = 1;
 
 static void *array(int n, int inlined, void *inline_items, size_t size)
 {
@@ -17,7 +17,7 @@ Node *td_node_new(td_node_kind kind, const td_schema *schema, int nedges, int ns
     if (!n) return NULL;
     n->kind = (uint8_t)kind;
     n->schema = schema;
-    n->seq = next_seq++;
+    n->seq = kind == TD_NODE_ACCUMULATE ? 0 : next_seq++; /* leaves last: all that leads to one has then run */
     n->edges = array(nedges, 3, n->inline_edges, sizeof(Edge));
     n->saved = array(nsaved, 2, n->inline_saved, sizeof(Saved));
     n->outs = array(nouts, 1, &n->inline_out, sizeof(OutMeta));
@@ -60,8 +60,11 @@ static void slices_free(Slices *s)
 
 void td_node_release(Node *n)
 {
-    if (n->nsaved) n->released = 1;
-    for (int i = 0; i < n->nsaved; i++) td_saved_clear(&n->saved[i]);
+    for (int i = 0; i < n->nsaved; i++) { /* facts hold no memory: a graph of them alone may be walked again */
+        if (n->saved[i].facts_only) continue;
+        n->released = 1;
+        td_saved_clear(&n->saved[i]);
+    }
     if (n->slices && n->slices->inner) td_node_release(n->slices->inner);
     if (n->kind == TD_NODE_PYTHON && n->py) {
         PyObject *done = PyObject_CallMethod(n->py, "_release", NULL);
