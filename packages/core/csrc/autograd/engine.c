@@ -258,7 +258,10 @@ static int run_op(Node *n, PyObject *const *grads, PyObject **results, int creat
         int status = td_fast_rules[n->schema->op.id](n, grads, results);
         if (status) return status > 0 ? 0 : -1;
     }
-    return td_apply_rule(n, td_rule(n->schema), grads, results) ? 0 : -1;
+    const Rule *rule = td_rule(n->schema);
+    if (rule) return td_apply_rule(n, rule, grads, results) ? 0 : -1;
+    PyErr_Format(PyExc_NotImplementedError, "the derivative for '%s' is not implemented", n->schema->text);
+    return -1;
 }
 
 int td_run_node(Node *n, PyObject *const *grads, PyObject **results, int create_graph)
@@ -320,7 +323,8 @@ static int deliver(Run *r, Node *n, PyObject **results)
         if (!results[i]) continue;
         PyObject *g = results[i];
         results[i] = NULL;
-        if (feed(r, n, i, n->edges[i], g) < 0) return -1;
+        if (!n->edges[i].node) Py_DECREF(g); /* nobody wants it */
+        else if (feed(r, n, i, n->edges[i], g) < 0) return -1;
     }
     return 0;
 }

@@ -152,7 +152,8 @@ static Node *accumulate_node(PyTensor *p)
     Node *n = td_node_new(TD_NODE_ACCUMULATE, NULL, 0, 0, 1);
     if (!n || td_node_set_out(n, 0, p->t) < 0) return Py_XDECREF((PyObject *)n), NULL;
     n->variable = (PyTensor *)Py_NewRef((PyObject *)p);
-    n->hooks = NULL;
+    next_seq -= 2; /* older than the node that is asking for it, which was numbered just before */
+    n->seq = next_seq - 1;
     p->accumulate = n;
     return n;
 }

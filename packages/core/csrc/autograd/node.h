@@ -4,7 +4,7 @@
  *                      │       └─edge 1──▶ Node(accumulate) ──variable──▶ leaf tensor
  *                      └ saved: handles on storages, with the version they had
  *
- * Edges point to nodes made earlier, so `seq` falls along every path and the engine needs no dependency count.
+ * Edges point to nodes numbered lower, so `seq` falls along every path and the engine needs no dependency count.
  * A saved result refers to its own node only by being saved there: no reference cycle. */
 #ifndef TD_NODE_H
 #define TD_NODE_H

@@ -1,0 +1,119 @@
+"""Hooks on tensors and nodes, retained gradients, hooks on saved tensors."""
+
+from __future__ import annotations
+
+import pytest
+import taeda
+from taeda.autograd import graph
+
+
+def ones(*shape: int) -> taeda.Tensor:
+    return taeda.ones(*shape, requires_grad=True)
+
+
+def test_tensor_hook_replaces_and_is_removed():
+    x = ones(2)
+    handle = x.register_hook(lambda g: g * 10)
+    (x * 2).sum().backward()
+    assert x.grad.tolist() == [20.0, 20.0]
+    handle.remove()
+    (x * 2).sum().backward()
+    assert x.grad.tolist() == [22.0, 22.0]
+
+
+def test_hook_registered_before_a_write_sees_the_old_value():
+    x = ones(1)
+    y = x * 1
+    seen = []
+    y.register_hook(lambda g: seen.append(g.item()))
+    y.mul_(5)
+    y.sum().backward()
+    assert seen == [5.0]
+
+
+def test_order_of_all_kinds_on_one_node():
+    order = []
+    x = ones(1)
+    y = x * 2
+    y.retain_grad()
+    y.register_hook(lambda g: order.append("tensor"))
+    y.grad_fn.register_prehook(lambda gs: order.append("pre"))
+    y.grad_fn.register_hook(lambda gi, go: order.append("post"))
+    x.register_post_accumulate_grad_hook(lambda p: order.append("accumulated"))
+    y.sum().backward()
+    assert order == ["tensor", "pre", "post", "accumulated"]
+    assert y.grad.tolist() == [1.0]
+
+
+def test_retained_gradient_of_a_non_leaf():
+    x = ones(2)
+    y = x * 3
+    y.retain_grad()
+    (y * y).sum().backward()
+    assert y.grad.tolist() == [6.0, 6.0]
+    assert y.retains_grad
+
+
+@pytest.mark.parametrize(
+    ("act", "error", "message"),
+    [
+        (lambda: taeda.ones(1).register_hook(print), RuntimeError, "doesn't require gradient"),
+        (lambda: (ones(1) * 1).register_post_accumulate_grad_hook(print), RuntimeError, "non-leaf"),
+        (lambda: taeda.ones(1).retain_grad(), RuntimeError, "requires_grad=False"),
+    ],
+    ids=["no grad", "non-leaf", "retain"],
+)
+def test_refusals(act, error, message):
+    with pytest.raises(error, match=message):
+        act()
+
+
+@pytest.mark.parametrize(
+    ("result", "error"),
+    [(3, TypeError), (taeda.ones(5), RuntimeError), (taeda.ones(2, dtype=taeda.float64), RuntimeError)],
+    ids=["no tensor", "other shape", "other dtype"],
+)
+def test_bad_hook_results(result, error):
+    x = ones(2)
+    x.register_hook(lambda g: result)
+    with pytest.raises(error):
+        (x * 2).sum().backward()
+
+
+def test_saved_tensor_hooks_pack_and_unpack():
+    packed = []
+    x = ones(2)
+    with graph.saved_tensors_hooks(lambda t: packed.append(t) or (t * 0), lambda t: t + 7):
+        y = x * x
+    y.sum().backward()
+    assert len(packed) == 2
+    assert x.grad.tolist() == [14.0, 14.0]
+
+
+def test_disabled_saved_tensor_hooks():
+    with (
+        graph.disable_saved_tensors_hooks("not here"),
+        pytest.raises(RuntimeError, match="not here"),
+        graph.saved_tensors_hooks(lambda t: t, lambda t: t),
+    ):
+        raise AssertionError("entered")
+
+
+def test_multi_grad_hook_waits_for_all():
+    a, b = ones(1), ones(1)
+    seen = []
+    graph.register_multi_grad_hook([a, b], lambda gs: seen.append([g.item() for g in gs]))
+    (a * 2 + b * 3).sum().backward()
+    assert seen == [[2.0, 3.0]]
+
+
+def test_nodes_tell_their_story():
+    x = ones(1)
+    y = x * x
+    node = y.grad_fn
+    assert node.name() == "MulBackward0"
+    assert node.next_functions[0][0].variable is x
+    assert node._saved_self is x
+    node.metadata["note"] = 1
+    assert y.grad_fn.metadata["note"] == 1
+    assert graph.get_gradient_edge(y).node is node

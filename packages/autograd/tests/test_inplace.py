@@ -1,0 +1,142 @@
+"""Versions, views and writes in place."""
+
+from __future__ import annotations
+
+import pytest
+import taeda
+
+
+def ones(*shape: int) -> taeda.Tensor:
+    return taeda.ones(*shape, requires_grad=True)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda y: y.add_(1),
+        lambda y: y[0].add_(1),
+        lambda y: y.detach().add_(1),
+        lambda y: y.view(-1).mul_(2),
+        lambda y: y.__setitem__(0, 3.0),
+    ],
+    ids=["self", "view", "detach", "reshaped view", "setitem"],
+)
+def test_a_write_to_a_saved_tensor_is_noticed(write):
+    x = ones(3)
+    y = x.exp()
+    write(y)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+
+
+def test_out_is_a_write_too():
+    x = ones(3)
+    y = x.exp()
+    total = y.sum()
+    with taeda.no_grad():
+        taeda.add(taeda.ones(3), 1, out=y.detach())
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        total.backward()
+
+
+def test_data_goes_unnoticed():
+    x = ones(2)
+    y = x.exp()
+    y.data.zero_()
+    y.sum().backward()
+    assert x.grad.tolist() == [0.0, 0.0]
+
+
+def test_version_counts_writes_through_every_alias():
+    x = taeda.ones(3)
+    before = x._version
+    x.add_(1)
+    x[0] = 2
+    x.view(3, 1).mul_(2)
+    x.detach().zero_()
+    assert x._version == before + 4
+
+
+def test_write_through_a_view_rewrites_the_base():
+    a = ones(2, 3)
+    b = a * 1
+    b[0].mul_(2)
+    assert b.grad_fn.name() == "CopySlices"
+    b.sum().backward()
+    assert a.grad.tolist() == [[2.0] * 3, [1.0] * 3]
+
+
+def test_view_made_before_the_write_sees_it():
+    a = ones(4)
+    b = a * 1
+    view = b[:2]
+    b.mul_(3)
+    view.sum().backward()
+    assert a.grad.tolist() == [3.0, 3.0, 0.0, 0.0]
+
+
+def test_value_with_history_written_into_a_plain_base():
+    w = ones(2)
+    base = taeda.zeros(4)
+    base[1:3] = w * 5
+    assert base.requires_grad
+    (base * taeda.tensor([1.0, 2.0, 3.0, 4.0])).sum().backward()
+    assert w.grad.tolist() == [10.0, 15.0]
+
+
+def test_nested_views_of_a_transposed_base():
+    a = ones(2, 3)
+    b = (a * 1).t()
+    b[1:][0].mul_(4)
+    b.sum().backward()
+    assert a.grad.tolist() == [[1.0, 4.0, 1.0]] * 2
+
+
+def test_write_of_its_own_saved_input():
+    x = ones(2)
+    y = x * 1
+    y.mul_(y.detach() + 1)
+    y.sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("act", "message"),
+    [
+        (lambda: ones(2).add_(1), "leaf Variable that requires grad"),
+        (lambda: ones(2)[0].add_(1), "view of a leaf Variable"),
+        (lambda: (ones(2) * 1).unbind()[0].mul_(2), "several views"),
+        (lambda: (ones(2) * 1).requires_grad_(False), "leaf variables"),
+        (lambda: taeda.add(ones(2), 1, out=taeda.zeros(2)), "don't support automatic differentiation"),
+    ],
+    ids=["leaf", "view of a leaf", "multi-output view", "non-leaf flag", "out="],
+)
+def test_refusals(act, message):
+    with pytest.raises(RuntimeError, match=message):
+        act()
+
+
+def test_view_made_without_grad_may_not_take_a_gradient():
+    base = taeda.zeros(2)
+    with taeda.no_grad():
+        view = base[:1]
+    with pytest.raises(RuntimeError, match="no_grad"):
+        view.mul_(ones(1))
+
+
+def test_leaf_may_be_written_under_no_grad():
+    x = ones(2)
+    with taeda.no_grad():
+        x.sub_(0.5)
+    assert x.is_leaf
+    assert x.tolist() == [0.5, 0.5]
+
+
+def test_inference_tensors_stay_out():
+    with taeda.inference_mode():
+        x = taeda.ones(2)
+    assert x.is_inference()
+    with pytest.raises(RuntimeError, match="Inference tensors cannot be saved"):
+        (ones(2) * x).sum()
+    with pytest.raises(RuntimeError, match="inference tensor outside"):
+        x.add_(1)
