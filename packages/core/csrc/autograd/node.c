@@ -4,7 +4,7 @@
 PyTypeObject *NodeT;
 static allocfunc node_alloc;
 static freefunc node_free;
-static uint64_t next_seq = 1;
+static uint64_t next_seq;
 
 static void *array(int n, int inlined, void *inline_items, size_t size)
 {
@@ -17,7 +17,7 @@ Node *td_node_new(td_node_kind kind, const td_schema *schema, int nedges, int ns
     if (!n) return NULL;
     n->kind = (uint8_t)kind;
     n->schema = schema;
-    n->seq = kind == TD_NODE_ACCUMULATE ? 0 : next_seq++; /* leaves last: all that leads to one has then run */
+    n->seq = next_seq += 2; /* even; the odd number below belongs to leaves that this node is the first to use */
     n->edges = array(nedges, 3, n->inline_edges, sizeof(Edge));
     n->saved = array(nsaved, 2, n->inline_saved, sizeof(Saved));
     n->outs = array(nouts, 1, &n->inline_out, sizeof(OutMeta));
