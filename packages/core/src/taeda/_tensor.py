@@ -296,8 +296,7 @@ _LEGACY = {"Float": "float32", "Double": "float64", "Half": "float16", "BFloat16
            "ComplexDouble": "complex128"}  # fmt: skip
 
 
-@_method
-def type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
+def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     """Without argument the legacy type name ("taeda.FloatTensor"); else the tensor in that dtype."""
     names = {v: k for k, v in _LEGACY.items()}
     if dtype is None:
@@ -309,6 +308,10 @@ def type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
             raise ValueError(f"invalid type: {dtype!r}; wanted one of {sorted(_LEGACY)} followed by 'Tensor'")
         dtype = getattr(_core, _LEGACY[word])
     return self.to(dtype)
+
+
+_type.__name__ = "type"  # a global of this name would hide Python's own from this file
+_method(_type)
 
 
 # ---- attributes that are views ----
