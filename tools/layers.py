@@ -1,7 +1,8 @@
 """Imports only downward: a package imports the siblings and the outside distributions that it declares.
 
 Read from the syntax tree, so nothing is imported. Three spellings reach a sibling: `import taeda.nn`,
-`from taeda import nn` (or a name that core fetches from a sibling, such as `no_grad`), and `taeda.nn` as an attribute.
+`from taeda import nn` (or a name that core fetches from a sibling, such as `no_grad`), and `taeda.nn` as an attribute. A use that only happens where the
+sibling is surely there says so on its line: `# upward: <why it is there>`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check", "imports"]
 
+UPWARD = re.compile(r"# upward: \w+")
 # Packages whose module is not named as the distribution is.
 MODULES = {"scikit-learn": "sklearn", "pillow": "PIL"}
 
@@ -48,13 +50,14 @@ def _check_package(package: Package, owner: dict[str, str], lazy: dict[str, str]
 def imports(path: Path, source: Path) -> Iterator[tuple[int, str]]:
     """(line, dotted name) of everything a file reaches outside of itself.
 
-    A name inside `try: ... except ImportError` is optional and not reported.
+    A name inside `try: ... except ImportError` is optional, one marked `# upward:` explained; neither is reported.
     """
-    tree = ast.parse(path.read_text(), str(path))
+    text = path.read_text()
+    tree, lines = ast.parse(text, str(path)), text.splitlines()
     optional = {id(node) for block in ast.walk(tree) if _guards(block) for node in ast.walk(block)}
     inside = path.relative_to(source).with_suffix("").parts
     for node in ast.walk(tree):
-        if id(node) not in optional:
+        if id(node) not in optional and not UPWARD.search(lines[getattr(node, "lineno", 1) - 1]):
             yield from ((node.lineno, name) for name in _names(node, inside))
 
 

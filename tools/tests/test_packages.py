@@ -149,6 +149,7 @@ ALLOWED = [
     "import os, sys",
     "import numpy as np",
     "try:\n    import scipy\nexcept ImportError:\n    scipy = None",
+    "import taeda\nx = taeda.data.loader  # upward: who has a loader has the package",
 ]
 
 

@@ -422,7 +422,7 @@ def __setstate__(self: Tensor, state: Any) -> None:
 
 def _autograd_method(name: str, target: str) -> None:
     def call(self: Tensor, *args: Any, **kwargs: Any) -> Any:
-        from taeda.autograd import _tensor_methods
+        from taeda.autograd import _tensor_methods  # upward: its absence is explained
 
         return getattr(_tensor_methods, target)(self, *args, **kwargs)
 

@@ -569,5 +569,5 @@ def _with_marks(made: Tensor, marks: list[str]) -> Tensor:
     differentiable = made.is_floating_point() or made.is_complex()
     requires_grad = "requires_grad" in marks and differentiable
     if "Parameter" in marks:
-        return taeda.nn.Parameter(made, requires_grad)
+        return taeda.nn.Parameter(made, requires_grad)  # upward: a file with parameters
     return made.requires_grad_() if requires_grad else made

@@ -165,7 +165,7 @@ def __getattr__(name: str) -> Any:
     says otherwise. Buffers are copied, or with `use_buffers` averaged too. `n_averaged` counts.
     """,
     }
-    made = type(name, (_Averaging, taeda.nn.Module), members)
+    made = type(name, (_Averaging, taeda.nn.Module), members)  # upward: see above
     globals()[name] = made
     return made
 
@@ -178,7 +178,7 @@ def update_bn(loader: Iterable[Any], model: Any, device: Any = None) -> None:
     momenta = {
         module: module.momentum
         for module in model.modules()
-        if isinstance(module, taeda.nn.modules.batchnorm._BatchNorm)
+        if isinstance(module, taeda.nn.modules.batchnorm._BatchNorm)  # upward: a model is given
     }
     if not momenta:
         return
