@@ -55,6 +55,24 @@ view("squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
 view("unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", "Insert a dimension of size 1.")
 view("adjoint(Tensor(a) self) -> Tensor(a)", "Swap the last two dimensions and conjugate.", c="mH")
 
+
+def in_place(schema: str, doc: str, *, c: str = "") -> None:
+    """A row that gives a tensor the shape of one of its views."""
+    name = schema.split("(", 1)[0].split(".", 1)[0]
+    op(schema, c=c or name, variants="method", tags="keep_conj", doc=doc)
+
+
+in_place("transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", "Swap two dimensions of the tensor itself.")
+in_place("swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)", "Swap two dimensions of the tensor itself.", c="transpose_")
+in_place("swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", "Swap two dimensions of the tensor itself.", c="transpose_")
+in_place("t_(Tensor(a!) self) -> Tensor(a!)", "Transpose a matrix itself.")
+in_place("squeeze_(Tensor(a!) self) -> Tensor(a!)", "Drop all dimensions of size 1 of the tensor itself.")
+in_place("squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)", "Drop one dimension of size 1 of the tensor itself.", c="squeeze_dim_")
+in_place("squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)", "Drop dimensions of size 1 of the tensor itself.", c="squeeze_dims_")
+in_place("unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)", "Insert a dimension of size 1 into the tensor itself.")
+in_place("as_strided_(Tensor(a!) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a!)",
+         "Lay other sizes, strides and offset over the tensor's own storage.")
+
 # ---- parts ----
 view("select.int(Tensor(a) self, int dim, int index) -> Tensor(a)", "One index of a dimension, which is dropped.")
 view("slice.Tensor(Tensor(a) self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor(a)",
@@ -106,12 +124,13 @@ for _name, _doc in (("numpy_T", "All dimensions reversed."), ("mT", "The last tw
 
 # ---- the tensor again, or a copy ----
 view("alias(Tensor(a) self) -> Tensor(a)", "Another tensor over the same memory.", variants="function")
-view("detach(Tensor(a) self) -> Tensor(a)", "The same memory outside the graph.", c="alias")
+# no view in the eyes of the graph: writes to it are not written into its base's history
+op("detach(Tensor(a) self) -> Tensor(a)", c="alias", tags="keep_conj", doc="The same memory outside the graph.")
 view("contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)",
      "The tensor itself if it is laid out so, else a copy that is.", variants="method")
 op("clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", c="clone", doc="A copy with memory of its own.")
 op("_to_copy(Tensor self, *, ScalarType? dtype=None, Device? device=None, bool non_blocking=False,"
-   " MemoryFormat? memory_format=None) -> Tensor", c="_to_copy", variants="function",
+   " MemoryFormat? memory_format=None) -> Tensor", c="_to_copy",
    doc="A copy in another dtype, device or memory format.")
 
 # ---- shapes of several tensors ----

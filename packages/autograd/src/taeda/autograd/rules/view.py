@@ -22,7 +22,7 @@ def _inverse(order: list[int]) -> list[int]:
 
 # ---- shape ----
 for _name in ("view", "view_as", "reshape", "reshape_as", "flatten.using_ints", "unflatten.int", "ravel",
-              "squeeze", "squeeze.dim", "squeeze.dims"):  # fmt: skip
+              "squeeze", "squeeze.dim", "squeeze.dims", "squeeze_", "squeeze_.dim", "squeeze_.dims"):  # fmt: skip
     rule(_name, self=lambda grad, self_shape: grad.reshape(self_shape))
 for _name in ("expand", "expand_as", "broadcast_to", "alias", "contiguous", "clone", "_to_copy", "resolve_conj", "resolve_neg"):
     rule(_name, self=lambda grad: grad)  # broadcasting and dtype are undone by the engine
@@ -47,17 +47,21 @@ def _as_strided_again(
 
 
 rule("as_strided", self=_as_strided)
+rule("as_strided_", self=_as_strided)
 rule("as_strided_backward", grad_output=_as_strided_again)
 
 # ---- dimensions ----
 rule("permute", self=lambda grad, dims: grad.permute(_inverse(dims)))
-rule("transpose.int", self=lambda grad, dim0, dim1: grad.transpose(dim0, dim1))
-rule("swapaxes", self=lambda grad, axis0, axis1: grad.transpose(axis0, axis1))
-rule("swapdims", self=lambda grad, dim0, dim1: grad.transpose(dim0, dim1))
+for _name in ("transpose.int", "swapdims", "transpose_", "swapdims_"):
+    rule(_name, self=lambda grad, dim0, dim1: grad.transpose(dim0, dim1))
+for _name in ("swapaxes", "swapaxes_"):
+    rule(_name, self=lambda grad, axis0, axis1: grad.transpose(axis0, axis1))
 rule("movedim.int", self=lambda grad, source, destination: grad.movedim(destination, source))
 rule("movedim.intlist", self=lambda grad, source, destination: grad.movedim(destination, source))
-rule("unsqueeze", self=lambda grad, dim: grad.squeeze(dim))
-rule("t", self=lambda grad: grad.t())
+for _name in ("unsqueeze", "unsqueeze_"):
+    rule(_name, self=lambda grad, dim: grad.squeeze(dim))
+for _name in ("t", "t_"):
+    rule(_name, self=lambda grad: grad.t())
 rule("numpy_T", self=lambda grad: grad.permute(list(range(grad.dim()))[::-1]))
 rule("mT", self=lambda grad: grad.mT if grad.dim() else grad)
 rule("mH", self=lambda grad: grad.mH if grad.dim() else grad.conj())
@@ -140,7 +144,7 @@ def _chunk(grads: tuple[Tensor | None, ...], self_shape: Shape, chunks: int, dim
 def _cut(grads: tuple[Tensor | None, ...], shape: Shape, indices: list[int], dim: int) -> Tensor | None:
     """Pieces between positions, which may overlap."""
     edges, total = [0, *indices, shape[dim]], None
-    for g, start, end in zip(grads, edges, edges[1:], strict=True):
+    for g, start, end in zip(grads, edges[:-1], edges[1:], strict=True):
         if g is not None:
             part = _nn.slice_backward(g, shape, dim, start, end, 1)
             total = part if total is None else total + part
