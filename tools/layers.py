@@ -57,8 +57,9 @@ def imports(path: Path, source: Path) -> Iterator[tuple[int, str]]:
     optional = {id(node) for block in ast.walk(tree) if _guards(block) for node in ast.walk(block)}
     inside = path.relative_to(source).with_suffix("").parts
     for node in ast.walk(tree):
-        if id(node) not in optional and not UPWARD.search(lines[getattr(node, "lineno", 1) - 1]):
-            yield from ((node.lineno, name) for name in _names(node, inside))
+        for name in () if id(node) in optional else _names(node, inside):
+            if not UPWARD.search(lines[node.lineno - 1]):
+                yield node.lineno, name
 
 
 def _guards(node: ast.AST) -> bool:
