@@ -5,7 +5,7 @@ from __future__ import annotations
 import taeda
 from taeda import Tensor
 
-__all__ = ["prelu", "softsign", "tanhshrink"]
+__all__ = ["prelu", "rrelu", "softsign", "tanhshrink"]
 
 
 def softsign(self: Tensor) -> Tensor:
@@ -33,3 +33,15 @@ def prelu(self: Tensor, weight: Tensor) -> Tensor:
             f"{weight.numel()} and channel size = {channels}."
         )
     return taeda._prelu_kernel(self, weight.reshape([-1] + [1] * (self.dim() - 2)))
+
+
+def rrelu(self: Tensor, lower: float, upper: float, training: bool, generator: object) -> Tensor:
+    """leaky_relu with a slope drawn per element in training, and the mean slope otherwise."""
+    if lower > upper:
+        raise RuntimeError(
+            f"rrelu: lower bound should be less than or equal to the upper bound, got {lower} > {upper}"
+        )
+    if not training:
+        return taeda._C._nn.leaky_relu(self, (lower + upper) / 2)
+    slope = taeda.empty_like(self.detach()).uniform_(lower, upper, generator=generator)
+    return taeda.where(self > 0, self, self * slope)
