@@ -271,8 +271,9 @@ static td_status parameter_gradients(td_tensor *out[3], const backward_args *a, 
 {
     td_dtype compute = (td_dtype)invstd->dtype, dtype = (td_dtype)(a->weight ? a->weight->dtype : a->x->dtype);
     for (int k = 1; k < 3; k++) {
-        TD_TRY(a->wanted[k] ? td_tensor_empty(&out[k], compute, TD_CPU, 1, &channels) : td_norm_absent(&out[k], compute, TD_CPU));
-        for (int64_t c = 0; c < channels && a->wanted[k]; c++)
+        if (!a->wanted[k]) continue;
+        TD_TRY(td_tensor_empty(&out[k], compute, TD_CPU, 1, &channels));
+        for (int64_t c = 0; c < channels; c++)
             td_norm_write(out[k], c, k == 1 ? sums[2 * c + 1] * td_norm_read(invstd, c) : sums[2 * c]);
         TD_TRY(td_norm_convert(&out[k], dtype));
     }
@@ -289,8 +290,7 @@ static td_status backward(td_tensor *out[3], const backward_args *a, const td_ch
     for (int k = 0; k < 5 && status == TD_OK; k++)
         status = k < 2 ? dense_like(&dense[k], from[k], a->x, compute, shape) : td_norm_dense(&dense[k], from[k], compute);
     if (status == TD_OK) status = channel_sums(&sums, dense[0], dense[1], dense[3], shape);
-    if (status == TD_OK)
-        status = a->wanted[0] ? input_gradient(&out[0], a, (const td_tensor **)dense, sums, shape) : td_norm_absent(&out[0], (td_dtype)a->x->dtype, TD_CPU);
+    if (status == TD_OK && a->wanted[0]) status = input_gradient(&out[0], a, (const td_tensor **)dense, sums, shape);
     if (status == TD_OK) status = parameter_gradients(out, a, dense[4], sums, shape->channels);
     if (sums) td_free(sums, sums_bytes(shape));
     for (int k = 0; k < 5; k++) td_tensor_free(dense[k]);
@@ -300,9 +300,9 @@ static td_status backward(td_tensor *out[3], const backward_args *a, const td_ch
 static td_status meta_gradients(td_tensor *out[3], const backward_args *a, const td_channels *shape)
 {
     td_dtype dtype = (td_dtype)a->x->dtype;
-    TD_TRY(a->wanted[0] ? result_like(&out[0], a->x, dtype, shape) : td_norm_absent(&out[0], dtype, TD_META));
+    if (a->wanted[0]) TD_TRY(result_like(&out[0], a->x, dtype, shape));
     for (int k = 1; k < 3; k++)
-        TD_TRY(a->wanted[k] ? td_tensor_empty(&out[k], dtype, TD_META, 1, &shape->channels) : td_norm_absent(&out[k], dtype, TD_META));
+        if (a->wanted[k]) TD_TRY(td_tensor_empty(&out[k], dtype, TD_META, 1, &shape->channels));
     return TD_OK;
 }
 

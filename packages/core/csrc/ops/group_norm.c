@@ -144,9 +144,9 @@ static void parameter_gradient(td_tensor *out, const backward_work *k, int which
 static td_status make_gradients(td_tensor *out[3], const td_tensor *x, const int64_t *mask, int64_t channels, td_dtype dtype)
 {
     td_device device = (td_device)x->device;
-    TD_TRY(mask[0] ? td_tensor_empty(&out[0], dtype, device, x->ndim, x->sizes) : td_norm_absent(&out[0], dtype, device));
+    if (mask[0]) TD_TRY(td_tensor_empty(&out[0], dtype, device, x->ndim, x->sizes));
     for (int k = 1; k < 3; k++)
-        TD_TRY(mask[k] ? td_tensor_empty(&out[k], dtype, device, 1, &channels) : td_norm_absent(&out[k], dtype, device));
+        if (mask[k]) TD_TRY(td_tensor_empty(&out[k], dtype, device, 1, &channels));
     return TD_OK;
 }
 

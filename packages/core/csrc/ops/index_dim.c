@@ -41,12 +41,13 @@ static td_status ready_index(td_tensor **out, const char *name, const td_tensor 
     const td_index_rule rule = {name, TD_RUNTIME_ERROR, false};
     td_tensor *small, *dense;
     int64_t sizes[TD_MAX_DIMS];
+    if (index->numel == 0) return td_tensor_empty(out, TD_I64, (td_device)index->device, index->ndim, index->sizes); /* of any dtype */
     for (int d = 0; d < index->ndim; d++) sizes[d] = index->strides[d] == 0 && index->sizes[d] > 1 ? 1 : index->sizes[d];
     TD_TRY(td_tensor_view(&small, index, index->ndim, sizes, index->strides, index->offset));
     td_status status = td_index_long(&dense, small, name);
     td_tensor_free(small);
     if (status != TD_OK) return status;
-    if (index->numel) status = td_index_check(dense, dim, size, &rule);
+    status = td_index_check(dense, dim, size, &rule);
     if (status == TD_OK) status = td_view_expand(out, dense, index->ndim, index->sizes);
     td_tensor_free(dense);
     return status;

@@ -51,11 +51,6 @@ td_status td_norm_convert(td_tensor **t, td_dtype dtype)
     return status;
 }
 
-td_status td_norm_absent(td_tensor **out, td_dtype dtype, td_device device)
-{
-    return td_tensor_empty(out, dtype, device, 1, (int64_t[]){0});
-}
-
 static void *data_or_null(const td_tensor *t) { return t ? td_data(t) : NULL; }
 
 /* ---- shapes ---- */
@@ -229,9 +224,7 @@ static td_status make_gradients(td_tensor *out[3], const gradients *g, td_dtype 
     const td_tensor *x = g->x;
     for (int k = 0; k < count; k++) {
         td_device device = (td_device)x->device;
-        if (!g->wanted[k])
-            TD_TRY(td_norm_absent(&out[k], dtype, device));
-        else
+        if (g->wanted[k])
             TD_TRY(k ? td_tensor_empty(&out[k], dtype, device, (int)nshape, shape) : td_tensor_empty(&out[k], dtype, device, x->ndim, x->sizes));
     }
     return TD_OK;

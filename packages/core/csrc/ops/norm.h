@@ -16,8 +16,6 @@ td_status td_norm_check_dtypes(const char *op, const td_tensor *x, const td_tens
 td_status td_norm_dense(td_tensor **out, const td_tensor *x, td_dtype dtype);
 /* Convert *t to `dtype`; frees it and sets it to NULL on failure. NULL is fine. */
 td_status td_norm_convert(td_tensor **t, td_dtype dtype);
-/* An empty vector that stands for a gradient nobody asked for. */
-td_status td_norm_absent(td_tensor **out, td_dtype dtype, td_device device);
 
 static inline double td_norm_read(const td_tensor *t, int64_t i)
 {

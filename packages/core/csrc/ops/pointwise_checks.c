@@ -66,6 +66,21 @@ static td_status check_divisor(const td_call *call, td_pointwise *p)
     return s.found ? td_fail(TD_RUNTIME_ERROR, "ZeroDivisionError: %s of integers by zero", call->op->name) : TD_OK;
 }
 
+/* ---- Python numbers where a tensor has to be ---- */
+
+static td_status refuse_two_numbers(const td_call *call, td_pointwise *p)
+{
+    for (int k = 0; k < p->in.n; k++)
+        if (!(p->in.t[k]->flags & TD_FLAG_WRAPPED)) return TD_OK;
+    return td_fail(TD_TYPE_ERROR, "%s(): one of the operands must be a Tensor, but all are numbers", call->op->name);
+}
+
+static td_status check_remainder(const td_call *call, td_pointwise *p)
+{
+    TD_TRY(refuse_two_numbers(call, p));
+    return check_divisor(call, p);
+}
+
 /* ---- Python numbers that do not fit ---- */
 
 static bool wrapped_integer(const td_tensor *t, td_scalar *value)
@@ -114,6 +129,7 @@ static td_status widen_for_number(const td_call *call, td_pointwise *p)
 static td_status check_pow(const td_call *call, td_pointwise *p)
 {
     td_scalar exponent;
+    TD_TRY(refuse_two_numbers(call, p));
     if (!td_is_integral(p->compute) || p->in.n < 2 || !wrapped_integer(p->in.t[1], &exponent)) return TD_OK;
     if (exponent.i < 0) return td_fail(TD_RUNTIME_ERROR, "Integers to negative integer powers are not allowed.");
     return check_fits(call, p);
@@ -150,8 +166,9 @@ static td_status check_softshrink(const td_call *call, td_pointwise *p)
 
 static td_status check_polygamma(const td_call *call, td_pointwise *p)
 {
-    if (call->args[0].i >= 0) return TD_OK;
-    return td_fail(TD_RUNTIME_ERROR, "polygamma(n, x) does not support negative n, but got %lld.", (long long)call->args[0].i);
+    int64_t n = call->args[call->args[0].kind == TD_ARG_INT ? 0 : 1].i;
+    if (n >= 0) return TD_OK;
+    return td_fail(TD_RUNTIME_ERROR, "polygamma(n, x) does not support negative n, but got %lld.", (long long)n);
 }
 
 /* ---- dtypes ---- */
@@ -200,12 +217,18 @@ static const struct {
     {"neg", check_neg},
     {"div_trunc", check_divisor},
     {"floor_divide", check_divisor},
-    {"remainder", check_divisor},
+    {"remainder", check_remainder},
     {"fmod", check_divisor},
     {"pow", check_pow},
     {"clamp", check_clamp},
     {"clamp_min", check_fits},
     {"clamp_max", check_fits},
+    {"xlogy", refuse_two_numbers},
+    {"bitwise_and", refuse_two_numbers},
+    {"bitwise_or", refuse_two_numbers},
+    {"bitwise_xor", refuse_two_numbers},
+    {"bitwise_left_shift", refuse_two_numbers},
+    {"bitwise_right_shift", refuse_two_numbers},
     {"eq", widen_for_number},
     {"ne", widen_for_number},
     {"lt", widen_for_number},

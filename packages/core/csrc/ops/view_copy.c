@@ -82,10 +82,11 @@ td_status td_op_roll(td_call *call)
     if (!(TD_LEN(2) == 0 && n == 1) && TD_LEN(2) != n)
         return td_fail(TD_RUNTIME_ERROR, "roll: shifts and dimensions must align. shifts: %lld, dims: %lld", (long long)n,
                        (long long)TD_LEN(2));
+    if (SELF->ndim == 0 && TD_LEN(2)) return td_fail(TD_INDEX_ERROR, "roll: a 0-dim tensor has no dimension %lld", (long long)TD_INTS(2)[0]);
     for (int64_t i = 0; i < TD_LEN(2); i++) {
         int64_t d;
         TD_TRY(td_wrap_dim(TD_INTS(2)[i], SELF->ndim, &d));
-        if (SELF->ndim && SELF->sizes[d])
+        if (SELF->sizes[d])
             shifts[d] = wrapped(shifts[d] + wrapped(TD_INTS(1)[i], SELF->sizes[d]), SELF->sizes[d]);
     }
     TD_TRY(td_tensor_empty(&call->out[0], (td_dtype)SELF->dtype, (td_device)SELF->device, SELF->ndim, SELF->sizes));

@@ -54,12 +54,16 @@ _EXPORTS = {
     ),
     **dict.fromkeys(("manual_seed", "seed", "initial_seed", "get_rng_state", "set_rng_state"), "random"),
     **dict.fromkeys(("save", "load"), "serialization"),
+    **dict.fromkeys(
+        ("atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod", "meshgrid"),
+        "functional",
+    ),
     "set_printoptions": "_printing",
     **dict.fromkeys(("UntypedStorage", "TypedStorage"), "storage"),
     **{
         name: f"{name}:"
         for name in (
-            "random", "testing", "overrides", "serialization", "return_types", "linalg", "special", "utils", "_C", "storage", "cuda", "version",
+            "random", "testing", "overrides", "serialization", "return_types", "functional", "linalg", "special", "utils", "_C", "storage", "cuda", "version",
         )
     },
 }  # fmt: skip

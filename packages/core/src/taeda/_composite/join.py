@@ -40,11 +40,6 @@ def column_stack(tensors: Sequence[Tensor]) -> Tensor:
     return taeda.cat(parts, 1)
 
 
-def meshgrid(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
-    """`meshgrid_indexing` with "ij"."""
-    return meshgrid_indexing(tensors, "ij")
-
-
 def meshgrid_indexing(tensors: Sequence[Tensor], indexing: str) -> tuple[Tensor, ...]:
     """One tensor per axis, expanded over the grid of all axes; "xy" swaps the first two axes of the results."""
     if indexing not in ("ij", "xy"):

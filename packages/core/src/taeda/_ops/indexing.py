@@ -58,7 +58,7 @@ op("nonzero(Tensor self) -> Tensor", c="nonzero", variants="function method out"
    doc="Coordinates of the elements that are not 0, a row each.")
 op("nonzero_numpy(Tensor self) -> Tensor[]", c="nonzero_numpy", variants="function method", tags="reads_value",
    doc="Coordinates of the elements that are not 0, a tensor for each dimension.")
-op("nonzero.tuple(Tensor self, *, bool as_tuple) -> Tensor[]", composite=True,
+op("nonzero.tuple(Tensor self, *, bool as_tuple) -> Tensor", composite=True, variants="function method out",
    doc="With as_tuple a tensor for each dimension, else a row for each element.")
 op("where(Tensor condition) -> Tensor[]", c="nonzero_numpy", variants="function", tags="reads_value",
    doc="Coordinates of the elements that are not 0, a tensor for each dimension.")

@@ -12,9 +12,10 @@ op("hstack(Tensor[] tensors) -> Tensor", composite=True, variants="function out"
 op("vstack(Tensor[] tensors) -> Tensor", composite=True, variants="function out", aliases="row_stack", doc="Join along rows.")
 op("dstack(Tensor[] tensors) -> Tensor", composite=True, variants="function out", doc="Join along the third dimension.")
 op("column_stack(Tensor[] tensors) -> Tensor", composite=True, variants="function out", doc="Join vectors and matrices as columns.")
-op("meshgrid(Tensor[] tensors) -> Tensor[]", composite=True, variants="", doc="Coordinates of a grid.")
-op("meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]", composite=True, variants="", doc="Coordinates of a grid.")
-op("cartesian_prod(Tensor[] tensors) -> Tensor", composite=True, variants="", doc="All combinations of elements of vectors, as rows.")
-op("block_diag(Tensor[] tensors) -> Tensor", composite=True, variants="", doc="Matrices along a diagonal, zeros elsewhere.")
+# taeda.functional takes these tensors one by one
+LISTED = {"composite": True, "variants": "function", "namespace": "functional"}
+op("meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]", **LISTED, doc="Coordinates of a grid.")
+op("cartesian_prod(Tensor[] tensors) -> Tensor", **LISTED, doc="All combinations of elements of vectors, as rows.")
+op("block_diag(Tensor[] tensors) -> Tensor", **LISTED, doc="Matrices along a diagonal, zeros elsewhere.")
 op("combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor", composite=True,
    doc="All choices of r elements, in order, as rows.")

@@ -35,7 +35,7 @@ view("expand(Tensor(a) self, int[] size, *, bool implicit=False) -> Tensor(a)",
 view("expand_as(Tensor(a) self, Tensor other) -> Tensor(a)",
      "Expand to the shape of `other`.", variants="method")
 view("broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)", "Expand to a shape.", c="expand")
-op("broadcast_tensors(Tensor[] tensors) -> Tensor[]", composite=True, variants="function",
+op("broadcast_tensors(Tensor[] tensors) -> Tensor[]", composite=True, variants="function", namespace="functional",
    doc="Expand all tensors to their common shape.")
 
 # ---- dimensions ----
@@ -135,8 +135,9 @@ op("_to_copy(Tensor self, *, ScalarType? dtype=None, Device? device=None, bool n
 
 # ---- shapes of several tensors ----
 for _n in (1, 2, 3):
-    op(f"atleast_{_n}d(Tensor self) -> Tensor", composite=True, variants="function", doc=f"A view of at least {_n} dimensions.")
-    op(f"atleast_{_n}d.Sequence(Tensor[] tensors) -> Tensor[]", composite=True, variants="function",
+    op(f"atleast_{_n}d(Tensor self) -> Tensor", composite=True, variants="function", namespace="functional",
+       doc=f"A view of at least {_n} dimensions.")
+    op(f"atleast_{_n}d.Sequence(Tensor[] tensors) -> Tensor[]", composite=True, variants="function", namespace="functional",
        doc=f"Views of at least {_n} dimensions.")
 
 # ---- copies in another order ----

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import taeda
+
 from ._registry import not_differentiable, rule
 
 for _name in ("empty_like", "zeros_like", "ones_like", "full_like", "new_empty", "new_empty_strided", "new_zeros", "new_ones", "new_full"):
@@ -10,10 +12,9 @@ for _name in ("empty_like", "zeros_like", "ones_like", "full_like", "new_empty",
 rule("tril", self=lambda grad, diagonal: grad.tril(diagonal))
 rule("triu", self=lambda grad, diagonal: grad.triu(diagonal))
 rule("diag_embed", self=lambda grad, offset, dim1, dim2: grad.diagonal(offset, dim1, dim2))
-rule("fill.Scalar", self=lambda grad: None)
-rule("fill.Tensor", self=lambda grad: None, value=lambda grad: grad.sum())
-rule("fill_.Scalar", self=lambda grad: None)
-rule("fill_.Tensor", self=lambda grad: None, value=lambda grad: grad.sum())
-rule("zero_", self=lambda grad: None)
-rule("copy_", self=lambda grad: None, src=lambda grad: grad)
+for _name in ("fill.Scalar", "fill_.Scalar", "zero_"):
+    rule(_name, self=lambda grad: taeda.zeros_like(grad))
+for _name in ("fill.Tensor", "fill_.Tensor"):
+    rule(_name, self=lambda grad: taeda.zeros_like(grad), value=lambda grad: grad.sum())
+rule("copy_", self=lambda grad: taeda.zeros_like(grad), src=lambda grad: grad)
 rule("complex", real=lambda grad: grad.real, imag=lambda grad: grad.imag)

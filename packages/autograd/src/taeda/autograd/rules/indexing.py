@@ -182,7 +182,7 @@ rule("index_copy", self=lambda grad, dim, index: grad.index_fill(dim, index, 0),
      source=lambda grad, dim, index, source_shape: _selected(grad, dim, index, source_shape))  # fmt: skip
 rule("index_fill.int_Scalar", self=lambda grad, dim, index: grad.index_fill(dim, index, 0))
 rule("index_fill.int_Tensor", self=lambda grad, dim, index: grad.index_fill(dim, index, 0),
-     value=lambda grad, dim, index: grad.index_select(dim, index).sum())  # fmt: skip
+     value=lambda grad, dim, index: (grad - grad.index_fill(dim, index, 0)).sum())  # fmt: skip
 
 # ---- masks ----
 

@@ -1,0 +1,123 @@
+"""Functions of any number of tensors: `meshgrid(x, y)` is the same as `meshgrid([x, y])`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+from ._native import core as _core
+
+Tensor, Size = _core.Tensor, _core.Size
+_ops = _core.functions["functional"]
+
+__all__ = [
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "block_diag",
+    "broadcast_shapes",
+    "broadcast_tensors",
+    "cartesian_prod",
+    "meshgrid",
+]
+
+
+def _listed(tensors: tuple) -> Sequence[Tensor]:
+    """The tensors of `f(x, y)` or of `f([x, y])`."""
+    return tensors[0] if len(tensors) == 1 and isinstance(tensors[0], list | tuple) else tensors
+
+
+def broadcast_shapes(*shapes: Sequence[int] | int) -> Size:
+    """The shape that all of `shapes` expand to; a single int is a shape of one dimension.
+
+    Dimensions match from the last; RuntimeError names two sizes that do not.
+
+    >>> broadcast_shapes((3, 1), (4,), 1)
+    taeda.Size([3, 4])
+    """
+    lists = [[s] if isinstance(s, int) else list(s) for s in shapes]
+    rank = max(map(len, lists), default=0)
+    made = [1] * rank
+    for shape in lists:
+        for d, size in enumerate(shape, rank - len(shape)):
+            if size < 0:
+                raise RuntimeError(f"broadcast_shapes: negative size {size} in {shape}")
+            if made[d] != size and made[d] != 1 and size != 1:
+                raise RuntimeError(
+                    f"broadcast_shapes: sizes {made[d]} and {size} do not match at dimension {d} of {[tuple(s) for s in lists]}"
+                )
+            made[d] = size if made[d] == 1 else made[d]
+    return Size(made)
+
+
+def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """Expand all tensors to their common shape; results share memory with the arguments.
+
+    >>> [t.shape for t in broadcast_tensors(taeda.ones(3, 1), taeda.ones(4))]
+    [taeda.Size([3, 4]), taeda.Size([3, 4])]
+    """
+    return _ops["broadcast_tensors"](_listed(tensors))
+
+
+def meshgrid(*tensors: Tensor, indexing: str | None = None) -> tuple[Tensor, ...]:
+    """Coordinates of the grid that vectors span: one expanded tensor per vector.
+
+    `indexing` is "ij" (the i-th vector runs along dimension i) or "xy" (the first two exchanged); leaving it
+    out means "ij" and warns. RuntimeError for tensors of rank 2 or more and for different dtypes.
+
+    >>> meshgrid(taeda.arange(2), taeda.arange(3), indexing="ij")[0].tolist()
+    [[0, 0, 0], [1, 1, 1]]
+    """
+    if indexing is None:
+        warnings.warn("meshgrid: pass indexing='ij' or 'xy'; without it 'ij' is meant", UserWarning, stacklevel=2)
+    return _ops["meshgrid"](_listed(tensors), indexing=indexing or "ij")
+
+
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """All combinations of the elements of vectors, as rows; the last vector runs fastest.
+
+    >>> cartesian_prod(taeda.tensor([1, 2]), taeda.tensor([3, 4])).tolist()
+    [[1, 3], [1, 4], [2, 3], [2, 4]]
+    """
+    return _ops["cartesian_prod"](_listed(tensors))
+
+
+def block_diag(*tensors: Tensor) -> Tensor:
+    """Matrices one after the other along the diagonal, zeros elsewhere; vectors are rows.
+
+    >>> block_diag(taeda.ones(1, 2), taeda.ones(1, 1)).tolist()
+    [[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+    return _ops["block_diag"](_listed(tensors))
+
+
+def _atleast(rank: int, tensors: tuple) -> Tensor | tuple[Tensor, ...]:
+    call = _ops[f"atleast_{rank}d"]
+    return call(tensors[0]) if len(tensors) == 1 else call(tensors)
+
+
+def atleast_1d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
+    """A 0-dim tensor gets one dimension; several tensors give a tuple.
+
+    >>> atleast_1d(taeda.tensor(5)).shape
+    taeda.Size([1])
+    """
+    return _atleast(1, tensors)
+
+
+def atleast_2d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
+    """A vector becomes a row; several tensors give a tuple.
+
+    >>> atleast_2d(taeda.ones(3)).shape
+    taeda.Size([1, 3])
+    """
+    return _atleast(2, tensors)
+
+
+def atleast_3d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
+    """A vector becomes (1, n, 1), a matrix (n, m, 1); several tensors give a tuple.
+
+    >>> atleast_3d(taeda.ones(3)).shape
+    taeda.Size([1, 3, 1])
+    """
+    return _atleast(3, tensors)
