@@ -7,6 +7,7 @@ import threading
 import weakref
 
 import pytest
+
 import taeda
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 import taeda
 from taeda.autograd import Function, gradcheck, gradgradcheck
 from taeda.autograd.function import once_differentiable

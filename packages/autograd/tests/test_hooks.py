@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 import taeda
 from taeda.autograd import graph
 
@@ -70,7 +71,11 @@ def test_refusals(act, error, message):
 
 @pytest.mark.parametrize(
     ("result", "error"),
-    [(3, TypeError), (taeda.ones(5), RuntimeError), (taeda.ones(2, dtype=taeda.float64), RuntimeError)],
+    [
+        (3, TypeError),
+        (taeda.ones(5), RuntimeError),
+        (taeda.ones(2, dtype=taeda.float64), RuntimeError),
+    ],
     ids=["no tensor", "other shape", "other dtype"],
 )
 def test_bad_hook_results(result, error):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 import taeda
 
 
@@ -107,7 +108,10 @@ def test_write_of_its_own_saved_input():
         (lambda: ones(2)[0].add_(1), "view of a leaf Variable"),
         (lambda: (ones(2) * 1).unbind()[0].mul_(2), "several views"),
         (lambda: (ones(2) * 1).requires_grad_(False), "leaf variables"),
-        (lambda: taeda.add(ones(2), 1, out=taeda.zeros(2)), "don't support automatic differentiation"),
+        (
+            lambda: taeda.add(ones(2), 1, out=taeda.zeros(2)),
+            "don't support automatic differentiation",
+        ),
     ],
     ids=["leaf", "view of a leaf", "multi-output view", "non-leaf flag", "out="],
 )

@@ -7,22 +7,39 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 import taeda
 from taeda._native import core
 
 HERE = Path(__file__).parent / "extensions"
 CURRENT = Path(taeda.__file__).parent / "include"
-needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler on this machine")
+needs_compiler = pytest.mark.skipif(
+    shutil.which("cc") is None, reason="no C compiler on this machine"
+)
 
 
 def build(source: Path, include: Path, out: Path, *flags: str) -> str:
-    command = ["cc", "-shared", "-fPIC", "-O1", "-Wall", "-Werror", *flags, f"-I{include}", str(source), "-o", str(out)]
+    command = [
+        "cc",
+        "-shared",
+        "-fPIC",
+        "-O1",
+        "-Wall",
+        "-Werror",
+        *flags,
+        f"-I{include}",
+        str(source),
+        "-o",
+        str(out),
+    ]
     subprocess.run(command, check=True)
     return str(out)
 
 
 @needs_compiler
-@pytest.mark.parametrize("include", [HERE / "abi_1_0", CURRENT], ids=["first header", "today's header"])
+@pytest.mark.parametrize(
+    "include", [HERE / "abi_1_0", CURRENT], ids=["first header", "today's header"]
+)
 def test_extension_runs(tmp_path, include):
     kernel = core.load_extension(build(HERE / "scale.c", include, tmp_path / "scale.so"))["twice"]
     x = taeda.tensor([[1.0, 2.0], [3.0, 4.0]]).t()
@@ -44,8 +61,14 @@ def test_kernel_error_becomes_the_named_exception(tmp_path):
     ("text", "message"),
     [
         ("int x;", "is no taeda extension"),
-        ("#include <stdint.h>\nuint32_t taeda_ext_abi(void){return 2u<<16;}\nint32_t taeda_ext_init(void*a){return !a;}", r"needs taeda ABI 2\.0"),
-        ("#include <stdint.h>\nuint32_t taeda_ext_abi(void){return 1u<<16|99;}\nint32_t taeda_ext_init(void*a){return !a;}", r"needs taeda ABI 1\.99"),
+        (
+            "#include <stdint.h>\nuint32_t taeda_ext_abi(void){return 2u<<16;}\nint32_t taeda_ext_init(void*a){return !a;}",
+            r"needs taeda ABI 2\.0",
+        ),
+        (
+            "#include <stdint.h>\nuint32_t taeda_ext_abi(void){return 1u<<16|99;}\nint32_t taeda_ext_init(void*a){return !a;}",
+            r"needs taeda ABI 1\.99",
+        ),
     ],
     ids=["no extension", "wrong major", "later minor"],
 )

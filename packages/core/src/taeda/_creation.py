@@ -48,11 +48,17 @@ def from_numpy(ndarray: Any) -> Tensor:
             stacklevel=2,
         )
     kind = getattr(_core, name)
-    plain = ndarray.view(f"u{ndarray.dtype.itemsize}") if ndarray.dtype.kind in "V" or name.startswith(("bf", "float8")) else ndarray
+    plain = (
+        ndarray.view(f"u{ndarray.dtype.itemsize}")
+        if ndarray.dtype.kind in "V" or name.startswith(("bf", "float8"))
+        else ndarray
+    )
     return _core.from_buffer(plain, kind)
 
 
-def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
+def frombuffer(
+    buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False
+) -> Tensor:
     """A 1-D tensor on the memory of an object with the buffer protocol.
 
     `count` elements (-1: all) from `offset` bytes on. ValueError if the buffer is empty or too short.
@@ -62,13 +68,25 @@ def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, req
     if view.nbytes == 0 or count == 0:
         raise ValueError(f"both buffer length ({view.nbytes}) and count ({count}) must not be 0")
     if not 0 <= offset < view.nbytes:
-        raise ValueError(f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({view.nbytes} bytes) minus 1")
+        raise ValueError(
+            f"offset ({offset} bytes) must be non-negative and no greater than buffer length ({view.nbytes} bytes) minus 1"
+        )
     if count < 0 and (view.nbytes - offset) % size:
-        raise ValueError(f"buffer length ({view.nbytes - offset} bytes) after offset ({offset} bytes) must be a multiple of element size ({size})")
+        raise ValueError(
+            f"buffer length ({view.nbytes - offset} bytes) after offset ({offset} bytes) must be a multiple of element size ({size})"
+        )
     if count > 0 and offset + count * size > view.nbytes:
-        raise ValueError(f"requested buffer length ({count} * {size} bytes) after offset ({offset} bytes) must not be greater than actual buffer length ({view.nbytes} bytes)")
+        raise ValueError(
+            f"requested buffer length ({count} * {size} bytes) after offset ({offset} bytes) must not be greater than actual buffer length ({view.nbytes} bytes)"
+        )
     stop = view.nbytes if count < 0 else offset + count * size
-    made = _core.on_storage(_core.from_buffer(view[offset:stop], _core.uint8), dtype, ((stop - offset) // size,), (1,), 0)
+    made = _core.on_storage(
+        _core.from_buffer(view[offset:stop], _core.uint8),
+        dtype,
+        ((stop - offset) // size,),
+        (1,),
+        0,
+    )
     return made.requires_grad_(requires_grad)
 
 
@@ -116,14 +134,22 @@ def _mixed(data: Any, dtype: Any) -> Tensor:
     if isinstance(leaf, str):
         raise TypeError(f"new(): invalid data type '{type(leaf).__name__}'")
     if dtype is None and (isinstance(leaf, Tensor) or _is_numpy(leaf)):
-        dtype = leaf.dtype if isinstance(leaf, Tensor) else getattr(_core, _NUMPY.get(leaf.dtype.name, ""), None)
+        dtype = (
+            leaf.dtype
+            if isinstance(leaf, Tensor)
+            else getattr(_core, _NUMPY.get(leaf.dtype.name, ""), None)
+        )
     if leaf is None or isinstance(leaf, dict):
-        raise RuntimeError(f"Could not infer dtype of {type(leaf).__name__}: wanted numbers, got {leaf!r}")
+        raise RuntimeError(
+            f"Could not infer dtype of {type(leaf).__name__}: wanted numbers, got {leaf!r}"
+        )
     plain = _stack(data, dtype)
     made = _core.from_sequence(plain, dtype)
     if made is None:
         bad = _first_leaf(plain)
-        raise RuntimeError(f"Could not infer dtype of {type(bad).__name__}: wanted numbers in nested lists")
+        raise RuntimeError(
+            f"Could not infer dtype of {type(bad).__name__}: wanted numbers in nested lists"
+        )
     return made
 
 
@@ -136,7 +162,11 @@ def _foreign(data: Any, dtype: Any) -> Tensor:
         import numpy as np
 
         return from_numpy(np.from_dlpack(data))
-    if hasattr(data, "__len__") and hasattr(data, "__getitem__") and not isinstance(data, (str, bytes, dict)):
+    if (
+        hasattr(data, "__len__")
+        and hasattr(data, "__getitem__")
+        and not isinstance(data, (str, bytes, dict))
+    ):
         return _read([data[i] for i in range(len(data))], dtype)
     if isinstance(data, (bytes, bytearray, memoryview)):
         return _read(list(data), _core.uint8 if dtype is None else dtype)
@@ -144,7 +174,9 @@ def _foreign(data: Any, dtype: Any) -> Tensor:
         raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
     if hasattr(data, "__float__") or hasattr(data, "__index__"):
         return _read(data.__index__() if hasattr(data, "__index__") else float(data), dtype)
-    raise RuntimeError(f"Could not infer dtype of {type(data).__name__}: wanted a number, a sequence, an array or a tensor")
+    raise RuntimeError(
+        f"Could not infer dtype of {type(data).__name__}: wanted a number, a sequence, an array or a tensor"
+    )
 
 
 def _placed(made: Tensor, dtype: Any, device: Any) -> Tensor:
@@ -157,7 +189,12 @@ def _placed(made: Tensor, dtype: Any, device: Any) -> Tensor:
 
 
 def tensor(
-    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
+    data: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
 ) -> Tensor:
     """A new leaf tensor with a copy of `data`: a number, nested sequences, an array or a tensor.
 
@@ -177,8 +214,12 @@ def tensor(
             stacklevel=2,
         )
     made = _read(data, dtype).detach()
-    placed = _placed(made, dtype, device if device is not None or not isinstance(data, Tensor) else data.device)
-    if placed is made and (isinstance(data, Tensor) or _is_numpy(data) or hasattr(data, "__array__")):
+    placed = _placed(
+        made, dtype, device if device is not None or not isinstance(data, Tensor) else data.device
+    )
+    if placed is made and (
+        isinstance(data, Tensor) or _is_numpy(data) or hasattr(data, "__array__")
+    ):
         placed = made.clone(memory_format=_core.contiguous_format)
     return placed.requires_grad_() if requires_grad else placed
 
@@ -186,18 +227,27 @@ def tensor(
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """A tensor of `data` that shares memory (and autograd history) where dtype and device allow."""
     made = _read(data, dtype)
-    return _placed(made, dtype, made.device if device is None and isinstance(data, Tensor) else device)
+    return _placed(
+        made, dtype, made.device if device is None and isinstance(data, Tensor) else device
+    )
 
 
 def asarray(
-    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
+    obj: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    copy: bool | None = None,
+    requires_grad: bool = False,
 ) -> Tensor:
     """A tensor of `obj`: shares by default, copies with copy=True, ValueError with copy=False if it cannot share."""
     made = _read(obj, dtype)
     placed = _placed(made, dtype, device)
     shares = placed is made and not isinstance(obj, (list, tuple, int, float, complex))
     if copy is False and not shares:
-        raise ValueError("can't alias the given object: it is no array or tensor of the wanted dtype and device; use copy=None")
+        raise ValueError(
+            "can't alias the given object: it is no array or tensor of the wanted dtype and device; use copy=None"
+        )
     if copy and shares:
         placed = placed.clone()
     if isinstance(obj, Tensor) and obj.requires_grad and not requires_grad:

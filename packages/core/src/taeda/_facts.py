@@ -121,8 +121,15 @@ class iinfo:
     """
 
     def __init__(self, type: dtype) -> None:
-        if not isinstance(type, dtype) or type.is_floating_point or type.is_complex or type is _core.bool:
-            raise TypeError(f"iinfo() wants an integer dtype, got {type!r}; use finfo for floating-point ones")
+        if (
+            not isinstance(type, dtype)
+            or type.is_floating_point
+            or type.is_complex
+            or type is _core.bool
+        ):
+            raise TypeError(
+                f"iinfo() wants an integer dtype, got {type!r}; use finfo for floating-point ones"
+            )
         self.bits = type.itemsize * 8
         self.max = 2 ** (self.bits - type.is_signed) - 1
         self.min = -(2 ** (self.bits - 1)) if type.is_signed else 0

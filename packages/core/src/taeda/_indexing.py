@@ -54,7 +54,9 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
 
 def _shrink(value: Tensor, view: Tensor, indices: list[Tensor | None]) -> Tensor:
     """Leading dimensions of size 1 that the target lacks are dropped, as basic assignment does."""
-    while value.dim() > view.dim() + 64 or (value.dim() > 1 and value.shape[0] == 1 and value.dim() > _rank(view, indices)):
+    while value.dim() > view.dim() + 64 or (
+        value.dim() > 1 and value.shape[0] == 1 and value.dim() > _rank(view, indices)
+    ):
         value = value.squeeze(0)
     return value
 
@@ -79,9 +81,17 @@ def _write(view: Tensor, value: Any) -> None:
 
 def _is_sequence_of_indices(key: Any) -> bool:
     """A list used as the whole key counts as a tuple if it holds slices, None, Ellipsis, tensors or lists."""
-    return isinstance(key, list) and len(key) < 32 and any(
-        item is None or item is Ellipsis or isinstance(item, (slice, Tensor, list, tuple)) for item in key
-    ) and any(item is None or item is Ellipsis or isinstance(item, (slice, Tensor)) for item in key)
+    return (
+        isinstance(key, list)
+        and len(key) < 32
+        and any(
+            item is None or item is Ellipsis or isinstance(item, (slice, Tensor, list, tuple))
+            for item in key
+        )
+        and any(
+            item is None or item is Ellipsis or isinstance(item, (slice, Tensor)) for item in key
+        )
+    )
 
 
 def _split(self: Tensor, key: Any) -> tuple[Tensor, list[Tensor | None]]:
@@ -91,7 +101,9 @@ def _split(self: Tensor, key: Any) -> tuple[Tensor, list[Tensor | None]]:
         raise IndexError("an index can only have a single ellipsis ('...')")
     used = sum(_dims(item) for item in items)
     if used > self.dim():
-        raise IndexError(f"too many indices for tensor of dimension {self.dim()}: {used} were given")
+        raise IndexError(
+            f"too many indices for tensor of dimension {self.dim()}: {used} were given"
+        )
     view, dim, indices = self, 0, list[Tensor | None]()
     for item in items:
         if item is Ellipsis:
@@ -111,7 +123,9 @@ def _split(self: Tensor, key: Any) -> tuple[Tensor, list[Tensor | None]]:
                 view, item = view.unsqueeze(dim), item.reshape(1).to(taeda.bool)
             indices.extend([None] * (dim - len(indices)))
             indices.append(item)
-            indices.extend([None] * (_dims(item) - 1 if item.dtype in (taeda.bool, taeda.uint8) else 0))
+            indices.extend(
+                [None] * (_dims(item) - 1 if item.dtype in (taeda.bool, taeda.uint8) else 0)
+            )
             dim += _dims(item)
     return view, _without_mask_padding(indices)
 
@@ -140,8 +154,17 @@ def _dims(item: Any) -> int:
 
 def _index_tensor(item: Any) -> Any:
     if isinstance(item, Tensor):
-        if item.dtype not in (taeda.int64, taeda.int32, taeda.bool, taeda.uint8, taeda.int8, taeda.int16):
-            raise IndexError(f"tensors used as indices must be long, int, byte or bool tensors, got {item.dtype}")
+        if item.dtype not in (
+            taeda.int64,
+            taeda.int32,
+            taeda.bool,
+            taeda.uint8,
+            taeda.int8,
+            taeda.int16,
+        ):
+            raise IndexError(
+                f"tensors used as indices must be long, int, byte or bool tensors, got {item.dtype}"
+            )
         if item.dim() == 0 and item.dtype not in (taeda.bool, taeda.uint8):
             return int(item) if item.device.type != "meta" else item.reshape(1)
         return item

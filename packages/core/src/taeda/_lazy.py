@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 __all__ = ["DISTRIBUTIONS", "MissingDistribution", "install_hint", "lazy_attributes"]
 
@@ -71,11 +71,11 @@ class _Hint:
     """The last finder: reached when no other knows the module; no `name=`, or `from taeda import nn` drops the text."""
 
     @staticmethod
-    def find_spec(fullname: str, path: object = None, target: object = None) -> NoReturn | None:
+    def find_spec(fullname: str, path: object = None, target: object = None) -> None:
         top, _, sub = fullname.partition(".")
         if top == "taeda" and sub in DISTRIBUTIONS:
             raise MissingDistribution(_sentence(sub))
-        return None
+        return
 
 
 def install_hint() -> None:

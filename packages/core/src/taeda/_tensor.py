@@ -18,13 +18,17 @@ def _method(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def legacy_new(cls: type, *args: Any, dtype: Any = None, device: Any = None, **unknown: Any) -> Tensor:
+def legacy_new(
+    cls: type, *args: Any, dtype: Any = None, device: Any = None, **unknown: Any
+) -> Tensor:
     """`Tensor(2, 3)`: sizes; `Tensor([1, 2])`: data in the default dtype; `Tensor(t)`: an alias.
 
     TypeError for keywords other than device, and for mixtures.
     """
     if unknown or dtype is not None:
-        raise TypeError(f"Tensor() takes sizes or data, not {sorted(unknown) or ['dtype']}: use taeda.tensor()")
+        raise TypeError(
+            f"Tensor() takes sizes or data, not {sorted(unknown) or ['dtype']}: use taeda.tensor()"
+        )
     functions = _core.functions[""]
     default = _core.get_default_dtype()
     if len(args) == 1 and isinstance(args[0], Tensor):
@@ -38,7 +42,9 @@ def legacy_new(cls: type, *args: Any, dtype: Any = None, device: Any = None, **u
 
         made = tensor(args[0], dtype=default, device=device)
     else:
-        raise TypeError(f"Tensor() wants sizes or one piece of data, got {[type(a).__name__ for a in args]}")
+        raise TypeError(
+            f"Tensor() wants sizes or one piece of data, got {[type(a).__name__ for a in args]}"
+        )
     return made if cls is Tensor else Tensor._make_subclass(cls, made)
 
 
@@ -73,7 +79,9 @@ def __iter__(self: Tensor) -> Iterator[Tensor]:
 def __contains__(self: Tensor, element: Any) -> bool:
     if isinstance(element, (Tensor, int, float, complex)):
         return bool((self == element).any())
-    raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
+    raise RuntimeError(
+        f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}."
+    )
 
 
 @_method
@@ -100,7 +108,9 @@ def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
 
 
 @_method
-def __array_wrap__(self: Tensor, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+def __array_wrap__(
+    self: Tensor, array: Any, context: Any = None, return_scalar: bool = False
+) -> Any:
     from ._creation import from_numpy
 
     return from_numpy(array.copy() if not array.flags.writeable else array)
@@ -139,7 +149,9 @@ def _copy_storage(self: Tensor, memo: dict[int, Any]) -> Tensor:
         memo[key] = _core.storage_bytes(self.detach()).clone()
     if self.is_conj() or self.is_neg():
         return self.detach().clone()
-    return _core.on_storage(memo[key], self.dtype, tuple(self.shape), tuple(self.stride()), self.storage_offset())
+    return _core.on_storage(
+        memo[key], self.dtype, tuple(self.shape), tuple(self.stride()), self.storage_offset()
+    )
 
 
 @_method
@@ -147,10 +159,24 @@ def __reduce_ex__(self: Tensor, protocol: int) -> Any:
     state = (self.detach().cpu().contiguous(), self.requires_grad)
     kind = str(self.dtype).removeprefix("taeda.")
     raw = _core.storage_bytes(state[0].clone()).numpy().tobytes()
-    return _rebuild, (type(self), raw, kind, tuple(self.shape), self.requires_grad, dict(self.__dict__))
+    return _rebuild, (
+        type(self),
+        raw,
+        kind,
+        tuple(self.shape),
+        self.requires_grad,
+        dict(self.__dict__),
+    )
 
 
-def _rebuild(cls: type, raw: bytes, kind: str, shape: tuple[int, ...], requires_grad: bool, attributes: dict[str, Any]) -> Tensor:
+def _rebuild(
+    cls: type,
+    raw: bytes,
+    kind: str,
+    shape: tuple[int, ...],
+    requires_grad: bool,
+    attributes: dict[str, Any],
+) -> Tensor:
     """The tensor that `pickle` stored: bytes in row-major order."""
     dtype = getattr(_core, kind)
     if raw:
@@ -192,13 +218,21 @@ def numpy(self: Tensor, *, force: bool = False) -> Any:
     if force:
         return self.detach().cpu().resolve_conj().resolve_neg().numpy()
     if self.requires_grad:
-        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        raise RuntimeError(
+            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+        )
     if self.is_conj():
-        raise RuntimeError("Can't call numpy() on Tensor that has conjugate bit set. Use tensor.resolve_conj().numpy() instead.")
+        raise RuntimeError(
+            "Can't call numpy() on Tensor that has conjugate bit set. Use tensor.resolve_conj().numpy() instead."
+        )
     if self.is_neg():
-        raise RuntimeError("Can't call numpy() on Tensor that has negative bit set. Use tensor.resolve_neg().numpy() instead.")
+        raise RuntimeError(
+            "Can't call numpy() on Tensor that has negative bit set. Use tensor.resolve_neg().numpy() instead."
+        )
     if self.device.type != "cpu":
-        raise TypeError(f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.")
+        raise TypeError(
+            f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+        )
     name = str(self.dtype).removeprefix("taeda.")
     if name.startswith(("bfloat", "float8")):
         import ml_dtypes
@@ -231,7 +265,9 @@ for _name, _kind in _CASTS.items():
     setattr(Tensor, _name, _cast_method(_name, getattr(_core, _kind)))
 
 
-def _parse_to(args: tuple[Any, ...], dtype: Any, device: Any, other: Any) -> tuple[Any, Any, list[Any]]:
+def _parse_to(
+    args: tuple[Any, ...], dtype: Any, device: Any, other: Any
+) -> tuple[Any, Any, list[Any]]:
     """(dtype, device, further positional arguments) of the forms to(dtype), to(device, dtype), to(other)."""
     rest = list(args)
     if rest and isinstance(rest[0], Tensor):
@@ -240,7 +276,11 @@ def _parse_to(args: tuple[Any, ...], dtype: Any, device: Any, other: Any) -> tup
         return other.dtype, other.device, rest
     if rest and (isinstance(rest[0], _core.dtype) or rest[0] in (float, int, bool, complex)):
         dtype = rest.pop(0)
-    elif rest and (isinstance(rest[0], (str, _core.device)) or rest[0] is None or (isinstance(rest[0], int) and not isinstance(rest[0], bool))):
+    elif rest and (
+        isinstance(rest[0], (str, _core.device))
+        or rest[0] is None
+        or (isinstance(rest[0], int) and not isinstance(rest[0], bool))
+    ):
         device = rest.pop(0)
         if rest and (isinstance(rest[0], _core.dtype) or rest[0] is None):
             dtype = rest.pop(0)
@@ -267,10 +307,14 @@ def to(
         device = _core.device(device)
     same_dtype = dtype is None or dtype is self.dtype
     same_device = device is None or device.type == self.device.type
-    same_format = memory_format in (None, _core.preserve_format) or self.is_contiguous(memory_format=memory_format)
+    same_format = memory_format in (None, _core.preserve_format) or self.is_contiguous(
+        memory_format=memory_format
+    )
     if same_dtype and same_device and same_format and not copy:
         return self
-    return _core.functions[""]["_to_copy"](self, dtype=dtype, device=device, memory_format=memory_format)
+    return _core.functions[""]["_to_copy"](
+        self, dtype=dtype, device=device, memory_format=memory_format
+    )
 
 
 @_method
@@ -280,7 +324,9 @@ def cpu(self: Tensor, memory_format: Any = _core.preserve_format) -> Tensor:
 
 
 @_method
-def cuda(self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = None) -> Tensor:
+def cuda(
+    self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = None
+) -> Tensor:
     """The tensor on a CUDA device; RuntimeError where there is none."""
     return self.to("cuda" if device is None else device)
 
@@ -305,7 +351,9 @@ def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     if isinstance(dtype, str):
         word = dtype.removeprefix("taeda.").removeprefix("torch.").removesuffix("Tensor")
         if word not in _LEGACY:
-            raise ValueError(f"invalid type: {dtype!r}; wanted one of {sorted(_LEGACY)} followed by 'Tensor'")
+            raise ValueError(
+                f"invalid type: {dtype!r}; wanted one of {sorted(_LEGACY)} followed by 'Tensor'"
+            )
         dtype = getattr(_core, _LEGACY[word])
     return self.to(dtype)
 
@@ -336,9 +384,27 @@ def _is_cpu(self: Tensor) -> bool:
 
 
 Tensor.is_cpu = property(_is_cpu, doc="True if the memory is on the cpu.")
-Tensor.is_meta = property(lambda self: self.device.type == "meta", doc="True for a tensor without memory.")
-for _flag in ("is_cuda", "is_sparse", "is_sparse_csr", "is_quantized", "is_mkldnn", "is_mps", "is_xpu", "is_nested", "is_ipu", "is_xla", "is_mtia", "is_maia", "is_vulkan"):
-    setattr(Tensor, _flag, property(lambda self: False, doc="False: no such tensors in this build."))
+Tensor.is_meta = property(
+    lambda self: self.device.type == "meta", doc="True for a tensor without memory."
+)
+for _flag in (
+    "is_cuda",
+    "is_sparse",
+    "is_sparse_csr",
+    "is_quantized",
+    "is_mkldnn",
+    "is_mps",
+    "is_xpu",
+    "is_nested",
+    "is_ipu",
+    "is_xla",
+    "is_mtia",
+    "is_maia",
+    "is_vulkan",
+):
+    setattr(
+        Tensor, _flag, property(lambda self: False, doc="False: no such tensors in this build.")
+    )
 Tensor.name = property(lambda self: None, doc="None: tensors have no names.")
 Tensor.volatile = property(lambda self: False, doc="False; kept for old programs.")
 
@@ -371,7 +437,16 @@ def detach_(self: Tensor) -> Tensor:
 
 
 @_method
-def new_tensor(self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None, pin_memory: bool = False) -> Tensor:
+def new_tensor(
+    self: Tensor,
+    data: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    layout: Any = None,
+    pin_memory: bool = False,
+) -> Tensor:
     """A new leaf with a copy of `data`, in this tensor's dtype and device unless given."""
     from ._creation import _placed, _read
 
@@ -404,7 +479,11 @@ def apply_(self: Tensor, function: Callable[[Any], Any]) -> Tensor:
 @_method
 def map_(self: Tensor, other: Tensor, function: Callable[[Any, Any], Any]) -> Tensor:
     """Replace each element by `function(own, other's)`; slow, for the cpu."""
-    pairs = zip(self.detach().reshape(-1).tolist(), other.detach().expand_as(self).reshape(-1).tolist(), strict=True)
+    pairs = zip(
+        self.detach().reshape(-1).tolist(),
+        other.detach().expand_as(self).reshape(-1).tolist(),
+        strict=True,
+    )
     return self.copy_(_like(self, [function(a, b) for a, b in pairs]))
 
 
@@ -467,19 +546,33 @@ def storage(self: Tensor) -> Any:
 
 
 @_method
-def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None) -> Tensor:
+def set_(
+    self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None
+) -> Tensor:
     """Become a view of another tensor's storage, or of a storage with the given geometry."""
     if source is None:
         view = _core.functions[""]["empty"](0, dtype=self.dtype)
     elif isinstance(source, Tensor) and size is None:
         view = source.detach()
     else:
-        base = source if isinstance(source, Tensor) else getattr(source, "_untyped_storage", source)._bytes
+        base = (
+            source
+            if isinstance(source, Tensor)
+            else getattr(source, "_untyped_storage", source)._bytes
+        )
         count = (base.numel() * base.element_size() // self.dtype.itemsize - storage_offset,)
         sizes = count if size is None else tuple(size)
-        view = _core.on_storage(base, self.dtype, sizes, tuple(stride) if stride is not None else _row_major(sizes), storage_offset)
+        view = _core.on_storage(
+            base,
+            self.dtype,
+            sizes,
+            tuple(stride) if stride is not None else _row_major(sizes),
+            storage_offset,
+        )
     if view.dtype is not self.dtype:
-        raise RuntimeError(f"Could not set tensor of type {view.dtype} to a tensor of type {self.dtype}")
+        raise RuntimeError(
+            f"Could not set tensor of type {view.dtype} to a tensor of type {self.dtype}"
+        )
     return self._set(source if isinstance(source, Tensor) else view, view)
 
 
@@ -513,7 +606,9 @@ def is_pinned(self: Tensor, device: Any = None) -> bool:
 def __dlpack__(self: Tensor, stream: Any = None, **options: Any) -> Any:
     """A DLPack capsule on this memory; BufferError for what cannot be shared."""
     if self.requires_grad or self.is_conj() or self.is_neg():
-        raise BufferError("Can't export tensors that require gradient or have a conj or neg bit; use tensor.detach().resolve_conj()")
+        raise BufferError(
+            "Can't export tensors that require gradient or have a conj or neg bit; use tensor.detach().resolve_conj()"
+        )
     return self.detach().numpy().__dlpack__()
 
 

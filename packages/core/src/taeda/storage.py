@@ -23,7 +23,9 @@ class UntypedStorage:
 
     def __init__(self, *args: Any, device: Any = None) -> None:
         if len(args) > 1:
-            raise TypeError(f"UntypedStorage takes a size in bytes or a sequence of bytes, got {len(args)} arguments")
+            raise TypeError(
+                f"UntypedStorage takes a size in bytes or a sequence of bytes, got {len(args)} arguments"
+            )
         content = args[0] if args else 0
         if isinstance(content, int):
             self._bytes = taeda.empty(content, dtype=taeda.uint8, device=device)
@@ -107,7 +109,9 @@ class UntypedStorage:
         return self
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, UntypedStorage) and _core.storage_address(self._bytes) == _core.storage_address(other._bytes)
+        return isinstance(other, UntypedStorage) and _core.storage_address(
+            self._bytes
+        ) == _core.storage_address(other._bytes)
 
     def __hash__(self) -> int:
         return hash(_core.storage_address(self._bytes))
@@ -154,4 +158,6 @@ class TypedStorage:
         return self._untyped_storage.nbytes()
 
     def __repr__(self) -> str:
-        return f"{self.tolist()}\n[taeda.storage.TypedStorage(dtype={self.dtype}) of size {len(self)}]"
+        return (
+            f"{self.tolist()}\n[taeda.storage.TypedStorage(dtype={self.dtype}) of size {len(self)}]"
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from taeda import __version__
 
-__all__ = ["cuda", "debug", "hip", "__version__"]
+__all__ = ["__version__", "cuda", "debug", "hip"]
 
 cuda: str | None = None
 hip: str | None = None

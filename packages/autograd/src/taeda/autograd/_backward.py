@@ -31,22 +31,36 @@ def _root_gradient(root: Tensor, gradient: Tensor | None, create_graph: bool) ->
                 "pass gradient= of that shape, or reduce it with sum() or mean()"
             )
         if root.is_complex():
-            raise RuntimeError("grad can be implicitly created only for real scalar outputs but got a complex one")
+            raise RuntimeError(
+                "grad can be implicitly created only for real scalar outputs but got a complex one"
+            )
         return taeda.ones_like(root, memory_format=taeda.preserve_format)
     if not isinstance(gradient, Tensor):
-        raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
+        raise TypeError(
+            f"gradients can be either Tensors or None, but got {type(gradient).__name__}"
+        )
     if gradient.shape != root.shape:
         raise RuntimeError(
             f"Mismatch in shape: grad_output has a shape of {gradient.shape} and output has a shape of {root.shape}."
         )
     if gradient.is_complex() and not root.is_complex():
-        raise RuntimeError("For complex Tensors, both grad_output and output are required to have the same dtype: "
-                           f"the output is {root.dtype}, its gradient {gradient.dtype}")
+        raise RuntimeError(
+            "For complex Tensors, both grad_output and output are required to have the same dtype: "
+            f"the output is {root.dtype}, its gradient {gradient.dtype}"
+        )
     return gradient if gradient.dtype is root.dtype else gradient.to(root.dtype)
 
 
-def _roots(tensors: tuple[Any, ...], gradients: Any, create_graph: bool) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
-    given = (None,) * len(tensors) if gradients is None else (gradients,) if isinstance(gradients, Tensor) else tuple(gradients)
+def _roots(
+    tensors: tuple[Any, ...], gradients: Any, create_graph: bool
+) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
+    given = (
+        (None,) * len(tensors)
+        if gradients is None
+        else (gradients,)
+        if isinstance(gradients, Tensor)
+        else tuple(gradients)
+    )
     if len(given) != len(tensors):
         raise RuntimeError(f"got {len(tensors)} tensors and {len(given)} gradients")
     for number, root in enumerate(tensors):
@@ -55,7 +69,9 @@ def _roots(tensors: tuple[Any, ...], gradients: Any, create_graph: bool) -> tupl
                 f"element {number} of tensors does not require grad and does not have a grad_fn: "
                 "nothing that requires grad led to it, or it was computed under no_grad() or detach()ed"
             )
-    return tensors, tuple(_root_gradient(r, g, create_graph) for r, g in zip(tensors, given, strict=True))
+    return tensors, tuple(
+        _root_gradient(r, g, create_graph) for r, g in zip(tensors, given, strict=True)
+    )
 
 
 def backward(
@@ -82,7 +98,9 @@ def backward(
         if not wanted:
             raise RuntimeError("`inputs` argument to `backward` cannot be empty.")
         _check_inputs(wanted)
-    roots, gradients = _roots(_tuple(tensors), grad_tensors if grad_variables is None else grad_variables, create_graph)
+    roots, gradients = _roots(
+        _tuple(tensors), grad_tensors if grad_variables is None else grad_variables, create_graph
+    )
     keep = create_graph if retain_graph is None else retain_graph
     captured = _core.run_backward(roots, gradients, wanted, bool(keep), bool(create_graph), True)
     if wanted is not None:
@@ -92,7 +110,9 @@ def backward(
 def _check_inputs(inputs: tuple[Any, ...]) -> None:
     for number, tensor in enumerate(inputs):
         if not _is_edge(tensor) and not tensor.requires_grad:
-            raise RuntimeError(f"One of the differentiated Tensors does not require grad: input {number}")
+            raise RuntimeError(
+                f"One of the differentiated Tensors does not require grad: input {number}"
+            )
 
 
 def _accumulate_into_nonleaves(inputs: tuple[Any, ...], captured: tuple[Any, ...]) -> None:
@@ -123,18 +143,27 @@ def grad(
     (tensor(6.),)
     """
     if materialize_grads and allow_unused is False:
-        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        )
     wanted = (inputs,) if isinstance(inputs, Tensor) or _is_edge(inputs) else tuple(inputs)
     if is_grads_batched:
-        return _batched(outputs, wanted, grad_outputs, create_graph, allow_unused, materialize_grads)
+        return _batched(
+            outputs, wanted, grad_outputs, create_graph, allow_unused, materialize_grads
+        )
     roots, gradients = _roots(_tuple(outputs), grad_outputs, create_graph)
     _check_inputs(wanted)
     keep = create_graph if retain_graph is None else retain_graph
     found = _core.run_backward(roots, gradients, wanted, bool(keep), bool(create_graph), False)
-    return tuple(_result(i, t, g, allow_unused, materialize_grads) for i, (t, g) in enumerate(zip(wanted, found, strict=True)))
+    return tuple(
+        _result(i, t, g, allow_unused, materialize_grads)
+        for i, (t, g) in enumerate(zip(wanted, found, strict=True))
+    )
 
 
-def _result(number: int, tensor: Any, gradient: Any, allow_unused: bool | None, materialize: bool) -> Any:
+def _result(
+    number: int, tensor: Any, gradient: Any, allow_unused: bool | None, materialize: bool
+) -> Any:
     if gradient is not None:
         return gradient
     if materialize:
@@ -148,12 +177,28 @@ def _result(number: int, tensor: Any, gradient: Any, allow_unused: bool | None, 
 
 
 def _batched(
-    outputs: Tensors, inputs: tuple[Any, ...], grad_outputs: Any, create_graph: bool, allow_unused: bool | None, materialize: bool
+    outputs: Tensors,
+    inputs: tuple[Any, ...],
+    grad_outputs: Any,
+    create_graph: bool,
+    allow_unused: bool | None,
+    materialize: bool,
 ) -> tuple[Any, ...]:
     """One walk per entry of the leading dimension of `grad_outputs`."""
     batches = _tuple(grad_outputs)
     walks = [
-        grad(outputs, inputs, tuple(b[i] for b in batches), True, create_graph, allow_unused=allow_unused, materialize_grads=materialize)
+        grad(
+            outputs,
+            inputs,
+            tuple(b[i] for b in batches),
+            True,
+            create_graph,
+            allow_unused=allow_unused,
+            materialize_grads=materialize,
+        )
         for i in range(batches[0].shape[0])
     ]
-    return tuple(None if column[0] is None else taeda.stack(list(column)) for column in zip(*walks, strict=True))
+    return tuple(
+        None if column[0] is None else taeda.stack(list(column))
+        for column in zip(*walks, strict=True)
+    )

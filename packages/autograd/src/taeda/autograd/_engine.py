@@ -26,14 +26,19 @@ def fit_gradient(gradient: Tensor, shape: Any, dtype: Any, node: Any, index: int
 
 def _sum_to(gradient: Tensor, shape: Any, node: Any, index: int) -> Tensor:
     extra = gradient.dim() - len(shape)
-    fits = extra >= 0 and all(s in (1, g) for s, g in zip(shape, gradient.shape[max(extra, 0) :], strict=True))
+    fits = extra >= 0 and all(
+        s in (1, g) for s, g in zip(shape, gradient.shape[max(extra, 0) :], strict=True)
+    )
     if not fits:
         name = node.name() if node is not None else "backward"
         raise RuntimeError(
             f"Function {name} returned an invalid gradient at index {index} - got {list(gradient.shape)} "
             f"but expected shape compatible with {list(shape)}"
         )
-    dims = [*range(extra), *(i + extra for i, s in enumerate(shape) if s == 1 and gradient.shape[i + extra] != 1)]
+    dims = [
+        *range(extra),
+        *(i + extra for i, s in enumerate(shape) if s == 1 and gradient.shape[i + extra] != 1),
+    ]
     summed = gradient.sum(dims, keepdim=True) if dims else gradient
     return summed.reshape(shape) if extra else summed
 
@@ -87,9 +92,13 @@ def _checked(result: Any, before: Tensor, who: str) -> Tensor:
     if not isinstance(result, Tensor):
         raise TypeError(f"{who} must return None or a Tensor, got {type(result).__name__}")
     if result.shape != before.shape:
-        raise RuntimeError(f"{who} has changed the size of value: {list(before.shape)} became {list(result.shape)}")
+        raise RuntimeError(
+            f"{who} has changed the size of value: {list(before.shape)} became {list(result.shape)}"
+        )
     if result.dtype is not before.dtype:
-        raise RuntimeError(f"{who} has changed the type of value: {before.dtype} became {result.dtype}")
+        raise RuntimeError(
+            f"{who} has changed the type of value: {before.dtype} became {result.dtype}"
+        )
     return result
 
 
@@ -149,8 +158,14 @@ def post_accumulate(node: Any, gradients: tuple[Any, ...], leaf: Tensor) -> tupl
 def check_nan(node: Any, gradients: tuple[Any, ...]) -> None:
     """RuntimeError if a node returned NaN."""
     for number, gradient in enumerate(gradients):
-        if isinstance(gradient, Tensor) and (gradient.is_floating_point() or gradient.is_complex()) and bool(gradient.isnan().any()):
-            raise RuntimeError(f"Function '{node.name()}' returned nan values in its {number}th output.")
+        if (
+            isinstance(gradient, Tensor)
+            and (gradient.is_floating_point() or gradient.is_complex())
+            and bool(gradient.isnan().any())
+        ):
+            raise RuntimeError(
+                f"Function '{node.name()}' returned nan values in its {number}th output."
+            )
 
 
 def explain_failure(node: Any) -> None:
@@ -164,5 +179,3 @@ def explain_failure(node: Any) -> None:
             UserWarning,
             stacklevel=2,
         )
-
-

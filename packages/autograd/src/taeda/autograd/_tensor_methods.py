@@ -17,7 +17,11 @@ __all__ = ["backward", "register_hook", "register_post_accumulate_grad_hook", "r
 
 
 def backward(
-    self: Tensor, gradient: Any = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None
+    self: Tensor,
+    gradient: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Any = None,
 ) -> None:
     """Add the gradients of this tensor with respect to the graph's leaves into their `.grad`."""
     _backward(self, gradient, retain_graph, create_graph, inputs=inputs)
@@ -34,7 +38,9 @@ def retain_grad(self: Tensor) -> None:
     self._set_retains_grad(True)
 
 
-def _add(node: Any, kind: str, hook: Callable[..., Any], number: int | None = None) -> RemovableHandle:
+def _add(
+    node: Any, kind: str, hook: Callable[..., Any], number: int | None = None
+) -> RemovableHandle:
     hooks = node._hooks.setdefault(kind, {} if number is not None else OrderedDict())
     if number is not None:
         hooks = hooks.setdefault(number, OrderedDict())
@@ -53,7 +59,9 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Any]) -> RemovableHandl
     return _add(node, "tensor", hook, number)
 
 
-def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> RemovableHandle:
+def register_post_accumulate_grad_hook(
+    self: Tensor, hook: Callable[[Tensor], None]
+) -> RemovableHandle:
     """Call `hook(leaf)` after `.grad` of this leaf was written."""
     if not self.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")

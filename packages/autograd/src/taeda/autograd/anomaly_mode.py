@@ -13,7 +13,9 @@ __all__ = ["detect_anomaly", "set_detect_anomaly"]
 
 def _forward_metadata() -> dict[str, Any]:
     """What the engine puts on a node that is made in the mode: the lines of the stack, ours left out."""
-    lines = [line for line in traceback.format_stack()[:-1] if "taeda/autograd/anomaly_mode" not in line]
+    lines = [
+        line for line in traceback.format_stack()[:-1] if "taeda/autograd/anomaly_mode" not in line
+    ]
     return {"traceback_": lines}
 
 
@@ -35,7 +37,10 @@ class detect_anomaly:
 
     def __init__(self, check_nan: bool = True) -> None:
         self.check_nan = check_nan
-        warnings.warn("Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging.", stacklevel=2)
+        warnings.warn(
+            "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging.",
+            stacklevel=2,
+        )
 
     def __enter__(self) -> None:
         self.before = _core._set_anomaly(2 if self.check_nan else 1)

@@ -32,7 +32,9 @@ class FunctionCtx:
         """Keep inputs or outputs for backward, checked against later in-place writes."""
         for tensor in tensors:
             if tensor is not None and not isinstance(tensor, Tensor):
-                raise TypeError(f"save_for_backward can only save variables, but argument is of type {type(tensor).__name__}")
+                raise TypeError(
+                    f"save_for_backward can only save variables, but argument is of type {type(tensor).__name__}"
+                )
         self._to_save = tensors
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
@@ -62,7 +64,9 @@ class FunctionCtx:
             )
         if self._node is None:
             return self._to_save or ()
-        return tuple(None if s is None else _core.unpack_saved(self._node(), s) for s in self._saved)
+        return tuple(
+            None if s is None else _core.unpack_saved(self._node(), s) for s in self._saved
+        )
 
     # ---- what the engine calls ----
 
@@ -78,9 +82,7 @@ class FunctionCtx:
     def _run_backward(self, *gradients: Any) -> tuple[Any, ...]:
         assert self._function is not None
         if self._materialize:
-            gradients = tuple(
-                self._zeros(i) if g is None else g for i, g in enumerate(gradients)
-            )
+            gradients = tuple(self._zeros(i) if g is None else g for i, g in enumerate(gradients))
         function = self._function
         made = (function.backward if function._own("backward") else function.vjp)(self, *gradients)
         return _check_returned(self, made if isinstance(made, tuple) else (made,))
@@ -124,7 +126,9 @@ class Function:
     generate_vmap_rule = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise RuntimeError(f"{type(self).__name__} should not be instantiated. Methods on autograd functions are all static: call {type(self).__name__}.apply(...)")
+        raise RuntimeError(
+            f"{type(self).__name__} should not be instantiated. Methods on autograd functions are all static: call {type(self).__name__}.apply(...)"
+        )
 
     @classmethod
     def _own(cls, name: str) -> bool:
@@ -133,7 +137,9 @@ class Function:
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
         """Compute the result; first argument is ctx unless `setup_context` is defined."""
-        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+        raise NotImplementedError(
+            "You must implement the forward function for custom autograd.Function."
+        )
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
@@ -143,17 +149,23 @@ class Function:
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
         """Gradients of the inputs, one per argument of forward, None where there is none."""
-        raise NotImplementedError("You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD.")
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD."
+        )
 
     @staticmethod
     def vjp(ctx: Any, *grad_outputs: Any) -> Any:
         """Another name of backward."""
-        raise NotImplementedError("You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD.")
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD."
+        )
 
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
         """Forward-mode derivative."""
-        raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with forward mode AD.")
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+        )
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
@@ -170,7 +182,9 @@ class Function:
         return _wrap_outputs(ctx, args, output, record)
 
 
-def _run_forward(cls: type[Function], ctx: FunctionCtx, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _run_forward(
+    cls: type[Function], ctx: FunctionCtx, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     if cls._own("setup_context"):
         output = cls.forward(*args, **kwargs)
         cls.setup_context(ctx, args, output)
@@ -182,7 +196,9 @@ def _wrap_outputs(ctx: FunctionCtx, args: tuple[Any, ...], output: Any, record: 
     outputs = output if isinstance(output, tuple) else (output,)
     for dirty in ctx._dirty:
         if not any(o is dirty for o in outputs):
-            raise RuntimeError("A tensor that was marked dirty (modified in-place) must be returned from forward()")
+            raise RuntimeError(
+                "A tensor that was marked dirty (modified in-place) must be returned from forward()"
+            )
         if record:
             _core.check_inplace(dirty, ctx._name())
         dirty._bump_version()
@@ -207,7 +223,9 @@ def _differentiable(ctx: FunctionCtx, made: Any, original: Any) -> bool:
     return made.is_floating_point() or made.is_complex()
 
 
-def _set_graph(ctx: FunctionCtx, args: tuple[Any, ...], made: tuple[Any, ...], originals: tuple[Any, ...]) -> None:
+def _set_graph(
+    ctx: FunctionCtx, args: tuple[Any, ...], made: tuple[Any, ...], originals: tuple[Any, ...]
+) -> None:
     import weakref
 
     node = _core.python_node(ctx, args, len(made))
@@ -222,7 +240,9 @@ def _set_graph(ctx: FunctionCtx, args: tuple[Any, ...], made: tuple[Any, ...], o
             continue
         if any(original is d for d in ctx._dirty):
             if out._is_view() and number == 0:
-                _core.rebase_history(node, next(i for i, a in enumerate(args) if a is original), out)
+                _core.rebase_history(
+                    node, next(i for i, a in enumerate(args) if a is original), out
+                )
                 continue
         _core.set_history(node, number, out)
     _save(ctx, node, made, originals)
@@ -230,7 +250,9 @@ def _set_graph(ctx: FunctionCtx, args: tuple[Any, ...], made: tuple[Any, ...], o
 
 def _save(ctx: FunctionCtx, node: Any, made: tuple[Any, ...], originals: tuple[Any, ...]) -> None:
     for tensor in ctx._to_save or ():
-        place = next((i for i, o in enumerate(originals) if o is tensor and tensor is not None), None)
+        place = next(
+            (i for i, o in enumerate(originals) if o is tensor and tensor is not None), None
+        )
         if tensor is None:
             ctx._saved.append(None)
         elif place is not None and _differentiable(ctx, made[place], originals[place]):
@@ -247,10 +269,14 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
     def run(ctx: Any, *gradients: Any) -> Any:
         with taeda.no_grad():
             made = function(ctx, *gradients)
-        if not taeda.is_grad_enabled() or not any(isinstance(g, Tensor) and g.requires_grad for g in gradients):
+        if not taeda.is_grad_enabled() or not any(
+            isinstance(g, Tensor) and g.requires_grad for g in gradients
+        ):
             return made
         outputs = made if isinstance(made, tuple) else (made,)
-        guarded = tuple(_Refuse.apply(o, *gradients) if isinstance(o, Tensor) else o for o in outputs)
+        guarded = tuple(
+            _Refuse.apply(o, *gradients) if isinstance(o, Tensor) else o for o in outputs
+        )
         return guarded if isinstance(made, tuple) else guarded[0]
 
     return run
@@ -265,6 +291,6 @@ class _Refuse(Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
-        raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
-
-
+        raise RuntimeError(
+            "trying to differentiate twice a function that was marked with @once_differentiable"
+        )

@@ -44,7 +44,11 @@ def _shifted(inputs: tuple[Any, ...], number: int, element: int, step: complex) 
     flat = moved.view(-1)
     flat[element] = flat[element] + (step if moved.is_complex() else step.real)
     made = moved if inputs[number].is_contiguous() else _like_layout(inputs[number], moved)
-    return (*inputs[:number], made.requires_grad_(inputs[number].requires_grad), *inputs[number + 1 :])
+    return (
+        *inputs[:number],
+        made.requires_grad_(inputs[number].requires_grad),
+        *inputs[number + 1 :],
+    )
 
 
 def _like_layout(original: Tensor, values: Tensor) -> Tensor:
@@ -52,14 +56,21 @@ def _like_layout(original: Tensor, values: Tensor) -> Tensor:
     return made.copy_(values)
 
 
-def _numerical(fn: Callable[..., Any], inputs: tuple[Any, ...], number: int, eps: float) -> list[list[tuple[Tensor, complex]]]:
+def _numerical(
+    fn: Callable[..., Any], inputs: tuple[Any, ...], number: int, eps: float
+) -> list[list[tuple[Tensor, complex]]]:
     """Per output a list over steps of the directional derivative and the step's direction (1 or 1j)."""
     columns: list[list[tuple[Tensor, complex]]] = []
     for element, step in _steps(inputs[number], eps):
         with taeda.no_grad():
             after = _outputs(fn, _shifted(inputs, number, element, step))
             before = _outputs(fn, _shifted(inputs, number, element, -step))
-        columns.append([((a.detach().clone() - b.detach()) / (2 * eps), step / eps) for a, b in zip(after, before, strict=True)])
+        columns.append(
+            [
+                ((a.detach().clone() - b.detach()) / (2 * eps), step / eps)
+                for a, b in zip(after, before, strict=True)
+            ]
+        )
     return [list(column) for column in zip(*columns, strict=True)] if columns else []
 
 
@@ -78,7 +89,9 @@ def _real_part(value: Tensor, direction: complex) -> Tensor:
 
 def _real_rows(value: Tensor) -> Tensor:
     """A tensor as the vector of its real numbers."""
-    flat = value.resolve_conj().resolve_neg().reshape(-1) if value.is_complex() else value.reshape(-1)
+    flat = (
+        value.resolve_conj().resolve_neg().reshape(-1) if value.is_complex() else value.reshape(-1)
+    )
     return taeda.view_as_real(flat).reshape(-1) if value.is_complex() else flat
 
 
@@ -89,13 +102,17 @@ def _analytical(output: Tensor, inputs: tuple[Any, ...], number: int) -> Tensor:
         found = _grad(output, inputs[number], pull, retain_graph=True, allow_unused=True)[0]
         found = taeda.zeros_like(inputs[number]) if found is None else found
         if found.shape != inputs[number].shape:
-            raise GradcheckError(f"gradient of input {number} has shape {list(found.shape)}, the input {list(inputs[number].shape)}")
+            raise GradcheckError(
+                f"gradient of input {number} has shape {list(found.shape)}, the input {list(inputs[number].shape)}"
+            )
         rows.append(_real_rows(found.detach()))
     width = inputs[number].numel() * (2 if inputs[number].is_complex() else 1)
     return taeda.stack(rows) if rows else taeda.zeros(0, width, dtype=taeda.float64)
 
 
-def _compare(fn: Callable[..., Any], inputs: tuple[Any, ...], eps: float, atol: float, rtol: float) -> None:
+def _compare(
+    fn: Callable[..., Any], inputs: tuple[Any, ...], eps: float, atol: float, rtol: float
+) -> None:
     outputs = _outputs(fn, inputs)
     for number, x in enumerate(inputs):
         if not isinstance(x, Tensor) or not x.requires_grad:
@@ -106,7 +123,9 @@ def _compare(fn: Callable[..., Any], inputs: tuple[Any, ...], eps: float, atol: 
                 continue
             expected = taeda.stack([_real_rows(column) for column, _ in numerical[place]], 1)
             found = _analytical(output, inputs, number)
-            if not taeda.allclose(found.to(expected.dtype), expected, rtol=rtol, atol=atol, equal_nan=True):
+            if not taeda.allclose(
+                found.to(expected.dtype), expected, rtol=rtol, atol=atol, equal_nan=True
+            ):
                 raise GradcheckError(
                     f"Jacobian mismatch for output {place} with respect to input {number},\n"
                     f"numerical:{expected}\nanalytical:{found}\n"
@@ -115,7 +134,9 @@ def _compare(fn: Callable[..., Any], inputs: tuple[Any, ...], eps: float, atol: 
 
 def _check_inputs(inputs: tuple[Any, ...]) -> None:
     if not any(isinstance(x, Tensor) and x.requires_grad for x in inputs):
-        raise ValueError("gradcheck expects at least one input tensor to require gradient, but none of the them have requires_grad=True.")
+        raise ValueError(
+            "gradcheck expects at least one input tensor to require gradient, but none of the them have requires_grad=True."
+        )
     for number, x in enumerate(inputs):
         if not isinstance(x, Tensor) or not x.requires_grad:
             continue
@@ -126,14 +147,18 @@ def _check_inputs(inputs: tuple[Any, ...]) -> None:
                 stacklevel=3,
             )
         if any(stride == 0 and size > 1 for stride, size in zip(x.stride(), x.shape, strict=True)):
-            raise RuntimeError(f"The {number}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping: clone() it")
+            raise RuntimeError(
+                f"The {number}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping: clone() it"
+            )
 
 
 def _check_repeatable(fn: Callable[..., Any], inputs: tuple[Any, ...], tolerance: float) -> None:
     first, second = ([o.detach().clone() for o in _outputs(fn, inputs)] for _ in range(2))
     for number, (a, b) in enumerate(zip(first, second, strict=True)):
         if a.shape != b.shape or not taeda.allclose(a, b, rtol=0, atol=tolerance, equal_nan=True):
-            raise GradcheckError(f"output {number} differs between two calls with the same inputs: the function is not deterministic")
+            raise GradcheckError(
+                f"output {number} differs between two calls with the same inputs: the function is not deterministic"
+            )
 
 
 def _check_undefined(fn: Callable[..., Any], inputs: tuple[Any, ...]) -> None:
@@ -179,7 +204,9 @@ def _unit(like: Tensor, seed: int) -> Tensor:
     generator = taeda.Generator().manual_seed(seed)
     made = taeda.rand(like.shape, dtype=taeda.float64, generator=generator) - 0.5
     if like.is_complex():
-        made = taeda.complex(made, taeda.rand(like.shape, dtype=taeda.float64, generator=generator) - 0.5)
+        made = taeda.complex(
+            made, taeda.rand(like.shape, dtype=taeda.float64, generator=generator) - 0.5
+        )
     return made.to(like.dtype)
 
 
@@ -187,14 +214,21 @@ def _inner(a: Tensor, b: Tensor) -> float:
     return float((_real_rows(a) * _real_rows(b)).sum())
 
 
-def _compare_projection(fn: Callable[..., Any], inputs: tuple[Any, ...], eps: float, atol: float, rtol: float) -> None:
+def _compare_projection(
+    fn: Callable[..., Any], inputs: tuple[Any, ...], eps: float, atol: float, rtol: float
+) -> None:
     """v·(J u) by differences against (Jᵀ v)·u by backward, for random u and v."""
     for number, x in enumerate(inputs):
         if not isinstance(x, Tensor) or not x.requires_grad or not x.numel():
             continue
         u = _unit(x, 2 * number)
         moved = [
-            (*inputs[:number], (x.detach() + sign * eps * u).requires_grad_(), *inputs[number + 1 :]) for sign in (1, -1)
+            (
+                *inputs[:number],
+                (x.detach() + sign * eps * u).requires_grad_(),
+                *inputs[number + 1 :],
+            )
+            for sign in (1, -1)
         ]
         with taeda.no_grad():
             after, before = (_outputs(fn, m) for m in moved)
@@ -222,7 +256,9 @@ def gradgradcheck(
     given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     outputs = [o for o in _outputs(func, given) if o.requires_grad]
     if grad_outputs is None:
-        pulls: tuple[Tensor, ...] = tuple(_unit(o, 7 + i).requires_grad_() for i, o in enumerate(outputs))
+        pulls: tuple[Tensor, ...] = tuple(
+            _unit(o, 7 + i).requires_grad_() for i, o in enumerate(outputs)
+        )
     else:
         pulls = _tensors(grad_outputs)
     count = len(given)
@@ -250,5 +286,3 @@ def _keep_grad(fn: Callable[..., Any]) -> Callable[..., Any]:
             return fn(*values)
 
     return run
-
-

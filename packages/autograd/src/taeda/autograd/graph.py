@@ -44,7 +44,9 @@ class GradientEdge(NamedTuple):
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The edge of a tensor; RuntimeError if it requires no grad."""
     if not tensor.requires_grad:
-        raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
+        raise RuntimeError(
+            "It is not possible to get the gradient edge for a Tensor that does not require gradients"
+        )
     return GradientEdge(*_core.gradient_edge(tensor))
 
 
@@ -60,7 +62,9 @@ class saved_tensors_hooks:
     Thread-local; of nested pairs the innermost holds.
     """
 
-    def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
+    def __init__(
+        self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]
+    ) -> None:
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 
     def __enter__(self) -> None:
@@ -146,5 +150,3 @@ class _ManyHandles(RemovableHandle):
 
     def __setstate__(self, state: Any) -> None:
         self.handles = state
-
-

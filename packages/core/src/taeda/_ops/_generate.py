@@ -18,7 +18,12 @@ HERE = Path(__file__).parent
 TYPES = {"Tensor": "TENSOR", "Scalar": "SCALAR", "int": "INT", "float": "FLOAT", "bool": "BOOL", "str": "STR",
          "ScalarType": "DTYPE", "Layout": "LAYOUT", "Device": "DEVICE", "MemoryFormat": "MEMORY_FORMAT",
          "Generator": "GENERATOR"}  # fmt: skip
-MEMORY_FORMATS = {"contiguous_format": 0, "preserve_format": 1, "channels_last": 2, "channels_last_3d": 3}
+MEMORY_FORMATS = {
+    "contiguous_format": 0,
+    "preserve_format": 1,
+    "channels_last": 2,
+    "channels_last_3d": 3,
+}
 TAGS = {"factory": "TD_F_FACTORY", "random": "TD_F_RANDOM", "keep_conj": "TD_F_KEEP_CONJ",
         "reads_value": "TD_F_READS_VALUE"}  # fmt: skip
 
@@ -78,7 +83,10 @@ def _default(a: Argument, name: str) -> tuple[str, str]:
         kind, ctype, member = {"int": ("INTS", "int64_t", "ints"), "bool": ("BOOLS", "int64_t", "ints"),
                                "float": ("FLOATS", "double", "floats")}[a.base]  # fmt: skip
         text = ", ".join(str(int(v)) if ctype == "int64_t" else _number(v) for v in values) or "0"
-        return f"static const {ctype} {name}[] = {{{text}}};\n", f"{{TD_ARG_{kind}, {len(values)}, {{.{member} = {name}}}}}"
+        return (
+            f"static const {ctype} {name}[] = {{{text}}};\n",
+            f"{{TD_ARG_{kind}, {len(values)}, {{.{member} = {name}}}}}",
+        )
     if a.base == "int":
         return "", f"{{TD_ARG_INT, 0, {{.i = {int(value)}}}}}"
     if a.base == "bool":
@@ -92,7 +100,7 @@ def _default(a: Argument, name: str) -> tuple[str, str]:
             ("TD_S_INT", value) if isinstance(value, int) else ("TD_S_FLOAT", 0)  # fmt: skip
         return "", f"{{TD_ARG_SCALAR, 0, {{.scalar = {{{kind}, {i}, {_number(value)}, 0}}}}}}"
     if a.base == "ScalarType":
-        return "", f"{{TD_ARG_DTYPE, 0, {{.i = TD_I64}}}}"
+        return "", "{TD_ARG_DTYPE, 0, {.i = TD_I64}}"
     if a.base == "MemoryFormat":
         return "", f"{{TD_ARG_MEMORY_FORMAT, 0, {{.i = {MEMORY_FORMATS[str(value)]}}}}}"
     raise ValueError(f"argument {a.name}: no C form for the default {value!r} of type {a.base}")
@@ -105,12 +113,19 @@ def _param(a: Argument, row: Row, tag: str) -> tuple[str, str]:
         ("DEFAULT", a.has_default)) if on]  # fmt: skip
     declaration, value = _default(a, f"d_{tag}_{a.name}") if a.has_default else ("", "{0}")
     joined = " | ".join("TD_P_" + f for f in flags) or "0"
-    return declaration, f"    {{{_string(a.name)}, TD_T_{TYPES[a.base]}, {joined}, {a.length or 0}, {value}}},\n"
+    return (
+        declaration,
+        f"    {{{_string(a.name)}, TD_T_{TYPES[a.base]}, {joined}, {a.length or 0}, {value}}},\n",
+    )
 
 
 def _flags(row: Row) -> str:
     names = [TAGS[t] for t in sorted(row.tags) if t in TAGS]
-    names += ["TD_F_VIEW"] * row.view + ["TD_F_OUT"] * ("out" in row.variants) + ["TD_F_INPLACE"] * ("inplace" in row.variants)
+    names += (
+        ["TD_F_VIEW"] * row.view
+        + ["TD_F_OUT"] * ("out" in row.variants)
+        + ["TD_F_INPLACE"] * ("inplace" in row.variants)
+    )
     names += ["TD_F_MUTATES"] * any(a.mutated for a in row.schema.arguments)
     return " | ".join(names) or "0"
 
@@ -121,10 +136,16 @@ def _schema_entry(index: int, row: Row) -> str:
     loops = f"loops_{index}" if row.kind == "pointwise" else "0"
     alias = []
     for r in s.returns[:6]:
-        owner = [i for i, a in enumerate(s.arguments) if r.mutated and a.alias == r.alias and a.mutated]
+        owner = [
+            i for i, a in enumerate(s.arguments) if r.mutated and a.alias == r.alias and a.mutated
+        ]
         alias.append(str(owner[0]) if owner else "-1")
     tensors = [r for r in s.returns if r.base == "Tensor"]
-    names = " ".join(r.name for r in s.returns) if len(s.returns) > 1 and all(r.name for r in s.returns) else ""
+    names = (
+        " ".join(r.name for r in s.returns)
+        if len(s.returns) > 1 and all(r.name for r in s.returns)
+        else ""
+    )
     return (
         f"    {{{{{_string(s.name)}, {_string(s.overload)}, {impl}, "
         f"{_string(row.target) if row.kind == 'pointwise' else '0'}, {loops}, {row.cost}f, "
@@ -137,16 +158,24 @@ def _schema_entry(index: int, row: Row) -> str:
 
 
 def _schemas_text(table: list[Row], groups: dict) -> str:
-    out = ["/* generated from the op table */\n#include <math.h>\n#include \"python/schema.h\"\n\n"]
+    out = ['/* generated from the op table */\n#include <math.h>\n#include "python/schema.h"\n\n']
     targets = sorted({f"td_op_{r.target}" for r in table if r.kind == "c"} | {"td_op_pointwise"})
     out += [f"td_status {t}(td_call *call);\n" for t in targets]
     for i, row in enumerate(table):
         declared = [_param(a, row, str(i)) for a in row.schema.arguments]
         out += [d for d, _ in declared]
-        out += [f"static const td_param params_{i}[] = {{\n", *[p for _, p in declared], "    {0}\n};\n"]
+        out += [
+            f"static const td_param params_{i}[] = {{\n",
+            *[p for _, p in declared],
+            "    {0}\n};\n",
+        ]
         if row.kind == "pointwise":
             out.append(f"static td_loop loops_{i}[TD_NDTYPES];\n")
-    out += ["td_schema td_schemas[] = {\n", *[_schema_entry(i, r) for i, r in enumerate(table)], "};\n"]
+    out += [
+        "td_schema td_schemas[] = {\n",
+        *[_schema_entry(i, r) for i, r in enumerate(table)],
+        "};\n",
+    ]
     out.append(f"const int td_schema_count = {len(table)};\n\n")
     index = {id(r): i for i, r in enumerate(table)}
     for g, members in enumerate(groups.values()):
@@ -179,8 +208,16 @@ def _entries_text(groups: dict) -> str:
 
 def _loops_text(kernels: Path) -> str:
     """Every TD_TABLE(name)[] of the kernel files, listed per instruction set."""
-    names = sorted({n for f in kernels.glob("*.c") for n in re.findall(r"^const td_loop_entry TD_TABLE\((\w+)\)", f.read_text(), re.M)})
-    out = ['/* generated from the kernel files */\n#include <stddef.h>\n#include "runtime/cpu.h"\n#include "runtime/loops.h"\n\n']
+    names = sorted(
+        {
+            n
+            for f in kernels.glob("*.c")
+            for n in re.findall(r"^const td_loop_entry TD_TABLE\((\w+)\)", f.read_text(), re.M)
+        }
+    )
+    out = [
+        '/* generated from the kernel files */\n#include <stddef.h>\n#include "runtime/cpu.h"\n#include "runtime/loops.h"\n\n'
+    ]
     for isa in ("generic", "avx2", "avx512"):
         if isa == "avx2":
             out.append("#ifdef __x86_64__\n")
@@ -188,6 +225,8 @@ def _loops_text(kernels: Path) -> str:
         listed = "".join(f"td_table_{n}_{isa}, " for n in names)
         out.append(f"static const td_loop_entry *const {isa}_tables[] = {{{listed}NULL}};\n")
     out.append("#endif\n\nconst td_loop_entry *const *td_loop_tables(void)\n{\n#ifdef __x86_64__\n")
-    out.append("    if (td_isa() == TD_ISA_AVX512) return avx512_tables;\n    if (td_isa() == TD_ISA_AVX2) return avx2_tables;\n#endif\n")
+    out.append(
+        "    if (td_isa() == TD_ISA_AVX512) return avx512_tables;\n    if (td_isa() == TD_ISA_AVX2) return avx2_tables;\n#endif\n"
+    )
     out.append("    return generic_tables;\n}\n")
     return "".join(out)

@@ -16,7 +16,9 @@ BASE_TYPES = {
     "MemoryFormat", "Generator",
 }  # fmt: skip
 _HEAD = re.compile(r"^\s*(?:(\w+)::)?(\w+)(?:\.(\w+))?\s*\((.*)\)\s*->\s*(.*?)\s*$", re.S)
-_TYPE = re.compile(r"^(\w+)(\(([\w|*]+)(!?)(?:\s*->\s*[\w|*]+)?\))?(\?)?(\[(\d*)\])?(\(([\w|]+)(!?)\))?(\[\])?(\?)?$")
+_TYPE = re.compile(
+    r"^(\w+)(\(([\w|*]+)(!?)(?:\s*->\s*[\w|*]+)?\))?(\?)?(\[(\d*)\])?(\(([\w|]+)(!?)\))?(\[\])?(\?)?$"
+)
 
 
 class SchemaError(ValueError):
@@ -91,7 +93,9 @@ def parse_schema(text: str) -> Schema:
     if head is None:
         raise SchemaError(f"not a schema: {text!r}; wanted 'name.overload(Type name, ...) -> Type'")
     namespace, name, overload, arguments, returns = head.groups()
-    return Schema(namespace or "", name, overload or "", _arguments(arguments, text), _returns(returns, text))
+    return Schema(
+        namespace or "", name, overload or "", _arguments(arguments, text), _returns(returns, text)
+    )
 
 
 def split_commas(text: str) -> list[str]:
@@ -124,7 +128,9 @@ def _arguments(text: str, whole: str) -> tuple[Argument, ...]:
         declaration, equals, default = piece.partition("=")
         type_text, _, name = declaration.strip().rpartition(" ")
         if not type_text or not name.isidentifier():
-            raise SchemaError(f"argument {piece!r} of {whole!r}: wanted 'Type name' or 'Type name=default'")
+            raise SchemaError(
+                f"argument {piece!r} of {whole!r}: wanted 'Type name' or 'Type name=default'"
+            )
         made.append(
             Argument(
                 name=name,
@@ -139,8 +145,12 @@ def _arguments(text: str, whole: str) -> tuple[Argument, ...]:
 def _type(text: str, whole: str) -> dict:
     match = _TYPE.match(text)
     if match is None or match[1] not in BASE_TYPES:
-        raise SchemaError(f"type {text!r} of {whole!r} is unknown; known: {', '.join(sorted(BASE_TYPES))}")
-    base, _, alias, bang, inner_optional, brackets, length, _, alias2, bang2, brackets2, outer = match.groups()
+        raise SchemaError(
+            f"type {text!r} of {whole!r} is unknown; known: {', '.join(sorted(BASE_TYPES))}"
+        )
+    base, _, alias, bang, inner_optional, brackets, length, _, alias2, bang2, brackets2, outer = (
+        match.groups()
+    )
     is_list = bool(brackets or brackets2)
     return {
         "base": "int" if base == "SymInt" else base,

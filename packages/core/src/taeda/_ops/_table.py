@@ -64,9 +64,20 @@ def op(
 ) -> None:
     """Add one row; the family is the name of the file that calls."""
     parsed = parse_schema(schema)
-    kinds = [k for k, v in (("pointwise", pointwise), ("c", c), ("python", python), ("composite", composite)) if v]
+    kinds = [
+        k
+        for k, v in (
+            ("pointwise", pointwise),
+            ("c", c),
+            ("python", python),
+            ("composite", composite),
+        )
+        if v
+    ]
     if len(kinds) != 1:
-        raise SchemaError(f"{parsed.qualified}: name exactly one of pointwise, c, python, composite; got {kinds}")
+        raise SchemaError(
+            f"{parsed.qualified}: name exactly one of pointwise, c, python, composite; got {kinds}"
+        )
     words = frozenset(variants.split())
     if words - VARIANTS:
         raise SchemaError(f"{parsed.qualified}: unknown variants {sorted(words - VARIANTS)}")

@@ -25,6 +25,9 @@ op("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", pointwise="same", cost
    doc="0 within [-lambd, lambd], else x.")
 op("prelu(Tensor self, Tensor weight) -> Tensor", composite=True,
    doc="Negative numbers are scaled by a learnt slope, one for all or one per channel.")
+op("rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, "
+   "Generator? generator=None) -> Tensor", composite=True, variants="function inplace",
+   doc="leaky_relu with random slopes in training, their mean otherwise.")
 op("_prelu_kernel(Tensor self, Tensor weight) -> Tensor", pointwise="same", loop="prelu", numbers="", cost=0.4,
    variants="function", doc="prelu with a weight that broadcasts.")
 

@@ -113,6 +113,8 @@ unary("lgamma", "Logarithm of the magnitude of the gamma function.", cost=20.0)
 unary("digamma", "Derivative of lgamma.", cost=30.0)
 op("polygamma(int n, Tensor self) -> Tensor", pointwise="float", cost=100.0, variants="function out",
    doc="Derivative of order n + 1 of lgamma.")
+op("polygamma.of(Tensor self, int n) -> Tensor", pointwise="float", loop="polygamma", cost=100.0, variants="method inplace",
+   doc="The same, as x.polygamma(n).")
 unary("sinc", "sin(pi x) / (pi x), 1 at zero.", cost=1.5)
 
 # ---- tests and comparisons ----

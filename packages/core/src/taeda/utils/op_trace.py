@@ -32,7 +32,13 @@ class OpCall:
 
 
 def _shapes(values: Any) -> tuple[tuple[int, ...], ...]:
-    items = (values,) if isinstance(values, Tensor) else values if isinstance(values, (tuple, list)) else ()
+    items = (
+        (values,)
+        if isinstance(values, Tensor)
+        else values
+        if isinstance(values, (tuple, list))
+        else ()
+    )
     flat = [x for item in items for x in (item if isinstance(item, (tuple, list)) else (item,))]
     return tuple(tuple(x.shape) for x in flat if isinstance(x, Tensor))
 

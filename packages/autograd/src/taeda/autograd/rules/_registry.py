@@ -45,7 +45,9 @@ def rule_joint(name: str, *, differentiable_results: int = -1) -> Callable[[Call
     """Give op `name` one formula that returns a tuple: a gradient (or None) per Tensor argument, in schema order."""
 
     def register(formula: Callable) -> Callable:
-        _native.register_rule(name, True, {"": (formula, _parameters(formula))}, differentiable_results)
+        _native.register_rule(
+            name, True, {"": (formula, _parameters(formula))}, differentiable_results
+        )
         return formula
 
     return register

@@ -6,7 +6,17 @@ import taeda
 
 from ._registry import not_differentiable, rule
 
-for _name in ("empty_like", "zeros_like", "ones_like", "full_like", "new_empty", "new_empty_strided", "new_zeros", "new_ones", "new_full"):
+for _name in (
+    "empty_like",
+    "zeros_like",
+    "ones_like",
+    "full_like",
+    "new_empty",
+    "new_empty_strided",
+    "new_zeros",
+    "new_ones",
+    "new_full",
+):
     not_differentiable(_name, "only the shape and dtype of its argument count")
 
 rule("tril", self=lambda grad, diagonal: grad.tril(diagonal))

@@ -41,12 +41,22 @@ def _index_put_self(grad: Tensor, indices: Sequence[Tensor | None], accumulate: 
     return grad if accumulate else taeda.index_put(grad, indices, _zero(grad))
 
 
-rule("index.Tensor", self=lambda grad, self_shape, indices: grad.new_zeros(self_shape).index_put_(indices, grad, True))
+rule(
+    "index.Tensor",
+    self=lambda grad, self_shape, indices: grad.new_zeros(self_shape).index_put_(
+        indices, grad, True
+    ),
+)
 for _name in ("index_put", "index_put_"):
     rule(_name, self=_index_put_self, values=_index_values)
 
 # ---- an index for every element ----
-rule("gather", self=lambda grad, self_shape, dim, index: grad.new_zeros(self_shape).scatter_add_(dim, index, grad))
+rule(
+    "gather",
+    self=lambda grad, self_shape, dim, index: grad.new_zeros(self_shape).scatter_add_(
+        dim, index, grad
+    ),
+)
 rule("scatter.src", self=lambda grad, dim, index: grad.scatter(dim, index, 0),
      src=lambda grad, dim, index, src_shape: _grown(grad.gather(dim, index), src_shape))  # fmt: skip
 rule("scatter.value", self=lambda grad, dim, index: grad.scatter(dim, index, 0))
@@ -56,7 +66,9 @@ rule("scatter_add", self=lambda grad: grad,
 
 def _only_add(reduce: str) -> None:
     if reduce != "add":
-        raise RuntimeError(f"scatter with reduce={reduce!r} has no derivative; use scatter_reduce(..., 'prod')")
+        raise RuntimeError(
+            f"scatter with reduce={reduce!r} has no derivative; use scatter_reduce(..., 'prod')"
+        )
 
 
 def _scatter_add_self(grad: Tensor, reduce: str) -> Tensor:
@@ -64,7 +76,9 @@ def _scatter_add_self(grad: Tensor, reduce: str) -> Tensor:
     return grad
 
 
-def _scatter_add_src(grad: Tensor, dim: int, index: Tensor, src_shape: Shape, reduce: str) -> Tensor:
+def _scatter_add_src(
+    grad: Tensor, dim: int, index: Tensor, src_shape: Shape, reduce: str
+) -> Tensor:
     _only_add(reduce)
     return _grown(grad.gather(dim, index), src_shape)
 
@@ -112,7 +126,9 @@ def _reduce_mean(p: _Places, grad: Tensor, include_self: bool) -> tuple[Tensor, 
     return grad, p.read(grad)
 
 
-def _reduce_extremum(p: _Places, grad: Tensor, self: Tensor, result: Tensor) -> tuple[Tensor, Tensor]:
+def _reduce_extremum(
+    p: _Places, grad: Tensor, self: Tensor, result: Tensor
+) -> tuple[Tensor, Tensor]:
     """Shared evenly by all that equal the result."""
     self_wins = (self == result).to(grad.dtype)
     source_wins = (p.source == p.read(result)).to(grad.dtype)
@@ -121,7 +137,9 @@ def _reduce_extremum(p: _Places, grad: Tensor, self: Tensor, result: Tensor) -> 
     return share * self_wins, p.read(share) * source_wins
 
 
-def _reduce_prod(p: _Places, grad: Tensor, self: Tensor, result: Tensor, include_self: bool) -> tuple[Tensor, Tensor]:
+def _reduce_prod(
+    p: _Places, grad: Tensor, self: Tensor, result: Tensor, include_self: bool
+) -> tuple[Tensor, Tensor]:
     """The product of the others: by division, except around zeros."""
     rest_of_self = p.reduce(self.masked_fill(self == 0, 1), p.source, "prod", include_self)
     grad_self = grad * rest_of_self / self.masked_fill(self == 0, 1)
@@ -134,7 +152,15 @@ def _reduce_prod(p: _Places, grad: Tensor, self: Tensor, result: Tensor, include
     return grad_self, grad_source.masked_fill(zero & (zeros > 1), 0)
 
 
-def _reduce(p: _Places, needs: Sequence[bool], grad: Tensor, self: Tensor, result: Tensor, reduce: str, include_self: bool) -> Pair:
+def _reduce(
+    p: _Places,
+    needs: Sequence[bool],
+    grad: Tensor,
+    self: Tensor,
+    result: Tensor,
+    reduce: str,
+    include_self: bool,
+) -> Pair:
     if reduce == "sum":
         grad_self, grad_source = grad, p.read(grad)
     elif reduce == "mean":
@@ -151,14 +177,14 @@ def _reduce(p: _Places, needs: Sequence[bool], grad: Tensor, self: Tensor, resul
 
 
 @rule_joint("scatter_reduce.two")
-def _scatter_reduce(grads, needs, self, dim, index, src, reduce, include_self, result):  # noqa: ANN001, ANN202 - as in the schema
+def _scatter_reduce(grads, needs, self, dim, index, src, reduce, include_self, result):
     places = _Places(dim, index, src, by_slices=False)
     grad_self, grad_src = _reduce(places, needs, grads[0], self, result, reduce, include_self)
     return grad_self, None, grad_src
 
 
 @rule_joint("index_reduce")
-def _index_reduce(grads, needs, self, dim, index, source, reduce, include_self, result):  # noqa: ANN001, ANN202 - as in the schema
+def _index_reduce(grads, needs, self, dim, index, source, reduce, include_self, result):
     places = _Places(dim, index, source, by_slices=True)
     grad_self, grad_source = _reduce(places, needs, grads[0], self, result, reduce, include_self)
     return grad_self, None, grad_source
@@ -202,23 +228,35 @@ rule("masked_fill.Scalar", self=lambda grad, mask: grad.masked_fill(mask, 0))
 rule("masked_fill.Tensor", self=lambda grad, mask: grad.masked_fill(mask, 0),
      value=lambda grad, mask: grad.masked_fill(~mask, 0).sum())  # fmt: skip
 rule("masked_select", self=_masked_select)
-rule("masked_scatter", self=lambda grad, mask: grad.masked_fill(mask, 0), source=_masked_scatter_source)
+rule(
+    "masked_scatter",
+    self=lambda grad, mask: grad.masked_fill(mask, 0),
+    source=_masked_scatter_source,
+)
 for _name in ("nonzero", "nonzero_numpy", "argwhere", "where"):
     not_differentiable(_name, "it returns places")
 
 # ---- the tensor as one row ----
-rule("take", self=lambda grad, self_shape, index: grad.new_zeros(self_shape).put_(index, grad, True))
+rule(
+    "take", self=lambda grad, self_shape, index: grad.new_zeros(self_shape).put_(index, grad, True)
+)
 rule("put", self=lambda grad, index, accumulate: grad if accumulate else grad.put(index, grad.new_zeros(index.shape)),
      source=lambda grad, index, source_shape: grad.take(index).reshape(source_shape))  # fmt: skip
 
 # ---- embedding ----
 
 
-def _embedding(grad: Tensor, weight_shape: Shape, indices: Tensor, padding_idx: int, scale_grad_by_freq: bool) -> Tensor:
-    return taeda.embedding_dense_backward(grad, indices, weight_shape[0], padding_idx, scale_grad_by_freq)
+def _embedding(
+    grad: Tensor, weight_shape: Shape, indices: Tensor, padding_idx: int, scale_grad_by_freq: bool
+) -> Tensor:
+    return taeda.embedding_dense_backward(
+        grad, indices, weight_shape[0], padding_idx, scale_grad_by_freq
+    )
 
 
-def _embedding_again(grad: Tensor, indices: Tensor, num_weights: int, padding_idx: int, scale_grad_by_freq: bool) -> Tensor:
+def _embedding_again(
+    grad: Tensor, indices: Tensor, num_weights: int, padding_idx: int, scale_grad_by_freq: bool
+) -> Tensor:
     rows = taeda.embedding(grad, indices)
     if scale_grad_by_freq:
         flat = indices.reshape(-1)

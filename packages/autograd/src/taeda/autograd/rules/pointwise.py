@@ -227,7 +227,8 @@ rule("erfc", self=lambda grad, self: grad * (-2 / _ROOT_PI) * (-(self * self)).e
 rule("erfinv", self=lambda grad, result: grad * (_ROOT_PI / 2) * (result * result).exp())
 rule("lgamma", self=lambda grad, self: grad * self.digamma())
 rule("digamma", self=lambda grad, self: grad * taeda.polygamma(1, self))
-rule("polygamma", self=lambda grad, n, self: grad * taeda.polygamma(n + 1, self))
+for _name in ("polygamma", "polygamma.of"):
+    rule(_name, self=lambda grad, n, self: grad * taeda.polygamma(n + 1, self))
 
 
 # ---- rounding and signs ----
@@ -263,7 +264,13 @@ rule("angle", self=_angle)
 rule("conj_physical", self=lambda grad: grad.conj())
 rule("nan_to_num", self=lambda grad, self: grad * self.isfinite())
 rule("copysign.Tensor", self=_copysign, other=_none)
-not_differentiable("nextafter", "the neighbour of a number is no smooth function of it")
+
+
+def _no_neighbour_slope(grad: Tensor) -> Tensor:
+    raise NotImplementedError("the derivative for 'nextafter' is not implemented")
+
+
+rule("nextafter", self=_no_neighbour_slope, other=_no_neighbour_slope)
 not_differentiable("heaviside", "a step has no useful derivative")
 
 

@@ -26,12 +26,18 @@ def _from_places(grad: Tensor, indices: Tensor, n: int) -> Tensor:
 
 def _max_pool(n: int) -> None:
     backward = getattr(_nn, f"max_pool{n}d_backward")
-    with_indices = taeda.max_pool1d_with_indices if n == 1 else getattr(_nn, f"max_pool{n}d_with_indices")
+    with_indices = (
+        taeda.max_pool1d_with_indices if n == 1 else getattr(_nn, f"max_pool{n}d_with_indices")
+    )
 
-    def pooled(grad: Tensor, self: Tensor, kernel_size, stride, padding, dilation, ceil_mode) -> Tensor:  # noqa: ANN001 - as in the schema
+    def pooled(
+        grad: Tensor, self: Tensor, kernel_size, stride, padding, dilation, ceil_mode
+    ) -> Tensor:
         return backward(grad, self, kernel_size, stride, padding, dilation, ceil_mode)
 
-    def again(grad: Tensor, self: Tensor, kernel_size, stride, padding, dilation, ceil_mode) -> Tensor:  # noqa: ANN001 - as in the schema
+    def again(
+        grad: Tensor, self: Tensor, kernel_size, stride, padding, dilation, ceil_mode
+    ) -> Tensor:
         _, indices = with_indices(self.detach(), kernel_size, stride, padding, dilation, ceil_mode)
         return _from_places(grad, indices, n)
 
@@ -61,7 +67,10 @@ def _adaptive_avg_pool(n: int) -> None:
     backward = getattr(_nn, f"adaptive_avg_pool{n}d_backward")
     forward = taeda.adaptive_avg_pool1d if n == 1 else getattr(_nn, f"adaptive_avg_pool{n}d")
     rule(f"adaptive_avg_pool{n}d", self=lambda grad, self: backward(grad, self))
-    rule(f"adaptive_avg_pool{n}d_backward", grad_output=lambda grad, grad_output_shape: forward(grad, grad_output_shape[-n:]))
+    rule(
+        f"adaptive_avg_pool{n}d_backward",
+        grad_output=lambda grad, grad_output_shape: forward(grad, grad_output_shape[-n:]),
+    )
 
 
 for _n in (1, 2, 3):

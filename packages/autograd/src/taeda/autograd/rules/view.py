@@ -24,7 +24,17 @@ def _inverse(order: list[int]) -> list[int]:
 for _name in ("view", "view_as", "reshape", "reshape_as", "flatten.using_ints", "unflatten.int", "ravel",
               "squeeze", "squeeze.dim", "squeeze.dims", "squeeze_", "squeeze_.dim", "squeeze_.dims"):  # fmt: skip
     rule(_name, self=lambda grad, self_shape: grad.reshape(self_shape))
-for _name in ("expand", "expand_as", "broadcast_to", "alias", "contiguous", "clone", "_to_copy", "resolve_conj", "resolve_neg"):
+for _name in (
+    "expand",
+    "expand_as",
+    "broadcast_to",
+    "alias",
+    "contiguous",
+    "clone",
+    "_to_copy",
+    "resolve_conj",
+    "resolve_neg",
+):
     rule(_name, self=lambda grad: grad)  # broadcasting and dtype are undone by the engine
 not_differentiable("view.dtype", "the bytes are read as other numbers")
 not_differentiable("detach", "it is there to cut the graph")
@@ -35,7 +45,9 @@ def _as_strided(
     size: list[int], stride: list[int], storage_offset: int | None,
 ) -> Tensor:  # fmt: skip
     offset = self_offset if storage_offset is None else storage_offset
-    return _nn.as_strided_backward(grad, self_shape, self_strides, self_offset, size, stride, offset)
+    return _nn.as_strided_backward(
+        grad, self_shape, self_strides, self_offset, size, stride, offset
+    )
 
 
 def _as_strided_again(
@@ -69,9 +81,22 @@ rule("adjoint", self=lambda grad: grad.mH if grad.dim() else grad.conj())
 rule("matrix_H", self=lambda grad: grad.mH if grad.dim() else grad.conj())
 
 # ---- parts ----
-rule("select.int", self=lambda grad, self_shape, dim, index: _nn.select_backward(grad, self_shape, dim, index))
-rule("slice.Tensor", self=lambda grad, self_shape, dim, start, end, step: _nn.slice_backward(grad, self_shape, dim, start, end, step))
-rule("diagonal", self=lambda grad, self_shape, offset, dim1, dim2: _nn.diagonal_backward(grad, self_shape, offset, dim1, dim2))
+rule(
+    "select.int",
+    self=lambda grad, self_shape, dim, index: _nn.select_backward(grad, self_shape, dim, index),
+)
+rule(
+    "slice.Tensor",
+    self=lambda grad, self_shape, dim, start, end, step: _nn.slice_backward(
+        grad, self_shape, dim, start, end, step
+    ),
+)
+rule(
+    "diagonal",
+    self=lambda grad, self_shape, offset, dim1, dim2: _nn.diagonal_backward(
+        grad, self_shape, offset, dim1, dim2
+    ),
+)
 
 
 def _unfold(grad: Tensor, self_shape: Shape, dimension: int, size: int, step: int) -> Tensor:
@@ -89,7 +114,12 @@ def _narrow(grad: Tensor, self_shape: Shape, dim: int, start: int, length: int) 
 
 
 rule("narrow", self=_narrow)
-rule("narrow.Tensor", self=lambda grad, self_shape, dim, start, length: _narrow(grad, self_shape, dim, int(start), length))
+rule(
+    "narrow.Tensor",
+    self=lambda grad, self_shape, dim, start, length: _narrow(
+        grad, self_shape, dim, int(start), length
+    ),
+)
 
 
 def _slice_again(grad: Tensor, dim: int, start: int | None, end: int | None, step: int) -> Tensor:
@@ -98,13 +128,18 @@ def _slice_again(grad: Tensor, dim: int, start: int | None, end: int | None, ste
 
 rule("select_backward", grad_output=lambda grad, dim, index: grad.select(dim, index))
 rule("slice_backward", grad_output=_slice_again)
-rule("diagonal_backward", grad_output=lambda grad, offset, dim1, dim2: grad.diagonal(offset, dim1, dim2))
+rule(
+    "diagonal_backward",
+    grad_output=lambda grad, offset, dim1, dim2: grad.diagonal(offset, dim1, dim2),
+)
 rule("unfold_backward", grad_in=lambda grad, dim, size, step: grad.unfold(dim, size, step))
 
 # ---- several views ----
 
 
-def _joined(grads: tuple[Tensor | None, ...], lengths: list[int], shape: Shape, dim: int) -> Tensor | None:
+def _joined(
+    grads: tuple[Tensor | None, ...], lengths: list[int], shape: Shape, dim: int
+) -> Tensor | None:
     """Pieces side by side; zeros where a piece has no gradient."""
     given = next((g for g in grads if g is not None), None)
     if given is None:
@@ -132,16 +167,22 @@ def _unbind(grads: tuple[Tensor | None, ...], dim: int) -> Tensor | None:
     return taeda.stack([taeda.zeros_like(given) if g is None else g for g in grads], dim)
 
 
-def _split(grads: tuple[Tensor | None, ...], self_shape: Shape, split_size: int, dim: int) -> Tensor | None:
+def _split(
+    grads: tuple[Tensor | None, ...], self_shape: Shape, split_size: int, dim: int
+) -> Tensor | None:
     return _joined(grads, _equal_lengths(self_shape[dim], split_size, len(grads)), self_shape, dim)
 
 
-def _chunk(grads: tuple[Tensor | None, ...], self_shape: Shape, chunks: int, dim: int) -> Tensor | None:
+def _chunk(
+    grads: tuple[Tensor | None, ...], self_shape: Shape, chunks: int, dim: int
+) -> Tensor | None:
     length = -(-self_shape[dim] // chunks)
     return _joined(grads, _equal_lengths(self_shape[dim], length, len(grads)), self_shape, dim)
 
 
-def _cut(grads: tuple[Tensor | None, ...], shape: Shape, indices: list[int], dim: int) -> Tensor | None:
+def _cut(
+    grads: tuple[Tensor | None, ...], shape: Shape, indices: list[int], dim: int
+) -> Tensor | None:
     """Pieces between positions, which may overlap."""
     edges, total = [0, *indices, shape[dim]], None
     for g, start, end in zip(grads, edges[:-1], edges[1:], strict=True):
@@ -151,7 +192,12 @@ def _cut(grads: tuple[Tensor | None, ...], shape: Shape, indices: list[int], dim
     return total
 
 
-def _tensor_split(grads: tuple[Tensor | None, ...], self_shape: Shape, tensor_indices_or_sections: Tensor, dim: int) -> Tensor | None:
+def _tensor_split(
+    grads: tuple[Tensor | None, ...],
+    self_shape: Shape,
+    tensor_indices_or_sections: Tensor,
+    dim: int,
+) -> Tensor | None:
     if tensor_indices_or_sections.dim() == 0:
         return _joined(grads, _near_lengths(self_shape[dim], len(grads)), self_shape, dim)
     return _cut(grads, self_shape, tensor_indices_or_sections.tolist(), dim)
@@ -159,18 +205,37 @@ def _tensor_split(grads: tuple[Tensor | None, ...], self_shape: Shape, tensor_in
 
 rule("unbind.int", self=_unbind)
 rule("split.Tensor", self=_split)
-rule("split.sizes", self=lambda grads, self_shape, split_size, dim: _joined(grads, split_size, self_shape, dim))
-rule("split_with_sizes", self=lambda grads, self_shape, split_sizes, dim: _joined(grads, split_sizes, self_shape, dim))
+rule(
+    "split.sizes",
+    self=lambda grads, self_shape, split_size, dim: _joined(grads, split_size, self_shape, dim),
+)
+rule(
+    "split_with_sizes",
+    self=lambda grads, self_shape, split_sizes, dim: _joined(grads, split_sizes, self_shape, dim),
+)
 rule("chunk", self=_chunk)
-rule("tensor_split.sections", self=lambda grads, self_shape, dim: _joined(grads, _near_lengths(self_shape[dim], len(grads)), self_shape, dim))
-rule("tensor_split.indices", self=lambda grads, self_shape, indices, dim: _cut(grads, self_shape, indices, dim))
+rule(
+    "tensor_split.sections",
+    self=lambda grads, self_shape, dim: _joined(
+        grads, _near_lengths(self_shape[dim], len(grads)), self_shape, dim
+    ),
+)
+rule(
+    "tensor_split.indices",
+    self=lambda grads, self_shape, indices, dim: _cut(grads, self_shape, indices, dim),
+)
 rule("tensor_split.tensor_indices_or_sections", self=_tensor_split)
 
 
 def _named_split(name: str, dim_of: Callable[[Shape], int]) -> None:
     rule(f"{name}.int", self=lambda grads, self_shape: _joined(
         grads, _near_lengths(self_shape[dim_of(self_shape)], len(grads)), self_shape, dim_of(self_shape)))  # fmt: skip
-    rule(f"{name}.array", self=lambda grads, self_shape, indices: _cut(grads, self_shape, indices, dim_of(self_shape)))
+    rule(
+        f"{name}.array",
+        self=lambda grads, self_shape, indices: _cut(
+            grads, self_shape, indices, dim_of(self_shape)
+        ),
+    )
 
 
 _named_split("hsplit", lambda shape: int(len(shape) > 1))
@@ -202,5 +267,10 @@ def _repeat(grad: Tensor, shape: Shape, repeats: list[int]) -> Tensor:
 
 
 rule("repeat", self=lambda grad, self_shape, repeats: _repeat(grad, self_shape, repeats))
-rule("tile", self=lambda grad, self_shape, dims: _repeat(grad, self_shape, [1] * (len(self_shape) - len(dims)) + list(dims)))
+rule(
+    "tile",
+    self=lambda grad, self_shape, dims: _repeat(
+        grad, self_shape, [1] * (len(self_shape) - len(dims)) + list(dims)
+    ),
+)
 not_differentiable("repeat_interleave.Tensor", "it returns indices")
