@@ -35,13 +35,20 @@ def prelu(self: Tensor, weight: Tensor) -> Tensor:
     return taeda._prelu_kernel(self, weight.reshape([-1] + [1] * (self.dim() - 2)))
 
 
-def rrelu(self: Tensor, lower: float, upper: float, training: bool, generator: object) -> Tensor:
-    """leaky_relu with a slope drawn per element in training, and the mean slope otherwise."""
+def rrelu(
+    self: Tensor,
+    lower: float = 0.125,
+    upper: float = 1 / 3,
+    training: bool = False,
+    generator: taeda.Generator | None = None,
+) -> Tensor:
+    """In training every element that is not positive has a slope of its own."""
     if lower > upper:
         raise RuntimeError(
-            f"rrelu: lower bound should be less than or equal to the upper bound, got {lower} > {upper}"
+            f"rrelu: Lower bound should be less than or equal to the upper bound, but got {lower} "
+            f"and {upper}"
         )
     if not training:
         return taeda._C._nn.leaky_relu(self, (lower + upper) / 2)
-    slope = taeda.empty_like(self.detach()).uniform_(lower, upper, generator=generator)
-    return taeda.where(self > 0, self, self * slope)
+    slopes = taeda.empty_like(self.detach()).uniform_(lower, upper, generator=generator)
+    return taeda.where(self <= 0, self * slopes, self)

@@ -80,6 +80,3 @@ backward("softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> 
 backward("hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor", cost=0.5)
 backward("hardswish_backward(Tensor grad_output, Tensor self) -> Tensor", cost=0.5)
 backward("logit_backward(Tensor grad_output, Tensor self, float? eps=None) -> Tensor", cost=1.0)
-op("rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, "
-   "Generator? generator=None) -> Tensor", composite=True, variants="function inplace", tags="random",
-   doc="leaky_relu with a slope drawn per element in training, and the mean slope otherwise.")  # fmt: skip
