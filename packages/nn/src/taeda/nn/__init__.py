@@ -11,3 +11,17 @@ from __future__ import annotations
 from . import attention, functional, init, modules, parameter, utils
 from .modules import *  # noqa: F403 - the files of `modules` name what they give
 from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
+
+__all__ = [
+    "Buffer",
+    "Parameter",
+    "UninitializedBuffer",
+    "UninitializedParameter",
+    "attention",
+    "functional",
+    "init",
+    "modules",
+    "parameter",
+    "utils",
+]
+__all__ += modules.__all__

@@ -5,7 +5,8 @@ from __future__ import annotations
 import taeda
 from taeda import Tensor
 
-from ._reduction import choose, code, reduce as reduced
+from ._reduction import choose, code
+from ._reduction import reduce as reduced
 
 __all__ = [
     "binary_cross_entropy",

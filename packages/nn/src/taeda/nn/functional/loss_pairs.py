@@ -7,7 +7,8 @@ from collections.abc import Callable
 import taeda
 from taeda import Tensor
 
-from ._reduction import choose, code, reduce as reduced
+from ._reduction import choose, code
+from ._reduction import reduce as reduced
 from .activation import softplus
 from .distance import pairwise_distance
 

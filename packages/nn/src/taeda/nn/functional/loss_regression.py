@@ -8,7 +8,8 @@ import warnings
 import taeda
 from taeda import Tensor
 
-from ._reduction import choose, code, reduce as reduced
+from ._reduction import choose, code
+from ._reduction import reduce as reduced
 
 __all__ = [
     "gaussian_nll_loss",

@@ -10,7 +10,8 @@ import taeda
 from taeda import Tensor
 from taeda.autograd import Function
 
-from ._reduction import code, reduce as reduced
+from ._reduction import code
+from ._reduction import reduce as reduced
 
 __all__ = ["ctc_loss"]
 

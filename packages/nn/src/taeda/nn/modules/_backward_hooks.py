@@ -24,7 +24,6 @@ class _Border(Function):
 
     @staticmethod
     def forward(ctx: Any, *tensors: Tensor) -> tuple[Tensor, ...]:
-        ctx.set_materialize_grads(False)
         ctx.mark_non_differentiable(*(t for t in tensors if not t.requires_grad))
         return tensors
 

@@ -14,6 +14,11 @@ from ._members import TABLES, adopt_tables
 __all__ = ["Registration"]
 
 _KINDS = {"_parameters": "parameter", "_buffers": "buffer", "_modules": "module"}
+_EXPECTED = {
+    "_parameters": ("parameter", "taeda.nn.Parameter"),
+    "_buffers": ("buffer", "taeda.Tensor"),
+    "_modules": ("child module", "taeda.nn.Module"),
+}
 
 
 def _type_name(value: object) -> str:
@@ -130,6 +135,9 @@ class Registration:
             object.__setattr__(self, name, value)
 
     def _assign_buffer(self, name: str, value: Any) -> None:
+        if value is not None:
+            self._refuse_under("_parameters", name, value)
+            self._refuse_under("_modules", name, value)
         known = name in self.__dict__.get("_buffers", ())
         persistent = getattr(value, "persistent", None) if isinstance(value, Buffer) else None
         if persistent is None:
@@ -139,6 +147,7 @@ class Registration:
 
     def _assign_child(self, name: str, value: Any) -> None:
         self._ready("_modules")
+        self._refuse_under("_parameters", name, value)
         self._forget(name, "_modules")
         self._modules[name] = self._registered_child(name, value)
 
@@ -153,13 +162,17 @@ class Registration:
             adopt_tables(self)
         return None
 
+    def _refuse_under(self, table: str, name: str, value: Any) -> None:
+        """Raises TypeError if `name` stands for a member of another kind."""
+        if name in self.__dict__.get(table, ()):
+            kind, wanted = _EXPECTED[table]
+            raise TypeError(
+                f"cannot assign {_type_name(value)!r} as {kind} {name!r} ({wanted} or None expected)"
+            )
+
     def _assign_placeholder(self, table: str, name: str, value: Any) -> None:
         if value is not None:
-            wanted = {"_parameters": "taeda.nn.Parameter", "_modules": "taeda.nn.Module"}
-            raise TypeError(
-                f"cannot assign {_type_name(value)!r} as {_KINDS[table].replace('module', 'child module')} "
-                f"{name!r} ({wanted.get(table, 'taeda.Tensor')} or None expected)"
-            )
+            self._refuse_under(table, name, value)
         if table == "_parameters":
             self.register_parameter(name, None)
         elif table == "_buffers":

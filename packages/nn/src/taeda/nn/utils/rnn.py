@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import taeda
@@ -183,7 +184,7 @@ def _check_lengths(steps: Tensor, lengths: Tensor) -> list[int]:
             "Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0: "
             f"{numbers}"
         )
-    if any(a < b for a, b in zip(numbers, numbers[1:], strict=False)):
+    if any(a < b for a, b in pairwise(numbers)):
         raise RuntimeError(
             f"`lengths` array must be sorted in decreasing order when `enforce_sorted` is True, got {numbers}. "
             "Pass enforce_sorted=False to have them sorted."

@@ -1,0 +1,51 @@
+"""The arithmetic of weight and spectral normalisation, for both ways of attaching them."""
+
+from __future__ import annotations
+
+import taeda
+from taeda import Tensor
+
+from ..functional import normalize
+
+__all__ = ["as_matrix", "default_dim", "direction_and_length", "power_step", "weighted"]
+
+
+def weighted(direction: Tensor, length: Tensor, dim: int | None) -> Tensor:
+    """length · direction / |direction|, the norm being over all dimensions but `dim`."""
+    return direction * (length / norm_except(direction, dim))
+
+
+def norm_except(x: Tensor, dim: int | None) -> Tensor:
+    """The 2-norm over all dimensions but `dim`, which broadcasts against x; of all elements for None and -1."""
+    if dim is None or dim == -1:
+        return x.norm()
+    others = [i for i in range(x.dim()) if i != dim % x.dim()]
+    return (x * x).sum(others, keepdim=True).sqrt() if others else x.abs()
+
+
+def direction_and_length(weight: Tensor, dim: int | None) -> tuple[Tensor, Tensor]:
+    """What `weighted` makes `weight` of."""
+    return weight, norm_except(weight, dim)
+
+
+def default_dim(module: object) -> int:
+    """The dimension of the outputs: 1 for transposed convolutions, else 0."""
+    from ..modules.conv import _ConvTransposeNd
+
+    return 1 if isinstance(module, _ConvTransposeNd) else 0
+
+
+def as_matrix(weight: Tensor, dim: int) -> Tensor:
+    """(size of dim, all others)."""
+    if dim:
+        order = [dim, *(i for i in range(weight.dim()) if i != dim)]
+        weight = weight.permute(order)
+    return weight.reshape(weight.size(0), -1)
+
+
+def power_step(matrix: Tensor, u: Tensor, v: Tensor, count: int, eps: float) -> None:
+    """Turn u and v, in place, towards the singular vectors of the largest singular value."""
+    with taeda.no_grad():
+        for _ in range(count):
+            u.copy_(normalize(taeda.mv(matrix, v), dim=0, eps=eps))
+            v.copy_(normalize(taeda.mv(matrix.t(), u), dim=0, eps=eps))

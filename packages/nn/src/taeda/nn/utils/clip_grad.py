@@ -1,0 +1,144 @@
+"""Norms of gradients, and limits on them."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import taeda
+from taeda import Tensor
+
+__all__ = [
+    "clip_grad_norm",
+    "clip_grad_norm_",
+    "clip_grad_value_",
+    "clip_grads_with_norm_",
+    "get_total_norm",
+]
+
+_TOGETHER = {taeda.float16, taeda.bfloat16, taeda.float32, taeda.float64}
+
+
+def _in_one_call(tensors: list[Tensor], foreach: bool | None) -> bool:
+    """May an operation over lists take them?"""
+    return foreach is not False and all(
+        t.dtype in _TOGETHER and t.device.type == "cpu" and t.layout is taeda.strided for t in tensors
+    )
+
+
+def get_total_norm(
+    tensors: Tensor | Iterable[Tensor],
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """The p-norm of all elements of all tensors; 0 for none.
+
+    Raises RuntimeError for a norm that is not finite, on request.
+    """
+    tensors = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    norm_type = float(norm_type)
+    if not tensors:
+        return taeda.tensor(0.0)
+    with taeda.no_grad():
+        total = _norm(tensors, norm_type, foreach)
+    if error_if_nonfinite and not math.isfinite(float(total)):
+        raise RuntimeError(
+            f"The total norm of order {norm_type} for gradients from `parameters` is non-finite ({float(total)}), "
+            "so it cannot be clipped. To disable this error and scale the gradients by the non-finite norm "
+            "anyway, set `error_if_nonfinite=False`"
+        )
+    return total
+
+
+def _norm(tensors: list[Tensor], p: float, foreach: bool | None) -> Tensor:
+    if _in_one_call(tensors, foreach):
+        return taeda._global_norm([t.detach() for t in tensors], p)
+    device = tensors[0].device
+    norms = [taeda.linalg.vector_norm(t.detach(), p).to(device) for t in tensors]
+    return taeda.linalg.vector_norm(taeda.stack(norms), p)
+
+
+def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
+    if isinstance(parameters, Tensor):
+        parameters = [parameters]
+    elif inspect.isgenerator(parameters):
+        parameters = list(parameters)
+        if not parameters:
+            warnings.warn(
+                "`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=3
+            )
+    return [p.grad for p in parameters if p.grad is not None]
+
+
+def clip_grad_norm_(
+    parameters: Tensor | Iterable[Tensor],
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """Scale all gradients, in place, so that their common norm is at most `max_norm`.
+
+    Returns the norm before. Raises RuntimeError for a norm that is not finite, on request.
+
+    >>> p = taeda.nn.Parameter(taeda.zeros(2))
+    >>> p.grad = taeda.tensor([3.0, 4.0])
+    >>> clip_grad_norm_([p], 1.0), p.grad
+    (tensor(5.), tensor([0.6000, 0.8000]))
+    """
+    grads = _gradients(parameters)
+    total = get_total_norm(grads, norm_type, error_if_nonfinite, foreach)
+    _scale(grads, max_norm, total, foreach)
+    return total
+
+
+def clip_grads_with_norm_(
+    parameters: Tensor | Iterable[Tensor],
+    max_norm: float,
+    total_norm: Tensor,
+    foreach: bool | None = None,
+) -> None:
+    """Scale all gradients, in place, by max_norm / total_norm if that is less than 1."""
+    _scale(_gradients(parameters), max_norm, total_norm, foreach)
+
+
+def _scale(grads: list[Tensor], max_norm: float, total: Tensor, foreach: bool | None) -> None:
+    if not grads:
+        return
+    with taeda.no_grad():
+        factor = (float(max_norm) / (total + 1e-6)).clamp(max=1.0)
+        if _in_one_call([*grads, factor], foreach):
+            taeda._flat_number_(grads, float(factor), "mul")
+            return
+        for grad in grads:
+            grad.mul_(factor.to(grad.device))
+
+
+def clip_grad_norm(
+    parameters: Tensor | Iterable[Tensor],
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """The former name of `clip_grad_norm_`."""
+    warnings.warn(
+        "`nn.utils.clip_grad_norm` is now deprecated in favor of `nn.utils.clip_grad_norm_`.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
+
+
+def clip_grad_value_(
+    parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None
+) -> None:
+    """Hold every element of the gradients within ±clip_value, in place."""
+    limit: Any = float(clip_value)
+    with taeda.no_grad():
+        for grad in _gradients(parameters):
+            grad.clamp_(-limit, limit)
