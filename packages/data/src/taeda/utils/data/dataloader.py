@@ -142,6 +142,7 @@ class _SingleProcessDataLoaderIter:
         self._loader = loader
         self._base_seed = draw_seed(loader.generator)  # so that workers change no random order
         self._yielded = 0
+        self._told = loader._length_told
         if loader.pin_memory:
             warnings.warn(
                 "'pin_memory' argument is set as true but no accelerator is found, "
@@ -168,9 +169,8 @@ class _SingleProcessDataLoaderIter:
     def __next__(self) -> Any:
         batch = self._next()
         self._yielded += 1
-        told = self._loader._length_told
-        if told is not None and self._yielded > told:
-            self._warn_longer(told)
+        if self._told is not None and self._yielded > self._told:
+            self._warn_longer(self._told)
         return batch
 
     def _warn_longer(self, told: int) -> None:

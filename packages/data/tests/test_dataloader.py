@@ -1,0 +1,235 @@
+"""Batches: their content, order, ends, and refused options."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+
+import taeda
+from taeda.utils.data import (
+    DataLoader,
+    Dataset,
+    IterableDataset,
+    RandomSampler,
+    Subset,
+    TensorDataset,
+    get_worker_info,
+)
+
+ROWS = TensorDataset(taeda.arange(10).reshape(5, 2), taeda.arange(5))
+
+
+class Stream(IterableDataset):
+    def __init__(self, n, told=None):
+        self.n, self.told = n, told
+
+    def __iter__(self):
+        return iter(range(self.n))
+
+    def __len__(self):
+        if self.told is None:
+            raise TypeError("unknown")
+        return self.told
+
+
+class Plain(Dataset):
+    """The rows again, behind a type that allows no shortcut."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __getitem__(self, index):
+        return self.rows[index]
+
+    def __len__(self):
+        return len(self.rows)
+
+
+def lists(batches):
+    return [b.tolist() if isinstance(b, taeda.Tensor) else b for b in batches]
+
+
+@pytest.mark.parametrize(
+    ("options", "batches"),
+    [
+        ({}, [[0], [1], [2], [3], [4]]),
+        ({"batch_size": 2}, [[0, 1], [2, 3], [4]]),
+        ({"batch_size": 2, "drop_last": True}, [[0, 1], [2, 3]]),
+        ({"batch_size": 9}, [[0, 1, 2, 3, 4]]),
+        ({"batch_size": None}, [0, 1, 2, 3, 4]),
+        ({"sampler": [4, 1, -1], "batch_size": 2}, [[4, 1], [4]]),
+        ({"batch_sampler": [[1, 2], [0]]}, [[1, 2], [0]]),
+        ({"collate_fn": sum, "batch_size": 2}, [1, 5, 4]),
+    ],
+    ids=str,
+)
+def test_batches(options, batches):
+    loader = DataLoader(range(5), **options)
+    assert lists(loader) == batches
+    assert lists(loader) == batches  # a second time too
+    assert len(loader) == len(batches)
+
+
+@pytest.mark.parametrize(
+    ("options", "batches"),
+    [
+        ({"batch_size": 2}, [[0, 1], [2, 3], [4]]),
+        ({"batch_size": 2, "drop_last": True}, [[0, 1], [2, 3]]),
+        ({"batch_size": None}, [0, 1, 2, 3, 4]),
+    ],
+    ids=str,
+)
+def test_streams(options, batches):
+    assert lists(DataLoader(Stream(5), **options)) == batches
+
+
+OPTIONS = [
+    {"batch_size": 2},
+    {"batch_size": 2, "drop_last": True},
+    {"batch_size": 7},
+    {"batch_size": 7, "drop_last": True},
+    {"batch_size": 2, "shuffle": True},
+    {"batch_size": 3, "shuffle": True, "drop_last": True},
+    {"batch_sampler": [[0, -1], [3]]},
+    {"batch_size": 2, "sampler": RandomSampler(range(3), num_samples=5)},
+    {"batch_size": None, "shuffle": True},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=range(len(OPTIONS)))
+@pytest.mark.parametrize("wrap", [lambda d: d, lambda d: Subset(d, [4, 0, 2, 3])])
+def test_rows_of_tensors_are_batched_as_samples_would_be(options, wrap):
+    def run(data):
+        taeda.manual_seed(3)
+        batches = [[t.tolist() for t in batch] for batch in DataLoader(data, **options)]
+        return batches, taeda.rand(1).item()
+
+    assert run(wrap(ROWS)) == run(wrap(Plain(ROWS)))
+
+
+def test_a_batch_of_rows_is_new_memory():
+    x = taeda.zeros(4)
+    for (batch,) in DataLoader(TensorDataset(x), batch_size=2):
+        batch.fill_(1)
+    assert x.tolist() == [0, 0, 0, 0]
+
+
+def test_gradients_flow_into_rows():
+    x = taeda.ones(4, 2, requires_grad=True)
+    for (batch,) in DataLoader(TensorDataset(x), batch_size=3):
+        batch.sum().backward()
+    assert x.grad.tolist() == [[1, 1]] * 4
+
+
+def test_a_dataset_that_fetches_batches_is_asked_once_for_each():
+    class Many(Plain):
+        calls = 0
+
+        def __getitems__(self, indices):
+            self.calls += 1
+            return [self.rows[i] for i in indices]
+
+    data = Many(range(5))
+    assert lists(DataLoader(data, batch_size=2)) == [[0, 1], [2, 3], [4]]
+    assert data.calls == 3
+
+
+def test_shuffling_visits_everything_once_in_a_new_order():
+    loader = DataLoader(range(20), batch_size=20, shuffle=True)
+    (first,), (second,) = lists(loader), lists(loader)
+    assert sorted(first) == sorted(second) == list(range(20))
+    assert first != second
+
+
+def test_an_own_generator_makes_the_order_and_leaves_the_global_one_alone():
+    def order():
+        generator = taeda.Generator().manual_seed(1)
+        return lists(DataLoader(range(9), batch_size=9, shuffle=True, generator=generator))
+
+    before = taeda.get_rng_state().tolist()
+    assert order() == order()
+    assert taeda.get_rng_state().tolist() == before
+
+
+def test_one_number_is_drawn_for_each_pass_even_in_order():
+    taeda.manual_seed(0)
+    taeda.empty((), dtype=taeda.int64).random_()
+    wanted = taeda.rand(3).tolist()
+    taeda.manual_seed(0)
+    list(DataLoader(range(3)))
+    assert taeda.rand(3).tolist() == wanted
+
+
+def test_a_stream_longer_than_it_told_warns():
+    loader = DataLoader(Stream(4, told=3))
+    assert len(loader) == 3
+    with pytest.warns(UserWarning, match="reported to be 3 .* 4 samples") as seen:
+        assert len(list(loader)) == 4
+    assert len(seen) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        list(DataLoader(Stream(4, told=3)))  # nobody asked for the length
+
+
+@pytest.mark.parametrize(("drop", "length"), [(False, 3), (True, 2)])
+def test_length_of_streams(drop, length):
+    assert len(DataLoader(Stream(5, told=5), batch_size=2, drop_last=drop)) == length
+    assert len(DataLoader(Stream(5, told=5), batch_size=None)) == 5
+
+
+def test_the_main_process_is_no_worker():
+    assert get_worker_info() is None
+
+
+def test_pinning_without_an_accelerator_warns():
+    with pytest.warns(UserWarning, match="no accelerator"):
+        assert lists(DataLoader([1], pin_memory=True)) == [[1]]
+
+
+REFUSED = {
+    "workers below 0": ({"num_workers": -1}, ValueError, "num_workers"),
+    "workers": ({"num_workers": 2}, NotImplementedError, "num_workers=2"),
+    "timeout": ({"timeout": -1}, ValueError, "timeout"),
+    "prefetching": ({"prefetch_factor": 2}, ValueError, "prefetch_factor"),
+    "persistence": ({"persistent_workers": True}, ValueError, "persistent_workers"),
+    "context": ({"multiprocessing_context": "fork"}, ValueError, "num_workers=0"),
+    "shuffled sampler": ({"sampler": [1], "shuffle": True}, ValueError, "exclusive with shuffle"),
+    "two batchings": ({"batch_sampler": [[1]], "batch_size": 2}, ValueError, "batch_sampler"),
+    "dropped batches": ({"batch_sampler": [[1]], "drop_last": True}, ValueError, "drop_last"),
+    "dropped samples": ({"batch_size": None, "drop_last": True}, ValueError, "drop_last"),
+    "no batch": ({"batch_size": 0}, ValueError, "batch_size=0"),
+    "half a batch": ({"batch_size": 1.5}, ValueError, "batch_size=1.5"),
+    "drop what": ({"drop_last": 3}, ValueError, "drop_last=3"),
+}
+
+
+@pytest.mark.parametrize(("options", "error", "fact"), REFUSED.values(), ids=REFUSED)
+def test_refused_options(options, error, fact):
+    with pytest.raises(error, match=fact):
+        DataLoader(range(5), **options)
+
+
+@pytest.mark.parametrize("options", [{"shuffle": True}, {"sampler": [1]}, {"batch_sampler": [[1]]}])
+def test_streams_have_their_own_order(options):
+    with pytest.raises(ValueError, match=f"{next(iter(options))} option"):
+        DataLoader(Stream(3), **options)
+
+
+def test_nothing_to_shuffle():
+    with pytest.raises(ValueError, match="num_samples=0"):
+        DataLoader([], shuffle=True)
+    assert list(DataLoader([])) == []
+    assert list(DataLoader(TensorDataset(taeda.empty(0, 2)), batch_size=2)) == []
+
+
+@pytest.mark.parametrize("name", ["batch_size", "sampler", "batch_sampler", "drop_last", "dataset"])
+def test_what_the_order_depends_on_cannot_be_changed(name):
+    with pytest.raises(ValueError, match=f"{name} attribute"):
+        setattr(DataLoader(range(5)), name, 1)
+
+
+def test_the_rest_can():
+    loader = DataLoader(range(3), batch_size=3)
+    loader.collate_fn = tuple
+    assert list(loader) == [(0, 1, 2)]
