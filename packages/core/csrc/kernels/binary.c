@@ -55,9 +55,21 @@ SUM(rsub)
 VROWS(mul, 2, , x * y)
 VROWS(div, 2, , x / y)
 VROWS(div_trunc, 2, , vtrunc(x / y))
+VROW(truncated_f32_row, 1, vf, float, VF_WIDTH, , vtrunc(x))
 FLOAT_LOOPS(mul, 2)
 FLOAT_LOOPS(div, 2)
-FLOAT_LOOPS(div_trunc, 2)
+TD_LOOP(div_trunc_f32, div_trunc_f32_row, TD_F32, TD_F32, TD_F32)
+TD_LOOP(div_trunc_f64, div_trunc_f64_row, TD_F64, TD_F64, TD_F64)
+/* short floats round the quotient to their own precision first, then cut it */
+#define SHORT_DIV_TRUNC(suffix, dtype)                                                                            \
+    TD_LOOP(truncated_##suffix, truncated_f32_row, dtype, dtype)                                                  \
+    static void div_trunc_##suffix(char *const *data, const int64_t *strides, int64_t n, const void *context)     \
+    {                                                                                                             \
+        div_##suffix(data, strides, n, context);                                                                  \
+        truncated_##suffix((char *const[]){data[0], data[0]}, (int64_t[]){strides[0], strides[0]}, n, context);   \
+    }
+SHORT_DIV_TRUNC(f16, TD_F16)
+SHORT_DIV_TRUNC(bf16, TD_BF16)
 COMPLEX_ROWS(mul, 2, , cmultiply(x, y))
 COMPLEX_ROWS(div, 2, , cdivide(x, y))
 COMPLEX_LOOPS(mul, 2)

@@ -124,6 +124,7 @@ COMPLEX_LOOPS(pow, 2)
 /* log(e^x + e^y) of complex numbers, led by the larger real part */
 static c128 complex_logaddexp(c128 x, c128 y)
 {
+    if (x != x || y != y) return __builtin_complex((double)NAN, (double)NAN);
     c128 high = creal(x) >= creal(y) ? x : y, low = creal(x) >= creal(y) ? y : x;
     if (isinf(creal(high)) && creal(high) == creal(low)) return creal(high) < 0 ? low : clog(cexp(high) + cexp(low));
     return high + clog(1 + cexp(low - high));

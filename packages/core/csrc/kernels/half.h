@@ -1,5 +1,6 @@
 /* half.h - float16 and bfloat16 as integers: conversion of one element without branches, so that loops over it
- * vectorise where the processor has no instruction for it. Round to nearest even; NaN becomes the quiet 0x7e00 / 0x7fc0. */
+ * vectorise where the processor has no instruction for it. Round to nearest even; NaN becomes 0x7e00 with
+ * its sign, or as bfloat16 the default NaN of x86, 0xffc0. */
 #ifndef TD_HALF_H
 #define TD_HALF_H
 #include <stdint.h>
@@ -13,7 +14,7 @@ static inline uint16_t td_bf16_store(float f)
 {
     uint32_t u = td_bits_f32(f);
     uint32_t rounded = (u + 0x7fffu + ((u >> 16) & 1u)) >> 16;
-    return (uint16_t)((u & 0x7fffffffu) > 0x7f800000u ? 0x7fc0u : rounded);
+    return (uint16_t)((u & 0x7fffffffu) > 0x7f800000u ? 0xffc0u : rounded);
 }
 
 /* Shift the 15 value bits into float32's place, then scale by 2^112: denormals come out right by themselves. */

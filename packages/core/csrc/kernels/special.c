@@ -64,7 +64,13 @@ static double polygamma_d(int64_t n, double x)
     if (isnan(x)) return x;
     return (n % 2 ? 1.0 : -1.0) * tgamma((double)n + 1) * zeta_whole((double)n + 1, x);
 }
-#define ORDER int64_t order = ((const td_arg *)context)[0].i
+/* polygamma(n, x) or x.polygamma(n) */
+static int64_t order_of(const void *context)
+{
+    const td_arg *args = context;
+    return args[0].kind == TD_ARG_INT ? args[0].i : args[1].i;
+}
+#define ORDER int64_t order = order_of(context)
 TD_C_ROW(polygamma_f32_row, 1, float, float, ORDER, (float)polygamma_d(order, x))
 TD_C_ROW(polygamma_f64_row, 1, double, double, ORDER, polygamma_d(order, x))
 FLOAT_LOOPS(polygamma, 1)

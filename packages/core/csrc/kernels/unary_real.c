@@ -3,7 +3,8 @@
 
 /* ---- floating point: one line each ---- */
 
-#define VSIGN(x) vsel(vgt(x, vzero(x)), vset(x, 1), vsel(vlt(x, vzero(x)), vset(x, -1), vsel(visnan(x), x, vzero(x))))
+/* 0 for NaN, too */
+#define VSIGN(x) vsel(vgt(x, vzero(x)), vset(x, 1), vsel(vlt(x, vzero(x)), vset(x, -1), vzero(x)))
 
 #define SAME(X)                                       \
     X(neg, -x)                                        \
@@ -21,10 +22,6 @@
     VROWS(name, 1, , expression) \
     FLOAT_LOOPS(name, 1)
 SAME(DEFINE)
-
-/* sign differs from sgn in that it has no NaN: both comparisons fail, 0 comes out */
-VROWS(sign, 1, , vsel(vgt(x, vzero(x)), vset(x, 1), vsel(vlt(x, vzero(x)), vset(x, -1), vzero(x))))
-FLOAT_LOOPS(sign, 1)
 
 /* round to `decimals` places: scaled up, rounded, scaled down */
 static double power_of_ten(const void *context) { return pow(10.0, (double)llabs(((const td_arg *)context)[1].i)); }
@@ -101,7 +98,7 @@ FLOAT_LOOPS(same, 1)
 #define ALL_ENTRIES(op, name) ALL_INT_TYPES(INT_ENTRY, op, name) BOOL_TYPE(INT_ENTRY, op, name)
 const td_loop_entry TD_TABLE(unary_real)[] = {
     SAME(SAME_ENTRIES)
-    FLOAT_ENTRIES("sign", sign)
+    FLOAT_ENTRIES("sign", sgn)
     FLOAT_ENTRIES("round_decimals", round_decimals)
     FLOAT_ENTRIES("nan_to_num", nan_to_num)
     FLOAT_ENTRIES("isnan", isnan)

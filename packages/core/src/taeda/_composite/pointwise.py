@@ -10,6 +10,8 @@ __all__ = ["float_power", "isreal", "ldexp", "positive"]
 
 def float_power(self: Tensor, exponent: Tensor) -> Tensor:
     """The power in float64, or complex128 if either operand is complex."""
+    if not isinstance(self, Tensor) and not isinstance(exponent, Tensor):
+        raise TypeError("float_power(): one of the operands must be a Tensor, but both are numbers")
     complex_ = any(
         x.is_complex() if isinstance(x, Tensor) else isinstance(x, complex)
         for x in (self, exponent)
