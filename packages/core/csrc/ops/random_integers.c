@@ -22,7 +22,7 @@ static int digits_of(td_dtype d) { return d == TD_F16 ? 11 : d == TD_BF16 ? 8 : 
 static int64_t largest_of(td_dtype d)
 {
     if (d == TD_F16) return 65504;
-    if (td_is_floating(d) || d == TD_I64) return INT64_MAX;
+    if (td_is_floating(d) || td_itemsize(d) >= 8) return INT64_MAX; /* complex ones are refused later */
     return d == TD_BOOL ? 1 : ((int64_t)1 << (8 * td_itemsize(d) - td_dtypes[d].is_signed)) - 1;
 }
 
