@@ -1,0 +1,283 @@
+"""Derivatives of losses.
+
+A pair loss f(x, t) has its gradient in one pass, the op <name>_backward(g, x, t, reduction), which is
+linear in g. Its own derivative needs the second derivative of f by x, which is written out below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import taeda
+from taeda import Tensor
+from taeda._C import _nn
+
+from ._registry import rule, rule_joint
+
+NONE, MEAN, SUM = range(3)
+Gradient = Tensor | None
+Curvature = Callable[..., Tensor]
+
+
+def _scaled(grad: Tensor, like: Tensor, reduction: int) -> Tensor:
+    """What a mean divides by, undone for single elements."""
+    return grad / max(like.numel(), 1) if reduction == MEAN else grad
+
+
+def _linear(product: Tensor, grad_output: Tensor, x: Tensor, reduction: int) -> Tensor:
+    """The gradient by grad_output of grad_output · slope, given the product of grad and slope."""
+    return product if reduction == NONE else _scaled(product.sum(), x, reduction)
+
+
+def _size(self: Tensor, target: Tensor) -> Tensor:
+    return self if self.numel() >= target.numel() else target
+
+
+# ---- losses of the difference: the gradient by the target is the negative one ----
+
+
+def _mse_curvature(self: Tensor, target: Tensor) -> Tensor:
+    return taeda.full_like(self - target, 2)
+
+
+def _l1_curvature(self: Tensor, target: Tensor) -> Tensor:
+    return taeda.zeros_like(self - target)
+
+
+def _smooth_l1_curvature(self: Tensor, target: Tensor, beta: float) -> Tensor:
+    inside = (self - target).abs() < beta
+    return inside.to(self.dtype) / beta if beta else inside.to(self.dtype)
+
+
+def _huber_curvature(self: Tensor, target: Tensor, delta: float) -> Tensor:
+    return ((self - target).abs() <= delta).to(self.dtype)
+
+
+def _of_difference(name: str, parameter: str, curvature: Curvature) -> None:
+    """Both rules of a loss of self - target, whose parameter (if any) is called `parameter`."""
+    backward = getattr(_nn, f"{name}_backward")
+
+    def first(grads: Any, needs: Any, self: Tensor, target: Tensor, reduction: int, *rest: float) -> Any:
+        made = backward(grads[0], self, target, reduction, *rest)
+        return (made if needs[0] else None, -made if needs[1] else None)
+
+    def second(
+        grads: Any,
+        needs: Any,
+        grad_output: Tensor,
+        self: Tensor,
+        target: Tensor,
+        reduction: int,
+        *rest: float,
+    ) -> Any:
+        grad = grads[0]
+        one = taeda.ones_like(grad)
+        slope = backward(one, self, target, NONE, *rest)
+        by_grad = _linear(grad * slope, grad_output, slope, reduction)
+        factor = _scaled(grad_output * grad, slope, reduction)
+        by_self = factor * curvature(self, target, *rest) if needs[1] or needs[2] else None
+        return (by_grad, by_self, None if by_self is None else -by_self)
+
+    _register(name, parameter, first, second)
+
+
+def _register(name: str, parameter: str, first: Callable, second: Callable) -> None:
+    """Register under the argument names of the schema, with or without a parameter."""
+    forward, again = rule_joint(name, differentiable_results=1), rule_joint(f"{name}_backward")
+    if parameter == "beta":
+        forward(lambda grads, needs, self, target, reduction, beta: first(grads, needs, self, target, reduction, beta))
+        again(
+            lambda grads, needs, grad_output, self, target, reduction, beta: second(
+                grads, needs, grad_output, self, target, reduction, beta
+            )
+        )
+    elif parameter == "delta":
+        forward(lambda grads, needs, self, target, reduction, delta: first(grads, needs, self, target, reduction, delta))
+        again(
+            lambda grads, needs, grad_output, self, target, reduction, delta: second(
+                grads, needs, grad_output, self, target, reduction, delta
+            )
+        )
+    else:
+        forward(lambda grads, needs, self, target, reduction: first(grads, needs, self, target, reduction))
+        again(
+            lambda grads, needs, grad_output, self, target, reduction: second(
+                grads, needs, grad_output, self, target, reduction
+            )
+        )
+
+
+_of_difference("mse_loss", "", _mse_curvature)
+_of_difference("_l1_loss", "", _l1_curvature)
+_of_difference("smooth_l1_loss", "beta", _smooth_l1_curvature)
+_of_difference("huber_loss", "delta", _huber_curvature)
+
+# ---- other pair losses: slope, curvature, and the derivatives by the target ----
+
+
+def _of_pair(
+    name: str, by_target: Callable, curvature: Callable, mixed: Callable
+) -> None:
+    """f(x, t) with df/dt = by_target, d²f/dx² = curvature, d²f/dxdt = mixed."""
+    backward = getattr(_nn, f"{name}_backward")
+
+    def first(grads: Any, needs: Any, self: Tensor, target: Tensor, reduction: int) -> Any:
+        grad = grads[0]
+        to_self = backward(grad, self, target, reduction) if needs[0] else None
+        if not needs[1]:
+            return (to_self, None)
+        return (to_self, _scaled(grad, _size(self, target), reduction) * by_target(self, target))
+
+    def second(
+        grads: Any, needs: Any, grad_output: Tensor, self: Tensor, target: Tensor, reduction: int
+    ) -> Any:
+        grad = grads[0]
+        slope = backward(taeda.ones_like(grad), self, target, NONE)
+        by_grad = _linear(grad * slope, grad_output, slope, reduction)
+        factor = _scaled(grad_output * grad, slope, reduction)
+        return (
+            by_grad,
+            factor * curvature(self, target) if needs[1] else None,
+            factor * mixed(self, target) if needs[2] else None,
+        )
+
+    _register(name, "", first, second)
+
+
+def _soft_margin_share(self: Tensor, target: Tensor) -> Tensor:
+    return (-target * self).sigmoid()
+
+
+def _soft_margin_mixed(self: Tensor, target: Tensor) -> Tensor:
+    share = _soft_margin_share(self, target)
+    return -share + target * self * share * (1 - share)
+
+
+def _soft_margin_curvature(self: Tensor, target: Tensor) -> Tensor:
+    share = _soft_margin_share(self, target)
+    return target * target * share * (1 - share)
+
+
+_of_pair(
+    "soft_margin_loss",
+    lambda self, target: -self * _soft_margin_share(self, target),
+    _soft_margin_curvature,
+    _soft_margin_mixed,
+)
+
+
+def _room(self: Tensor) -> Tensor:
+    """x·(1 - x), kept away from 0 as in the kernel."""
+    return ((1 - self) * self).clamp_min(1e-12)
+
+
+def _bce_curvature(self: Tensor, target: Tensor) -> Tensor:
+    room = _room(self)
+    return (self * self - 2 * self * target + target) / (room * room)
+
+
+_of_pair(
+    "_binary_cross_entropy",
+    lambda self, target: taeda.log1p(-self).clamp_min(-100) - self.log().clamp_min(-100),
+    _bce_curvature,
+    lambda self, target: -1 / _room(self),
+)
+
+
+def _bce_logits_curvature(self: Tensor, target: Tensor) -> Tensor:
+    share = self.sigmoid()
+    return share * (1 - share)
+
+
+_of_pair(
+    "_binary_cross_entropy_with_logits",
+    lambda self, target: -self,
+    _bce_logits_curvature,
+    lambda self, target: taeda.full_like(self, -1),
+)
+
+# ---- class scores ----
+
+
+@rule_joint("nll_loss_forward", differentiable_results=1)
+def _nll(
+    grads: tuple[Gradient, ...],
+    self: Tensor,
+    target: Tensor,
+    weight: Gradient,
+    reduction: int,
+    ignore_index: int,
+    result1: Tensor,
+) -> tuple[Gradient, ...]:
+    if grads[0] is None:
+        return (None, None, None)
+    made = _nn.nll_loss_backward(grads[0], self, target, weight, reduction, ignore_index, result1)
+    return (made, None, None)
+
+
+rule(
+    "nll_loss_backward",
+    # linear in grad_output with the same coefficients as the loss in self
+    grad_output=lambda grad, target, weight, reduction, ignore_index: (
+        _nn.nll_loss_forward(grad, target, weight, reduction, ignore_index)[0]
+    ),
+    self=lambda grad: taeda.zeros_like(grad),
+)
+
+
+@rule_joint("_cross_entropy", differentiable_results=1)
+def _cross_entropy(
+    grads: tuple[Gradient, ...],
+    self: Tensor,
+    target: Tensor,
+    weight: Gradient,
+    reduction: int,
+    ignore_index: int,
+    result1: Tensor,
+    result2: Tensor,
+) -> tuple[Gradient, ...]:
+    if grads[0] is None:
+        return (None, None, None)
+    made = _nn._cross_entropy_backward(
+        grads[0], self, target, weight, reduction, ignore_index, result1, result2
+    )
+    return (made, None, None)
+
+
+def _target_scale(
+    target: Tensor, weight: Gradient, reduction: int, ignore_index: int, total: Tensor, dtype: Any
+) -> Tensor:
+    """The factor of every target's loss, apart from the incoming gradient."""
+    used = target != ignore_index
+    scale = used.to(dtype)
+    if weight is not None:
+        scale = scale * weight[taeda.where(used, target, 0)]
+    return scale / total if reduction == MEAN else scale
+
+
+@rule_joint("_cross_entropy_backward")
+def _cross_entropy_again(
+    grads: tuple[Gradient, ...],
+    needs: tuple[bool, ...],
+    grad_output: Tensor,
+    self: Tensor,
+    target: Tensor,
+    weight: Gradient,
+    reduction: int,
+    ignore_index: int,
+    total_weight: Tensor,
+) -> tuple[Gradient, ...]:
+    """The gradient is (p - onehot)·scale, with p = softmax(x) and scale linear in grad_output."""
+    grad = grads[0]
+    axis = 0 if self.dim() == 1 else 1
+    p = self.softmax(axis)
+    target = target.reshape(()) if self.dim() == 1 else target
+    used = target != ignore_index
+    safe = taeda.where(used, target, 0).unsqueeze(axis)
+    inner = (grad * p).sum(axis, True)
+    scale = _target_scale(target, weight, reduction, ignore_index, total_weight, self.dtype)
+    by_grad = scale * (inner - grad.gather(axis, safe)).squeeze(axis)
+    to_grad = by_grad.sum() if reduction != NONE else by_grad
+    to_self = p * (grad - inner) * (scale * grad_output).unsqueeze(axis) if needs[1] else None
+    return (to_grad.reshape(grad_output.shape), to_self, None, None, None, None)

@@ -1,0 +1,197 @@
+"""Reductions that are written in terms of other operators."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import taeda
+from taeda import Tensor
+from taeda import dtype as Dtype
+
+__all__ = [
+    "dist",
+    "max_other",
+    "min_other",
+    "nanmean",
+    "nanquantile",
+    "nanquantile_scalar",
+    "norm",
+    "norm_str",
+    "quantile",
+    "quantile_scalar",
+]
+
+Number = int | float | bool | complex
+
+
+def max_other(self: Tensor, other: Tensor) -> Tensor:
+    """The larger of two elements."""
+    return taeda.maximum(self, other)
+
+
+def min_other(self: Tensor, other: Tensor) -> Tensor:
+    """The smaller of two elements."""
+    return taeda.minimum(self, other)
+
+
+def nanmean(
+    self: Tensor, dim: Sequence[int] | None, keepdim: bool, dtype: Dtype | None
+) -> Tensor:
+    """Sum of the elements that are not NaN, by their number. Raises RuntimeError for integers."""
+    if not (self.is_floating_point() or self.is_complex()):
+        raise RuntimeError(
+            f"nanmean(): expected input to have floating point or complex dtype but got {self.dtype}"
+        )
+    dims = dim if dim else list(range(self.dim()))
+    count = (~taeda.isnan(self)).sum(dims, keepdim)
+    if self.is_complex():
+        total = taeda.where(taeda.isnan(self), 0, self).sum(dims, keepdim, dtype=dtype)
+    else:
+        total = taeda.nansum(self, dims, keepdim, dtype=dtype)
+    return total / count
+
+
+# ---- norms ----
+
+
+def norm(
+    self: Tensor,
+    p: Number | None,
+    dim: Sequence[int] | None,
+    keepdim: bool,
+    dtype: Dtype | None,
+) -> Tensor:
+    """The vector norm of order `p`, 2 if None."""
+    return taeda.linalg.vector_norm(self, 2 if p is None else p, dim, keepdim, dtype=dtype)
+
+
+def norm_str(
+    self: Tensor, p: str, dim: Sequence[int] | None, keepdim: bool, dtype: Dtype | None
+) -> Tensor:
+    """The Frobenius norm is the vector norm of order 2; the nuclear norm sums singular values."""
+    if p == "fro":
+        return taeda.linalg.vector_norm(self, 2, dim, keepdim, dtype=dtype)
+    if p != "nuc":
+        raise RuntimeError(f"norm: the only str orders are 'fro' and 'nuc', got '{p}'")
+    dims = list(dim) if dim else [-2, -1]
+    return taeda.linalg.matrix_norm(self, "nuc", tuple(dims), keepdim, dtype=dtype)
+
+
+def dist(self: Tensor, other: Tensor, p: Number) -> Tensor:
+    """The norm of the difference."""
+    return taeda.linalg.vector_norm(self - other, p)
+
+
+# ---- quantiles ----
+
+_INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
+
+
+def quantile(
+    self: Tensor, q: Tensor, dim: int | None, keepdim: bool, interpolation: str
+) -> Tensor:
+    """Quantiles for every number in `q`, which makes a new first dimension if it is a vector."""
+    return _quantile("quantile", self, q, dim, keepdim, interpolation, ignore_nan=False)
+
+
+def quantile_scalar(
+    self: Tensor, q: float, dim: int | None, keepdim: bool, interpolation: str
+) -> Tensor:
+    """One quantile."""
+    _check_q("quantile", q)
+    at = taeda.tensor(q, dtype=self.dtype, device=self.device)
+    return _quantile("quantile", self, at, dim, keepdim, interpolation, ignore_nan=False)
+
+
+def nanquantile(
+    self: Tensor, q: Tensor, dim: int | None, keepdim: bool, interpolation: str
+) -> Tensor:
+    """Quantiles of what is not NaN; NaN where nothing is left."""
+    return _quantile("nanquantile", self, q, dim, keepdim, interpolation, ignore_nan=True)
+
+
+def nanquantile_scalar(
+    self: Tensor, q: float, dim: int | None, keepdim: bool, interpolation: str
+) -> Tensor:
+    """One quantile of what is not NaN."""
+    _check_q("nanquantile", q)
+    at = taeda.tensor(q, dtype=self.dtype, device=self.device)
+    return _quantile("nanquantile", self, at, dim, keepdim, interpolation, ignore_nan=True)
+
+
+def _check_q(name: str, q: float) -> None:
+    if not 0 <= q <= 1:
+        raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q}")
+
+
+def _check_quantile(name: str, self: Tensor, q: Tensor, interpolation: str) -> None:
+    if interpolation not in _INTERPOLATIONS:
+        raise RuntimeError(
+            f"{name}() interpolation must be one of {', '.join(_INTERPOLATIONS)}, but got {interpolation}"
+        )
+    if self.numel() == 0:
+        raise RuntimeError(f"{name}() input tensor must be non-empty")
+    if self.dtype not in (taeda.float32, taeda.float64):
+        raise RuntimeError(f"{name}() input tensor must be either float or double dtype, got {self.dtype}")
+    if q.dim() > 1:
+        raise RuntimeError(f"{name}() q must be a scalar or 1D tensor, got shape {tuple(q.shape)}")
+    if q.dtype != self.dtype:
+        raise RuntimeError(
+            f"{name}() q tensor must be same dtype as the input tensor, got {q.dtype} and {self.dtype}"
+        )
+    if not q.is_meta and not bool(((q >= 0) & (q <= 1)).all()):
+        raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
+
+
+def _quantile(
+    name: str,
+    self: Tensor,
+    q: Tensor,
+    dim: int | None,
+    keepdim: bool,
+    interpolation: str,
+    *,
+    ignore_nan: bool,
+) -> Tensor:
+    _check_quantile(name, self, q, interpolation)
+    along = self.flatten() if dim is None or self.dim() == 0 else self.movedim(dim, -1)
+    ordered = along.sort(-1)[0]
+    rank = _ranks(ordered, q.reshape(-1), ignore_nan)
+    result = _between(ordered, rank, interpolation).movedim(-1, 0)
+    if not ignore_nan:
+        spoilt = taeda.isnan(along).any(-1)
+        result = taeda.where(spoilt, math.nan, result)
+    if keepdim:
+        result = _keep(result, self.dim(), dim)
+    return result if q.dim() else result.squeeze(0)
+
+
+def _ranks(ordered: Tensor, q: Tensor, ignore_nan: bool) -> Tensor:
+    """Where each quantile lies among the sorted elements, as a real number: [..., number of q]."""
+    last = ordered.size(-1) - 1
+    if not ignore_nan:
+        return (q * last).expand(*ordered.shape[:-1], q.numel())
+    valid = (~taeda.isnan(ordered)).sum(-1, True) - 1
+    return (q * valid.to(ordered.dtype)).clamp_min(0)
+
+
+def _between(ordered: Tensor, rank: Tensor, interpolation: str) -> Tensor:
+    if interpolation == "nearest":
+        return ordered.gather(-1, rank.round().to(taeda.int64))
+    low = rank.floor().to(taeda.int64)
+    if interpolation == "lower":
+        return ordered.gather(-1, low)
+    high = rank.ceil().to(taeda.int64)
+    if interpolation == "higher":
+        return ordered.gather(-1, high)
+    below, above = ordered.gather(-1, low), ordered.gather(-1, high)
+    share = taeda.full_like(rank, 0.5) if interpolation == "midpoint" else rank - low.to(rank.dtype)
+    return taeda.lerp(below, above, share)
+
+
+def _keep(result: Tensor, ndim: int, dim: int | None) -> Tensor:
+    """Put back dimensions of size 1 for those that are gone."""
+    if dim is None:
+        return result.reshape(result.size(0), *[1] * ndim)
+    return result.unsqueeze(dim % ndim + 1) if ndim else result

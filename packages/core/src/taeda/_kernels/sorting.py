@@ -1,0 +1,123 @@
+"""Unique elements: sort, mark where something new begins, count from mark to mark.
+
+Results are (values, inverse, counts); what was not asked for is empty. NaN differs from NaN.
+"""
+
+from __future__ import annotations
+
+import taeda
+from taeda import Tensor
+
+__all__ = ["_unique2", "_unique_consecutive", "unique_dim"]
+
+Unique = tuple[Tensor, Tensor, Tensor]
+
+
+def _unique2(self: Tensor, sorted: bool, return_inverse: bool, return_counts: bool) -> Unique:
+    """Always in ascending order."""
+    flat = self.reshape(-1)
+    _check_order(self)
+    ordered, order = taeda.sort(flat)
+    begins = _differs(ordered[1:], ordered[:-1])
+    values, inverse, counts = _collect(ordered, begins, return_inverse, return_counts)
+    if return_inverse:
+        inverse = taeda.empty_like(inverse).scatter_(0, order, inverse).view(self.shape)
+    return values, inverse, counts
+
+
+def _unique_consecutive(
+    self: Tensor, return_inverse: bool, return_counts: bool, dim: int | None
+) -> Unique:
+    """Runs of equal elements, or of equal slices of a dimension."""
+    if dim is not None and self.dim() != 0:
+        rows = _rows(self, dim)
+        begins = _differs(rows[1:], rows[:-1]).any(1)
+        return _slices(self, dim, None, begins, return_inverse, return_counts)
+    flat = self.reshape(-1)
+    begins = _differs(flat[1:], flat[:-1])
+    values, inverse, counts = _collect(flat, begins, return_inverse, return_counts)
+    return values, inverse.view(self.shape) if return_inverse else inverse, counts
+
+
+def unique_dim(
+    self: Tensor, dim: int, sorted: bool, return_inverse: bool, return_counts: bool
+) -> Unique:
+    """Slices are compared element by element; they come out in lexicographic order."""
+    if self.dim() == 0:
+        return _unique2(self, sorted, return_inverse, return_counts)
+    _check_order(self)
+    _check_slices(self, dim)
+    rows = _rows(self, dim)
+    order = taeda.arange(rows.size(0), device=self.device)
+    for column in range(rows.size(1) - 1, -1, -1):
+        order = order[rows[:, column][order].sort()[1]]
+    ordered = rows[order]
+    begins = _differs(ordered[1:], ordered[:-1]).any(1)
+    return _slices(self, dim, order, begins, return_inverse, return_counts)
+
+
+def _check_order(x: Tensor) -> None:
+    if x.is_complex():
+        raise NotImplementedError(f"unique is not implemented for {x.dtype}")
+
+
+def _check_slices(x: Tensor, dim: int) -> None:
+    if x.numel() == 0 and (x.size(dim) != 0 or sum(s == 0 for s in x.shape) > 1):
+        raise RuntimeError(
+            "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied"
+        )
+
+
+def _rows(x: Tensor, dim: int) -> Tensor:
+    """The slices of a dimension as rows of a matrix."""
+    return x.movedim(dim, 0).reshape(x.size(dim), -1) if x.numel() else x.new_empty(x.size(dim), 0)
+
+
+def _differs(a: Tensor, b: Tensor) -> Tensor:
+    return a != b
+
+
+def _numbers(begins: Tensor) -> Tensor:
+    """For every element the number of its run, where begins[i] says that i + 1 starts one."""
+    first = taeda.zeros(1, dtype=taeda.int64, device=begins.device)
+    return taeda.cat([first, begins.to(taeda.int64).cumsum(0)])
+
+
+def _starts(begins: Tensor) -> Tensor:
+    first = taeda.zeros(1, dtype=taeda.int64, device=begins.device)
+    return taeda.cat([first, begins.nonzero().reshape(-1) + 1])
+
+
+def _lengths(starts: Tensor, n: int) -> Tensor:
+    end = taeda.full((1,), n, dtype=taeda.int64, device=starts.device)
+    return taeda.cat([starts[1:], end]) - starts
+
+
+def _collect(x: Tensor, begins: Tensor, return_inverse: bool, return_counts: bool) -> Unique:
+    none = taeda.empty(0, dtype=taeda.int64, device=x.device)
+    if x.numel() == 0:
+        return x.clone(), none, none
+    starts = _starts(begins)
+    inverse = _numbers(begins) if return_inverse else none
+    return x[starts], inverse, _lengths(starts, x.numel()) if return_counts else none
+
+
+def _slices(
+    x: Tensor,
+    dim: int,
+    order: Tensor | None,
+    begins: Tensor,
+    return_inverse: bool,
+    return_counts: bool,
+) -> Unique:
+    """Slices that start a run; `order` is how they were sorted."""
+    none = taeda.empty(0, dtype=taeda.int64, device=x.device)
+    n = x.size(dim)
+    if n == 0:
+        return x.clone(), none, none
+    starts = _starts(begins)
+    values = x.index_select(dim, starts if order is None else order[starts])
+    inverse = _numbers(begins) if return_inverse else none
+    if return_inverse and order is not None:
+        inverse = taeda.empty_like(inverse).scatter_(0, order, inverse)
+    return values, inverse, _lengths(starts, n) if return_counts else none
