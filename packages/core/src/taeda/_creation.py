@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._native import core as _core
 
-Tensor = _core.Tensor
+if TYPE_CHECKING:
+    from taeda import Tensor
+else:
+    Tensor = _core.Tensor
 
 __all__ = ["as_tensor", "asarray", "from_numpy", "frombuffer", "tensor"]
 

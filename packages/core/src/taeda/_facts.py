@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._native import core as _core
 
-Tensor, dtype = _core.Tensor, _core.dtype
+if TYPE_CHECKING:
+    from taeda import Tensor, dtype
+else:
+    Tensor, dtype = _core.Tensor, _core.dtype
 
 __all__ = [
     "can_cast", "finfo", "iinfo", "is_complex", "is_floating_point", "is_nonzero", "is_storage", "is_tensor", "numel",

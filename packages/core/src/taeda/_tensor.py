@@ -120,7 +120,7 @@ Tensor.__array_priority__ = 1000  # numpy lets the tensor's own operators answer
 
 
 @_method
-def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
+def __deepcopy__(self: Tensor, memo: dict[Any, Any]) -> Tensor:
     if not self.is_leaf:
         raise RuntimeError(
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment. "
@@ -140,7 +140,7 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
     return made
 
 
-def _copy_storage(self: Tensor, memo: dict[int, Any]) -> Tensor:
+def _copy_storage(self: Tensor, memo: dict[Any, Any]) -> Tensor:
     """A copy with the same place in a copied storage, so that tensors that share one still do."""
     if self.device.type == "meta":
         return self.detach().clone()
