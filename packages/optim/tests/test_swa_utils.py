@@ -8,9 +8,10 @@ import pytest
 
 import taeda
 from taeda.optim import swa_utils
-from taeda.optim.swa_utils import AveragedModel, get_ema_avg_fn, get_ema_multi_avg_fn, update_bn
+from taeda.optim.swa_utils import get_ema_avg_fn, get_ema_multi_avg_fn, update_bn
 
 nn = pytest.importorskip("taeda.nn", reason="only those who have models average them")
+AveragedModel = swa_utils.AveragedModel
 
 
 def model(value):
