@@ -1,7 +1,8 @@
-"""Arguments that nobody means well with, drawn from an op's schema. Used by fuzz.py.
+"""Arguments that nobody means well with. Used by fuzz.py.
 
-`draw(row, random)` returns a call: how it is reached, its arguments, and the text of both. What it draws depends on `random` alone, so a
-call can be made again from its number.
+Two sources: `draw` takes an op's schema and gives anything to anyone; `spoil` takes a call that is right (the parity tests have hundreds) and
+changes dtypes, layouts, values and a shape, which comes further behind the checks. What they draw depends on `random` alone, so a call can
+be made again from its number.
 """
 
 from __future__ import annotations
@@ -14,14 +15,18 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+from testing.by_path import load
 
 import taeda
 from taeda._native import core
 from taeda._ops._schema import Argument
 from taeda._ops._table import Row
 
-__all__ = ["Call", "draw", "targets"]
+__all__ = ["Call", "draw", "spoil", "targets"]
 
+cases = load("packages/core/tests_parity/cases.py")
+TABLES = ("POINTWISE", "REDUCTION", "VIEW", "INDEX", "MATMUL", "LAYER")
+EXPRESSIONS = [text for name in TABLES for text in cases.expressions(getattr(cases, name))]
 INTS = (
     -(2**63),
     -(2**31) - 1,
@@ -88,6 +93,7 @@ DTYPES = (
     *("int64", "int64", "complex64", "complex128", "float8_e4m3fn", "float8_e5m2"),
 )
 SIZES = (0, 1, 1, 2, 2, 3, 3, 4, 5, 8, 17)
+INDICES = ("index", "indices", "target", "repeats", "tensor_indices_or_sections")
 LAYOUTS = ("plain", "plain", "plain", "transposed", "strided", "offset", "expanded", "overlapping")
 
 
@@ -98,6 +104,7 @@ class Near:
     shape: tuple[int, ...]
     dtype: str
     meta: bool
+    length: int = 2  # of lists of tensors
 
 
 @dataclass
@@ -148,7 +155,12 @@ def targets(row: Row) -> list[tuple[str, Callable[..., Any], bool]]:
 def draw(row: Row, random: Random) -> Call:
     """A call of `row` with drawn arguments; now and then one is missing, of another type, or too many."""
     path, function, in_place = random.choice(targets(row))
-    near = Near(_shape(random), random.choice(DTYPES), random.random() < 0.05)
+    near = Near(
+        _shape(random),
+        random.choice(DTYPES),
+        random.random() < 0.05,
+        random.choice((0, 1, 2, 3, 70)),
+    )
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
     for argument in row.schema.arguments:
@@ -170,6 +182,34 @@ def draw(row: Row, random: Random) -> Call:
     return Call(path, function, args, kwargs)
 
 
+def spoil(text: str, random: Random) -> Call:
+    """The call that an expression makes, with inputs that may not fit it."""
+    names = [name for name in compile(text, text, "eval").co_names if name in cases.SHAPES]
+    victim = random.choice(names) if names and random.random() < 0.3 else ""
+    dtype = random.choice(DTYPES)
+    inputs: dict[str, Any] = {}
+    for name in names:
+        shape = _shape(random) if name == victim else cases.SHAPES[name]
+        near = Near(shape, {"b": "bool", "i": "int64"}.get(name, dtype), False)
+        inputs[name] = (
+            _indices(near, random) if name == "i" else _tensor(near, random, certain=0.95)
+        )
+    space = {"t": taeda, "F": taeda.nn.functional, **inputs}
+    return Call(text, lambda **same: eval(text, {**space, **same}), [], inputs)
+
+
+def _indices(near: Near, random: Random) -> taeda.Tensor:
+    """Mostly small numbers of an integer type, in the shape of the others; now and then one out of every bound."""
+    generator = np.random.default_rng(random.getrandbits(32))
+    values = generator.integers(-1 if random.random() < 0.1 else 0, 3, near.shape)
+    if values.size and random.random() < 0.1:
+        values.reshape(-1)[0] = random.choice(INTS)
+    x = taeda.from_numpy(
+        values.astype(random.choice(("int64", "int64", "int64", "int32", "uint8")))
+    )
+    return _laid_out(x, random)
+
+
 def _out(row: Row, args: list[Any], near: Near, random: Random) -> Any:
     """A target: fresh, of the wrong kind, or the very input."""
     count = len(row.schema.returns)
@@ -189,10 +229,9 @@ def _value(argument: Argument, near: Near, random: Random) -> Any:
     ):
         return None
     if argument.is_list:
+        common = near.length if argument.base != "int" else argument.length
         length = (
-            argument.length
-            if argument.length and random.random() < 0.8
-            else random.choice((0, 1, 2, 3, 4, 5, 70))
+            common if common and random.random() < 0.8 else random.choice((0, 1, 2, 3, 4, 5, 70))
         )
         if argument.base == "int" and argument.length and random.random() < 0.2:
             return _one(argument, near, random)
@@ -203,6 +242,8 @@ def _value(argument: Argument, near: Near, random: Random) -> Any:
 def _one(argument: Argument, near: Near, random: Random) -> Any:
     match argument.base:
         case "Tensor":
+            if argument.name in INDICES and random.random() < 0.8:
+                return _indices(near, random)
             return _tensor(near, random)
         case "int" | "SymInt":
             return random.choice(INTS) if random.random() < 0.3 else random.randint(-3, 4)
@@ -237,11 +278,11 @@ def _shape(random: Random) -> tuple[int, ...]:
     )
 
 
-def _tensor(near: Near, random: Random) -> taeda.Tensor:
-    """A tensor whose shape often, but not always, fits its neighbours."""
-    shape = near.shape if random.random() < 0.7 else _shape(random)
-    dtype = near.dtype if random.random() < 0.8 else random.choice(DTYPES)
-    if random.random() < 0.15:
+def _tensor(near: Near, random: Random, certain: float = 0.75) -> taeda.Tensor:
+    """A tensor whose shape and dtype are, as likely as `certain`, what its neighbours have."""
+    shape = near.shape if random.random() < certain else _shape(random)
+    dtype = near.dtype if random.random() < certain else random.choice(DTYPES)
+    if random.random() < 0.6 * (1 - certain):
         shape = tuple(1 if random.random() < 0.4 else size for size in shape)
     if math.prod(shape) > 20_000:
         shape = shape[:2]

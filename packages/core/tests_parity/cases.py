@@ -1,12 +1,32 @@
-"""Expressions to evaluate under both libraries, by family. `t` is the library, `F` its nn.functional.
+"""Expressions to evaluate, by family, separated by semicolons. `t` is the library, `F` its nn.functional; SHAPES lists the tensors.
 
-Expressions are separated by semicolons.
-
-Inputs: x (2, 3, 4), y (2, 3, 4), z (3, 1), m (3, 4), n (4, 5), s square (4, 4), v (4), w (4), c 0-dim, b bool (2, 3, 4),
-i int64 indices below 3 of shape (2, 3), e empty (0, 3), p and q positive as x, images g (2, 4, 6, 6).
+The parity tests compare them with torch; the fuzzer takes them as valid calls to spoil.
 """
 
 from __future__ import annotations
+
+SHAPES: dict[str, tuple[int, ...]] = dict.fromkeys("xypq", (2, 3, 4))  # p and q are positive
+SHAPES |= {
+    "v": (4,),
+    "w": (4,),
+    "z": (3, 1),
+    "m": (3, 4),
+    "n": (4, 5),
+    "s": (4, 4),
+    "c": (),
+    "e": (0, 3),
+}
+SHAPES |= {
+    "g": (2, 4, 6, 6),
+    "b": (2, 3, 4),
+    "i": (2, 3),
+}  # b is bool, i holds int64 indices below 3
+
+
+def expressions(table: str) -> list[str]:
+    """The entries of a table below."""
+    return [text.strip() for line in table.strip().splitlines() for text in line.split(" ; ")]
+
 
 # every dtype and layout
 POINTWISE = """

@@ -10,31 +10,17 @@ torch = pytest.importorskip("torch")
 from parity import compare  # noqa: E402 - needs torch
 
 cases = load("packages/core/tests_parity/cases.py")
-SHAPES = dict.fromkeys("xypq", (2, 3, 4)) | dict.fromkeys("vw", (4,))
-SHAPES |= {
-    "z": (3, 1),
-    "m": (3, 4),
-    "n": (4, 5),
-    "s": (4, 4),
-    "c": (),
-    "e": (0, 3),
-    "g": (2, 4, 6, 6),
-}
 DTYPES = ("float32", "int64") if not FULL else (
     "float32", "float64", "bfloat16", "float16", "int64", "int32", "uint8", "bool", "complex64"
 )  # fmt: skip
 LAYOUTS = ("plain", "transposed") if not FULL else ("plain", "transposed", "strided", "expanded")
 
 
-def expressions(table):
-    return [text.strip() for line in table.strip().splitlines() for text in line.split(" ; ")]
-
-
 def inputs(dtype, layout):
     """The named tensors, filled with small numbers that no two dtypes disagree about."""
     generator = torch.Generator().manual_seed(0)
     found = {}
-    for name, shape in SHAPES.items():
+    for name, shape in cases.SHAPES.items():
         x = torch.randint(1 if name in "pq" else -3, 4, shape, generator=generator).double()
         if dtype not in ("int64", "int32", "uint8", "bool"):
             x = x + 0.25 * torch.rand(shape, generator=generator, dtype=torch.float64)
@@ -56,7 +42,9 @@ def lay_out(x, layout):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("text", expressions(cases.POINTWISE) + expressions(cases.REDUCTION))
+@pytest.mark.parametrize(
+    "text", cases.expressions(cases.POINTWISE) + cases.expressions(cases.REDUCTION)
+)
 @pytest.mark.filterwarnings("ignore")
 def test_arithmetic(text, layout, dtype):
     check(text, inputs(dtype, layout), dtype)
@@ -64,7 +52,7 @@ def test_arithmetic(text, layout, dtype):
 
 @pytest.mark.parametrize("dtype", ["float32", "int64"])
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("text", expressions(cases.VIEW) + expressions(cases.INDEX))
+@pytest.mark.parametrize("text", cases.expressions(cases.VIEW) + cases.expressions(cases.INDEX))
 @pytest.mark.filterwarnings("ignore")
 def test_movement(text, layout, dtype):
     check(text, inputs(dtype, layout), dtype)
@@ -72,13 +60,13 @@ def test_movement(text, layout, dtype):
 
 @pytest.mark.parametrize("dtype", ("float32", "float64", "int64") if FULL else ("float32",))
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("text", expressions(cases.MATMUL) + expressions(cases.LAYER))
+@pytest.mark.parametrize("text", cases.expressions(cases.MATMUL) + cases.expressions(cases.LAYER))
 @pytest.mark.filterwarnings("ignore")
 def test_layers(text, layout, dtype):
     check(text, inputs(dtype, layout), dtype)
 
 
-@pytest.mark.parametrize("text", expressions(cases.CREATION))
+@pytest.mark.parametrize("text", cases.expressions(cases.CREATION))
 @pytest.mark.filterwarnings("ignore")
 def test_creation(text):
     check(text, inputs("float32", "plain"), "float32")
