@@ -8,8 +8,10 @@ td_status td_reduce_dims(const td_arg *arg, const td_tensor *x, bool empty_is_al
 {
     *out = td_all_dims(x);
     if (arg->kind == TD_ARG_NONE || (arg->kind == TD_ARG_INTS && arg->n == 0 && empty_is_all)) return TD_OK;
-    if (arg->kind == TD_ARG_INT) return td_dim_mask(out, 1, &arg->i, x->ndim);
-    return td_dim_mask(out, arg->n, arg->ints, x->ndim);
+    bool one = arg->kind == TD_ARG_INT;
+    TD_TRY(td_dim_mask(out, one ? 1 : arg->n, one ? &arg->i : arg->ints, x->ndim));
+    *out &= td_all_dims(x); /* a 0-dim tensor may be asked for its dimension 0, which it has not */
+    return TD_OK;
 }
 
 int td_reduced_shape(const td_tensor *x, uint64_t dims, bool keepdim, int64_t sizes[TD_MAX_DIMS])

@@ -6,8 +6,8 @@ globals().update(_core.functions.get("special", {}))
 
 # names that stand at the top level as well
 for _name in (
-    *("digamma", "erf", "erfc", "erfinv", "exp2", "expm1", "log1p", "logit", "polygamma", "round"),
-    *("sinc", "xlogy"),
+    *("digamma", "erf", "erfc", "erfinv", "exp2", "expm1", "log1p", "log_softmax", "logit", "logsumexp"),
+    *("polygamma", "round", "sinc", "softmax", "xlogy"),
 ):
     globals()[_name] = _core.functions[""][_name]
 for _name, _top in {"expit": "sigmoid", "gammaln": "lgamma", "psi": "digamma"}.items():

@@ -40,15 +40,15 @@ op("count_nonzero(Tensor self, int? dim=None) -> Tensor", c="count_nonzero",
 op("count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", c="count_nonzero",
    doc="How many elements over dimensions are not 0.")
 
-# ---- extrema: NaN wins, then the first of equals ----
+# ---- extrema: NaN wins, then the first of equals; a 0-dim tensor is an operand rather than a dim ----
 op("max(Tensor self) -> Tensor", c="max", variants=FORMS, doc="Largest element.")
+op("max.other(Tensor self, Tensor other) -> Tensor", composite=True, variants=FORMS, doc="The same as maximum.")
 op("max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", c="max_dim", variants=FORMS,
    doc="Largest elements along a dimension, and where they are.")
-op("max.other(Tensor self, Tensor other) -> Tensor", composite=True, variants=FORMS, doc="The same as maximum.")
 op("min(Tensor self) -> Tensor", c="min", variants=FORMS, doc="Smallest element.")
+op("min.other(Tensor self, Tensor other) -> Tensor", composite=True, variants=FORMS, doc="The same as minimum.")
 op("min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", c="min_dim", variants=FORMS,
    doc="Smallest elements along a dimension, and where they are.")
-op("min.other(Tensor self, Tensor other) -> Tensor", composite=True, variants=FORMS, doc="The same as minimum.")
 op("amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", c="amax", variants=FORMS,
    doc="Largest elements over dimensions.")
 op("amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", c="amin", variants=FORMS,
