@@ -142,7 +142,7 @@ class _Uninitialized:
 _METHODS = frozenset(
     {"half", "float", "double", "char", "short", "int", "long", "bool", "bfloat16", "cuda", "cpu", "to",
      "get_device", "_has_compatible_shallow_copy_type", "requires_grad_", "detach", "detach_",
-     "empty_like", "is_floating_point", "is_complex"}
+     "empty_like", "is_floating_point", "is_complex", "_to_copy"}
 )  # fmt: skip
 
 

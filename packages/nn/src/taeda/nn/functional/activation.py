@@ -229,10 +229,10 @@ def gumbel_softmax(
     """
     if eps != 1e-10:
         warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
-    noise = -taeda.empty_like(logits, memory_format=taeda.legacy_contiguous_format).exponential_().log()
+    noise = -taeda.empty_like(logits).exponential_().log()
     soft = ((logits + noise) / tau).softmax(dim)
     if not hard:
         return soft
     chosen = soft.max(dim, keepdim=True)[1]
-    one_hot = taeda.zeros_like(soft, memory_format=taeda.legacy_contiguous_format)
+    one_hot = taeda.zeros_like(soft)
     return one_hot.scatter_(dim, chosen, 1.0) - soft.detach() + soft

@@ -9,6 +9,7 @@ import taeda
 from taeda import Tensor
 
 from ._windows import blocks, sizes_of
+from .padding import pad
 
 __all__ = [
     "conv1d",
@@ -84,7 +85,7 @@ def unfold(
             f"array of sliding blocks as {windows.count((height, width))}, but its components must be at least one."
         )
     down, across = windows.padding
-    padded = taeda._C._nn.pad(input, (across, across, down, down)) if down or across else input
+    padded = pad(input, (across, across, down, down)) if down or across else input
     places = windows.places((height, width), input.device)
     columns = padded.flatten(-2)[..., places]
     return columns.flatten(-3, -2)

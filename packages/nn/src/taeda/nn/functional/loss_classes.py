@@ -142,37 +142,9 @@ def multi_margin_loss(
     reduction = choose(size_average, reduce, reduction)
     if p not in (1, 2):
         raise ValueError(f"only p == 1 and p == 2 supported, got {p}")
-    scores = input.reshape(1, -1) if input.dim() < 2 else input
-    if input.dim() > 2 or scores.size(1) == 0:
-        raise RuntimeError(
-            f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(input.shape)}"
-        )
-    if target.numel() != scores.size(0) or target.dim() > 1:
-        raise RuntimeError(
-            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples. "
-            f"Expected target size [{scores.size(0)}], but got {list(target.shape)}."
-        )
-    if weight is not None and tuple(weight.shape) != (scores.size(1),):
-        raise RuntimeError(
-            f"inconsistent weight size, expected {scores.size(1)} but got {list(weight.shape)}"
-        )
-    index = _class_index(target.reshape(-1), scores.size(1)).unsqueeze(1)
-    gap = (margin - scores.gather(1, index) + scores).clamp_min(0)
-    gap = gap if p == 1 else gap * gap
-    if weight is not None:
-        gap = gap * weight[index]
-    others = taeda.ones_like(gap).scatter(1, index, 0.0)
-    loss = (gap * others).sum(1) / scores.size(1)
-    return reduced(loss.reshape(()) if input.dim() < 2 else loss, reduction)
-
-
-def _class_index(target: Tensor, classes: int) -> Tensor:
-    """Class numbers, checked. Raises RuntimeError."""
-    if target.dtype != taeda.int64:
-        raise RuntimeError(f"expected scalar type Long but found {target.dtype}")
-    if not target.is_meta and bool(((target < 0) | (target >= classes)).any()):
-        raise RuntimeError(f"target out of range: classes are 0 to {classes - 1}, got {target.tolist()}")
-    return target
+    if weight is not None and weight.dim() != 1:
+        raise ValueError(f"weight must be one-dimensional, got {weight.dim()} dimensions")
+    return _nn.multi_margin_loss(input, target, p, margin, weight, code(reduction))
 
 
 def multilabel_margin_loss(
@@ -187,24 +159,4 @@ def multilabel_margin_loss(
     The labels of a sample are those before the first -1 in its row of `target`, whose shape is the input's.
     """
     reduction = choose(size_average, reduce, reduction)
-    if input.dim() > 2 or (input.dim() and input.shape[-1] == 0):
-        raise RuntimeError(
-            f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(input.shape)}"
-        )
-    if target.shape != input.shape:
-        raise RuntimeError(
-            f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}"
-        )
-    if target.dtype != taeda.int64:
-        raise RuntimeError(f"expected scalar type Long but found {target.dtype}")
-    scores, labels = (t.reshape(1, -1) if t.dim() < 2 else t for t in (input, target))
-    classes = scores.size(1)
-    if not labels.is_meta and bool(((labels < -1) | (labels >= classes)).any()):
-        raise RuntimeError(f"argument #2 'target' is out of range: labels are -1 to {classes - 1}")
-    counts = (labels < 0).cumsum(1) == 0  # before the first -1
-    index = labels.clamp_min(0)
-    is_label = taeda.zeros_like(scores).scatter_add(1, index, counts.to(scores.dtype)) > 0
-    gap = (1 - scores.gather(1, index).unsqueeze(2) + scores.unsqueeze(1)).clamp_min(0)
-    used = counts.unsqueeze(2) & ~is_label.unsqueeze(1)
-    loss = (gap * used.to(gap.dtype)).sum((1, 2)) / classes
-    return reduced(loss.reshape(()) if input.dim() < 2 else loss, reduction)
+    return _nn.multilabel_margin_loss(input, target, code(reduction))

@@ -9,7 +9,6 @@ from taeda import Tensor
 
 from ._reduction import choose, code
 from ._reduction import reduce as reduced
-from .activation import softplus
 from .distance import pairwise_distance
 
 __all__ = [
@@ -31,7 +30,7 @@ def soft_margin_loss(
 ) -> Tensor:
     """log(1 + exp(-target · x)), where targets are 1 or -1."""
     reduction = choose(size_average, reduce, reduction)
-    return reduced(softplus(-target * input), reduction)
+    return taeda._C._nn.soft_margin_loss(input, target, code(reduction))
 
 
 def hinge_embedding_loss(
@@ -44,9 +43,7 @@ def hinge_embedding_loss(
 ) -> Tensor:
     """x where the target is 1, max(0, margin - x) where it is -1."""
     reduction = choose(size_average, reduce, reduction)
-    zero = taeda.zeros((), dtype=input.dtype, device=input.device)
-    far = taeda.where(target != 1, (margin - input).clamp_min(0), zero)
-    return reduced(far + taeda.where(target != -1, input, zero), reduction)
+    return taeda.hinge_embedding_loss(input, target, margin, code(reduction))
 
 
 def margin_ranking_loss(
@@ -68,7 +65,7 @@ def margin_ranking_loss(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: "
             f"{input1.shape}, input2: {input2.shape}, target: {target.shape} "
         )
-    return reduced((-target * (input1 - input2) + margin).clamp_min(0), reduction)
+    return taeda.margin_ranking_loss(input1, input2, target, margin, code(reduction))
 
 
 def cosine_embedding_loss(
@@ -85,21 +82,7 @@ def cosine_embedding_loss(
     Inputs (N, D) with targets (N), or (D) with one target. Raises RuntimeError for other ranks.
     """
     reduction = choose(size_average, reduce, reduction)
-    if target.dim() > 1:
-        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-    wanted = target.dim() + 1
-    if input1.dim() != wanted or input2.dim() != wanted:
-        raise RuntimeError(
-            f"{target.dim()}D target tensor expects {wanted}D input tensors, but found inputs with sizes "
-            f"{list(input1.shape)} and {list(input2.shape)}."
-        )
-    tiny = 1e-12
-    product = (input1 * input2).sum(-1)
-    lengths = ((input1 * input1).sum(-1) + tiny) * ((input2 * input2).sum(-1) + tiny)
-    cosine = product / lengths.sqrt()
-    zero = taeda.zeros((), dtype=cosine.dtype, device=cosine.device)
-    loss = taeda.where(target == 1, 1 - cosine, zero)
-    return reduced(loss + taeda.where(target == -1, (cosine - margin).clamp_min(0), zero), reduction)
+    return taeda.cosine_embedding_loss(input1, input2, target, margin, code(reduction))
 
 
 def triplet_margin_loss(
@@ -120,11 +103,11 @@ def triplet_margin_loss(
     ValueError unless the margin is positive, RuntimeError if the ranks differ.
     """
     reduction = choose(size_average, reduce, reduction)
-
-    def distance(a: Tensor, b: Tensor) -> Tensor:
-        return pairwise_distance(a, b, p, eps)
-
-    return _triplet(anchor, positive, negative, distance, margin, swap, reduction)
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    return taeda.triplet_margin_loss(
+        anchor, positive, negative, margin, p, eps, swap, code(reduction)
+    )
 
 
 def triplet_margin_with_distance_loss(
@@ -140,18 +123,6 @@ def triplet_margin_with_distance_loss(
     """`triplet_margin_loss` with a distance of one's own (the 2-norm if None)."""
     code(reduction)
     distance = pairwise_distance if distance_function is None else distance_function
-    return _triplet(anchor, positive, negative, distance, margin, swap, reduction)
-
-
-def _triplet(
-    anchor: Tensor,
-    positive: Tensor,
-    negative: Tensor,
-    distance: Callable[[Tensor, Tensor], Tensor],
-    margin: float,
-    swap: bool,
-    reduction: str,
-) -> Tensor:
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
     if not anchor.dim() == positive.dim() == negative.dim():

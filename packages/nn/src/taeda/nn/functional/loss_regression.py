@@ -21,8 +21,8 @@ __all__ = [
     "smooth_l1_loss",
 ]
 
-_mse_loss = taeda._C._nn.mse_loss
-_l1_loss = taeda._C._nn.l1_loss
+_nn = taeda._C._nn
+_mse_loss, _l1_loss = _nn.mse_loss, _nn.l1_loss
 
 
 def _warn_of_broadcast(input: Tensor, target: Tensor) -> None:
@@ -88,11 +88,6 @@ def _expanded(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     return both[0], both[1]
 
 
-def _check_real(name: str, input: Tensor) -> None:
-    if not input.is_floating_point():
-        raise NotImplementedError(f"{name} is not implemented for {input.dtype}")
-
-
 def smooth_l1_loss(
     input: Tensor,
     target: Tensor,
@@ -107,13 +102,7 @@ def smooth_l1_loss(
     """
     _warn_of_broadcast(input, target)
     reduction = choose(size_average, reduce, reduction)
-    if beta < 0:
-        raise RuntimeError(f"smooth_l1_loss does not support negative values for beta, got {beta}")
-    if beta == 0:
-        return _l1_loss(*_expanded(input, target), code(reduction))
-    _check_real("smooth_l1_loss", input)
-    gap = (input - target).abs()
-    return reduced(taeda.where(gap < beta, gap * gap * (0.5 / beta), gap - 0.5 * beta), reduction)
+    return _nn.smooth_l1_loss(*_expanded(input, target), code(reduction), beta)
 
 
 def huber_loss(
@@ -128,14 +117,9 @@ def huber_loss(
     Raises RuntimeError unless delta is positive.
     """
     _warn_of_broadcast(input, target)
-    code(reduction)
-    if delta <= 0:
-        raise RuntimeError(f"huber_loss does not support non-positive values for delta, got {delta}")
-    _check_real("huber_loss", input)
-    gap = (input - target).abs()
-    loss = taeda.where(gap < delta, gap * gap * 0.5, (gap - 0.5 * delta) * delta)
     if weight is None:
-        return reduced(loss, reduction)
+        return _nn.huber_loss(*_expanded(input, target), code(reduction), delta)
+    loss = _nn.huber_loss(*_expanded(input, target), 0, delta)
     return _weighted(loss, weight, input, reduction, average=False)
 
 
@@ -156,16 +140,8 @@ def kl_div(
         )
     batch = reduction == "batchmean"
     reduction = choose(size_average, reduce, "sum" if batch else reduction)
-    if log_target:
-        loss = target.exp() * (target - input)
-    else:
-        loss = taeda.where(target > 0, target * target.clamp_min(_tiny(target)).log(), target * 0) - target * input
-    result = reduced(loss, reduction)
+    result = taeda.kl_div(input, target, code(reduction), log_target=log_target)
     return result / input.size(0) if batch and input.dim() else result
-
-
-def _tiny(x: Tensor) -> float:
-    return taeda.finfo(x.dtype).tiny if x.is_floating_point() else 1
 
 
 def poisson_nll_loss(
@@ -180,13 +156,7 @@ def poisson_nll_loss(
 ) -> Tensor:
     """exp(x) - target · x, or without `log_input` x - target · log(x + eps); `full` adds Stirling's term."""
     reduction = choose(size_average, reduce, reduction)
-    loss = input.exp() - target * input if log_input else input - target * (input + eps).log()
-    if full:
-        several = target > 1
-        safe = taeda.where(several, target, taeda.ones_like(target))
-        stirling = safe * safe.log() - safe + 0.5 * (2 * math.pi * safe).log()
-        loss = loss + taeda.where(several, stirling, taeda.zeros_like(stirling))
-    return reduced(loss, reduction)
+    return taeda.poisson_nll_loss(input, target, log_input, full, eps, code(reduction))
 
 
 def gaussian_nll_loss(

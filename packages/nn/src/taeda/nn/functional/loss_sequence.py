@@ -12,6 +12,7 @@ from taeda.autograd import Function
 
 from ._reduction import code
 from ._reduction import reduce as reduced
+from .padding import pad
 
 __all__ = ["ctc_loss"]
 
@@ -83,7 +84,7 @@ def _padded_labels(targets: Tensor, lengths: Tensor, lp: Tensor) -> Tensor:
                 f"Expected the targets to have {int(lengths.sum())} elements together, but got {targets.numel()}"
             )
         rows = [
-            taeda._C._nn.pad(part, (0, longest - part.numel()))
+            pad(part, (0, longest - part.numel()))
             for part in targets.split(lengths.tolist())
         ]
         padded = taeda.stack(rows) if rows else targets.reshape(0, 0)

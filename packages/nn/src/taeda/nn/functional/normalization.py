@@ -8,6 +8,8 @@ from collections.abc import Sequence
 import taeda
 from taeda import Tensor
 
+from .padding import pad
+
 __all__ = [
     "batch_norm",
     "group_norm",
@@ -65,30 +67,13 @@ def instance_norm(
 
     Raises ValueError for a single value per channel, RuntimeError if there are no statistics to use.
     """
-    if not use_input_stats:
-        if running_mean is None or running_var is None:
-            raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
-        return _batch_norm(input, weight, bias, running_mean, running_var, False, momentum, eps, True)
-    if math.prod(input.shape[2:]) == 1:
+    if use_input_stats and math.prod(input.shape[2:]) == 1:
         raise ValueError(
             f"Expected more than 1 spatial element when training, got input size {list(input.shape)}"
         )
-    samples, channels = input.shape[:2]
-    flat = input.reshape(1, samples * channels, *input.shape[2:])
-    mean, var = (
-        None if kept is None else kept.repeat(samples) for kept in (running_mean, running_var)
+    return taeda.instance_norm(
+        input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, True
     )
-    result = _batch_norm(
-        flat, _repeat(weight, samples), _repeat(bias, samples), mean, var, True, momentum, eps, True
-    )
-    for kept, updated in ((running_mean, mean), (running_var, var)):
-        if kept is not None and updated is not None:
-            kept.copy_(updated.view(samples, channels).mean(0))
-    return result.view(input.shape)
-
-
-def _repeat(vector: Tensor | None, times: int) -> Tensor | None:
-    return None if vector is None else vector.repeat(times)
 
 
 def layer_norm(
@@ -148,6 +133,6 @@ def local_response_norm(
     if input.numel() == 0:
         return input
     square = (input * input).flatten(2).transpose(1, 2)
-    padded = taeda._C._nn.pad(square, (size // 2, (size - 1) // 2))
+    padded = pad(square, (size // 2, (size - 1) // 2))
     mean = padded.unfold(-1, size, 1).mean(-1).transpose(1, 2).reshape(input.shape)
     return input / (mean * alpha + k).pow(beta)

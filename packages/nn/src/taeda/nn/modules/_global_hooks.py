@@ -37,7 +37,7 @@ module_registration: HookTable = OrderedDict()
 backward_is_full: bool | None = None  # None: no backward hook yet
 
 _CALLS = (forward_pre, forward, backward_pre, backward)
-_watchers: list[Callable[[], None]] = []  # told when calls begin to be hooked
+_watchers: list[Callable[[], None]] = []
 
 
 def any_call_hook() -> bool:
@@ -45,9 +45,15 @@ def any_call_hook() -> bool:
     return any(_CALLS)
 
 
-def on_first_call_hook(watcher: Callable[[], None]) -> None:
-    """Call `watcher` after every registration of a hook on calls."""
+def watch_call_hooks(watcher: Callable[[], None]) -> None:
+    """Call `watcher` whenever the answer of `any_call_hook` may have changed."""
     _watchers.append(watcher)
+
+
+def settle() -> None:
+    """Let the watchers look again; the last hook was removed, which nobody is told of."""
+    for watcher in _watchers:
+        watcher()
 
 
 def _add(table: HookTable, hook: Hook, *extra: dict[int, bool]) -> RemovableHandle:
@@ -57,8 +63,7 @@ def _add(table: HookTable, hook: Hook, *extra: dict[int, bool]) -> RemovableHand
         flags[handle.id] = True
     note_change()
     if any(table is calls for calls in _CALLS):
-        for watcher in _watchers:
-            watcher()
+        settle()
     return handle
 
 

@@ -138,6 +138,8 @@ class Hooks(Registration):
 
 def run_hooked(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Global and own pre hooks, forward, global and own hooks, with the backward hooks around."""
+    if "_hooked" not in module.__dict__ and not _global_hooks.any_call_hook():
+        _global_hooks.settle()
     call = _Call(module, args, kwargs)
     try:
         return call.run()

@@ -161,8 +161,8 @@ def _indented(text: str) -> str:
 
 
 def _follow_global_hooks() -> None:
-    """From the first global hook on, every call looks for hooks."""
+    """While there are global hooks, every call looks for hooks."""
     Module._hooked = _global_hooks.any_call_hook()
 
 
-_global_hooks.on_first_call_hook(_follow_global_hooks)
+_global_hooks.watch_call_hooks(_follow_global_hooks)

@@ -1,0 +1,105 @@
+"""Parameters, buffers, and their forms without a shape."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import pytest
+
+import taeda
+from taeda import Tensor, nn
+
+
+def test_a_parameter_shares_memory_and_wants_gradients():
+    data = taeda.zeros(3)
+    made = nn.Parameter(data)
+    data[0] = 7
+    assert isinstance(made, Tensor)
+    assert made.requires_grad and made.is_leaf
+    assert made[0].item() == 7
+
+
+def test_operations_on_a_parameter_give_plain_tensors():
+    made = nn.Parameter(taeda.ones(2))
+    for result in (made + 1, made * made, made.sum(), made.detach(), made.view(2, 1)):
+        assert type(result) is Tensor
+
+
+def test_a_parameter_of_integers_must_not_want_gradients():
+    with pytest.raises(RuntimeError):
+        nn.Parameter(taeda.arange(3))
+    assert not nn.Parameter(taeda.arange(3), requires_grad=False).requires_grad
+
+
+def test_default_parameter_is_empty():
+    assert nn.Parameter().shape == (0,)
+
+
+def test_text_names_the_class():
+    assert repr(nn.Parameter(taeda.ones(2))).startswith("Parameter containing:\ntensor([1., 1.]")
+
+
+def test_copies_and_pickles_keep_class_value_and_flag():
+    made = nn.Parameter(taeda.arange(3.0), requires_grad=False)
+    for other in (copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
+        assert type(other) is nn.Parameter
+        assert other.tolist() == [0, 1, 2]
+        assert not other.requires_grad
+        assert other.data_ptr() != made.data_ptr()
+
+
+def test_attributes_survive_a_pickle():
+    made = nn.Parameter(taeda.ones(1))
+    made.note = "kept"
+    assert pickle.loads(pickle.dumps(made)).note == "kept"
+
+
+def test_data_of_a_subclass_stays_of_that_subclass():
+    class Mine(Tensor):
+        pass
+
+    made = nn.Parameter(taeda.ones(2).as_subclass(Mine))
+    assert type(made) is Mine
+    assert isinstance(made, nn.Parameter)
+    assert not isinstance(taeda.ones(2).as_subclass(Mine), nn.Parameter)
+
+
+def test_a_buffer_is_a_marked_tensor():
+    made = nn.Buffer(taeda.ones(2), persistent=False)
+    assert type(made) is Tensor
+    assert isinstance(made, nn.Buffer)
+    assert not made.persistent
+    assert not isinstance(taeda.ones(2), nn.Buffer)
+
+
+LAZY = [nn.UninitializedParameter, nn.UninitializedBuffer]
+
+
+@pytest.mark.parametrize("kind", LAZY)
+def test_uninitialized_tensors_refuse_shape_and_operations(kind):
+    lazy = kind(dtype=taeda.float64)
+    assert lazy.dtype is taeda.float64
+    assert repr(lazy) == f"<{kind.__name__}>"
+    with pytest.raises(RuntimeError, match="shape of an uninitialized"):
+        lazy.shape
+    with pytest.raises(ValueError, match="uninitialized parameter"):
+        lazy + 1
+
+
+@pytest.mark.parametrize("kind", LAZY)
+def test_materialize_changes_the_object_in_place(kind):
+    lazy = kind()
+    lazy.materialize((2, 3))
+    assert type(lazy) is (nn.Parameter if kind is nn.UninitializedParameter else Tensor)
+    assert lazy.shape == (2, 3)
+    assert lazy.requires_grad == (kind is nn.UninitializedParameter)
+
+
+@pytest.mark.parametrize("kind", LAZY)
+def test_uninitialized_tensors_are_copied_as_such(kind):
+    lazy = kind(dtype=taeda.float64)
+    for other in (copy.deepcopy(lazy), pickle.loads(pickle.dumps(lazy))):
+        assert type(other) is kind
+        assert other.dtype is taeda.float64
+    assert nn.parameter.is_lazy(lazy)
