@@ -25,6 +25,7 @@ __all__ = [
     "check_implementation",
     "check_lr",
     "check_not_negative",
+    "count_steps",
     "evaluate",
     "next_step",
     "number",
@@ -115,6 +116,11 @@ def next_step(state: State) -> float:
     return state["step"]
 
 
+def count_steps(steps: list[Tensor], change: float = 1.0) -> None:
+    """Add to all step counts in one call."""
+    taeda._flat_number_(steps, change, "add")
+
+
 def add_square(total: Tensor, x: Tensor, weight: Any) -> None:
     """total += weight * x * x, where the weight may be a tensor."""
     if isinstance(weight, Tensor):
@@ -150,7 +156,7 @@ def evaluate(closure: Callable[[], Any] | None) -> Any:
 # ---- the step ----
 
 _FUSED_DTYPES = ({taeda.float32}, {taeda.float64})
-_CPU, _STRIDED = taeda.device("cpu"), taeda.strided
+_CPU, _STRIDED = {taeda.device("cpu")}, {taeda.strided}
 
 
 class Algorithm(Optimizer):
@@ -210,7 +216,10 @@ class Algorithm(Optimizer):
         if not params:
             return
         grads = [p.grad for p in params]
-        states = [self._state_of(param, group) for param in params]
+        known = self.state.get
+        states = [known(param) for param in params]
+        if not all(states):
+            states = [self._state_of(param, group) for param in params]
         if group.get("capturable"):
             _check_capturable(params)
         if _may_fuse(group) and self._fuse(params, grads, states, group):
@@ -242,7 +251,7 @@ class Algorithm(Optimizer):
         return found_inf is not None and bool(found_inf.item())
 
     def _step_one(self, param: Tensor, grad: Tensor, state: State, group: Group) -> None:
-        if grad.layout is not _STRIDED:
+        if grad.layout not in _STRIDED:
             self._update_sparse(param, -grad if group.get("maximize") else grad, state, group)
             return
         if group.get("maximize"):
@@ -276,12 +285,9 @@ def _may_fuse(group: Group) -> bool:
 def _all_plain(params: list[Tensor], grads: list[Tensor]) -> bool:
     """Whether these are dense tensors of one native dtype on the cpu."""
     dtypes = {t.dtype for t in params}
-    dtypes.update([t.dtype for t in grads])
-    return (
-        dtypes in _FUSED_DTYPES
-        and {t.device for t in params} == {_CPU}
-        and {t.layout for t in grads} == {_STRIDED}
-    )
+    if dtypes not in _FUSED_DTYPES or {t.dtype for t in grads} != dtypes:
+        return False
+    return {t.device for t in params} == _CPU and {t.layout for t in grads} == _STRIDED
 
 
 def _check_capturable(params: list[Tensor]) -> None:

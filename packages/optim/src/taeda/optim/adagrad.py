@@ -16,6 +16,7 @@ from ._base import (
     check_implementation,
     check_lr,
     check_not_negative,
+    count_steps,
     next_step,
     number,
     step_counter,
@@ -106,6 +107,29 @@ class Adagrad(Algorithm):
         reached = total.sparse_mask(grad)._values().sqrt() + group["eps"]
         step = taeda.sparse_coo_tensor(places, values / reached, grad.shape)
         param.add_(step, alpha=-number(rate))
+
+    def _fused_update(
+        self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group
+    ) -> bool:
+        steps = [state["step"] for state in states]
+        found_inf = getattr(self, "found_inf", None)
+        count_steps(steps)
+        taeda._fused_adagrad_(
+            params,
+            grads,
+            [state["sum"] for state in states],
+            steps,
+            lr=number(group["lr"]),
+            lr_decay=group["lr_decay"],
+            weight_decay=group["weight_decay"],
+            eps=group["eps"],
+            maximize=group["maximize"],
+            grad_scale=getattr(self, "grad_scale", None),
+            found_inf=found_inf,
+        )
+        if found_inf is not None:  # a step left out is not counted
+            count_steps(steps, -found_inf.item())
+        return True
 
 
 def _rate(t: float, group: Group) -> Any:

@@ -18,6 +18,7 @@ from ._base import (
     check_implementation,
     check_lr,
     check_not_negative,
+    count_steps,
     next_step,
     number,
     step_counter,
@@ -122,7 +123,7 @@ class Adam(Algorithm):
         beta1, beta2 = group["betas"]
         found_inf = getattr(self, "found_inf", None)
         operation = taeda._fused_adamw_ if group["decoupled_weight_decay"] else taeda._fused_adam_
-        taeda._foreach_add_(steps, 1)
+        count_steps(steps)
         operation(
             params,
             grads,
@@ -141,7 +142,7 @@ class Adam(Algorithm):
             found_inf=found_inf,
         )
         if found_inf is not None:  # a step left out is not counted
-            taeda._foreach_sub_(steps, found_inf.item())
+            count_steps(steps, -found_inf.item())
         return True
 
 
