@@ -265,6 +265,9 @@ for _name, _kind in _CASTS.items():
     setattr(Tensor, _name, _cast_method(_name, getattr(_core, _kind)))
 
 
+_PYTHON_TYPES: tuple[Any, ...] = (float, int, bool, complex)
+
+
 def _parse_to(
     args: tuple[Any, ...], dtype: Any, device: Any, other: Any
 ) -> tuple[Any, Any, list[Any]]:
@@ -274,7 +277,7 @@ def _parse_to(
         other = rest.pop(0)
     if other is not None:
         return other.dtype, other.device, rest
-    if rest and (isinstance(rest[0], _core.dtype) or rest[0] in (float, int, bool, complex)):
+    if rest and (isinstance(rest[0], _core.dtype) or rest[0] in _PYTHON_TYPES):
         dtype = rest.pop(0)
     elif rest and (
         isinstance(rest[0], (str, _core.device))
@@ -379,34 +382,19 @@ def _set_view_properties() -> None:
 _set_view_properties()
 
 
-def _is_cpu(self: Tensor) -> bool:
-    return self.device.type == "cpu"
-
-
-Tensor.is_cpu = property(_is_cpu, doc="True if the memory is on the cpu.")
-Tensor.is_meta = property(
-    lambda self: self.device.type == "meta", doc="True for a tensor without memory."
+_ABSENT = (
+    *("is_cuda", "is_sparse", "is_sparse_csr", "is_quantized", "is_mkldnn", "is_mps", "is_xpu"),
+    *("is_nested", "is_ipu", "is_xla", "is_mtia", "is_maia", "is_vulkan"),
 )
-for _flag in (
-    "is_cuda",
-    "is_sparse",
-    "is_sparse_csr",
-    "is_quantized",
-    "is_mkldnn",
-    "is_mps",
-    "is_xpu",
-    "is_nested",
-    "is_ipu",
-    "is_xla",
-    "is_mtia",
-    "is_maia",
-    "is_vulkan",
-):
-    setattr(
-        Tensor, _flag, property(lambda self: False, doc="False: no such tensors in this build.")
-    )
-Tensor.name = property(lambda self: None, doc="None: tensors have no names.")
-Tensor.volatile = property(lambda self: False, doc="False; kept for old programs.")
+_PROPERTIES: dict[str, tuple[Callable[[Tensor], Any], str]] = {
+    "is_cpu": (lambda self: self.device.type == "cpu", "True if the memory is on the cpu."),
+    "is_meta": (lambda self: self.device.type == "meta", "True for a tensor without memory."),
+    "name": (lambda self: None, "None: tensors have no names."),
+    "volatile": (lambda self: False, "False; kept for old programs."),
+    **dict.fromkeys(_ABSENT, (lambda self: False, "False: no such tensors in this build.")),
+}
+for _name, (_get, _doc) in _PROPERTIES.items():
+    setattr(Tensor, _name, property(_get, doc=_doc))
 
 
 # ---- in-place changes of geometry ----
@@ -522,7 +510,7 @@ def _torch_function(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any
     return default_torch_function(cls, func, types, args, kwargs or {})
 
 
-Tensor.__torch_function__ = _torch_function
+setattr(Tensor, "__torch_function__", _torch_function)  # noqa: B010 - a method for mypy
 Tensor.__module__ = "taeda"
 
 

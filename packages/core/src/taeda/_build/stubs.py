@@ -96,7 +96,7 @@ def _methods(rows: list[Any], taken: set[str]) -> str:
         for name in (row.schema.name, *row.aliases):
             if "method" in row.variants and name not in taken:
                 groups.setdefault(name, []).extend(_signatures(row, name, method=True))
-            if "inplace" in row.variants and not row.namespace and f"{name}_" not in taken:
+            if row.variants >= {"inplace", "method"} and not row.namespace and f"{name}_" not in taken:
                 groups.setdefault(f"{name}_", []).extend(_in_place(row, f"{name}_", method=True))
     return _overloads(groups, indent="    ")
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from types import ModuleType
 
 if _folder := os.environ.get("TAEDA_NATIVE"):
     __path__.insert(0, _folder)
@@ -14,7 +15,7 @@ if _folder := os.environ.get("TAEDA_NATIVE"):
 from ._core import lib as _lib  # noqa: E402 - after the path is complete
 
 _lib.td_register()
-core = sys.modules["taeda._native.core"]
+core: ModuleType = sys.modules["taeda._native.core"]
 if getattr(core, "failed", False):
     raise ImportError("the compiled core of taeda did not start; the lines above say why")
 

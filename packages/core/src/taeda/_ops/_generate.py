@@ -186,7 +186,7 @@ def _schemas_text(table: list[Row], groups: dict) -> str:
         function = any("function" in r.variants for r in members)
         method = any("method" in r.variants for r in members) and not namespace
         if inplace:
-            method, function = not namespace, function and len(members[0].schema.arguments) > 0
+            function = function and len(members[0].schema.arguments) > 0
         out.append(
             f"    {{{_string(name)}, {_string(namespace)}, {_string(members[0].doc)}, group_{g}, {len(members)}, "
             f"{int(function)}, {int(method)}, {int(inplace)}}},\n"
