@@ -1,11 +1,11 @@
-"""Arithmetic of sliding windows, shared by convolutions, pools, unfold and fold."""
+"""Arithmetic of sliding windows, shared by pools."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["blocks", "sizes_of"]
+__all__ = ["sizes_of"]
 
 
 def sizes_of(name: str, value: Any, count: int) -> tuple[int, ...]:
@@ -18,16 +18,3 @@ def sizes_of(name: str, value: Any, count: int) -> tuple[int, ...]:
         return tuple(int(v) for v in value)
     return (int(value),) * count
 
-
-def blocks(
-    size: Sequence[int],
-    kernel: Sequence[int],
-    dilation: Sequence[int],
-    padding: Sequence[int],
-    stride: Sequence[int],
-) -> tuple[int, ...]:
-    """How many windows fit along each dimension."""
-    return tuple(
-        (n + 2 * p - d * (k - 1) - 1) // s + 1
-        for n, k, d, p, s in zip(size, kernel, dilation, padding, stride, strict=True)
-    )

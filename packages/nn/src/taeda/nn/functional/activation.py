@@ -179,7 +179,12 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     """The first half along `dim` times the sigmoid of the second. Raises RuntimeError if there are no halves."""
     if input.dim() == 0:
         raise RuntimeError("glu does not support scalars because halving size must be even")
-    return _nn.glu(input, dim)
+    if input.size(dim) % 2:
+        raise RuntimeError(
+            f"Halving dimension must be even, but dimension {dim % input.dim()} is size {input.size(dim)}"
+        )
+    first, second = input.chunk(2, dim)
+    return first * second.sigmoid()
 
 
 def _implicit_dim(name: str, ndim: int) -> int:

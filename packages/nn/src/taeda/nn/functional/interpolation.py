@@ -1,8 +1,4 @@
-"""Resampling along the spatial dimensions: every output is a weighted sum of a few neighbours.
-
-The dimensions are resampled one after the other. For each there is a table of neighbours, (outputs,
-taps), and one of weights; what a mode means is how these two are made.
-"""
+"""Resampling along the spatial dimensions."""
 
 from __future__ import annotations
 
@@ -21,6 +17,15 @@ __all__ = ["interpolate", "upsample", "upsample_bilinear", "upsample_nearest"]
 _RANKS = {"linear": 3, "bilinear": 4, "bicubic": 4, "lanczos": 4, "trilinear": 5}
 _ALIGNABLE = ("linear", "bilinear", "bicubic", "trilinear")
 _ANTIALIASED = ("bilinear", "bicubic", "lanczos")
+_OPERATIONS = {  # by mode, number of spatial dimensions, and antialiasing
+    **{("nearest", n, False): f"upsample_nearest{n}d" for n in (1, 2, 3)},
+    **{("nearest-exact", n, False): f"_upsample_nearest_exact{n}d" for n in (1, 2, 3)},
+    ("linear", 1, False): "upsample_linear1d",
+    ("bilinear", 2, False): "upsample_bilinear2d",
+    ("bicubic", 2, False): "upsample_bicubic2d",
+    ("trilinear", 3, False): "upsample_trilinear3d",
+    **{(mode, 2, True): f"_upsample_{mode}2d_aa" for mode in _ANTIALIASED},
+}
 
 
 def interpolate(
@@ -44,7 +49,10 @@ def interpolate(
     _check_sizes(input, wanted)
     if mode == "area":
         return getattr(pooling, f"adaptive_avg_pool{len(spatial)}d")(input, wanted)
-    return _resample_all(input, wanted, scales, mode, bool(align_corners), antialias)
+    run = getattr(taeda._C._nn, _OPERATIONS[mode, len(spatial), antialias])
+    if mode in ("nearest", "nearest-exact"):
+        return run(input, wanted, *scales)
+    return run(input, wanted, bool(align_corners), *scales)
 
 
 def _check_mode(input: Tensor, mode: str, align_corners: bool | None, antialias: bool) -> None:
@@ -110,138 +118,6 @@ def _check_sizes(input: Tensor, wanted: list[int]) -> None:
         raise RuntimeError(
             f"Non-empty {input.dim()}D data tensor expected but got a tensor with sizes {list(input.shape)}"
         )
-
-
-def _resample_all(
-    input: Tensor,
-    wanted: list[int],
-    scales: list[float | None],
-    mode: str,
-    align: bool,
-    antialias: bool,
-) -> Tensor:
-    if mode in ("nearest", "nearest-exact"):
-        result = input
-        for i, (size, scale) in enumerate(zip(wanted, scales, strict=True)):
-            place = _nearest(input.size(2 + i), size, scale, mode == "nearest-exact", input.device)
-            result = result.index_select(2 + i, place)
-        return result
-    if not (input.is_floating_point() or input.dtype == taeda.uint8):
-        raise NotImplementedError(f"interpolate(mode={mode!r}) is not implemented for {input.dtype}")
-    work = taeda.float64 if input.dtype == taeda.float64 else taeda.float32
-    result = input.to(work)
-    for i in reversed(range(len(wanted))):
-        given = (input.size(2 + i), wanted[i], scales[i], align)
-        table = _window_table(*given, mode) if antialias else _taps(*given, mode)
-        result = _resample(result, 2 + i, *table)
-        if input.dtype == taeda.uint8:
-            result = result.round().clamp(0, 255)
-    return result.to(input.dtype)
-
-
-def _resample(x: Tensor, dim: int, places: list[list[int]], weights: list[list[float]]) -> Tensor:
-    """Sums over taps of weights times neighbours along one dimension."""
-    index = taeda.tensor(places, device=x.device)
-    factor = taeda.tensor(weights, dtype=x.dtype, device=x.device)
-    shape = [1] * x.dim()
-    shape[dim] = len(places)
-    total = None
-    for tap in range(index.size(1)):
-        part = x.index_select(dim, index[:, tap]) * factor[:, tap].reshape(shape)
-        total = part if total is None else total + part
-    assert total is not None  # there is always a tap
-    return total
-
-
-def _nearest(size: int, wanted: int, scale: float | None, exact: bool, device: Any) -> Tensor:
-    step = size / wanted if scale is None else 1.0 / scale
-    at = taeda.arange(wanted, dtype=taeda.float32, device=device)
-    if exact:
-        at = at + 0.5
-    return (at * step).floor().to(taeda.int64).clamp_max(size - 1)
-
-
-def _step(size: int, wanted: int, scale: float | None, align: bool) -> float:
-    """How far the source moves for one output."""
-    if align:
-        return (size - 1) / (wanted - 1) if wanted > 1 else 0.0
-    return size / wanted if scale is None else 1.0 / scale
-
-
-def _taps(
-    size: int, wanted: int, scale: float | None, align: bool, mode: str
-) -> tuple[list[list[int]], list[list[float]]]:
-    """Two neighbours for the linear modes, four for the cubic one; at the borders the last one repeats."""
-    step = _step(size, wanted, scale, align)
-    places, weights = [], []
-    for i in range(wanted):
-        at = step * i if align else step * (i + 0.5) - 0.5
-        if mode != "bicubic":
-            at = max(at, 0.0)
-        base = math.floor(at)
-        part = at - base
-        if mode == "bicubic":
-            factors = [_cubic(part + 1), _cubic(part), _cubic(1 - part), _cubic(2 - part)]
-            near = [base - 1, base, base + 1, base + 2]
-        else:
-            factors, near = [1 - part, part], [base, base + 1]
-        places.append([min(max(n, 0), size - 1) for n in near])
-        weights.append(factors)
-    return places, weights
-
-
-def _cubic(x: float, a: float = -0.75) -> float:
-    """The cubic convolution kernel with slope `a` at 1."""
-    x = abs(x)
-    if x <= 1:
-        return ((a + 2) * x - (a + 3)) * x * x + 1
-    return (((x - 5) * x + 8) * x - 4) * a if x < 2 else 0.0
-
-
-def _triangle(x: float) -> float:
-    return max(0.0, 1 - abs(x))
-
-
-def _lanczos(x: float) -> float:
-    """sinc(x) · sinc(x / 3) within ±3."""
-    if x == 0:
-        return 1.0
-    if abs(x) >= 3:
-        return 0.0
-    angle = math.pi * x
-    return 3 * math.sin(angle) * math.sin(angle / 3) / (angle * angle)
-
-
-_FILTERS = {
-    "bilinear": (_triangle, 2),
-    "bicubic": (lambda x: _cubic(x, -0.5), 4),
-    "lanczos": (_lanczos, 6),
-}
-
-
-def _window_table(
-    size: int, wanted: int, scale: float | None, align: bool, mode: str
-) -> tuple[list[list[int]], list[list[float]]]:
-    """All neighbours within the filter's support, which grows when the image shrinks."""
-    kernel, width = _FILTERS[mode]
-    step = _step(size, wanted, scale, align)
-    stretch = max(step, 1.0)
-    support = width / 2 * stretch
-    places, weights = [], []
-    for i in range(wanted):
-        centre = step * (i + 0.5)
-        first = max(int(centre - support + 0.5), 0)
-        end = min(int(centre + support + 0.5), size)
-        factors = [kernel((j - centre + 0.5) / stretch) for j in range(first, end)]
-        total = sum(factors) or 1.0
-        places.append(list(range(first, end)))
-        weights.append([f / total for f in factors])
-    most = max(map(len, places))
-    for near, factors in zip(places, weights, strict=True):
-        missing = most - len(near)
-        near.extend([near[-1] if near else 0] * missing)
-        factors.extend([0.0] * missing)
-    return places, weights
 
 
 # ---- former names ----

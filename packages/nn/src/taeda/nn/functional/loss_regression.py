@@ -169,8 +169,8 @@ def gaussian_nll_loss(
 ) -> Tensor:
     """(log var + (x - target)² / var) / 2; `full` adds log(2π) / 2. The variance counts as at least `eps`.
 
-    Raises ValueError for a negative variance, or one whose size fits neither x nor x without its last
-    dimension (or with 1 there).
+    Raises ValueError for a negative variance, or one whose size is not that of x, with 1 for one dimension or
+    without the last one.
     """
     variance = _variance(input, var)
     if reduction not in ("none", "mean", "sum"):
@@ -191,10 +191,12 @@ def _variance(input: Tensor, var: Tensor | float) -> Tensor:
         if var < 0:
             raise ValueError(f"var has negative entry/entries: {var}")
         return var * taeda.ones_like(input)
-    if var.shape == input.shape or var.dim() == 0:
+    if var.shape == input.shape:
         return var
     if var.shape == input.shape[:-1]:
         return var.unsqueeze(-1)
-    if var.shape[:-1] == input.shape[:-1] and var.shape[-1] == 1:
-        return var
+    if var.dim() == input.dim():
+        different = [v for v, n in zip(var.shape, input.shape, strict=True) if v != n]
+        if different == [1]:  # one dimension broadcasts
+            return var
     raise ValueError(f"var is of incorrect size: {tuple(var.shape)} for input {tuple(input.shape)}")

@@ -44,8 +44,11 @@ def batch_norm(
     """Normalise every channel (dimension 1): by the batch in training, else by the running statistics.
 
     In training the running statistics move towards those of the batch by `momentum`, in place. Raises
-    ValueError in training for a single value per channel.
+    ValueError in training for a single value per channel, or an eps that is not positive.
     """
+    if eps < 0.0 or (training and eps == 0.0):
+        wanted = "positive during training" if training else "non-negative"
+        raise ValueError(f"batch_norm eps must be {wanted}, but got {eps}")
     if training:
         _check_several(input.size(0) * math.prod(input.shape[2:]), input.shape)
     return _batch_norm(

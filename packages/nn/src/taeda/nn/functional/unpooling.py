@@ -212,6 +212,7 @@ def _fractional(
     if samples is None:
         shape = (*batch.shape[:2], count)
         samples = taeda.rand(shape, dtype=input.dtype, device=input.device)
+    samples = samples[: batch.size(0)]
     places = _window_places(samples, size, kernel, wanted)
     taken = batch.flatten(2).gather(2, places.flatten(2)).unflatten(2, places.shape[2:])
     values, chosen = taken.max(-1)
