@@ -15,16 +15,12 @@ share it again when they are loaded.
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
 import mmap as _mmap
 import os
-import zlib
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
 from typing import IO, Any, TypeAlias
 
 import taeda
@@ -55,7 +51,6 @@ _TREE, _TENSORS, _SUMS, _HEADER_SUM, _VERSION = (
     f"taeda.{name}" for name in ("tree", "tensors", "crc32", "header_crc32", "version")
 )
 _NO_SUM = "0" * 8
-_SERIAL_BYTES = 1 << 20  # below this a second thread costs more than it saves
 
 _CODES = {
     "bool": "BOOL",
@@ -229,9 +224,9 @@ def save(
     }
     if isinstance(f, (str, os.PathLike)):
         with atomic_write(f) as file:
-            _write_seekable(file, storages, metadata)
+            _write(file, storages, metadata)
     elif hasattr(f, "write"):
-        _write_stream(f, storages, metadata)
+        _write(f, storages, metadata)
     else:
         raise AttributeError(
             "expected 'f' to be string, path, or a file-like object with a 'write' attribute, "
@@ -261,45 +256,22 @@ def _header_bytes(storages: list[_Storage], sums: list[str], metadata: dict[str,
 
 
 def _sum(data: bytes | memoryview) -> str:
-    return f"{zlib.crc32(data):08x}"
+    return f"{_core.crc32(data):08x}"
 
 
-def _identity(value: Any) -> Any:
-    return value
-
-
-@contextlib.contextmanager
-def _worker(nbytes: int) -> Iterator[Callable[..., Callable[[], Any]]]:
-    """A way to run checksums beside the file operations: `later(function, x)()` is its result."""
-    if nbytes < _SERIAL_BYTES:
-        yield lambda function, x: partial(_identity, function(x))
-        return
-    with ThreadPoolExecutor(1) as pool:
-        yield lambda function, x: pool.submit(function, x).result
-
-
-def _write_seekable(file: Any, storages: list[_Storage], metadata: dict[str, str]) -> None:
-    empty = _header_bytes(storages, [_NO_SUM] * len(storages), metadata)
-    file.seek(len(empty))
-    with _worker(sum(s.end - s.begin for s in storages)) as later:
-        pending = []
-        for storage in storages:
-            pending.append(later(_sum, storage.data()))
-            _write_all(file, storage.data())
-        header = _header_bytes(storages, [result() for result in pending], metadata)
-    file.seek(0)
-    _write_all(file, memoryview(header))
+def _write(file: Any, storages: list[_Storage], metadata: dict[str, str]) -> None:
+    sums = [_sum(storage.data()) for storage in storages]
+    _write_all(file, memoryview(_header_bytes(storages, sums, metadata)))
+    for storage in storages:
+        _write_all(file, storage.data())
 
 
 def _write_all(file: Any, data: memoryview) -> None:
     while data.nbytes:
-        data = data[file.write(data) :]
-
-
-def _write_stream(file: Any, storages: list[_Storage], metadata: dict[str, str]) -> None:
-    file.write(_header_bytes(storages, [_sum(s.data()) for s in storages], metadata))
-    for storage in storages:
-        file.write(storage.data())
+        written = file.write(data)
+        if written is None:  # what an object with `write` need not say
+            return
+        data = data[written:]
 
 
 # ---- loading ----
@@ -448,19 +420,13 @@ def _read_entries(
     file: Any, header: Header, sums: dict[str, str]
 ) -> Iterator[tuple[str, Tensor | None]]:
     """Each entry's bytes, as a tensor with a storage of its own."""
-    entries = sorted(header.entries.items(), key=lambda pair: (pair[1].begin, pair[1].end))
-    with _worker(sum(entry.nbytes for _, entry in entries)) as later:
-        pending = []
-        for name, entry in entries:
-            base = taeda.empty(entry.nbytes, dtype=taeda.uint8)
-            data = memoryview(_core.storage_bytes(base))[: entry.nbytes]
-            _read_into(file, data)
-            if name in sums:
-                pending.append((name, later(_sum, data)))
-            yield name, base
-        for name, result in pending:
-            if result() != sums[name]:
-                raise FormatError(f"entry {name!r} is damaged: its checksum differs")
+    for name, entry in sorted(header.entries.items(), key=lambda pair: pair[1].place):
+        base = taeda.empty(entry.nbytes, dtype=taeda.uint8)
+        data = memoryview(_core.storage_bytes(base))[: entry.nbytes]
+        _read_into(file, data)
+        if sums and _sum(data) != sums[name]:
+            raise FormatError(f"entry {name!r} is damaged: its checksum differs")
+        yield name, base
 
 
 def _read_into(file: Any, data: memoryview) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -56,6 +55,11 @@ class Entry:
     @property
     def nbytes(self) -> int:
         return self.end - self.begin
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Sorts entries as they lie in the file."""
+        return self.begin, self.end
 
 
 @dataclass(frozen=True)
@@ -178,7 +182,7 @@ def _entry(name: str, fields: Any) -> Entry:
 
 def _check_layout(entries: dict[str, Entry], data_bytes: int) -> None:
     position = 0
-    for name, entry in _by_place(entries):
+    for name, entry in sorted(entries.items(), key=lambda pair: pair[1].place):
         if entry.begin != position:
             kind = "overlaps the one before it" if entry.begin < position else "leaves a hole"
             raise FormatError(f"entry {name!r} {kind}: begins at {entry.begin}, not at {position}")
@@ -192,7 +196,3 @@ def _check_layout(entries: dict[str, Entry], data_bytes: int) -> None:
         raise FormatError(
             f"{data_bytes - position} bytes follow the last entry, which nothing describes"
         )
-
-
-def _by_place(entries: dict[str, Entry]) -> Iterable[tuple[str, Entry]]:
-    return sorted(entries.items(), key=lambda pair: (pair[1].begin, pair[1].end))
