@@ -37,9 +37,7 @@ def test_decorators():
 
     assert not plain()
     assert not bare()
-    seen = []
-    for inside in generator():
-        seen.append((inside, taeda.is_grad_enabled()))
+    seen = [(inside, taeda.is_grad_enabled()) for inside in generator()]
     assert seen == [(False, True), (False, True)]
 
 

@@ -1,3 +1,4 @@
+# ruff: noqa: N999 - the name that programs of the field expect
 """Entry points of the core under the name that programs of the field expect; `_nn` holds the operations of nn."""
 
 from __future__ import annotations

@@ -254,5 +254,5 @@ def asarray(
     if copy and shares:
         placed = placed.clone()
     if isinstance(obj, Tensor) and obj.requires_grad and not requires_grad:
-        return placed.detach() if not copy else placed.detach()
+        return placed.detach()
     return placed.requires_grad_(requires_grad) if placed.is_leaf else placed

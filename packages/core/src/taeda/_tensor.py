@@ -302,10 +302,8 @@ def to(
     Forms: to(dtype), to(device, dtype=None), to(other). Differentiable across floating-point dtypes.
     """
     dtype, device, rest = _parse_to(args, dtype, device, other)
-    if rest:
-        non_blocking = rest.pop(0)
-    if rest:
-        copy = rest.pop(0)
+    if len(rest) > 1:  # to(..., non_blocking, copy); a copy between cpu tensors never waits
+        copy = rest[1]
     if device is not None and not isinstance(device, _core.device):
         device = _core.device(device)
     same_dtype = dtype is None or dtype is self.dtype

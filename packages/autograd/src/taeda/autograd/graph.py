@@ -107,7 +107,7 @@ def register_multi_grad_hook(
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
-    state = _MultiHook([t for t in tensors], fn, mode)
+    state = _MultiHook(list(tensors), fn, mode)
     handles = [t.register_hook(state.hook_for(i)) for i, t in enumerate(tensors) if t.requires_grad]
     return _ManyHandles(handles)
 

@@ -12,7 +12,7 @@ from types import ModuleType
 if _folder := os.environ.get("TAEDA_NATIVE"):
     __path__.insert(0, _folder)
 
-from ._core import lib as _lib  # noqa: E402 - after the path is complete
+from ._core import lib as _lib  # after the path is complete
 
 _lib.td_register()
 core: ModuleType = sys.modules["taeda._native.core"]

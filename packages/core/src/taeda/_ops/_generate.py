@@ -198,8 +198,7 @@ def _schemas_text(table: list[Row], groups: dict) -> str:
 def _entries_text(groups: dict) -> str:
     """A C entry point per Python name: what METH_FASTCALL needs to know which op it is."""
     out = ["/* generated from the op table; included once by dispatch.c */\n"]
-    for g in range(len(groups)):
-        out.append(f"TD_ENTRY({g})\n")
+    out += [f"TD_ENTRY({g})\n" for g in range(len(groups))]
     out.append("static const td_entry td_entries[] = {\n")
     out += [f"    {{td_call_function_{g}, td_call_method_{g}}},\n" for g in range(len(groups))]
     out.append("};\n")

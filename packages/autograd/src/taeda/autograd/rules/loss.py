@@ -58,7 +58,9 @@ def _of_difference(name: str, parameter: str, curvature: Curvature) -> None:
     """Both rules of a loss of self - target, whose parameter (if any) is called `parameter`."""
     backward = getattr(_nn, f"{name}_backward")
 
-    def first(grads: Any, needs: Any, self: Tensor, target: Tensor, reduction: int, *rest: float) -> Any:
+    def first(
+        grads: Any, needs: Any, self: Tensor, target: Tensor, reduction: int, *rest: float
+    ) -> Any:
         made = backward(grads[0], self, target, reduction, *rest)
         return (made if needs[0] else None, -made if needs[1] else None)
 
@@ -86,21 +88,33 @@ def _register(name: str, parameter: str, first: Callable, second: Callable) -> N
     """Register under the argument names of the schema, with or without a parameter."""
     forward, again = rule_joint(name, differentiable_results=1), rule_joint(f"{name}_backward")
     if parameter == "beta":
-        forward(lambda grads, needs, self, target, reduction, beta: first(grads, needs, self, target, reduction, beta))
+        forward(
+            lambda grads, needs, self, target, reduction, beta: first(
+                grads, needs, self, target, reduction, beta
+            )
+        )
         again(
             lambda grads, needs, grad_output, self, target, reduction, beta: second(
                 grads, needs, grad_output, self, target, reduction, beta
             )
         )
     elif parameter == "delta":
-        forward(lambda grads, needs, self, target, reduction, delta: first(grads, needs, self, target, reduction, delta))
+        forward(
+            lambda grads, needs, self, target, reduction, delta: first(
+                grads, needs, self, target, reduction, delta
+            )
+        )
         again(
             lambda grads, needs, grad_output, self, target, reduction, delta: second(
                 grads, needs, grad_output, self, target, reduction, delta
             )
         )
     else:
-        forward(lambda grads, needs, self, target, reduction: first(grads, needs, self, target, reduction))
+        forward(
+            lambda grads, needs, self, target, reduction: first(
+                grads, needs, self, target, reduction
+            )
+        )
         again(
             lambda grads, needs, grad_output, self, target, reduction: second(
                 grads, needs, grad_output, self, target, reduction
@@ -116,9 +130,7 @@ _of_difference("huber_loss", "delta", _huber_curvature)
 # ---- other pair losses: slope, curvature, and the derivatives by the target ----
 
 
-def _of_pair(
-    name: str, by_target: Callable, curvature: Callable, mixed: Callable
-) -> None:
+def _of_pair(name: str, by_target: Callable, curvature: Callable, mixed: Callable) -> None:
     """f(x, t) with df/dt = by_target, d²f/dx² = curvature, d²f/dxdt = mixed."""
     backward = getattr(_nn, f"{name}_backward")
 
@@ -219,9 +231,9 @@ def _nll(
 rule(
     "nll_loss_backward",
     # linear in grad_output with the same coefficients as the loss in self
-    grad_output=lambda grad, target, weight, reduction, ignore_index: (
-        _nn.nll_loss_forward(grad, target, weight, reduction, ignore_index)[0]
-    ),
+    grad_output=lambda grad, target, weight, reduction, ignore_index: _nn.nll_loss_forward(
+        grad, target, weight, reduction, ignore_index
+    )[0],
     self=lambda grad: taeda.zeros_like(grad),
 )
 

@@ -77,3 +77,67 @@ for _n in (1, 2, 3):
     _max_pool(_n)
     _avg_pool(_n)
     _adaptive_avg_pool(_n)
+
+# ---- padding ----
+rule("constant_pad_nd", self=lambda grad, pad: taeda.constant_pad_nd(grad, [-n for n in pad], 0))
+
+
+# ---- resampling: linear in its input, so the gradient of the gradient is the operator itself ----
+def _upsample_aligned(name: str) -> None:
+    forward, backward = getattr(_nn, name), getattr(_nn, f"{name}_backward")
+    if name.endswith("1d"):
+        rule(name, self=lambda grad, self_shape, output_size, align_corners, scales:
+             backward(grad, output_size, self_shape, align_corners, scales))  # fmt: skip
+        rule(f"{name}_backward", grad_output=lambda grad, output_size, align_corners, scales:
+             forward(grad, output_size, align_corners, scales))  # fmt: skip
+    elif name.endswith("3d"):
+        rule(name, self=lambda grad, self_shape, output_size, align_corners, scales_d, scales_h, scales_w:
+             backward(grad, output_size, self_shape, align_corners, scales_d, scales_h, scales_w))  # fmt: skip
+        rule(f"{name}_backward", grad_output=lambda grad, output_size, align_corners, scales_d, scales_h, scales_w:
+             forward(grad, output_size, align_corners, scales_d, scales_h, scales_w))  # fmt: skip
+    else:
+        rule(name, self=lambda grad, self_shape, output_size, align_corners, scales_h, scales_w:
+             backward(grad, output_size, self_shape, align_corners, scales_h, scales_w))  # fmt: skip
+        rule(f"{name}_backward", grad_output=lambda grad, output_size, align_corners, scales_h, scales_w:
+             forward(grad, output_size, align_corners, scales_h, scales_w))  # fmt: skip
+
+
+def _upsample_nearest(stem: str) -> None:
+    one, two, three = (
+        (getattr(_nn, f"{stem}{n}d"), getattr(_nn, f"{stem}{n}d_backward")) for n in (1, 2, 3)
+    )
+    rule(
+        f"{stem}1d",
+        self=lambda grad, self_shape, output_size, scales: one[1](
+            grad, output_size, self_shape, scales
+        ),
+    )
+    rule(
+        f"{stem}1d_backward",
+        grad_output=lambda grad, output_size, scales: one[0](grad, output_size, scales),
+    )
+    rule(f"{stem}2d", self=lambda grad, self_shape, output_size, scales_h, scales_w:
+         two[1](grad, output_size, self_shape, scales_h, scales_w))  # fmt: skip
+    rule(f"{stem}2d_backward", grad_output=lambda grad, output_size, scales_h, scales_w:
+         two[0](grad, output_size, scales_h, scales_w))  # fmt: skip
+    rule(f"{stem}3d", self=lambda grad, self_shape, output_size, scales_d, scales_h, scales_w:
+         three[1](grad, output_size, self_shape, scales_d, scales_h, scales_w))  # fmt: skip
+    rule(f"{stem}3d_backward", grad_output=lambda grad, output_size, scales_d, scales_h, scales_w:
+         three[0](grad, output_size, scales_d, scales_h, scales_w))  # fmt: skip
+
+
+for _name in ("upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d", "upsample_bicubic2d",
+              "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa", "_upsample_lanczos2d_aa"):  # fmt: skip
+    _upsample_aligned(_name)
+_upsample_nearest("upsample_nearest")
+_upsample_nearest("_upsample_nearest_exact")
+
+# ---- windows as columns ----
+rule("im2col", self=lambda grad, self_shape, kernel_size, dilation, padding, stride:
+     _nn.col2im(grad, self_shape[-2:], kernel_size, dilation, padding, stride))  # fmt: skip
+rule(
+    "col2im",
+    self=lambda grad, kernel_size, dilation, padding, stride: _nn.im2col(
+        grad, kernel_size, dilation, padding, stride
+    ),
+)
