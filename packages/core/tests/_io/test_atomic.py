@@ -6,6 +6,7 @@ import os
 import stat
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -97,3 +98,20 @@ def test_the_file_of_a_writer_at_work_is_left_alone(tmp_path):
         assert path.read_bytes() == b"quick"
     assert path.read_bytes() == b"slow"
     assert os.listdir(tmp_path) == ["a"]
+
+
+def test_a_large_file_is_replaced_and_freed(tmp_path):
+    path = tmp_path / "a"
+    for fill in (b"x", b"y"):
+        with atomic_write(path) as file:
+            file.write(fill * (9 << 20))
+    assert path.read_bytes()[:2] == b"yy"
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread():
+            thread.join(10)
+    held = [
+        os.readlink(f"/proc/self/fd/{fd}")
+        for fd in os.listdir("/proc/self/fd")
+        if fd.isdigit() and os.path.islink(f"/proc/self/fd/{fd}")
+    ]
+    assert not [name for name in held if str(path) in name]

@@ -13,11 +13,14 @@ import glob
 import os
 import secrets
 import stat
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
 __all__ = ["atomic_write"]
+
+_LARGE = 8 << 20
 
 
 @contextlib.contextmanager
@@ -43,12 +46,28 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             if mode is not None:
                 os.fchmod(file.fileno(), stat.S_IMODE(mode))
             os.fsync(file.fileno())
-            os.replace(temporary, target)
+            _replace(temporary, target)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
             temporary.unlink()
         raise
     _sync_folder(target.parent)
+
+
+def _replace(temporary: Path, target: Path) -> None:
+    """Rename; a large old file is freed beside the program, for that takes as long as writing one."""
+    try:
+        old = os.open(target, os.O_RDONLY)
+    except OSError:  # none there, or none to be read: nothing to hold
+        os.replace(temporary, target)
+        return
+    try:
+        os.replace(temporary, target)
+    finally:
+        if os.fstat(old).st_size < _LARGE:
+            os.close(old)
+        else:
+            threading.Thread(target=os.close, args=(old,)).start()
 
 
 def _mode_of(target: Path) -> int | None:
