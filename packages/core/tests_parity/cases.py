@@ -81,7 +81,7 @@ x[True] ; x[False] ; x[None, b] ; m[i] ; v[i] ; c[None] ; c[...] ; x[2] ; x[0, 0
 x.gather(2, i[:, :, None].expand(2, 3, 2)) ; m.gather(0, i) ; m.index_select(1, i[0]) ; v.take(i) ; x.masked_select(b) ; t.nonzero(x) ; b.nonzero()
 m.scatter(0, i, 2.5) ; m.scatter(1, i, m[:2, :3]) ; m.scatter_add(0, i, m[:2, :3]) ; m.index_add(0, i[0], m) ; m.index_fill(1, i[0], 2) ; m.index_copy(0, t.tensor([0, 2]), m[:2])
 m.scatter_reduce(0, i, m[:2, :3], 'amax') ; m.scatter_reduce(0, i, m[:2, :3], 'sum', include_self=False) ; t.index_put(m, (i[0],), v) ; t.take_along_dim(m, i, 0)
-x.sort() ; x.sort(1) ; x.sort(dim=1, descending=True, stable=True) ; p.argsort(stable=True) ; p.topk(2) ; p.topk(2, 1, largest=False) ; p.kthvalue(2) ; t.unique(x) ; t.searchsorted(t.arange(5.0), p)
+x.sort() ; x.sort(1) ; x.sort(dim=1, descending=True, stable=True) ; p.argsort(stable=True)
 m.gather(0, m) ; m.gather(2, i) ; m.index_select(0, i) ; m.scatter(0, i, v) ; x.topk(5) ; x.sort(3) ; t.bincount(i.flatten()) ; F.one_hot(i) ; F.one_hot(i, 5) ; F.embedding(i, m)
 """
 
@@ -89,7 +89,7 @@ MATMUL = """
 m @ n ; x @ n ; x @ v ; v @ n ; v @ w ; t.mm(m, n) ; t.bmm(x, x.mT) ; t.matmul(x, n) ; m.mv(v) ; v.dot(w) ; t.outer(v, w) ; t.inner(v, w)
 t.addmm(m[:, :1], m, n[:, :4]) ; t.addmm(m, m, s, beta=0.5, alpha=2) ; t.addmv(m[:, 0], m, v) ; t.baddbmm(x, x @ s, s.expand(2, 4, 4)) ; F.linear(x, s) ; F.linear(x, s, v) ; F.linear(v, s, v)
 t.einsum('ij,jk->ik', m, n) ; t.einsum('bij,jk->bk', x, n) ; t.einsum('ii', s) ; t.einsum('ij->ji', m) ; t.einsum('i,j->ij', v, w) ; t.einsum('b...,b...->...', x, y) ; t.tensordot(x, n, 1) ; t.tensordot(x, y, ([0, 1], [0, 1]))
-t.kron(v, w) ; t.linalg.multi_dot([m, n]) ; t.chain_matmul(m, n) ; s.trace() ; t.matrix_power(s, 2) ; m.t() @ m ; x.mT @ x ; e @ e.t() ; e.t() @ e
+t.kron(v, w) ; t.linalg.multi_dot([m, n]) ; m.t() @ m ; x.mT @ x ; e @ e.t() ; e.t() @ e
 m @ m ; x @ x ; v @ m ; t.mm(x, n) ; t.bmm(m, n) ; v.dot(m) ; c @ v ; m @ n.double() ; F.linear(x, m[:, :3])
 F.scaled_dot_product_attention(x, y, p) ; F.scaled_dot_product_attention(x, x, x, is_causal=True) ; F.scaled_dot_product_attention(x, y, p, attn_mask=b[:, :, :3]) ; F.scaled_dot_product_attention(x, y, p, scale=0.3)
 """
@@ -104,7 +104,7 @@ F.conv2d(g, g[:1, :, :3, :3]) ; F.conv2d(g, g[:, :, :3, :3], v[:2], stride=2, pa
 F.conv2d(g, g[:1, :1, :3, :3].expand(4, 1, 3, 3), groups=4, padding=1) ; F.conv1d(x.mT, x.mT[:, :, :2]) ; F.conv1d(x.mT, x.mT[:, :, :3], v[:2], padding=1) ; F.conv2d(g[0], g[:, :, :3, :3]) ; F.conv2d(g, g[:, :3, :3, :3]) ; F.conv_transpose2d(g, g[:, :, :3, :3].transpose(0, 1), stride=2)
 F.max_pool2d(g, 2) ; F.max_pool2d(g, 3, 2, 1) ; F.max_pool2d(g, 2, return_indices=True) ; F.avg_pool2d(g, 2) ; F.avg_pool2d(g, 3, 2, 1) ; F.avg_pool2d(g, 3, 2, 1, count_include_pad=False) ; F.max_pool1d(x, 2) ; F.avg_pool1d(x, 2) ; F.max_pool2d(g, 3, 2, ceil_mode=True)
 F.adaptive_avg_pool2d(g, 1) ; F.adaptive_avg_pool2d(g, (2, 3)) ; F.adaptive_max_pool2d(g, 2) ; F.adaptive_avg_pool1d(x, 3) ; F.dropout(x, 0.0) ; F.dropout(x, 0.5, training=False) ; F.embedding(i, m, padding_idx=1) ; F.glu(x) ; F.cosine_similarity(x, y) ; F.pairwise_distance(m, m + 1)
-F.max_pool2d(g, 7) ; F.layer_norm(x, (3,)) ; F.cross_entropy(m, i) ; F.nll_loss(m, i[0] + 9) ; F.dropout(x, 1.5) ; F.mse_loss(x, v) ; F.prelu(g, v.abs()) ; F.softmin(x, 1) ; F.unfold(g, 2) ; F.interpolate(g, scale_factor=2)
+p.topk(2) ; p.topk(2, 1, largest=False) ; p.kthvalue(2) ; t.searchsorted(t.arange(5.0), p) ; F.max_pool2d(g, 7) ; F.layer_norm(x, (3,)) ; F.cross_entropy(m, i) ; F.nll_loss(m, i[0] + 9) ; F.dropout(x, 1.5) ; F.mse_loss(x, v) ; F.prelu(g, v.abs()) ; F.softmin(x, 1) ; F.unfold(g, 2) ; F.interpolate(g, scale_factor=2)
 """
 
 CREATION = """
