@@ -84,7 +84,7 @@ def stripes(count: int, seed: int) -> TensorDataset:
     return TensorDataset(taeda.from_numpy(pictures.astype(np.float32)), taeda.from_numpy(labels))
 
 
-def train(model: nn.Module, data: TensorDataset, size: int = 32, lr: float = 0.02) -> list[float]:
+def train(model: nn.Module, data: TensorDataset, size: int = 32, lr: float = 0.05) -> list[float]:
     """One pass over `data`; return the loss of every batch."""
     loader = DataLoader(data, batch_size=size, drop_last=True)
     optimizer = taeda.optim.SGD(
@@ -114,7 +114,7 @@ def accuracy(model: nn.Module, data: TensorDataset, size: int = 64) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--pictures", type=int, default=1024)
+    parser.add_argument("--pictures", type=int, default=2048)
     parser.add_argument(
         "--width", type=int, default=64, help="of the first stage; 64 is a ResNet-18"
     )

@@ -37,7 +37,7 @@ def test_resnet18():
     theirs, ours = curves(
         "examples/resnet18/train.py",
         lambda module: module.ResNet18(width),
-        lambda module, model: module.train(model, module.stripes(pictures, seed=1)),
+        lambda module, model: module.train(model, module.stripes(pictures, seed=1), lr=0.02),
     )
     np.testing.assert_allclose(ours[:3], theirs[:3], rtol=1e-3)
     np.testing.assert_allclose(ours, theirs, rtol=0.15, atol=0.05)
