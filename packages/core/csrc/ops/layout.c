@@ -80,3 +80,15 @@ td_status td_empty_format(td_tensor **out, const td_tensor *like, td_dtype dtype
     TD_TRY(td_numel(like->ndim, like->sizes, &numel));
     return td_tensor_empty_strided(out, dtype, device, like->ndim, like->sizes, strides);
 }
+
+td_status td_match_channels_last(td_tensor **out, const td_tensor *like)
+{
+    td_tensor *again;
+    if (td_is_contiguous(like) || !td_is_channels_last(like) || (*out)->ndim != like->ndim) return TD_OK;
+    TD_TRY(td_empty_format(&again, *out, (td_dtype)(*out)->dtype, (td_device)(*out)->device,
+                           like->ndim == 4 ? TD_CHANNELS_LAST : TD_CHANNELS_LAST_3D));
+    td_status status = td_is_meta(*out) ? TD_OK : td_copy(again, *out);
+    td_tensor_free(status == TD_OK ? *out : again);
+    if (status == TD_OK) *out = again;
+    return status;
+}

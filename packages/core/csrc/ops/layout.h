@@ -18,4 +18,7 @@ td_status td_has_format(const td_tensor *self, td_memory_format format, bool *ou
 /* A new tensor of the sizes of `like` in `format`. */
 td_status td_empty_format(td_tensor **out, const td_tensor *like, td_dtype dtype, td_device device, td_memory_format format);
 
+/* If `like` is laid out in channels_last and not row-major, so becomes *out (a tensor of its rank, replaced). */
+td_status td_match_channels_last(td_tensor **out, const td_tensor *like);
+
 #endif

@@ -131,21 +131,6 @@ static void run(job *j, int64_t units, double unit)
 
 static double window_work(const td_pool *p) { return (double)(p->window[0] * p->window[1] * p->window[2]); }
 
-static bool wants_channels_last(const td_tensor *self) { return !td_is_contiguous(self) && td_is_channels_last(self); }
-
-/* An input in channels_last gives an output in it. */
-static td_status restore_format(td_tensor **out, const td_tensor *self)
-{
-    td_tensor *again;
-    if (!wants_channels_last(self)) return TD_OK;
-    TD_TRY(td_empty_format(&again, *out, (td_dtype)(*out)->dtype, (td_device)(*out)->device,
-                           self->ndim == 4 ? TD_CHANNELS_LAST : TD_CHANNELS_LAST_3D));
-    td_status status = td_is_meta(self) ? TD_OK : td_copy(again, *out);
-    td_tensor_free(status == TD_OK ? *out : again);
-    if (status == TD_OK) *out = again;
-    return status;
-}
-
 static td_status run_forward(td_call *call, const pooling *p, td_pool_forward forward, double unit, bool indices)
 {
     td_tensor *dense;
@@ -158,8 +143,8 @@ static td_status run_forward(td_call *call, const pooling *p, td_pool_forward fo
         run(&j, p->planes * p->pool.out[0] * p->pool.out[1], unit * (double)p->pool.out[2]);
         td_tensor_free(dense);
     }
-    TD_TRY(restore_format(OUT, SELF));
-    return indices ? restore_format(&call->out[1], SELF) : TD_OK;
+    TD_TRY(td_match_channels_last(OUT, SELF));
+    return indices ? td_match_channels_last(&call->out[1], SELF) : TD_OK;
 }
 
 /* (grad, self, ...) */
@@ -170,7 +155,7 @@ static td_status run_backward(td_call *call, const pooling *p, td_pool_backward 
     if (!backward) return no_kernel(p, self);
     TD_TRY(check_gradient(p, SELF, self));
     TD_TRY(td_tensor_empty(OUT, (td_dtype)self->dtype, (td_device)self->device, self->ndim, self->sizes));
-    if (td_is_meta(self) || self->numel == 0) return restore_format(OUT, self);
+    if (td_is_meta(self) || self->numel == 0) return td_match_channels_last(OUT, self);
     TD_TRY(td_contiguous(&grad, SELF));
     td_status status = td_contiguous(&dense, self);
     if (status == TD_OK) {
@@ -179,7 +164,7 @@ static td_status run_backward(td_call *call, const pooling *p, td_pool_backward 
         td_tensor_free(dense);
     }
     td_tensor_free(grad);
-    return status == TD_OK ? restore_format(OUT, self) : status;
+    return status == TD_OK ? td_match_channels_last(OUT, self) : status;
 }
 
 /* ---- max pooling: kernel_size, stride, padding, dilation, ceil_mode from argument `at` on ---- */
