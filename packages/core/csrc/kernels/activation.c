@@ -6,8 +6,7 @@
 /* numbers that stand both for float and double vectors */
 #define C(value) vset(x, value)
 
-/* 1 + erf(x/sqrt 2), and its half: the normal distribution function */
-#define VPHI(x) ((C(1) + verf((x) * C(0.70710678118654752))) * C(0.5))
+/* the normal density */
 #define VDENSITY(x) (vexp((x) * (x) * C(-0.5)) * C(0.39894228040143268))
 /* the argument of the logistic curve in gelu's tanh form, and its derivative */
 #define GELU_ARG(x) ((x) * C(1.5957691216057308) * vfma((x) * (x), C(0.044715), C(1)))
@@ -30,7 +29,7 @@
       vsel(vgt(x, vzero(x)), x * scale, vexpm1(x * in_scale) * alpha * scale))                                          \
     X(selu, , vsel(vgt(x, vzero(x)), x * C(SELU_SCALE), vexpm1(x) * C(SELU_ALPHA * SELU_SCALE)))                        \
     X(celu, vec alpha = VARG(1), vsel(vgt(x, vzero(x)), x, vexpm1(x / alpha) * alpha))                                  \
-    X(gelu_erf, , x * VPHI(x))                                                                                          \
+    X(gelu_erf, , x * vnormal(x))                                                                                          \
     X(gelu_tanh, , x * vsigmoid(GELU_ARG(x)))                                                                           \
     X(silu, , x / (C(1) + vexp(-x)))                                                                                    \
     X(mish, , __extension__({ vec w = MISH_W(x); vsel(vgt(x, C(20)), x, x * (w / (w + C(2)))); }))                      \
@@ -55,7 +54,7 @@
     X(hardtanh_backward, vec low = VARG(2); vec high = VARG(3),                                                         \
       vsel(vle(y, low), vzero(x), vsel(vge(y, high), vzero(x), x)))                                                     \
     X(leaky_relu_backward, vec slope = VARG(2), vsel(vgt(y, vzero(x)), x, x * slope))                                   \
-    X(gelu_erf_backward, , x * vfma(y, VDENSITY(y), VPHI(y)))                                                           \
+    X(gelu_erf_backward, , x * vfma(y, VDENSITY(y), vnormal(y)))                                                           \
     X(gelu_tanh_backward, ,                                                                                             \
       __extension__({ vec s = vsigmoid(GELU_ARG(y)); x * (s + y * SIGMOID_SLOPE(s) * GELU_ARG_SLOPE(y)); }))            \
     X(silu_backward, , __extension__({ vec s = vsigmoid(y); x * s * vfma(y, C(1) - s, C(1)); }))                        \

@@ -81,12 +81,18 @@ VROWS(pow_minus_2, 1, , vset(x, 1) / (x * x))
 POW_ROWS(f32)
 POW_ROWS(f64)
 
-/* The exponent of a walk whose second operand repeats one number: only then is it the same in every row. */
+/* a Python number, the same for the whole walk; pow of a tensor follows C to the last sign of zero */
+static bool is_number(const void *context, int k)
+{
+    const td_arg *arg = (const td_arg *)context + k;
+    return arg->kind == TD_ARG_TENSOR && (arg->tensor->flags & TD_FLAG_WRAPPED);
+}
+
 #define POW_LOOP(suffix, dtype, row_suffix, LOAD)                                                            \
     TD_LOOP(pow_rows_##suffix, pow_general_##row_suffix##_row, dtype, dtype, dtype)                          \
     static void pow_##suffix(char *const *data, const int64_t *strides, int64_t n, const void *context)      \
     {                                                                                                        \
-        td_row easy = strides[2] == 0 && n > 0 ? easy_power_##row_suffix(LOAD(data[2])) : NULL;              \
+        td_row easy = strides[2] == 0 && n > 0 && is_number(context, 1) ? easy_power_##row_suffix(LOAD(data[2])) : NULL;              \
         static const uint8_t dtypes[] = {dtype, dtype};                                                      \
         if (easy)                                                                                            \
             td_drive(easy, 1, dtypes, data, strides, n, context);                                            \

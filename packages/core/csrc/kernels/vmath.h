@@ -1,17 +1,23 @@
-/* vmath.h - exponentials, logarithms and what is made of them, on vectors of float (within 2.5 units in the last place)
- * and of double (within 2). Infinities, NaN and denormals come out as in C. The same formulas serve every instruction set;
- * quotients are real divisions, so results do not depend on it either (but for the processors without fused products).
- * Polynomials: near-minimax fits; their error is given relative to the function. */
+/* vmath.h - exponentials, logarithms and what is made of them, on vectors of float (within 3 units in the last place,
+ * tanh 5, erfc and tan 4) and of double (within 2.5, tan 4). Infinities, NaN and denormals come out as in C.
+ *
+ * The same formulas serve every instruction set, and quotients are real divisions, so results do not depend on it
+ * (but for processors without fused products). Polynomials are near-minimax fits; their error, relative to the
+ * function, stands beside them. */
 #ifndef TD_VMATH_H
 #define TD_VMATH_H
 #include "vec.h"
 
-/* Horner's scheme: c[0] + c[1] x + ... */
-#define VPOLY(x, c)                                                                      \
-    __extension__({                                                                      \
-        __typeof__(x) p_ = vset(x, (c)[sizeof(c) / sizeof *(c) - 1]);                    \
-        for (int k_ = (int)(sizeof(c) / sizeof *(c)) - 2; k_ >= 0; k_--) p_ = vfma(p_, x, vset(x, (c)[k_])); \
-        p_;                                                                              \
+/* c[0] + c[1] x + ...: even and odd powers apart, as two short chains of products finish sooner than a long one */
+#define VPOLY(x, c)                                                                                     \
+    __extension__({                                                                                     \
+        enum { last_ = (int)(sizeof(c) / sizeof *(c)) - 1 };                                            \
+        __typeof__(x) square_ = (x) * (x), one_ = vset(x, (c)[last_]), two_ = vset(x, (c)[last_ - 1]);  \
+        for (int k_ = last_ - 2; k_ >= 0; k_ -= 2) {                                                    \
+            one_ = vfma(one_, square_, vset(x, (c)[k_]));                                               \
+            if (k_ > 0) two_ = vfma(two_, square_, vset(x, (c)[k_ - 1]));                               \
+        }                                                                                               \
+        last_ % 2 ? vfma(one_, x, two_) : vfma(two_, x, one_);                                          \
     })
 
 /* ---- scaling by powers of two, and taking numbers apart ---- */
@@ -70,11 +76,12 @@ VFN vd vd_apart(vd x, vd *e)
 
 /* ---- exponentials ---- */
 
-/* e^x - 1 = 2^n (1 + result) - 1, for x within the range where 2^n is finite */
+/* e^x = 2^n (1 + result), for x within the range where 2^n is finite. Adding 1.5 * 2^23 leaves the nearest integer in the
+ * low bits: sooner done than a rounding instruction. */
 VFN vf vf_exp_core(vf x, vf *n)
 {
     static const float c[] = {0.49999994f, 0.166665196f, 0.0416683927f, 0.00836878084f, 0.00138144649f}; /* 2e-8 */
-    *n = vf_round(x * 1.44269504f);
+    *n = vf_fma(x, vf_set(1.44269504f), vf_set(0x1.8p23f)) - 0x1.8p23f;
     vf r = vf_fma(*n, vf_set(-0.693359375f), x);
     r = vf_fma(*n, vf_set(2.12194440e-4f), r);
     return vf_fma(r * r, VPOLY(r, c), r);
@@ -85,26 +92,29 @@ VFN vd vd_exp_core(vd x, vd *n)
                                0.0013888888888883711, 0.00019841269875002279, 2.4801587325677461e-05,
                                2.7557255170000888e-06, 2.7557273478718582e-07, 2.5105312729622103e-08,
                                2.0914755325893202e-09}; /* 3e-19 */
-    *n = vd_round(x * 1.4426950408889634);
+    *n = vd_fma(x, vd_set(1.4426950408889634), vd_set(0x1.8p52)) - 0x1.8p52;
     vd r = vd_fma(*n, vd_set(-0x1.62e42fee00000p-1), x);
     r = vd_fma(*n, vd_set(-0x1.a39ef35793c76p-33), r);
     return vd_fma(r * r, VPOLY(r, c), r);
 }
 
-/* The order of arguments keeps NaN. */
-VFN vf vf_exp_range(vf x) { return vf_min(vf_set(89), vf_max(vf_set(-105), x)); }
-VFN vd vd_exp_range(vd x) { return vd_min(vd_set(710), vd_max(vd_set(-746), x)); }
-
+/* Clamping would come before all else; choosing the results of what is out of range happens beside the rest. */
 VFN vf vf_exp(vf x)
 {
-    vf n, p = vf_exp_core(vf_exp_range(x), &n);
-    return vf_scale(p + 1.0f, n);
+    vf n, p = vf_exp_core(x, &n), y = vf_scale(p + 1.0f, n);
+    y = vf_sel(vf_lt(x, vf_set(-104)), vf_set(0), y);
+    return vf_sel(vf_gt(x, vf_set(88.8f)), vf_set(INFINITY), y);
 }
 VFN vd vd_exp(vd x)
 {
-    vd n, p = vd_exp_core(vd_exp_range(x), &n);
-    return vd_scale(p + 1.0, n);
+    vd n, p = vd_exp_core(x, &n), y = vd_scale(p + 1.0, n);
+    y = vd_sel(vd_lt(x, vd_set(-746)), vd_set(0), y);
+    return vd_sel(vd_gt(x, vd_set(709.9)), vd_set(INFINITY), y);
 }
+
+/* within what scaling in two steps can do; the order of arguments keeps NaN */
+VFN vf vf_exp_range(vf x) { return vf_min(vf_set(89), vf_max(vf_set(-105), x)); }
+VFN vd vd_exp_range(vd x) { return vd_min(vd_set(710), vd_max(vd_set(-746), x)); }
 
 /* half of it first, as 2^n alone overflows before the result does */
 VFN vf vf_expm1(vf x)
@@ -210,13 +220,15 @@ VFN vd vd_log1p(vd x)
 
 /* ---- hyperbolic functions and the logistic curve ---- */
 
-/* (e^2|x| - 1) / (e^2|x| + 1) */
+/* x P(x^2) / Q(x^2): a third fewer steps than by way of the exponential, for 5 units in the last place instead of 2.4 */
 VFN vf vf_tanh(vf x)
 {
-    vf a = vf_abs(x), n, p = vf_exp_core(vf_min(vf_set(20), a + a), &n), s = vf_scale(vf_set(1), n);
-    vf e = vf_fma(s, p, s - 1.0f);
-    return vf_copysign(e / (e + 2.0f), x);
+    static const float p[] = {0.99999998f, 0.133810474f, 0.0034956131f, 2.06094585e-05f, 1.33551117e-08f}; /* 2e-8 */
+    static const float q[] = {1, 0.467143631f, 0.0258770795f, 0.000328567418f, 7.77675795e-07f};
+    vf one = vf_set(1), limit = vf_set(9), c = vf_max(-limit, vf_min(limit, x)), z = c * c;
+    return vf_max(-one, vf_min(one, c * VPOLY(z, p) / VPOLY(z, q)));
 }
+/* (e^2|x| - 1) / (e^2|x| + 1) */
 VFN vd vd_tanh(vd x)
 {
     vd a = vd_abs(x), n, p = vd_exp_core(vd_min(vd_set(44), a + a), &n), s = vd_scale(vd_set(1), n);
@@ -393,16 +405,43 @@ VFN vd vd_erfcx(vd a)
     return VPOLY(t, c) / (a + a + 1.0);
 }
 
+/* a^2 - s, where s is a^2 rounded */
+#if defined __AVX2__ || defined FP_FAST_FMAF
+VFN vf vf_square_loss(vf a, vf s) { return vf_fma(a, a, -s); }
+VFN vd vd_square_loss(vd a, vd s) { return vd_fma(a, a, -s); }
+#else /* from the exact products of two halves of a */
+VFN vf vf_square_loss(vf a, vf s)
+{
+    vf high = (vf)((vi)a & ~0xfff), low = a - high;
+    return ((high * high - s) + 2.0f * high * low) + low * low;
+}
+VFN vd vd_square_loss(vd a, vd s)
+{
+    vd high = (vd)((vl)a & ~0x7ffffff), low = a - high;
+    return ((high * high - s) + 2.0 * high * low) + low * low;
+}
+#endif
+
 /* e^(-a^2), with what rounding a^2 lost put back */
 VFN vf vf_gauss(vf a)
 {
-    vf s = a * a, lost = vf_fma(a, a, -s), n, p = vf_exp_core(vf_max(vf_set(-115), -s), &n);
+    vf s = a * a, lost = vf_square_loss(a, s), n, p = vf_exp_core(vf_max(vf_set(-115), -s), &n);
     return vf_scale(vf_fma(-lost, p + 1.0f, p + 1.0f), n);
 }
 VFN vd vd_gauss(vd a)
 {
-    vd s = a * a, lost = vd_fma(a, a, -s), n, p = vd_exp_core(vd_max(vd_set(-750), -s), &n);
+    vd s = a * a, lost = vd_square_loss(a, s), n, p = vd_exp_core(vd_max(vd_set(-750), -s), &n);
     return vd_scale(vd_fma(-lost, p + 1.0, p + 1.0), n);
+}
+
+/* The normal distribution function. Of float: on the left e^(-p(|x|)), so that the tail keeps its digits (4e-8 of x Phi(x)). */
+VFN vf vf_normal(vf x)
+{
+    static const float c[] = {0.693147167f,    0.797885446f,    0.318300525f,   0.0363720212f,   -0.00484972552f, 2.89931375e-05f,
+                              0.000179652959f, -4.88563325e-05f, 6.89592216e-06f, -5.30468388e-07f, 1.75164092e-08f};
+    vf a = vf_abs(x), n, p = vf_exp_core(-VPOLY(a, c), &n), left = vf_scale(p + 1.0f, n);
+    left = vf_sel(vf_gt(a, vf_set(5.6f)), vf_set(0), left);
+    return vf_sel(vf_gt(x, vf_set(0)), 1.0f - left, left);
 }
 
 VFN vd vd_erf_small(vd x) /* |x| <= 1 */
@@ -420,6 +459,7 @@ VFN vd vd_erf(vd x)
     vd a = vd_abs(x), q = vd_min(vd_set(6), a), high = 1.0 - vd_erfcx(q) * vd_gauss(q);
     return vd_sel(vd_ge(a, vd_set(1)), vd_copysign(high, x), vd_erf_small(x));
 }
+VFN vd vd_normal(vd x) { return (vd_erf(x * 0.70710678118654752) + 1.0) * 0.5; }
 /* below a half 1 - erf, above the tail; on the left 2 minus the right */
 VFN vf vf_erfc(vf x)
 {
@@ -617,6 +657,7 @@ VFN vd vd_fmod(vd x, vd y) { for (int i = 0; i < VD_WIDTH; i++) x[i] = fmod(x[i]
 #define vsinh(x) VPICK(sinh, x)(x)
 #define vcosh(x) VPICK(cosh, x)(x)
 #define verf(x) VPICK(erf, x)(x)
+#define vnormal(x) VPICK(normal, x)(x)
 #define verfc(x) VPICK(erfc, x)(x)
 #define vsin(x) VPICK(sin, x)(x)
 #define vcos(x) VPICK(cos, x)(x)

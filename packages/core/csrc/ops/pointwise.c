@@ -246,7 +246,7 @@ static td_status walk(const td_pointwise *p, td_tensor *out)
     td_nd nd;
     for (int k = 0; k < p->in.n; k++) operands[k + 1] = p->in.t[k];
     TD_TRY(td_nd_init(&nd, p->in.n + 1, operands));
-    td_nd_run(&nd, p->loop, p->context, p->cost);
+    if (!td_pointwise_tiled(&nd, operands, p->loop, p->context, p->cost)) td_nd_run(&nd, p->loop, p->context, p->cost);
     return TD_OK;
 }
 

@@ -22,6 +22,10 @@ typedef struct td_pointwise {
 /* Broadcast, make or check *out (NULL: a new tensor; else written into), run. */
 td_status td_pointwise_run(td_pointwise *p, td_tensor **out);
 
+/* The same walk as td_nd_run for operands that disagree on memory order (ops/pointwise_tiles.c); false if they do not.
+ * operands[0] is the output. */
+bool td_pointwise_tiled(const td_nd *nd, td_tensor *const *operands, td_loop loop, const void *context, double cost);
+
 /* The loop of `name` for a dtype, from the best instruction set's tables; NULL if there is none. */
 td_loop td_find_loop(const char *name, td_dtype dtype);
 /* The same, as a refusal that names the op and the dtype. */
