@@ -1,12 +1,11 @@
 /* conv.c - patches and planes of convolutions, float and double, on one instruction set. */
 #include "kernels/conv.h"
-#include <stdbool.h>
+#include <stddef.h>
 #include "kernels/gemm_isa.h"
 #include "kernels/gemm_vec.h"
 #include "runtime/loops.h"
 
 #define NR (TD_NV * LANES)
-#define G_ROW_TAPS 64 /* kernels of more taps take the slower way */
 
 #define REAL float
 #define VEC vf
@@ -30,6 +29,6 @@
 #include "kernels/conv_plane.h"
 
 const td_conv_kernels TD_SYM(td_conv_kernels) = {{
-    {patches_f32, patches_work_f32, turned_f32, turned_work_f32, plane_f32, plane_weight_f32},
-    {patches_f64, patches_work_f64, turned_f64, turned_work_f64, plane_f64, plane_weight_f64},
+    {patches_f32, patches_work_f32, turned_f32, turned_work_f32, plane_f32, plane_work_f32, plane_weight_f32},
+    {patches_f64, patches_work_f64, turned_f64, turned_work_f64, plane_f64, plane_work_f64, plane_weight_f64},
 }};

@@ -13,6 +13,7 @@ typedef struct td_patches {
     int64_t in[3], out[3], stride[3];
     int64_t taps;
     const int64_t (*tap)[3];
+    int64_t low[3], high[3]; /* the least and largest tap in each dimension */
 } td_patches;
 
 typedef struct td_conv_kernel {
@@ -23,9 +24,10 @@ typedef struct td_conv_kernel {
     td_pack_b turned;
     int64_t (*turned_work)(const td_patches *p);
     /* One plane with one set of weights: y[pixel] = bias + sum over taps of w[tap] * x[pixel * stride + tap]. */
-    void (*plane)(const td_patches *p, const void *x, const void *w, double bias, void *y);
+    void (*plane)(const td_patches *p, const void *x, const void *w, double bias, void *y, void *work);
+    int64_t (*plane_work)(const td_patches *p);
     /* dw[tap] += sum over pixels of g[pixel] * x[pixel * stride + tap] */
-    void (*plane_weight)(const td_patches *p, const void *x, const void *g, double *dw);
+    void (*plane_weight)(const td_patches *p, const void *x, const void *g, double *dw, void *work);
 } td_conv_kernel;
 
 typedef struct td_conv_kernels {

@@ -1,13 +1,14 @@
 /* conv_patches.h - panels of patches for the product kernels. Included by conv.c once per element type, as gemm_tile.h.
  *
- * A panel's NR pixels are cut into segments: runs of at most LANES pixels of one output row. Seen from one tap, a segment
- * reads one run of an input row, with a mask for what lies outside. Masks and offsets do not depend on the channel: they
- * are found once per panel. */
+ * A panel's NR pixels are cut into pieces: runs of pixels of one output row within one vector. Seen from one tap, a piece
+ * reads a run of one input row, with a mask for what lies outside; the pieces of a vector are read onto each other.
+ * Masks and offsets do not depend on the channel, so they are found once per panel, and the inner loop runs over channels. */
 
 typedef struct G(segment) {
-    int64_t base;       /* of the first pixel, from x, for a tap of (0, 0, 0) */
-    int64_t at[3];      /* the input position of that pixel */
-    int32_t place, length;
+    int64_t base;         /* of the first pixel, from x, for a tap of (0, 0, 0) */
+    int64_t at[3];        /* the input position of that pixel */
+    int32_t lane, length;
+    int inside;           /* every tap of every pixel reads inside of x */
 } G(segment);
 
 /* lanes i with 0 <= first + i * stride < size, among `length` */
@@ -19,7 +20,7 @@ TD_INLINE uint32_t G(inside)(int64_t first, int64_t stride, int64_t size, int64_
     return high > low ? td_lanes(high, LANES) & ~td_lanes(low, LANES) : 0;
 }
 
-/* The same for stride 1 without divisions, and the raw lanes of the two vectors that stride 2 reads. */
+/* The same for stride 1 without divisions; for stride 2 the elements in memory, of which every other is used. */
 TD_INLINE uint64_t G(raw_inside)(int64_t first, int64_t size, int64_t span)
 {
     int64_t low = first < 0 ? -first : 0, high = size - first < span ? size - first : span;
@@ -41,9 +42,9 @@ TD_INLINE int64_t G(tap_offset)(const td_patches *p, const int64_t *tap)
     return (tap[0] * p->in[1] + tap[1]) * p->in[2] + tap[2];
 }
 
-static G(segment) G(segment_at)(const td_patches *p, int64_t image, const int64_t *pixel, int64_t place, int64_t length)
+static G(segment) G(segment_at)(const td_patches *p, int64_t image, const int64_t *pixel, int64_t length)
 {
-    G(segment) s = {.place = (int32_t)place, .length = (int32_t)length};
+    G(segment) s = {.length = (int32_t)length};
     for (int d = 0; d < 3; d++) s.at[d] = pixel[d] * p->stride[d];
     s.base = image * p->image + (s.at[0] * p->in[1] + s.at[1]) * p->in[2] + s.at[2];
     return s;
@@ -81,81 +82,151 @@ TD_INLINE int64_t G(walk_run)(const td_patches *p, G(walk) *w, int64_t most)
     return run;
 }
 
-static int G(find_segments)(const td_patches *p, int64_t column, int64_t width, G(segment) *s)
+/* The LANES elements stride apart from `from` that the mask admits, onto those of earlier pieces. For stride 2 the mask is
+ * that of the elements in memory, two vectors of them. */
+TD_INLINE VEC G(read_onto)(VEC rest, const REAL *from, uint32_t mask, const int64_t stride, int64_t any_stride)
 {
-    G(walk) w = G(walk_from)(p, column);
-    int n = 0;
-    for (int64_t place = 0; place < width;) {
-        G(walk) here = w;
-        int64_t most = width - place < LANES ? width - place : LANES, run = G(walk_run)(p, &w, most);
-        s[n++] = G(segment_at)(p, here.image, here.pixel, place, run);
-        place += run;
-    }
-    return n;
-}
-
-/* one segment of one row of a panel; stride: that along a row, known at compile time where it matters */
-TD_INLINE VEC G(read_segment)(const REAL *from, uint64_t mask, int64_t stride)
-{
-    if (stride == 1) return V(load_part)((uint32_t)mask, from);
+    if (stride == 1) return V(load_onto)(rest, mask, from);
     if (stride == 2)
-        return V(even)(V(load_part)((uint32_t)(mask & ((1ull << LANES) - 1)), from),
-                       V(load_part)((uint32_t)(mask >> LANES), from + LANES));
-    return V(gather)((uint32_t)mask, from, stride);
+        return V(or)(rest, V(even)(V(load_part)(mask & td_lanes(LANES, LANES), from),
+                                   V(load_part)(mask >> (LANES - 1) >> 1, from + LANES)));
+    return V(or)(rest, V(gather)(mask, from, any_stride));
 }
 
 typedef struct G(panel_plan) {
-    int count;
-    G(segment) segments[NR];
-    const int64_t *offsets;  /* of the taps */
-    const uint64_t *masks;   /* [taps][count] */
+    int count, most;           /* pieces, and the most in one vector */
+    int first[TD_NV + 1];      /* those of vector v are first[v] .. first[v + 1] */
+    G(segment) pieces[NR];
 } G(panel_plan);
 
-TD_INLINE void G(fill_rows)(const td_patches *p, const G(panel_plan) *plan, REAL *panel, int64_t k0, int64_t k,
-                            const int64_t stride, const int whole)
+static int G(is_inside)(const td_patches *p, const G(segment) *s)
 {
-    int64_t tap = k0 % p->taps;
-    const REAL *x = (const REAL *)p->x + k0 / p->taps * p->channel;
-    for (int64_t row = 0; row < k; row++, panel += NR) {
-        const REAL *from = x + plan->offsets[tap];
-        const uint64_t *mask = plan->masks + tap * plan->count;
-        if (whole) {
-            TD_UNROLL for (int s = 0; s < TD_NV; s++)
-                V(store)(panel + s * LANES, G(read_segment)(from + plan->segments[s].base, mask[s], stride));
-        } else {
-            for (int s = 0; s < plan->count; s++) {
-                const G(segment) *g = &plan->segments[s];
-                VEC v = G(read_segment)(from + g->base, mask[s], stride);
-                V(store_part)(panel + g->place, td_lanes(g->length, LANES), v);
-            }
-        }
-        if (++tap == p->taps) {
-            tap = 0;
-            x += p->channel;
-        }
+    for (int d = 0; d < 3; d++) {
+        int64_t last = s->at[d] + (d == 2 ? (s->length - 1) * p->stride[2] : 0);
+        if (s->at[d] + p->low[d] < 0 || last + p->high[d] >= p->in[d]) return 0;
     }
+    return 1;
 }
 
-/* the bytes behind a plan: offsets of the taps, then masks of NR segments at most */
-static int64_t G(patches_work)(const td_patches *p) { return p->taps * (int64_t)(sizeof(int64_t) + NR * sizeof(uint64_t)); }
+static void G(find_pieces)(const td_patches *p, int64_t column, int64_t width, G(panel_plan) *plan)
+{
+    G(walk) w = G(walk_from)(p, column);
+    plan->count = plan->most = 0;
+    for (int v = 0; v < TD_NV; v++) {
+        plan->first[v] = plan->count;
+        int64_t end = width - v * LANES < LANES ? width - v * LANES : LANES;
+        for (int64_t lane = 0; lane < end;) {
+            G(walk) here = w;
+            int64_t run = G(walk_run)(p, &w, end - lane);
+            G(segment) *s = &plan->pieces[plan->count++];
+            *s = G(segment_at)(p, here.image, here.pixel, run);
+            s->lane = (int32_t)lane;
+            s->inside = G(is_inside)(p, s);
+            lane += run;
+        }
+        if (plan->count - plan->first[v] > plan->most) plan->most = plan->count - plan->first[v];
+    }
+    plan->first[TD_NV] = plan->count;
+}
+
+/* What one tap reads: for each piece the place of lane 0 (were it there) and a mask. */
+typedef struct G(tap_plan) {
+    int64_t place[NR];
+    uint32_t mask[NR];
+} G(tap_plan);
+
+/* The pieces of each vector are spread to `slots` entries, empty ones with an empty mask. */
+static void G(plan_tap)(const td_patches *p, const G(panel_plan) *plan, const int64_t *tap, int slots, G(tap_plan) *t)
+{
+    int64_t offset = G(tap_offset)(p, tap), stride = p->stride[2];
+    for (int v = 0; v < TD_NV; v++)
+        for (int s = 0; s < slots; s++) {
+            int i = plan->first[v] + s, to = v * slots + s;
+            t->mask[to] = 0;
+            t->place[to] = 0;
+            if (i >= plan->first[v + 1]) continue;
+            const G(segment) *piece = &plan->pieces[i];
+            int64_t span = stride == 2 ? 2 * piece->length - 1 : piece->length;
+            uint64_t mask = piece->inside ? (1ull << span) - 1 : G(segment_mask)(p, piece, tap);
+            t->mask[to] = (uint32_t)(mask << (stride == 2 ? 2 * piece->lane : piece->lane));
+            t->place[to] = piece->base + offset - piece->lane * stride;
+        }
+}
+
+/* Rows of one tap: n channels. At most two pieces a vector; places and masks are copied, because stores into the panel could
+ * change them for all the compiler knows. */
+TD_INLINE void G(fill_tap)(const REAL *x, int64_t channel, const G(tap_plan) *t, const int slots, const int64_t stride, REAL *out,
+                           int64_t step, int64_t n)
+{
+    const REAL *from[2 * TD_NV] = {NULL};
+    uint32_t mask[2 * TD_NV] = {0};
+    TD_UNROLL for (int i = 0; i < TD_NV * slots; i++) {
+        from[i] = x + t->place[i];
+        mask[i] = t->mask[i];
+    }
+    for (int64_t c = 0, at = 0; c < n; c++, at += channel, out += step)
+        TD_UNROLL for (int v = 0; v < TD_NV; v++) {
+            VEC r = V(zero)();
+            TD_UNROLL for (int s = 0; s < slots; s++)
+                r = G(read_onto)(r, from[v * slots + s] + at, mask[v * slots + s], stride, stride);
+            V(store)(out + v * LANES, r);
+        }
+}
+
+/* the same for any number of pieces and any stride */
+TD_INLINE void G(fill_tap_slowly)(const REAL *x, int64_t channel, const G(tap_plan) *t, int slots, const int64_t stride,
+                                  int64_t any_stride, REAL *out, int64_t step, int64_t n)
+{
+    for (int64_t c = 0; c < n; c++, x += channel, out += step)
+        for (int v = 0; v < TD_NV; v++) {
+            VEC r = V(zero)();
+            for (int i = v * slots; i < (v + 1) * slots; i++)
+                r = G(read_onto)(r, x + t->place[i], t->mask[i], stride, any_stride);
+            V(store)(out + v * LANES, r);
+        }
+}
+
+static void G(fill_any)(const REAL *x, int64_t channel, const G(tap_plan) *t, int slots, int64_t stride, REAL *out, int64_t step,
+                        int64_t n)
+{
+    if (stride == 1 && slots == 1) G(fill_tap)(x, channel, t, 1, 1, out, step, n);
+    else if (stride == 1 && slots == 2) G(fill_tap)(x, channel, t, 2, 1, out, step, n);
+    else if (stride == 1) G(fill_tap_slowly)(x, channel, t, slots, 1, 1, out, step, n);
+    else if (stride == 2 && slots == 1) G(fill_tap)(x, channel, t, 1, 2, out, step, n);
+    else if (stride == 2 && slots == 2) G(fill_tap)(x, channel, t, 2, 2, out, step, n);
+    else if (stride == 2) G(fill_tap_slowly)(x, channel, t, slots, 2, 2, out, step, n);
+    else G(fill_tap_slowly)(x, channel, t, slots, 0, stride, out, step, n);
+}
+
+static int64_t G(patches_work)(const td_patches *p) { return p->taps * (int64_t)sizeof(G(tap_plan)); }
+
+#define CHANNELS_AT_ONCE 16 /* their rows stay in the first cache from tap to tap */
 
 static void G(patches)(const void *context, void *panel, int64_t k0, int64_t k, int64_t column, int64_t width, void *work)
 {
     const td_patches *p = context;
-    int64_t *offsets = work;
-    uint64_t *masks = (uint64_t *)(offsets + p->taps);
-    G(panel_plan) plan = {.offsets = offsets, .masks = masks};
-    plan.count = G(find_segments)(p, column, width, plan.segments);
-    for (int64_t t = 0; t < p->taps; t++) {
-        offsets[t] = G(tap_offset)(p, p->tap[t]);
-        for (int s = 0; s < plan.count; s++) masks[t * plan.count + s] = G(segment_mask)(p, &plan.segments[s], p->tap[t]);
+    G(tap_plan) *taps = work;
+    G(panel_plan) plan;
+    G(find_pieces)(p, column, width, &plan);
+    for (int64_t t = 0; t < p->taps; t++) G(plan_tap)(p, &plan, p->tap[t], plan.most, &taps[t]);
+    int64_t first = k0 / p->taps, last = (k0 + k - 1) / p->taps;
+    for (int64_t c = first; c <= last; c += CHANNELS_AT_ONCE) {
+        int64_t stop = c + CHANNELS_AT_ONCE <= last + 1 ? c + CHANNELS_AT_ONCE : last + 1;
+        for (int64_t t = 0; t < p->taps; t++) {
+            int64_t from = c * p->taps + t < k0 ? c + 1 : c, to = (stop - 1) * p->taps + t >= k0 + k ? stop - 1 : stop;
+            if (from >= to) continue;
+            G(fill_any)((const REAL *)p->x + from * p->channel, p->channel, &taps[t], plan.most, p->stride[2],
+                        (REAL *)panel + (from * p->taps + t - k0) * NR, p->taps * NR, to - from);
+        }
     }
-    if (width < NR) memset(panel, 0, (size_t)(k * NR) * sizeof(REAL));
-    bool whole = plan.count == TD_NV && width == NR && plan.segments[0].length == LANES;
-    if (p->stride[2] == 1 && whole) G(fill_rows)(p, &plan, panel, k0, k, 1, 1);
-    else if (p->stride[2] == 1) G(fill_rows)(p, &plan, panel, k0, k, 1, 0);
-    else if (p->stride[2] == 2) G(fill_rows)(p, &plan, panel, k0, k, 2, 0);
-    else G(fill_rows)(p, &plan, panel, k0, k, p->stride[2], 0);
+}
+#undef CHANNELS_AT_ONCE
+
+/* one run of LANES pixels or fewer, alone */
+TD_INLINE VEC G(read_segment)(const REAL *from, uint64_t mask, int64_t stride)
+{
+    if (stride == 1) return V(load_part)((uint32_t)mask, from);
+    return stride == 2 ? G(read_onto)(V(zero)(), from, (uint32_t)mask, 2, 2) : V(gather)((uint32_t)mask, from, stride);
 }
 
 /* ---- turned: a row is a pixel, a column is (channel, tap); LANES pixels at a time are read and transposed ---- */
@@ -196,7 +267,7 @@ static void G(turned)(const void *context, void *panel, int64_t k0, int64_t k, i
     for (int64_t row = 0; row < k;) {
         G(walk) here = w;
         int64_t most = k - row < LANES ? k - row : LANES, run = G(walk_run)(p, &w, most);
-        G(segment) s = G(segment_at)(p, here.image, here.pixel, 0, run);
+        G(segment) s = G(segment_at)(p, here.image, here.pixel, run);
         G(turn_run)(p, &s, columns, width, (REAL *)panel + row * NR);
         row += run;
     }

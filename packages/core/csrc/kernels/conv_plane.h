@@ -1,115 +1,143 @@
-/* conv_plane.h - depthwise convolutions: one plane at a time, nothing packed. Included per type, as gemm_tile.h. */
+/* conv_plane.h - depthwise convolutions: a plane and one set of weights. Included per type, as gemm_tile.h.
+ *
+ * A strip of the plane is copied with its zeros around it, and for a stride S along the rows as S rows of every S-th element.
+ * Then every tap of every pixel is a plain load at a fixed offset. */
 
-/* the range of lanes is that of segment_mask, so a plane is read in the same segments */
-TD_INLINE VEC G(plane_sum)(const td_patches *p, const REAL *x, const REAL *w, const G(segment) *s, const int64_t stride, VEC sum)
+#define STRIP_BYTES 49152 /* stays in the caches */
+
+typedef struct G(strip) {
+    int64_t depth, rows, width; /* the copy: [depth][rows][stride along the row][width] */
+    int64_t most;               /* output rows that it serves */
+} G(strip);
+
+static G(strip) G(strip_of)(const td_patches *p)
+{
+    int64_t stride = p->stride[2], high = p->high[1] - p->low[1] + 1;
+    G(strip) s = {.depth = p->high[0] - p->low[0] + 1};
+    s.width = (p->out[2] + LANES - 1) / LANES * LANES + (p->high[2] - p->low[2]) / stride + 1;
+    int64_t fit = STRIP_BYTES / (s.depth * stride * s.width * (int64_t)sizeof(REAL));
+    s.most = fit > high ? (fit - high) / p->stride[1] + 1 : 1;
+    if (s.most > p->out[1]) s.most = p->out[1];
+    s.rows = (s.most - 1) * p->stride[1] + high;
+    return s;
+}
+
+/* bytes: the copy, then an offset per tap */
+static int64_t G(plane_work)(const td_patches *p)
+{
+    G(strip) s = G(strip_of)(p);
+    return s.depth * s.rows * p->stride[2] * s.width * (int64_t)sizeof(REAL) + p->taps * (int64_t)sizeof(int64_t);
+}
+
+/* One input row from element `first` on, outside of which zeros stand: every stride-th element of each phase. */
+static void G(copy_row)(const REAL *row, int64_t size, int64_t first, int64_t stride, int64_t width, REAL *to)
+{
+    for (int64_t phase = 0; phase < stride; phase++, to += width) {
+        int64_t start = first + phase, low = start < 0 ? (-start + stride - 1) / stride : 0;
+        int64_t high = size > start ? (size - start + stride - 1) / stride : 0;
+        if (low > width) low = width;
+        if (high > width) high = width;
+        if (high < low) high = low;
+        memset(to, 0, (size_t)low * sizeof(REAL));
+        if (stride == 1) memcpy(to + low, row + start + low, (size_t)(high - low) * sizeof(REAL));
+        else
+            for (int64_t i = low; i < high; i++) to[i] = row[start + i * stride];
+        memset(to + high, 0, (size_t)(width - high) * sizeof(REAL));
+    }
+}
+
+/* what output rows [row, row + rows) at output depth z look at */
+static void G(copy_strip)(const td_patches *p, const G(strip) *s, const REAL *x, int64_t z, int64_t row, int64_t rows, REAL *to)
+{
+    int64_t span = p->stride[2] * s->width, used = (rows - 1) * p->stride[1] + p->high[1] - p->low[1] + 1;
+    for (int64_t d = 0; d < s->depth; d++)
+        for (int64_t r = 0; r < used; r++) {
+            int64_t at_z = z * p->stride[0] + p->low[0] + d, at_y = row * p->stride[1] + p->low[1] + r;
+            REAL *line = to + (d * s->rows + r) * span;
+            if ((uint64_t)at_z < (uint64_t)p->in[0] && (uint64_t)at_y < (uint64_t)p->in[1])
+                G(copy_row)(x + (at_z * p->in[1] + at_y) * p->in[2], p->in[2], p->low[2], p->stride[2], s->width, line);
+            else
+                memset(line, 0, (size_t)span * sizeof(REAL));
+        }
+}
+
+static void G(strip_offsets)(const td_patches *p, const G(strip) *s, int64_t *offsets)
 {
     for (int64_t t = 0; t < p->taps; t++) {
-        uint64_t mask = G(segment_mask)(p, s, p->tap[t]);
-        if (!mask) continue;
-        VEC v = G(read_segment)(x + s->base + G(tap_offset)(p, p->tap[t]), mask, stride);
-        sum = V(fma)(V(set1)(w[t]), v, sum);
+        int64_t z = p->tap[t][0] - p->low[0], y = p->tap[t][1] - p->low[1], x = p->tap[t][2] - p->low[2];
+        offsets[t] = ((z * s->rows + y) * p->stride[2] + x % p->stride[2]) * s->width + x / p->stride[2];
     }
-    return sum;
 }
 
-/* Taps of one output row whose input row exists, with offsets: the row's inner pixels need no masks. */
-typedef struct G(row_taps) {
-    int64_t n, first, last; /* pixels [first, last) read inside the row for every tap */
-    int64_t offset[G_ROW_TAPS];
-    REAL weight[G_ROW_TAPS];
-} G(row_taps);
-
-static void G(find_row_taps)(const td_patches *p, const G(segment) *row, const REAL *w, G(row_taps) *r)
+/* n vectors of an output row */
+TD_INLINE void G(plane_block)(const int n, const REAL *from, const int64_t *offsets, const REAL *w, int64_t taps, REAL bias,
+                              uint32_t last, REAL *y)
 {
-    int64_t low = 0, high = p->in[2] - 1;
-    r->n = 0;
-    for (int64_t t = 0; t < p->taps; t++) {
-        const int64_t *tap = p->tap[t];
-        if ((uint64_t)(row->at[0] + tap[0]) >= (uint64_t)p->in[0] || (uint64_t)(row->at[1] + tap[1]) >= (uint64_t)p->in[1]) continue;
-        if (-tap[2] > low) low = -tap[2];
-        if (p->in[2] - 1 - tap[2] < high) high = p->in[2] - 1 - tap[2];
-        r->offset[r->n] = row->base + G(tap_offset)(p, tap);
-        r->weight[r->n++] = w[t];
+    VEC sum[4];
+    TD_UNROLL for (int i = 0; i < n; i++) sum[i] = V(set1)(bias);
+    for (int64_t t = 0; t < taps; t++) {
+        VEC weight = V(set1)(w[t]);
+        TD_UNROLL for (int i = 0; i < n; i++) sum[i] = V(fma)(weight, V(load)(from + offsets[t] + i * LANES), sum[i]);
     }
-    int64_t stride = p->stride[2];
-    r->first = low > 0 ? (low + stride - 1) / stride : 0;
-    r->last = high >= 0 ? high / stride + 1 : 0;
-    if (r->last > p->out[2]) r->last = p->out[2];
+    TD_UNROLL for (int i = 0; i < n - 1; i++) V(store)(y + i * LANES, sum[i]);
+    V(store_part)(y + (n - 1) * LANES, last, sum[n - 1]);
 }
 
-/* inner pixels of a row, LANES at a time; stride 1 or 2; returns where it stopped */
-TD_INLINE int64_t G(inner_row)(const G(row_taps) *r, const REAL *x, int64_t at, const int64_t stride, REAL bias, REAL *y)
+static void G(plane_row)(const REAL *from, const int64_t *offsets, const REAL *w, int64_t taps, REAL bias, int64_t width, REAL *y)
 {
-    int64_t room = stride == 2 ? 1 : 0; /* the second vector of stride 2 reads one element more */
-    for (; at + LANES + room <= r->last; at += LANES) {
-        VEC sum = V(set1)(bias);
-        for (int64_t t = 0; t < r->n; t++) {
-            const REAL *from = x + r->offset[t] + at * stride;
-            VEC v = stride == 1 ? V(load)(from) : V(even)(V(load)(from), V(load)(from + LANES));
-            sum = V(fma)(V(set1)(r->weight[t]), v, sum);
+    for (int64_t j = 0; j < width; j += 4 * LANES) {
+        int64_t vectors = (width - j + LANES - 1) / LANES;
+        uint32_t last = td_lanes(width - j - (vectors > 4 ? 3 : vectors - 1) * LANES, LANES);
+        if (vectors >= 4) G(plane_block)(4, from + j, offsets, w, taps, bias, last, y + j);
+        else if (vectors == 3) G(plane_block)(3, from + j, offsets, w, taps, bias, last, y + j);
+        else if (vectors == 2) G(plane_block)(2, from + j, offsets, w, taps, bias, last, y + j);
+        else G(plane_block)(1, from + j, offsets, w, taps, bias, last, y + j);
+    }
+}
+
+static void G(plane)(const td_patches *p, const void *x, const void *w, double bias, void *y, void *work)
+{
+    G(strip) s = G(strip_of)(p);
+    int64_t span = p->stride[1] * p->stride[2] * s.width, *offsets = work;
+    REAL *copy = (REAL *)(offsets + p->taps), *out = y;
+    G(strip_offsets)(p, &s, offsets);
+    for (int64_t z = 0; z < p->out[0]; z++)
+        for (int64_t row = 0; row < p->out[1]; row += s.most) {
+            int64_t rows = p->out[1] - row < s.most ? p->out[1] - row : s.most;
+            G(copy_strip)(p, &s, x, z, row, rows, copy);
+            for (int64_t r = 0; r < rows; r++, out += p->out[2])
+                G(plane_row)(copy + r * span, offsets, w, p->taps, (REAL)bias, p->out[2], out);
         }
-        V(store)(y + at, sum);
-    }
-    return at;
 }
 
-static void G(plane_row)(const td_patches *p, const REAL *x, const REAL *w, REAL bias, REAL *y, int64_t *pixel)
+/* ---- the gradient of the weights: n taps over the rows of one strip ---- */
+TD_INLINE void G(tap_sums)(const int n, const REAL *copy, int64_t span, const int64_t *offsets, const REAL *g, int64_t rows,
+                           int64_t width, double *dw)
 {
-    G(row_taps) r;
-    G(segment) row = G(segment_at)(p, 0, pixel, 0, 0);
-    bool inner = p->taps <= G_ROW_TAPS && p->stride[2] <= 2;
-    if (inner) G(find_row_taps)(p, &row, w, &r);
-    for (int64_t at = 0; at < p->out[2];) {
-        if (inner && at >= r.first && at + LANES < r.last) {
-            at = p->stride[2] == 1 ? G(inner_row)(&r, x, at, 1, bias, y) : G(inner_row)(&r, x, at, 2, bias, y);
-            continue;
+    VEC sums[9];
+    TD_UNROLL for (int t = 0; t < n; t++) sums[t] = V(zero)();
+    for (int64_t r = 0; r < rows; r++, copy += span, g += width)
+        for (int64_t j = 0; j < width; j += LANES) {
+            VEC grad = V(load_part)(td_lanes(width - j, LANES), g + j);
+            TD_UNROLL for (int t = 0; t < n; t++) sums[t] = V(fma)(grad, V(load)(copy + offsets[t] + j), sums[t]);
         }
-        int64_t left = p->out[2] - at, length = left < LANES ? left : LANES;
-        if (inner && at < r.first && r.first - at < length) length = r.first - at; /* up to where the inner pixels begin */
-        int64_t here[3] = {pixel[0], pixel[1], at};
-        G(segment) s = G(segment_at)(p, 0, here, 0, length);
-        VEC sum = G(plane_sum)(p, x, w, &s, p->stride[2], V(set1)(bias));
-        V(store_part)(y + at, td_lanes(length, LANES), sum);
-        at += length;
-    }
+    TD_UNROLL for (int t = 0; t < n; t++) dw[t] += V(sum)(sums[t]);
 }
 
-static void G(plane)(const td_patches *p, const void *x, const void *w, double bias, void *y)
+static void G(plane_weight)(const td_patches *p, const void *x, const void *g, double *dw, void *work)
 {
-    int64_t pixel[3] = {0};
-    REAL *out = y;
-    for (pixel[0] = 0; pixel[0] < p->out[0]; pixel[0]++)
-        for (pixel[1] = 0; pixel[1] < p->out[1]; pixel[1]++, out += p->out[2]) G(plane_row)(p, x, w, (REAL)bias, out, pixel);
+    G(strip) s = G(strip_of)(p);
+    int64_t span = p->stride[1] * p->stride[2] * s.width, *offsets = work;
+    REAL *copy = (REAL *)(offsets + p->taps);
+    G(strip_offsets)(p, &s, offsets);
+    for (int64_t z = 0; z < p->out[0]; z++)
+        for (int64_t row = 0; row < p->out[1]; row += s.most) {
+            int64_t rows = p->out[1] - row < s.most ? p->out[1] - row : s.most, t = 0;
+            const REAL *grad = (const REAL *)g + (z * p->out[1] + row) * p->out[2];
+            G(copy_strip)(p, &s, x, z, row, rows, copy);
+            for (; t + 9 <= p->taps; t += 9) G(tap_sums)(9, copy, span, offsets + t, grad, rows, p->out[2], dw + t);
+            for (; t + 3 <= p->taps; t += 3) G(tap_sums)(3, copy, span, offsets + t, grad, rows, p->out[2], dw + t);
+            for (; t < p->taps; t++) G(tap_sums)(1, copy, span, offsets + t, grad, rows, p->out[2], dw + t);
+        }
 }
-
-/* ---- the gradient of the weights ---- */
-#define TAPS_AT_ONCE 9
-
-static void G(weight_taps)(const td_patches *p, const REAL *x, const REAL *g, int64_t first, int64_t n, double *dw)
-{
-    VEC sums[TAPS_AT_ONCE];
-    for (int64_t t = 0; t < n; t++) sums[t] = V(zero)();
-    int64_t pixel[3] = {0};
-    for (pixel[0] = 0; pixel[0] < p->out[0]; pixel[0]++)
-        for (pixel[1] = 0; pixel[1] < p->out[1]; pixel[1]++)
-            for (pixel[2] = 0; pixel[2] < p->out[2]; pixel[2] += LANES) {
-                int64_t left = p->out[2] - pixel[2], length = left < LANES ? left : LANES;
-                G(segment) s = G(segment_at)(p, 0, pixel, 0, length);
-                VEC grad = V(load_part)(td_lanes(length, LANES), g);
-                g += length;
-                for (int64_t t = 0; t < n; t++) {
-                    const int64_t *tap = p->tap[first + t];
-                    uint64_t mask = G(segment_mask)(p, &s, tap);
-                    if (!mask) continue;
-                    sums[t] = V(fma)(grad, G(read_segment)(x + s.base + G(tap_offset)(p, tap), mask, p->stride[2]), sums[t]);
-                }
-            }
-    for (int64_t t = 0; t < n; t++) dw[first + t] += V(sum)(sums[t]);
-}
-
-static void G(plane_weight)(const td_patches *p, const void *x, const void *g, double *dw)
-{
-    for (int64_t t = 0; t < p->taps; t += TAPS_AT_ONCE)
-        G(weight_taps)(p, x, g, t, p->taps - t < TAPS_AT_ONCE ? p->taps - t : TAPS_AT_ONCE, dw);
-}
-#undef TAPS_AT_ONCE
+#undef STRIP_BYTES

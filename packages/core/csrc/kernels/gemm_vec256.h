@@ -16,6 +16,7 @@ TD_INLINE vf vf_set1(float x) { return _mm256_set1_ps(x); }
 TD_INLINE vf vf_load(const float *p) { return _mm256_loadu_ps(p); }
 TD_INLINE void vf_store(float *p, vf v) { _mm256_storeu_ps(p, v); }
 TD_INLINE vf vf_load_part(uint32_t bits, const float *p) { return _mm256_maskload_ps(p, vf_mask(bits)); }
+TD_INLINE vf vf_load_onto(vf rest, uint32_t bits, const float *p) { return _mm256_or_ps(rest, vf_load_part(bits, p)); }
 TD_INLINE void vf_store_part(float *p, uint32_t bits, vf v) { _mm256_maskstore_ps(p, vf_mask(bits), v); }
 TD_INLINE vf vf_fma(vf a, vf b, vf c) { return _mm256_fmadd_ps(a, b, c); }
 TD_INLINE vf vf_fnma(vf a, vf b, vf c) { return _mm256_fnmadd_ps(a, b, c); }
@@ -49,6 +50,7 @@ TD_INLINE float vf_top(vf a)
     s = _mm_max_ps(s, _mm_movehl_ps(s, s));
     return _mm_cvtss_f32(_mm_max_ss(s, _mm_shuffle_ps(s, s, 1)));
 }
+TD_INLINE vf vf_or(vf a, vf b) { return _mm256_or_ps(a, b); }
 TD_INLINE vf vf_even(vf a, vf b)
 {
     __m256d pairs = _mm256_castps_pd(_mm256_shuffle_ps(a, b, 0x88));
@@ -89,6 +91,7 @@ TD_INLINE vd vd_set1(double x) { return _mm256_set1_pd(x); }
 TD_INLINE vd vd_load(const double *p) { return _mm256_loadu_pd(p); }
 TD_INLINE void vd_store(double *p, vd v) { _mm256_storeu_pd(p, v); }
 TD_INLINE vd vd_load_part(uint32_t bits, const double *p) { return _mm256_maskload_pd(p, vd_mask(bits)); }
+TD_INLINE vd vd_load_onto(vd rest, uint32_t bits, const double *p) { return _mm256_or_pd(rest, vd_load_part(bits, p)); }
 TD_INLINE void vd_store_part(double *p, uint32_t bits, vd v) { _mm256_maskstore_pd(p, vd_mask(bits), v); }
 TD_INLINE vd vd_fma(vd a, vd b, vd c) { return _mm256_fmadd_pd(a, b, c); }
 TD_INLINE vd vd_add(vd a, vd b) { return _mm256_add_pd(a, b); }
@@ -98,6 +101,7 @@ TD_INLINE double vd_sum(vd a)
     __m128d s = _mm_add_pd(_mm256_castpd256_pd128(a), _mm256_extractf128_pd(a, 1));
     return _mm_cvtsd_f64(_mm_add_sd(s, _mm_unpackhi_pd(s, s)));
 }
+TD_INLINE vd vd_or(vd a, vd b) { return _mm256_or_pd(a, b); }
 TD_INLINE vd vd_even(vd a, vd b) { return _mm256_permute4x64_pd(_mm256_unpacklo_pd(a, b), 0xd8); }
 TD_INLINE vd vd_gather(uint32_t bits, const double *p, int64_t stride)
 {

@@ -11,6 +11,8 @@ TD_INLINE vf vf_set1(float x) { return _mm512_set1_ps(x); }
 TD_INLINE vf vf_load(const float *p) { return _mm512_loadu_ps(p); }
 TD_INLINE void vf_store(float *p, vf v) { _mm512_storeu_ps(p, v); }
 TD_INLINE vf vf_load_part(uint32_t bits, const float *p) { return _mm512_maskz_loadu_ps((__mmask16)bits, p); }
+/* lanes of the mask from memory, the others from `rest`, which is 0 there */
+TD_INLINE vf vf_load_onto(vf rest, uint32_t bits, const float *p) { return _mm512_mask_loadu_ps(rest, (__mmask16)bits, p); }
 TD_INLINE void vf_store_part(float *p, uint32_t bits, vf v) { _mm512_mask_storeu_ps(p, (__mmask16)bits, v); }
 TD_INLINE vf vf_fma(vf a, vf b, vf c) { return _mm512_fmadd_ps(a, b, c); }
 TD_INLINE vf vf_fnma(vf a, vf b, vf c) { return _mm512_fnmadd_ps(a, b, c); }
@@ -25,6 +27,7 @@ TD_INLINE vf vf_select(uint32_t bits, vf a, vf b) { return _mm512_mask_blend_ps(
 TD_INLINE vf vf_round(vf a) { return _mm512_roundscale_ps(a, 8); }
 /* a * 2^n for an integral n */
 TD_INLINE vf vf_scale(vf a, vf n) { return _mm512_scalef_ps(a, n); }
+TD_INLINE vf vf_or(vf a, vf b) { return _mm512_or_ps(a, b); }
 /* lanes 0, 2, 4 ... of a, then of b */
 TD_INLINE vf vf_even(vf a, vf b)
 {
@@ -69,11 +72,13 @@ TD_INLINE vd vd_set1(double x) { return _mm512_set1_pd(x); }
 TD_INLINE vd vd_load(const double *p) { return _mm512_loadu_pd(p); }
 TD_INLINE void vd_store(double *p, vd v) { _mm512_storeu_pd(p, v); }
 TD_INLINE vd vd_load_part(uint32_t bits, const double *p) { return _mm512_maskz_loadu_pd((__mmask8)bits, p); }
+TD_INLINE vd vd_load_onto(vd rest, uint32_t bits, const double *p) { return _mm512_mask_loadu_pd(rest, (__mmask8)bits, p); }
 TD_INLINE void vd_store_part(double *p, uint32_t bits, vd v) { _mm512_mask_storeu_pd(p, (__mmask8)bits, v); }
 TD_INLINE vd vd_fma(vd a, vd b, vd c) { return _mm512_fmadd_pd(a, b, c); }
 TD_INLINE vd vd_add(vd a, vd b) { return _mm512_add_pd(a, b); }
 TD_INLINE vd vd_mul(vd a, vd b) { return _mm512_mul_pd(a, b); }
 TD_INLINE double vd_sum(vd a) { return _mm512_reduce_add_pd(a); }
+TD_INLINE vd vd_or(vd a, vd b) { return _mm512_or_pd(a, b); }
 TD_INLINE vd vd_even(vd a, vd b)
 {
     return _mm512_permutex2var_pd(a, _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0), b);

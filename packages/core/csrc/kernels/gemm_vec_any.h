@@ -25,6 +25,8 @@ typedef int32_t vi __attribute__((vector_size(32)));
             if (bits >> i & 1) r[i] = p[i];                                                                 \
         return r;                                                                                           \
     }                                                                                                       \
+    TD_INLINE v v##_or(v a, v b) { return (v)((vi)a | (vi)b); }                                             \
+    TD_INLINE v v##_load_onto(v rest, uint32_t bits, const real *p) { return v##_or(rest, v##_load_part(bits, p)); } \
     TD_INLINE void v##_store_part(real *p, uint32_t bits, v a)                                              \
     {                                                                                                       \
         for (int i = 0; i < lanes; i++)                                                                     \

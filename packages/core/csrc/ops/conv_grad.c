@@ -61,12 +61,24 @@ static void collect_taps(const td_conv *c, phase *p)
     p->conv.tap = p->taps;
 }
 
-/* [group][channel][output][tap] from [group][output][channel][tap] */
+/* [group][channel][output][tap] from [group][output][channel][tap], CHANNELS of a group at a time: read in order, written
+ * in as many streams */
+#define CHANNELS 16
 typedef struct turning {
     const td_conv *c;
     const phase *p;
-    int64_t item;
+    int64_t item, blocks; /* of a group */
 } turning;
+
+static void turn_taps(char *to, const char *from, const int64_t *source, int64_t taps, int64_t item)
+{
+    if (item == 4)
+        for (int64_t k = 0; k < taps; k++) memcpy(to + 4 * k, from + 4 * source[k], 4);
+    else if (item == 8)
+        for (int64_t k = 0; k < taps; k++) memcpy(to + 8 * k, from + 8 * source[k], 8);
+    else
+        for (int64_t k = 0; k < taps; k++) memcpy(to + item * k, from + item * source[k], (size_t)item);
+}
 
 static void turn_weights(void *context, int64_t begin, int64_t end)
 {
@@ -74,86 +86,33 @@ static void turn_weights(void *context, int64_t begin, int64_t end)
     const td_conv *c = t->c;
     int64_t taps = t->p->conv.taps, item = t->item;
     for (int64_t i = begin; i < end; i++) {
-        int64_t group = i / c->channels, channel = i % c->channels;
-        char *to = t->p->weights + i * c->outputs * taps * item;
-        for (int64_t o = 0; o < c->outputs; o++) {
-            const char *from = c->w + ((group * c->outputs + o) * c->channels + channel) * c->taps * item;
-            for (int64_t k = 0; k < taps; k++, to += item) {
-                const char *one = from + t->p->source[k] * item;
-                if (item == 4) memcpy(to, one, 4);
-                else if (item == 8) memcpy(to, one, 8);
-                else memcpy(to, one, (size_t)item);
-            }
-        }
+        int64_t group = i / t->blocks, first = i % t->blocks * CHANNELS, last = least(first + CHANNELS, c->channels);
+        const char *from = c->w + group * c->outputs * c->channels * c->taps * item;
+        char *to = t->p->weights + group * c->channels * c->outputs * taps * item;
+        for (int64_t o = 0; o < c->outputs; o++)
+            for (int64_t channel = first; channel < last; channel++)
+                turn_taps(to + (channel * c->outputs + o) * taps * item, from + (o * c->channels + channel) * c->taps * item,
+                          t->p->source, taps, item);
     }
 }
 
-/* results of a phase over the input; NULL: the bias alone */
-typedef struct spreading {
-    const td_conv *c;
-    const phase *p;
-    const char *from, *bias;
-    char *x;
-    int64_t item;
-} spreading;
-
-static void spread_row(const spreading *s, char *to, const char *from, const char *bias)
+static void turn_all_weights(const td_conv *c, const phase *p)
 {
-    int64_t n = s->p->conv.out[2], step = s->p->stride[2] * s->item, item = s->item;
-    for (int64_t i = 0; i < n; i++, to += step) {
-        if (!from && !bias) memset(to, 0, (size_t)item);
-        else if (item == 4) memcpy(to, from ? from + i * 4 : bias, 4);
-        else if (item == 8) memcpy(to, from ? from + i * 8 : bias, 8);
-        else memcpy(to, from ? from + i * item : bias, (size_t)item);
-    }
+    turning t = {c, p, td_itemsize(c->dtype), (c->channels + CHANNELS - 1) / CHANNELS};
+    td_parallel(c->groups * t.blocks, 1 + 512 / (c->outputs * p->conv.taps + 1), turn_weights, &t);
 }
 
-static void spread_planes(void *context, int64_t begin, int64_t end)
+/* one phase with taps: its weights, then the forward algorithms; results go to conv.y */
+static td_status run_phase(const td_conv *c, phase *p, const char *bias)
 {
-    const spreading *s = context;
-    const td_conv *c = s->c, *small = &s->p->conv;
-    const int64_t *at = s->p->at, *stride = s->p->stride;
-    for (int64_t i = begin; i < end; i++) {
-        char *plane = s->x + i * td_volume(c->in) * s->item;
-        const char *from = s->from ? s->from + i * td_volume(small->out) * s->item : NULL;
-        const char *bias = s->bias ? s->bias + i % (c->groups * c->channels) * s->item : NULL;
-        for (int64_t z = 0; z < small->out[0]; z++)
-            for (int64_t y = 0; y < small->out[1]; y++) {
-                int64_t row = (at[0] + z * stride[0]) * c->in[1] + at[1] + y * stride[1];
-                spread_row(s, plane + (row * c->in[2] + at[2]) * s->item, from, bias);
-                if (from) from += small->out[2] * s->item;
-            }
-    }
-}
-
-static void spread(const td_conv *c, const phase *p, const char *from, char *x, const char *bias)
-{
-    spreading s = {c, p, from, bias, x, td_itemsize(c->dtype)};
-    int64_t pixels = td_volume(p->conv.out);
-    if (pixels) td_parallel(c->images * c->groups * c->channels, 1 + 16384 / pixels, spread_planes, &s);
-}
-
-static td_status run_phase(const td_conv *c, phase *p, char *x, const char *bias)
-{
-    td_conv *conv = &p->conv;
-    bool dense = td_volume(p->stride) == 1; /* results go straight to x */
-    int64_t item = td_itemsize(c->dtype), weights = c->groups * c->channels * c->outputs * conv->taps * item;
-    int64_t results = dense ? 0 : c->images * c->groups * c->channels * td_volume(conv->out) * item;
-    p->weights = td_alloc(weights);
-    conv->y = dense ? x : td_alloc(results);
-    td_status status = TD_OK;
-    if (!p->weights || !conv->y) {
-        status = td_fail(TD_MEMORY_ERROR, "convolution: no memory for %lld bytes", (long long)(weights + results));
-    } else {
-        turning t = {c, p, item};
-        td_parallel(c->groups * c->channels, 1 + 8192 / (c->outputs * conv->taps + 1), turn_weights, &t);
-        conv->w = p->weights;
-        conv->bias = bias;
-        status = td_conv_forward(conv);
-        if (status == TD_OK && !dense) spread(c, p, conv->y, x, NULL);
-    }
-    if (!dense && conv->y) td_free(conv->y, results);
-    if (p->weights) td_free(p->weights, weights);
+    int64_t bytes = c->groups * c->channels * c->outputs * p->conv.taps * td_itemsize(c->dtype);
+    p->weights = td_alloc(bytes);
+    if (!p->weights) return td_fail(TD_MEMORY_ERROR, "convolution: no memory for %lld bytes", (long long)bytes);
+    turn_all_weights(c, p);
+    p->conv.w = p->weights;
+    p->conv.bias = bias;
+    td_status status = td_conv_forward(&p->conv);
+    td_free(p->weights, bytes);
     return status;
 }
 
@@ -178,19 +137,109 @@ static void start_phase(const td_conv *c, phase *p, int64_t number, const char *
     }
 }
 
+/* ---- spreading: the phases of one row, side by side in memory, woven into the input's rows ---- */
+typedef struct weaving {
+    const td_conv *c;
+    const phase *p;              /* the last of them: they differ in the last dimension only */
+    int64_t item, lanes, rows;   /* rows of a plane */
+    const char *results, *bias;
+    char *x;
+    const bool *empty;           /* lanes without taps hold the bias alone */
+} weaving;
+
+static void weave_pair(char *to, const char *a, const char *b, int64_t n, int64_t item)
+{
+    if (item == 4)
+        for (int64_t i = 0; i < n; i++) {
+            memcpy(to + 8 * i, a + 4 * i, 4);
+            memcpy(to + 8 * i + 4, b + 4 * i, 4);
+        }
+    else
+        for (int64_t i = 0; i < n; i++) {
+            memcpy(to + 2 * item * i, a + item * i, (size_t)item);
+            memcpy(to + item * (2 * i + 1), b + item * i, (size_t)item);
+        }
+}
+
+static void weave_lane(char *to, const char *from, int64_t n, int64_t step, int64_t item, int64_t from_step)
+{
+    for (int64_t i = 0; i < n; i++, to += step * item, from += from_step * item) {
+        if (item == 4) memcpy(to, from, 4);
+        else if (item == 8) memcpy(to, from, 8);
+        else memcpy(to, from, (size_t)item);
+    }
+}
+
+static int64_t lane_width(const weaving *w, int64_t lane) { return ceil_div(w->c->in[2] - lane, w->p->stride[2]); }
+
+static void weave_row(const weaving *w, char *to, int64_t plane, int64_t row)
+{
+    static const char zero[16];
+    int64_t planes = w->c->images * w->c->groups * w->c->channels, item = w->item, at = plane * w->rows + row;
+    const char *lane_start = w->results, *bias = w->bias ? w->bias + plane % (w->c->groups * w->c->channels) * item : zero;
+    if (w->lanes == 2 && !w->empty[0] && !w->empty[1]) {
+        int64_t wide = lane_width(w, 0), narrow = lane_width(w, 1);
+        const char *a = lane_start + at * wide * item, *b = lane_start + (planes * w->rows * wide + at * narrow) * item;
+        weave_pair(to, a, b, narrow, item);
+        if (wide > narrow) memcpy(to + 2 * narrow * item, a + narrow * item, (size_t)item);
+        return;
+    }
+    for (int64_t lane = 0; lane < w->lanes; lane++) {
+        int64_t n = lane_width(w, lane);
+        if (w->empty[lane]) weave_lane(to + lane * item, bias, n, w->p->stride[2], item, 0);
+        else weave_lane(to + lane * item, lane_start + at * n * item, n, w->p->stride[2], item, 1);
+        lane_start += planes * w->rows * n * item;
+    }
+}
+
+static void weave_planes(void *context, int64_t begin, int64_t end)
+{
+    const weaving *w = context;
+    const td_conv *c = w->c;
+    const phase *p = w->p;
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t row = 0; row < w->rows; row++) {
+            int64_t z = p->at[0] + row / p->conv.out[1] * p->stride[0], y = p->at[1] + row % p->conv.out[1] * p->stride[1];
+            weave_row(w, w->x + ((i * c->in[0] + z) * c->in[1] + y) * c->in[2] * w->item, i, row);
+        }
+}
+
+/* all phases of the rows at (z, y) modulo the strides; `first` is the number of the first of them */
+static td_status run_rows(const td_conv *c, phase *p, int64_t first, int64_t lanes, const char *y, char *x, const char *bias)
+{
+    int64_t item = td_itemsize(c->dtype), planes = c->images * c->groups * c->channels, bytes = 0;
+    bool direct = lanes == 1 && least(c->stride[0], c->in[0]) == 1 && least(c->stride[1], c->in[1]) == 1;
+    weaving w = {.c = c, .p = p, .item = item, .lanes = lanes, .bias = bias, .x = x};
+    start_phase(c, p, first, y);
+    w.rows = p->conv.out[0] * p->conv.out[1];
+    bytes = direct ? 0 : planes * w.rows * c->in[2] * item;
+    char *results = td_alloc(bytes + lanes), *next = results;
+    bool *empty = (bool *)(results + bytes);
+    td_status status = results ? TD_OK : td_fail(TD_MEMORY_ERROR, "convolution: no memory for %lld bytes", (long long)bytes);
+    for (int64_t lane = 0; lane < lanes && status == TD_OK; lane++) {
+        start_phase(c, p, first + lane, y);
+        empty[lane] = !(p->conv.taps && td_volume(p->conv.in) && c->outputs);
+        p->conv.y = direct && !empty[lane] ? x : next;
+        next += planes * w.rows * p->conv.out[2] * item;
+        if (!empty[lane]) status = run_phase(c, p, bias);
+    }
+    w.results = results;
+    w.empty = empty;
+    if (status == TD_OK && !(direct && !empty[0])) td_parallel(planes, 1 + 16384 / (w.rows * c->in[2] + 1), weave_planes, &w);
+    if (results) td_free(results, bytes + lanes);
+    return status;
+}
+
 td_status td_conv_data(const td_conv *c, const char *y, char *x, const char *bias)
 {
-    int64_t phases = 1, each = (int64_t)sizeof(td_tap) + (int64_t)sizeof(int64_t);
-    for (int d = 0; d < 3; d++) phases *= least(c->stride[d], c->in[d] > 0 ? c->in[d] : 1);
+    int64_t each = (int64_t)sizeof(td_tap) + (int64_t)sizeof(int64_t), lanes = least(c->stride[2], c->in[2]);
+    int64_t phases = least(c->stride[0], c->in[0]) * least(c->stride[1], c->in[1]) * lanes;
     phase p = {.taps = td_alloc(c->taps * each)};
     if (!p.taps) return td_fail(TD_MEMORY_ERROR, "convolution: no memory for a kernel of %lld elements", (long long)c->taps);
     p.source = (int64_t *)(p.taps + c->taps);
     td_status status = TD_OK;
-    for (int64_t i = 0; i < phases && status == TD_OK; i++) {
-        start_phase(c, &p, i, y);
-        if (p.conv.taps && td_volume(p.conv.in) && c->outputs && c->channels) status = run_phase(c, &p, x, bias);
-        else spread(c, &p, NULL, x, bias);
-    }
+    if (c->images && c->groups && c->channels)
+        for (int64_t i = 0; i < phases && status == TD_OK; i += lanes) status = run_rows(c, &p, i, lanes, y, x, bias);
     td_free(p.taps, c->taps * each);
     return status;
 }
@@ -212,11 +261,7 @@ static weight_job weight_job_of(const td_conv *c, const char *g, char *dw)
     int is_double = c->dtype == TD_F64;
     weight_job j = {.c = c, .conv = &TD_PICK(td_conv_kernels)->real[is_double], .gemm = td_gemm_kernel_of(is_double), .g = g, .dw = dw,
                     .item = td_itemsize(c->dtype), .pixels = td_volume(c->out)};
-    j.patches = (td_patches){.x = c->x, .channel = td_volume(c->in), .taps = c->taps, .tap = (const int64_t(*)[3])c->tap};
-    j.patches.image = j.patches.channel * c->channels * c->groups;
-    memcpy(j.patches.in, c->in, sizeof c->in);
-    memcpy(j.patches.out, c->out, sizeof c->out);
-    memcpy(j.patches.stride, c->stride, sizeof c->stride);
+    j.patches = td_conv_patches(c);
     return j;
 }
 
@@ -226,11 +271,12 @@ static void run_plane_weights(void *context, int64_t begin, int64_t end)
     const td_conv *c = j->c;
     int64_t outputs = c->groups * c->outputs, plane = td_volume(c->in) * j->item;
     double *sums = td_scratch_take(&j->scratch);
+    void *work = sums + c->taps;
     for (int64_t o = begin; o < end; o++) {
         memset(sums, 0, (size_t)c->taps * sizeof(double));
         for (int64_t n = 0; n < c->images; n++)
             j->conv->plane_weight(&j->patches, c->x + (n * c->groups + o / c->outputs) * plane,
-                                  j->g + (n * outputs + o) * j->pixels * j->item, sums);
+                                  j->g + (n * outputs + o) * j->pixels * j->item, sums, work);
         for (int64_t t = 0; t < c->taps; t++)
             if (c->dtype == TD_F64) ((double *)j->dw)[o * c->taps + t] = sums[t];
             else ((float *)j->dw)[o * c->taps + t] = (float)sums[t];
@@ -241,7 +287,7 @@ static void run_plane_weights(void *context, int64_t begin, int64_t end)
 static td_status depthwise_weight(const td_conv *c, const char *g, char *dw)
 {
     weight_job j = weight_job_of(c, g, dw);
-    TD_TRY(td_scratch_begin(&j.scratch, c->taps * (int64_t)sizeof(double)));
+    TD_TRY(td_scratch_begin(&j.scratch, c->taps * (int64_t)sizeof(double) + j.conv->plane_work(&j.patches)));
     td_parallel_even(c->groups * c->outputs, run_plane_weights, &j);
     td_scratch_end(&j.scratch);
     return TD_OK;

@@ -38,13 +38,20 @@ void td_parallel_even(int64_t n, td_range_fn fn, void *context)
 }
 
 /* ---- patches as the right side of a product ---- */
-static td_patches patches_of(const td_conv *c)
+td_patches td_conv_patches(const td_conv *c)
 {
     td_patches p = {.x = c->x, .channel = td_volume(c->in), .taps = c->taps, .tap = (const int64_t(*)[3])c->tap};
     p.image = p.channel * c->channels * c->groups;
     memcpy(p.in, c->in, sizeof p.in);
     memcpy(p.out, c->out, sizeof p.out);
     memcpy(p.stride, c->stride, sizeof p.stride);
+    for (int d = 0; d < 3; d++) {
+        p.low[d] = p.high[d] = c->taps ? c->tap[0].at[d] : 0;
+        for (int64_t t = 1; t < c->taps; t++) {
+            if (c->tap[t].at[d] < p.low[d]) p.low[d] = c->tap[t].at[d];
+            if (c->tap[t].at[d] > p.high[d]) p.high[d] = c->tap[t].at[d];
+        }
+    }
     return p;
 }
 
@@ -107,7 +114,7 @@ static void run_blocks(void *context, int64_t begin, int64_t end)
 static job job_of(const td_conv *c)
 {
     int is_double = c->dtype == TD_F64;
-    return (job){.c = c, .patches = patches_of(c), .conv = &TD_PICK(td_conv_kernels)->real[is_double],
+    return (job){.c = c, .patches = td_conv_patches(c), .conv = &TD_PICK(td_conv_kernels)->real[is_double],
                  .gemm = td_gemm_kernel_of(is_double), .item = td_itemsize(c->dtype), .pixels = td_volume(c->out),
                  .pointwise = is_pointwise(c)};
 }
@@ -169,18 +176,22 @@ static void run_planes(void *context, int64_t begin, int64_t end)
     const job *j = context;
     const td_conv *c = j->c;
     int64_t plane = td_volume(c->in) * j->item;
+    void *work = td_scratch_take(&j->scratch);
     for (int64_t i = begin; i < end; i++) {
         int64_t output = i % (c->groups * c->outputs);
         double bias = !c->bias ? 0 : c->dtype == TD_F64 ? ((const double *)c->bias)[output] : ((const float *)c->bias)[output];
         j->conv->plane(&j->patches, c->x + i / c->outputs * plane, c->w + output * c->taps * j->item, bias,
-                       c->y + i * j->pixels * j->item);
+                       c->y + i * j->pixels * j->item, work);
     }
+    td_scratch_give(&j->scratch, work);
 }
 
 static td_status run_depthwise(const td_conv *c)
 {
     job j = job_of(c);
+    TD_TRY(td_scratch_begin(&j.scratch, j.conv->plane_work(&j.patches)));
     td_parallel_even(c->images * c->groups * c->outputs, run_planes, &j);
+    td_scratch_end(&j.scratch);
     return TD_OK;
 }
 

@@ -26,6 +26,8 @@ td_status td_conv_weight(const td_conv *c, const char *g, char *dw);
 /* The same sums seen from x: x[..] = sum of w * y. `c->x` is not read; writes x, adds bias[group][channel] if not NULL. */
 td_status td_conv_data(const td_conv *c, const char *y, char *x, const char *bias);
 
+struct td_patches td_conv_patches(const td_conv *c);
+
 /* the regular grid of taps of kernel, dilation and padding; td_free it with td_taps_bytes */
 td_status td_conv_make_taps(td_conv *c, td_tap **taps);
 static inline int64_t td_taps_bytes(int64_t taps) { return taps * (int64_t)sizeof(td_tap); }

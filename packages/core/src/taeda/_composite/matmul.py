@@ -83,7 +83,7 @@ def tensordot(
 
 
 def addbmm(
-    self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1
+    self: Tensor, batch1: Tensor, batch2: Tensor, beta: Number = 1, alpha: Number = 1
 ) -> Tensor:
     """`beta * self + alpha * sum(bmm(batch1, batch2))`: the sum is one product of long rows."""
     if batch1.dim() != 3 or batch2.dim() != 3:
@@ -102,7 +102,7 @@ def addbmm(
 
 
 def addr(
-    self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1
+    self: Tensor, vec1: Tensor, vec2: Tensor, beta: Number = 1, alpha: Number = 1
 ) -> Tensor:
     """`beta * self + alpha * outer(vec1, vec2)`; `self` is not read if beta is 0."""
     product = taeda.outer(vec1, vec2)

@@ -1,0 +1,62 @@
+"""Derivatives of fused attention: a fused kernel, or where the gradient is itself to be differentiated, other operations."""
+
+from __future__ import annotations
+
+import taeda
+from taeda import Tensor
+from taeda._C import _nn
+from taeda._composite.attention import attention_weights
+
+from ._registry import not_differentiable, rule_joint
+
+
+@rule_joint("_fused_attention", differentiable_results=1)
+def _attention(
+    grads: tuple[Tensor | None, ...],
+    needs: tuple[bool, ...],
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None,
+    is_causal: bool,
+    scale: float,
+    result0: Tensor,
+    result1: Tensor,
+) -> tuple[Tensor | None, ...]:
+    grad = grads[0]
+    if grad is None:
+        return None, None, None, None
+    if taeda.is_grad_enabled():
+        return (*_by_weights(grad, query, key, value, attn_mask, is_causal, scale), None)
+    made = _nn._fused_attention_backward(
+        grad, query, key, value, attn_mask, result0, result1, is_causal, scale
+    )
+    return (*made, None)
+
+
+def _by_weights(
+    grad: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    is_causal: bool,
+    scale: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    groups = query.shape[1] // max(key.shape[1], 1)
+    keys, values = (x.repeat_interleave(groups, 1) if groups > 1 else x for x in (key, value))
+    weights = attention_weights(query, keys, mask, is_causal, scale)
+    slopes = taeda.matmul(grad, values.transpose(-2, -1))
+    slopes = weights * (slopes - (weights * slopes).sum(-1, keepdim=True)) * scale
+    by_key = taeda.matmul(slopes.transpose(-2, -1), query)
+    by_value = taeda.matmul(weights.transpose(-2, -1), grad)
+    if groups > 1:
+        by_key, by_value = (
+            x.unflatten(1, (key.shape[1], groups)).sum(2) for x in (by_key, by_value)
+        )
+    return taeda.matmul(slopes, keys), by_key, by_value
+
+
+not_differentiable(
+    "_fused_attention_backward", "attention whose gradient is differentiated again goes another way"
+)
