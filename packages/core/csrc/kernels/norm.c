@@ -112,13 +112,13 @@ ROWS(f64, double, vd, VD_WIDTH, sqrt)
             else                                                                                                     \
                 row_sums_##suffix(sums, dw, db, g, p, w, m, s, n);                                                   \
             if (!o) continue;                                                                                        \
-            v a = v##_set(s), b = v##_set(-s * s * sums[1] / (real)n), vm = v##_set(m);                              \
-            v c = v##_set(job->centred ? -s * sums[0] / (real)n : 0);                                                \
+            v vs = v##_set(s), vm = v##_set(m), slope = v##_set(-s * sums[1] / (real)n);                             \
+            v mean_u = v##_set(job->centred ? sums[0] / (real)n : 0);                                                \
             if (w)                                                                                                   \
-                LANES(v, WIDTH, n, STORE(v, o + i, v##_fma(LOAD(v, g + i) * LOAD(v, w + i), a,                       \
-                                                           v##_fma(LOAD(v, p + i) - vm, b, c))););                   \
+                LANES(v, WIDTH, n, STORE(v, o + i, v##_fma(LOAD(v, p + i) - vm, slope,                               \
+                                                           LOAD(v, g + i) * LOAD(v, w + i) - mean_u) * vs););        \
             else                                                                                                     \
-                LANES(v, WIDTH, n, STORE(v, o + i, v##_fma(LOAD(v, g + i), a, v##_fma(LOAD(v, p + i) - vm, b, c)));); \
+                LANES(v, WIDTH, n, STORE(v, o + i, v##_fma(LOAD(v, p + i) - vm, slope, LOAD(v, g + i) - mean_u) * vs);); \
             o += n;                                                                                                  \
         }                                                                                                            \
     }

@@ -602,3 +602,21 @@ def __dlpack__(self: Tensor, stream: Any = None, **options: Any) -> Any:
 def __dlpack_device__(self: Tensor) -> tuple[int, int]:
     """(1, 0): the cpu."""
     return (1, 0)
+
+
+# ---- functions with one result or several ----
+
+
+def _functional_method(name: str) -> None:
+    def call(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        from . import functional
+
+        return getattr(functional, name)(self, *args, **kwargs)
+
+    call.__name__ = name
+    call.__doc__ = f"See `taeda.{name}`."
+    setattr(Tensor, name, call)
+
+
+_functional_method("unique")
+_functional_method("unique_consecutive")

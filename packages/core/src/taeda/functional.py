@@ -1,4 +1,4 @@
-"""Functions of any number of tensors: `meshgrid(x, y)` is the same as `meshgrid([x, y])`."""
+"""Functions of any number of tensors (`meshgrid(x, y)` is the same as `meshgrid([x, y])`) or of results."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ __all__ = [
     "broadcast_tensors",
     "cartesian_prod",
     "meshgrid",
+    "unique",
+    "unique_consecutive",
 ]
 
 
@@ -121,3 +123,48 @@ def atleast_3d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
     taeda.Size([1, 3, 1])
     """
     return _atleast(3, tensors)
+
+
+# ---- one result or several ----
+
+
+def _asked(results: tuple[Tensor, Tensor, Tensor], inverse: bool, counts: bool) -> Tensor | tuple[Tensor, ...]:
+    values = results[0]
+    if not inverse and not counts:
+        return values
+    return (values, *[results[1]] * inverse, *[results[2]] * counts)
+
+
+def unique(
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Tensor | tuple[Tensor, ...]:
+    """The different elements in ascending order, or the different slices of a dimension.
+
+    With `return_inverse` also which of them every element is, with `return_counts` how often each occurs.
+    Every NaN is different.
+
+    >>> unique(taeda.tensor([3, 1, 3]), return_counts=True)
+    (tensor([1, 3]), tensor([1, 2]))
+    """
+    ops = _core.functions[""]
+    if dim is None:
+        made = ops["_unique2"](input, sorted, return_inverse, return_counts)
+    else:
+        made = ops["unique_dim"](input, dim, sorted, return_inverse, return_counts)
+    return _asked(made, return_inverse, return_counts)
+
+
+def unique_consecutive(
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Tensor | tuple[Tensor, ...]:
+    """The first of every run of equal elements, or of equal slices of a dimension.
+
+    >>> unique_consecutive(taeda.tensor([1, 1, 2, 1]))
+    tensor([1, 2, 1])
+    """
+    made = _core.functions[""]["_unique_consecutive"](input, return_inverse, return_counts, dim)
+    return _asked(made, return_inverse, return_counts)

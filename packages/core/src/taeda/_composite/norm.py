@@ -74,8 +74,9 @@ def native_batch_norm(
         input, weight, bias, running_mean, running_var, training, momentum, eps
     )
     if not training:
-        return result, mean.new_empty(0), invstd.new_empty(0)
-    return result, mean.detach(), invstd.detach()
+        mean, invstd = mean.new_empty(0), invstd.new_empty(0)
+    dtype = input.dtype if weight is None else weight.dtype
+    return result, mean.detach().to(dtype), invstd.detach().to(dtype)
 
 
 def batch_norm(
@@ -89,7 +90,10 @@ def batch_norm(
     eps: float,
     cudnn_enabled: bool,
 ) -> Tensor:
-    """The first result of _batch_norm."""
+    """The first result of _batch_norm; an empty input keeps its shape, whatever it is."""
+    if input.numel() == 0:
+        scaled = input.clone() if weight is None or weight.numel() == 0 else input * weight[0]
+        return scaled if bias is None or bias.numel() == 0 else scaled + bias[0]
     return taeda._batch_norm(
         input, weight, bias, running_mean, running_var, training, momentum, eps
     )[0]

@@ -9,11 +9,13 @@ __all__ = ["diff"]
 
 
 def diff(self: Tensor, n: int, dim: int, prepend: Tensor | None, append: Tensor | None) -> Tensor:
-    """x[i + 1] - x[i], after joining `prepend` and `append`; bools are compared."""
+    """x[i + 1] - x[i], after joining `prepend` and `append`; bools are compared. Not once: a copy."""
     if self.dim() == 0:
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
+    if n == 0:
+        return self.clone()
     parts = [t for t in (prepend, self, append) if t is not None]
     for part in parts:
         if part.dim() != self.dim():
@@ -22,8 +24,6 @@ def diff(self: Tensor, n: int, dim: int, prepend: Tensor | None, append: Tensor 
                 f"{part.dim()} and {self.dim()}"
             )
     x = taeda.cat(parts, dim) if len(parts) > 1 else self
-    if n == 0:
-        return x.clone()
     for _ in range(n):
         size = max(x.size(dim) - 1, 0)
         later, earlier = x.narrow(dim, min(1, x.size(dim)), size), x.narrow(dim, 0, size)

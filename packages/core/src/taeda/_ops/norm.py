@@ -28,7 +28,7 @@ op("_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!)? running_
    "float momentum, float eps) -> (Tensor, Tensor, Tensor)", c="_batch_norm", **KERNEL,
    doc="batch_norm, and the mean and 1 / deviation of every channel that it used.")
 op("native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, "
-   "float momentum, float eps) -> (Tensor, Tensor, Tensor)", composite=True, **KERNEL,
+   "float momentum, float eps) -> (Tensor, Tensor, Tensor)", composite=True, variants="function out",
    doc="batch_norm, and the batch's statistics: empty in evaluation mode.")
 op("native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean, Tensor? running_var, "
    "Tensor? save_mean, Tensor? save_invstd, bool train, float eps, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",

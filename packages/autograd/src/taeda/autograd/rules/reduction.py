@@ -87,10 +87,10 @@ def _products_of_others(x: Tensor, dim: int) -> Tensor:
 
 
 def _prod(grad: Tensor, self: Tensor, result: Tensor, dtype: Any) -> Tensor:
-    if self.numel() == 0:
-        return taeda.zeros_like(self)
     if self.dim() == 0:
         return grad
+    if self.numel() == 0:
+        return (grad * result).expand(self.shape)
     if not bool((result == 0).any()):
         return grad * (result / self).conj()
     others = _products_of_others(self.reshape(-1), 0).view(self.shape)
@@ -98,11 +98,11 @@ def _prod(grad: Tensor, self: Tensor, result: Tensor, dtype: Any) -> Tensor:
 
 
 def _prod_dim(grad: Tensor, self: Tensor, result: Tensor, dim: int, keepdim: bool) -> Tensor:
-    if self.numel() == 0:
-        return taeda.zeros_like(self)
     if self.dim() == 0:
         return grad
     grad, result = (_restore(t, self.shape, dim, keepdim) for t in (grad, result))
+    if self.numel() == 0:
+        return (grad * result).expand(self.shape)
     if not bool((result == 0).any()):
         return grad * (result / self).conj()
     return grad * _products_of_others(self, dim).conj()

@@ -41,7 +41,7 @@ rule("cumprod", self=_cumprod)
 
 def _logcumsumexp(grad: Tensor, self: Tensor, result: Tensor, dim: int) -> Tensor:
     """The sum over later i of grad[i] · exp(x - result[i]), with both signs of grad apart."""
-    if self.numel() == 0:
+    if self.dim() == 0 or self.numel() == 0:
         return grad
     lowest = -float("inf")
     if grad.is_complex():
