@@ -62,6 +62,7 @@ def lazy_attributes(
 
     def listing() -> list[str]:
         own = [k.removeprefix(prefix).lstrip(".") for k in DISTRIBUTIONS if k.startswith(prefix)]
+        own = [k for k in own if "." not in k]
         return sorted({*vars(sys.modules[package]), *exports, *own})
 
     return get, listing

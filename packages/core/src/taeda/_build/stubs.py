@@ -16,6 +16,7 @@ __all__ = ["write"]
 DTYPES = """
 bool uint8 uint16 uint32 uint64 int8 int16 int32 int64 short int long float16 half bfloat16 float32 float float64 double
 complex32 chalf complex64 cfloat complex128 cdouble float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu
+qint8 qint32 quint8 quint2x4 quint4x2
 """
 # Python's own types are spelled in full, and ours have a second name: Tensor has methods called `int` and `float`, taeda has such
 # dtypes, and `dtype` is an attribute too.
@@ -96,7 +97,11 @@ def _methods(rows: list[Any], taken: set[str]) -> str:
         for name in (row.schema.name, *row.aliases):
             if "method" in row.variants and name not in taken:
                 groups.setdefault(name, []).extend(_signatures(row, name, method=True))
-            if row.variants >= {"inplace", "method"} and not row.namespace and f"{name}_" not in taken:
+            if (
+                row.variants >= {"inplace", "method"}
+                and not row.namespace
+                and f"{name}_" not in taken
+            ):
                 groups.setdefault(f"{name}_", []).extend(_in_place(row, f"{name}_", method=True))
     return _overloads(groups, indent="    ")
 
