@@ -402,7 +402,7 @@ def _checksums(header: Header) -> dict[str, str]:
     sums = _metadata_json(header, _SUMS, dict)
     if sums.keys() != header.entries.keys():
         raise FormatError("the checksums are not those of the entries")
-    return sums  # type: ignore[no-any-return]
+    return sums
 
 
 def _read(file: Any, count: int) -> bytes:

@@ -34,8 +34,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     target = Path(os.path.realpath(path))
     mode = _mode_of(target)
     if mode is not None and not stat.S_ISREG(mode):
-        with open(target, "wb", buffering=0) as file:
-            yield file
+        with open(target, "wb", buffering=0) as special:
+            yield special
         return
     _remove_leftovers(target)
     temporary, file = _open_temporary(target)

@@ -24,7 +24,7 @@ __all__ = ["decode", "encode"]
 Json = Any
 Keep = Callable[[Tensor, str], int]
 
-_MAPPINGS = {dict: "dict", OrderedDict: "OrderedDict", Counter: "Counter"}
+_MAPPINGS: dict[type, str] = {dict: "dict", OrderedDict: "OrderedDict", Counter: "Counter"}
 _SEQUENCES: dict[type, str] = {tuple: "tuple", set: "set", frozenset: "frozenset"}
 _MODULE_VERSIONS = "_metadata"  # what a module's state_dict() carries beside its entries
 

@@ -81,8 +81,8 @@ def _draw(sizes: Any, dtype: Any, device: Any, low: Any, high: Any) -> Tensor:
         return taeda.view_as_complex(pairs)
     if not getattr(dtype, "is_floating_point", False):
         raise TypeError(f"make_tensor() makes no tensors of dtype {dtype}")
-    info = taeda.finfo(dtype)
-    least, most = _bounds(dtype, low, high, (-9, 9), (info.min, info.max))
+    limits = taeda.finfo(dtype)
+    least, most = _bounds(dtype, low, high, (-9, 9), (limits.min, limits.max))
     part = taeda.rand(sizes, dtype=taeda.float64, device=device)
     return (least * (1 - part) + most * part).to(dtype)  # no difference, which could overflow
 

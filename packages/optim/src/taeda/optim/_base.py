@@ -30,6 +30,7 @@ __all__ = [
     "next_step",
     "number",
     "scalar_dtype",
+    "sparse",
     "step_counter",
 ]
 
@@ -145,6 +146,12 @@ def add_scaled(param: Tensor, update: Tensor, scale: Any) -> None:
         param.add_(update, alpha=scale)
 
 
+def sparse(places: Tensor, values: Tensor, shape: Any) -> Tensor:
+    """A sparse tensor with `values` at `places`."""
+    library: Any = taeda  # has sparse tensors where there are sparse gradients
+    return library.sparse_coo_tensor(places, values, shape)
+
+
 def evaluate(closure: Callable[[], Any] | None) -> Any:
     """What the closure returns, called with gradients on; None without one."""
     if closure is None:
@@ -198,7 +205,7 @@ class Algorithm(Optimizer):
         """Step one parameter: the formula itself, in place."""
         raise NotImplementedError
 
-    def _update_sparse(self, param: Tensor, grad: Tensor, state: State, group: Group) -> None:
+    def _update_sparse(self, param: Tensor, grad: Any, state: State, group: Group) -> None:
         """Step one parameter with a sparse gradient."""
         name = type(self).__name__
         raise RuntimeError(f"{name} does not support sparse gradients{self._sparse_advice}")
@@ -217,7 +224,7 @@ class Algorithm(Optimizer):
             return
         grads = [p.grad for p in params]
         known = self.state.get
-        states = [known(param) for param in params]
+        states: list[Any] = [known(param) for param in params]
         if not all(states):
             states = [self._state_of(param, group) for param in params]
         if group.get("capturable"):

@@ -72,7 +72,7 @@ class _Search:
         while trial < MOST_EVALUATIONS:
             if abs(ends[1].length - ends[0].length) * size < LEAST_INTERVAL:
                 break
-            length, slow = _inside(_minimum_of_cubic(*ends), ends, slow)
+            length, slow = _inside(_minimum_of_cubic(ends[0], ends[1]), ends, slow)
             point = self.at(length)
             trial += 1
             if self.too_high(point) or point.loss >= ends[low].loss:

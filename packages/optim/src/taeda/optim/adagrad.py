@@ -19,6 +19,7 @@ from ._base import (
     count_steps,
     next_step,
     number,
+    sparse,
     step_counter,
 )
 from .optimizer import ParamsT
@@ -94,7 +95,7 @@ class Adagrad(Algorithm):
         add_square(total, grad, 1)
         add_ratio(param, grad, total.sqrt() + group["eps"], -rate)
 
-    def _update_sparse(self, param: Tensor, grad: Tensor, state: State, group: Group) -> None:
+    def _update_sparse(self, param: Tensor, grad: Any, state: State, group: Group) -> None:
         if group["weight_decay"] != 0:
             raise RuntimeError("weight_decay option is not compatible with sparse gradients")
         rate = _rate(next_step(state), group)
@@ -103,9 +104,9 @@ class Adagrad(Algorithm):
         if values.numel() == 0:
             return
         total = state["sum"]
-        total.add_(taeda.sparse_coo_tensor(places, values.square(), grad.shape))
+        total.add_(sparse(places, values.square(), grad.shape))
         reached = total.sparse_mask(grad)._values().sqrt() + group["eps"]
-        step = taeda.sparse_coo_tensor(places, values / reached, grad.shape)
+        step = sparse(places, values / reached, grad.shape)
         param.add_(step, alpha=-number(rate))
 
     def _fused_update(

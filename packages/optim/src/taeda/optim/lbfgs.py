@@ -63,7 +63,9 @@ class LBFGS(Optimizer):
         return taeda.cat([_real(part).reshape(-1) for part in parts], 0)
 
     def _gradient(self) -> Tensor:
-        grads = [p.new_zeros(p.shape) if p.grad is None else p.grad for p in self._params]
+        grads: list[Any] = [
+            p.new_zeros(p.shape) if p.grad is None else p.grad for p in self._params
+        ]
         return self._vector_of([g if g.layout is taeda.strided else g.to_dense() for g in grads])
 
     def _move(self, length: Any, direction: Tensor) -> None:

@@ -144,7 +144,7 @@ class Optimizer:
         if not groups:
             raise ValueError("optimizer got an empty parameter list")
         if not isinstance(groups[0], dict):
-            groups = [{"params": groups}]  # type: ignore[list-item]
+            groups = [{"params": groups}]
         for group in groups:
             self.add_param_group(cast(Group, group))
 
@@ -378,7 +378,7 @@ class Optimizer:
         if isinstance(value, dict):
             return {k: again(v, groups, k) for k, v in value.items()}
         if isinstance(value, (list, tuple, set)):
-            return type(value)(again(v, groups) for v in value)  # type: ignore[call-arg]
+            return type(value)(again(v, groups) for v in value)
         return value
 
 

@@ -101,7 +101,7 @@ class SGD(Algorithm):
         lr = group["lr"]
         add_scaled(param, grad, -lr)
 
-    def _update_sparse(self, param: Tensor, grad: Tensor, state: State, group: Group) -> None:
+    def _update_sparse(self, param: Tensor, grad: Any, state: State, group: Group) -> None:
         self._update(param, grad, state, group)
 
     def _fused_update(

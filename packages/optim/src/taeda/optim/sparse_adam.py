@@ -16,6 +16,7 @@ from ._base import (
     check_not_negative,
     next_step,
     number,
+    sparse,
 )
 from .optimizer import ParamsT
 
@@ -67,7 +68,7 @@ class SparseAdam(Algorithm):
             "SparseAdam does not support dense gradients, please consider Adam instead"
         )
 
-    def _update_sparse(self, param: Tensor, grad: Tensor, state: State, group: Group) -> None:
+    def _update_sparse(self, param: Tensor, grad: Any, state: State, group: Group) -> None:
         t = next_step(state)
         grad = grad.coalesce()
         places, values, shape = grad._indices(), grad._values(), grad.shape
@@ -78,9 +79,9 @@ class SparseAdam(Algorithm):
         old_square = state["exp_avg_sq"].sparse_mask(grad)._values()
         mean_change = (values - old_mean) * (1 - beta1)
         square_change = (values.square() - old_square) * (1 - beta2)
-        state["exp_avg"].add_(taeda.sparse_coo_tensor(places, mean_change, shape))
-        state["exp_avg_sq"].add_(taeda.sparse_coo_tensor(places, square_change, shape))
+        state["exp_avg"].add_(sparse(places, mean_change, shape))
+        state["exp_avg_sq"].add_(sparse(places, square_change, shape))
         divisor = (old_square + square_change).sqrt() + group["eps"]
         rate = number(group["lr"]) * (1 - beta2**t) ** 0.5 / (1 - beta1**t)
         update = (old_mean + mean_change) / divisor * -rate
-        param.add_(taeda.sparse_coo_tensor(places, update, shape))
+        param.add_(sparse(places, update, shape))

@@ -96,6 +96,8 @@ def get_swa_avg_fn() -> Average:
 class _Averaging:
     """What an averaged model does; mixed with `nn.Module` when the first one is made."""
 
+    n_averaged: Any
+
     def __init__(
         self,
         model: Any,
@@ -136,16 +138,16 @@ class _Averaging:
     def update_parameters(self, model: Any) -> None:
         """Take the present parameters of `model` into the average; the first time, copy them."""
         own, new = self._pairs(model)
-        if self.n_averaged == 0:  # type: ignore[attr-defined]
+        if self.n_averaged == 0:
             for mine, value in zip(own, new, strict=True):
                 mine.copy_(value)
         elif self.avg_fn is not None:
-            seen = self.n_averaged  # type: ignore[attr-defined]
+            seen = self.n_averaged
             for mine, value in zip(own, new, strict=True):
                 mine.copy_(self.avg_fn(mine, value, seen.to(mine.device)))
         else:
             update = self.multi_avg_fn or get_swa_multi_avg_fn()
-            update(own, new, self.n_averaged)  # type: ignore[attr-defined]
+            update(own, new, self.n_averaged)
         if not self.use_buffers:
             for mine, value in zip(self.module.buffers(), model.buffers(), strict=True):
                 mine.detach().copy_(value.detach().to(mine.device))

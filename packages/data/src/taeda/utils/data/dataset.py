@@ -120,7 +120,7 @@ def _fetch_many(dataset: Any, indices: Sequence[Any]) -> Sequence[Any]:
             f"{type(dataset).__name__}.__getitems__ returned {len(samples)} samples for "
             f"{len(indices)} indices"
         )
-    return samples  # type: ignore[no-any-return]
+    return samples
 
 
 class ConcatDataset(Dataset[T_co]):
@@ -161,7 +161,7 @@ class ConcatDataset(Dataset[T_co]):
         if which == len(self.datasets):
             raise IndexError(f"index {idx} is out of range for {len(self)} samples")
         start = self.cumulative_sizes[which - 1] if which else 0
-        return self.datasets[which][idx - start]  # type: ignore[no-any-return]
+        return self.datasets[which][idx - start]
 
 
 class ChainDataset(IterableDataset[Any]):
@@ -199,8 +199,8 @@ class Subset(Dataset[T_co]):
 
     def __getitem__(self, idx: Any) -> T_co:
         if isinstance(idx, list):
-            return self.dataset[[self.indices[i] for i in idx]]  # type: ignore[no-any-return]
-        return self.dataset[self.indices[idx]]  # type: ignore[no-any-return]
+            return self.dataset[[self.indices[i] for i in idx]]
+        return self.dataset[self.indices[idx]]
 
     def __getitems__(self, indices: Sequence[int]) -> Sequence[T_co]:
         return _fetch_many(self.dataset, [self.indices[i] for i in indices])

@@ -37,7 +37,7 @@ class _Combined(LRScheduler):
                     f"scheduler {type(scheduler).__name__} at index {i} has {scheduler.optimizer}, "
                     f"which is different from {type(optimizer).__name__}."
                 )
-        return optimizer  # type: ignore[no-any-return]
+        return optimizer
 
     def state_dict(self) -> dict[str, Any]:
         """The states of the schedulers, beside everything but the optimizer."""

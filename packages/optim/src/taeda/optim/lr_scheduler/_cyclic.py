@@ -350,7 +350,7 @@ def _total_steps(total: Any, epochs: Any, steps_per_epoch: Any) -> int:
     for name, value in given.items():
         if value <= 0 or not isinstance(value, int):
             raise ValueError(f"Expected positive integer {name}, but got {value}")
-    return total if total is not None else epochs * steps_per_epoch  # type: ignore[no-any-return]
+    return total if total is not None else epochs * steps_per_epoch
 
 
 def _phases(total: int, share: float, three: bool) -> list[dict[str, Any]]:

@@ -123,7 +123,7 @@ def _like_mapping(first: Any, joined: dict[Any, Any]) -> Any:
             made = copy.copy(first)  # keeps what the type holds besides its entries
             made.update(joined)
             return made
-        return type(first)(joined)  # type: ignore[call-arg]
+        return type(first)(joined)
     except TypeError:
         return joined
 
@@ -148,7 +148,7 @@ def _like_sequence(first: Any, joined: list[Any]) -> Any:
             for i, value in enumerate(joined):
                 made[i] = value
             return made
-        return type(first)(joined)  # type: ignore[call-arg]
+        return type(first)(joined)
     except TypeError:
         return joined
 

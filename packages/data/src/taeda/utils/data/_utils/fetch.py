@@ -85,15 +85,16 @@ def whole_batches(dataset: Any, sampler: Any, collate_fn: Collate) -> Iterator[A
     """
     if collate_fn is not default_collate or not _is_rows(dataset):
         return None
-    if type(sampler) is not BatchSampler or not len(dataset):
+    tensors, n = dataset.tensors, len(dataset)
+    if type(sampler) is not BatchSampler or n == 0:
         return None
-    inner = sampler.sampler
+    inner: Any = sampler.sampler
     if getattr(inner, "data_source", None) is not dataset:
         return None
     if type(inner) is SequentialSampler:
-        return _slices(dataset.tensors, len(dataset), sampler)
-    if type(inner) is RandomSampler and not inner.replacement and len(inner) == len(dataset):
-        return _picks(dataset.tensors, inner, sampler)
+        return _slices(tensors, n, sampler)
+    if type(inner) is RandomSampler and not inner.replacement and len(inner) == n:
+        return _picks(tensors, inner, sampler)
     return None
 
 
