@@ -42,7 +42,7 @@ def embedding(
 def _shorten_rows(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> None:
     """Scale the rows that are used to a norm of at most `max_norm`, in place."""
     with taeda.no_grad():
-        used = indices.reshape(-1).unique().long()
+        used = indices.reshape(-1).long()  # twice the same row writes the same twice
         rows = weight.index_select(0, used)
         norms = taeda.linalg.vector_norm(rows, norm_type, 1, keepdim=True)
         too_long = (norms > max_norm).squeeze(1)

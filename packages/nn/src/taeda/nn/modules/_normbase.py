@@ -148,9 +148,10 @@ class _LazyNormBase(LazyModuleMixin):
     def initialize_parameters(self, input: Tensor) -> None:
         """Take `num_features` from dimension 1 of the input."""
         module: Any = self
-        if not self.has_uninitialized_params():
+        if module.num_features == 0:
+            module.num_features = input.shape[1]
+        if not self.has_uninitialized_params():  # a state dict was loaded
             return
-        module.num_features = input.shape[1]
         for tensor in (module.weight, module.bias, module.running_mean, module.running_var):
             if tensor is not None:
                 tensor.materialize((module.num_features,))

@@ -371,8 +371,6 @@ class _LazyConv(LazyModuleMixin):
     def initialize_parameters(self, input: Tensor, *args: Any, **kwargs: Any) -> None:
         """Take `in_channels` from the input's channels. Raises RuntimeError for another rank."""
         module: Any = self
-        if not self.has_uninitialized_params():
-            return
         count = len(module.kernel_size)
         if input.dim() not in (count + 1, count + 2):
             raise RuntimeError(
@@ -384,6 +382,8 @@ class _LazyConv(LazyModuleMixin):
             raise ValueError(
                 f"in_channels must be divisible by groups, got {module.in_channels} and {module.groups}"
             )
+        if not self.has_uninitialized_params():  # a state dict was loaded
+            return
         self.weight.materialize(module._weight_shape())
         if self.bias is not None:
             self.bias.materialize((module.out_channels,))

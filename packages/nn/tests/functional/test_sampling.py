@@ -1,0 +1,114 @@
+"""grid_sample and affine_grid."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import taeda
+from taeda.nn import functional as F
+
+
+def inside(i, size, padding, align):
+    """The place that stands for i, or None for zeros."""
+    if padding == "zeros":
+        return i
+    if padding == "reflection":
+        low, high = (0.0, size - 1.0) if align else (-0.5, size - 0.5)
+        span = high - low
+        if span == 0:
+            return 0.0
+        turns, rest = divmod(abs(i - low), span)
+        i = low + rest if turns % 2 == 0 else high - rest
+    return min(max(i, 0.0), size - 1.0)
+
+
+def sample(image, x, y, padding, align):
+    """Bilinear, one point of one channel."""
+    height, width = image.shape
+
+    def pixel(v, size):
+        return (v + 1) / 2 * (size - 1) if align else ((v + 1) * size - 1) / 2
+
+    x = inside(pixel(x, width), width, padding, align)
+    y = inside(pixel(y, height), height, padding, align)
+    total = 0.0
+    for i, j in itertools.product((math.floor(y), math.floor(y) + 1), (math.floor(x), math.floor(x) + 1)):
+        if 0 <= i < height and 0 <= j < width:
+            total += image[i, j] * (1 - abs(y - i)) * (1 - abs(x - j))
+    return total
+
+
+@pytest.mark.parametrize("align", [True, False])
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+def test_bilinear_samples(padding, align):
+    rng = np.random.default_rng(0)
+    image = rng.normal(size=(1, 2, 4, 5)).astype("float32")
+    grid = rng.uniform(-2, 2, size=(1, 3, 6, 2)).astype("float32")
+    result = F.grid_sample(
+        taeda.from_numpy(image), taeda.from_numpy(grid), padding_mode=padding, align_corners=align
+    )
+    expected = [
+        [[sample(image[0, c], *grid[0, i, j], padding, align) for j in range(6)] for i in range(3)]
+        for c in range(2)
+    ]
+    np.testing.assert_allclose(result.numpy()[0], expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "nearest", "bicubic"])
+@pytest.mark.parametrize("align", [True, False])
+def test_the_identity_map_gives_the_image(mode, align):
+    image = taeda.randn(2, 3, 4, 5)
+    theta = taeda.tensor([[1.0, 0, 0], [0, 1, 0]]).expand(2, 2, 3)
+    grid = F.affine_grid(theta, image.shape, align_corners=align)
+    assert grid.shape == (2, 4, 5, 2)
+    assert taeda.allclose(F.grid_sample(image, grid, mode=mode, align_corners=align), image, atol=1e-5)
+
+
+def test_volumes():
+    image = taeda.randn(1, 2, 3, 4, 5)
+    theta = taeda.eye(3, 4).unsqueeze(0)
+    grid = F.affine_grid(theta, image.shape, align_corners=True)
+    for mode in ("bilinear", "nearest"):
+        assert taeda.allclose(F.grid_sample(image, grid, mode=mode, align_corners=True), image, atol=1e-5)
+
+
+def test_gradients_of_image_and_grid():
+    image = taeda.rand(1, 1, 4, 4, dtype=taeda.float64, requires_grad=True)
+    grid = (taeda.rand(1, 2, 2, 2, dtype=taeda.float64) * 1.2 - 0.6).requires_grad_()
+    for mode in ("bilinear", "bicubic"):
+        assert taeda.autograd.gradcheck(
+            lambda i, g, mode=mode: F.grid_sample(i, g, mode=mode, align_corners=False), (image, grid)
+        )
+
+
+def test_the_default_warns():
+    with pytest.warns(UserWarning, match="align_corners=False"):
+        F.affine_grid(taeda.zeros(1, 2, 3), (1, 1, 2, 2))
+
+
+IMAGE = taeda.zeros(2, 3, 4, 4)
+GRID = taeda.zeros(2, 4, 4, 2)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda: F.grid_sample(IMAGE, GRID, "linear", align_corners=True), ValueError, "got: 'linear'"),
+        (lambda: F.grid_sample(IMAGE, GRID, padding_mode="x", align_corners=True), ValueError, "'x'"),
+        (lambda: F.grid_sample(IMAGE, GRID[:1], align_corners=True), RuntimeError, "same batch size"),
+        (lambda: F.grid_sample(IMAGE, GRID[..., :1], align_corners=True), RuntimeError, "size 2 in last"),
+        (lambda: F.grid_sample(IMAGE[0], GRID, align_corners=True), RuntimeError, "same number of dim"),
+        (lambda: F.grid_sample(IMAGE, GRID.double(), align_corners=True), RuntimeError, "same dtype"),
+        (lambda: F.affine_grid(taeda.zeros(2, 2, 3), (2, 1, 4), True), NotImplementedError, r"\(2, 1, 4\)"),
+        (lambda: F.affine_grid(taeda.zeros(2, 3), (2, 1, 4, 4), True), ValueError, "Nx2x3"),
+        (lambda: F.affine_grid(taeda.zeros(2, 2, 3), (2, 1, 0, 4), True), ValueError, "positive output"),
+        (lambda: F.affine_grid(taeda.zeros(2, 2, 3).long(), (2, 1, 4, 4), True), ValueError, "int64"),
+    ],
+)
+def test_refusals(call, error, text):
+    with pytest.raises(error, match=text):
+        call()

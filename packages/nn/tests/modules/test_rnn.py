@@ -1,0 +1,192 @@
+"""Recurrent layers against loops in numpy; their options and refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import taeda
+from taeda import nn
+from taeda.nn.utils.rnn import PackedSequence, pack_sequence, pad_packed_sequence
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def step(kind, x, h, c, w, suffix):
+    """One step in numpy: (h, c)."""
+    share = x @ w[f"weight_ih{suffix}"].T + w.get(f"bias_ih{suffix}", 0)
+    own = h @ w[f"weight_hh{suffix}"].T + w.get(f"bias_hh{suffix}", 0)
+    if kind == "GRU":
+        (xr, xz, xn), (hr, hz, hn) = np.split(share, 3, -1), np.split(own, 3, -1)
+        n = np.tanh(xn + sigmoid(xr + hr) * hn)
+        z = sigmoid(xz + hz)
+        return (1 - z) * n + z * h, c
+    if kind == "LSTM":
+        i, f, g, o = np.split(share + own, 4, -1)
+        c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+        h = sigmoid(o) * np.tanh(c)
+        return h @ w[f"weight_hr{suffix}"].T if f"weight_hr{suffix}" in w else h, c
+    total = share + own
+    return (np.maximum(total, 0) if kind == "relu" else np.tanh(total)), c
+
+
+def reference(kind, layer, x):
+    """All layers and directions over (T, N, F), from zeros: outputs and last hidden states."""
+    w = {name: p.detach().numpy() for name, p in layer.named_parameters()}
+    last = []
+    for level in range(layer.num_layers):
+        outputs = []
+        for suffix in (f"_l{level}", f"_l{level}_reverse")[: 1 + layer.bidirectional]:
+            width = layer.proj_size or layer.hidden_size
+            h, c = np.zeros((x.shape[1], width)), np.zeros((x.shape[1], layer.hidden_size))
+            steps = x[::-1] if suffix.endswith("e") else x
+            seen = []
+            for row in steps:
+                h, c = step(kind, row, h, c, w, suffix)
+                seen.append(h)
+            outputs.append(np.stack(seen[::-1] if suffix.endswith("e") else seen))
+            last.append(h)
+        x = np.concatenate(outputs, -1)
+    return x, np.stack(last)
+
+
+CASES = [
+    ("tanh", lambda **o: nn.RNN(3, 4, **o)),
+    ("relu", lambda **o: nn.RNN(3, 4, nonlinearity="relu", **o)),
+    ("LSTM", lambda **o: nn.LSTM(3, 4, **o)),
+    ("LSTM", lambda **o: nn.LSTM(3, 4, proj_size=2, **o)),
+    ("GRU", lambda **o: nn.GRU(3, 4, **o)),
+]
+OPTIONS = [{}, {"num_layers": 2}, {"bidirectional": True, "num_layers": 2}, {"bias": False}]
+
+
+@pytest.mark.parametrize(("kind", "make"), CASES, ids=["tanh", "relu", "LSTM", "projected", "GRU"])
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_against_numpy(kind, make, options):
+    layer, x = make(**options), taeda.randn(5, 2, 3)
+    expected, last = reference(kind, layer, x.numpy())
+    output, states = layer(x)
+    hidden = states[0] if kind == "LSTM" else states
+    np.testing.assert_allclose(output.detach().numpy(), expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(hidden.detach().numpy(), last, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(("kind", "make"), CASES[2:], ids=["LSTM", "projected", "GRU"])
+def test_layouts_agree(kind, make):
+    layer = make(bidirectional=True)
+    x = taeda.randn(5, 2, 3)
+    output, states = layer(x)
+    layer.batch_first = True
+    swapped, _ = layer(x.transpose(0, 1))
+    assert taeda.allclose(swapped.transpose(0, 1), output)
+    single, ends = layer(x[:, 0])
+    assert taeda.allclose(single, output[:, 0], atol=1e-6)
+    pair = (ends, states) if kind == "GRU" else (ends[0], states[0])
+    assert taeda.allclose(pair[0], pair[1][:, 0], atol=1e-6)
+
+
+@pytest.mark.parametrize(("kind", "make"), CASES[2:], ids=["LSTM", "projected", "GRU"])
+def test_packed_sequences_are_as_one_by_one(kind, make):
+    layer = make(bidirectional=True, num_layers=2)
+    sequences = [taeda.randn(n, 3) for n in (2, 5, 3)]
+    output, states = layer(pack_sequence(sequences, enforce_sorted=False))
+    assert isinstance(output, PackedSequence)
+    padded, lengths = pad_packed_sequence(output)
+    assert lengths.tolist() == [2, 5, 3]
+    hidden = states if kind == "GRU" else states[0]
+    for i, sequence in enumerate(sequences):
+        alone, ends = layer(sequence)
+        ends = ends if kind == "GRU" else ends[0]
+        assert taeda.allclose(padded[: len(sequence), i], alone, atol=1e-5)
+        assert taeda.allclose(hidden[:, i], ends, atol=1e-5)
+
+
+def test_states_carry_on():
+    layer, x = nn.LSTM(3, 4), taeda.randn(6, 2, 3)
+    whole, _ = layer(x)
+    first, states = layer(x[:4])
+    rest, _ = layer(x[4:], states)
+    assert taeda.allclose(taeda.cat([first, rest]), whole, atol=1e-6)
+
+
+def test_gradients_reach_all_weights():
+    layer = nn.GRU(3, 4, num_layers=2, bidirectional=True)
+    layer(taeda.randn(5, 2, 3))[0].sum().backward()
+    assert all(p.grad is not None and p.grad.abs().max() > 0 for p in layer.parameters())
+    assert [len(row) for row in layer.all_weights] == [4] * 4
+    layer.flatten_parameters()
+
+
+def test_dropout_between_layers_only_in_training():
+    layer = nn.GRU(3, 4, num_layers=2, dropout=0.9)
+    x = taeda.randn(5, 2, 3)
+    taeda.manual_seed(0)
+    assert not taeda.allclose(layer(x)[0], layer(x)[0])
+    layer.eval()
+    assert taeda.equal(layer(x)[0], layer(x)[0])
+
+
+@pytest.mark.parametrize(
+    ("kind", "make"),
+    [("tanh", nn.RNNCell), ("relu", lambda *a: nn.RNNCell(*a, nonlinearity="relu")), ("LSTM", nn.LSTMCell), ("GRU", nn.GRUCell)],
+)  # fmt: skip
+def test_cells(kind, make):
+    cell = make(3, 4)
+    x, h, c = taeda.randn(2, 3), taeda.randn(2, 4), taeda.randn(2, 4)
+    w = {name: p.detach().numpy() for name, p in cell.named_parameters()}
+    expected, _ = step(kind, x.numpy(), h.numpy(), c.numpy(), w, "")
+    given = (h, c) if kind == "LSTM" else h
+    result = cell(x, given)
+    alone = cell(x[0], (h[0], c[0]) if kind == "LSTM" else h[0])
+    if kind == "LSTM":
+        result, alone = result[0], alone[0]
+    np.testing.assert_allclose(result.detach().numpy(), expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(alone.detach().numpy(), expected[0], rtol=1e-4, atol=1e-5)
+    assert cell(x) is not None
+
+
+X = taeda.ones(2, 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda: nn.GRU(0, 3), ValueError, "input_size must be greater than zero, got 0"),
+        (lambda: nn.GRU(3, 2.5), TypeError, "hidden_size should be of type int, got: float"),
+        (lambda: nn.GRU(3, 3, bias=1), TypeError, "bias should be of type bool"),
+        (lambda: nn.GRU(3, 3, num_layers=0), ValueError, "num_layers must be greater than zero"),
+        (lambda: nn.GRU(3, 3, dropout=2), ValueError, r"number in range \[0, 1\]"),
+        (lambda: nn.GRU(3, 3, proj_size=2), ValueError, "only supported for LSTM"),
+        (lambda: nn.LSTM(3, 3, proj_size=3), ValueError, "smaller than hidden_size, got 3 and 3"),
+        (lambda: nn.RNN(3, 3, nonlinearity="x"), ValueError, "Unknown nonlinearity 'x'"),
+        (lambda: nn.RNNBase("FOO", 3, 3), ValueError, "Unrecognized RNN mode: FOO"),
+        (lambda: nn.GRU(3, 3)(taeda.ones(2, 2, 4)), RuntimeError, "Expected 3, got 4"),
+        (lambda: nn.GRU(3, 3)(taeda.ones(2)), ValueError, "2D or 3D, got 1D"),
+        (lambda: nn.GRU(3, 3)(X.double()), ValueError, r"taeda.float64\) does not match weight dtype"),
+        (lambda: nn.GRU(3, 3)(X, taeda.ones(1, 3, 3)), RuntimeError, r"\(1, 2, 3\), got \[1, 3, 3\]"),
+        (lambda: nn.GRU(3, 3)(X, taeda.ones(1, 3)), RuntimeError, r"hx should also be 3-D but got \(2-D\)"),
+        (lambda: nn.LSTM(3, 3)(X, (X[:1], taeda.ones(1, 2, 4))), RuntimeError, r"hidden\[1\] size"),
+        (lambda: nn.GRUCell(3, 3)(X), ValueError, "1D or 2D, got 3D"),
+        (lambda: nn.GRUCell(3, 3)(taeda.ones(2, 4)), RuntimeError, "got 4 expected 3"),
+        (lambda: nn.GRUCell(3, 3)(X[0], taeda.ones(3, 3)), RuntimeError, "batch size 2 doesn't match"),
+        (lambda: nn.GRUCell(3, 3)(X[0], taeda.ones(2, 2)), RuntimeError, "got 2, expected 3"),
+    ],
+)
+def test_refusals(call, error, text):
+    with pytest.raises(error, match=text):
+        call()
+
+
+def test_dropout_without_a_second_layer_warns():
+    with pytest.warns(UserWarning, match="num_layers greater than 1"):
+        nn.RNN(3, 3, dropout=0.3)
+
+
+def test_text():
+    layer = nn.LSTM(3, 4, 2, bias=False, batch_first=True, dropout=0.1, bidirectional=True, proj_size=2)
+    assert repr(layer) == (
+        "LSTM(3, 4, proj_size=2, num_layers=2, bias=False, batch_first=True, dropout=0.1, bidirectional=True)"
+    )
+    assert repr(nn.RNNCell(3, 4, nonlinearity="relu")) == "RNNCell(3, 4, nonlinearity=relu)"
