@@ -20,25 +20,25 @@ import json
 import mmap as _mmap
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import IO, Any, TypeAlias
 
 import taeda
 from taeda import Tensor
 
 from ._io.atomic import atomic_write
+from ._io.rebuild import tensor_of_entry, tensor_of_row
 from ._io.safetensors import (
     LENGTH_BYTES,
     Entry,
     FormatError,
     Header,
     header_length,
-    is_count,
     load_json,
     parse_header,
     write_header,
 )
-from ._io.tree import decode, dtype_named, encode
+from ._io.storages import Collector, Storage
+from ._io.tree import decode, encode
 from ._native import core as _core
 
 __all__ = ["FormatError", "load", "save"]
@@ -51,147 +51,6 @@ _TREE, _TENSORS, _SUMS, _HEADER_SUM, _VERSION = (
     f"taeda.{name}" for name in ("tree", "tensors", "crc32", "header_crc32", "version")
 )
 _NO_SUM = "0" * 8
-
-_CODES = {
-    "bool": "BOOL",
-    "uint8": "U8",
-    "int8": "I8",
-    "int16": "I16",
-    "uint16": "U16",
-    "int32": "I32",
-    "uint32": "U32",
-    "int64": "I64",
-    "uint64": "U64",
-    "float16": "F16",
-    "bfloat16": "BF16",
-    "float32": "F32",
-    "float64": "F64",
-    "float8_e4m3fn": "F8_E4M3",
-    "float8_e5m2": "F8_E5M2",
-}
-_NAMES = {code: name for name, code in _CODES.items()}
-_PAIRS = {"complex32": "F16", "complex64": "F32", "complex128": "F64"}  # real and imaginary part
-
-
-# ---- what to save ----
-
-
-def _dtype_name(dtype: Any) -> str:
-    return str(dtype).rpartition(".")[2]
-
-
-@dataclass
-class _Storage:
-    """A storage, and the bytes of it that the saved tensors reach."""
-
-    owner: Tensor  # the first tensor saved on it
-    name: str
-    begin: int
-    end: int
-    dtypes: set[str] = field(default_factory=set)
-
-    @property
-    def align(self) -> int:
-        return max(getattr(taeda, name).itemsize for name in self.dtypes)
-
-    def data(self) -> memoryview:
-        return memoryview(_core.storage_bytes(self.owner))[self.begin : self.end]
-
-    def shape(self) -> tuple[str, tuple[int, ...]]:
-        """The format's dtype and shape: the owner's if it is what the entry holds, else flat."""
-        size, dtype = self.end - self.begin, _dtype_name(self.owner.dtype)
-        if len(self.dtypes) > 1 or dtype not in _CODES | _PAIRS:
-            return "U8", (size,)
-        item = self.owner.element_size()
-        whole = self.owner.is_contiguous() and self.owner.numel() * item == size
-        shape = tuple(self.owner.shape) if whole else (size // item,)
-        return (_CODES[dtype], shape) if dtype in _CODES else (_PAIRS[dtype], (*shape, 2))
-
-
-class _Collector:
-    """Takes the tensors of an object, and finds out which storages they need."""
-
-    def __init__(self) -> None:
-        self.numbers: dict[int, int] = {}
-        self.kept: list[Tensor] = []  # keeps ids from being used again
-        self.rows: list[tuple[Any, Tensor, list[str]]] = []
-        self.storages: dict[Any, _Storage] = {}
-        self.names: set[str] = {"__metadata__"}
-
-    def keep(self, tensor: Tensor, path: str) -> int:
-        """The number of a tensor; the same object has the same number."""
-        found = self.numbers.get(id(tensor))
-        if found is not None:
-            return found
-        self.kept.append(tensor)
-        plain, marks = _plain(tensor, path)
-        key = None if plain.device.type == "meta" else self._add_to_storage(plain, path)
-        self.numbers[id(tensor)] = len(self.rows)
-        self.rows.append((key, plain, marks))
-        return len(self.rows) - 1
-
-    def _add_to_storage(self, tensor: Tensor, path: str) -> Any:
-        begin, end = _extent(tensor)
-        key = _core.storage_address(tensor) if end > begin else len(self.rows)
-        storage = self.storages.get(key)
-        if storage is None:
-            storage = self.storages[key] = _Storage(tensor, self._name(path), begin, end)
-        storage.begin, storage.end = min(begin, storage.begin), max(end, storage.end)
-        storage.dtypes.add(_dtype_name(tensor.dtype))
-        return key
-
-    def _name(self, path: str) -> str:
-        name = path = path.encode(errors="replace").decode() or "tensor"
-        copies = 1
-        while name in self.names:
-            copies += 1
-            name = f"{path}#{copies}"
-        self.names.add(name)
-        return name
-
-    def described(self) -> list[Any]:
-        """One row for each tensor: where it lies, and what it is besides its numbers."""
-        return [self._row(*row) for row in self.rows]
-
-    def _row(self, key: Any, tensor: Tensor, marks: list[str]) -> list[Any]:
-        storage = self.storages.get(key) if key is not None else None
-        item = tensor.element_size()
-        offset = (tensor.storage_offset() - storage.begin // item) if storage else 0
-        if tensor.numel() == 0:
-            offset = 0
-        name, strides = storage.name if storage else None, list(tensor.stride())
-        return [name, _dtype_name(tensor.dtype), list(tensor.shape), strides, offset, marks]
-
-
-def _plain(tensor: Tensor, path: str) -> tuple[Tensor, list[str]]:
-    """The strided tensor that holds the numbers, and marks for what it is besides."""
-    kind = type(tensor).__name__
-    if kind not in ("Tensor", "Parameter", "Buffer"):
-        raise TypeError(f"cannot save '{path}', a {kind}: convert it to a plain Tensor first")
-    if tensor.layout is not taeda.strided:
-        raise NotImplementedError(f"cannot save '{path}': its layout is {tensor.layout}")
-    marks = ["Parameter"] if kind == "Parameter" else []
-    if tensor.requires_grad:
-        marks.append("requires_grad")
-    plain = tensor.detach()
-    if plain.is_neg():
-        plain = plain.resolve_neg()
-    if plain.is_conj():
-        plain = plain.conj()
-        marks.append("conj")
-    if plain.device.type == "meta":
-        marks.append("meta")
-    return plain, marks
-
-
-def _extent(tensor: Tensor) -> tuple[int, int]:
-    """The bytes of its storage that a tensor reaches; whole elements of every dtype."""
-    if tensor.numel() == 0:
-        return 0, 0
-    item, offset = tensor.element_size(), tensor.storage_offset()
-    last = offset + sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride(), strict=True))
-    begin = offset * item
-    return begin - begin % 16, (last + 1) * item  # 16: element offsets stay whole in any dtype
 
 
 # ---- saving ----
@@ -213,7 +72,7 @@ def save(
     """
     if pickle_module is not None:
         raise TypeError("save() writes no pickles, so there is nothing for pickle_module to do")
-    collector = _Collector()
+    collector = Collector()
     tree = encode(obj, collector.keep)
     storages = sorted(collector.storages.values(), key=lambda s: -s.align)
     metadata = {
@@ -241,7 +100,7 @@ def _dump(value: Any) -> str:
         raise ValueError("cannot save the object: nested too deeply") from None
 
 
-def _header_bytes(storages: list[_Storage], sums: list[str], metadata: dict[str, str]) -> bytes:
+def _header_bytes(storages: list[Storage], sums: list[str], metadata: dict[str, str]) -> bytes:
     """The header with its checksums; its length does not depend on them."""
     entries, position = {}, 0
     for storage in storages:
@@ -259,7 +118,7 @@ def _sum(data: bytes | memoryview) -> str:
     return f"{_core.crc32(data):08x}"
 
 
-def _write(file: Any, storages: list[_Storage], metadata: dict[str, str]) -> None:
+def _write(file: Any, storages: list[Storage], metadata: dict[str, str]) -> None:
     sums = [_sum(storage.data()) for storage in storages]
     _write_all(file, memoryview(_header_bytes(storages, sums, metadata)))
     for storage in storages:
@@ -354,9 +213,9 @@ def _load(file: Any, size: int, mapped: bool, to_meta: bool, map_location: MapLo
         for base in bases.values():
             map_location(base.untyped_storage() if base is not None else None, "cpu")
     if not own:
-        return {n: _tensor_of_entry(e, bases[n]) for n, e in header.entries.items()}
+        return {n: tensor_of_entry(e, bases[n]) for n, e in header.entries.items()}
     rows = _metadata_json(header, _TENSORS, list)
-    tensors = [_tensor_of_row(row, header, bases, to_meta) for row in rows]
+    tensors = [tensor_of_row(row, header, bases, to_meta) for row in rows]
     return decode(load_json(header.metadata[_TREE], "the tree"), tensors)
 
 
@@ -453,87 +312,3 @@ def _map_entries(file: Any, header: Header, start: int) -> Iterator[tuple[str, T
         base = _core.from_buffer(part, taeda.uint8)
         aligned = (start + entry.begin) % 8 == 0 or entry.dtype in ("U8", "I8", "BOOL")
         yield name, base if aligned else base.clone()
-
-
-# ---- tensors of what was read ----
-
-
-def _tensor_of_entry(entry: Entry, base: Tensor | None) -> Tensor:
-    """The tensor that a plain safetensors entry is."""
-    dtype = getattr(taeda, _NAMES[entry.dtype])
-    if base is None:
-        return taeda.empty(entry.shape, dtype=dtype, device="meta")
-    return _core.on_storage(base, dtype, entry.shape, _row_major(entry.shape), 0)
-
-
-def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
-    strides = [1]
-    for size in reversed(shape[1:]):
-        strides.append(strides[-1] * max(size, 1))
-    return tuple(reversed(strides[: len(shape)]))
-
-
-def _tensor_of_row(
-    row: Any, header: Header, bases: dict[str, Tensor | None], to_meta: bool
-) -> Tensor:
-    name, dtype, shape, strides, offset, marks = _checked_row(row)
-    if name is None or to_meta:
-        if name is None and "meta" not in marks:
-            raise FormatError("a tensor names no entry")
-        made = taeda.empty_strided(shape, strides, dtype=dtype, device="meta")
-    elif name not in header.entries:
-        raise FormatError(f"a tensor names an entry that is not there: {name!r}")
-    else:
-        _check_inside(header.entries[name], name, dtype, shape, strides, offset)
-        made = _core.on_storage(bases[name], dtype, shape, strides, offset)
-    return _with_marks(made, marks)
-
-
-def _checked_row(row: Any) -> tuple[Any, Any, tuple[int, ...], tuple[int, ...], int, list[str]]:
-    if not isinstance(row, list) or len(row) != 6:
-        raise FormatError(f"a tensor is described by six values, got {row!r:.80}")
-    name, dtype, shape, strides, offset, marks = row
-    geometry = (shape, strides)
-    if not all(isinstance(x, list) and all(map(is_count, x)) for x in geometry):
-        raise FormatError(
-            f"shape and strides are lists of counts, got {shape!r:.80}, {strides!r:.80}"
-        )
-    if len(shape) != len(strides) or len(shape) > 64 or not is_count(offset):
-        raise FormatError(
-            f"shape {shape!r:.80}, strides {strides!r:.80} and offset {offset!r} do not fit"
-        )
-    if not isinstance(marks, list) or not all(isinstance(mark, str) for mark in marks):
-        raise FormatError(f"marks are texts, got {marks!r:.80}")
-    if name is not None and not isinstance(name, str):
-        raise FormatError(f"an entry's name is a text, got {name!r:.80}")
-    return name, dtype_named(dtype), tuple(shape), tuple(strides), offset, marks
-
-
-def _check_inside(
-    entry: Entry,
-    name: str,
-    dtype: Any,
-    shape: tuple[int, ...],
-    strides: tuple[int, ...],
-    offset: int,
-) -> None:
-    if 0 in shape:
-        end = 0
-    else:
-        last = offset + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
-        end = (last + 1) * dtype.itemsize
-    if end > entry.nbytes:
-        raise FormatError(
-            f"a tensor of shape {list(shape)} and strides {list(strides)} at offset {offset} reaches "
-            f"to byte {end} of entry {name!r}, which has {entry.nbytes}"
-        )
-
-
-def _with_marks(made: Tensor, marks: list[str]) -> Tensor:
-    if "conj" in marks and made.is_complex():
-        made = made.conj()
-    differentiable = made.is_floating_point() or made.is_complex()
-    requires_grad = "requires_grad" in marks and differentiable
-    if "Parameter" in marks:
-        return taeda.nn.Parameter(made, requires_grad)  # upward: a file with parameters
-    return made.requires_grad_() if requires_grad else made
