@@ -121,7 +121,10 @@ def test_gains(name, param, gain):
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda: init.xavier_uniform_(taeda.empty(3)), r"fewer than 2 dimensions, got shape \(3,\)"),
+        (
+            lambda: init.xavier_uniform_(taeda.empty(3)),
+            r"fewer than 2 dimensions, got shape \(3,\)",
+        ),
         (lambda: init.kaiming_normal_(taeda.empty(3)), "fewer than 2 dimensions"),
         (lambda: init.kaiming_normal_(taeda.empty(3, 3), mode="x"), "Mode x not supported"),
         (lambda: init.eye_(taeda.empty(3)), "2 dimensions"),

@@ -25,7 +25,8 @@ def test_linear(align):
 
 
 @pytest.mark.parametrize(
-    ("mode", "rank"), [("bilinear", 4), ("bicubic", 4), ("trilinear", 5), ("area", 4), ("linear", 3)]
+    ("mode", "rank"),
+    [("bilinear", 4), ("bicubic", 4), ("trilinear", 5), ("area", 4), ("linear", 3)],
 )
 def test_a_constant_stays_constant(mode, rank):
     x = taeda.full((1, 2, *[5] * (rank - 2)), 3.0)
@@ -72,7 +73,11 @@ X = taeda.zeros(2, 3, 8, 8)
         ({"size": 4, "align_corners": True}, ValueError, "align_corners option"),
         ({"size": (4, 4, 4)}, ValueError, r"\[8, 8\] and output size of \(4, 4, 4\)"),
         ({"scale_factor": (2, 2, 2)}, ValueError, r"scale_factor of \(2, 2, 2\)"),
-        ({"size": 4, "mode": "linear"}, NotImplementedError, "Got 4D input, but linear mode needs 3D"),
+        (
+            {"size": 4, "mode": "linear"},
+            NotImplementedError,
+            "Got 4D input, but linear mode needs 3D",
+        ),
         ({"size": 4, "antialias": True}, ValueError, "Anti-alias option"),
         ({"size": 4, "mode": "lanczos"}, ValueError, "requires antialias=True"),
         ({"size": 0}, RuntimeError, r"got input \[8, 8\] output \[0, 0\]"),

@@ -36,7 +36,9 @@ def sample(image, x, y, padding, align):
     x = inside(pixel(x, width), width, padding, align)
     y = inside(pixel(y, height), height, padding, align)
     total = 0.0
-    for i, j in itertools.product((math.floor(y), math.floor(y) + 1), (math.floor(x), math.floor(x) + 1)):
+    for i, j in itertools.product(
+        (math.floor(y), math.floor(y) + 1), (math.floor(x), math.floor(x) + 1)
+    ):
         if 0 <= i < height and 0 <= j < width:
             total += image[i, j] * (1 - abs(y - i)) * (1 - abs(x - j))
     return total
@@ -65,7 +67,9 @@ def test_the_identity_map_gives_the_image(mode, align):
     theta = taeda.tensor([[1.0, 0, 0], [0, 1, 0]]).expand(2, 2, 3)
     grid = F.affine_grid(theta, image.shape, align_corners=align)
     assert grid.shape == (2, 4, 5, 2)
-    assert taeda.allclose(F.grid_sample(image, grid, mode=mode, align_corners=align), image, atol=1e-5)
+    assert taeda.allclose(
+        F.grid_sample(image, grid, mode=mode, align_corners=align), image, atol=1e-5
+    )
 
 
 def test_volumes():
@@ -73,7 +77,9 @@ def test_volumes():
     theta = taeda.eye(3, 4).unsqueeze(0)
     grid = F.affine_grid(theta, image.shape, align_corners=True)
     for mode in ("bilinear", "nearest"):
-        assert taeda.allclose(F.grid_sample(image, grid, mode=mode, align_corners=True), image, atol=1e-5)
+        assert taeda.allclose(
+            F.grid_sample(image, grid, mode=mode, align_corners=True), image, atol=1e-5
+        )
 
 
 def test_gradients_of_image_and_grid():
@@ -81,7 +87,8 @@ def test_gradients_of_image_and_grid():
     grid = (taeda.rand(1, 2, 2, 2, dtype=taeda.float64) * 1.2 - 0.6).requires_grad_()
     for mode in ("bilinear", "bicubic"):
         assert taeda.autograd.gradcheck(
-            lambda i, g, mode=mode: F.grid_sample(i, g, mode=mode, align_corners=False), (image, grid)
+            lambda i, g, mode=mode: F.grid_sample(i, g, mode=mode, align_corners=False),
+            (image, grid),
         )
 
 
@@ -97,16 +104,52 @@ GRID = taeda.zeros(2, 4, 4, 2)
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda: F.grid_sample(IMAGE, GRID, "linear", align_corners=True), ValueError, "got: 'linear'"),
-        (lambda: F.grid_sample(IMAGE, GRID, padding_mode="x", align_corners=True), ValueError, "'x'"),
-        (lambda: F.grid_sample(IMAGE, GRID[:1], align_corners=True), RuntimeError, "same batch size"),
-        (lambda: F.grid_sample(IMAGE, GRID[..., :1], align_corners=True), RuntimeError, "size 2 in last"),
-        (lambda: F.grid_sample(IMAGE[0], GRID, align_corners=True), RuntimeError, "same number of dim"),
-        (lambda: F.grid_sample(IMAGE, GRID.double(), align_corners=True), RuntimeError, "same dtype"),
-        (lambda: F.affine_grid(taeda.zeros(2, 2, 3), (2, 1, 4), True), NotImplementedError, r"\(2, 1, 4\)"),
+        (
+            lambda: F.grid_sample(IMAGE, GRID, "linear", align_corners=True),
+            ValueError,
+            "got: 'linear'",
+        ),
+        (
+            lambda: F.grid_sample(IMAGE, GRID, padding_mode="x", align_corners=True),
+            ValueError,
+            "'x'",
+        ),
+        (
+            lambda: F.grid_sample(IMAGE, GRID[:1], align_corners=True),
+            RuntimeError,
+            "same batch size",
+        ),
+        (
+            lambda: F.grid_sample(IMAGE, GRID[..., :1], align_corners=True),
+            RuntimeError,
+            "size 2 in last",
+        ),
+        (
+            lambda: F.grid_sample(IMAGE[0], GRID, align_corners=True),
+            RuntimeError,
+            "same number of dim",
+        ),
+        (
+            lambda: F.grid_sample(IMAGE, GRID.double(), align_corners=True),
+            RuntimeError,
+            "same dtype",
+        ),
+        (
+            lambda: F.affine_grid(taeda.zeros(2, 2, 3), (2, 1, 4), True),
+            NotImplementedError,
+            r"\(2, 1, 4\)",
+        ),
         (lambda: F.affine_grid(taeda.zeros(2, 3), (2, 1, 4, 4), True), ValueError, "Nx2x3"),
-        (lambda: F.affine_grid(taeda.zeros(2, 2, 3), (2, 1, 0, 4), True), ValueError, "positive output"),
-        (lambda: F.affine_grid(taeda.zeros(2, 2, 3).long(), (2, 1, 4, 4), True), ValueError, "int64"),
+        (
+            lambda: F.affine_grid(taeda.zeros(2, 2, 3), (2, 1, 0, 4), True),
+            ValueError,
+            "positive output",
+        ),
+        (
+            lambda: F.affine_grid(taeda.zeros(2, 2, 3).long(), (2, 1, 4, 4), True),
+            ValueError,
+            "int64",
+        ),
     ],
 )
 def test_refusals(call, error, text):

@@ -45,7 +45,12 @@ def test_gradients_come_from_the_places():
         (lambda v, i: (v, i.float()), {}, RuntimeError, "int64 but got: taeda.float32"),
         (lambda v, i: (v, i[:1]), {}, RuntimeError, r"\[2, 3, 4, 4\].*\[1, 3, 4, 4\]"),
         (lambda v, i: (v[0, 0], i[0, 0]), {}, RuntimeError, "3d or 4d Tensor"),
-        (lambda v, i: (v, i), {"output_size": (20, 20)}, ValueError, "dim 0 must be between 6 and 10"),
+        (
+            lambda v, i: (v, i),
+            {"output_size": (20, 20)},
+            ValueError,
+            "dim 0 must be between 6 and 10",
+        ),
         (lambda v, i: (v, i), {"output_size": (8,)}, ValueError, "2 or 4 elements.*'1'"),
     ],
 )
@@ -55,7 +60,9 @@ def test_refusals(change, options, error, text):
         F.max_unpool2d(*change(values, places), 2, **options)
 
 
-@pytest.mark.parametrize(("spatial", "kind"), [(2, nn.FractionalMaxPool2d), (3, nn.FractionalMaxPool3d)])
+@pytest.mark.parametrize(
+    ("spatial", "kind"), [(2, nn.FractionalMaxPool2d), (3, nn.FractionalMaxPool3d)]
+)
 def test_fractional_windows_cover_the_input(spatial, kind):
     x = taeda.rand(2, 3, *[9] * spatial)
     layer = kind(2, output_size=5, return_indices=True)

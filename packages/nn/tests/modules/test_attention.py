@@ -68,7 +68,9 @@ def test_masks(layer, inputs, need_weights):
     padding = taeda.zeros(3, 5, dtype=taeda.bool)
     padding[1, 4] = True
     for mask in (attn, attn.repeat(6, 1, 1)):
-        output, _ = layer(*inputs, attn_mask=mask, key_padding_mask=padding, need_weights=need_weights)
+        output, _ = layer(
+            *inputs, attn_mask=mask, key_padding_mask=padding, need_weights=need_weights
+        )
         np.testing.assert_allclose(output.detach().numpy(), expected, rtol=1e-4, atol=1e-5)
     added = taeda.zeros(4, 5).masked_fill(attn, -math.inf)
     floats = taeda.zeros(3, 5).masked_fill(padding, -math.inf)
@@ -125,7 +127,11 @@ def test_merge_masks(layer):
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda: nn.MultiheadAttention(8, 3), AssertionError, "divisible by num_heads, got 8 and 3"),
+        (
+            lambda: nn.MultiheadAttention(8, 3),
+            AssertionError,
+            "divisible by num_heads, got 8 and 3",
+        ),
         (lambda: nn.MultiheadAttention(0, 1), ValueError, "greater than 0"),
     ],
 )
@@ -141,11 +147,27 @@ def test_refused_inputs(layer, inputs):
         ((q, k[0], v), {}, AssertionError, "expected `key` and `value` to be 3-D"),
         ((q[..., :4], k, v), {}, AssertionError, "embedding dimension of 8, but got 4"),
         ((q, k, v[:3]), {}, AssertionError, "does not match value shape"),
-        ((q, k, v), {"attn_mask": taeda.zeros(2, 2)}, RuntimeError, r"\(2, 2\), but should be \(4, 5\)"),
-        ((q, k, v), {"attn_mask": taeda.zeros(4, 5).long()}, RuntimeError, "only bool and floating"),
+        (
+            (q, k, v),
+            {"attn_mask": taeda.zeros(2, 2)},
+            RuntimeError,
+            r"\(2, 2\), but should be \(4, 5\)",
+        ),
+        (
+            (q, k, v),
+            {"attn_mask": taeda.zeros(4, 5).long()},
+            RuntimeError,
+            "only bool and floating",
+        ),
         ((q, k, v), {"key_padding_mask": taeda.zeros(5)}, AssertionError, "to be `None` or 2-D"),
     ]:
         with pytest.raises(error, match=text):
             layer(*given, **options)
     with pytest.warns(UserWarning, match="mismatched"):
-        layer(q, k, v, attn_mask=taeda.zeros(4, 5), key_padding_mask=taeda.zeros(3, 5, dtype=taeda.bool))
+        layer(
+            q,
+            k,
+            v,
+            attn_mask=taeda.zeros(4, 5),
+            key_padding_mask=taeda.zeros(3, 5, dtype=taeda.bool),
+        )

@@ -92,7 +92,11 @@ def test_sums_and_products():
         (lambda: nn.ParameterList(taeda.ones(2)), TypeError, "iterable, but got Tensor"),
         (lambda: nn.ParameterList([1])[3], IndexError, "index 3 is out of range"),
         (lambda: nn.ParameterDict()["b"], AttributeError, "no attribute 'b'"),
-        (lambda: nn.ParameterDict({3: taeda.ones(1)}), TypeError, "keys of a ParameterDict are strings"),
+        (
+            lambda: nn.ParameterDict({3: taeda.ones(1)}),
+            TypeError,
+            "keys of a ParameterDict are strings",
+        ),
         (lambda: nn.ParameterDict()(1), RuntimeError, "ParameterDict should not be called"),
     ],
 )

@@ -74,7 +74,9 @@ def test_output_size_of_transposed_convolutions():
     assert layer(x).shape == (1, 3, 9, 9)
     assert layer(x, output_size=(10, 9)).shape == (1, 3, 10, 9)
     assert layer(x, output_size=(1, 3, 10, 10)).shape == (1, 3, 10, 10)
-    with pytest.raises(ValueError, match=r"\(11, 9\), but valid sizes range from \[9, 9\] to \[10, 10\]"):
+    with pytest.raises(
+        ValueError, match=r"\(11, 9\), but valid sizes range from \[9, 9\] to \[10, 10\]"
+    ):
         layer(x, output_size=(11, 9))
     with pytest.raises(ValueError, match=r"must have 2 or 4 elements \(got 3\)"):
         layer(x, output_size=(1, 10, 10))
@@ -86,7 +88,10 @@ TEXTS = [
         nn.Conv2d(3, 6, 3, 2, 1, 1, 3, padding_mode="reflect"),
         "3, 6, kernel_size=(3, 3), stride=(2, 2), padding=(1, 1), groups=3, padding_mode=reflect",
     ),
-    (nn.Conv2d(3, 6, 3, dilation=2, bias=False), "3, 6, kernel_size=(3, 3), stride=(1, 1), dilation=(2, 2), bias=False"),
+    (
+        nn.Conv2d(3, 6, 3, dilation=2, bias=False),
+        "3, 6, kernel_size=(3, 3), stride=(1, 1), dilation=(2, 2), bias=False",
+    ),
     (nn.Conv2d(3, 6, 3, padding="same"), "3, 6, kernel_size=(3, 3), stride=(1, 1), padding=same"),
     (
         nn.ConvTranspose1d(3, 6, 3, 2, output_padding=1),
@@ -103,8 +108,14 @@ def test_text(layer, text):
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda: nn.Conv2d(3, 4, 1, groups=2), "in_channels must be divisible by groups, got 3 and 2"),
-        (lambda: nn.Conv2d(4, 3, 1, groups=2), "out_channels must be divisible by groups, got 3 and 2"),
+        (
+            lambda: nn.Conv2d(3, 4, 1, groups=2),
+            "in_channels must be divisible by groups, got 3 and 2",
+        ),
+        (
+            lambda: nn.Conv2d(4, 3, 1, groups=2),
+            "out_channels must be divisible by groups, got 3 and 2",
+        ),
         (lambda: nn.Conv2d(4, 4, 1, groups=0), "positive integer, got 0"),
         (lambda: nn.Conv2d(4, 4, 1, padding="full"), "Invalid padding string 'full'"),
         (lambda: nn.Conv2d(4, 4, 3, 2, padding="same"), "not supported for strided"),

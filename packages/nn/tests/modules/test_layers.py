@@ -111,7 +111,12 @@ def test_names_in_the_state_dict(code, names):
 
 
 def test_in_place_layers_write_to_their_input():
-    for layer in (nn.ReLU(True), nn.LeakyReLU(inplace=True), nn.SiLU(True), nn.Hardtanh(inplace=True)):
+    for layer in (
+        nn.ReLU(True),
+        nn.LeakyReLU(inplace=True),
+        nn.SiLU(True),
+        nn.Hardtanh(inplace=True),
+    ):
         x = taeda.tensor([-3.0, 0.5])
         assert layer(x) is x
         assert x[0].item() != -3
@@ -126,9 +131,17 @@ def test_in_place_layers_write_to_their_input():
         (lambda: nn.Unflatten(1, 3), TypeError, "tuple of ints, but found type int"),
         (lambda: nn.Unflatten(1, (2, "a")), TypeError, "type str at pos 1"),
         (lambda: nn.Unflatten(1.5, (2,)), TypeError, "dim parameter: float"),
-        (lambda: nn.GroupNorm(2, 3), ValueError, r"num_channels \(3\) must be divisible by num_groups \(2\)"),
+        (
+            lambda: nn.GroupNorm(2, 3),
+            ValueError,
+            r"num_channels \(3\) must be divisible by num_groups \(2\)",
+        ),
         (lambda: nn.FractionalMaxPool2d(2), ValueError, "requires specifying either"),
-        (lambda: nn.FractionalMaxPool2d(2, 3, 0.5), ValueError, "only one of output_size and output_ratio"),
+        (
+            lambda: nn.FractionalMaxPool2d(2, 3, 0.5),
+            ValueError,
+            "only one of output_size and output_ratio",
+        ),
         (lambda: nn.FractionalMaxPool2d(2, output_ratio=1.5), ValueError, "between 0 and 1"),
         (lambda: nn.MultiMarginLoss(p=3), ValueError, "p == 1 and p == 2 supported, got 3"),
         (lambda: nn.TripletMarginLoss(margin=-1), ValueError, "greater than 0, got -1"),

@@ -13,7 +13,12 @@ from taeda import nn
 CASES = [
     (lambda: nn.LazyLinear(3), (2, 5), nn.Linear, {"in_features": 5}),
     (lambda: nn.LazyConv1d(4, 3), (2, 5, 9), nn.Conv1d, {"in_channels": 5}),
-    (lambda: nn.LazyConv2d(4, 3, padding=1, bias=False), (2, 5, 9, 9), nn.Conv2d, {"in_channels": 5}),
+    (
+        lambda: nn.LazyConv2d(4, 3, padding=1, bias=False),
+        (2, 5, 9, 9),
+        nn.Conv2d,
+        {"in_channels": 5},
+    ),
     (lambda: nn.LazyConv3d(4, 3, stride=2), (2, 5, 9, 9, 9), nn.Conv3d, {"in_channels": 5}),
     (lambda: nn.LazyConvTranspose1d(4, 3), (2, 5, 9), nn.ConvTranspose1d, {"in_channels": 5}),
     (lambda: nn.LazyConvTranspose2d(4, 3, 2), (5, 9, 9), nn.ConvTranspose2d, {"in_channels": 5}),
@@ -78,7 +83,9 @@ def test_copies_stay_lazy_and_independent():
 
 
 def test_a_wrong_rank_is_refused():
-    with pytest.raises(RuntimeError, match=r"Expected 3D .unbatched. or 4D .batched. input to LazyConv2d"):
+    with pytest.raises(
+        RuntimeError, match=r"Expected 3D .unbatched. or 4D .batched. input to LazyConv2d"
+    ):
         nn.LazyConv2d(3, 3)(taeda.ones(5))
     with pytest.raises(ValueError, match="divisible by groups, got 3 and 2"):
         nn.LazyConv2d(4, 3, groups=2)(taeda.ones(1, 3, 5, 5))

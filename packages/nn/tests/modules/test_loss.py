@@ -155,11 +155,27 @@ ONES = taeda.ones(4, 3)
         (lambda: nn.CrossEntropyLoss()(ONES, taeda.zeros(2).long()), ValueError, "[24]"),
         (lambda: nn.CrossEntropyLoss()(ONES, taeda.tensor([0, 1, 2, 9])), IndexError, "9"),
         (lambda: nn.SmoothL1Loss(beta=-1.0)(ONES, ONES), RuntimeError, "negative values for beta"),
-        (lambda: nn.HuberLoss(delta=0.0)(ONES, ONES), RuntimeError, "non-positive values for delta"),
+        (
+            lambda: nn.HuberLoss(delta=0.0)(ONES, ONES),
+            RuntimeError,
+            "non-positive values for delta",
+        ),
         (lambda: nn.GaussianNLLLoss()(ONES, ONES, -ONES), ValueError, "negative entry"),
-        (lambda: nn.GaussianNLLLoss()(ONES, ONES, taeda.ones(2)), ValueError, r"\(2,\) for input \(4, 3\)"),
-        (lambda: nn.functional.triplet_margin_loss(ONES, ONES, ONES, margin=0), ValueError, "got 0"),
-        (lambda: nn.functional.mse_loss(ONES, ONES, weight=ONES[0]), ValueError, r"\(3,\) and \(4, 3\)"),
+        (
+            lambda: nn.GaussianNLLLoss()(ONES, ONES, taeda.ones(2)),
+            ValueError,
+            r"\(2,\) for input \(4, 3\)",
+        ),
+        (
+            lambda: nn.functional.triplet_margin_loss(ONES, ONES, ONES, margin=0),
+            ValueError,
+            "got 0",
+        ),
+        (
+            lambda: nn.functional.mse_loss(ONES, ONES, weight=ONES[0]),
+            ValueError,
+            r"\(3,\) and \(4, 3\)",
+        ),
     ],
 )
 def test_refusals(call, error, text):

@@ -17,7 +17,9 @@ def test_a_call_runs_forward_with_all_arguments():
 
 
 def test_forward_is_required():
-    with pytest.raises(NotImplementedError, match=r'Module \[Module\] is missing the required "forward"'):
+    with pytest.raises(
+        NotImplementedError, match=r'Module \[Module\] is missing the required "forward"'
+    ):
         nn.Module()(1)
 
 

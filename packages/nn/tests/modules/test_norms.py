@@ -72,7 +72,10 @@ def test_batch_norm_without_statistics_uses_the_batch_always():
         (lambda: nn.BatchNorm1d(3)(taeda.randn(1, 3)), r"more than 1 value per channel.*\[1, 3\]"),
         (lambda: nn.BatchNorm1d(3, eps=0.0)(taeda.randn(2, 3)), "eps must be positive"),
         (lambda: nn.InstanceNorm1d(3)(taeda.randn(1, 3, 1)), "more than 1 spatial element"),
-        (lambda: nn.InstanceNorm2d(3, affine=True)(taeda.randn(2, 4, 3, 3)), r"num_features \(3\), but got: 4"),
+        (
+            lambda: nn.InstanceNorm2d(3, affine=True)(taeda.randn(2, 4, 3, 3)),
+            r"num_features \(3\), but got: 4",
+        ),
         (lambda: nn.GroupNorm(3, 3)(taeda.randn(1, 3)), "more than 1 value per channel"),
     ],
 )

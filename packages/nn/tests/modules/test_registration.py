@@ -138,7 +138,9 @@ def test_register_refuses_values_but_none(method, value, kind):
 
 def test_a_computed_tensor_is_no_parameter():
     with pytest.raises(ValueError, match="non-leaf"):
-        Net().register_parameter("new", nn.Parameter(taeda.ones(1)).clone().as_subclass(nn.Parameter))
+        Net().register_parameter(
+            "new", nn.Parameter(taeda.ones(1)).clone().as_subclass(nn.Parameter)
+        )
 
 
 @pytest.mark.parametrize(
@@ -221,7 +223,10 @@ def test_copies_keep_sharing():
     net = Net()
     net.tied = net.layer
     net.also = net.weight
-    for other in (copy.deepcopy(net), pickle.loads(pickle.dumps(nn.ModuleList([net.layer, net.layer])))):
+    for other in (
+        copy.deepcopy(net),
+        pickle.loads(pickle.dumps(nn.ModuleList([net.layer, net.layer]))),
+    ):
         pair = (other.layer, other.tied) if isinstance(other, Net) else (other[0], other[1])
         assert pair[0] is pair[1]
         assert pair[0].weight is pair[0]._parameters["weight"]

@@ -164,13 +164,29 @@ X = taeda.ones(2, 2, 3)
         (lambda: nn.RNNBase("FOO", 3, 3), ValueError, "Unrecognized RNN mode: FOO"),
         (lambda: nn.GRU(3, 3)(taeda.ones(2, 2, 4)), RuntimeError, "Expected 3, got 4"),
         (lambda: nn.GRU(3, 3)(taeda.ones(2)), ValueError, "2D or 3D, got 1D"),
-        (lambda: nn.GRU(3, 3)(X.double()), ValueError, r"taeda.float64\) does not match weight dtype"),
-        (lambda: nn.GRU(3, 3)(X, taeda.ones(1, 3, 3)), RuntimeError, r"\(1, 2, 3\), got \[1, 3, 3\]"),
-        (lambda: nn.GRU(3, 3)(X, taeda.ones(1, 3)), RuntimeError, r"hx should also be 3-D but got \(2-D\)"),
+        (
+            lambda: nn.GRU(3, 3)(X.double()),
+            ValueError,
+            r"taeda.float64\) does not match weight dtype",
+        ),
+        (
+            lambda: nn.GRU(3, 3)(X, taeda.ones(1, 3, 3)),
+            RuntimeError,
+            r"\(1, 2, 3\), got \[1, 3, 3\]",
+        ),
+        (
+            lambda: nn.GRU(3, 3)(X, taeda.ones(1, 3)),
+            RuntimeError,
+            r"hx should also be 3-D but got \(2-D\)",
+        ),
         (lambda: nn.LSTM(3, 3)(X, (X[:1], taeda.ones(1, 2, 4))), RuntimeError, r"hidden\[1\] size"),
         (lambda: nn.GRUCell(3, 3)(X), ValueError, "1D or 2D, got 3D"),
         (lambda: nn.GRUCell(3, 3)(taeda.ones(2, 4)), RuntimeError, "got 4 expected 3"),
-        (lambda: nn.GRUCell(3, 3)(X[0], taeda.ones(3, 3)), RuntimeError, "batch size 2 doesn't match"),
+        (
+            lambda: nn.GRUCell(3, 3)(X[0], taeda.ones(3, 3)),
+            RuntimeError,
+            "batch size 2 doesn't match",
+        ),
         (lambda: nn.GRUCell(3, 3)(X[0], taeda.ones(2, 2)), RuntimeError, "got 2, expected 3"),
     ],
 )
@@ -185,7 +201,9 @@ def test_dropout_without_a_second_layer_warns():
 
 
 def test_text():
-    layer = nn.LSTM(3, 4, 2, bias=False, batch_first=True, dropout=0.1, bidirectional=True, proj_size=2)
+    layer = nn.LSTM(
+        3, 4, 2, bias=False, batch_first=True, dropout=0.1, bidirectional=True, proj_size=2
+    )
     assert repr(layer) == (
         "LSTM(3, 4, proj_size=2, num_layers=2, bias=False, batch_first=True, dropout=0.1, bidirectional=True)"
     )

@@ -32,7 +32,9 @@ def test_gradients_scaled_by_frequency():
 
 
 def test_max_norm_shortens_used_rows_in_place():
-    layer = nn.Embedding.from_pretrained(taeda.tensor([[3.0, 4.0], [0.3, 0.4], [6.0, 8.0]]), max_norm=1.0)
+    layer = nn.Embedding.from_pretrained(
+        taeda.tensor([[3.0, 4.0], [0.3, 0.4], [6.0, 8.0]]), max_norm=1.0
+    )
     layer(taeda.tensor([0, 1, 0]))
     np.testing.assert_allclose(layer.weight.numpy(), [[0.6, 0.8], [0.3, 0.4], [6, 8]], rtol=1e-5)
 
@@ -53,7 +55,11 @@ def test_from_pretrained():
         (lambda: nn.Embedding(5, 3)(taeda.tensor([-1])), IndexError, "out of range|-1"),
         (lambda: nn.Embedding(5, 3)(taeda.tensor([1.0])), RuntimeError, "float32|int64"),
         (lambda: nn.Embedding(5, 3, padding_idx=7), AssertionError, r"7 is not in \[-5, 4\]"),
-        (lambda: nn.Embedding(5, 3, _weight=taeda.ones(2, 3)), AssertionError, r"\(2, 3\), not \(5, 3\)"),
+        (
+            lambda: nn.Embedding(5, 3, _weight=taeda.ones(2, 3)),
+            AssertionError,
+            r"\(2, 3\), not \(5, 3\)",
+        ),
         (lambda: nn.Embedding.from_pretrained(taeda.ones(3)), AssertionError, "got 1 dimensions"),
     ],
 )
@@ -106,7 +112,12 @@ FIRST = taeda.tensor([0])
         ((BAG, taeda.tensor([1])), {}, RuntimeError, r"offsets\[0\] has to be 0.*got 1"),
         ((BAG, taeda.tensor([0, 3])), {}, RuntimeError, "input's length 2 but got offsets.* of 3"),
         ((BAG, FIRST), {"mode": "x"}, ValueError, "one of sum, mean or max, but got 'x'"),
-        ((taeda.tensor([1, 9]), FIRST), {}, RuntimeError, r"Index 1 of input takes value 9.*\[0, 3\)"),
+        (
+            (taeda.tensor([1, 9]), FIRST),
+            {},
+            RuntimeError,
+            r"Index 1 of input takes value 9.*\[0, 3\)",
+        ),
         ((BAG.view(1, 2), FIRST), {}, ValueError, "input is 2D, then offsets has to be None"),
         ((BAG.view(1, 1, 2),), {}, ValueError, "1D or 2D Tensor, but got Tensor of dimension 3"),
         ((BAG.float(), FIRST), {}, RuntimeError, "int64 or int32, but got taeda.float32"),

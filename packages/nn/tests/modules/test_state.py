@@ -86,7 +86,13 @@ def test_all_problems_in_one_error_and_the_rest_is_loaded():
     with pytest.raises(RuntimeError) as caught:
         model.load_state_dict(state)
     message = str(caught.value)
-    for fact in ('"0.bias", "1.running_var"', '"extra.key"', "size mismatch for 0.weight", "[5]", "[3, 2]"):
+    for fact in (
+        '"0.bias", "1.running_var"',
+        '"extra.key"',
+        "size mismatch for 0.weight",
+        "[5]",
+        "[3, 2]",
+    ):
         assert fact in message
     assert model[1].weight.tolist() == [7, 7, 7]
 
@@ -182,7 +188,9 @@ def test_hooks_of_state_dict():
     log = []
     model = net()
     model.register_state_dict_pre_hook(lambda m, prefix, keep: log.append((prefix, keep)))
-    model[0].register_state_dict_post_hook(lambda m, state, prefix, meta: state.pop(f"{prefix}bias"))
+    model[0].register_state_dict_post_hook(
+        lambda m, state, prefix, meta: state.pop(f"{prefix}bias")
+    )
     with pytest.raises(RuntimeError, match="must return None"):
         model.state_dict()
     assert log == [("", False)]

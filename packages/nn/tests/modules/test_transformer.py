@@ -72,7 +72,9 @@ def test_padding_is_ignored():
     changed = x.clone()
     changed[1, 3:] = 7
     first = stack(x, src_key_padding_mask=padding)
-    assert taeda.allclose(first[1, :3], stack(changed, src_key_padding_mask=padding)[1, :3], atol=1e-5)
+    assert taeda.allclose(
+        first[1, :3], stack(changed, src_key_padding_mask=padding)[1, :3], atol=1e-5
+    )
 
 
 def test_layers_of_a_stack_are_copies():
@@ -94,8 +96,14 @@ def test_the_whole():
     ("call", "text"),
     [
         (lambda: encoder_layer(activation="tanh"), "relu/gelu, not tanh"),
-        (lambda: nn.Transformer(8, 2, 1, 1)(taeda.ones(3, 2, 8), taeda.ones(3, 1, 8)), "got 2 and 1"),
-        (lambda: nn.Transformer(8, 2, 1, 1)(taeda.ones(3, 2, 7), taeda.ones(3, 2, 7)), "7 and 7 for 8"),
+        (
+            lambda: nn.Transformer(8, 2, 1, 1)(taeda.ones(3, 2, 8), taeda.ones(3, 1, 8)),
+            "got 2 and 1",
+        ),
+        (
+            lambda: nn.Transformer(8, 2, 1, 1)(taeda.ones(3, 2, 7), taeda.ones(3, 2, 7)),
+            "7 and 7 for 8",
+        ),
     ],
 )
 def test_refusals(call, text):

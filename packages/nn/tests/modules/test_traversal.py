@@ -74,7 +74,10 @@ def test_members_by_path():
         (lambda net: net.get_parameter("b.0.running_mean"), "not an nn.Parameter"),
         (lambda net: net.get_buffer("a.weight"), "not a buffer"),
         (lambda net: net.set_submodule("x.y", nn.ReLU()), "Net has no attribute `x`"),
-        (lambda net: net.set_submodule("new", nn.ReLU(), strict=True), "Net has no attribute `new`"),
+        (
+            lambda net: net.set_submodule("new", nn.ReLU(), strict=True),
+            "Net has no attribute `new`",
+        ),
         (lambda net: net.set_submodule("own", nn.ReLU()), "`own` is not an nn.Module"),
     ],
 )

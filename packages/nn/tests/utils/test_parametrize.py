@@ -76,7 +76,11 @@ def test_chains_apply_in_order(layer):
 def test_several_originals(layer):
     parametrize.register_parametrization(layer, "weight", Split())
     names = [name for name, _ in layer.named_parameters()]
-    assert names == ["bias", "parametrizations.weight.original0", "parametrizations.weight.original1"]
+    assert names == [
+        "bias",
+        "parametrizations.weight.original0",
+        "parametrizations.weight.original1",
+    ]
     assert taeda.allclose(layer.weight, taeda.ones(2, 2))
     with pytest.raises(ValueError, match="sequence of tensors"):
         parametrize.remove_parametrizations(layer, "weight", leave_parametrized=False)
@@ -157,7 +161,10 @@ def test_weight_norm_reads_old_checkpoints():
     assert taeda.allclose(new(x), old(x), atol=1e-6)
 
 
-@pytest.mark.parametrize("make", [lambda: nn.Linear(5, 3), lambda: nn.Conv2d(3, 4, 3), lambda: nn.ConvTranspose2d(4, 3, 3)])
+@pytest.mark.parametrize(
+    "make",
+    [lambda: nn.Linear(5, 3), lambda: nn.Conv2d(3, 4, 3), lambda: nn.ConvTranspose2d(4, 3, 3)],
+)
 def test_spectral_norm_makes_the_largest_singular_value_one(make):
     taeda.manual_seed(0)
     layer = parametrizations.spectral_norm(make(), n_power_iterations=20)
@@ -199,7 +206,9 @@ def test_weight_norm_by_hook():
 def test_spectral_norm_by_hook():
     layer = nn.utils.spectral_norm(nn.Linear(5, 3), n_power_iterations=50)
     layer(taeda.ones(1, 5))
-    assert np.linalg.svd(layer.weight.detach().numpy(), compute_uv=False)[0] == pytest.approx(1, abs=1e-3)
+    assert np.linalg.svd(layer.weight.detach().numpy(), compute_uv=False)[0] == pytest.approx(
+        1, abs=1e-3
+    )
     assert list(layer.state_dict()) == ["bias", "weight_orig", "weight_u", "weight_v"]
     nn.utils.remove_spectral_norm(layer)
     assert set(layer.state_dict()) == {"weight", "bias"}

@@ -47,7 +47,12 @@ def test_packed_sequences_are_tuples_that_move():
 
 def test_lengths_of_any_kind():
     x = taeda.rand(3, 2, 4)
-    for lengths in ([3, 1], taeda.tensor([3, 1]), taeda.tensor([3.0, 1.0]), taeda.tensor([3, 1]).int()):
+    for lengths in (
+        [3, 1],
+        taeda.tensor([3, 1]),
+        taeda.tensor([3.0, 1.0]),
+        taeda.tensor([3, 1]).int(),
+    ):
         assert rnn.pack_padded_sequence(x, lengths).batch_sizes.tolist() == [2, 1, 1]
 
 
@@ -62,7 +67,11 @@ X = taeda.ones(3, 2)
         (lambda: rnn.pack_padded_sequence(X, [3]), RuntimeError, r"but got 1 \(batch_size=2\)"),
         (lambda: rnn.pack_padded_sequence(X, [4, 1]), RuntimeError, "at most 3.*but got 4"),
         (lambda: rnn.pack_padded_sequence(X[:0], [1, 1]), RuntimeError, "Cannot pack empty"),
-        (lambda: rnn.pad_packed_sequence(rnn.pack_sequence([X]), total_length=2), ValueError, "total_length=2"),
+        (
+            lambda: rnn.pad_packed_sequence(rnn.pack_sequence([X]), total_length=2),
+            ValueError,
+            "total_length=2",
+        ),
         (lambda: rnn.pad_sequence([]), RuntimeError, "empty list"),
         (lambda: rnn.pad_sequence(3), RuntimeError, "Expected iterable"),
         (lambda: rnn.pad_sequence([X], padding_side="up"), ValueError, "left or right, but got up"),

@@ -215,5 +215,3 @@ class UninitializedBuffer(_Uninitialized, Tensor):  # type: ignore[misc]
 def is_lazy(param: Any) -> bool:
     """Does the tensor still wait for its shape?"""
     return isinstance(param, _Uninitialized)
-
-

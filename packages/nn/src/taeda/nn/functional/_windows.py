@@ -14,7 +14,8 @@ def sizes_of(name: str, value: Any, count: int) -> tuple[int, ...]:
         if len(value) == 1 and count > 1:
             value = tuple(value) * count
         if len(value) != count:
-            raise RuntimeError(f"It is expected {name} equals to {count}, but got size {len(value)}")
+            raise RuntimeError(
+                f"It is expected {name} equals to {count}, but got size {len(value)}"
+            )
         return tuple(int(v) for v in value)
     return (int(value),) * count
-

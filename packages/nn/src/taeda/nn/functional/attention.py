@@ -30,7 +30,9 @@ def canonical_mask(
     if mask is None:
         return None
     if mask.dtype != taeda.bool and not mask.is_floating_point():
-        raise RuntimeError(f"only bool and floating types of {name} are supported, got {mask.dtype}")
+        raise RuntimeError(
+            f"only bool and floating types of {name} are supported, got {mask.dtype}"
+        )
     if check_other and other_dtype is not None and mask.dtype != other_dtype:
         warnings.warn(
             f"Support for mismatched {name} and {other_name} is deprecated. Use same type for both instead.",
@@ -113,7 +115,9 @@ def multi_head_attention_forward(
         attn_mask = canonical_mask(attn_mask, "attn_mask", None, "", query.dtype, False)
         is_causal = is_causal and key_padding_mask is None
     weights = (
-        (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else in_proj_weight
+        (q_proj_weight, k_proj_weight, v_proj_weight)
+        if use_separate_proj_weight
+        else in_proj_weight
     )
     q, k, v = _project(query, key, value, weights, in_proj_bias)
     attn_mask = _expanded_mask(attn_mask, heads, key.size(0))
@@ -179,7 +183,9 @@ def _check_ranks(
     if rank == 2 and attn_mask is not None and attn_mask.dim() == 3:
         wanted = (num_heads, query.size(0), key.size(0))
         if tuple(attn_mask.shape) != wanted:
-            raise AssertionError(f"Expected `attn_mask` shape to be {wanted} but got {tuple(attn_mask.shape)}")
+            raise AssertionError(
+                f"Expected `attn_mask` shape to be {wanted} but got {tuple(attn_mask.shape)}"
+            )
     return rank == 3
 
 
@@ -219,11 +225,11 @@ def _project(
         return q, k, v
     parts = weights.chunk(3) if isinstance(weights, Tensor) else weights
     if not isinstance(parts, tuple) or any(part is None for part in parts):
-        raise AssertionError("separate projections need q_proj_weight, k_proj_weight and v_proj_weight")
+        raise AssertionError(
+            "separate projections need q_proj_weight, k_proj_weight and v_proj_weight"
+        )
     biases = (None, None, None) if bias is None else bias.chunk(3)
-    triple = [
-        linear(x, w, b) for x, w, b in zip((query, key, value), parts, biases, strict=True)
-    ]
+    triple = [linear(x, w, b) for x, w, b in zip((query, key, value), parts, biases, strict=True)]
     return triple[0], triple[1], triple[2]
 
 

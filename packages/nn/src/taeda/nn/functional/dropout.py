@@ -7,7 +7,14 @@ import warnings
 import taeda
 from taeda import Tensor
 
-__all__ = ["alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout"]
+__all__ = [
+    "alpha_dropout",
+    "dropout",
+    "dropout1d",
+    "dropout2d",
+    "dropout3d",
+    "feature_alpha_dropout",
+]
 
 _dropout = taeda.dropout
 
@@ -17,9 +24,7 @@ def _check(p: float) -> None:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
-def dropout(
-    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
-) -> Tensor:
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zero elements with probability `p` and scale the rest by 1 / (1 - p). Raises ValueError for other p."""
     if not 0.0 <= p <= 1.0:
         _check(p)
@@ -86,7 +91,9 @@ def _unbatched(input: Tensor, p: float, training: bool, inplace: bool, *, batche
 
 def _feature_dropout(input: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
     if input.dim() < 2 and training:
-        raise RuntimeError(f"Feature dropout requires at least 2 dimensions in the input, got {input.dim()}")
+        raise RuntimeError(
+            f"Feature dropout requires at least 2 dimensions in the input, got {input.dim()}"
+        )
     if not training or p == 0 or input.numel() == 0:
         return input
     kept = _kept(input, p, channels=True)
@@ -114,14 +121,18 @@ def feature_alpha_dropout(
     """`alpha_dropout` of whole channels."""
     _check(p)
     if training and input.dim() < 2:
-        raise RuntimeError(f"Feature dropout requires at least 2 dimensions in the input, got {input.dim()}")
+        raise RuntimeError(
+            f"Feature dropout requires at least 2 dimensions in the input, got {input.dim()}"
+        )
     return _alpha_dropout(input, p, training, inplace, channels=True)
 
 
 _SELU_LIMIT = -1.7580993408473766  # of selu for x → -∞: -scale · alpha
 
 
-def _alpha_dropout(input: Tensor, p: float, training: bool, inplace: bool, *, channels: bool) -> Tensor:
+def _alpha_dropout(
+    input: Tensor, p: float, training: bool, inplace: bool, *, channels: bool
+) -> Tensor:
     if not training or p == 0 or input.numel() == 0:
         return input
     if p == 1:

@@ -73,8 +73,10 @@ def embedding_bag(
     _check_bags(input, weight, offsets, mode, per_sample_weights, scale_grad_by_freq, sparse)
     if input.dim() == 2:
         bags, length = input.shape
-        offsets = taeda.arange(0, input.numel(), length, device=input.device) if length else (
-            taeda.zeros(bags, dtype=taeda.int64, device=input.device)
+        offsets = (
+            taeda.arange(0, input.numel(), length, device=input.device)
+            if length
+            else (taeda.zeros(bags, dtype=taeda.int64, device=input.device))
         )
         include_last_offset = False
     assert offsets is not None  # checked above
@@ -85,7 +87,9 @@ def embedding_bag(
     if max_norm is not None:
         _shorten_rows(weight, flat, max_norm, norm_type)
     bag, count = _bag_of_each(flat, offsets, include_last_offset)
-    rows = embedding(flat, weight, padding_idx, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
+    rows = embedding(
+        flat, weight, padding_idx, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse
+    )
     if padding_idx is not None:
         kept = (flat != padding_idx).nonzero().squeeze(1)
         rows, bag = rows.index_select(0, kept), bag.index_select(0, kept)
@@ -119,7 +123,9 @@ def _check_bags(
     if mode == "max" and sparse:
         raise ValueError("max mode does not support sparse weights")
     if weight.dim() != 2:
-        raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}")
+        raise ValueError(
+            f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}"
+        )
     if input.dim() == 2 and offsets is not None:
         raise ValueError(
             "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed "
@@ -129,10 +135,14 @@ def _check_bags(
         found = None if offsets is None else f"Tensor of dimension {offsets.dim()}"
         raise ValueError(f"offsets has to be a 1D Tensor but got {found}")
     if input.dim() not in (1, 2):
-        raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}")
+        raise ValueError(
+            f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}"
+        )
     for name, tensor in (("input", input), ("offsets", offsets)):
         if tensor is not None and tensor.dtype not in (taeda.int64, taeda.int32):
-            raise RuntimeError(f"embedding_bag: {name} must be of dtype int64 or int32, but got {tensor.dtype}")
+            raise RuntimeError(
+                f"embedding_bag: {name} must be of dtype int64 or int32, but got {tensor.dtype}"
+            )
     if weights is not None and weights.dtype != weight.dtype:
         raise RuntimeError(
             f"embedding_bag: weight ({weight.dtype}) and per_sample_weights ({weights.dtype}) must have the same dtype"

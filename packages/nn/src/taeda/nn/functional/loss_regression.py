@@ -35,7 +35,9 @@ def _warn_of_broadcast(input: Tensor, target: Tensor) -> None:
         )
 
 
-def _weighted(loss: Tensor, weight: Tensor, input: Tensor, reduction: str, *, average: bool) -> Tensor:
+def _weighted(
+    loss: Tensor, weight: Tensor, input: Tensor, reduction: str, *, average: bool
+) -> Tensor:
     """Losses times weights; their mean is over the weights if `average`, else over the elements."""
     if weight.shape != input.shape:
         raise ValueError(

@@ -35,7 +35,9 @@ def ctc_loss(
     code(reduction)
     batched = log_probs.dim() == 3
     if log_probs.dim() not in (2, 3):
-        raise RuntimeError(f"ctc_loss: log_probs must be (T, N, C) or (T, C), got {list(log_probs.shape)}")
+        raise RuntimeError(
+            f"ctc_loss: log_probs must be (T, N, C) or (T, C), got {list(log_probs.shape)}"
+        )
     if not log_probs.is_floating_point():
         raise RuntimeError(f"ctc_loss: log_probs must be floating point, got {log_probs.dtype}")
     lp = log_probs if batched else log_probs.unsqueeze(1)
@@ -63,7 +65,9 @@ def _check(lp: Tensor, inputs: Tensor, lengths: Tensor, blank: int) -> None:
         raise RuntimeError(f"blank must be in label range: got {blank} for {classes} classes")
     for name, given in (("input_lengths", inputs), ("target_lengths", lengths)):
         if given.numel() != batch:
-            raise RuntimeError(f"{name} must be of size batch_size: got {given.numel()} for a batch of {batch}")
+            raise RuntimeError(
+                f"{name} must be of size batch_size: got {given.numel()} for a batch of {batch}"
+            )
         if batch and int(given.min()) < 0:
             raise RuntimeError(f"{name} must be non-negative, got {given.tolist()}")
     if batch and int(inputs.max()) > steps:
@@ -83,10 +87,7 @@ def _padded_labels(targets: Tensor, lengths: Tensor, lp: Tensor) -> Tensor:
             raise RuntimeError(
                 f"Expected the targets to have {int(lengths.sum())} elements together, but got {targets.numel()}"
             )
-        rows = [
-            pad(part, (0, longest - part.numel()))
-            for part in targets.split(lengths.tolist())
-        ]
+        rows = [pad(part, (0, longest - part.numel())) for part in targets.split(lengths.tolist())]
         padded = taeda.stack(rows) if rows else targets.reshape(0, 0)
     else:
         padded = targets.reshape(1, -1) if targets.dim() < 2 else targets
@@ -120,7 +121,9 @@ class _Likelihood(Function):
             both = alpha + lattice.backward()  # of every state at every step
             peak = both.max(2, keepdim=True)[0]
             peak = taeda.where(peak == -math.inf, taeda.zeros_like(peak), peak)
-            share = taeda.zeros_like(lp).scatter_add_(2, lattice.states_of_steps(), (both - peak).exp())
+            share = taeda.zeros_like(lp).scatter_add_(
+                2, lattice.states_of_steps(), (both - peak).exp()
+            )
             path = (share.log() + peak + loss.reshape(1, -1, 1) - lp).exp()
             gradient = (lp.exp() - path) * grad.reshape(1, -1, 1)
             ignored = (loss == math.inf) & (grad == 0)  # else an impossible target gives nan
@@ -203,5 +206,7 @@ class _Lattice:
         index = (self.inputs - 1).clamp_min(0).reshape(1, -1, 1).expand(1, -1, self.count)
         last = alpha.gather(0, index).squeeze(0)
         loss = -taeda.where(self.ends, last, self.nothing).logsumexp(1)
-        empty = taeda.where(self.lengths == 0, taeda.zeros_like(loss), taeda.full_like(loss, math.inf))
+        empty = taeda.where(
+            self.lengths == 0, taeda.zeros_like(loss), taeda.full_like(loss, math.inf)
+        )
         return taeda.where(self.inputs == 0, empty, loss)

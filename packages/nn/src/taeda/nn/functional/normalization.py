@@ -112,9 +112,13 @@ def group_norm(
     Raises RuntimeError if the channels do not divide into the groups or there are fewer than 2 dimensions.
     """
     if input.dim() < 2:
-        raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
+        raise RuntimeError(
+            f"Expected at least 2 dimensions for input tensor but received {input.dim()}"
+        )
     _check_several(
-        input.size(0) * (input.size(1) // num_groups if num_groups else 0) * math.prod(input.shape[2:]),
+        input.size(0)
+        * (input.size(1) // num_groups if num_groups else 0)
+        * math.prod(input.shape[2:]),
         input.shape,
     )
     return taeda.group_norm(input, num_groups, weight, bias, eps)

@@ -144,12 +144,16 @@ def _output_size(output_size: Any, input: Tensor, count: int, name: str) -> Any:
 
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     """Averages of as many windows as `output_size` says; None keeps a size."""
-    return _nn.adaptive_avg_pool2d(input, _output_size(output_size, input, 2, "adaptive_avg_pool2d"))
+    return _nn.adaptive_avg_pool2d(
+        input, _output_size(output_size, input, 2, "adaptive_avg_pool2d")
+    )
 
 
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     """Averages of as many windows as `output_size` says; None keeps a size."""
-    return _nn.adaptive_avg_pool3d(input, _output_size(output_size, input, 3, "adaptive_avg_pool3d"))
+    return _nn.adaptive_avg_pool3d(
+        input, _output_size(output_size, input, 3, "adaptive_avg_pool3d")
+    )
 
 
 def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:

@@ -115,7 +115,9 @@ def _check_grid(input: Tensor, grid: Tensor, mode: str) -> None:
             f"grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but got {shapes}"
         )
     if input.size(0) != grid.size(0):
-        raise RuntimeError(f"grid_sampler(): expected grid and input to have same batch size, but got {shapes}")
+        raise RuntimeError(
+            f"grid_sampler(): expected grid and input to have same batch size, but got {shapes}"
+        )
     if grid.size(-1) != input.dim() - 2:
         raise RuntimeError(
             f"grid_sampler(): expected grid to have size {input.dim() - 2} in last dimension, but got grid with "

@@ -207,7 +207,9 @@ def _fractional(
     wanted = sizes_of("output_size", output_size, count)
     for n, k, out in zip(size, kernel, wanted, strict=True):
         if out + k - 1 > n:
-            raise RuntimeError(f"{name}(): pool size {k} too large relative to input size {n} for {out} windows")
+            raise RuntimeError(
+                f"{name}(): pool size {k} too large relative to input size {n} for {out} windows"
+            )
     batch = input.unsqueeze(0) if input.dim() == count + 1 else input
     if samples is None:
         shape = (*batch.shape[:2], count)

@@ -101,9 +101,7 @@ class Hooks(Registration):
             extra.append(self._forward_hooks_always_called)
         return self._add_hook(self._forward_hooks, hook, *extra, prepend=prepend)
 
-    def register_full_backward_pre_hook(
-        self, hook: Hook, prepend: bool = False
-    ) -> RemovableHandle:
+    def register_full_backward_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
         """Run `hook(module, grad_output)` before the backward of this module.
 
         A tuple it returns replaces the gradients of the outputs.

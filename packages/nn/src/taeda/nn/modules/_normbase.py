@@ -45,7 +45,9 @@ class _NormBase(Module):
         self.track_running_stats = track_running_stats
 
         def vector(wanted: bool) -> Parameter | None:
-            return Parameter(taeda.empty(num_features, device=device, dtype=dtype)) if wanted else None
+            return (
+                Parameter(taeda.empty(num_features, device=device, dtype=dtype)) if wanted else None
+            )
 
         self.register_parameter("weight", vector(affine))
         self.register_parameter("bias", vector(affine and bias))

@@ -180,7 +180,14 @@ class State(Hooks, Traversal):
         """Read what belongs to this module alone; `local_metadata["version"]` says who wrote it."""
         for hook in list(self.__dict__.get("_load_state_dict_pre_hooks", {}).values()):
             hook(
-                self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+                self,
+                state_dict,
+                prefix,
+                local_metadata,
+                strict,
+                missing_keys,
+                unexpected_keys,
+                error_msgs,
             )
         assign = local_metadata.get("assign_to_params_buffers", False)
         for name, target in self._persistent().items():
@@ -318,5 +325,7 @@ class _Loading:
                     self.errors.insert(0, f"{what} key(s) in state_dict: {names}. ")
         if self.errors:
             listed = "\n\t".join(self.errors)
-            raise RuntimeError(f"Error(s) in loading state_dict for {type(module).__name__}:\n\t{listed}")
+            raise RuntimeError(
+                f"Error(s) in loading state_dict for {type(module).__name__}:\n\t{listed}"
+            )
         return _IncompatibleKeys(self.missing, self.unexpected)

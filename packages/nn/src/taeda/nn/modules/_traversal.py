@@ -108,7 +108,9 @@ class Traversal(Registration):
         module: Any = self
         for name in target.split(".") if target else ():
             if not hasattr(module, name):
-                raise AttributeError(f"{module._get_name()} has no attribute `{name}` (path {target!r})")
+                raise AttributeError(
+                    f"{module._get_name()} has no attribute `{name}` (path {target!r})"
+                )
             module = getattr(module, name)
             if not isinstance(module, Traversal):
                 raise AttributeError(f"`{name}` is not an nn.Module (path {target!r})")
@@ -126,7 +128,9 @@ class Traversal(Registration):
         path, _, name = target.rpartition(".")
         parent = self.get_submodule(path)
         if strict and not hasattr(parent, name):
-            raise AttributeError(f"{parent._get_name()} has no attribute `{name}` (path {target!r})")
+            raise AttributeError(
+                f"{parent._get_name()} has no attribute `{name}` (path {target!r})"
+            )
         if hasattr(parent, name) and not isinstance(getattr(parent, name), Traversal):
             raise AttributeError(f"`{name}` is not an nn.Module (path {target!r})")
         setattr(parent, name, module)
@@ -150,5 +154,7 @@ class Traversal(Registration):
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)
         if not hasattr(module, name):
-            raise AttributeError(f"{module._get_name()} has no attribute `{name}` (path {target!r})")
+            raise AttributeError(
+                f"{module._get_name()} has no attribute `{name}` (path {target!r})"
+            )
         return getattr(module, name)

@@ -85,7 +85,9 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         Raises RuntimeError where the shapes or the targets do not fit.
         """
         batched = target_.dim() > 0
-        input, target = (input_, target_) if batched else (input_.unsqueeze(0), target_.unsqueeze(0))
+        input, target = (
+            (input_, target_) if batched else (input_.unsqueeze(0), target_.unsqueeze(0))
+        )
         self._check(input, target)
         head = self.head(input)
         head_log = log_softmax(head, 1)

@@ -41,9 +41,7 @@ class _BatchNorm(_NormBase):
             if not self.track_running_stats:
                 mean = var = None
         by_batch = self.training or (mean is None and var is None)
-        return F.batch_norm(
-            input, mean, var, self.weight, self.bias, by_batch, factor, self.eps
-        )
+        return F.batch_norm(input, mean, var, self.weight, self.bias, by_batch, factor, self.eps)
 
 
 class BatchNorm1d(_BatchNorm):

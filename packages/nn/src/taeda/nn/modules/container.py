@@ -52,8 +52,9 @@ class Sequential(_Numbered):
 
     Takes the modules as arguments, or one ordered dict of them by name.
 
-    >>> Sequential(Linear(4, 8), ReLU(), Linear(8, 2))(taeda.zeros(3, 4)).shape
-    taeda.Size([3, 2])
+    >>> model = Sequential(taeda.nn.Linear(4, 8), taeda.nn.ReLU())
+    >>> model(taeda.zeros(3, 4)).shape
+    taeda.Size([3, 8])
     """
 
     def __init__(self, *args: Any) -> None:
@@ -137,7 +138,9 @@ class Sequential(_Numbered):
 
 def _check_sequential(other: Any, verb: str) -> None:
     if not isinstance(other, Sequential):
-        raise ValueError(f"{verb} operator supports only objects of Sequential class, but {type(other)} is given.")
+        raise ValueError(
+            f"{verb} operator supports only objects of Sequential class, but {type(other)} is given."
+        )
 
 
 def _check_count(other: Any) -> int:
@@ -197,7 +200,8 @@ class ModuleList(_Numbered):
         """Add several modules at the end. Raises TypeError if they are not iterable."""
         if not isinstance(modules, Iterable):
             raise TypeError(
-                "ModuleList.extend should be called with an iterable, but got " + type(modules).__name__
+                "ModuleList.extend should be called with an iterable, but got "
+                + type(modules).__name__
             )
         for module in list(modules):
             self.append(module)
@@ -286,7 +290,9 @@ def pairs_of(entries: Any, where: str) -> Iterator[tuple[str, Any]]:
         return
     for i, pair in enumerate(entries):
         if isinstance(pair, Tensor) or not isinstance(pair, Iterable):
-            raise TypeError(f"{where} sequence element #{i} should be Iterable; is {type(pair).__name__}")
+            raise TypeError(
+                f"{where} sequence element #{i} should be Iterable; is {type(pair).__name__}"
+            )
         pair = list(pair)
         if len(pair) != 2:
             raise ValueError(f"{where} sequence element #{i} has length {len(pair)}; 2 is required")

@@ -144,7 +144,9 @@ def _check_options(
                 f"Invalid padding string {padding!r}, should be one of {{'valid', 'same'}}"
             )
         if padding == "same" and any(step != 1 for step in stride):
-            raise ValueError(f"padding='same' is not supported for strided convolutions, got stride {stride}")
+            raise ValueError(
+                f"padding='same' is not supported for strided convolutions, got stride {stride}"
+            )
     if mode not in _PADDING_MODES:
         raise ValueError(
             f"padding_mode must be one of {set(_PADDING_MODES)}, but got padding_mode='{mode}'"
@@ -193,7 +195,9 @@ class _Conv(_ConvNd):
 
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         if self.padding_mode == "zeros":
-            return self._run(input, weight, bias, self.stride, self.padding, self.dilation, self.groups)
+            return self._run(
+                input, weight, bias, self.stride, self.padding, self.dilation, self.groups
+            )
         padded = F.pad(input, self._reversed_padding_repeated_twice, self.padding_mode)
         return self._run(padded, weight, bias, self.stride, 0, self.dilation, self.groups)
 
@@ -258,7 +262,9 @@ class _ConvTransposeNd(_ConvNd):
         dtype: Any = None,
     ) -> None:
         if padding_mode != "zeros":
-            raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}, got {padding_mode!r}')
+            raise ValueError(
+                f'Only "zeros" padding mode is supported for {type(self).__name__}, got {padding_mode!r}'
+            )
         several = type(self)._tuple
         super().__init__(
             in_channels,
@@ -290,9 +296,7 @@ class _ConvTransposeNd(_ConvNd):
             self.dilation,
         )
 
-    def _output_padding(
-        self, input: Tensor, output_size: Sequence[int] | None
-    ) -> tuple[int, ...]:
+    def _output_padding(self, input: Tensor, output_size: Sequence[int] | None) -> tuple[int, ...]:
         """What to add at the end so that the result has `output_size`. Raises ValueError."""
         if output_size is None:
             return self.output_padding

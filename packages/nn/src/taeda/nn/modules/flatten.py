@@ -53,7 +53,9 @@ class Unflatten(Module):
     @staticmethod
     def _check_sizes(sizes: Any) -> None:
         if not isinstance(sizes, (tuple, list, Size)):
-            raise TypeError(f"unflattened_size must be a tuple of ints, but found type {type(sizes).__name__}")
+            raise TypeError(
+                f"unflattened_size must be a tuple of ints, but found type {type(sizes).__name__}"
+            )
         for i, size in enumerate(sizes):
             if not isinstance(size, int):
                 raise TypeError(

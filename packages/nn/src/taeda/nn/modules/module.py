@@ -46,7 +46,7 @@ class Module(State, Conversion):
     >>> class Scale(Module):
     ...     def __init__(self):
     ...         super().__init__()
-    ...         self.factor = Parameter(taeda.ones(()))
+    ...         self.factor = taeda.nn.Parameter(taeda.ones(()))
     ...     def forward(self, x):
     ...         return self.factor * x
     >>> [name for name, _ in Scale().named_parameters()]

@@ -43,7 +43,9 @@ class LayerNorm(Module):
         self.eps = eps
         self.elementwise_affine = elementwise_affine
         for name, wanted in (("weight", elementwise_affine), ("bias", elementwise_affine and bias)):
-            made = taeda.empty(self.normalized_shape, device=device, dtype=dtype) if wanted else None
+            made = (
+                taeda.empty(self.normalized_shape, device=device, dtype=dtype) if wanted else None
+            )
             self.register_parameter(name, None if made is None else Parameter(made))
         self.reset_parameters()
 
@@ -106,7 +108,9 @@ class RMSNorm(Module):
         return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
-        return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+        return (
+            f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
+        )
 
 
 class GroupNorm(Module):
@@ -164,9 +168,7 @@ class GroupNorm(Module):
 class LocalResponseNorm(Module):
     """x / (k + alpha · mean of the squares of `size` neighbouring channels)**beta."""
 
-    def __init__(
-        self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
-    ) -> None:
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
         super().__init__()
         self.size = size
         self.alpha = alpha

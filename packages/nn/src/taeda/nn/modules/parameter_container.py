@@ -83,7 +83,8 @@ class ParameterList(_Entries):
         """Add several values at the end. Raises TypeError if they are not iterable, or one tensor."""
         if isinstance(values, Tensor) or not isinstance(values, Iterable):
             raise TypeError(
-                "ParameterList.extend should be called with an iterable, but got " + type(values).__name__
+                "ParameterList.extend should be called with an iterable, but got "
+                + type(values).__name__
             )
         for value in list(values):
             self.append(value)

@@ -393,9 +393,13 @@ class _FractionalMaxPoolNd(Module):
         self.output_ratio = None if output_ratio is None else several(output_ratio)
         name = type(self).__name__
         if output_size is None and output_ratio is None:
-            raise ValueError(f"{name} requires specifying either an output size, or a pooling ratio")
+            raise ValueError(
+                f"{name} requires specifying either an output size, or a pooling ratio"
+            )
         if output_size is not None and output_ratio is not None:
-            raise ValueError(f"only one of output_size and output_ratio may be specified for {name}")
+            raise ValueError(
+                f"only one of output_size and output_ratio may be specified for {name}"
+            )
         if self.output_ratio is not None and not all(0 < ratio < 1 for ratio in self.output_ratio):
             raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
 

@@ -145,7 +145,9 @@ class RNNBase(Module):
                 f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.size(-1)}"
             )
 
-    def get_expected_hidden_size(self, input: Tensor, batch_sizes: Tensor | None) -> tuple[int, int, int]:
+    def get_expected_hidden_size(
+        self, input: Tensor, batch_sizes: Tensor | None
+    ) -> tuple[int, int, int]:
         """The shape of the hidden states."""
         if batch_sizes is not None:
             batch = int(batch_sizes[0])
@@ -212,15 +214,14 @@ class RNNBase(Module):
     def _given_out(self, states: States) -> Any:
         return states if self.mode == "LSTM" else states[0]
 
-    def _first_states(
-        self, rows: Tensor, hx: Any, sizes: Tensor | None, batched: bool
-    ) -> States:
+    def _first_states(self, rows: Tensor, hx: Any, sizes: Tensor | None, batched: bool) -> States:
         lstm = self.mode == "LSTM"
         if hx is None:
             layers, batch, width = self.get_expected_hidden_size(rows, sizes)
             widths = (width, self.hidden_size) if lstm else (width,)
             return tuple(
-                taeda.zeros((layers, batch, w), dtype=rows.dtype, device=rows.device) for w in widths
+                taeda.zeros((layers, batch, w), dtype=rows.dtype, device=rows.device)
+                for w in widths
             )
         states = (hx[0], hx[1]) if lstm else (hx,)
         wanted = 3 if batched else 2
@@ -233,9 +234,7 @@ class RNNBase(Module):
             )
         return states if batched else tuple(state.unsqueeze(1) for state in states)
 
-    def _run(
-        self, rows: Tensor, states: States, sizes: list[int] | None
-    ) -> tuple[Tensor, States]:
+    def _run(self, rows: Tensor, states: States, sizes: list[int] | None) -> tuple[Tensor, States]:
         """All layers over (T, N, F) or packed rows."""
         ways = 1 + self.bidirectional
         last: list[States] = []
@@ -290,7 +289,11 @@ def _check_options(
     for name, size in (("input_size", input_size), ("hidden_size", hidden_size)):
         if not isinstance(size, int):
             raise TypeError(f"{name} should be of type int, got: {type(size).__name__}")
-    for name, size in (("input_size", input_size), ("hidden_size", hidden_size), ("num_layers", num_layers)):
+    for name, size in (
+        ("input_size", input_size),
+        ("hidden_size", hidden_size),
+        ("num_layers", num_layers),
+    ):
         if size <= 0:
             raise ValueError(f"{name} must be greater than zero, got {size}")
     if proj_size < 0:
@@ -298,7 +301,9 @@ def _check_options(
             f"proj_size should be a positive integer or zero to disable projections, got {proj_size}"
         )
     if proj_size >= hidden_size:
-        raise ValueError(f"proj_size has to be smaller than hidden_size, got {proj_size} and {hidden_size}")
+        raise ValueError(
+            f"proj_size has to be smaller than hidden_size, got {proj_size} and {hidden_size}"
+        )
     if proj_size and mode != "LSTM":
         raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
 
@@ -316,7 +321,9 @@ class RNN(RNNBase):
         **kwargs: Any,
     ) -> None:
         if nonlinearity not in ("tanh", "relu"):
-            raise ValueError(f"Unknown nonlinearity {nonlinearity!r}. Select from 'tanh' or 'relu'.")
+            raise ValueError(
+                f"Unknown nonlinearity {nonlinearity!r}. Select from 'tanh' or 'relu'."
+            )
         _check_no_projection(kwargs)
         mode = f"RNN_{nonlinearity.upper()}"
         super().__init__(mode, input_size, hidden_size, num_layers, *args, **kwargs)

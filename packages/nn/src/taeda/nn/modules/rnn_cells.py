@@ -61,7 +61,9 @@ class RNNCellBase(Module):
             shown.append(f"nonlinearity={self.nonlinearity}")
         return ", ".join(shown)
 
-    def _advance(self, step: Step, input: Tensor, hx: tuple[Tensor, ...] | None, count: int) -> States:
+    def _advance(
+        self, step: Step, input: Tensor, hx: tuple[Tensor, ...] | None, count: int
+    ) -> States:
         """One step from `count` states, which are zeros if not given."""
         if input.dim() not in (1, 2):
             raise ValueError(

@@ -110,7 +110,9 @@ class TransformerEncoderLayer(Module):
         is_causal: bool = False,
     ) -> Tensor:
         """(L, N, E), (N, L, E) with batch_first, or (L, E), unchanged."""
-        padding, mask = _masks(src, src_key_padding_mask, src_mask, "src_key_padding_mask", "src_mask")
+        padding, mask = _masks(
+            src, src_key_padding_mask, src_mask, "src_key_padding_mask", "src_mask"
+        )
         x = src
         if self.norm_first:
             x = x + self._sa_block(self.norm1(x), mask, padding, is_causal)
@@ -284,18 +286,14 @@ class TransformerEncoder(Module):
         causal = _is_causal(mask, is_causal, _length(src, batch_first))
         output = src
         for layer in self.layers:
-            output = layer(
-                output, src_mask=mask, is_causal=causal, src_key_padding_mask=padding
-            )
+            output = layer(output, src_mask=mask, is_causal=causal, src_key_padding_mask=padding)
         return output if self.norm is None else self.norm(output)
 
 
 class TransformerDecoder(Module):
     """Copies of a layer, one after the other, and a last normalisation if one is given."""
 
-    def __init__(
-        self, decoder_layer: Module, num_layers: int, norm: Module | None = None
-    ) -> None:
+    def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()
         self.layers = _copies(decoder_layer, num_layers)
         self.num_layers = num_layers

@@ -46,7 +46,11 @@ class Upsample(Module):
         )
 
     def extra_repr(self) -> str:
-        by = f"size={self.size}" if self.scale_factor is None else f"scale_factor={self.scale_factor}"
+        by = (
+            f"size={self.size}"
+            if self.scale_factor is None
+            else f"scale_factor={self.scale_factor}"
+        )
         return f"{by}, mode={self.mode!r}"
 
 

@@ -25,7 +25,8 @@ _TOGETHER = {taeda.float16, taeda.bfloat16, taeda.float32, taeda.float64}
 def _in_one_call(tensors: list[Tensor], foreach: bool | None) -> bool:
     """May an operation over lists take them?"""
     return foreach is not False and all(
-        t.dtype in _TOGETHER and t.device.type == "cpu" and t.layout is taeda.strided for t in tensors
+        t.dtype in _TOGETHER and t.device.type == "cpu" and t.layout is taeda.strided
+        for t in tensors
     )
 
 

@@ -67,9 +67,7 @@ class ParametrizationList(ModuleList):
     original: Tensor
     unsafe: bool
 
-    def __init__(
-        self, modules: Sequence[Module], original: Tensor, unsafe: bool = False
-    ) -> None:
+    def __init__(self, modules: Sequence[Module], original: Tensor, unsafe: bool = False) -> None:
         if not modules:
             raise ValueError("ParametrizationList requires one or more modules.")
         super().__init__(modules)
@@ -139,10 +137,14 @@ class ParametrizationList(ModuleList):
                 result = module.right_inverse(result)
         results = [result] if self.is_tensor else result
         if not isinstance(results, Sequence) or len(results) != self.ntensors:
-            raise ValueError(f"'right_inverse' must return {self.ntensors} tensor(s), got {result!r}")
+            raise ValueError(
+                f"'right_inverse' must return {self.ntensors} tensor(s), got {result!r}"
+            )
         for target, source in zip(self._originals(), results, strict=True):
             if not isinstance(source, Tensor):
-                raise ValueError(f"`right_inverse` should return a tensor. Got {type(source).__name__}")
+                raise ValueError(
+                    f"`right_inverse` should return a tensor. Got {type(source).__name__}"
+                )
             if source.dtype != target.dtype:
                 raise ValueError(
                     f"The tensor returned by `right_inverse` has dtype {source.dtype} while `original` has {target.dtype}"
@@ -253,8 +255,12 @@ def _check_inverse(parametrization: Any, made: Tensor) -> None:
         with taeda.no_grad():
             back = parametrization.right_inverse(made)
         if not isinstance(back, Tensor):
-            raise ValueError(f"parametrization.right_inverse must return a tensor. Got: {type(back).__name__}")
-        _check_same("The tensor returned by parametrization.right_inverse", back, made.shape, made.dtype)
+            raise ValueError(
+                f"parametrization.right_inverse must return a tensor. Got: {type(back).__name__}"
+            )
+        _check_same(
+            "The tensor returned by parametrization.right_inverse", back, made.shape, made.dtype
+        )
 
 
 def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:

@@ -199,9 +199,7 @@ def _check_lengths(steps: Tensor, lengths: Tensor) -> list[int]:
 def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> PackedSequence:
     """Pack a list of (T_i, *); see `pack_padded_sequence` for their order."""
     lengths = taeda.as_tensor([sequence.size(0) for sequence in sequences])
-    return pack_padded_sequence(
-        pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted
-    )
+    return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
 
 
 # ---- unpack ----
@@ -267,7 +265,9 @@ def pad_sequence(
         )
     sequences = tuple(sequences)
     if padding_side not in ("left", "right"):
-        raise ValueError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
+        raise ValueError(
+            f"Expected padding_side to be one of left or right, but got {padding_side}."
+        )
     if not sequences:
         raise RuntimeError("received an empty list of sequences")
     trailing = sequences[0].shape[1:]

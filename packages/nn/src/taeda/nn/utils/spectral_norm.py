@@ -54,9 +54,7 @@ def spectral_norm(
     Raises RuntimeError if that was done already.
     """
     if _find(module, name) is not None:
-        raise RuntimeError(
-            f"Cannot register two spectral_norm hooks on the same parameter {name}"
-        )
+        raise RuntimeError(f"Cannot register two spectral_norm hooks on the same parameter {name}")
     hook = SpectralNorm(name, n_power_iterations, default_dim(module) if dim is None else dim, eps)
     weight = module._parameters[name]
     if weight is None:

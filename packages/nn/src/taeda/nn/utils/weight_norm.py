@@ -40,9 +40,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
         stacklevel=2,
     )
     if _find(module, name) is not None:
-        raise RuntimeError(
-            f"Cannot register two weight_norm hooks on the same parameter {name}"
-        )
+        raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")
     hook = WeightNorm(name, dim)
     weight = getattr(module, name)
     direction, length = direction_and_length(weight, hook.dim)
@@ -69,6 +67,4 @@ def remove_weight_norm(module: M, name: str = "weight") -> M:
 
 def _find(module: Any, name: str) -> int | None:
     hooks = module.__dict__.get("_forward_pre_hooks", {})
-    return next(
-        (k for k, h in hooks.items() if isinstance(h, WeightNorm) and h.name == name), None
-    )
+    return next((k for k, h in hooks.items() if isinstance(h, WeightNorm) and h.name == name), None)
