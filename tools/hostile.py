@@ -147,7 +147,7 @@ def targets(row: Row) -> list[tuple[str, Callable[..., Any], bool]]:
                 continue
             if spelled in functions and (in_place or "function" in row.variants):
                 found.append((prefix + spelled, functions[spelled], in_place))
-            if not row.namespace and (in_place or "method" in row.variants):
+            if not row.namespace and "method" in row.variants:
                 found.append((f"Tensor.{spelled}", getattr(taeda.Tensor, spelled), in_place))
     return found
 
