@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import pytest
 
 import taeda
@@ -109,5 +111,14 @@ def test_methods_and_properties():
 def test_testing_overrides_answer_every_listed_function():
     answers = get_testing_overrides()
     assert answers[taeda.add](1, 2) == -1
+    assert list(inspect.signature(answers[taeda.add]).parameters) == [
+        "input",
+        "other",
+        "alpha",
+        "out",
+    ]
+    assert next(iter(inspect.signature(answers[taeda.Tensor.add]).parameters)) == "self"
+    with pytest.raises(TypeError, match="argument"):
+        answers[taeda.exp]()
     listed = {f for functions in get_overridable_functions().values() for f in functions}
     assert listed == set(answers)

@@ -9,7 +9,7 @@ A row says where its implementation is: `pointwise` (elementwise loops found by 
 
 from __future__ import annotations
 
-import inspect
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,7 +89,7 @@ def op(
     TABLE.append(
         Row(
             schema=parsed,
-            family=Path(inspect.stack()[1].filename).stem,
+            family=Path(sys._getframe(1).f_code.co_filename).stem,
             kind=kinds[0],
             target=(loop or parsed.name) if pointwise else c or python_name,
             promotion=pointwise or "none",
