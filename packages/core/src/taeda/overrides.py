@@ -116,6 +116,7 @@ class TorchFunctionMode:
     A subclass defines `__torch_function__(self, func, types, args=(), kwargs=None)`. While that
     runs the mode is off, so calls in it go to the next mode outwards.
 
+    >>> import taeda
     >>> class Names(TorchFunctionMode):
     ...     def __torch_function__(self, func, types, args=(), kwargs=None):
     ...         print(func.__name__)
