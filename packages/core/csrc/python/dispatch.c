@@ -493,6 +493,18 @@ static int set_requires_grad(td_frame *f, PyObject **outs, int nouts)
     return done ? 0 : -1;
 }
 
+/* a composite may answer with something else (nonzero(as_tuple=True)), which no out= can take */
+static int all_tensors(const td_schema *schema, PyObject **outs, int n)
+{
+    for (int k = 0; k < n; k++) {
+        if (!outs[k]) return -1;
+        if (td_is_tensor(outs[k])) continue;
+        PyErr_Format(PyExc_RuntimeError, "%s() gives a %R here, which out= cannot take; leave out= away", schema->op.name, Py_TYPE(outs[k]));
+        return -1;
+    }
+    return 0;
+}
+
 /* ---- the whole below the override layer ---- */
 static PyObject *run_composite(td_frame *f)
 {
@@ -510,7 +522,8 @@ static PyObject *run_composite(td_frame *f)
     int n = f->schema->nreturns;
     for (int k = 0; k < n; k++) outs[k] = n == 1 ? Py_NewRef(made) : PySequence_GetItem(made, k);
     Py_DECREF(made);
-    if (place_results(f, outs, n) < 0) {
+    int placed = all_tensors(f->schema, outs, n) < 0 ? -1 : place_results(f, outs, n);
+    if (placed < 0) {
         for (int k = 0; k < n; k++) Py_XDECREF(outs[k]);
         return NULL;
     }
