@@ -11,10 +11,8 @@ from taeda._native import core
 
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
 
-_TensorType: Any = type(Tensor)
 
-
-class _ParameterMeta(_TensorType):
+class _ParameterMeta(type):
     """Also counts tensors of other classes that were marked as parameters."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
@@ -46,8 +44,9 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
                 f"detach() returns an instance of the same type, but return type {type(marked).__name__} "
                 "was found instead. To use the type as a Parameter, correct the detach() semantics."
             )
-        marked._is_param = True
-        return marked
+        made: Any = marked
+        made._is_param = True
+        return made
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
         if id(self) not in memo:
@@ -88,8 +87,9 @@ class _Uninitialized:
 
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
         """Become an ordinary parameter or buffer of `shape`, in place, with arbitrary values."""
-        data: Any = self.data  # type: ignore[attr-defined]  # of the Tensor it is mixed into
-        self.data = taeda.empty(shape, device=device or data.device, dtype=dtype or data.dtype)
+        mine: Any = self  # a Tensor, which this is mixed into
+        data = mine.data
+        mine.data = taeda.empty(shape, device=device or data.device, dtype=dtype or data.dtype)
         self.__class__ = self.cls_to_become
 
     @property
@@ -99,13 +99,6 @@ class _Uninitialized:
             "Can't access the shape of an uninitialized parameter or buffer. This error usually happens "
             "in `load_state_dict` when trying to load an uninitialized parameter into an initialized one. "
             "Call `forward` to initialize the parameters before accessing their attributes."
-        )
-
-    def share_memory_(self) -> Any:
-        """Raises RuntimeError: there is no memory yet."""
-        raise RuntimeError(
-            "Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize "
-            "the parameters before calling `module.share_memory()`."
         )
 
     def __repr__(self) -> str:
@@ -146,7 +139,7 @@ _METHODS = frozenset(
 )  # fmt: skip
 
 
-class UninitializedParameter(_Uninitialized, Parameter):  # type: ignore[misc]
+class UninitializedParameter(_Uninitialized, Parameter):  # type: ignore[override]  # no shape
     """A Parameter whose shape the first forward of a lazy module will tell."""
 
     cls_to_become = Parameter
@@ -161,7 +154,7 @@ class UninitializedParameter(_Uninitialized, Parameter):  # type: ignore[misc]
         """Nothing to do: `__new__` did it."""
 
 
-class _BufferMeta(_TensorType):
+class _BufferMeta(type):
     """A Buffer is any tensor that was marked as one."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
@@ -181,16 +174,17 @@ class Buffer(Tensor, metaclass=_BufferMeta):
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Any:
         if data is None:
             data = taeda.empty(0)
-        made = data.detach().requires_grad_(data.requires_grad)
+        made: Any = data.detach().requires_grad_(data.requires_grad)
         made.persistent = persistent
         made._is_buffer = True
         return made
 
 
-class UninitializedBuffer(_Uninitialized, Tensor):  # type: ignore[misc]
+class UninitializedBuffer(_Uninitialized, Tensor):  # type: ignore[override]  # no shape
     """A buffer whose shape the first forward of a lazy module will tell."""
 
     cls_to_become = Tensor
+    persistent: bool
 
     def __new__(
         cls,
@@ -200,7 +194,7 @@ class UninitializedBuffer(_Uninitialized, Tensor):  # type: ignore[misc]
         persistent: bool = True,
     ) -> UninitializedBuffer:
         data = taeda.empty(0, device=device, dtype=dtype)
-        made = Tensor._make_subclass(cls, data, requires_grad)
+        made: Any = Tensor._make_subclass(cls, data, requires_grad)
         made.persistent = persistent
         made._is_buffer = True
         return made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .activation import (
+from ._activation import (
     celu,
     celu_,
     elu,
@@ -40,8 +40,8 @@ from .activation import (
     threshold,
     threshold_,
 )
-from .attention import multi_head_attention_forward, scaled_dot_product_attention
-from .conv import (
+from ._attention import multi_head_attention_forward, scaled_dot_product_attention
+from ._conv import (
     conv1d,
     conv2d,
     conv3d,
@@ -51,12 +51,12 @@ from .conv import (
     fold,
     unfold,
 )
-from .distance import cosine_similarity, normalize, one_hot, pairwise_distance, pdist
-from .dropout import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
-from .embedding import embedding, embedding_bag
-from .interpolation import interpolate, upsample, upsample_bilinear, upsample_nearest
-from .linear import bilinear, linear
-from .loss_classes import (
+from ._distance import cosine_similarity, normalize, one_hot, pairwise_distance, pdist
+from ._dropout import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
+from ._embedding import embedding, embedding_bag
+from ._interpolation import interpolate, upsample, upsample_bilinear, upsample_nearest
+from ._linear import bilinear, linear
+from ._loss_classes import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
     cross_entropy,
@@ -65,7 +65,7 @@ from .loss_classes import (
     multilabel_soft_margin_loss,
     nll_loss,
 )
-from .loss_pairs import (
+from ._loss_pairs import (
     cosine_embedding_loss,
     hinge_embedding_loss,
     margin_ranking_loss,
@@ -73,7 +73,7 @@ from .loss_pairs import (
     triplet_margin_loss,
     triplet_margin_with_distance_loss,
 )
-from .loss_regression import (
+from ._loss_regression import (
     gaussian_nll_loss,
     huber_loss,
     kl_div,
@@ -82,8 +82,8 @@ from .loss_regression import (
     poisson_nll_loss,
     smooth_l1_loss,
 )
-from .loss_sequence import ctc_loss
-from .normalization import (
+from ._loss_sequence import ctc_loss
+from ._normalization import (
     batch_norm,
     group_norm,
     instance_norm,
@@ -91,8 +91,8 @@ from .normalization import (
     local_response_norm,
     rms_norm,
 )
-from .padding import pad
-from .pooling import (
+from ._padding import pad
+from ._pooling import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
     adaptive_avg_pool3d,
@@ -115,8 +115,8 @@ from .pooling import (
     max_pool3d,
     max_pool3d_with_indices,
 )
-from .sampling import affine_grid, grid_sample
-from .unpooling import (
+from ._sampling import affine_grid, grid_sample
+from ._unpooling import (
     fractional_max_pool2d,
     fractional_max_pool2d_with_indices,
     fractional_max_pool3d,
@@ -125,7 +125,7 @@ from .unpooling import (
     max_unpool2d,
     max_unpool3d,
 )
-from .vision import channel_shuffle, native_channel_shuffle, pixel_shuffle, pixel_unshuffle
+from ._vision import channel_shuffle, native_channel_shuffle, pixel_shuffle, pixel_unshuffle
 
 __all__ = [
     "adaptive_avg_pool1d",

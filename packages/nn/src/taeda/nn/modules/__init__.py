@@ -13,6 +13,7 @@ from . import (
     flatten,
     fold,
     instancenorm,
+    lazy_conv,
     loss,
     normalization,
     padding,
@@ -34,6 +35,7 @@ from .dropout import *  # noqa: F403
 from .flatten import *  # noqa: F403
 from .fold import *  # noqa: F403
 from .instancenorm import *  # noqa: F403
+from .lazy_conv import *  # noqa: F403
 from .linear import Bilinear, Identity, LazyLinear, Linear
 from .loss import *  # noqa: F403
 from .module import Module
@@ -58,6 +60,7 @@ __all__ += dropout.__all__
 __all__ += flatten.__all__
 __all__ += fold.__all__
 __all__ += instancenorm.__all__
+__all__ += lazy_conv.__all__
 __all__ += loss.__all__
 __all__ += normalization.__all__
 __all__ += padding.__all__

@@ -145,10 +145,6 @@ class Conversion(Traversal):
             device = f"{kind}:{device}"
         return self.to(taeda.device(kind if device is None else device))
 
-    def share_memory(self) -> Self:
-        """Put parameters and buffers where other processes can reach them."""
-        return self._apply(lambda t: t.share_memory_())
-
 
 def overwrites_parameters() -> bool:
     """Does the process ask for new Parameter objects on conversion?"""

@@ -8,7 +8,7 @@ modules, for those who remember something about the structure of a model.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 __all__ = ["TABLES", "Members", "adopt_tables", "note_change", "structure_epoch"]
@@ -72,8 +72,8 @@ class Members(dict[str, Any]):
         for name in list(self):
             del self[name]
 
-    def update(self, *entries: Mapping[str, Any] | Iterable[tuple[str, Any]], **named: Any) -> None:
-        for name, member in dict(*entries, **named).items():
+    def update(self, entries: Any = (), /, **named: Any) -> None:
+        for name, member in dict(entries, **named).items():
             self[name] = member
 
     def setdefault(self, name: str, default: Any = None) -> Any:
@@ -81,7 +81,7 @@ class Members(dict[str, Any]):
             self[name] = default
         return self[name]
 
-    def __ior__(self, entries: Any) -> Members:
+    def __ior__(self, entries: Any) -> Members:  # type: ignore[misc,override]  # `|` makes plain dicts
         self.update(entries)
         return self
 

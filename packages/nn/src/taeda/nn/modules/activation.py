@@ -13,6 +13,7 @@ from .. import init as _init
 from ..parameter import Parameter
 from .attention import MultiheadAttention
 from .module import Module
+from .softmax import GLU, LogSoftmax, Softmax, Softmax2d, Softmin
 
 __all__ = [
     "CELU",
@@ -374,68 +375,3 @@ class Softplus(Module):
 
     def extra_repr(self) -> str:
         return f"beta={self.beta}, threshold={self.threshold}"
-
-
-# ---- along a dimension ----
-
-
-class GLU(Module):
-    """The first half along `dim` times the sigmoid of the second."""
-
-    def __init__(self, dim: int = -1) -> None:
-        super().__init__()
-        self.dim = dim
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Any shape; the dimension is halved."""
-        return F.glu(input, self.dim)
-
-    def extra_repr(self) -> str:
-        return f"dim={self.dim}"
-
-
-class _Along(Module):
-    dim: int | None
-
-    def __init__(self, dim: int | None = None) -> None:
-        super().__init__()
-        self.dim = dim
-
-    def extra_repr(self) -> str:
-        return f"dim={self.dim}"
-
-
-class Softmax(_Along):
-    """exp(x) scaled to a sum of 1 along `dim`."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Any shape, unchanged."""
-        return F.softmax(input, self.dim)
-
-
-class Softmin(_Along):
-    """softmax(-x) along `dim`."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Any shape, unchanged."""
-        return F.softmin(input, self.dim)
-
-
-class LogSoftmax(_Along):
-    """log(softmax(x)) along `dim`."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """Any shape, unchanged."""
-        return F.log_softmax(input, self.dim)
-
-
-class Softmax2d(Module):
-    """softmax over the channels of (N, C, H, W) or (C, H, W)."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        """The same shape. Raises ValueError for another rank."""
-        if input.dim() not in (3, 4):
-            raise ValueError(
-                f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D instead"
-            )
-        return F.softmax(input, -3)

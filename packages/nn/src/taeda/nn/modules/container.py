@@ -286,7 +286,7 @@ def pairs_of(entries: Any, where: str) -> Iterator[tuple[str, Any]]:
             f"{where} should be called with an iterable of key/value pairs, but got {type(entries).__name__}"
         )
     if isinstance(entries, (Mapping, Module)):
-        yield from entries.items()  # type: ignore[operator]  # a module here is a ModuleDict
+        yield from entries.items()
         return
     for i, pair in enumerate(entries):
         if isinstance(pair, Tensor) or not isinstance(pair, Iterable):

@@ -1,4 +1,4 @@
-"""Convolutions and transposed convolutions of one to three dimensions, and their lazy forms."""
+"""Convolutions and transposed convolutions of one to three dimensions."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from taeda import Tensor
 
 from .. import functional as F
 from .. import init
-from ..parameter import Parameter, UninitializedParameter
-from .lazy import LazyModuleMixin
+from ..parameter import Parameter
 from .module import Module
 from .utils import _pair, _reverse_repeat_tuple, _single, _triple
 
@@ -23,12 +22,6 @@ __all__ = [
     "ConvTranspose1d",
     "ConvTranspose2d",
     "ConvTranspose3d",
-    "LazyConv1d",
-    "LazyConv2d",
-    "LazyConv3d",
-    "LazyConvTranspose1d",
-    "LazyConvTranspose2d",
-    "LazyConvTranspose3d",
 ]
 
 _PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
@@ -346,85 +339,3 @@ class ConvTranspose3d(_ConvTransposeNd):
 
     _tuple = staticmethod(_triple)
     _run = staticmethod(F.conv_transpose3d)
-
-
-# ---- lazy ----
-
-
-class _LazyConv(LazyModuleMixin):
-    """Takes `in_channels` from the first input."""
-
-    weight: UninitializedParameter
-    bias: UninitializedParameter | None
-
-    def __init__(self, out_channels: int, kernel_size: Any, *args: Any, **kwargs: Any) -> None:
-        super().__init__(0, 0, kernel_size, *args, **kwargs)
-        module: Any = self
-        made = {"device": module.weight.device, "dtype": module.weight.dtype}
-        self.weight = UninitializedParameter(**made)
-        module.out_channels = out_channels
-        if self.bias is not None:
-            self.bias = UninitializedParameter(**made)
-
-    def reset_parameters(self) -> None:
-        """Draw weight and bias anew, once they have a shape."""
-        module: Any = self
-        if not self.has_uninitialized_params() and module.in_channels != 0:
-            super().reset_parameters()  # type: ignore[misc]  # of the convolution it is mixed into
-
-    def initialize_parameters(self, input: Tensor, *args: Any, **kwargs: Any) -> None:
-        """Take `in_channels` from the input's channels. Raises RuntimeError for another rank."""
-        module: Any = self
-        count = len(module.kernel_size)
-        if input.dim() not in (count + 1, count + 2):
-            raise RuntimeError(
-                f"Expected {count + 1}D (unbatched) or {count + 2}D (batched) input to "
-                f"{type(self).__name__}, but got input of size: {list(input.shape)}"
-            )
-        module.in_channels = input.shape[-1 - count]
-        if module.in_channels % module.groups:
-            raise ValueError(
-                f"in_channels must be divisible by groups, got {module.in_channels} and {module.groups}"
-            )
-        if not self.has_uninitialized_params():  # a state dict was loaded
-            return
-        self.weight.materialize(module._weight_shape())
-        if self.bias is not None:
-            self.bias.materialize((module.out_channels,))
-        self.reset_parameters()
-
-
-class LazyConv1d(_LazyConv, Conv1d):  # type: ignore[misc]
-    """A Conv1d that takes `in_channels` from its first input."""
-
-    cls_to_become = Conv1d
-
-
-class LazyConv2d(_LazyConv, Conv2d):  # type: ignore[misc]
-    """A Conv2d that takes `in_channels` from its first input."""
-
-    cls_to_become = Conv2d
-
-
-class LazyConv3d(_LazyConv, Conv3d):  # type: ignore[misc]
-    """A Conv3d that takes `in_channels` from its first input."""
-
-    cls_to_become = Conv3d
-
-
-class LazyConvTranspose1d(_LazyConv, ConvTranspose1d):  # type: ignore[misc]
-    """A ConvTranspose1d that takes `in_channels` from its first input."""
-
-    cls_to_become = ConvTranspose1d
-
-
-class LazyConvTranspose2d(_LazyConv, ConvTranspose2d):  # type: ignore[misc]
-    """A ConvTranspose2d that takes `in_channels` from its first input."""
-
-    cls_to_become = ConvTranspose2d
-
-
-class LazyConvTranspose3d(_LazyConv, ConvTranspose3d):  # type: ignore[misc]
-    """A ConvTranspose3d that takes `in_channels` from its first input."""
-
-    cls_to_become = ConvTranspose3d

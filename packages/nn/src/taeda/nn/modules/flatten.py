@@ -76,7 +76,8 @@ class Unflatten(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """A view."""
-        return input.unflatten(self.dim, self.unflattened_size)
+        dim: Any = self.dim  # a name, where tensors have names
+        return input.unflatten(dim, self.unflattened_size)
 
     def extra_repr(self) -> str:
         return f"dim={self.dim}, unflattened_size={self.unflattened_size}"

@@ -137,7 +137,8 @@ class Embedding(_Table):
         """A layer whose table is `embeddings` (N, D); frozen unless said otherwise."""
         _check_matrix(embeddings)
         return cls(
-            *embeddings.shape,
+            embeddings.size(0),
+            embeddings.size(1),
             _weight=embeddings,
             _freeze=freeze,
             padding_idx=padding_idx,
@@ -227,7 +228,8 @@ class EmbeddingBag(_Table):
         """A layer whose table is `embeddings` (N, D); frozen unless said otherwise."""
         _check_matrix(embeddings)
         made = cls(
-            *embeddings.shape,
+            embeddings.size(0),
+            embeddings.size(1),
             _weight=embeddings,
             max_norm=max_norm,
             norm_type=norm_type,

@@ -11,7 +11,7 @@ from taeda import Tensor
 
 from .. import functional as F
 from .. import init
-from ..functional.attention import canonical_mask
+from ..functional._attention import canonical_mask
 from .attention import MultiheadAttention
 from .container import ModuleList
 from .dropout import Dropout

@@ -66,9 +66,10 @@ def _norm(tensors: list[Tensor], p: float, foreach: bool | None) -> Tensor:
 def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
     if isinstance(parameters, Tensor):
         parameters = [parameters]
-    elif inspect.isgenerator(parameters):
+    else:
+        generated = inspect.isgenerator(parameters)
         parameters = list(parameters)
-        if not parameters:
+        if generated and not parameters:
             warnings.warn(
                 "`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=3
             )

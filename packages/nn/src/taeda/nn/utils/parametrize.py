@@ -151,7 +151,7 @@ class ParametrizationList(ModuleList):
                 )
             _take_over(target, source)
 
-    def forward(self) -> Tensor:  # type: ignore[override]  # it takes nothing
+    def forward(self) -> Tensor:
         """The parametrized tensor."""
         first, *rest = list(self)
         x: Tensor = first(*self._originals())

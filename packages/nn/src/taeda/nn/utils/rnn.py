@@ -68,16 +68,6 @@ class PackedSequence(_Packed):
         )
         return type(self)(data, self.batch_sizes, sorted_indices, unsorted_indices)
 
-    def pin_memory(self) -> PackedSequence:
-        """The same in pinned memory."""
-        sorted_indices, unsorted_indices = (
-            None if index is None else index.pin_memory()
-            for index in (self.sorted_indices, self.unsorted_indices)
-        )
-        return type(self)(
-            self.data.pin_memory(), self.batch_sizes, sorted_indices, unsorted_indices
-        )
-
     def is_pinned(self) -> bool:
         """Is `data` in pinned memory?"""
         return self.data.is_pinned()

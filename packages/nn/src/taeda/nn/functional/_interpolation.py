@@ -10,7 +10,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 
-from . import pooling
+from . import _pooling
 
 __all__ = ["interpolate", "upsample", "upsample_bilinear", "upsample_nearest"]
 
@@ -48,7 +48,7 @@ def interpolate(
     wanted, scales = _wanted_size(spatial, size, scale_factor, recompute_scale_factor)
     _check_sizes(input, wanted)
     if mode == "area":
-        return getattr(pooling, f"adaptive_avg_pool{len(spatial)}d")(input, wanted)
+        return getattr(_pooling, f"adaptive_avg_pool{len(spatial)}d")(input, wanted)
     run = getattr(taeda._C._nn, _OPERATIONS[mode, len(spatial), antialias])
     if mode in ("nearest", "nearest-exact"):
         return run(input, wanted, *scales)

@@ -10,9 +10,9 @@ import taeda
 from taeda import Tensor
 from taeda.autograd import Function
 
+from ._padding import pad
 from ._reduction import code
 from ._reduction import reduce as reduced
-from .padding import pad
 
 __all__ = ["ctc_loss"]
 

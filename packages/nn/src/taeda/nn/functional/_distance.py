@@ -19,7 +19,8 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
             f"expected common dtype to be floating point, yet common dtype is {taeda.result_type(x1, x2)}"
         )
     dtype = taeda.promote_types(x1.dtype, x2.dtype)
-    x1, x2 = taeda.broadcast_tensors(x1.to(dtype), x2.to(dtype))
+    shape = taeda.broadcast_shapes(x1.shape, x2.shape)
+    x1, x2 = x1.to(dtype).expand(shape), x2.to(dtype).expand(shape)
     return (_unit(x1, dim, eps) * _unit(x2, dim, eps)).sum(dim)
 
 

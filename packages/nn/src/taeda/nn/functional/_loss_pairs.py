@@ -7,9 +7,9 @@ from collections.abc import Callable
 import taeda
 from taeda import Tensor
 
+from ._distance import pairwise_distance
 from ._reduction import choose, code
 from ._reduction import reduce as reduced
-from .distance import pairwise_distance
 
 __all__ = [
     "cosine_embedding_loss",

@@ -86,8 +86,8 @@ def l1_loss(
 def _expanded(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     if input.shape == target.shape:
         return input, target
-    both = taeda.broadcast_tensors(input, target)
-    return both[0], both[1]
+    shape = taeda.broadcast_shapes(input.shape, target.shape)
+    return input.expand(shape), target.expand(shape)
 
 
 def smooth_l1_loss(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import taeda
 from taeda import Tensor
 
-from .padding import pad
+from ._padding import pad
 
 __all__ = [
     "batch_norm",

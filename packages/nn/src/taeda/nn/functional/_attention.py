@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import taeda
 from taeda import Tensor
 
-from .dropout import dropout
-from .linear import linear
-from .padding import pad
+from ._dropout import dropout
+from ._linear import linear
+from ._padding import pad
 
 __all__ = ["multi_head_attention_forward", "scaled_dot_product_attention"]
 
@@ -237,7 +237,7 @@ def _expanded_mask(mask: Tensor | None, heads: _Heads, source: int) -> Tensor | 
     """(1 or N · heads, L, S). Raises RuntimeError for another shape."""
     if mask is None:
         return None
-    wanted = (heads.length, source)
+    wanted: tuple[int, ...] = (heads.length, source)
     if mask.dim() == 3:
         wanted = (heads.batch * heads.count, *wanted)
     if tuple(mask.shape) != wanted:

@@ -1,0 +1,99 @@
+"""Convolutions that take the number of their inputs from the first one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from taeda import Tensor
+
+from ..parameter import UninitializedParameter
+from .conv import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
+from .lazy import LazyModuleMixin
+
+__all__ = [
+    "LazyConv1d",
+    "LazyConv2d",
+    "LazyConv3d",
+    "LazyConvTranspose1d",
+    "LazyConvTranspose2d",
+    "LazyConvTranspose3d",
+]
+
+
+class _LazyConv(LazyModuleMixin):
+    """Takes `in_channels` from the first input."""
+
+    weight: UninitializedParameter
+    bias: UninitializedParameter | None
+
+    def __init__(self, out_channels: int, kernel_size: Any, *args: Any, **kwargs: Any) -> None:
+        super().__init__(0, 0, kernel_size, *args, **kwargs)
+        module: Any = self
+        made = {"device": module.weight.device, "dtype": module.weight.dtype}
+        self.weight = UninitializedParameter(**made)
+        module.out_channels = out_channels
+        if self.bias is not None:
+            self.bias = UninitializedParameter(**made)
+
+    def reset_parameters(self) -> None:
+        """Draw weight and bias anew, once they have a shape."""
+        module: Any = self
+        if not self.has_uninitialized_params() and module.in_channels != 0:
+            super().reset_parameters()  # type: ignore[misc]  # of the convolution it is mixed into
+
+    def initialize_parameters(self, input: Tensor, *args: Any, **kwargs: Any) -> None:
+        """Take `in_channels` from the input's channels. Raises RuntimeError for another rank."""
+        module: Any = self
+        count = len(module.kernel_size)
+        if input.dim() not in (count + 1, count + 2):
+            raise RuntimeError(
+                f"Expected {count + 1}D (unbatched) or {count + 2}D (batched) input to "
+                f"{type(self).__name__}, but got input of size: {list(input.shape)}"
+            )
+        module.in_channels = input.shape[-1 - count]
+        if module.in_channels % module.groups:
+            raise ValueError(
+                f"in_channels must be divisible by groups, got {module.in_channels} and {module.groups}"
+            )
+        if not self.has_uninitialized_params():  # a state dict was loaded
+            return
+        self.weight.materialize(module._weight_shape())
+        if self.bias is not None:
+            self.bias.materialize((module.out_channels,))
+        self.reset_parameters()
+
+
+class LazyConv1d(_LazyConv, Conv1d):  # type: ignore[misc]
+    """A Conv1d that takes `in_channels` from its first input."""
+
+    cls_to_become = Conv1d
+
+
+class LazyConv2d(_LazyConv, Conv2d):  # type: ignore[misc]
+    """A Conv2d that takes `in_channels` from its first input."""
+
+    cls_to_become = Conv2d
+
+
+class LazyConv3d(_LazyConv, Conv3d):  # type: ignore[misc]
+    """A Conv3d that takes `in_channels` from its first input."""
+
+    cls_to_become = Conv3d
+
+
+class LazyConvTranspose1d(_LazyConv, ConvTranspose1d):  # type: ignore[misc]
+    """A ConvTranspose1d that takes `in_channels` from its first input."""
+
+    cls_to_become = ConvTranspose1d
+
+
+class LazyConvTranspose2d(_LazyConv, ConvTranspose2d):  # type: ignore[misc]
+    """A ConvTranspose2d that takes `in_channels` from its first input."""
+
+    cls_to_become = ConvTranspose2d
+
+
+class LazyConvTranspose3d(_LazyConv, ConvTranspose3d):  # type: ignore[misc]
+    """A ConvTranspose3d that takes `in_channels` from its first input."""
+
+    cls_to_become = ConvTranspose3d
