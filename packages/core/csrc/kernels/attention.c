@@ -8,22 +8,24 @@
 
 #define LANES VF_LANES
 #define QB TD_ATTENTION_QUERIES
-#define KB 192 /* keys in a block: scores of a block measure 48 KiB */
+#define KB 256 /* keys in a block: its scores measure 64 KiB */
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* ---- exp: x = n ln 2 + r; below -105 it is 0 ---- */
-TD_INLINE vf exp_vf(vf x)
+/* Scores are kept in units of ln 2, so that weights are powers of two. */
+#define LOG2_E 1.44269504f
+#define LN_2 .693147181f
+
+/* 2^x for x <= 0 or NaN, off by 1e-7 at most; below -150 it is 0 */
+TD_INLINE vf exp2_vf(vf x)
 {
-    x = vf_max(vf_set1(-105.f), x);
-    vf n = vf_round(vf_mul(x, vf_set1(1.44269504f)));
-    vf r = vf_fnma(n, vf_set1(0.693359375f), x);
-    r = vf_fnma(n, vf_set1(-2.12194440e-4f), r);
-    vf q = vf_fma(vf_set1(0.00138144649f), r, vf_set1(0.00836878084f));
-    q = vf_fma(q, r, vf_set1(0.0416683927f));
-    q = vf_fma(q, r, vf_set1(0.166665196f));
-    q = vf_fma(q, r, vf_set1(0.49999994f));
-    return vf_scale(vf_add(vf_fma(vf_mul(r, r), q, r), vf_set1(1.f)), n);
+    x = vf_max(vf_set1(-151.f), x);
+    vf n = vf_round(x), r = vf_sub(x, n);
+    vf q = vf_fma(vf_set1(.001326472615f), r, vf_set1(.009671512991f));
+    q = vf_fma(q, r, vf_set1(.05550733581f));
+    q = vf_fma(q, r, vf_set1(.2402224243f));
+    q = vf_fma(q, r, vf_set1(.6931470037f));
+    return vf_scale(vf_fma(q, r, vf_set1(1.f)), n);
 }
 
 /* ---- products, both operands in place ---- */
@@ -101,28 +103,37 @@ static void add_mask(const head *h, float *scores, int64_t first_query, int64_t 
             vf_transpose(r);
             for (int64_t j = 0; j < least(LANES, keys - s); j++) {
                 float *row = scores + (s + j) * QB + i;
-                vf_store(row, vf_add(vf_load(row), r[j]));
+                vf_store(row, vf_fma(r[j], vf_set1(LOG2_E), vf_load(row)));
             }
         }
-}
-
-/* what no query sees becomes -inf: query i of the block is first_query + i */
-static void hide_later(float *scores, int64_t first_query, int64_t n, int64_t first_key, int64_t keys)
-{
-    vf hidden = vf_set1(-INFINITY);
-    for (int64_t s = 0; s < keys; s++) {
-        int64_t before = first_key + s - first_query; /* queries of the block that may not see this key */
-        for (int64_t i = 0; i < n && i < before; i += LANES)
-            vf_store_part(scores + s * QB + i, td_lanes(before - i, LANES), hidden);
-    }
 }
 
 static void score(const head *h, const float *turned_q, float *scores, int64_t first_query, int64_t n, int64_t first_key, int64_t keys)
 {
     const td_attention *p = h->p;
-    multiply(keys, n, p->width, p->scale, h->k + first_key * p->k.row, p->k.row, 1, turned_q, QB, scores, QB, 0);
+    multiply(keys, n, p->width, p->scale * LOG2_E, h->k + first_key * p->k.row, p->k.row, 1, turned_q, QB, scores, QB, 0);
     if (h->mask) add_mask(h, scores, first_query, n, first_key, keys);
-    if (p->causal && first_key + keys - 1 > first_query) hide_later(scores, first_query, n, first_key, keys);
+}
+
+/* Which keys of a block the LANES queries from `query` on may see: all of them the first `whole`, some of them those before
+ * `some`, none of them the rest. */
+typedef struct sight {
+    int64_t query, first_key, whole, some;
+} sight;
+
+static int64_t within(int64_t x, int64_t most) { return x < 0 ? 0 : x < most ? x : most; }
+
+static sight sight_of(const td_attention *p, int64_t query, int64_t first_key, int64_t keys)
+{
+    if (!p->causal) return (sight){query, first_key, keys, keys};
+    return (sight){query, first_key, within(query + 1 - first_key, keys), within(query + LANES - first_key, keys)};
+}
+
+/* the scores of key s, -inf for the queries before it */
+TD_INLINE vf partly_seen(const sight *g, const float *row, int64_t s)
+{
+    uint32_t hidden = td_lanes(g->first_key + s - g->query, LANES);
+    return vf_select(hidden, vf_set1(-INFINITY), vf_load(row));
 }
 
 static int64_t keys_seen(const td_attention *p, int64_t first_query, int64_t n)
@@ -135,42 +146,50 @@ typedef struct running { /* the softmax of each query so far */
     float top[QB], sum[QB], factor[QB];
 } running;
 
-/* the largest score of each lane, with that of earlier blocks; lanes that have seen nothing count as 0 */
-TD_INLINE vf new_top(const float *scores, int64_t keys, vf old)
+/* the largest score of each lane, with that of earlier blocks */
+TD_INLINE vf new_top(const sight *g, const float *scores, vf old)
 {
     vf a = old, b = old;
     int64_t s = 0;
-    for (; s + 2 <= keys; s += 2) {
+    for (; s + 2 <= g->whole; s += 2) {
         a = vf_max(a, vf_load(scores + s * QB));
         b = vf_max(b, vf_load(scores + (s + 1) * QB));
     }
-    if (s < keys) a = vf_max(a, vf_load(scores + s * QB));
+    if (s < g->whole) a = vf_max(a, vf_load(scores + s * QB));
+    for (s = g->whole; s < g->some; s++) b = vf_max(b, partly_seen(g, scores + s * QB, s));
     return vf_max(a, b);
 }
 
+/* Scores of LANES queries to weights; a lane that has seen nothing keeps the top -inf and gets zeros. Returns the sums. */
+TD_INLINE vf weigh(const sight *g, float *scores, int64_t keys, vf top)
+{
+    vf shift = vf_max(vf_set1(-3e38f), top), sum = vf_zero(), more = vf_zero();
+    int64_t s = 0;
+    for (; s + 2 <= g->whole; s += 2) {
+        vf x = exp2_vf(vf_sub(vf_load(scores + s * QB), shift)), y = exp2_vf(vf_sub(vf_load(scores + (s + 1) * QB), shift));
+        vf_store(scores + s * QB, x);
+        vf_store(scores + (s + 1) * QB, y);
+        sum = vf_add(sum, x);
+        more = vf_add(more, y);
+    }
+    for (; s < g->some; s++) {
+        vf x = exp2_vf(vf_sub(s < g->whole ? vf_load(scores + s * QB) : partly_seen(g, scores + s * QB, s), shift));
+        vf_store(scores + s * QB, x);
+        sum = vf_add(sum, x);
+    }
+    for (; s < keys; s++) vf_store(scores + s * QB, vf_zero());
+    return vf_add(sum, more);
+}
+
 /* scores to weights; sums and tops move on; factor: by what earlier results shrink */
-static void soften(float *scores, int64_t n, int64_t keys, running *r)
+static void soften(const td_attention *p, float *scores, int64_t first_query, int64_t n, int64_t first_key, int64_t keys, running *r)
 {
     for (int64_t i = 0; i < n; i += LANES) {
-        vf old = vf_load(r->top + i), top = new_top(scores + i, keys, old);
-        vf shift = vf_max(vf_set1(-3e38f), top), sum = vf_zero(), more = vf_zero();
-        int64_t s = 0;
-        for (; s + 2 <= keys; s += 2) {
-            vf x = exp_vf(vf_sub(vf_load(scores + s * QB + i), shift));
-            vf y = exp_vf(vf_sub(vf_load(scores + (s + 1) * QB + i), shift));
-            vf_store(scores + s * QB + i, x);
-            vf_store(scores + (s + 1) * QB + i, y);
-            sum = vf_add(sum, x);
-            more = vf_add(more, y);
-        }
-        if (s < keys) {
-            vf x = exp_vf(vf_sub(vf_load(scores + s * QB + i), shift));
-            vf_store(scores + s * QB + i, x);
-            sum = vf_add(sum, x);
-        }
-        vf factor = exp_vf(vf_sub(old, shift));
+        sight g = sight_of(p, first_query + i, first_key, keys);
+        vf old = vf_load(r->top + i), top = new_top(&g, scores + i, old);
+        vf sum = weigh(&g, scores + i, keys, top), factor = exp2_vf(vf_sub(old, vf_max(vf_set1(-3e38f), top)));
         vf_store(r->factor + i, factor);
-        vf_store(r->sum + i, vf_fma(vf_load(r->sum + i), factor, vf_add(sum, more)));
+        vf_store(r->sum + i, vf_fma(vf_load(r->sum + i), factor, sum));
         vf_store(r->top + i, top);
     }
 }
@@ -187,7 +206,7 @@ static void finish_rows(const head *h, running *r, const float *sums, int64_t fi
 {
     const td_attention *p = h->p;
     for (int64_t i = 0; i < QB; i++) r->factor[i] = i < n && r->sum[i] != 0 ? 1 / r->sum[i] : 0;
-    for (int64_t i = 0; i < n; i++) h->logsumexp[first + i] = r->sum[i] != 0 ? r->top[i] + logf(r->sum[i]) : -INFINITY;
+    for (int64_t i = 0; i < n; i++) h->logsumexp[first + i] = r->sum[i] != 0 ? (r->top[i] + log2f(r->sum[i])) * LN_2 : -INFINITY;
     turn_out(h->out + first * p->out.row, p->out.row, sums, r->factor, n, p->value_width);
 }
 
@@ -207,7 +226,7 @@ static void forward_block(const head *h, int64_t first, int64_t n, float *work)
     for (int64_t s = 0; s < seen; s += KB) {
         int64_t keys = least(KB, seen - s);
         score(h, turned, scores, first, n, s, keys);
-        soften(scores, n, keys, &r);
+        soften(p, scores, first, n, s, keys, &r);
         if (s > 0) shrink(sums, n, p->value_width, r.factor);
         multiply(p->value_width, n, keys, 1, h->v + s * p->v.row, 1, p->v.row, scores, QB, sums, QB, s > 0);
     }
@@ -227,7 +246,7 @@ static void soften_row(float *row, int64_t keys, float *sum_out, float *top_out)
     vf shift = vf_max(vf_set1(-3e38f), vf_set1(top));
     for (s = 0; s < keys; s += LANES) {
         uint32_t bits = td_lanes(keys - s, LANES);
-        vf x = exp_vf(vf_sub(vf_select(bits, vf_load_part(bits, row + s), vf_set1(-INFINITY)), shift));
+        vf x = exp2_vf(vf_sub(vf_select(bits, vf_load_part(bits, row + s), vf_set1(-INFINITY)), shift));
         vf_store_part(row + s, bits, x);
         sum = vf_add(sum, x);
     }
@@ -235,12 +254,11 @@ static void soften_row(float *row, int64_t keys, float *sum_out, float *top_out)
     *top_out = top;
 }
 
-static void few_products(const head *h, float *scores, float *pack)
+static void few_scores(const head *h, float *scores)
 {
     const td_attention *p = h->p;
     td_gemm g = {.m = p->queries, .n = p->keys, .k = p->width, .a = h->q, .a_row = p->q.row, .a_col = 1, .b = h->k, .b_row = 1,
-                 .b_col = p->k.row, .c = scores, .c_row = p->keys, .alpha = p->scale, .way = TD_GEMM_DOT};
-    (void)pack;
+                 .b_col = p->k.row, .c = scores, .c_row = p->keys, .alpha = p->scale * LOG2_E, .way = TD_GEMM_DOT};
     TD_SYM(td_gemm_kernels).real[0].run(&g, NULL);
 }
 
@@ -249,16 +267,16 @@ static void forward_few(const head *h, float *work)
 {
     const td_attention *p = h->p;
     float *scores = work, *pack = scores + (p->queries * p->keys + 15) / 16 * 16;
-    few_products(h, scores, pack);
+    few_scores(h, scores);
     for (int64_t i = 0; i < p->queries; i++) {
         float *row = scores + i * p->keys, sum, top;
         int64_t seen = keys_seen(p, i, 1);
         if (h->mask)
-            for (int64_t s = 0; s < seen; s++) row[s] += h->mask[i * p->mask_stride[2] + s * p->mask_stride[3]];
+            for (int64_t s = 0; s < seen; s++) row[s] += h->mask[i * p->mask_stride[2] + s * p->mask_stride[3]] * LOG2_E;
         soften_row(row, seen, &sum, &top);
         for (int64_t s = 0; s < seen; s++) row[s] = sum != 0 ? row[s] / sum : 0;
         for (int64_t s = seen; s < p->keys; s++) row[s] = 0;
-        h->logsumexp[i] = sum != 0 ? top + logf(sum) : -INFINITY;
+        h->logsumexp[i] = sum != 0 ? (top + log2f(sum)) * LN_2 : -INFINITY;
     }
     td_gemm g = {.m = p->queries, .n = p->value_width, .k = p->keys, .a = scores, .a_row = p->keys, .a_col = 1, .b = h->v,
                  .b_row = p->v.row, .b_col = 1, .c = h->out, .c_row = p->out.row, .alpha = 1, .way = TD_GEMM_DIRECT};
@@ -287,7 +305,7 @@ typedef struct block_work {
     float *turned_q, *turned_grad;  /* [width][QB], [value_width][QB] */
     float *weights, *slopes;        /* [KB][QB]: softmax weights, and the gradient with respect to the scores */
     float *dq;                      /* [width][QB] */
-    float shift[QB], delta[QB];     /* logsumexp of each query; sum of its gradient times its output */
+    float shift[QB], delta[QB];     /* logsumexp of each query, in the scores' units; sum of its gradient times its output */
 } block_work;
 
 static void start_block(const head *h, block_work *w, int64_t first, int64_t n)
@@ -297,7 +315,7 @@ static void start_block(const head *h, block_work *w, int64_t first, int64_t n)
     turn_in(w->turned_grad, h->grad + first * p->grad.row, p->grad.row, n, p->value_width);
     for (int64_t i = 0; i < QB; i++) {
         float sum = i < n ? h->logsumexp[first + i] : 0;
-        w->shift[i] = sum == -INFINITY ? INFINITY : sum; /* a query that saw nothing: all its weights are 0 */
+        w->shift[i] = sum == -INFINITY ? INFINITY : sum * LOG2_E; /* a query that saw nothing: all its weights are 0 */
         w->delta[i] = 0;
         if (i >= n) continue;
         const float *g = h->grad + (first + i) * p->grad.row, *o = h->out + (first + i) * p->out.row;
@@ -305,29 +323,41 @@ static void start_block(const head *h, block_work *w, int64_t first, int64_t n)
     }
 }
 
-/* weights = exp(scores - logsumexp); slopes = weights * (slopes - delta) */
-static void differentiate(block_work *w, int64_t n, int64_t keys)
+/* weights = 2^(scores - shift); slopes = weights * (slopes - delta) */
+TD_INLINE void differentiate_row(float *weights, float *slopes, vf scores, vf shift, vf delta)
+{
+    vf x = exp2_vf(vf_sub(scores, shift));
+    vf_store(weights, x);
+    vf_store(slopes, vf_mul(x, vf_sub(vf_load(slopes), delta)));
+}
+
+static void differentiate(const td_attention *p, block_work *w, int64_t first_query, int64_t n, int64_t first_key, int64_t keys)
 {
     for (int64_t i = 0; i < n; i += LANES) {
+        sight g = sight_of(p, first_query + i, first_key, keys);
         vf shift = vf_load(w->shift + i), delta = vf_load(w->delta + i);
-        for (int64_t s = 0; s < keys; s++) {
-            vf x = exp_vf(vf_sub(vf_load(w->weights + s * QB + i), shift));
-            vf_store(w->weights + s * QB + i, x);
-            vf_store(w->slopes + s * QB + i, vf_mul(x, vf_sub(vf_load(w->slopes + s * QB + i), delta)));
+        float *weights = w->weights + i, *slopes = w->slopes + i;
+        int64_t s = 0;
+        for (; s < g.whole; s++) differentiate_row(weights + s * QB, slopes + s * QB, vf_load(weights + s * QB), shift, delta);
+        for (; s < g.some; s++)
+            differentiate_row(weights + s * QB, slopes + s * QB, partly_seen(&g, weights + s * QB, s), shift, delta);
+        for (; s < keys; s++) {
+            vf_store(weights + s * QB, vf_zero());
+            vf_store(slopes + s * QB, vf_zero());
         }
     }
 }
 
-/* add: the rows of dk and dv hold sums of earlier blocks */
-static void backward_keys(const head *h, block_work *w, int64_t first, int64_t n, int64_t s, int64_t keys, int add)
+/* one block of keys: adds to its rows of dk and dv, and to dq */
+static void backward_keys(const head *h, block_work *w, int64_t first, int64_t n, int64_t s, int64_t keys)
 {
     const td_attention *p = h->p;
     score(h, w->turned_q, w->weights, first, n, s, keys);
     multiply(keys, n, p->value_width, 1, h->v + s * p->v.row, p->v.row, 1, w->turned_grad, QB, w->slopes, QB, 0);
-    differentiate(w, n, keys);
+    differentiate(p, w, first, n, s, keys);
     multiply(keys, p->value_width, n, 1, w->weights, QB, 1, h->grad + first * p->grad.row, p->grad.row, h->dv + s * p->dv.row,
-             p->dv.row, add);
-    multiply(keys, p->width, n, p->scale, w->slopes, QB, 1, h->q + first * p->q.row, p->q.row, h->dk + s * p->dk.row, p->dk.row, add);
+             p->dv.row, 1);
+    multiply(keys, p->width, n, p->scale, w->slopes, QB, 1, h->q + first * p->q.row, p->q.row, h->dk + s * p->dk.row, p->dk.row, 1);
     multiply(p->width, n, keys, p->scale, h->k + s * p->k.row, 1, p->k.row, w->slopes, QB, w->dq, QB, s > 0);
 }
 
@@ -350,7 +380,7 @@ static int64_t backward_head(const head *h, block_work *w, int64_t started)
             clear_rows(h->dv, p->dv.row, started, seen, p->value_width);
             started = seen;
         }
-        for (int64_t s = 0; s < seen; s += KB) backward_keys(h, w, first, n, s, least(KB, seen - s), 1);
+        for (int64_t s = 0; s < seen; s += KB) backward_keys(h, w, first, n, s, least(KB, seen - s));
         turn_out(h->dq + first * p->dq.row, p->dq.row, w->dq, one, n, p->width);
     }
     return started;
