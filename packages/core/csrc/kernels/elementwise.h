@@ -101,6 +101,13 @@ static inline double td_real_arg(const void *context, int k)
     const td_arg *arg = (const td_arg *)context + k;
     return arg->kind == TD_ARG_SCALAR ? arg->scalar.re : arg->kind == TD_ARG_FLOAT ? arg->f : (double)arg->i;
 }
+/* the same for rows of integers: 1.0 is 1; what does not fit saturates */
+static inline int64_t td_int_arg(const void *context, int k)
+{
+    const td_scalar *s = &((const td_arg *)context)[k].scalar;
+    if (s->kind != TD_S_FLOAT && s->kind != TD_S_COMPLEX) return s->i;
+    return s->re >= 0x1p63 ? INT64_MAX : s->re >= -0x1p63 ? (int64_t)s->re : INT64_MIN;
+}
 static inline bool td_has_arg(const void *context, int k) { return ((const td_arg *)context)[k].kind != TD_ARG_NONE; }
 
 /* ---- rows of plain C: `expression` of x (and y, z), which gcc vectorises; memory is the same or disjoint ---- */

@@ -71,7 +71,7 @@
 #define WRAP(T, U, x, operator, y) ((T)(U)(1u * (U)(x) operator (U)(y)))
 
 /* argument k of the call in the row's integer type */
-#define INT_ARG(k) ((T)((const td_arg *)context)[k].scalar.i)
+#define INT_ARG(k) ((T)td_int_arg(context, k))
 
 /* One row and loop of C for an integer type; `expression` may use T and U. */
 #define INT_LOOP(suffix, type, utype, dtype, name, arity, expression) \

@@ -3,22 +3,25 @@
 #include <string.h>
 #include "pointwise.h"
 
-/* ---- alpha of sums ---- */
+/* ---- alpha of sums, value of addcmul ---- */
 
-static td_status check_alpha(const td_call *call, td_pointwise *p)
+static td_status check_factor(const td_call *call, td_pointwise *p, int k)
 {
-    const td_scalar *alpha = &call->args[2].scalar;
+    const td_scalar *alpha = &call->args[k].scalar;
     if (alpha->kind == TD_S_BOOL && p->compute != TD_BOOL)
-        return td_fail(TD_RUNTIME_ERROR, "%s: Boolean alpha only supported for Boolean results, not for %s.", call->op->name,
+        return td_fail(TD_RUNTIME_ERROR, "%s: a Boolean factor is only supported for Boolean results, not for %s.", call->op->name,
                        td_dtypes[p->compute].type_name);
     if (alpha->kind == TD_S_FLOAT && td_is_integral(p->compute))
-        return td_fail(TD_RUNTIME_ERROR, "%s: For integral input tensors, argument alpha must not be a floating point number.",
+        return td_fail(TD_RUNTIME_ERROR, "%s: For integral input tensors, a factor must not be a floating point number.",
                        call->op->name);
     if (alpha->kind == TD_S_COMPLEX && !td_is_complex(p->compute))
-        return td_fail(TD_RUNTIME_ERROR, "%s: For non-complex input tensors, argument alpha must not be a complex number.",
+        return td_fail(TD_RUNTIME_ERROR, "%s: For non-complex input tensors, a factor must not be a complex number.",
                        call->op->name);
     return TD_OK;
 }
+
+static td_status check_alpha(const td_call *call, td_pointwise *p) { return check_factor(call, p, 2); }
+static td_status check_value(const td_call *call, td_pointwise *p) { return check_factor(call, p, 3); }
 
 static td_status check_difference(const td_call *call, td_pointwise *p)
 {
@@ -240,6 +243,7 @@ static const struct {
     {"celu", check_celu},
     {"softshrink", check_softshrink},
     {"polygamma", check_polygamma},
+    {"addcmul", check_value},
     {"addcdiv", refuse_integral},
     {"heaviside", same_dtypes},
     {"lerp", same_dtypes},

@@ -32,3 +32,19 @@ td_status td_op_where(td_call *call)
     TD_TRY(td_require_loop("where", "where", p.compute, &p.loop));
     return td_pointwise_run(&p, &call->out[0]);
 }
+
+/* float_power(self, exponent): pow in float64, or complex128 if an operand is complex */
+td_status td_op_float_power(td_call *call)
+{
+    td_pointwise p = {.in = {2, {TD_TENSOR(0), TD_TENSOR(1)}}, .compute = TD_F64, .cost = 20, .context = call->args};
+    if (td_is_complex((td_dtype)p.in.t[0]->dtype) || td_is_complex((td_dtype)p.in.t[1]->dtype)) p.compute = TD_C128;
+    p.result = p.compute;
+    if (p.in.t[0]->flags & p.in.t[1]->flags & TD_FLAG_WRAPPED)
+        return td_fail(TD_TYPE_ERROR, "float_power(): one of the operands must be a Tensor, but both are numbers");
+    const td_tensor *out = call->out[0];
+    if (out && out->dtype != p.result)
+        return td_fail(TD_RUNTIME_ERROR, "float_power: the target has dtype %s but the operation's result requires dtype %s",
+                       td_dtypes[out->dtype].type_name, td_dtypes[p.result].type_name);
+    TD_TRY(td_require_loop("float_power", "pow", p.compute, &p.loop));
+    return td_pointwise_run(&p, &call->out[0]);
+}

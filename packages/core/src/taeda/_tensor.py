@@ -412,6 +412,12 @@ def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Ten
 
 
 @_method
+def where(self: Tensor, condition: Tensor, other: Any) -> Tensor:
+    """The tensor where the condition holds, else `other`."""
+    return _core.functions[""]["where"](condition, self, other)
+
+
+@_method
 def detach_(self: Tensor) -> Tensor:
     """Leave the graph, in place; RuntimeError for views, whose history belongs to their base."""
     if self._is_view():

@@ -495,7 +495,7 @@ def test_overlapping_targets():
             RuntimeError,
             "must not be a complex number",
         ),
-        (lambda t: t.add(t.tensor([1.0]), 1, alpha=True), RuntimeError, "Boolean alpha"),
+        (lambda t: t.add(t.tensor([1.0]), 1, alpha=True), RuntimeError, "Boolean factor"),
         (lambda t: t.tensor([1]) // 0, RuntimeError, "ZeroDivisionError"),
         (lambda t: t.tensor([1, 2]) % t.tensor([1, 0]), RuntimeError, "ZeroDivisionError"),
         (lambda t: t.tensor([5], dtype=t.uint8) // 256, RuntimeError, "ZeroDivisionError"),

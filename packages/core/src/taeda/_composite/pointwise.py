@@ -5,21 +5,7 @@ from __future__ import annotations
 import taeda
 from taeda import Tensor
 
-__all__ = ["float_power", "isreal", "ldexp", "positive"]
-
-
-def float_power(self: Tensor, exponent: Tensor) -> Tensor:
-    """The power in float64, or complex128 if either operand is complex."""
-    if not isinstance(self, Tensor) and not isinstance(exponent, Tensor):
-        raise TypeError("float_power(): one of the operands must be a Tensor, but both are numbers")
-    complex_ = any(
-        x.is_complex() if isinstance(x, Tensor) else isinstance(x, complex)
-        for x in (self, exponent)
-    )
-    dtype = taeda.complex128 if complex_ else taeda.float64
-    base = self.to(dtype) if isinstance(self, Tensor) else taeda.tensor(self, dtype=dtype)
-    power = exponent.to(dtype) if isinstance(exponent, Tensor) else exponent
-    return taeda.pow(base, power)
+__all__ = ["isreal", "ldexp", "positive"]
 
 
 def ldexp(self: Tensor, other: Tensor) -> Tensor:

@@ -37,7 +37,7 @@ binary("remainder.Tensor", "What is left by floor division; it has the sign of o
 binary("fmod.Tensor", "What is left by division rounded to zero; it has the sign of self.", cost=2.0)
 op("pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", pointwise="same", cost=2.0, variants=ALL,
    numbers="self exponent", doc="self to the power of exponent.")
-op("float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", composite=True, variants=ALL,
+op("float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", c="float_power", writes_out=True, variants=ALL,
    numbers="self exponent", doc="Power computed in double precision.")
 binary("maximum", "Larger of two, NaN if either is.", numbers="", cost=0.3)
 binary("minimum", "Smaller of two, NaN if either is.", numbers="", cost=0.3)

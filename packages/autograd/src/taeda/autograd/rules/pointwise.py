@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import cmath
 import math
+from collections.abc import Callable
 from typing import Any
 
 import taeda
@@ -28,6 +29,15 @@ def _cj(x: Any) -> Any:
 def _none(grad: Tensor) -> Tensor:
     """The gradient of what does not change: zeros."""
     return taeda.zeros_like(grad)
+
+
+def _refusal(name: str) -> Callable[..., Tensor]:
+    """For steps, whose zero derivative would hide a mistake."""
+
+    def refuse(grad: Tensor) -> Tensor:
+        raise NotImplementedError(f"the derivative for '{name}' is not implemented")
+
+    return refuse
 
 
 # ---- arithmetic ----
@@ -73,7 +83,7 @@ rule(
     self=lambda grad: grad,
     other=lambda grad, self, other: -grad * taeda.div(self, other, rounding_mode="trunc"),
 )
-not_differentiable("floor_divide", "returns integers, which do not change smoothly")
+rule("floor_divide", self=_refusal("floor_divide"), other=_refusal("floor_divide"))
 rule("neg", self=lambda grad: -grad)
 rule("reciprocal", self=lambda grad, result: -grad * _cj(result * result))
 rule("square", self=lambda grad, self: grad * _cj(2 * self))
@@ -133,7 +143,20 @@ def _pow_exponent(grad: Tensor, self: Any, exponent: Tensor, result: Tensor) -> 
     return taeda.where(flat, 0.0, slope) if self == 0 else slope
 
 
+def _as(x: Any, dtype: Any) -> Any:
+    return x.to(dtype) if isinstance(x, Tensor) else x
+
+
 rule("pow.Tensor_Tensor", self=_pow_base, exponent=_pow_exponent)
+rule(
+    "float_power.Tensor_Tensor",
+    self=lambda grad, self, exponent: _pow_base(
+        grad, _as(self, grad.dtype), _as(exponent, grad.dtype)
+    ),
+    exponent=lambda grad, self, exponent, result: _pow_exponent(
+        grad, _as(self, grad.dtype), _as(exponent, grad.dtype), result
+    ),
+)
 
 
 # ---- exponentials and logarithms ----
@@ -266,12 +289,8 @@ rule("nan_to_num", self=lambda grad, self: grad * self.isfinite())
 rule("copysign.Tensor", self=_copysign, other=_none)
 
 
-def _no_neighbour_slope(grad: Tensor) -> Tensor:
-    raise NotImplementedError("the derivative for 'nextafter' is not implemented")
-
-
-rule("nextafter", self=_no_neighbour_slope, other=_no_neighbour_slope)
-not_differentiable("heaviside", "a step has no useful derivative")
+rule("nextafter", self=lambda grad: grad, other=_none)
+rule("heaviside", self=_refusal("heaviside"), values=_refusal("heaviside"))
 
 
 # ---- choosing ----
