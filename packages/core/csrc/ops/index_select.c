@@ -253,7 +253,7 @@ td_status td_op_index_fill_tensor(td_call *call)
     return index_fill(call, &number);
 }
 
-/* ---- embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse) ---- */
+/* ---- embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse): gradients are dense whatever `sparse` says ---- */
 
 static const td_index_rule embedding_rule = {"embedding", TD_INDEX_ERROR, false};
 
@@ -265,7 +265,6 @@ td_status td_op_embedding(td_call *call)
     char shape[TD_SHAPE_TEXT];
     if (SELF->ndim != 2) return td_fail(TD_RUNTIME_ERROR, "embedding: 'weight' must be 2-D, got shape %s",
                                         td_shape_text(SELF->ndim, SELF->sizes, shape));
-    if (TD_BOOLEAN(4)) return td_fail(TD_NOT_IMPLEMENTED, "embedding: sparse gradients (sparse=True) are not supported");
     TD_TRY(td_index_long(&at[0], indices, "embedding"));
     td_status status = td_index_plan_make(&plan, SELF, at, &embedding_rule);
     if (status == TD_OK) {

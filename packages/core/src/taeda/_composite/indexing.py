@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import taeda
 from taeda import Tensor
 
@@ -49,6 +52,23 @@ def one_hot(self: Tensor, num_classes: int) -> Tensor:
             raise RuntimeError(f"one_hot: Class values must be smaller than num_classes, got {largest} for {num_classes}")
     zeros = taeda.zeros((*self.shape, num_classes), dtype=taeda.int64, device=self.device)
     return zeros.scatter_(-1, self.unsqueeze(-1), 1)
+
+
+def unravel_index(indices: Tensor, shape: Sequence[int]) -> tuple[Tensor, ...]:
+    """Negative places count from the end of the whole tensor; ValueError for those outside."""
+    if indices.is_floating_point() or indices.is_complex() or indices.dtype == taeda.bool:
+        raise ValueError(f"unravel_index: expected indices to be an integer tensor, got {indices.dtype}")
+    if any(n < 0 for n in shape):
+        raise ValueError(f"unravel_index: sizes must be non-negative, got {list(shape)}")
+    count = math.prod(shape)
+    places = indices.to(taeda.int64)
+    if indices.numel() and (places.min().item() < -count or places.max().item() >= count):
+        raise ValueError(f"unravel_index: some indices are outside of a tensor of shape {list(shape)}")
+    rest, found = places % max(count, 1), []
+    for size in reversed(shape):
+        found.append(rest % max(size, 1))
+        rest = rest // max(size, 1)
+    return tuple(f.to(indices.dtype) for f in reversed(found))
 
 
 def nonzero_tuple(self: Tensor, as_tuple: bool) -> Tensor | tuple[Tensor, ...]:

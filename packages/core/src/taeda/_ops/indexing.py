@@ -66,6 +66,9 @@ op("argwhere(Tensor self) -> Tensor", c="nonzero", tags="reads_value", doc="Coor
 op("nonzero_static(Tensor self, *, int size, int fill_value=-1) -> Tensor", composite=True,
    doc="nonzero with a fixed number of rows: cut off, or filled up.")
 
+op("unravel_index(Tensor indices, int[] shape) -> Tensor[]", composite=True, variants="function",
+   doc="Places in row-major order as coordinates, a tensor for each dimension.")
+
 # ---- the tensor as one row ----
 op("take(Tensor self, Tensor index) -> Tensor", c="take", variants="function method out",
    doc="Elements by their place in row-major order.")

@@ -17,7 +17,7 @@ for _n in (1, 2, 3):
     op(f"max_pool{_n}d_backward(Tensor grad_output, Tensor self, int[{_n}] kernel_size, {_max}) -> Tensor",
        c=f"max_pool{_n}d_backward", variants="function", namespace="nn", doc="Gradient of max pooling.")
     op(f"avg_pool{_n}d(Tensor self, int[{_n}] kernel_size, {_avg}{_divisor}) -> Tensor", c=f"avg_pool{_n}d",
-       variants="function", namespace=_top, doc="The average of each window.")
+       variants="function" if _n == 1 else "function out", namespace=_top, doc="The average of each window.")
     op(f"avg_pool{_n}d_backward(Tensor grad_output, Tensor self, int[{_n}] kernel_size, {_avg}{_divisor}) -> Tensor",
        c=f"avg_pool{_n}d_backward", variants="function", namespace="nn", doc="Gradient of average pooling.")
     op(f"adaptive_avg_pool{_n}d(Tensor self, int[{_n}] output_size) -> Tensor", c=f"adaptive_avg_pool{_n}d",
