@@ -179,3 +179,13 @@ def test_callable_objects_are_saved_with_their_attributes():
     fresh.load_state_dict(state)
     assert fresh.lr_lambdas[0].base == 0.5
     assert lrs.LambdaLR(made(), lambda e: 1.0).state_dict()["lr_lambdas"] == [None]
+
+
+def test_undoing_reaches_schedulers_inside_others():
+    optimizer = made()
+    inner = [lrs.StepLR(optimizer, 2), lrs.ExponentialLR(optimizer, 0.9)]
+    chain = lrs.ChainedScheduler(inner)
+    sequence = lrs.SequentialLR(optimizer, [lrs.ConstantLR(optimizer), chain], [2])
+    epochs = [scheduler.last_epoch for scheduler in inner]
+    sequence.recursive_undo()
+    assert [scheduler.last_epoch for scheduler in inner] == [e - 1 for e in epochs]

@@ -102,10 +102,18 @@ class SequentialLR(_Combined):
         self.optimizer = optimizer
         for group in optimizer.param_groups:  # every scheduler has set its own first rate
             group["lr"] = group["initial_lr"]
-        for scheduler in schedulers:
-            scheduler.last_epoch -= 1
+        self.recursive_undo()
         schedulers[0]._initial_step()
         self._last_lr = schedulers[0].get_last_lr()
+
+    def recursive_undo(self, sched: LRScheduler | None = None) -> None:
+        """Take the last step back from the count of every scheduler, also of those inside others."""
+        inner = getattr(sched or self, "_schedulers", None)
+        if inner is not None:
+            for scheduler in inner:
+                self.recursive_undo(scheduler)
+        elif sched is not None:
+            sched.last_epoch -= 1
 
     def step(self) -> None:  # type: ignore[override]
         """Step the scheduler whose turn it is."""
