@@ -9,13 +9,26 @@
 
 /* ---- dtypes ---- */
 
+/* Tensors of one dtype beside numbers that cannot change it: the common case, at once. */
+static bool one_dtype(const td_operands *in, td_dtype *out)
+{
+    int dtype = in->t[0]->dtype;
+    for (int k = 0; k < in->n; k++) {
+        const td_tensor *t = in->t[k];
+        bool weak = k > 0 && (t->flags & TD_FLAG_WRAPPED) && td_category_of((td_dtype)t->dtype) <= td_category_of((td_dtype)dtype);
+        if (!weak && (t->ndim == 0 || t->dtype != dtype)) return false;
+    }
+    *out = (td_dtype)dtype;
+    return true;
+}
+
 static td_status compute_dtype(td_promotion rule, const td_operands *in, td_dtype *out)
 {
     if (rule == TD_PROMOTE_FIRST) {
         *out = (td_dtype)in->t[0]->dtype;
         return TD_OK;
     }
-    TD_TRY(td_result_type(in->n, in->t, out));
+    if (!one_dtype(in, out)) TD_TRY(td_result_type(in->n, in->t, out));
     if (rule == TD_PROMOTE_FLOAT && td_is_integral(*out)) *out = td_default_dtype;
     return TD_OK;
 }
@@ -36,6 +49,24 @@ typedef union element { /* one element of any dtype */
 
 static bool is_number(const td_tensor *t) { return t->ndim == 0; }
 
+static inline bool row_major(const td_tensor *t)
+{
+    int64_t step = 1;
+    for (int d = t->ndim - 1; d >= 0; d--) {
+        if (t->strides[d] != step && t->sizes[d] != 1) return false;
+        step *= t->sizes[d];
+    }
+    return true;
+}
+
+static inline bool same_sizes(const td_tensor *a, const td_tensor *b)
+{
+    if (a->ndim != b->ndim) return false;
+    for (int d = 0; d < a->ndim; d++)
+        if (a->sizes[d] != b->sizes[d]) return false;
+    return true;
+}
+
 /* The operand whose shape and row-major layout all others share, or NULL. */
 static const td_tensor *flat_model(const td_pointwise *p)
 {
@@ -43,10 +74,10 @@ static const td_tensor *flat_model(const td_pointwise *p)
     for (int k = 0; k < p->in.n; k++) {
         const td_tensor *t = p->in.t[k];
         if (is_number(t)) continue;
-        if ((t->dtype != p->compute && !(p->keep >> k & 1)) || !td_is_contiguous(t)) return NULL;
+        if ((t->dtype != p->compute && !(p->keep >> k & 1)) || !row_major(t)) return NULL;
         if (!model)
             model = t;
-        else if (!td_same_shape(model, t))
+        else if (!same_sizes(model, t))
             return NULL;
     }
     return model;
@@ -57,6 +88,11 @@ static char *number_data(const td_pointwise *p, int k, element *place)
 {
     const td_tensor *t = p->in.t[k];
     if (t->dtype == p->compute || (p->keep >> k & 1)) return td_data(t);
+    if (t->dtype == TD_F64 && p->compute == TD_F32) {
+        float value = (float)*(const double *)td_data(t);
+        memcpy(place, &value, sizeof value);
+        return place->bytes;
+    }
     td_scalar value = td_scalar_load((td_dtype)t->dtype, td_data(t));
     td_scalar_store(&value, p->compute, place);
     return place->bytes;
@@ -66,7 +102,7 @@ static char *number_data(const td_pointwise *p, int k, element *place)
 static bool flat_target(const td_pointwise *p, const td_tensor *out, const td_tensor *model)
 {
     if (out->dtype != p->result || out->flags & (TD_FLAG_CONJ | TD_FLAG_NEG)) return false;
-    if (!td_is_contiguous(out) || !td_same_shape(out, model)) return false;
+    if (!row_major(out) || !same_sizes(out, model)) return false;
     for (int k = 0; k < p->in.n; k++) {
         const td_tensor *t = p->in.t[k];
         bool same = t->dtype == out->dtype && !is_number(t) && td_data(t) == td_data(out);
@@ -74,6 +110,9 @@ static bool flat_target(const td_pointwise *p, const td_tensor *out, const td_te
     }
     return true;
 }
+
+/* Below this much work (nanoseconds) there is nothing to share out. */
+#define SMALL_NS 4000.0
 
 static void walk_flat(const td_pointwise *p, td_tensor *out, int64_t n)
 {
@@ -86,6 +125,10 @@ static void walk_flat(const td_pointwise *p, td_tensor *out, int64_t n)
         const td_tensor *t = p->in.t[k];
         nd.data[k + 1] = is_number(t) ? number_data(p, k, &numbers[k]) : td_data(t);
         nd.strides[0][k + 1] = is_number(t) ? 0 : td_itemsize((td_dtype)t->dtype);
+    }
+    if ((double)n * p->cost < SMALL_NS) {
+        if (n > 0) p->loop(nd.data, nd.strides[0], n, p->context);
+        return;
     }
     nd.ndim = 1;
     nd.numel = nd.sizes[0] = n;
@@ -287,20 +330,21 @@ static td_status into_target(const td_pointwise *p, int ndim, const int64_t *siz
     return status;
 }
 
-td_status td_pointwise_run(td_pointwise *p, td_tensor **out)
+static td_status run_general(td_pointwise *p, td_tensor **out)
 {
-    const td_tensor *model = flat_model(p);
-    if (model && !td_is_meta(model)) {
-        if (!*out) TD_TRY(td_tensor_empty(out, p->result, TD_CPU, model->ndim, model->sizes));
-        if (flat_target(p, *out, model)) {
-            walk_flat(p, *out, model->numel);
-            return TD_OK;
-        }
-    }
     int ndim;
     int64_t sizes[TD_MAX_DIMS];
     TD_TRY(joint_shape(&p->in, &ndim, sizes));
     return *out ? into_target(p, ndim, sizes, *out) : into_new(p, ndim, sizes, out);
+}
+
+td_status td_pointwise_run(td_pointwise *p, td_tensor **out)
+{
+    const td_tensor *model = flat_model(p);
+    if (!model || td_is_meta(model) || (*out && !flat_target(p, *out, model))) return run_general(p, out);
+    if (!*out) TD_TRY(td_tensor_empty(out, p->result, TD_CPU, model->ndim, model->sizes));
+    walk_flat(p, *out, model->numel);
+    return TD_OK;
 }
 
 /* ---- the operator ---- */
