@@ -1,0 +1,177 @@
+"""First and second derivatives of elementwise operations against differences."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import taeda
+from taeda._C import _nn
+from taeda.autograd import gradcheck, gradgradcheck
+
+# name: where its argument may lie, away from kinks and poles
+UNARY = {
+    "neg": (-3, 3), "abs": (0.2, 3), "square": (-3, 3), "reciprocal": (0.5, 3), "sqrt": (0.5, 3),
+    "rsqrt": (0.5, 3), "exp": (-2, 2), "exp2": (-2, 2), "expm1": (-2, 2), "log": (0.5, 3),
+    "log2": (0.5, 3), "log10": (0.5, 3), "log1p": (-0.5, 3), "sin": (-3, 3), "cos": (-3, 3),
+    "tan": (-1, 1), "asin": (-0.8, 0.8), "acos": (-0.8, 0.8), "atan": (-3, 3), "sinh": (-2, 2),
+    "cosh": (-2, 2), "tanh": (-2, 2), "asinh": (-3, 3), "acosh": (1.5, 4), "atanh": (-0.8, 0.8),
+    "sigmoid": (-3, 3), "logit": (0.2, 0.8), "erf": (-2, 2), "erfc": (-2, 2), "erfinv": (-0.8, 0.8),
+    "lgamma": (0.5, 4), "digamma": (1.5, 4), "sinc": (0.1, 0.9), "deg2rad": (-3, 3),
+    "rad2deg": (-3, 3), "frac": (0.1, 0.9), "floor": (0.1, 0.9), "sign": (0.1, 3), "relu": (0.2, 3),
+    "selu": (-2, -0.2), "nan_to_num": (-3, 3), "positive": (-3, 3),
+}  # fmt: skip
+BINARY = {
+    "add": (-3, 3), "sub": (-3, 3), "rsub": (-3, 3), "mul": (-3, 3), "div": (0.5, 3),
+    "pow": (0.5, 3), "float_power": (0.5, 3), "remainder": (0.5, 3), "fmod": (0.5, 3),
+    "atan2": (0.5, 3), "hypot": (0.5, 3), "maximum": (-3, 3), "minimum": (-3, 3), "fmax": (-3, 3),
+    "fmin": (-3, 3), "copysign": (0.5, 3), "logaddexp": (-3, 3), "logaddexp2": (-3, 3),
+    "xlogy": (0.5, 3), "ldexp": (0.5, 3),
+}  # fmt: skip
+ACTIVATIONS = {
+    "relu6": (), "hardtanh": (-1.3, 1.7), "leaky_relu": (0.1,), "elu": (1.3, 0.9, 1.1), "silu": (),
+    "mish": (), "log_sigmoid": (), "softplus": (2.0, 3.0), "softshrink": (0.4,), "hardsigmoid": (),
+    "hardswish": (), "softsign": (), "tanhshrink": (),
+}  # fmt: skip
+
+
+def numbers(low, high, seed=0, shape=(3, 4), dtype=taeda.float64):
+    values = np.random.default_rng(seed).uniform(low, high, shape)
+    return taeda.from_numpy(values).to(dtype).requires_grad_()
+
+
+def both_orders(function, *inputs):
+    assert gradcheck(function, inputs)
+    assert gradgradcheck(function, inputs)
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_one_operand(name):
+    both_orders(getattr(taeda, name), numbers(*UNARY[name]))
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_two_operands(name):
+    x, y = numbers(*BINARY[name]), numbers(*BINARY[name], seed=1, shape=(4,))
+    both_orders(getattr(taeda, name), x, y)
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_activations(name):
+    function = getattr(_nn, name)
+    both_orders(lambda x: function(x, *ACTIVATIONS[name]), numbers(-2.9, 2.9))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: _nn.gelu(x),
+        lambda x: _nn.gelu(x, approximate="tanh"),
+        lambda x: taeda.celu(x, 1.5),
+        lambda x: taeda.threshold(x, 0.3, 2.0),
+        lambda x: taeda.hardshrink(x, 0.3),
+        lambda x: taeda.logit(x.sigmoid(), eps=0.2),
+        lambda x: taeda.clamp(x, -1, 1),
+        lambda x: taeda.clamp(x, min=0.1),
+        lambda x: taeda.add(x, x * 2, alpha=0.3),
+        lambda x: taeda.div(x, 0.7, rounding_mode=None),
+        lambda x: taeda.div(x, 0.7, rounding_mode="floor"),
+        lambda x: x**3,
+        lambda x: x**0,
+        lambda x: 2.0**x,
+        lambda x: taeda.where(x > 0, x * 2, 3.0),
+        lambda x: taeda.polygamma(2, x.abs() + 1),
+        lambda x: taeda.round(x, decimals=1),
+    ],
+)
+def test_with_arguments(function):
+    both_orders(function, numbers(-2.9, 2.9, seed=3))
+
+
+def test_three_operands():
+    x, y, z = (numbers(0.5, 2, seed=k) for k in range(3))
+    both_orders(lambda x, y, z: taeda.addcmul(x, y, z, value=0.7), x, y, z)
+    both_orders(lambda x, y, z: taeda.addcdiv(x, y, z, value=0.7), x, y, z)
+    both_orders(taeda.lerp, x, y, z)
+    both_orders(taeda.clamp, x, y, z)
+    both_orders(lambda x, y: taeda.where(x > y, x, y), x, y)
+
+
+def test_prelu():
+    both_orders(taeda.prelu, numbers(-3, 3), numbers(0.1, 0.5, shape=(4,)))
+
+
+COMPLEX = [
+    "neg", "square", "reciprocal", "sqrt", "rsqrt", "exp", "log", "sin", "cos", "tan", "sinh",
+    "cosh", "tanh", "asinh", "atanh", "sigmoid", "abs", "angle", "sgn", "conj_physical", "log1p",
+    "expm1", "log2", "log10", "asin", "acos", "atan", "acosh",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_complex(name):
+    rng = np.random.default_rng(0)
+    z = taeda.from_numpy(rng.uniform(0.3, 1, 5) + 1j * rng.uniform(0.3, 1, 5)).requires_grad_()
+    both_orders(getattr(taeda, name), z)
+
+
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "div", "pow", "logaddexp"])
+def test_complex_pairs(name):
+    rng = np.random.default_rng(0)
+    z, w = (
+        taeda.from_numpy(rng.uniform(0.3, 1, 5) + 1j * rng.uniform(0.3, 1, 5)).requires_grad_()
+        for _ in range(2)
+    )
+    both_orders(getattr(taeda, name), z, w)
+    real = numbers(0.5, 2, shape=(5,))
+    both_orders(getattr(taeda, name), real, w)
+
+
+# ---- kinks, ties and edges ----
+
+
+def slopes(function, *values):
+    inputs = [taeda.tensor(v, requires_grad=True) for v in values]
+    function(*inputs).sum().backward()
+    return [x.grad.tolist() for x in inputs]
+
+
+def test_kinks_take_the_smallest_slope():
+    assert slopes(taeda.relu, [-1.0, 0.0, 2.0]) == [[0.0, 0.0, 1.0]]
+    assert slopes(taeda.abs, [-1.0, 0.0, 2.0]) == [[-1.0, 0.0, 1.0]]
+    assert slopes(_nn.relu6, [0.0, 6.0, 3.0]) == [[0.0, 0.0, 1.0]]
+    assert slopes(lambda x: x.clamp(0, 1), [0.0, 0.5, 1.0, 2.0]) == [[1.0, 1.0, 1.0, 0.0]]
+    assert slopes(taeda.sqrt, [0.0]) == [[math.inf]]
+
+
+def test_ties():
+    assert slopes(taeda.maximum, [1.0, 2.0], [1.0, 1.0]) == [[0.5, 1.0], [0.5, 0.0]]
+    assert slopes(taeda.minimum, [1.0, 2.0], [1.0, 1.0]) == [[0.5, 0.0], [0.5, 1.0]]
+    assert slopes(taeda.fmax, [1.0, math.nan], [1.0, 1.0]) == [[1.0, 0.0], [0.0, 1.0]]
+
+
+def test_powers_of_zero():
+    assert slopes(lambda x: x**0, [0.0, 2.0]) == [[0.0, 0.0]]
+    assert slopes(lambda x: x**2, [0.0, 2.0]) == [[0.0, 4.0]]
+    assert slopes(taeda.pow, [0.0, 0.0], [2.0, 0.0]) == [[0.0, 0.0], [0.0, 0.0]]
+    assert slopes(lambda y: 0.0**y, [1.0, 0.0]) == [[0.0, 0.0]]
+
+
+def test_crossed_bounds_give_all_to_the_upper():
+    grads = slopes(taeda.clamp, [0.0, 5.0], [2.0, 2.0], [1.0, 1.0])
+    assert grads == [[0.0, 0.0], [0.0, 0.0], [1.0, 1.0]]
+
+
+@pytest.mark.parametrize("name", ["floor_divide", "heaviside"])
+def test_steps_refuse(name):
+    x = taeda.tensor([1.0], requires_grad=True)
+    with pytest.raises(NotImplementedError, match=f"derivative for '{name}'"):
+        getattr(taeda, name)(x, x).sum().backward()
+
+
+def test_results_without_derivative():
+    x = taeda.tensor([1.0], requires_grad=True)
+    for result in (x > 0, x.isnan(), taeda.logical_not(x), x.signbit()):
+        assert not result.requires_grad
