@@ -73,10 +73,10 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """mypy and pyright accept the packages as a user's editor sees them."""
-    install(session, *NAMES, extra_groups=("types",))
-    session.run("mypy", "-p", "taeda", *session.posargs)
+    install(session, *NAMES, extra_groups=("types", "demo"))
     session.run("python", "tools/typing_view.py", silent=True)
-    session.run("pyright", "--warnings", env={"PYRIGHT_PYTHON_IGNORE_WARNINGS": "1"})
+    session.run("mypy", "build/view/taeda", *session.posargs, env={"MYPYPATH": "build/view"})
+    session.run("pyright", "--pythonpath", str(Path(session.bin) / "python"))
 
 
 @nox.session

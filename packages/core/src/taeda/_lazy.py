@@ -82,4 +82,4 @@ class _Hint:
 def install_hint() -> None:
     """Put the finder at the end of `sys.meta_path`, once."""
     if not any(getattr(f, "__name__", "") == "_Hint" for f in sys.meta_path):
-        sys.meta_path.append(_Hint)  # type: ignore[arg-type]  # a class with a static find_spec is a finder
+        sys.meta_path.append(_Hint)

@@ -71,7 +71,11 @@ def meshgrid(*tensors: Tensor, indexing: str | None = None) -> tuple[Tensor, ...
     [[0, 0, 0], [1, 1, 1]]
     """
     if indexing is None:
-        warnings.warn("meshgrid: pass indexing='ij' or 'xy'; without it 'ij' is meant", UserWarning, stacklevel=2)
+        warnings.warn(
+            "meshgrid: pass indexing='ij' or 'xy'; without it 'ij' is meant",
+            UserWarning,
+            stacklevel=2,
+        )
     return _ops["meshgrid"](_listed(tensors), indexing=indexing or "ij")
 
 
@@ -128,7 +132,9 @@ def atleast_3d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
 # ---- one result or several ----
 
 
-def _asked(results: tuple[Tensor, Tensor, Tensor], inverse: bool, counts: bool) -> Tensor | tuple[Tensor, ...]:
+def _asked(
+    results: tuple[Tensor, Tensor, Tensor], inverse: bool, counts: bool
+) -> Tensor | tuple[Tensor, ...]:
     values = results[0]
     if not inverse and not counts:
         return values

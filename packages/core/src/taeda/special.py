@@ -6,7 +6,18 @@ globals().update(_core.functions.get("special", {}))
 
 # names that stand at the top level as well
 for _name in (
-    *("digamma", "erf", "erfc", "erfinv", "exp2", "expm1", "log1p", "log_softmax", "logit", "logsumexp"),
+    *(
+        "digamma",
+        "erf",
+        "erfc",
+        "erfinv",
+        "exp2",
+        "expm1",
+        "log1p",
+        "log_softmax",
+        "logit",
+        "logsumexp",
+    ),
     *("polygamma", "round", "sinc", "softmax", "xlogy"),
 ):
     globals()[_name] = _core.functions[""][_name]

@@ -61,7 +61,7 @@ def write(rows: Iterable[Any], package: Path) -> list[Path]:
         .replace("{functions}", _functions(plain))
     )
     texts = {"__init__": text}
-    for space in sorted({row.namespace for row in rows} - {"", "nn", "attribute"}):
+    for space in sorted({row.namespace for row in rows} - {"", "nn", "attribute", "functional"}):
         texts[space] = NAMESPACE_HEAD + _functions([r for r in rows if r.namespace == space])
     return [_update(package / f"{name}.pyi", content) for name, content in texts.items()]
 

@@ -11,15 +11,23 @@ __all__ = ["allclose", "equal", "isclose"]
 def isclose(self: Tensor, other: Tensor, rtol: float, atol: float, equal_nan: bool) -> Tensor:
     """Elementwise closeness; RuntimeError for different dtypes or negative tolerances."""
     if self.dtype is not other.dtype:
-        raise RuntimeError(f"isclose: expected both tensors to have one dtype, got {self.dtype} and {other.dtype}")
+        raise RuntimeError(
+            f"isclose: expected both tensors to have one dtype, got {self.dtype} and {other.dtype}"
+        )
     if rtol < 0 or atol < 0:
-        raise RuntimeError(f"isclose: rtol and atol must be greater than or equal to zero, but got {rtol} and {atol}")
+        raise RuntimeError(
+            f"isclose: rtol and atol must be greater than or equal to zero, but got {rtol} and {atol}"
+        )
     close = self == other
     if equal_nan and (self.is_floating_point() or self.is_complex()):
         close = close | (self.isnan() & other.isnan())
     if rtol == 0 and atol == 0:
         return close
-    left, right = (self, other) if self.is_floating_point() or self.is_complex() else (self.double(), other.double())
+    left, right = (
+        (self, other)
+        if self.is_floating_point() or self.is_complex()
+        else (self.double(), other.double())
+    )
     difference = (left - right).abs()
     return close | (difference.isfinite() & (difference <= atol + (rtol * right).abs()))
 

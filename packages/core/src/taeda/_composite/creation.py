@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import taeda
 from taeda import Tensor
 
 
-def _end(name: str, which: str, value: object) -> object:
+def _end(name: str, which: str, value: object) -> Any:
     """The number in a 0-dim tensor; other numbers as they are."""
     if not isinstance(value, Tensor):
         return value
@@ -17,16 +19,22 @@ def _end(name: str, which: str, value: object) -> object:
     return value.item()
 
 
-def _options(dtype: object, layout: object, device: object, pin_memory: object) -> dict:
+def _options(dtype: object, layout: object, device: object, pin_memory: object) -> dict[str, Any]:
     return {"dtype": dtype, "layout": layout, "device": device, "pin_memory": pin_memory}
 
 
 def linspace_Tensor_Tensor(  # noqa: N802 - the overload's name
-    start: object, end: object, steps: int, dtype: object, layout: object, device: object, pin_memory: object
+    start: object,
+    end: object,
+    steps: int,
+    dtype: object,
+    layout: object,
+    device: object,
+    pin_memory: object,
 ) -> Tensor:
     """`steps` numbers from start to end, one or both of them 0-dim tensors."""
-    ends = _end("linspace", "start", start), _end("linspace", "end", end)
-    return taeda.linspace(*ends, steps, **_options(dtype, layout, device, pin_memory))
+    first, last = _end("linspace", "start", start), _end("linspace", "end", end)
+    return taeda.linspace(first, last, steps, **_options(dtype, layout, device, pin_memory))
 
 
 def logspace_Tensor_Tensor(  # noqa: N802 - the overload's name
@@ -34,8 +42,8 @@ def logspace_Tensor_Tensor(  # noqa: N802 - the overload's name
     dtype: object, layout: object, device: object, pin_memory: object,
 ) -> Tensor:  # fmt: skip
     """Powers of `base` with exponents from start to end, one or both of them 0-dim tensors."""
-    ends = _end("logspace", "start", start), _end("logspace", "end", end)
-    return taeda.logspace(*ends, steps, base, **_options(dtype, layout, device, pin_memory))
+    first, last = _end("logspace", "start", start), _end("logspace", "end", end)
+    return taeda.logspace(first, last, steps, base, **_options(dtype, layout, device, pin_memory))
 
 
 linspace_Tensor_Scalar = linspace_Scalar_Tensor = linspace_Tensor_Tensor  # noqa: N816

@@ -14,7 +14,9 @@ from .view import wrap_dim
 def take_along_dim(self: Tensor, indices: Tensor, dim: int | None) -> Tensor:
     """`gather` after both are broadcast outside `dim`; negative indices count from the end."""
     if indices.dtype not in (taeda.int64, taeda.int32):
-        raise RuntimeError(f"take_along_dim(): dtype of indices should be int64 or int32, but got {indices.dtype}")
+        raise RuntimeError(
+            f"take_along_dim(): dtype of indices should be int64 or int32, but got {indices.dtype}"
+        )
     if dim is None:
         flat = indices.reshape(-1)
         return self.reshape(-1).gather(0, flat + (flat < 0) * self.numel())
@@ -38,18 +40,24 @@ def take_along_dim(self: Tensor, indices: Tensor, dim: int | None) -> Tensor:
 def one_hot(self: Tensor, num_classes: int) -> Tensor:
     """int64, with a new last dimension; num_classes -1 means the largest class and one more."""
     if self.dtype != taeda.int64:
-        raise RuntimeError(f"one_hot is only applicable to index tensor of type LongTensor, got {self.dtype}")
+        raise RuntimeError(
+            f"one_hot is only applicable to index tensor of type LongTensor, got {self.dtype}"
+        )
     if self.numel() == 0:
         if num_classes <= 0:
             raise RuntimeError("one_hot: Can not infer total number of classes from empty tensor.")
         return taeda.empty((*self.shape, num_classes), dtype=taeda.int64, device=self.device)
     if self.device.type != "meta":
         if self.min().item() < 0:
-            raise RuntimeError(f"one_hot: Class values must be non-negative, got {self.min().item()}")
+            raise RuntimeError(
+                f"one_hot: Class values must be non-negative, got {self.min().item()}"
+            )
         largest = self.max().item()
         num_classes = largest + 1 if num_classes == -1 else num_classes
         if num_classes < 1 or largest >= num_classes:
-            raise RuntimeError(f"one_hot: Class values must be smaller than num_classes, got {largest} for {num_classes}")
+            raise RuntimeError(
+                f"one_hot: Class values must be smaller than num_classes, got {largest} for {num_classes}"
+            )
     zeros = taeda.zeros((*self.shape, num_classes), dtype=taeda.int64, device=self.device)
     return zeros.scatter_(-1, self.unsqueeze(-1), 1)
 
@@ -57,13 +65,17 @@ def one_hot(self: Tensor, num_classes: int) -> Tensor:
 def unravel_index(indices: Tensor, shape: Sequence[int]) -> tuple[Tensor, ...]:
     """Negative places count from the end of the whole tensor; ValueError for those outside."""
     if indices.is_floating_point() or indices.is_complex() or indices.dtype == taeda.bool:
-        raise ValueError(f"unravel_index: expected indices to be an integer tensor, got {indices.dtype}")
+        raise ValueError(
+            f"unravel_index: expected indices to be an integer tensor, got {indices.dtype}"
+        )
     if any(n < 0 for n in shape):
         raise ValueError(f"unravel_index: sizes must be non-negative, got {list(shape)}")
     count = math.prod(shape)
     places = indices.to(taeda.int64)
     if indices.numel() and (places.min().item() < -count or places.max().item() >= count):
-        raise ValueError(f"unravel_index: some indices are outside of a tensor of shape {list(shape)}")
+        raise ValueError(
+            f"unravel_index: some indices are outside of a tensor of shape {list(shape)}"
+        )
     rest, found = places % max(count, 1), []
     for size in reversed(shape):
         found.append(rest % max(size, 1))
@@ -73,7 +85,7 @@ def unravel_index(indices: Tensor, shape: Sequence[int]) -> tuple[Tensor, ...]:
 
 def nonzero_tuple(self: Tensor, as_tuple: bool) -> Tensor | tuple[Tensor, ...]:
     """`nonzero_numpy` or `nonzero`."""
-    return self.nonzero_numpy() if as_tuple else self.nonzero()
+    return tuple(self.nonzero_numpy()) if as_tuple else self.nonzero()
 
 
 def nonzero_static(self: Tensor, size: int, fill_value: int) -> Tensor:
@@ -83,5 +95,7 @@ def nonzero_static(self: Tensor, size: int, fill_value: int) -> Tensor:
     rows = self.nonzero()
     if rows.size(0) >= size:
         return rows[:size].contiguous()
-    missing = taeda.full((size - rows.size(0), self.dim()), fill_value, dtype=taeda.int64, device=self.device)
+    missing = taeda.full(
+        (size - rows.size(0), self.dim()), fill_value, dtype=taeda.int64, device=self.device
+    )
     return taeda.cat([rows, missing])

@@ -43,12 +43,18 @@ def column_stack(tensors: Sequence[Tensor]) -> Tensor:
 def meshgrid_indexing(tensors: Sequence[Tensor], indexing: str) -> tuple[Tensor, ...]:
     """One tensor per axis, expanded over the grid of all axes; "xy" swaps the first two axes of the results."""
     if indexing not in ("ij", "xy"):
-        raise RuntimeError(f'meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+        raise RuntimeError(
+            f'meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
+        )
     for t in _some("meshgrid", tensors):
         if t.dim() > 1:
-            raise RuntimeError(f"meshgrid: Expected 0D or 1D tensor in the tensor list but got shape {list(t.shape)}")
+            raise RuntimeError(
+                f"meshgrid: Expected 0D or 1D tensor in the tensor list but got shape {list(t.shape)}"
+            )
         if t.dtype != tensors[0].dtype:
-            raise RuntimeError(f"meshgrid expects all tensors to have the same dtype, got {tensors[0].dtype} and {t.dtype}")
+            raise RuntimeError(
+                f"meshgrid expects all tensors to have the same dtype, got {tensors[0].dtype} and {t.dtype}"
+            )
     shape = [t.numel() for t in tensors]
     grids = []
     for axis, t in enumerate(tensors):
@@ -74,7 +80,9 @@ def block_diag(tensors: Sequence[Tensor]) -> Tensor:
     """Matrices one after the other along the diagonal; vectors are rows."""
     for i, t in enumerate(tensors):
         if t.dim() > 2:
-            raise RuntimeError(f"block_diag: Input tensors must have 2 or fewer dimensions. Input {i} has {t.dim()} dimensions")
+            raise RuntimeError(
+                f"block_diag: Input tensors must have 2 or fewer dimensions. Input {i} has {t.dim()} dimensions"
+            )
     blocks = [atleast_2d(t) for t in tensors]
     if not blocks:
         return taeda.empty((1, 0))
@@ -96,5 +104,7 @@ def combinations(self: Tensor, r: int, with_replacement: bool) -> Tensor:
     n = self.numel()
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     count = math.comb(n + r - 1, r) if with_replacement and n else math.comb(n, r)
-    places = taeda.tensor(list(choose(range(n), r)), dtype=taeda.int64, device=self.device).reshape(count, r)
+    places = taeda.tensor(list(choose(range(n), r)), dtype=taeda.int64, device=self.device).reshape(
+        count, r
+    )
     return self.index_select(0, places.reshape(-1)).reshape(count, r)

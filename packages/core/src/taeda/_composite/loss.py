@@ -310,7 +310,9 @@ def multi_margin_loss(
         )
     index = target.reshape(-1, 1)
     if not index.is_meta and bool(((index < 0) | (index >= classes)).any()):
-        raise RuntimeError(f"target out of range: classes are 0 to {classes - 1}, got {target.tolist()}")
+        raise RuntimeError(
+            f"target out of range: classes are 0 to {classes - 1}, got {target.tolist()}"
+        )
     gap = (margin - scores.gather(1, index) + scores).clamp_min(0)
     gap = gap if p == 1 else gap * gap
     if weight is not None:

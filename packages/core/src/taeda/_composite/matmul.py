@@ -101,9 +101,7 @@ def addbmm(
     return taeda.addmm(self, a, b, beta=beta, alpha=alpha)
 
 
-def addr(
-    self: Tensor, vec1: Tensor, vec2: Tensor, beta: Number = 1, alpha: Number = 1
-) -> Tensor:
+def addr(self: Tensor, vec1: Tensor, vec2: Tensor, beta: Number = 1, alpha: Number = 1) -> Tensor:
     """`beta * self + alpha * outer(vec1, vec2)`; `self` is not read if beta is 0."""
     product = taeda.outer(vec1, vec2)
     dtype = taeda.promote_types(self.dtype, product.dtype)

@@ -20,7 +20,9 @@ def constant_pad_nd(self: Tensor, pad: Sequence[int], value: float) -> Tensor:
     after = [0] * (self.dim() - len(pad) // 2) + list(pad[-1::-2])
     sizes = [s + b + a for s, b, a in zip(self.shape, before, after, strict=True)]
     if any(size < 0 for size in sizes):
-        raise RuntimeError(f"constant_pad_nd: pad {list(pad)} of shape {list(self.shape)} would leave sizes {sizes}")
+        raise RuntimeError(
+            f"constant_pad_nd: pad {list(pad)} of shape {list(self.shape)} would leave sizes {sizes}"
+        )
     made = taeda.full(sizes, value, dtype=self.dtype, device=self.device)
     target, source = made, self
     for dim, (b, a) in enumerate(zip(before, after, strict=True)):

@@ -13,7 +13,9 @@ from taeda import Tensor
 def pad(self: Tensor, pad: Sequence[int], mode: str, value: float | None) -> Tensor:
     """Pairs (before, after) for the last dimension, the one before it, and so on; see nn.functional.pad."""
     if len(pad) % 2 or len(pad) > 2 * self.dim():
-        raise RuntimeError(f"pad: wanted at most {self.dim()} pairs for an input of shape {list(self.shape)}, got {list(pad)}")
+        raise RuntimeError(
+            f"pad: wanted at most {self.dim()} pairs for an input of shape {list(self.shape)}, got {list(pad)}"
+        )
     if mode == "constant":
         return taeda.constant_pad_nd(self, pad, 0 if value is None else value)
     if value is not None and value != 0:
@@ -22,7 +24,9 @@ def pad(self: Tensor, pad: Sequence[int], mode: str, value: float | None) -> Ten
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     count = len(pad) // 2
     if not 1 <= count <= 3 or self.dim() not in (count + 1, count + 2):
-        raise NotImplementedError(f"Padding size {len(pad)} is not supported for {self.dim()}D input tensor with mode {mode}")
+        raise NotImplementedError(
+            f"Padding size {len(pad)} is not supported for {self.dim()}D input tensor with mode {mode}"
+        )
     return _pad_inside(self, pad, mode)
 
 
@@ -36,7 +40,9 @@ def _pad_inside(x: Tensor, pad: Sequence[int], mode: str) -> Tensor:
 
 def _range(x: Tensor, dim: int, before: int, after: int) -> Tensor:
     if x.size(dim) + before + after < 1:
-        raise RuntimeError(f"pad: size {x.size(dim)} of dimension {dim} is too small for padding ({before}, {after})")
+        raise RuntimeError(
+            f"pad: size {x.size(dim)} of dimension {dim} is too small for padding ({before}, {after})"
+        )
     return taeda.arange(-before, x.size(dim) + after, device=x.device)
 
 
@@ -59,11 +65,17 @@ def _replicated(x: Tensor, dim: int, before: int, after: int) -> Tensor:
 def _circular(x: Tensor, dim: int, before: int, after: int) -> Tensor:
     size = x.size(dim)
     if before > size or after > size:
-        raise RuntimeError(f"Padding value causes wrapping around more than once: ({before}, {after}) for size {size}")
-    places = taeda.arange(max(-before, 0), size + min(after, 0), device=x.device)  # what is left after a cut
+        raise RuntimeError(
+            f"Padding value causes wrapping around more than once: ({before}, {after}) for size {size}"
+        )
+    places = taeda.arange(
+        max(-before, 0), size + min(after, 0), device=x.device
+    )  # what is left after a cut
     wanted = taeda.arange(-max(before, 0), places.numel() + max(after, 0), device=x.device)
     if wanted.numel() < 1 or places.numel() < 1:
-        raise RuntimeError(f"pad: size {size} of dimension {dim} is too small for padding ({before}, {after})")
+        raise RuntimeError(
+            f"pad: size {size} of dimension {dim} is too small for padding ({before}, {after})"
+        )
     return places.index_select(0, wanted % places.numel())
 
 
@@ -114,7 +126,9 @@ def replication_pad3d(self: Tensor, padding: Sequence[int]) -> Tensor:
 
 def _check_image(name: str, x: Tensor) -> None:
     if x.dim() < 3:
-        raise RuntimeError(f"{name} expects input to have at least 3 dimensions, but got input with {x.dim()} dimension(s)")
+        raise RuntimeError(
+            f"{name} expects input to have at least 3 dimensions, but got input with {x.dim()} dimension(s)"
+        )
 
 
 def pixel_shuffle(self: Tensor, upscale_factor: int) -> Tensor:
@@ -161,4 +175,6 @@ def channel_shuffle(self: Tensor, groups: int) -> Tensor:
             f"channel_shuffle: number of groups must be positive and divide the channels: got {groups} and {self.size(1)}"
         )
     batch, channels, *space = self.shape
-    return self.reshape(batch, groups, channels // groups, *space).transpose(1, 2).reshape(self.shape)
+    return (
+        self.reshape(batch, groups, channels // groups, *space).transpose(1, 2).reshape(self.shape)
+    )

@@ -35,9 +35,7 @@ def min_other(self: Tensor, other: Tensor) -> Tensor:
     return taeda.minimum(self, other)
 
 
-def nanmean(
-    self: Tensor, dim: Sequence[int] | None, keepdim: bool, dtype: Dtype | None
-) -> Tensor:
+def nanmean(self: Tensor, dim: Sequence[int] | None, keepdim: bool, dtype: Dtype | None) -> Tensor:
     """Sum of the elements that are not NaN, by their number. Raises RuntimeError for integers."""
     if not (self.is_floating_point() or self.is_complex()):
         raise RuntimeError(
@@ -69,13 +67,14 @@ def norm(
 def norm_str(
     self: Tensor, p: str, dim: Sequence[int] | None, keepdim: bool, dtype: Dtype | None
 ) -> Tensor:
-    """The Frobenius norm is the vector norm of order 2; the nuclear norm sums singular values."""
+    """The Frobenius norm is the vector norm of order 2; the nuclear norm is not computed yet."""
     if p == "fro":
         return taeda.linalg.vector_norm(self, 2, dim, keepdim, dtype=dtype)
-    if p != "nuc":
-        raise RuntimeError(f"norm: the only str orders are 'fro' and 'nuc', got '{p}'")
-    dims = list(dim) if dim else [-2, -1]
-    return taeda.linalg.matrix_norm(self, "nuc", tuple(dims), keepdim, dtype=dtype)
+    if p == "nuc":
+        raise NotImplementedError(
+            "norm: the nuclear norm needs singular values, which are not computed yet; use p='fro' or a number"
+        )
+    raise RuntimeError(f"norm: the only str orders are 'fro' and 'nuc', got '{p}'")
 
 
 def dist(self: Tensor, other: Tensor, p: Number) -> Tensor:
@@ -88,9 +87,7 @@ def dist(self: Tensor, other: Tensor, p: Number) -> Tensor:
 _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
-def quantile(
-    self: Tensor, q: Tensor, dim: int | None, keepdim: bool, interpolation: str
-) -> Tensor:
+def quantile(self: Tensor, q: Tensor, dim: int | None, keepdim: bool, interpolation: str) -> Tensor:
     """Quantiles for every number in `q`, which makes a new first dimension if it is a vector."""
     return _quantile("quantile", self, q, dim, keepdim, interpolation, ignore_nan=False)
 
@@ -133,7 +130,9 @@ def _check_quantile(name: str, self: Tensor, q: Tensor, interpolation: str) -> N
     if self.numel() == 0:
         raise RuntimeError(f"{name}() input tensor must be non-empty")
     if self.dtype not in (taeda.float32, taeda.float64):
-        raise RuntimeError(f"{name}() input tensor must be either float or double dtype, got {self.dtype}")
+        raise RuntimeError(
+            f"{name}() input tensor must be either float or double dtype, got {self.dtype}"
+        )
     if q.dim() > 1:
         raise RuntimeError(f"{name}() q must be a scalar or 1D tensor, got shape {tuple(q.shape)}")
     if q.dtype != self.dtype:

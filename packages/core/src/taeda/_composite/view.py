@@ -12,7 +12,9 @@ def wrap_dim(dim: int, ndim: int) -> int:
     """`dim` counted from the start; IndexError names the legal range. A 0-dim tensor counts as one dimension."""
     count = max(ndim, 1)
     if not -count <= dim < count:
-        raise IndexError(f"Dimension out of range: expected one in [{-count}, {count - 1}], but got {dim}")
+        raise IndexError(
+            f"Dimension out of range: expected one in [{-count}, {count - 1}], but got {dim}"
+        )
     return dim % count
 
 
@@ -81,9 +83,13 @@ def rot90(self: Tensor, k: int, dims: Sequence[int]) -> Tensor:
     a, b = dims
     for d in (a, b):
         if not -self.dim() <= d < self.dim():
-            raise RuntimeError(f"rot90: rotation dim {d} out of range for a tensor of {self.dim()} dimensions")
+            raise RuntimeError(
+                f"rot90: rotation dim {d} out of range for a tensor of {self.dim()} dimensions"
+            )
     if a % self.dim() == b % self.dim():
-        raise RuntimeError(f"rot90: expected rotation dims to be different, but got dim0 = {a} and dim1 = {b}")
+        raise RuntimeError(
+            f"rot90: expected rotation dims to be different, but got dim0 = {a} and dim1 = {b}"
+        )
     turns = k % 4
     if turns == 0:
         return self.clone(memory_format=taeda.contiguous_format)
@@ -92,7 +98,9 @@ def rot90(self: Tensor, k: int, dims: Sequence[int]) -> Tensor:
     return (self.flip((b,)) if turns == 1 else self.flip((a,))).transpose(a, b)
 
 
-def repeat_interleave_self_int(self: Tensor, repeats: int, dim: int | None, output_size: int | None) -> Tensor:
+def repeat_interleave_self_int(
+    self: Tensor, repeats: int, dim: int | None, output_size: int | None
+) -> Tensor:
     """Each element `repeats` times in a row, along `dim` or over all elements."""
     if repeats < 0:
         raise RuntimeError(f"repeat_interleave: repeats must be non-negative, got {repeats}")
@@ -100,10 +108,14 @@ def repeat_interleave_self_int(self: Tensor, repeats: int, dim: int | None, outp
     at = wrap_dim(dim or 0, flat.dim())
     size = flat.size(at) * repeats
     if output_size is not None and output_size != size:
-        raise RuntimeError(f"repeat_interleave: output_size is {output_size} but the result has {size} places")
+        raise RuntimeError(
+            f"repeat_interleave: output_size is {output_size} but the result has {size} places"
+        )
     sizes = list(flat.shape)
     wide = flat.unsqueeze(at + 1).expand(*sizes[: at + 1], repeats, *sizes[at + 1 :])
-    return wide.clone(memory_format=taeda.contiguous_format).reshape(*sizes[:at], size, *sizes[at + 1 :])
+    return wide.clone(memory_format=taeda.contiguous_format).reshape(
+        *sizes[:at], size, *sizes[at + 1 :]
+    )
 
 
 def repeat_interleave_self_Tensor(  # noqa: N802 - the overload's name
@@ -113,7 +125,9 @@ def repeat_interleave_self_Tensor(  # noqa: N802 - the overload's name
     flat = self.flatten() if dim is None else atleast_1d(self)
     at = wrap_dim(dim or 0, flat.dim())
     if repeats.dim() > 1:
-        raise RuntimeError(f"repeat_interleave: repeats must be 0-dim or 1-dim, got shape {list(repeats.shape)}")
+        raise RuntimeError(
+            f"repeat_interleave: repeats must be 0-dim or 1-dim, got shape {list(repeats.shape)}"
+        )
     if repeats.numel() != 1 and repeats.numel() != flat.size(at):
         raise RuntimeError(
             "repeat_interleave: repeats must have the same size as input along dim, but got "

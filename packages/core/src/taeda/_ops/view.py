@@ -94,12 +94,13 @@ view("split_with_sizes(Tensor(a -> *) self, int[] split_sizes, int dim=0) -> Ten
      "Pieces of the given sizes.")
 view("chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]",
      "At most `chunks` pieces of equal size; the last may be smaller.")
+# the tensor comes first: one of one element would pass for a number
+view("tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections, int dim=0)"
+     " -> Tensor(a)[]", "Pieces; their number or positions stand in a tensor.", c="tensor_split_tensor")
 view("tensor_split.sections(Tensor(a -> *) self, int sections, int dim=0) -> Tensor(a)[]",
      "Pieces whose sizes differ by at most one.", c="tensor_split_sections")
 view("tensor_split.indices(Tensor(a -> *) self, int[] indices, int dim=0) -> Tensor(a)[]",
      "Pieces between the given positions.", c="tensor_split_indices")
-view("tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections, int dim=0)"
-     " -> Tensor(a)[]", "Pieces; their number or positions stand in a tensor.", c="tensor_split_tensor")
 for _name in ("hsplit", "vsplit", "dsplit"):
     view(f"{_name}.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]", "Equal pieces along a fixed dimension.")
     view(f"{_name}.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]", "Pieces between positions along a fixed dimension.")

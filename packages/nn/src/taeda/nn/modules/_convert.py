@@ -41,7 +41,7 @@ class Conversion(Traversal):
         with taeda.no_grad():
             applied = fn(param)
         grad = param.grad
-        if overwrites_parameters() or not _exchangeable(param, applied):
+        if not _exchangeable(param, applied):
             param = Parameter(applied, param.requires_grad)
             self._parameters[name] = param
         elif applied is not param:
@@ -50,7 +50,7 @@ class Conversion(Traversal):
             return
         with taeda.no_grad():
             moved = fn(grad)
-        if overwrites_parameters() or not _exchangeable(grad, moved):
+        if not _exchangeable(grad, moved):
             param.grad = moved.requires_grad_(grad.requires_grad)
         elif moved is not grad:
             grad.data = moved
@@ -144,12 +144,6 @@ class Conversion(Traversal):
         if isinstance(device, int):
             device = f"{kind}:{device}"
         return self.to(taeda.device(kind if device is None else device))
-
-
-def overwrites_parameters() -> bool:
-    """Does the process ask for new Parameter objects on conversion?"""
-    future = getattr(taeda, "__future__", None)
-    return future is not None and future.get_overwrite_module_params_on_conversion()
 
 
 def _exchangeable(old: Tensor, new: Tensor) -> bool:
