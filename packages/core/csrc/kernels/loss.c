@@ -8,7 +8,7 @@
 
 /* ---- values and slopes: vectors x, t and the parameter p ---- */
 
-#define SIGN(d) vsel(vgt(d, vzero(d)), vset(d, 1), vsel(vlt(d, vzero(d)), vset(d, -1), d * vset(d, 0)))
+#define SIGN(d) vsel(vgt(d, vzero(d)), vset(d, 1), vsel(vlt(d, vzero(d)), vset(d, -1), (d) * vset(d, 0)))
 #define MSE_VALUE (x - t) * (x - t)
 #define MSE_SLOPE vset(x, 2) * (x - t)
 #define L1_VALUE vabs(x - t)

@@ -117,6 +117,23 @@ FOLD_ROW(cumsum_f64, sum_cols_f64, double, vd_load, vd_store, 0, JOIN_ADD)
 FOLD_ROW(cumprod_f32, product_cols_f32, float, widen, narrow, 1, JOIN_MUL)
 FOLD_ROW(cumprod_f64, product_cols_f64, double, vd_load, vd_store, 1, JOIN_MUL)
 
+#define TOTAL(suffix, T, WIDEN)                                              \
+    static double total_##suffix(const void *data, int64_t n)                \
+    {                                                                        \
+        const T *x = data;                                                   \
+        vd s = vd_set(0), t = s;                                             \
+        int64_t i = 0;                                                       \
+        for (; i + 2 * VD_WIDTH <= n; i += 2 * VD_WIDTH) {                   \
+            s += WIDEN(x + i);                                               \
+            t += WIDEN(x + i + VD_WIDTH);                                    \
+        }                                                                    \
+        double sum = vd_total(s + t);                                        \
+        for (; i < n; i++) sum += (double)x[i];                              \
+        return sum;                                                          \
+    }
+TOTAL(f32, float, widen)
+TOTAL(f64, double, vd_load)
+
 /* ---- logsumexp ---- */
 
 static inline double add_exponents(double a, double b)
@@ -179,7 +196,7 @@ EXTREMA(f32, float)
 EXTREMA(f64, double)
 EXTREMA(i64, int64_t)
 
-const td_scan_kernels TD_SYM(td_scan_kernels) = {.scan = {
+const td_scan_kernels TD_SYM(td_scan_kernels) = {.total = {total_f32, total_f64}, .scan = {
     [TD_CUMSUM] = {[TD_F32] = cumsum_f32, [TD_F64] = cumsum_f64, [TD_I64] = cumsum_i64},
     [TD_CUMPROD] = {[TD_F32] = cumprod_f32, [TD_F64] = cumprod_f64, [TD_I64] = cumprod_i64, [TD_C64] = cumprod_c64,
                     [TD_C128] = cumprod_c128},

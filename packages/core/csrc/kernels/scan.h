@@ -14,6 +14,7 @@ typedef void (*td_scan)(void *out, int64_t *indices, const void *x, int64_t n, i
 
 typedef struct td_scan_kernels {
     td_scan scan[TD_SCAN_KINDS][TD_C128 + 1]; /* NULL where there is none */
+    double (*total[2])(const void *x, int64_t n); /* sum of a dense row of float, of double */
 } td_scan_kernels;
 
 extern const td_scan_kernels td_scan_kernels_generic;

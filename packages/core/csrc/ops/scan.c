@@ -2,8 +2,6 @@
  * A tensor is outer * n * inner elements, scanned along n. A long row is cut into pieces of fixed length, so that several
  * threads can take part and still give the same bits: first the sum of every piece, then each from what lies before it. */
 #include "kernels/scan.h"
-#include <string.h>
-#include "ops/reduce.h"
 #include "ops/view.h"
 #include "runtime/alloc.h"
 #include "runtime/cpu.h"
@@ -19,7 +17,7 @@ typedef struct job {
     const char *x;
     int64_t *indices;
     int64_t outer, n, inner, strips, itemsize;
-    const double *before; /* pieces of a long row: what lies before each */
+    double *before; /* pieces of a long row: what lies before each */
 } job;
 
 static void scan_strips(void *context, int64_t begin, int64_t end)
@@ -42,39 +40,25 @@ static void scan_pieces(void *context, int64_t begin, int64_t end)
     }
 }
 
-/* before[k] = sum of the pieces in front of piece k */
-static td_status sum_pieces(double *before, const td_tensor *x, int64_t n, int64_t pieces)
+static void sum_pieces(void *context, int64_t begin, int64_t end)
 {
-    td_tensor *view, *sums;
-    int64_t whole = pieces - 1, sizes[2] = {whole, PIECE}, strides[2] = {PIECE, 1};
-    TD_TRY(td_tensor_empty(&sums, (td_dtype)x->dtype, TD_CPU, 1, &whole));
-    td_status status = td_tensor_view(&view, x, 2, sizes, strides, x->offset);
-    if (status == TD_OK) {
-        td_reduce_context context = {.divisor = 1};
-        status = td_reduce_run(td_find_reducer(TD_SUM, (td_dtype)x->dtype), &context, view, 2, (td_tensor *const[2]){sums, NULL});
-        td_tensor_free(view);
-    }
-    before[0] = 0;
-    for (int64_t k = 0; k < whole && status == TD_OK; k++)
-        before[k + 1] = before[k] + (x->dtype == TD_F64 ? ((double *)td_data(sums))[k] : (double)((float *)td_data(sums))[k]);
-    td_tensor_free(sums);
-    return status;
+    const job *j = context;
+    for (int64_t i = begin; i < end; i++)
+        j->before[i + 1] = TD_PICK(td_scan_kernels)->total[j->itemsize == 8](j->x + i * PIECE * j->itemsize, PIECE);
 }
 
-static td_status run_long_row(job *j, const td_tensor *x)
+static td_status run_long_row(job *j)
 {
     int64_t pieces = (j->n + PIECE - 1) / PIECE, bytes = pieces * (int64_t)sizeof(double);
-    double *before = td_alloc(bytes);
-    if (!before) return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of partial sums", (long long)bytes);
-    td_status status = sum_pieces(before, x, j->n, pieces);
-    j->before = before;
-    if (status == TD_OK) {
-        void *token = td_heavy_begin((double)j->n * ELEMENT_NS);
-        td_parallel(pieces, 1, scan_pieces, j);
-        td_heavy_end(token);
-    }
-    td_free(before, bytes);
-    return status;
+    if (!(j->before = td_alloc(bytes))) return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of partial sums", (long long)bytes);
+    void *token = td_heavy_begin((double)j->n * ELEMENT_NS);
+    td_parallel(pieces - 1, 1, sum_pieces, j);
+    j->before[0] = 0;
+    for (int64_t i = 1; i < pieces; i++) j->before[i] += j->before[i - 1];
+    td_parallel(pieces, 1, scan_pieces, j);
+    td_heavy_end(token);
+    td_free(j->before, bytes);
+    return TD_OK;
 }
 
 /* x and out dense, of the kernel's dtype */
@@ -87,7 +71,7 @@ static td_status run(td_scan_kind kind, td_tensor *out, td_tensor *indices, cons
     for (int64_t d = 0; d < dim; d++) j.outer *= x->sizes[d];
     for (int64_t d = dim + 1; d < x->ndim; d++) j.inner *= x->sizes[d];
     j.strips = (j.inner + TD_SCAN_STRIP - 1) / TD_SCAN_STRIP;
-    if (kind == TD_CUMSUM && j.outer * j.inner == 1 && j.n > PIECE && td_is_floating((td_dtype)x->dtype)) return run_long_row(&j, x);
+    if (kind == TD_CUMSUM && j.outer * j.inner == 1 && j.n > PIECE && td_is_floating((td_dtype)x->dtype)) return run_long_row(&j);
     int64_t each = j.n * (j.inner < TD_SCAN_STRIP ? j.inner : TD_SCAN_STRIP), grain = 8192 / each;
     void *token = td_heavy_begin((double)x->numel * ELEMENT_NS);
     td_parallel(j.outer * j.strips, grain > 1 ? grain : 1, scan_strips, &j);
