@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from ._native import core as _core
 
-Tensor, Size = _core.Tensor, _core.Size
+if TYPE_CHECKING:
+    from taeda import Size, Tensor
+else:
+    Tensor, Size = _core.Tensor, _core.Size
 _ops = _core.functions["functional"]
 
 __all__ = [
@@ -24,7 +28,7 @@ __all__ = [
 ]
 
 
-def _listed(tensors: tuple) -> Sequence[Tensor]:
+def _listed(tensors: tuple[Any, ...]) -> Sequence[Tensor]:
     """The tensors of `f(x, y)` or of `f([x, y])`."""
     return tensors[0] if len(tensors) == 1 and isinstance(tensors[0], list | tuple) else tensors
 
@@ -97,7 +101,7 @@ def block_diag(*tensors: Tensor) -> Tensor:
     return _ops["block_diag"](_listed(tensors))
 
 
-def _atleast(rank: int, tensors: tuple) -> Tensor | tuple[Tensor, ...]:
+def _atleast(rank: int, tensors: tuple[Any, ...]) -> Tensor | tuple[Tensor, ...]:
     call = _ops[f"atleast_{rank}d"]
     return call(tensors[0]) if len(tensors) == 1 else call(tensors)
 

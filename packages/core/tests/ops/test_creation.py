@@ -59,7 +59,7 @@ def test_float_factories_follow_the_default_dtype():
 def test_minus_one_wraps_in_unsigned_dtypes_and_more_does_not():
     assert taeda.full((1,), -1, dtype=taeda.uint8).item() == 255
     assert taeda.full((1,), 2**64 - 1, dtype=taeda.uint64).item() == 2**64 - 1
-    with pytest.raises(RuntimeError, match="300.*uint8"):
+    with pytest.raises(RuntimeError, match=r"300.*uint8"):
         taeda.full((1,), 300, dtype=taeda.uint8)
 
 

@@ -31,7 +31,7 @@ def take_along_dim(self: Tensor, indices: Tensor, dim: int | None) -> Tensor:
     size = self.size(at)
     others = [s for d, s in enumerate(self.shape) if d != at]
     index_others = [s for d, s in enumerate(indices.shape) if d != at]
-    shape = list(taeda.broadcast_shapes(others, index_others))
+    shape: list[int] = list(taeda.broadcast_shapes(others, index_others))
     wide = self.expand(*shape[:at], size, *shape[at:])
     places = indices.expand(*shape[:at], indices.size(at), *shape[at:])
     return wide.gather(at, places + (places < 0) * size)
