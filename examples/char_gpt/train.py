@@ -161,7 +161,7 @@ def train(model: GPT, steps: int, size: int = 16, lr: float = 3e-3, seed: int = 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description="A character-level GPT.")
     parser.add_argument("--steps", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()

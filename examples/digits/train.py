@@ -57,7 +57,8 @@ def load() -> tuple[TensorDataset, TensorDataset, TensorDataset]:
     train, valid = train_test_split(rest, test_size=0.1, stratify=labels[rest], random_state=0)
     x = taeda.tensor(pixels, dtype=taeda.float32).reshape(-1, 1, 8, 8) / 16
     y = taeda.tensor(labels)
-    return tuple(TensorDataset(x[part], y[part]) for part in (train, valid, test))
+    first, second, third = (TensorDataset(x[part], y[part]) for part in (train, valid, test))
+    return first, second, third
 
 
 def shifted(x: taeda.Tensor) -> taeda.Tensor:
@@ -149,7 +150,7 @@ def draw_mistakes(model: Net, data: TensorDataset, path: Path) -> int:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description="A small network learns handwritten digits.")
     parser.add_argument(
         "--out", type=Path, default=Path("demo-out"), help="folder for what is written"
     )

@@ -113,7 +113,7 @@ def accuracy(model: nn.Module, data: TensorDataset, size: int = 64) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description="A ResNet-18 on coloured stripes.")
     parser.add_argument("--pictures", type=int, default=2048)
     parser.add_argument(
         "--width", type=int, default=64, help="of the first stage; 64 is a ResNet-18"

@@ -11,7 +11,8 @@ from ._native import core as _core
 if TYPE_CHECKING:
     from taeda import Size, Tensor
 else:
-    Tensor, Size = _core.Tensor, _core.Size
+    Tensor = _core.Tensor
+Size = _core.Size
 _ops = _core.functions["functional"]
 
 __all__ = [

@@ -10,7 +10,9 @@ from taeda import dtype as dtype
 from taeda import layout as layout
 from taeda import memory_format as memory_format
 
-class Node: ...
+class Node:
+    def __getattr__(self, name: str) -> Any: ...
+    def __setattr__(self, name: str, value: Any) -> None: ...
 
 functions: dict[str, dict[str, Any]]
 bfloat16: dtype
