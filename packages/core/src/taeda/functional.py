@@ -34,7 +34,7 @@ def _listed(tensors: tuple[Any, ...]) -> Sequence[Tensor]:
     return tensors[0] if len(tensors) == 1 and isinstance(tensors[0], list | tuple) else tensors
 
 
-def broadcast_shapes(*shapes: Sequence[int] | int) -> Size:
+def broadcast_shapes(*shapes: Sequence[int] | int) -> _core.Size:
     """The shape that all of `shapes` expand to; a single int is a shape of one dimension.
 
     Dimensions match from the last; RuntimeError names two sizes that do not.

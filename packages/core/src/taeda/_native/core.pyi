@@ -11,8 +11,9 @@ from taeda import layout as layout
 from taeda import memory_format as memory_format
 
 class Node:
+    register_hook: Any
+    register_prehook: Any
     def __getattr__(self, name: str) -> Any: ...
-    def __setattr__(self, name: str, value: Any) -> None: ...
 
 functions: dict[str, dict[str, Any]]
 bfloat16: dtype
