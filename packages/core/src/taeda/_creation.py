@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -176,7 +177,7 @@ def _foreign(data: Any, dtype: Any) -> Tensor:
     if isinstance(data, str):
         raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
     if hasattr(data, "__float__") or hasattr(data, "__index__"):
-        return _read(data.__index__() if hasattr(data, "__index__") else float(data), dtype)
+        return _read(operator.index(data) if hasattr(data, "__index__") else float(data), dtype)
     raise RuntimeError(
         f"Could not infer dtype of {type(data).__name__}: wanted a number, a sequence, an array or a tensor"
     )

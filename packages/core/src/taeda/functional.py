@@ -11,8 +11,7 @@ from ._native import core as _core
 if TYPE_CHECKING:
     from taeda import Size, Tensor
 else:
-    Tensor = _core.Tensor
-Size = _core.Size
+    Tensor, Size = _core.Tensor, _core.Size
 _ops = _core.functions["functional"]
 
 __all__ = [
@@ -34,7 +33,7 @@ def _listed(tensors: tuple[Any, ...]) -> Sequence[Tensor]:
     return tensors[0] if len(tensors) == 1 and isinstance(tensors[0], list | tuple) else tensors
 
 
-def broadcast_shapes(*shapes: Sequence[int] | int) -> _core.Size:
+def broadcast_shapes(*shapes: Sequence[int] | int) -> Size:
     """The shape that all of `shapes` expand to; a single int is a shape of one dimension.
 
     Dimensions match from the last; RuntimeError names two sizes that do not.

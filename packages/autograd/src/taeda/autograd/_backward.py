@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import taeda
 from taeda import Tensor
@@ -11,7 +11,7 @@ from taeda._native import core as _core
 
 __all__ = ["backward", "grad"]
 
-Tensors = Tensor | Sequence[Any]
+Tensors: TypeAlias = Tensor | Sequence[Any]
 
 
 def _tuple(value: Any) -> tuple[Any, ...]:

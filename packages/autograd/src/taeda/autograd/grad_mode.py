@@ -36,7 +36,7 @@ class _Decorator:
                 FutureWarning,
                 stacklevel=2,
             )
-            function.__init__ = self(function.__init__)  # type: ignore[misc]  # that is what the decorator means here
+            function.__init__ = self(function.__init__)  # type: ignore[method-assign]  # that is what the decorator means here
             return function
         if inspect.isgeneratorfunction(function):
             return _wrap_generator(self, function)
