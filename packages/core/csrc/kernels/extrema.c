@@ -70,91 +70,97 @@ static int64_t find_f32(const float *x, int64_t n, float wanted)
     return 0;
 }
 
-#define FIND(name, T)                                                            \
-    static int64_t name(const T *x, int64_t n, T wanted)                         \
-    {                                                                            \
-        bool nan = IS_NAN(wanted);                                               \
-        for (int64_t i = 0; i < n; i += 64) {                                    \
-            int64_t end = n - i < 64 ? n : i + 64;                               \
-            uint8_t hit = 0;                                                     \
+#define FIND(name, T)                                                                         \
+    static int64_t name(const T *x, int64_t n, T wanted)                                      \
+    {                                                                                         \
+        bool nan = IS_NAN(wanted);                                                            \
+        for (int64_t i = 0; i < n; i += 64) {                                                 \
+            int64_t end = n - i < 64 ? n : i + 64;                                            \
+            uint8_t hit = 0;                                                                  \
             for (int64_t j = i; j < end; j++) hit |= (x[j] == wanted) | (nan & IS_NAN(x[j])); \
-            if (!hit) continue;                                                  \
-            for (int64_t j = i; j < end; j++)                                    \
-                if ((x[j] == wanted) | (nan & IS_NAN(x[j]))) return j;           \
-        }                                                                        \
-        return 0;                                                                \
+            if (!hit) continue;                                                               \
+            for (int64_t j = i; j < end; j++)                                                 \
+                if ((x[j] == wanted) | (nan & IS_NAN(x[j]))) return j;                        \
+        }                                                                                     \
+        return 0;                                                                             \
     }
 
 /* Columns keep values and row numbers apart, so that the compiler can take several columns at once. */
 #define STRIP 256
-#define INDEX_COLS(name, T, ACC, BETTER)                                                                         \
-    VFN void name(ACC *acc, const char *x, int64_t m, int64_t xm, int64_t n, int64_t xn, int64_t first)          \
-    {                                                                                                            \
-        T best[STRIP];                                                                                           \
-        T where[STRIP]; /* as wide as the value: one mask serves both */                                         \
-        memset(where, 0, (size_t)m * sizeof(T));                                                                 \
-        for (int64_t c = 0; c < m; c++) best[c] = TD_ELEMENT(T, x + c * xm);                                     \
-        for (int64_t i = 1; i < n; i++) {                                                                        \
-            const char *row = x + i * xn;                                                                        \
-            T number = (T)i;                                                                                     \
-            for (int64_t c = 0; c < m; c++) {                                                                    \
-                T v = TD_ELEMENT(T, row + c * xm), a = best[c];                                                  \
-                bool take = BETTER;                                                                              \
-                best[c] = take ? v : a;                                                                          \
-                where[c] = take ? number : where[c];                                                             \
-            }                                                                                                    \
-        }                                                                                                        \
-        for (int64_t c = 0; c < m; c++) acc[c] = (ACC){first + (int64_t)where[c], best[c]};                      \
+#define INDEX_COLS(name, T, ACC, BETTER)                                                                \
+    VFN void name(ACC *acc, const char *x, int64_t m, int64_t xm, int64_t n, int64_t xn, int64_t first) \
+    {                                                                                                   \
+        T best[STRIP];                                                                                  \
+        T where[STRIP]; /* as wide as the value: one mask serves both */                                \
+        memset(where, 0, (size_t)m * sizeof(T));                                                        \
+        for (int64_t c = 0; c < m; c++) best[c] = TD_ELEMENT(T, x + c * xm);                            \
+        for (int64_t i = 1; i < n; i++) {                                                               \
+            const char *row = x + i * xn;                                                               \
+            T number = (T)i;                                                                            \
+            for (int64_t c = 0; c < m; c++) {                                                           \
+                T v = TD_ELEMENT(T, row + c * xm), a = best[c];                                         \
+                bool take = BETTER;                                                                     \
+                best[c] = take ? v : a;                                                                 \
+                where[c] = take ? number : where[c];                                                    \
+            }                                                                                           \
+        }                                                                                               \
+        for (int64_t c = 0; c < m; c++) acc[c] = (ACC){first + (int64_t)where[c], best[c]};             \
     }
 
-#define EXACT_ROWS(T) ((T)0.5 != 0 ? (sizeof(T) == 4 ? 1 << 24 : 1ll << 52) : sizeof(T) == 1 ? 127 : sizeof(T) == 2 ? 32767 : 1ll << 30)
+#define EXACT_ROWS(T)                                          \
+    ((T)0.5 != 0      ? (sizeof(T) == 4 ? 1 << 24 : 1ll << 52) \
+     : sizeof(T) == 1 ? 127                                    \
+     : sizeof(T) == 2 ? 32767                                  \
+                      : 1ll << 30)
 #define BETTER_MAX ((v > a) | (IS_NAN(v) & !IS_NAN(a)))
 #define BETTER_MIN ((v < a) | (IS_NAN(v) & !IS_NAN(a)))
-#define INDEX(op, BETTER, T, suffix, ACC)                                                                            \
-    INDEX_COLS(arg##op##_cols_##suffix, T, ACC, BETTER)                                                              \
-    static void arg##op##_##suffix(void *accs, const char *x, int64_t m, int64_t xm, int64_t n, int64_t xn,          \
-                                   int64_t first, const td_reduce_context *context)                                  \
-    {                                                                                                                \
-        ACC *acc = accs;                                                                                             \
-        if (n > TD_SHORT_ROW && xn == (int64_t)sizeof(T)) {                                                          \
-            for (int64_t c = 0; c < m; c++) {                                                                        \
-                const T *row = (const T *)(x + c * xm);                                                              \
-                T value = op##_row_##suffix(row, n);                                                                 \
-                acc[c] = (ACC){first + find_##suffix(row, n, value), value};                                         \
-            }                                                                                                        \
-            return;                                                                                                  \
-        }                                                                                                            \
-        if (xm == (int64_t)sizeof(T) && m >= 4 && n <= EXACT_ROWS(T)) {                                              \
-            for (int64_t c = 0; c < m; c += STRIP)                                                                   \
-                arg##op##_cols_##suffix(acc + c, x + c * xm, m - c < STRIP ? m - c : STRIP, sizeof(T), n, xn, first); \
-            return;                                                                                                  \
-        }                                                                                                            \
-        if (n <= TD_SHORT_ROW) {                                                                                     \
-            for (int64_t c = 0; c < m; c += STRIP)                                                                   \
-                arg##op##_cols_##suffix(acc + c, x + c * xm, m - c < STRIP ? m - c : STRIP, xm, n, xn, first);       \
-            return;                                                                                                  \
-        }                                                                                                            \
-        for (int64_t c = 0; c < m; c++) {                                                                            \
-            const char *at = x + c * xm;                                                                             \
-            T a = TD_ELEMENT(T, at);                                                                                 \
-            int64_t where = 0;                                                                                       \
-            for (int64_t i = 1; i < n; i++) {                                                                        \
-                T v = TD_ELEMENT(T, at + i * xn);                                                                    \
-                if (!(BETTER)) continue;                                                                             \
-                a = v;                                                                                               \
-                where = i;                                                                                           \
-            }                                                                                                        \
-            acc[c] = (ACC){first + where, a};                                                                        \
-        }                                                                                                            \
-    }                                                                                                                \
-    static void join_arg##op##_##suffix(void *into, const void *from, int64_t m)                                     \
-    {                                                                                                                \
-        ACC *p = into;                                                                                               \
-        const ACC *q = from;                                                                                         \
-        for (int64_t c = 0; c < m; c++) {                                                                            \
-            T a = p[c].value, v = q[c].value;                                                                        \
-            if (BETTER) p[c] = q[c];                                                                                 \
-        }                                                                                                            \
+#define INDEX(op, BETTER, T, suffix, ACC)                                                                   \
+    INDEX_COLS(arg##op##_cols_##suffix, T, ACC, BETTER)                                                     \
+    static void arg##op##_##suffix(void *accs, const char *x, int64_t m, int64_t xm, int64_t n, int64_t xn, \
+                                   int64_t first, const td_reduce_context *context)                         \
+    {                                                                                                       \
+        ACC *acc = accs;                                                                                    \
+        if (n > TD_SHORT_ROW && xn == (int64_t)sizeof(T)) {                                                 \
+            for (int64_t c = 0; c < m; c++) {                                                               \
+                const T *row = (const T *)(x + c * xm);                                                     \
+                T value = op##_row_##suffix(row, n);                                                        \
+                acc[c] = (ACC){first + find_##suffix(row, n, value), value};                                \
+            }                                                                                               \
+            return;                                                                                         \
+        }                                                                                                   \
+        if (xm == (int64_t)sizeof(T) && m >= 4 && n <= EXACT_ROWS(T)) {                                     \
+            for (int64_t c = 0; c < m; c += STRIP)                                                          \
+                arg##op##_cols_##suffix(acc + c, x + c * xm, m - c < STRIP ? m - c : STRIP, sizeof(T), n,   \
+                                        xn, first);                                                         \
+            return;                                                                                         \
+        }                                                                                                   \
+        if (n <= TD_SHORT_ROW) {                                                                            \
+            for (int64_t c = 0; c < m; c += STRIP)                                                          \
+                arg##op##_cols_##suffix(acc + c, x + c * xm, m - c < STRIP ? m - c : STRIP, xm, n, xn,      \
+                                        first);                                                             \
+            return;                                                                                         \
+        }                                                                                                   \
+        for (int64_t c = 0; c < m; c++) {                                                                   \
+            const char *at = x + c * xm;                                                                    \
+            T a = TD_ELEMENT(T, at);                                                                        \
+            int64_t where = 0;                                                                              \
+            for (int64_t i = 1; i < n; i++) {                                                               \
+                T v = TD_ELEMENT(T, at + i * xn);                                                           \
+                if (!(BETTER)) continue;                                                                    \
+                a = v;                                                                                      \
+                where = i;                                                                                  \
+            }                                                                                               \
+            acc[c] = (ACC){first + where, a};                                                               \
+        }                                                                                                   \
+    }                                                                                                       \
+    static void join_arg##op##_##suffix(void *into, const void *from, int64_t m)                            \
+    {                                                                                                       \
+        ACC *p = into;                                                                                      \
+        const ACC *q = from;                                                                                \
+        for (int64_t c = 0; c < m; c++) {                                                                   \
+            T a = p[c].value, v = q[c].value;                                                               \
+            if (BETTER) p[c] = q[c];                                                                        \
+        }                                                                                                   \
     }
 #define INDICES(T, suffix)                                                     \
     typedef struct found_##suffix {                                            \
@@ -185,7 +191,8 @@ INDICES(uint16_t, u16)
 INDICES(uint32_t, u32)
 INDICES(uint64_t, u64)
 
-#define VALUE(T, dtype, op, suffix) [dtype] = {sizeof(T), {dtype, 0}, op##_##suffix, join_##op##_##suffix, {to_##suffix, NULL}}
+#define VALUE(T, dtype, op, suffix) \
+    [dtype] = {sizeof(T), {dtype, 0}, op##_##suffix, join_##op##_##suffix, {to_##suffix, NULL}}
 #define FOUND(T, dtype, op, suffix)                                                                      \
     [dtype] = {sizeof(found_##suffix), {dtype, TD_I64}, op##_##suffix, join_##op##_##suffix,             \
                {value_##suffix, index_##suffix}}

@@ -1,6 +1,6 @@
 /* moments.c - the reducer behind var, std and their means: count, mean and sum of squared deviations.
- * A row is read twice while it is in the cache: its mean first, then deviations from that mean, whose own sum corrects what the
- * mean lost by rounding. Pieces are joined by the parallel form of the update. */
+ * A row is read twice while it is in the cache: its mean first, then deviations from that mean, whose own sum
+ * corrects what the mean lost by rounding. Pieces are joined by the parallel form of the update. */
 #include "kernels/reduce.h"
 #include "kernels/rows.h"
 
@@ -13,7 +13,8 @@ typedef struct moments {
 static inline moments join(moments a, moments b)
 {
     double n = a.n + b.n, delta = b.mean - a.mean, share = b.n / n;
-    double mean = delta == delta ? a.mean + delta * share : a.mean + b.mean; /* infinite ones have no distance */
+    double mean = delta == delta ? a.mean + delta * share
+                                 : a.mean + b.mean; /* infinite ones have no distance */
     return (moments){n, mean, a.m2 + b.m2 + delta * delta * a.n * share};
 }
 
@@ -21,45 +22,46 @@ ROW_FOLD_F32(total_f32, 0, MAP_SAME, JOIN_ADD)
 ROW_FOLD_F64(total_f64, 0, MAP_SAME, JOIN_ADD)
 
 /* Sums of deviations and of their squares. */
-#define DEVIATIONS(name, real, v, WIDTH)                                                               \
-    static inline void name(const real *x, int64_t n, real mean, double *sum, double *squares)         \
-    {                                                                                                  \
-        v s[4], q[4], m = v##_set(mean);                                           \
-        ROW_UNROLL for (int j = 0; j < 4; j++) s[j] = q[j] = v##_set(0);                                      \
-        int64_t i = 0;                                                                                 \
-        for (; i + 4 * (WIDTH) <= n; i += 4 * (WIDTH))                                                 \
-            ROW_UNROLL for (int j = 0; j < 4; j++) {                                                    \
-                v d = v##_load(x + i + j * (WIDTH)) - m;                                               \
-                s[j] = s[j] + d;                                                                       \
-                q[j] = v##_fma(d, d, q[j]);                                                            \
-            }                                                                                          \
-        for (; i < n; i += (WIDTH)) {                                                                  \
-            int64_t left = n - i < (WIDTH) ? n - i : (WIDTH);                                          \
-            v d = v##_load_or(x + i, left, m) - m;                                                     \
-            s[0] = s[0] + d;                                                                           \
-            q[0] = v##_fma(d, d, q[0]);                                                                \
-        }                                                                                              \
-        *sum = (double)v##_total((s[0] + s[1]) + (s[2] + s[3]));                                         \
-        *squares = (double)v##_total((q[0] + q[1]) + (q[2] + q[3]));                                     \
+#define DEVIATIONS(name, real, v, WIDTH)                                                       \
+    static inline void name(const real *x, int64_t n, real mean, double *sum, double *squares) \
+    {                                                                                          \
+        v s[4], q[4], m = v##_set(mean);                                                       \
+        ROW_UNROLL for (int j = 0; j < 4; j++) s[j] = q[j] = v##_set(0);                       \
+        int64_t i = 0;                                                                         \
+        for (; i + 4 * (WIDTH) <= n; i += 4 * (WIDTH))                                         \
+            ROW_UNROLL for (int j = 0; j < 4; j++) {                                           \
+                v d = v##_load(x + i + j * (WIDTH)) - m;                                       \
+                s[j] = s[j] + d;                                                               \
+                q[j] = v##_fma(d, d, q[j]);                                                    \
+            }                                                                                  \
+        for (; i < n; i += (WIDTH)) {                                                          \
+            int64_t left = n - i < (WIDTH) ? n - i : (WIDTH);                                  \
+            v d = v##_load_or(x + i, left, m) - m;                                             \
+            s[0] = s[0] + d;                                                                   \
+            q[0] = v##_fma(d, d, q[0]);                                                        \
+        }                                                                                      \
+        *sum = (double)v##_total((s[0] + s[1]) + (s[2] + s[3]));                               \
+        *squares = (double)v##_total((q[0] + q[1]) + (q[2] + q[3]));                           \
     }
 DEVIATIONS(deviations_f32, float, vf, VF_WIDTH)
 DEVIATIONS(deviations_f64, double, vd, VD_WIDTH)
 
-#define ROW(name, real, total, deviations)                                                             \
-    static moments name##_piece(const real *x, int64_t n)                                              \
-    {                                                                                                  \
-        real mean = (real)((double)total(x, n) / (double)n);                                           \
-        double sum, squares;                                                                           \
-        deviations(x, n, mean, &sum, &squares);                                                        \
-        double rest = sum / (double)n;                                                                 \
-        return (moments){(double)n, rest == rest ? (double)mean + rest : (double)mean, squares - sum * rest}; \
-    }                                                                                                  \
-    static moments name(const real *x, int64_t n)                                                      \
-    {                                                                                                  \
-        moments all = name##_piece(x, n < PIECE ? n : PIECE);                                          \
-        for (int64_t i = PIECE; i < n; i += PIECE)                                                     \
-            all = join(all, name##_piece(x + i, n - i < PIECE ? n - i : PIECE));                       \
-        return all;                                                                                    \
+#define ROW(name, real, total, deviations)                                             \
+    static moments name##_piece(const real *x, int64_t n)                              \
+    {                                                                                  \
+        real mean = (real)((double)total(x, n) / (double)n);                           \
+        double sum, squares;                                                           \
+        deviations(x, n, mean, &sum, &squares);                                        \
+        double rest = sum / (double)n;                                                 \
+        return (moments){(double)n, rest == rest ? (double)mean + rest : (double)mean, \
+                         squares - sum * rest};                                        \
+    }                                                                                  \
+    static moments name(const real *x, int64_t n)                                      \
+    {                                                                                  \
+        moments all = name##_piece(x, n < PIECE ? n : PIECE);                          \
+        for (int64_t i = PIECE; i < n; i += PIECE)                                     \
+            all = join(all, name##_piece(x + i, n - i < PIECE ? n - i : PIECE));       \
+        return all;                                                                    \
     }
 ROW(row_f32, float, total_f32, deviations_f32)
 ROW(row_f64, double, total_f64, deviations_f64)

@@ -1,6 +1,6 @@
 /* reduce.c - reducers that add or multiply: sum, nansum, prod, norms, and any, all, count of bools.
- * Floats are added in float lanes over ROW_BLOCK elements, the blocks in double; halves are widened block by block;
- * integers are added and multiplied modulo 2^64. */
+ * Floats are added in float lanes over ROW_BLOCK elements, the blocks in double; halves are widened block by
+ * block; integers are added and multiplied modulo 2^64. */
 #include "kernels/reduce.h"
 #include <complex.h>
 #include "kernels/half.h"
@@ -59,17 +59,17 @@ HALF_ROW(sum_row_f16, td_f16_load, add_f32)
 
 /* ---- dense columns: four rows a turn, so that accumulators are loaded and stored once for them ---- */
 
-#define COLS_OF_FOUR(name, T, MAP)                                                              \
-    static void name(double *restrict acc, const char *x, int64_t m, int64_t n, int64_t xn)     \
-    {                                                                                           \
-        for (int64_t c = 0; c < m; c++) acc[c] = 0;                                             \
-        for (; n >= 4; n -= 4, x += 4 * xn) {                                                   \
-            const T *p = (const T *)x, *q = (const T *)(x + xn);                                \
-            const T *r = (const T *)(x + 2 * xn), *s = (const T *)(x + 3 * xn);                 \
+#define COLS_OF_FOUR(name, T, MAP)                                                                       \
+    static void name(double *restrict acc, const char *x, int64_t m, int64_t n, int64_t xn)              \
+    {                                                                                                    \
+        for (int64_t c = 0; c < m; c++) acc[c] = 0;                                                      \
+        for (; n >= 4; n -= 4, x += 4 * xn) {                                                            \
+            const T *p = (const T *)x, *q = (const T *)(x + xn);                                         \
+            const T *r = (const T *)(x + 2 * xn), *s = (const T *)(x + 3 * xn);                          \
             for (int64_t c = 0; c < m; c++) acc[c] += (MAP(p[c]) + MAP(q[c])) + (MAP(r[c]) + MAP(s[c])); \
-        }                                                                                       \
-        for (; n > 0; n--, x += xn)                                                             \
-            for (int64_t c = 0; c < m; c++) acc[c] += MAP(((const T *)x)[c]);                   \
+        }                                                                                                \
+        for (; n > 0; n--, x += xn)                                                                      \
+            for (int64_t c = 0; c < m; c++) acc[c] += MAP(((const T *)x)[c]);                            \
     }
 #define OF_REAL(v) ((double)(v))
 #define OF_NUMBER(v) ((v) == (v) ? (double)(v) : 0.0)
@@ -124,16 +124,16 @@ PLAIN(prod_c128, double complex, double complex, 1, a *= v)
 
 /* any and all look at a block at a time and stop early. */
 #define LOOK 4096
-#define STOPPING_ROW(name, VERDICT, SEEN)                      \
-    static uint8_t name(const uint8_t *x, int64_t n)           \
-    {                                                          \
-        for (int64_t i = 0; i < n; i += LOOK) {                \
-            int64_t end = n - i < LOOK ? n : i + LOOK;         \
-            uint8_t seen = 0;                                  \
+#define STOPPING_ROW(name, VERDICT, SEEN)                         \
+    static uint8_t name(const uint8_t *x, int64_t n)              \
+    {                                                             \
+        for (int64_t i = 0; i < n; i += LOOK) {                   \
+            int64_t end = n - i < LOOK ? n : i + LOOK;            \
+            uint8_t seen = 0;                                     \
             for (int64_t j = i; j < end; j++) seen |= SEEN(x[j]); \
-            if (seen) return VERDICT;                          \
-        }                                                      \
-        return !(VERDICT);                                     \
+            if (seen) return VERDICT;                             \
+        }                                                         \
+        return !(VERDICT);                                        \
     }
 #define IS_TRUE(v) ((v) != 0)
 #define IS_FALSE(v) ((v) == 0)
@@ -145,16 +145,16 @@ TD_BLOCK(any_bool, uint8_t, uint8_t, any_row, any_cols, 0, a |= v != 0)
 TD_BLOCK(all_bool, uint8_t, uint8_t, all_row, all_cols, 1, a &= v != 0)
 
 /* Norms of any p want the exponent from the context, so they have a block of their own. */
-#define POWER(name, T)                                                                                               \
-    static void name(void *accs, const char *x, int64_t m, int64_t xm, int64_t n, int64_t xn, int64_t first,         \
-                     const td_reduce_context *context)                                                               \
-    {                                                                                                                \
-        for (int64_t c = 0; c < m; c++) {                                                                            \
-            double a = 0;                                                                                            \
-            for (int64_t i = 0; i < n; i++)                                                                          \
-                a += pow(fabs((double)TD_ELEMENT(T, x + c * xm + i * xn)), context->exponent);                       \
-            ((double *)accs)[c] = a;                                                                                 \
-        }                                                                                                            \
+#define POWER(name, T)                                                                                       \
+    static void name(void *accs, const char *x, int64_t m, int64_t xm, int64_t n, int64_t xn, int64_t first, \
+                     const td_reduce_context *context)                                                       \
+    {                                                                                                        \
+        for (int64_t c = 0; c < m; c++) {                                                                    \
+            double a = 0;                                                                                    \
+            for (int64_t i = 0; i < n; i++)                                                                  \
+                a += pow(fabs((double)TD_ELEMENT(T, x + c * xm + i * xn)), context->exponent);               \
+            ((double *)accs)[c] = a;                                                                         \
+        }                                                                                                    \
     }
 POWER(normp_f32, float)
 POWER(normp_f64, double)

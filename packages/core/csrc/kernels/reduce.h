@@ -1,8 +1,9 @@
 /* reduce.h - the reducers behind sum, max, var and their kin, one instance per instruction set (TD_PICK).
  *
- * A reducer turns a block of m outputs times n elements into m accumulators, joins accumulators of neighbouring blocks
- * (the earlier one first) and writes finished ones out. Strides are bytes, of any sign. Which blocks there are depends on shapes
- * only, never on the number of threads, and joins happen in one fixed order: that is what keeps results equal to the bit. */
+ * A reducer turns a block of m outputs times n elements into m accumulators, joins accumulators of
+ * neighbouring blocks (the earlier one first) and writes finished ones out. Strides are bytes, of any sign.
+ * Which blocks there are depends on shapes only, never on the number of threads, and joins happen in one
+ * fixed order: that is what keeps results equal to the bit. */
 #ifndef TD_REDUCE_KERNELS_H
 #define TD_REDUCE_KERNELS_H
 #include "../runtime/loops.h"
@@ -19,26 +20,28 @@ typedef struct td_reduce_context {
 typedef struct td_reducer {
     int32_t size;     /* bytes of one accumulator, 0: no such reducer */
     int32_t dtype[2]; /* what finish[k] writes */
-    /* accumulators of outputs x, x + xm, ... over elements 0, xn, 2 xn ...; the first element has index `first`; n >= 1 */
+    /* accumulators of outputs x, x + xm, ... over elements 0, xn, 2 xn ...; the first element has index
+     * `first`; n >= 1 */
     void (*block)(void *acc, const char *x, int64_t m, int64_t xm, int64_t n, int64_t xn, int64_t first,
                   const td_reduce_context *context);
     void (*join)(void *into, const void *from, int64_t m);
-    void (*finish[2])(char *out, int64_t stride, const void *acc, int64_t m, const td_reduce_context *context);
+    void (*finish[2])(char *out, int64_t stride, const void *acc, int64_t m,
+                      const td_reduce_context *context);
 } td_reducer;
 
 typedef enum td_reduction {
     TD_SUM, TD_NANSUM, TD_PROD, TD_NORM0, TD_NORM1, TD_NORM2, TD_NORMP, /* kernels/reduce.c */
-    TD_ANY, TD_ALL, TD_COUNT,                                          /* of bool; kernels/reduce.c */
-    TD_MIN, TD_MAX, TD_ABSMIN, TD_ABSMAX,                              /* kernels/extrema.c */
-    TD_ARGMIN, TD_ARGMAX,                                              /* value and index; kernels/extrema.c */
-    TD_MOMENTS,                                                        /* variance and mean; kernels/moments.c */
+    TD_ANY, TD_ALL, TD_COUNT,                                           /* of bool; kernels/reduce.c */
+    TD_MIN, TD_MAX, TD_ABSMIN, TD_ABSMAX,                               /* kernels/extrema.c */
+    TD_ARGMIN, TD_ARGMAX,                                               /* with indices; kernels/extrema.c */
+    TD_MOMENTS,                                                         /* variance, mean; kernels/moments.c */
     TD_REDUCTIONS
 } td_reduction;
 
 typedef td_reducer td_reducers[TD_REDUCTIONS][TD_C128 + 1];
 
-#define TD_REDUCE_DECLARE(isa)                        \
-    extern const td_reducers td_sum_reducers_##isa;     \
+#define TD_REDUCE_DECLARE(isa)                           \
+    extern const td_reducers td_sum_reducers_##isa;      \
     extern const td_reducers td_extremum_reducers_##isa; \
     extern const td_reducers td_moment_reducers_##isa;
 TD_REDUCE_DECLARE(generic)
@@ -49,40 +52,40 @@ TD_REDUCE_DECLARE(avx512)
 
 /* ---- for the kernel files: a block from its three access patterns ---- */
 
-#define TD_SHORT_ROW 12 /* elements: rows up to here are walked element by element, all of them side by side */
+#define TD_SHORT_ROW 12 /* elements: shorter rows are walked element by element, side by side */
 #define TD_ELEMENT(T, at) (*(const T *)(at))
 
-/* ROW(x, n) gives the accumulator of a dense row, COLS(acc, x, m, n, xn) those of m dense columns; START and STEP serve the rest,
- * where `a` is the accumulator and `v` the element. */
-#define TD_BLOCK(name, T, ACC, ROW, COLS, START, STEP)                                                               \
-    static void name(void *accs, const char *x, int64_t m, int64_t xm, int64_t n, int64_t xn, int64_t first,         \
-                     const td_reduce_context *context)                                                               \
-    {                                                                                                                \
-        ACC *acc = accs;                                                                                             \
-        if (n > TD_SHORT_ROW && xn == (int64_t)sizeof(T)) {                                                          \
-            for (int64_t c = 0; c < m; c++) acc[c] = ROW((const T *)(x + c * xm), n);                                \
-        } else if (xm == (int64_t)sizeof(T) && m >= 4) {                                                             \
-            COLS(acc, x, m, n, xn);                                                                                  \
-        } else if (n <= TD_SHORT_ROW) {                                                                              \
-            for (int64_t c = 0; c < m; c++) acc[c] = START;                                                          \
-            for (int64_t i = 0; i < n; i++)                                                                          \
-                for (int64_t c = 0; c < m; c++) {                                                                    \
-                    T v = TD_ELEMENT(T, x + i * xn + c * xm);                                                        \
-                    ACC a = acc[c];                                                                                  \
-                    STEP;                                                                                            \
-                    acc[c] = a;                                                                                      \
-                }                                                                                                    \
-        } else {                                                                                                     \
-            for (int64_t c = 0; c < m; c++) {                                                                        \
-                ACC a = START;                                                                                       \
-                const char *at = x + c * xm;                                                                         \
-                for (int64_t i = 0; i < n; i++, at += xn) {                                                          \
-                    T v = TD_ELEMENT(T, at);                                                                         \
-                    STEP;                                                                                            \
-                }                                                                                                    \
-                acc[c] = a;                                                                                          \
-            }                                                                                                        \
-        }                                                                                                            \
+/* ROW(x, n) gives the accumulator of a dense row, COLS(acc, x, m, n, xn) those of m dense columns; START and
+ * STEP serve the rest, where `a` is the accumulator and `v` the element. */
+#define TD_BLOCK(name, T, ACC, ROW, COLS, START, STEP)                                                       \
+    static void name(void *accs, const char *x, int64_t m, int64_t xm, int64_t n, int64_t xn, int64_t first, \
+                     const td_reduce_context *context)                                                       \
+    {                                                                                                        \
+        ACC *acc = accs;                                                                                     \
+        if (n > TD_SHORT_ROW && xn == (int64_t)sizeof(T)) {                                                  \
+            for (int64_t c = 0; c < m; c++) acc[c] = ROW((const T *)(x + c * xm), n);                        \
+        } else if (xm == (int64_t)sizeof(T) && m >= 4) {                                                     \
+            COLS(acc, x, m, n, xn);                                                                          \
+        } else if (n <= TD_SHORT_ROW) {                                                                      \
+            for (int64_t c = 0; c < m; c++) acc[c] = START;                                                  \
+            for (int64_t i = 0; i < n; i++)                                                                  \
+                for (int64_t c = 0; c < m; c++) {                                                            \
+                    T v = TD_ELEMENT(T, x + i * xn + c * xm);                                                \
+                    ACC a = acc[c];                                                                          \
+                    STEP;                                                                                    \
+                    acc[c] = a;                                                                              \
+                }                                                                                            \
+        } else {                                                                                             \
+            for (int64_t c = 0; c < m; c++) {                                                                \
+                ACC a = START;                                                                               \
+                const char *at = x + c * xm;                                                                 \
+                for (int64_t i = 0; i < n; i++, at += xn) {                                                  \
+                    T v = TD_ELEMENT(T, at);                                                                 \
+                    STEP;                                                                                    \
+                }                                                                                            \
+                acc[c] = a;                                                                                  \
+            }                                                                                                \
+        }                                                                                                    \
     }
 
 /* The plain row and the plain columns of the same START and STEP, left to the compiler. */
@@ -123,13 +126,14 @@ TD_REDUCE_DECLARE(avx512)
         }                                                                       \
     }
 
-#define TD_FINISH(name, T, ACC, VALUE)                                                                               \
-    static void name(char *out, int64_t stride, const void *accs, int64_t m, const td_reduce_context *context)       \
-    {                                                                                                                \
-        const ACC *acc = accs;                                                                                       \
-        for (int64_t c = 0; c < m; c++, out += stride) {                                                             \
-            ACC a = acc[c];                                                                                          \
-            *(T *)out = (T)(VALUE);                                                                                  \
-        }                                                                                                            \
+#define TD_FINISH(name, T, ACC, VALUE)                                       \
+    static void name(char *out, int64_t stride, const void *accs, int64_t m, \
+                     const td_reduce_context *context)                       \
+    {                                                                        \
+        const ACC *acc = accs;                                               \
+        for (int64_t c = 0; c < m; c++, out += stride) {                     \
+            ACC a = acc[c];                                                  \
+            *(T *)out = (T)(VALUE);                                          \
+        }                                                                    \
     }
 #endif

@@ -1,37 +1,39 @@
-/* scan.c - running results. Floats are accumulated in double and rounded for every output; integers modulo 2^64.
- * Columns are taken a row at a time, with an accumulator each; a dense row of floats is summed a vector at a time. */
+/* scan.c - running results. Floats are accumulated in double and rounded for every output; integers modulo
+ * 2^64. Columns are taken a row at a time, with an accumulator each; a dense row of floats is summed a vector
+ * at a time. */
 #include "kernels/scan.h"
 #include <complex.h>
 #include "kernels/rows.h"
 
 /* STEP folds element v into accumulator a; what is written is (T)a. */
-#define SCAN(name, T, ACC, START, STEP)                                                                              \
-    static void name(void *out, int64_t *indices, const void *data, int64_t n, int64_t stride, int64_t m, void *carry, int keep) \
-    {                                                                                                                \
-        T *o = out;                                                                                                  \
-        const T *x = data;                                                                                           \
-        ACC acc[TD_SCAN_STRIP];                                                                                      \
-        ACC *before = carry;                                                                                         \
-        (void)indices;                                                                                               \
-        if (m == 1) { /* one accumulator stays in a register */                                                      \
-            ACC a = before ? before[0] : (START);                                                                    \
-            for (int64_t i = 0; i < n; i++, o += stride, x += stride) {                                              \
-                ACC v = (ACC)*x;                                                                                     \
-                STEP;                                                                                                \
-                *o = (T)a;                                                                                           \
-            }                                                                                                        \
-            if (keep) before[0] = a;                                                                                 \
-            return;                                                                                                  \
-        }                                                                                                            \
-        for (int64_t c = 0; c < m; c++) acc[c] = before ? before[c] : (START);                                       \
-        for (int64_t i = 0; i < n; i++, o += stride, x += stride)                                                    \
-            for (int64_t c = 0; c < m; c++) {                                                                        \
-                ACC a = acc[c], v = (ACC)x[c];                                                                       \
-                STEP;                                                                                                \
-                acc[c] = a;                                                                                          \
-                o[c] = (T)a;                                                                                         \
-            }                                                                                                        \
-        for (int64_t c = 0; c < m && keep; c++) before[c] = acc[c];                                                  \
+#define SCAN(name, T, ACC, START, STEP)                                                                   \
+    static void name(void *out, int64_t *indices, const void *data, int64_t n, int64_t stride, int64_t m, \
+                     void *carry, int keep)                                                               \
+    {                                                                                                     \
+        T *o = out;                                                                                       \
+        const T *x = data;                                                                                \
+        ACC acc[TD_SCAN_STRIP];                                                                           \
+        ACC *before = carry;                                                                              \
+        (void)indices;                                                                                    \
+        if (m == 1) { /* one accumulator stays in a register */                                           \
+            ACC a = before ? before[0] : (START);                                                         \
+            for (int64_t i = 0; i < n; i++, o += stride, x += stride) {                                   \
+                ACC v = (ACC) * x;                                                                        \
+                STEP;                                                                                     \
+                *o = (T)a;                                                                                \
+            }                                                                                             \
+            if (keep) before[0] = a;                                                                      \
+            return;                                                                                       \
+        }                                                                                                 \
+        for (int64_t c = 0; c < m; c++) acc[c] = before ? before[c] : (START);                            \
+        for (int64_t i = 0; i < n; i++, o += stride, x += stride)                                         \
+            for (int64_t c = 0; c < m; c++) {                                                             \
+                ACC a = acc[c], v = (ACC)x[c];                                                            \
+                STEP;                                                                                     \
+                acc[c] = a;                                                                               \
+                o[c] = (T)a;                                                                              \
+            }                                                                                             \
+        for (int64_t c = 0; c < m && keep; c++) before[c] = acc[c];                                       \
     }
 
 /* ---- sums and products ---- */
@@ -88,29 +90,30 @@ VFN void narrow(float *p, vd a)
 }
 
 /* Two vectors a turn: their prefixes do not wait for each other, only the short chain of `before` does. */
-#define FOLD_ROW(name, cols, T, WIDEN, NARROW, IDENTITY, JOIN)                                                       \
-    static void name(void *out, int64_t *indices, const void *data, int64_t n, int64_t stride, int64_t m, void *carry, int keep) \
-    {                                                                                                                \
-        if (stride != 1 || m != 1 || n <= 4 * VD_WIDTH) {                                                            \
-            cols(out, indices, data, n, stride, m, carry, keep);                                                     \
-            return;                                                                                                  \
-        }                                                                                                            \
-        T *o = out;                                                                                                  \
-        const T *x = data;                                                                                           \
-        vd before = vd_set(carry ? *(double *)carry : IDENTITY), none = vd_set(IDENTITY);                            \
-        int64_t i = 0;                                                                                               \
-        for (; i + 2 * VD_WIDTH <= n; i += 2 * VD_WIDTH) {                                                           \
-            vd p = WIDEN(x + i), q = WIDEN(x + i + VD_WIDTH);                                                        \
-            PREFIX(p, none, JOIN)                                                                                    \
-            PREFIX(q, none, JOIN)                                                                                    \
-            q = JOIN(q, last_lane(p));                                                                               \
-            NARROW(o + i, JOIN(p, before));                                                                          \
-            NARROW(o + i + VD_WIDTH, JOIN(q, before));                                                               \
-            before = JOIN(before, last_lane(q));                                                                     \
-        }                                                                                                            \
-        double a = before[0];                                                                                        \
-        for (; i < n; i++) o[i] = (T)(a = JOIN(a, (double)x[i]));                                                    \
-        if (keep) *(double *)carry = a;                                                                              \
+#define FOLD_ROW(name, cols, T, WIDEN, NARROW, IDENTITY, JOIN)                                            \
+    static void name(void *out, int64_t *indices, const void *data, int64_t n, int64_t stride, int64_t m, \
+                     void *carry, int keep)                                                               \
+    {                                                                                                     \
+        if (stride != 1 || m != 1 || n <= 4 * VD_WIDTH) {                                                 \
+            cols(out, indices, data, n, stride, m, carry, keep);                                          \
+            return;                                                                                       \
+        }                                                                                                 \
+        T *o = out;                                                                                       \
+        const T *x = data;                                                                                \
+        vd before = vd_set(carry ? *(double *)carry : IDENTITY), none = vd_set(IDENTITY);                 \
+        int64_t i = 0;                                                                                    \
+        for (; i + 2 * VD_WIDTH <= n; i += 2 * VD_WIDTH) {                                                \
+            vd p = WIDEN(x + i), q = WIDEN(x + i + VD_WIDTH);                                             \
+            PREFIX(p, none, JOIN)                                                                         \
+            PREFIX(q, none, JOIN)                                                                         \
+            q = JOIN(q, last_lane(p));                                                                    \
+            NARROW(o + i, JOIN(p, before));                                                               \
+            NARROW(o + i + VD_WIDTH, JOIN(q, before));                                                    \
+            before = JOIN(before, last_lane(q));                                                          \
+        }                                                                                                 \
+        double a = before[0];                                                                             \
+        for (; i < n; i++) o[i] = (T)(a = JOIN(a, (double)x[i]));                                         \
+        if (keep) *(double *)carry = a;                                                                   \
     }
 FOLD_ROW(cumsum_f32, sum_cols_f32, float, widen, narrow, 0, JOIN_ADD)
 FOLD_ROW(cumsum_f64, sum_cols_f64, double, vd_load, vd_store, 0, JOIN_ADD)
@@ -157,51 +160,59 @@ SCAN(logcumsumexp_c128, double complex, double complex, -INFINITY, a = add_compl
 /* ---- extrema: the last of equals; a NaN stays ---- */
 
 #define IS_NAN(v) ((v) != (v))
-#define EXTREMUM(name, T, BETTER)                                                                                    \
-    static void name(void *out, int64_t *indices, const void *data, int64_t n, int64_t stride, int64_t m, void *carry, int keep) \
-    {                                                                                                                \
-        T *o = out;                                                                                                  \
-        const T *x = data;                                                                                           \
-        T best[TD_SCAN_STRIP];                                                                                       \
-        int64_t where[TD_SCAN_STRIP];                                                                                \
-        (void)carry;                                                                                                 \
-        (void)keep;                                                                                                  \
-        if (m == 1 && n) {                                                                                           \
-            T a = x[0];                                                                                              \
-            int64_t at = 0;                                                                                          \
-            for (int64_t i = 0; i < n; i++) {                                                                        \
-                T v = x[i * stride];                                                                                 \
-                bool take = BETTER;                                                                                  \
-                o[i * stride] = a = take ? v : a;                                                                    \
-                indices[i * stride] = at = take ? i : at;                                                            \
-            }                                                                                                        \
-            return;                                                                                                  \
-        }                                                                                                            \
-        for (int64_t c = 0; c < m && n; c++) {                                                                       \
-            best[c] = x[c];                                                                                          \
-            where[c] = 0;                                                                                            \
-        }                                                                                                            \
-        for (int64_t i = 0; i < n; i++, o += stride, x += stride, indices += stride)                                 \
-            for (int64_t c = 0; c < m; c++) {                                                                        \
-                T v = x[c], a = best[c];                                                                             \
-                bool take = BETTER;                                                                                  \
-                o[c] = best[c] = take ? v : a;                                                                       \
-                indices[c] = where[c] = take ? i : where[c];                                                         \
-            }                                                                                                        \
+#define EXTREMUM(name, T, BETTER)                                                                         \
+    static void name(void *out, int64_t *indices, const void *data, int64_t n, int64_t stride, int64_t m, \
+                     void *carry, int keep)                                                               \
+    {                                                                                                     \
+        T *o = out;                                                                                       \
+        const T *x = data;                                                                                \
+        T best[TD_SCAN_STRIP];                                                                            \
+        int64_t where[TD_SCAN_STRIP];                                                                     \
+        (void)carry;                                                                                      \
+        (void)keep;                                                                                       \
+        if (m == 1 && n) {                                                                                \
+            T a = x[0];                                                                                   \
+            int64_t at = 0;                                                                               \
+            for (int64_t i = 0; i < n; i++) {                                                             \
+                T v = x[i * stride];                                                                      \
+                bool take = BETTER;                                                                       \
+                o[i * stride] = a = take ? v : a;                                                         \
+                indices[i * stride] = at = take ? i : at;                                                 \
+            }                                                                                             \
+            return;                                                                                       \
+        }                                                                                                 \
+        for (int64_t c = 0; c < m && n; c++) {                                                            \
+            best[c] = x[c];                                                                               \
+            where[c] = 0;                                                                                 \
+        }                                                                                                 \
+        for (int64_t i = 0; i < n; i++, o += stride, x += stride, indices += stride)                      \
+            for (int64_t c = 0; c < m; c++) {                                                             \
+                T v = x[c], a = best[c];                                                                  \
+                bool take = BETTER;                                                                       \
+                o[c] = best[c] = take ? v : a;                                                            \
+                indices[c] = where[c] = take ? i : where[c];                                              \
+            }                                                                                             \
     }
-#define EXTREMA(suffix, T)                                                        \
-    EXTREMUM(cummax_##suffix, T, (v >= a) | IS_NAN(v))    \
+#define EXTREMA(suffix, T)                             \
+    EXTREMUM(cummax_##suffix, T, (v >= a) | IS_NAN(v)) \
     EXTREMUM(cummin_##suffix, T, (v <= a) | IS_NAN(v))
 EXTREMA(f32, float)
 EXTREMA(f64, double)
 EXTREMA(i64, int64_t)
 
-const td_scan_kernels TD_SYM(td_scan_kernels) = {.total = {total_f32, total_f64}, .scan = {
-    [TD_CUMSUM] = {[TD_F32] = cumsum_f32, [TD_F64] = cumsum_f64, [TD_I64] = cumsum_i64},
-    [TD_CUMPROD] = {[TD_F32] = cumprod_f32, [TD_F64] = cumprod_f64, [TD_I64] = cumprod_i64, [TD_C64] = cumprod_c64,
-                    [TD_C128] = cumprod_c128},
-    [TD_LOGCUMSUMEXP] = {[TD_F32] = logcumsumexp_f32, [TD_F64] = logcumsumexp_f64, [TD_C64] = logcumsumexp_c64,
-                         [TD_C128] = logcumsumexp_c128},
-    [TD_CUMMAX] = {[TD_F32] = cummax_f32, [TD_F64] = cummax_f64, [TD_I64] = cummax_i64},
-    [TD_CUMMIN] = {[TD_F32] = cummin_f32, [TD_F64] = cummin_f64, [TD_I64] = cummin_i64},
-}};
+const td_scan_kernels TD_SYM(td_scan_kernels) = {
+    .total = {total_f32, total_f64},
+    .scan = {
+        [TD_CUMSUM] = {[TD_F32] = cumsum_f32, [TD_F64] = cumsum_f64, [TD_I64] = cumsum_i64},
+        [TD_CUMPROD] = {[TD_F32] = cumprod_f32,
+                        [TD_F64] = cumprod_f64,
+                        [TD_I64] = cumprod_i64,
+                        [TD_C64] = cumprod_c64,
+                        [TD_C128] = cumprod_c128},
+        [TD_LOGCUMSUMEXP] = {[TD_F32] = logcumsumexp_f32,
+                             [TD_F64] = logcumsumexp_f64,
+                             [TD_C64] = logcumsumexp_c64,
+                             [TD_C128] = logcumsumexp_c128},
+        [TD_CUMMAX] = {[TD_F32] = cummax_f32, [TD_F64] = cummax_f64, [TD_I64] = cummax_i64},
+        [TD_CUMMIN] = {[TD_F32] = cummin_f32, [TD_F64] = cummin_f64, [TD_I64] = cummin_i64},
+    }};

@@ -3,14 +3,22 @@
 #define TD_SCAN_KERNELS_H
 #include "../runtime/loops.h"
 
-typedef enum td_scan_kind { TD_CUMSUM, TD_CUMPROD, TD_LOGCUMSUMEXP, TD_CUMMAX, TD_CUMMIN, TD_SCAN_KINDS } td_scan_kind;
+typedef enum td_scan_kind {
+    TD_CUMSUM,
+    TD_CUMPROD,
+    TD_LOGCUMSUMEXP,
+    TD_CUMMAX,
+    TD_CUMMIN,
+    TD_SCAN_KINDS
+} td_scan_kind;
 
 #define TD_SCAN_STRIP 256
 
-/* n elements, `stride` elements apart, of m <= TD_SCAN_STRIP neighbouring columns; a dense row has stride 1 and m 1.
- * carry: m accumulators (16 bytes each) from what came before, or NULL at the start; receives those of the end if `keep`.
- * indices: for cummax and cummin, int64 in the layout of out. */
-typedef void (*td_scan)(void *out, int64_t *indices, const void *x, int64_t n, int64_t stride, int64_t m, void *carry, int keep);
+/* n elements, `stride` elements apart, of m <= TD_SCAN_STRIP neighbouring columns; a dense row has stride 1
+ * and m 1. carry: m accumulators (16 bytes each) from what came before, or NULL at the start; receives those
+ * of the end if `keep`. indices: for cummax and cummin, int64 in the layout of out. */
+typedef void (*td_scan)(void *out, int64_t *indices, const void *x, int64_t n, int64_t stride, int64_t m,
+                        void *carry, int keep);
 
 typedef struct td_scan_kernels {
     td_scan scan[TD_SCAN_KINDS][TD_C128 + 1]; /* NULL where there is none */

@@ -1,7 +1,7 @@
-/* softmax.c - softmax and its kin. Three passes over a row: its maximum, the exponentials of what lies below it and their
- * sum, the scaling; a row that fits the cache is read from memory once.
- * A NaN makes the sum NaN and so the whole row; a row of -inf, or one that holds +inf, has no distances and is NaN too,
- * except for logsumexp, whose result is then that infinity. */
+/* softmax.c - softmax and its kin. Three passes over a row: its maximum, the exponentials of what lies below
+ * it and their sum, the scaling; a row that fits the cache is read from memory once. A NaN makes the sum NaN
+ * and so the whole row; a row of -inf, or one that holds +inf, has no distances and is NaN too, except for
+ * logsumexp, whose result is then that infinity. */
 #include "kernels/softmax.h"
 #include "kernels/rows.h"
 #include "kernels/vmath.h"
@@ -45,21 +45,21 @@ ROW_FOLD_F32(sum_f32, 0, MAP_SAME, JOIN_ADD)
 ROW_FOLD_F64(sum_f64, 0, MAP_SAME, JOIN_ADD)
 
 /* o = EXPRESSION over vectors x (from a) and y (from b) */
-#define ROW_WISE(v, WIDTH, o, a, b, n, EXPRESSION)                      \
-    do {                                                                \
-        int64_t i_ = 0;                                                 \
-        for (; i_ + WIDTH <= (n); i_ += WIDTH) {                        \
-            v x = v##_load((a) + i_), y = v##_load((b) + i_);           \
-            (void)x;                                                    \
-            (void)y;                                                    \
-            v##_store((o) + i_, EXPRESSION);                            \
-        }                                                               \
-        if (i_ < (n)) {                                                 \
+#define ROW_WISE(v, WIDTH, o, a, b, n, EXPRESSION)                                    \
+    do {                                                                              \
+        int64_t i_ = 0;                                                               \
+        for (; i_ + WIDTH <= (n); i_ += WIDTH) {                                      \
+            v x = v##_load((a) + i_), y = v##_load((b) + i_);                         \
+            (void)x;                                                                  \
+            (void)y;                                                                  \
+            v##_store((o) + i_, EXPRESSION);                                          \
+        }                                                                             \
+        if (i_ < (n)) {                                                               \
             v x = v##_load_n((a) + i_, (n) - i_), y = v##_load_n((b) + i_, (n) - i_); \
-            (void)x;                                                    \
-            (void)y;                                                    \
-            v##_store_n((o) + i_, EXPRESSION, (n) - i_);                \
-        }                                                               \
+            (void)x;                                                                  \
+            (void)y;                                                                  \
+            v##_store_n((o) + i_, EXPRESSION, (n) - i_);                              \
+        }                                                                             \
     } while (0)
 
 #define DOT(name, real, v, WIDTH)                                                   \
@@ -80,13 +80,13 @@ ROW_FOLD_F64(sum_f64, 0, MAP_SAME, JOIN_ADD)
 DOT(dot_f32, float, vf, VF_WIDTH)
 DOT(dot_f64, double, vd, VD_WIDTH)
 
-#define ROWS(kind, suffix, real, ...)                                                                    \
-    static void kind##_rows_##suffix(void *out, const void *a, const void *b, int64_t rows, int64_t n)   \
-    {                                                                                                    \
-        real *o = out;                                                                                   \
-        const real *p = a, *q = b;                                                                       \
-        (void)q;                                                                                         \
-        for (int64_t r = 0; r < rows; r++, p += n, q += n) __VA_ARGS__                                    \
+#define ROWS(kind, suffix, real, ...)                                                                  \
+    static void kind##_rows_##suffix(void *out, const void *a, const void *b, int64_t rows, int64_t n) \
+    {                                                                                                  \
+        real *o = out;                                                                                 \
+        const real *p = a, *q = b;                                                                     \
+        (void)q;                                                                                       \
+        for (int64_t r = 0; r < rows; r++, p += n, q += n) __VA_ARGS__                                 \
     }
 #define ALL_ROWS(suffix, real, v, WIDTH, LOG)                                                            \
     ROWS(softmax, suffix, real, {                                                                        \
@@ -123,79 +123,81 @@ ALL_ROWS(f64, double, vd, VD_WIDTH, log)
 
 /* for each group of k columns from c on */
 #define GROUPS(WIDTH) for (int64_t c = 0, k = PART(m, 0, WIDTH); c < m; c += WIDTH, k = PART(m, c, WIDTH))
-#define COLS(kind, suffix, real, SETUP, ...)                                                                           \
-    static void kind##_cols_##suffix(void *out, const void *a, const void *b, int64_t n, int64_t stride, int64_t m)    \
-    {                                                                                                                  \
-        real *o = out;                                                                                                 \
-        const real *p = a, *q = b;                                                                                     \
-        (void)q;                                                                                                       \
-        SETUP                                                                                                          \
-        __VA_ARGS__                                                                                                    \
+#define COLS(kind, suffix, real, SETUP, ...)                                                             \
+    static void kind##_cols_##suffix(void *out, const void *a, const void *b, int64_t n, int64_t stride, \
+                                     int64_t m)                                                          \
+    {                                                                                                    \
+        real *o = out;                                                                                   \
+        const real *p = a, *q = b;                                                                       \
+        (void)q;                                                                                         \
+        SETUP                                                                                            \
+        __VA_ARGS__                                                                                      \
     }
-#define TOPS(suffix, real)                                                       \
+#define TOPS(suffix, real)                                                                    \
     static void tops_##suffix(real *top, const real *p, int64_t n, int64_t stride, int64_t m) \
-    {                                                                            \
-        for (int64_t c = 0; c < m; c++) top[c] = -INFINITY;                      \
-        for (int64_t i = 0; i < n; i++, p += stride)                             \
-            for (int64_t c = 0; c < m; c++) top[c] = p[c] > top[c] ? p[c] : top[c]; \
+    {                                                                                         \
+        for (int64_t c = 0; c < m; c++) top[c] = -INFINITY;                                   \
+        for (int64_t i = 0; i < n; i++, p += stride)                                          \
+            for (int64_t c = 0; c < m; c++) top[c] = p[c] > top[c] ? p[c] : top[c];           \
     }
 TOPS(f32, float)
 TOPS(f64, double)
 
 /* sum[c] = sum of exp(column - shift[c]), which `o` receives unless it is NULL */
-#define EXP_SUMS(suffix, real, v, WIDTH)                                                                            \
-    static void exp_sums_##suffix(real *sum, real *o, const real *p, int64_t n, int64_t stride, int64_t m, const real *shift) \
-    {                                                                                                               \
-        for (int64_t c = 0; c < m; c++) sum[c] = 0;                                                                 \
-        for (int64_t i = 0; i < n; i++)                                                                             \
-            GROUPS(WIDTH) {                                                                                         \
-                v e = vexp(v##_load_n(p + i * stride + c, k) - v##_load_n(shift + c, k));                           \
-                if (o) v##_store_n(o + i * stride + c, e, k);                                                       \
-                v##_store_n(sum + c, v##_load_n(sum + c, k) + e, k);                                                \
-            }                                                                                                       \
+#define EXP_SUMS(suffix, real, v, WIDTH)                                                                   \
+    static void exp_sums_##suffix(real *sum, real *o, const real *p, int64_t n, int64_t stride, int64_t m, \
+                                  const real *shift)                                                       \
+    {                                                                                                      \
+        for (int64_t c = 0; c < m; c++) sum[c] = 0;                                                        \
+        for (int64_t i = 0; i < n; i++) GROUPS(WIDTH)                                                      \
+            {                                                                                              \
+                v e = vexp(v##_load_n(p + i * stride + c, k) - v##_load_n(shift + c, k));                  \
+                if (o) v##_store_n(o + i * stride + c, e, k);                                              \
+                v##_store_n(sum + c, v##_load_n(sum + c, k) + e, k);                                       \
+            }                                                                                              \
     }
 EXP_SUMS(f32, float, vf, VF_WIDTH)
 EXP_SUMS(f64, double, vd, VD_WIDTH)
 
 #define AT(array, v) v##_load_n(array + c, k)
-#define EACH_ROW(v, WIDTH, EXPRESSION)                                                                          \
-    for (int64_t i = 0; i < n; i++)                                                                             \
-        GROUPS(WIDTH) {                                                                                         \
-            v x = v##_load_n(p + i * stride + c, k), y = v##_load_n(q + i * stride + c, k);                     \
-            v##_store_n(o + i * stride + c, EXPRESSION, k);                                                     \
+#define EACH_ROW(v, WIDTH, EXPRESSION)                                                      \
+    for (int64_t i = 0; i < n; i++)                                                         \
+        GROUPS(WIDTH) {                                                                     \
+            v x = v##_load_n(p + i * stride + c, k), y = v##_load_n(q + i * stride + c, k); \
+            v##_store_n(o + i * stride + c, EXPRESSION, k);                                 \
         }
-#define ALL_COLS(suffix, real, v, WIDTH, LOG)                                                                   \
-    COLS(softmax, suffix, real, real top[STRIP]; real sum[STRIP];, {                                            \
-        tops_##suffix(top, p, n, stride, m);                                                                    \
-        exp_sums_##suffix(sum, o, p, n, stride, m, top);                                                        \
-        for (int64_t c = 0; c < m; c++) sum[c] = 1 / sum[c];                                                    \
-        for (int64_t i = 0; i < n; i++)                                                                         \
-            for (int64_t c = 0; c < m; c++) o[i * stride + c] *= sum[c];                                        \
-    })                                                                                                          \
-    COLS(log_softmax, suffix, real, real top[STRIP] = {0}; real sum[STRIP];, {                                        \
-        tops_##suffix(top, p, n, stride, m);                                                                    \
-        exp_sums_##suffix(sum, NULL, p, n, stride, m, top);                                                     \
-        for (int64_t c = 0; c < m; c++) sum[c] = LOG(sum[c]);                                                   \
-        for (int64_t i = 0; i < n; i++)                                                                         \
-            for (int64_t c = 0; c < m; c++) o[i * stride + c] = (p[i * stride + c] - top[c]) - sum[c];          \
-    })                                                                                                          \
-    COLS(softmax_backward, suffix, real, real sum[STRIP];, {                                                    \
-        for (int64_t c = 0; c < m; c++) sum[c] = 0;                                                             \
-        for (int64_t i = 0; i < n; i++)                                                                         \
-            for (int64_t c = 0; c < m; c++) sum[c] += p[i * stride + c] * q[i * stride + c];                    \
-        EACH_ROW(v, WIDTH, (x - AT(sum, v)) * y)                                                                \
-    })                                                                                                          \
-    COLS(log_softmax_backward, suffix, real, real sum[STRIP];, {                                                \
-        for (int64_t c = 0; c < m; c++) sum[c] = 0;                                                             \
-        for (int64_t i = 0; i < n; i++)                                                                         \
-            for (int64_t c = 0; c < m; c++) sum[c] += p[i * stride + c];                                        \
-        EACH_ROW(v, WIDTH, x - vexp(y) * AT(sum, v))                                                            \
-    })                                                                                                          \
-    COLS(logsumexp, suffix, real, real top[STRIP] = {0}; real sum[STRIP];, {                                          \
-        tops_##suffix(top, p, n, stride, m);                                                                    \
-        for (int64_t c = 0; c < m; c++) top[c] = isinf(top[c]) ? 0 : top[c];                                    \
-        exp_sums_##suffix(sum, NULL, p, n, stride, m, top);                                                     \
-        for (int64_t c = 0; c < m; c++) o[c] = top[c] + LOG(sum[c]);                                            \
+#define ALL_COLS(suffix, real, v, WIDTH, LOG)                                                          \
+    COLS(softmax, suffix, real, real top[STRIP]; real sum[STRIP];, {                                   \
+        tops_##suffix(top, p, n, stride, m);                                                           \
+        exp_sums_##suffix(sum, o, p, n, stride, m, top);                                               \
+        for (int64_t c = 0; c < m; c++) sum[c] = 1 / sum[c];                                           \
+        for (int64_t i = 0; i < n; i++)                                                                \
+            for (int64_t c = 0; c < m; c++) o[i * stride + c] *= sum[c];                               \
+    })                                                                                                 \
+    COLS(log_softmax, suffix, real, real top[STRIP] = {0}; real sum[STRIP];, {                         \
+        tops_##suffix(top, p, n, stride, m);                                                           \
+        exp_sums_##suffix(sum, NULL, p, n, stride, m, top);                                            \
+        for (int64_t c = 0; c < m; c++) sum[c] = LOG(sum[c]);                                          \
+        for (int64_t i = 0; i < n; i++)                                                                \
+            for (int64_t c = 0; c < m; c++) o[i * stride + c] = (p[i * stride + c] - top[c]) - sum[c]; \
+    })                                                                                                 \
+    COLS(softmax_backward, suffix, real, real sum[STRIP];, {                                           \
+        for (int64_t c = 0; c < m; c++) sum[c] = 0;                                                    \
+        for (int64_t i = 0; i < n; i++)                                                                \
+            for (int64_t c = 0; c < m; c++) sum[c] += p[i * stride + c] * q[i * stride + c];           \
+        EACH_ROW(v, WIDTH, (x - AT(sum, v)) * y)                                                       \
+    })                                                                                                 \
+    COLS(log_softmax_backward, suffix, real, real sum[STRIP];, {                                       \
+        for (int64_t c = 0; c < m; c++) sum[c] = 0;                                                    \
+        for (int64_t i = 0; i < n; i++)                                                                \
+            for (int64_t c = 0; c < m; c++) sum[c] += p[i * stride + c];                               \
+        EACH_ROW(v, WIDTH, x - vexp(y) * AT(sum, v))                                                   \
+    })                                                                                                 \
+    COLS(logsumexp, suffix, real, real top[STRIP] = {0}; real sum[STRIP];, {                           \
+        tops_##suffix(top, p, n, stride, m);                                                           \
+        for (int64_t c = 0; c < m; c++) top[c] = isinf(top[c]) ? 0 : top[c];                           \
+        exp_sums_##suffix(sum, NULL, p, n, stride, m, top);                                            \
+        for (int64_t c = 0; c < m; c++) o[c] = top[c] + LOG(sum[c]);                                   \
     })
 ALL_COLS(f32, float, vf, VF_WIDTH, logf)
 ALL_COLS(f64, double, vd, VD_WIDTH, log)

@@ -3,10 +3,17 @@
 #define TD_SOFTMAX_KERNELS_H
 #include "../runtime/loops.h"
 
-typedef enum td_softmax_kind { TD_SOFTMAX, TD_LOG_SOFTMAX, TD_SOFTMAX_BACKWARD, TD_LOG_SOFTMAX_BACKWARD, TD_LOGSUMEXP,
-                               TD_SOFTMAX_KINDS } td_softmax_kind;
+typedef enum td_softmax_kind {
+    TD_SOFTMAX,
+    TD_LOG_SOFTMAX,
+    TD_SOFTMAX_BACKWARD,
+    TD_LOG_SOFTMAX_BACKWARD,
+    TD_LOGSUMEXP,
+    TD_SOFTMAX_KINDS
+} td_softmax_kind;
 
-/* Forward kinds read `a`; backward ones take the gradient in `a` and the result in `b`. LOGSUMEXP writes one number a row. */
+/* Forward kinds read `a`; backward ones take the gradient in `a` and the result in `b`. LOGSUMEXP writes one
+ * number a row. */
 typedef struct td_softmax_kernel {
     /* dense rows of n elements, one behind the other; out may be a */
     void (*rows)(void *out, const void *a, const void *b, int64_t rows, int64_t n);

@@ -11,8 +11,9 @@ static td_status shape_of(const char *op, const td_tensor *x, td_channels *shape
 {
     char text[TD_SHAPE_TEXT];
     if (x->ndim < 2)
-        return td_fail(TD_RUNTIME_ERROR, "%s: expected an input of at least 2 dimensions (batch, channels, ...), got shape %s", op,
-                       td_shape_text(x->ndim, x->sizes, text));
+        return td_fail(TD_RUNTIME_ERROR,
+                       "%s: expected an input of at least 2 dimensions (batch, channels, ...), got shape %s",
+                       op, td_shape_text(x->ndim, x->sizes, text));
     *shape = (td_channels){x->sizes[0], x->sizes[1], 1, x->sizes[1], false};
     for (int d = 2; d < x->ndim; d++) shape->inner *= x->sizes[d];
     shape->columns = shape->inner == 1 || (td_is_channels_last(x) && !td_is_contiguous(x));
@@ -23,8 +24,10 @@ static td_status shape_of(const char *op, const td_tensor *x, td_channels *shape
     return TD_OK;
 }
 
-/* x in `dtype`, dense in the order that `shape` describes: that of `like`, which is x itself or has its shape. */
-static td_status dense_like(td_tensor **out, const td_tensor *x, const td_tensor *like, td_dtype dtype, const td_channels *shape)
+/* x in `dtype`, dense in the order that `shape` describes: that of `like`, which is x itself or has its
+ * shape. */
+static td_status dense_like(td_tensor **out, const td_tensor *x, const td_tensor *like, td_dtype dtype,
+                            const td_channels *shape)
 {
     if (!shape->columns || like->ndim == 2 || td_is_contiguous(like)) return td_norm_dense(out, x, dtype);
     if (x->dtype == dtype && td_is_channels_last(x)) return td_tensor_alias(out, x);
@@ -47,20 +50,22 @@ static td_status result_like(td_tensor **out, const td_tensor *like, td_dtype dt
 static td_status check_channels(const char *op, const char *what, const td_tensor *t, int64_t channels)
 {
     if (!t || t->numel == channels) return TD_OK;
-    return td_fail(TD_RUNTIME_ERROR, "%s: %s should contain %lld elements, one for each channel, not %lld", op, what,
-                   (long long)channels, (long long)t->numel);
+    return td_fail(TD_RUNTIME_ERROR, "%s: %s should contain %lld elements, one for each channel, not %lld",
+                   op, what, (long long)channels, (long long)t->numel);
 }
 
 /* ---- statistics ---- */
 
-/* With so many channels each is a task of its own, and channels of up to so many elements may be read twice. */
+/* With so many channels each is a task of its own, and channels of up to so many elements may be read
+ * twice. */
 #define MANY_CHANNELS 16
 #define CACHED_ELEMENTS 16384
 
 static td_status cached_statistics(td_tensor *out[2], const td_tensor *x, const td_channels *shape)
 {
     int64_t bytes = 2 * (int64_t)sizeof(double) * shape->channels;
-    for (int k = 0; k < 2; k++) TD_TRY(td_tensor_empty(&out[k], (td_dtype)x->dtype, TD_CPU, 1, &shape->channels));
+    for (int k = 0; k < 2; k++)
+        TD_TRY(td_tensor_empty(&out[k], (td_dtype)x->dtype, TD_CPU, 1, &shape->channels));
     double *moments = td_alloc(bytes);
     if (!moments) return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of statistics", (long long)bytes);
     td_channel_moments(moments, x, shape);
@@ -74,12 +79,14 @@ static td_status cached_statistics(td_tensor *out[2], const td_tensor *x, const 
 static td_status batch_statistics(td_tensor *out[2], const td_tensor *x, const td_channels *shape)
 {
     td_tensor *view;
-    if (!shape->columns && shape->channels >= MANY_CHANNELS && x->numel && shape->outer * shape->inner <= CACHED_ELEMENTS)
+    if (!shape->columns && shape->channels >= MANY_CHANNELS && x->numel &&
+        shape->outer * shape->inner <= CACHED_ELEMENTS)
         return cached_statistics(out, x, shape);
     int64_t sizes[3] = {shape->outer, shape->channels, shape->inner};
     int64_t strides[3] = {shape->channels * shape->inner, shape->inner, 1};
     TD_TRY(td_tensor_view(&view, x, 3, sizes, strides, x->offset));
-    td_reduce_spec spec = {"batch_norm", TD_MOMENTS, {0}, 5, false, true, NAN, {(td_dtype)x->dtype, (td_dtype)x->dtype}};
+    td_reduce_spec spec = {"batch_norm", TD_MOMENTS, {0}, 5,
+                           false,        true,       NAN, {(td_dtype)x->dtype, (td_dtype)x->dtype}};
     td_status status = td_reduce(out, 3, view, &spec);
     td_tensor_free(view);
     return status;
@@ -94,7 +101,8 @@ static td_status update_running(td_tensor *running, const td_tensor *value, doub
     td_tensor *fresh;
     td_status status = td_tensor_empty(&fresh, TD_F64, TD_CPU, running->ndim, running->sizes);
     for (int64_t c = 0; c < value->numel && status == TD_OK; c++)
-        td_norm_write(fresh, c, (1 - momentum) * td_norm_read(wide, c) + momentum * factor * td_norm_read(value, c));
+        td_norm_write(fresh, c,
+                      (1 - momentum) * td_norm_read(wide, c) + momentum * factor * td_norm_read(value, c));
     if (status == TD_OK) {
         status = td_copy(running, fresh);
         td_tensor_free(fresh);
@@ -106,10 +114,12 @@ static td_status update_running(td_tensor *running, const td_tensor *value, doub
 /* invstd = 1 / sqrt(variance + eps), in place */
 static void invert(td_tensor *variance, double eps)
 {
-    for (int64_t c = 0; c < variance->numel; c++) td_norm_write(variance, c, 1 / sqrt(td_norm_read(variance, c) + eps));
+    for (int64_t c = 0; c < variance->numel; c++)
+        td_norm_write(variance, c, 1 / sqrt(td_norm_read(variance, c) + eps));
 }
 
-static td_status running_statistics(td_tensor *out[2], const td_tensor *mean, const td_tensor *variance, td_dtype dtype)
+static td_status running_statistics(td_tensor *out[2], const td_tensor *mean, const td_tensor *variance,
+                                    td_dtype dtype)
 {
     const td_tensor *from[2] = {variance, mean};
     for (int k = 0; k < 2; k++) {
@@ -126,8 +136,8 @@ static td_status running_statistics(td_tensor *out[2], const td_tensor *mean, co
 /* ---- forward ---- */
 
 /* numbers[0] = weight * invstd, numbers[1] = bias - mean * numbers[0] */
-static td_status scale_numbers(td_tensor **out, const td_tensor *mean, const td_tensor *invstd, const td_tensor *weight,
-                               const td_tensor *bias)
+static td_status scale_numbers(td_tensor **out, const td_tensor *mean, const td_tensor *invstd,
+                               const td_tensor *weight, const td_tensor *bias)
 {
     td_tensor *w = NULL, *b = NULL, *numbers;
     TD_TRY(td_tensor_empty(&numbers, (td_dtype)mean->dtype, TD_CPU, 2, (int64_t[]){2, mean->numel}));
@@ -162,12 +172,14 @@ static td_status check_forward(const forward_args *a, int64_t channels)
     TD_TRY(check_channels("batch_norm", "running_mean", a->running_mean, channels));
     TD_TRY(check_channels("batch_norm", "running_var", a->running_var, channels));
     if (!a->training && (!a->running_mean || !a->running_var))
-        return td_fail(TD_RUNTIME_ERROR, "batch_norm: running_mean and running_var must be defined in evaluation mode");
+        return td_fail(TD_RUNTIME_ERROR,
+                       "batch_norm: running_mean and running_var must be defined in evaluation mode");
     return TD_OK;
 }
 
 /* statistics[0] becomes 1 / standard deviation, [1] the mean; running ones are updated in training */
-static td_status take_statistics(td_tensor *statistics[2], const td_tensor *x, const forward_args *a, const td_channels *shape)
+static td_status take_statistics(td_tensor *statistics[2], const td_tensor *x, const forward_args *a,
+                                 const td_channels *shape)
 {
     if (!a->training) {
         TD_TRY(running_statistics(statistics, a->running_mean, a->running_var, (td_dtype)x->dtype));
@@ -204,12 +216,14 @@ static td_status forward(td_tensor *out[3], const forward_args *a, const td_chan
 td_status td_op__batch_norm(td_call *call)
 {
     td_channels shape;
-    forward_args a = {TD_TENSOR(0), TD_OPT_TENSOR(1), TD_OPT_TENSOR(2), TD_OPT_TENSOR(3), TD_OPT_TENSOR(4), TD_BOOLEAN(5), TD_FLOAT(6), TD_FLOAT(7)};
+    forward_args a = {TD_TENSOR(0),     TD_OPT_TENSOR(1), TD_OPT_TENSOR(2), TD_OPT_TENSOR(3),
+                      TD_OPT_TENSOR(4), TD_BOOLEAN(5),    TD_FLOAT(6),      TD_FLOAT(7)};
     TD_TRY(shape_of("batch_norm", a.x, &shape));
     TD_TRY(check_forward(&a, shape.channels));
     if (!td_is_meta(a.x)) return forward(call->out, &a, &shape);
     TD_TRY(result_like(&call->out[0], a.x, (td_dtype)a.x->dtype, &shape));
-    for (int k = 1; k < 3; k++) TD_TRY(td_tensor_empty(&call->out[k], td_norm_dtype(a.x), TD_META, 1, &shape.channels));
+    for (int k = 1; k < 3; k++)
+        TD_TRY(td_tensor_empty(&call->out[k], td_norm_dtype(a.x), TD_META, 1, &shape.channels));
     return TD_OK;
 }
 
@@ -228,8 +242,10 @@ static int64_t sums_bytes(const td_channels *shape)
     return 2 * (int64_t)sizeof(double) * (segments > shape->channels ? segments : shape->channels + 1);
 }
 
-/* Sums over the batch, per channel; few channels are summed per segment first, so that there is work to share out. */
-static td_status channel_sums(double **out, const td_tensor *grad, const td_tensor *x, const td_tensor *mean, const td_channels *shape)
+/* Sums over the batch, per channel; few channels are summed per segment first, so that there is work to share
+ * out. */
+static td_status channel_sums(double **out, const td_tensor *grad, const td_tensor *x, const td_tensor *mean,
+                              const td_channels *shape)
 {
     int64_t segments = together(shape) ? 0 : shape->outer * shape->channels, bytes = sums_bytes(shape);
     double *sums = td_alloc(bytes);
@@ -243,8 +259,8 @@ static td_status channel_sums(double **out, const td_tensor *grad, const td_tens
 }
 
 /* dx = grad * [0] + x * [1] + [2] */
-static void mix_numbers(td_tensor *numbers, const double *sums, const td_tensor *mean, const td_tensor *invstd, const td_tensor *weight,
-                        double count)
+static void mix_numbers(td_tensor *numbers, const double *sums, const td_tensor *mean,
+                        const td_tensor *invstd, const td_tensor *weight, double count)
 {
     for (int64_t c = 0; c < mean->numel; c++) {
         double s = td_norm_read(invstd, c), a = s * (weight ? td_norm_read(weight, c) : 1);
@@ -255,21 +271,25 @@ static void mix_numbers(td_tensor *numbers, const double *sums, const td_tensor 
     }
 }
 
-static td_status input_gradient(td_tensor **out, const backward_args *a, const td_tensor *dense[5], const double *sums, const td_channels *shape)
+static td_status input_gradient(td_tensor **out, const backward_args *a, const td_tensor *dense[5],
+                                const double *sums, const td_channels *shape)
 {
     td_tensor *numbers;
     td_dtype compute = (td_dtype)dense[1]->dtype;
     TD_TRY(result_like(out, a->x, compute, shape));
     TD_TRY(td_tensor_empty(&numbers, compute, TD_CPU, 2, (int64_t[]){3, shape->channels}));
-    mix_numbers(numbers, a->training ? sums : NULL, dense[3], dense[4], dense[2], (double)(shape->outer * shape->inner));
+    mix_numbers(numbers, a->training ? sums : NULL, dense[3], dense[4], dense[2],
+                (double)(shape->outer * shape->inner));
     if (dense[1]->numel) td_channel_mix(*out, dense[0], dense[1], numbers, shape);
     td_tensor_free(numbers);
     return td_norm_convert(out, (td_dtype)a->x->dtype);
 }
 
-static td_status parameter_gradients(td_tensor *out[3], const backward_args *a, const td_tensor *invstd, const double *sums, int64_t channels)
+static td_status parameter_gradients(td_tensor *out[3], const backward_args *a, const td_tensor *invstd,
+                                     const double *sums, int64_t channels)
 {
-    td_dtype compute = (td_dtype)invstd->dtype, dtype = (td_dtype)(a->weight ? a->weight->dtype : a->x->dtype);
+    td_dtype compute = (td_dtype)invstd->dtype,
+             dtype = (td_dtype)(a->weight ? a->weight->dtype : a->x->dtype);
     for (int k = 1; k < 3; k++) {
         if (!a->wanted[k]) continue;
         TD_TRY(td_tensor_empty(&out[k], compute, TD_CPU, 1, &channels));
@@ -288,9 +308,11 @@ static td_status backward(td_tensor *out[3], const backward_args *a, const td_ch
     double *sums = NULL;
     td_status status = TD_OK;
     for (int k = 0; k < 5 && status == TD_OK; k++)
-        status = k < 2 ? dense_like(&dense[k], from[k], a->x, compute, shape) : td_norm_dense(&dense[k], from[k], compute);
+        status = k < 2 ? dense_like(&dense[k], from[k], a->x, compute, shape)
+                       : td_norm_dense(&dense[k], from[k], compute);
     if (status == TD_OK) status = channel_sums(&sums, dense[0], dense[1], dense[3], shape);
-    if (status == TD_OK && a->wanted[0]) status = input_gradient(&out[0], a, (const td_tensor **)dense, sums, shape);
+    if (status == TD_OK && a->wanted[0])
+        status = input_gradient(&out[0], a, (const td_tensor **)dense, sums, shape);
     if (status == TD_OK) status = parameter_gradients(out, a, dense[4], sums, shape->channels);
     if (sums) td_free(sums, sums_bytes(shape));
     for (int k = 0; k < 5; k++) td_tensor_free(dense[k]);
@@ -306,19 +328,28 @@ static td_status meta_gradients(td_tensor *out[3], const backward_args *a, const
     return TD_OK;
 }
 
-/* (grad_out, input, weight, running_mean, running_var, save_mean, save_invstd, train, eps, output_mask) -> (dx, dweight, dbias).
- * In evaluation mode the running statistics count if they are given, the saved ones otherwise. */
+/* (grad_out, input, weight, running_mean, running_var, save_mean, save_invstd, train, eps, output_mask) ->
+ * (dx, dweight, dbias). In evaluation mode the running statistics count if they are given, the saved ones
+ * otherwise. */
 td_status td_op_native_batch_norm_backward(td_call *call)
 {
     td_channels shape;
     const int64_t *mask = TD_INTS(9);
     bool training = TD_BOOLEAN(7), running = !training && TD_OPT_TENSOR(3) && TD_OPT_TENSOR(4);
-    backward_args a = {TD_TENSOR(0), TD_TENSOR(1), TD_OPT_TENSOR(2), running ? TD_TENSOR(3) : TD_OPT_TENSOR(5),
-                       running ? TD_TENSOR(4) : TD_OPT_TENSOR(6), training, {mask[0], mask[1], mask[2]}};
+    backward_args a = {TD_TENSOR(0),
+                       TD_TENSOR(1),
+                       TD_OPT_TENSOR(2),
+                       running ? TD_TENSOR(3) : TD_OPT_TENSOR(5),
+                       running ? TD_TENSOR(4) : TD_OPT_TENSOR(6),
+                       training,
+                       {mask[0], mask[1], mask[2]}};
     TD_TRY(shape_of("native_batch_norm_backward", a.x, &shape));
     TD_TRY(td_norm_check_dtypes("native_batch_norm_backward", a.x, a.weight, NULL));
-    if (!td_same_shape(a.grad, a.x)) return td_fail(TD_RUNTIME_ERROR, "native_batch_norm_backward: grad_out and input must have the same shape");
-    if (!a.mean || !a.invstd) return td_fail(TD_RUNTIME_ERROR, "native_batch_norm_backward: statistics are missing");
+    if (!td_same_shape(a.grad, a.x))
+        return td_fail(TD_RUNTIME_ERROR,
+                       "native_batch_norm_backward: grad_out and input must have the same shape");
+    if (!a.mean || !a.invstd)
+        return td_fail(TD_RUNTIME_ERROR, "native_batch_norm_backward: statistics are missing");
     TD_TRY(check_channels("native_batch_norm_backward", "weight", a.weight, shape.channels));
     TD_TRY(check_channels("native_batch_norm_backward", "mean", a.mean, shape.channels));
     TD_TRY(check_channels("native_batch_norm_backward", "invstd", a.invstd, shape.channels));

@@ -1,7 +1,9 @@
-/* class_loss.c - losses of class scores with class numbers as targets: nll_loss, and cross entropy in one piece.
+/* class_loss.c - losses of class scores with class numbers as targets: nll_loss, and cross entropy in one
+ * piece.
  *
- * Scores are [C], [N, C] or [N, C, ...]; targets have that shape without C. Cross entropy keeps two numbers for each target, the
- * largest score and the logarithm of the sum of exponentials below it, and its gradient is written in one pass. */
+ * Scores are [C], [N, C] or [N, C, ...]; targets have that shape without C. Cross entropy keeps two numbers
+ * for each target, the largest score and the logarithm of the sum of exponentials below it, and its gradient
+ * is written in one pass. */
 #include <string.h>
 #include "kernels/loss.h"
 #include "ops/view.h"
@@ -25,28 +27,35 @@ static td_dtype compute_dtype(td_dtype d) { return d == TD_F64 ? TD_F64 : TD_F32
 
 /* ---- checks ---- */
 
-static td_status check_dtypes(const scores *s, const td_tensor *x, const td_tensor *target, const td_tensor *weight)
+static td_status check_dtypes(const scores *s, const td_tensor *x, const td_tensor *target,
+                              const td_tensor *weight)
 {
     td_dtype d = (td_dtype)x->dtype;
     if (!td_is_floating(d) || td_is_float8(d))
-        return td_fail(TD_NOT_IMPLEMENTED, "%s is not implemented for '%s'; it takes floating-point scores", s->op, td_dtypes[d].type_name);
+        return td_fail(TD_NOT_IMPLEMENTED, "%s is not implemented for '%s'; it takes floating-point scores",
+                       s->op, td_dtypes[d].type_name);
     if (target->dtype != TD_I64 && target->dtype != TD_U8)
-        return td_fail(TD_RUNTIME_ERROR, "%s: expected targets of scalar type Long (int64) or Byte but found %s", s->op,
+        return td_fail(TD_RUNTIME_ERROR,
+                       "%s: expected targets of scalar type Long (int64) or Byte but found %s", s->op,
                        td_dtypes[target->dtype].type_name);
     if (weight && weight->dtype != x->dtype)
-        return td_fail(TD_RUNTIME_ERROR, "%s: expected weights of scalar type %s but found %s", s->op, td_dtypes[d].type_name,
-                       td_dtypes[weight->dtype].type_name);
+        return td_fail(TD_RUNTIME_ERROR, "%s: expected weights of scalar type %s but found %s", s->op,
+                       td_dtypes[d].type_name, td_dtypes[weight->dtype].type_name);
     if (weight && (weight->ndim != 1 || weight->numel != s->classes))
-        return td_fail(TD_RUNTIME_ERROR, "%s: weight tensor should be defined either for all %lld classes or no classes, but got %lld weights",
-                       s->op, (long long)s->classes, (long long)weight->numel);
+        return td_fail(
+            TD_RUNTIME_ERROR,
+            "%s: weights are for all %lld classes or for none, but got %lld weights",
+            s->op, (long long)s->classes, (long long)weight->numel);
     return TD_OK;
 }
 
 static td_status bad_target(const scores *s, td_status kind, const td_tensor *x, const td_tensor *target)
 {
     char a[TD_SHAPE_TEXT], b[TD_SHAPE_TEXT];
-    return td_fail(kind, "%s: Expected the target to have the input's size without its classes, got input %s and target %s", s->op,
-                   td_shape_text(x->ndim, x->sizes, a), td_shape_text(target->ndim, target->sizes, b));
+    return td_fail(
+        kind,
+        "%s: Expected the target to have the input's size without its classes, got input %s and target %s",
+        s->op, td_shape_text(x->ndim, x->sizes, a), td_shape_text(target->ndim, target->sizes, b));
 }
 
 static td_status check_shapes(scores *s, const td_tensor *x, const td_tensor *target)
@@ -60,7 +69,8 @@ static td_status check_shapes(scores *s, const td_tensor *x, const td_tensor *ta
     s->samples = x->sizes[0];
     s->classes = x->sizes[1];
     if (target->ndim == 0 || target->sizes[0] != s->samples)
-        return td_fail(TD_VALUE_ERROR, "%s: Expected input batch_size (%lld) to match target batch_size (%lld).", s->op,
+        return td_fail(TD_VALUE_ERROR,
+                       "%s: Expected input batch_size (%lld) to match target batch_size (%lld).", s->op,
                        (long long)s->samples, (long long)(target->ndim ? target->sizes[0] : 0));
     if (target->ndim != x->ndim - 1) return bad_target(s, TD_RUNTIME_ERROR, x, target);
     for (int d = 2; d < x->ndim; d++) {
@@ -92,7 +102,8 @@ static td_status check(scores *s, const td_tensor *x, const td_tensor *target, c
 {
     s->dtype = (td_dtype)x->dtype;
     if (s->reduction < 0 || s->reduction > 2)
-        return td_fail(TD_VALUE_ERROR, "%s: %lld is not a reduction; expected 0 (none), 1 (mean) or 2 (sum)", s->op, (long long)s->reduction);
+        return td_fail(TD_VALUE_ERROR, "%s: %lld is not a reduction; expected 0 (none), 1 (mean) or 2 (sum)",
+                       s->op, (long long)s->reduction);
     TD_TRY(check_shapes(s, x, target));
     return check_dtypes(s, x, target, weight);
 }
@@ -176,9 +187,11 @@ static void pick_chunks(void *context, int64_t begin, int64_t end)
 static td_status pick(const picking *p, partial *sum)
 {
     picking job = *p;
-    int64_t n = count_of(p->s), chunks = n / CHUNK + (n % CHUNK != 0), bytes = (chunks + 1) * (int64_t)sizeof(partial);
+    int64_t n = count_of(p->s), chunks = n / CHUNK + (n % CHUNK != 0),
+            bytes = (chunks + 1) * (int64_t)sizeof(partial);
     *sum = (partial){0, 0, -1};
-    if (!(job.partials = td_alloc(bytes))) return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of partial sums", (long long)bytes);
+    if (!(job.partials = td_alloc(bytes)))
+        return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of partial sums", (long long)bytes);
     td_parallel(chunks, 1, pick_chunks, &job);
     for (int64_t c = 0; c < chunks; c++) {
         sum->loss += job.partials[c].loss;
@@ -205,19 +218,26 @@ static td_status reduce(td_tensor **out, td_tensor **total, const picking *p, co
     const scores *s = p->s;
     picking job = *p;
     bool scalar = target->ndim == 0 || (s->x->ndim == 1 && s->reduction);
-    if (s->reduction == 0) TD_TRY(td_tensor_empty(&job.each, (td_dtype)s->x->dtype, TD_CPU, scalar ? 0 : target->ndim, target->sizes));
+    if (s->reduction == 0)
+        TD_TRY(td_tensor_empty(&job.each, (td_dtype)s->x->dtype, TD_CPU, scalar ? 0 : target->ndim,
+                               target->sizes));
     td_status status = pick(&job, &sum);
     if (status == TD_OK && job.each) status = td_cast(out, job.each, s->dtype);
     td_tensor_free(job.each);
-    if (status == TD_OK && s->reduction) status = number_result(out, s->reduction == 1 ? sum.loss / sum.weight : sum.loss, s->dtype);
-    return status == TD_OK ? number_result(total, s->reduction ? sum.weight : 0, s->dtype == TD_F64 ? TD_F64 : s->dtype) : status;
+    if (status == TD_OK && s->reduction)
+        status = number_result(out, s->reduction == 1 ? sum.loss / sum.weight : sum.loss, s->dtype);
+    return status == TD_OK
+               ? number_result(total, s->reduction ? sum.weight : 0, s->dtype == TD_F64 ? TD_F64 : s->dtype)
+               : status;
 }
 
 static td_status meta_results(td_call *call, const scores *s, const td_tensor *target, int count)
 {
     bool none = s->reduction == 0;
     TD_TRY(td_tensor_empty(&call->out[0], s->dtype, TD_META, none ? target->ndim : 0, target->sizes));
-    if (count == 3) TD_TRY(td_tensor_empty(&call->out[1], compute_dtype(s->dtype), TD_META, 2, (int64_t[]){2, count_of(s)}));
+    if (count == 3)
+        TD_TRY(
+            td_tensor_empty(&call->out[1], compute_dtype(s->dtype), TD_META, 2, (int64_t[]){2, count_of(s)}));
     return td_tensor_empty(&call->out[count - 1], s->dtype, TD_META, 0, NULL);
 }
 
@@ -237,14 +257,16 @@ td_status td_op_nll_loss_forward(td_call *call)
     return status;
 }
 
-/* The factor of every target's gradient: the incoming gradient times its weight, by the total for a mean; 0 if ignored. */
+/* The factor of every target's gradient: the incoming gradient times its weight, by the total for a mean; 0
+ * if ignored. */
 static td_status scales(td_tensor **out, const scores *s, const td_tensor *grad, const td_tensor *total)
 {
     td_tensor *g, *made;
     int64_t n = count_of(s);
     const int64_t *targets = td_data(s->target);
     if (grad->numel != (s->reduction ? 1 : n))
-        return td_fail(TD_RUNTIME_ERROR, "%s: expected a gradient of %lld elements, got %lld", s->op, (long long)(s->reduction ? 1 : n), (long long)grad->numel);
+        return td_fail(TD_RUNTIME_ERROR, "%s: expected a gradient of %lld elements, got %lld", s->op,
+                       (long long)(s->reduction ? 1 : n), (long long)grad->numel);
     TD_TRY(dense(&g, grad, (td_dtype)s->x->dtype));
     td_scalar sum = td_scalar_load((td_dtype)total->dtype, td_data(total));
     double factor = s->reduction == 1 ? 1 / sum.re : 1;
@@ -253,7 +275,8 @@ static td_status scales(td_tensor **out, const scores *s, const td_tensor *grad,
         bool used = targets[i] != s->ignore;
         if (used && !is_class(s, targets[i])) {
             td_tensor_free(made);
-            status = td_fail(TD_INDEX_ERROR, "%s: Target %lld is out of bounds: there are %lld classes", s->op, (long long)targets[i], (long long)s->classes);
+            status = td_fail(TD_INDEX_ERROR, "%s: Target %lld is out of bounds: there are %lld classes",
+                             s->op, (long long)targets[i], (long long)s->classes);
             break;
         }
         double w = used && s->weight ? read_number(s->weight, targets[i]) : 1;
@@ -321,7 +344,8 @@ static void class_rows(void *context, int64_t begin, int64_t end)
     const class_job *j = context;
     int64_t n = j->s->classes, at = begin * n * j->itemsize, stat = begin * j->itemsize;
     if (j->scale)
-        j->kernel->rows_gradient(j->out + at, j->x + at, j->top + stat, j->log + stat, j->scale + stat, end - begin, n);
+        j->kernel->rows_gradient(j->out + at, j->x + at, j->top + stat, j->log + stat, j->scale + stat,
+                                 end - begin, n);
     else
         j->kernel->rows(j->top + stat, j->log + stat, j->x + at, end - begin, n);
 }
@@ -331,10 +355,13 @@ static void class_strips(void *context, int64_t begin, int64_t end)
     const class_job *j = context;
     int64_t n = j->s->classes, inner = j->s->inner;
     for (int64_t i = begin; i < end; i++) {
-        int64_t sample = i / j->strips, first = i % j->strips * TD_CLASS_STRIP, m = inner - first < TD_CLASS_STRIP ? inner - first : TD_CLASS_STRIP;
-        int64_t at = (sample * n * inner + first) * j->itemsize, stat = (sample * inner + first) * j->itemsize;
+        int64_t sample = i / j->strips, first = i % j->strips * TD_CLASS_STRIP,
+                m = inner - first < TD_CLASS_STRIP ? inner - first : TD_CLASS_STRIP;
+        int64_t at = (sample * n * inner + first) * j->itemsize,
+                stat = (sample * inner + first) * j->itemsize;
         if (j->scale)
-            j->kernel->cols_gradient(j->out + at, j->x + at, j->top + stat, j->log + stat, j->scale + stat, n, inner, m);
+            j->kernel->cols_gradient(j->out + at, j->x + at, j->top + stat, j->log + stat, j->scale + stat, n,
+                                     inner, m);
         else
             j->kernel->cols(j->top + stat, j->log + stat, j->x + at, n, inner, m);
     }
@@ -343,10 +370,17 @@ static void class_strips(void *context, int64_t begin, int64_t end)
 static void run_classes(const scores *s, const td_tensor *statistics, const td_tensor *scale, td_tensor *out)
 {
     int64_t itemsize = td_itemsize((td_dtype)s->x->dtype), n = count_of(s);
-    class_job j = {&TD_PICK(td_loss_kernels)->classes[s->x->dtype == TD_F64], s, out ? td_data(out) : NULL, td_data(statistics),
-                   (char *)td_data(statistics) + n * itemsize, td_data(s->x), scale ? td_data(scale) : NULL, itemsize,
+    class_job j = {&TD_PICK(td_loss_kernels)->classes[s->x->dtype == TD_F64],
+                   s,
+                   out ? td_data(out) : NULL,
+                   td_data(statistics),
+                   (char *)td_data(statistics) + n * itemsize,
+                   td_data(s->x),
+                   scale ? td_data(scale) : NULL,
+                   itemsize,
                    (s->inner + TD_CLASS_STRIP - 1) / TD_CLASS_STRIP};
-    int64_t unit = s->classes * (s->inner == 1 ? 1 : s->inner / (j.strips ? j.strips : 1) + 1), grain = 8192 / (unit + 1);
+    int64_t unit = s->classes * (s->inner == 1 ? 1 : s->inner / (j.strips ? j.strips : 1) + 1),
+            grain = 8192 / (unit + 1);
     if (n == 0) return;
     void *token = td_heavy_begin((double)n * (double)s->classes * EXP_NS);
     if (s->inner == 1)
@@ -364,7 +398,8 @@ td_status td_op__cross_entropy(td_call *call)
     TD_TRY(check(&s, TD_TENSOR(0), target, TD_OPT_TENSOR(2)));
     if (td_is_meta(TD_TENSOR(0))) return meta_results(call, &s, target, 3);
     TD_TRY(take(&s, TD_TENSOR(0), target, TD_OPT_TENSOR(2)));
-    td_status status = td_tensor_empty(&call->out[1], (td_dtype)s.x->dtype, TD_CPU, 2, (int64_t[]){2, count_of(&s)});
+    td_status status = td_tensor_empty(&call->out[1], (td_dtype)s.x->dtype, TD_CPU, 2,
+                                       (int64_t[]){2, count_of(&s)});
     if (status == TD_OK) {
         run_classes(&s, call->out[1], NULL, NULL);
         picking p = {.s = &s, .statistics = call->out[1]};
@@ -382,13 +417,16 @@ td_status td_op__cross_entropy_backward(td_call *call)
     td_tensor *scale, *statistics = NULL;
     TD_TRY(check(&s, x, TD_TENSOR(2), TD_OPT_TENSOR(3)));
     if (TD_TENSOR(6)->numel != 2 * count_of(&s))
-        return td_fail(TD_RUNTIME_ERROR, "cross_entropy_backward: expected two statistics for each of %lld targets", (long long)count_of(&s));
+        return td_fail(TD_RUNTIME_ERROR,
+                       "cross_entropy_backward: expected two statistics for each of %lld targets",
+                       (long long)count_of(&s));
     if (td_is_meta(x)) return td_tensor_empty(&call->out[0], s.dtype, TD_META, x->ndim, x->sizes);
     TD_TRY(take(&s, x, TD_TENSOR(2), TD_OPT_TENSOR(3)));
     td_status status = scales(&scale, &s, TD_TENSOR(0), TD_TENSOR(7));
     if (status == TD_OK) {
         status = dense(&statistics, TD_TENSOR(6), (td_dtype)s.x->dtype);
-        if (status == TD_OK) status = td_tensor_empty(&call->out[0], (td_dtype)s.x->dtype, TD_CPU, x->ndim, x->sizes);
+        if (status == TD_OK)
+            status = td_tensor_empty(&call->out[0], (td_dtype)s.x->dtype, TD_CPU, x->ndim, x->sizes);
         if (status == TD_OK) {
             run_classes(&s, statistics, scale, call->out[0]);
             subtract_at_targets(call->out[0], &s, scale);

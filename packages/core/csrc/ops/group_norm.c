@@ -15,21 +15,30 @@ static td_channels segments(const groups *g)
     return (td_channels){g->samples, g->channels, g->inner, g->samples * g->channels, false};
 }
 
-static td_status check(const char *op, const td_tensor *x, const td_tensor *weight, const td_tensor *bias, const groups *g)
+static td_status check(const char *op, const td_tensor *x, const td_tensor *weight, const td_tensor *bias,
+                       const groups *g)
 {
     int64_t expected;
     TD_TRY(td_norm_check_dtypes(op, x, weight, bias));
     if (g->count < 1 || g->channels % g->count)
-        return td_fail(TD_RUNTIME_ERROR, "%s: expected the number of channels to be divisible by num_groups, got %lld channels and "
-                       "num_groups=%lld", op, (long long)g->channels, (long long)g->count);
-    if (td_mul_overflows(g->samples, g->channels, &expected) || td_mul_overflows(expected, g->inner, &expected) || expected != x->numel)
-        return td_fail(TD_RUNTIME_ERROR, "%s: %lld samples of %lld channels and %lld positions do not make an input of %lld elements", op,
-                       (long long)g->samples, (long long)g->channels, (long long)g->inner, (long long)x->numel);
+        return td_fail(
+            TD_RUNTIME_ERROR,
+            "%s: expected the number of channels to be divisible by num_groups, got %lld channels and "
+            "num_groups=%lld",
+            op, (long long)g->channels, (long long)g->count);
+    if (td_mul_overflows(g->samples, g->channels, &expected) ||
+        td_mul_overflows(expected, g->inner, &expected) || expected != x->numel)
+        return td_fail(
+            TD_RUNTIME_ERROR,
+            "%s: %lld samples of %lld channels and %lld positions do not make an input of %lld elements", op,
+            (long long)g->samples, (long long)g->channels, (long long)g->inner, (long long)x->numel);
     for (int k = 0; k < 2; k++) {
         const td_tensor *p = k ? bias : weight;
         if (p && (p->ndim != 1 || p->numel != g->channels))
-            return td_fail(TD_RUNTIME_ERROR, "%s: expected %s to be a vector of size equal to the number of channels %lld, got %lld elements",
-                           op, k ? "bias" : "weight", (long long)g->channels, (long long)p->numel);
+            return td_fail(
+                TD_RUNTIME_ERROR,
+                "%s: expected %s to be a vector with an element for each of %lld channels, got %lld elements",
+                op, k ? "bias" : "weight", (long long)g->channels, (long long)p->numel);
     }
     return TD_OK;
 }
@@ -40,17 +49,23 @@ static td_status statistics_of(td_tensor *out[2], const td_tensor *x, const grou
     td_tensor *view;
     int64_t n = row_length(g), sizes[3] = {g->samples, g->count, n}, strides[3] = {g->count * n, n, 1};
     TD_TRY(td_tensor_view(&view, x, 3, sizes, strides, x->offset));
-    td_reduce_spec spec = {"group_norm", TD_MOMENTS, {0}, 4, false, true, NAN, {(td_dtype)x->dtype, (td_dtype)x->dtype}};
+    td_reduce_spec spec = {"group_norm", TD_MOMENTS, {0}, 4,
+                           false,        true,       NAN, {(td_dtype)x->dtype, (td_dtype)x->dtype}};
     td_status status = td_reduce(out, 3, view, &spec);
     td_tensor_free(view);
     if (status == TD_OK)
-        for (int64_t r = 0; r < rows(g); r++) td_norm_write(out[0], r, 1 / sqrt(td_norm_read(out[0], r) + eps));
+        for (int64_t r = 0; r < rows(g); r++)
+            td_norm_write(out[0], r, 1 / sqrt(td_norm_read(out[0], r) + eps));
     return status;
 }
 
-static double read_or(const td_tensor *t, int64_t i, double otherwise) { return t ? td_norm_read(t, i) : otherwise; }
+static double read_or(const td_tensor *t, int64_t i, double otherwise)
+{
+    return t ? td_norm_read(t, i) : otherwise;
+}
 
-static void scale_numbers(td_tensor *numbers, td_tensor *const statistics[2], const td_tensor *w, const td_tensor *b, const groups *g)
+static void scale_numbers(td_tensor *numbers, td_tensor *const statistics[2], const td_tensor *w,
+                          const td_tensor *b, const groups *g)
 {
     int64_t each = g->channels / g->count;
     for (int64_t s = 0; s < g->samples * g->channels; s++) {
@@ -61,7 +76,8 @@ static void scale_numbers(td_tensor *numbers, td_tensor *const statistics[2], co
     }
 }
 
-static td_status forward(td_tensor *out[3], const td_tensor *self, const td_tensor *weight, const td_tensor *bias, const groups *g, double eps)
+static td_status forward(td_tensor *out[3], const td_tensor *self, const td_tensor *weight,
+                         const td_tensor *bias, const groups *g, double eps)
 {
     td_dtype compute = td_norm_dtype(self), dtype = (td_dtype)self->dtype;
     td_tensor *x, *w = NULL, *b = NULL, *numbers = NULL, *statistics[2] = {NULL, NULL};
@@ -70,7 +86,8 @@ static td_status forward(td_tensor *out[3], const td_tensor *self, const td_tens
     td_status status = td_norm_dense(&w, weight, compute);
     if (status == TD_OK) status = td_norm_dense(&b, bias, compute);
     if (status == TD_OK) status = statistics_of(statistics, x, g, eps);
-    if (status == TD_OK) status = td_tensor_empty(&numbers, compute, TD_CPU, 2, (int64_t[]){2, g->samples * g->channels});
+    if (status == TD_OK)
+        status = td_tensor_empty(&numbers, compute, TD_CPU, 2, (int64_t[]){2, g->samples * g->channels});
     if (status == TD_OK) status = td_tensor_empty(&out[0], compute, TD_CPU, self->ndim, self->sizes);
     if (status == TD_OK && x->numel) {
         scale_numbers(numbers, statistics, w, b, g);
@@ -94,7 +111,9 @@ td_status td_op_native_group_norm(td_call *call)
     TD_TRY(check("group_norm", x, w, b, &g));
     if (!td_is_meta(x)) return forward(call->out, x, w, b, &g, TD_FLOAT(7));
     TD_TRY(td_tensor_empty(&call->out[0], (td_dtype)x->dtype, TD_META, x->ndim, x->sizes));
-    for (int k = 1; k < 3; k++) TD_TRY(td_tensor_empty(&call->out[k], (td_dtype)x->dtype, TD_META, 2, (int64_t[]){g.samples, g.count}));
+    for (int k = 1; k < 3; k++)
+        TD_TRY(
+            td_tensor_empty(&call->out[k], (td_dtype)x->dtype, TD_META, 2, (int64_t[]){g.samples, g.count}));
     return TD_OK;
 }
 
@@ -103,7 +122,7 @@ td_status td_op_native_group_norm(td_call *call)
 typedef struct backward_work {
     const groups *g;
     td_tensor *grad, *x, *mean, *rstd, *weight; /* dense, in the computing dtype */
-    td_tensor *numbers;                         /* three rows, a column for every segment; row 0 holds means at first */
+    td_tensor *numbers; /* three rows, a column for every segment; row 0 holds means at first */
     double *sums;
 } backward_work;
 
@@ -141,7 +160,8 @@ static void parameter_gradient(td_tensor *out, const backward_work *k, int which
     }
 }
 
-static td_status make_gradients(td_tensor *out[3], const td_tensor *x, const int64_t *mask, int64_t channels, td_dtype dtype)
+static td_status make_gradients(td_tensor *out[3], const td_tensor *x, const int64_t *mask, int64_t channels,
+                                td_dtype dtype)
 {
     td_device device = (td_device)x->device;
     if (mask[0]) TD_TRY(td_tensor_empty(&out[0], dtype, device, x->ndim, x->sizes));
@@ -155,7 +175,8 @@ static td_status compute_gradients(td_tensor *out[3], backward_work *k, const in
     td_channels shape = segments(k->g);
     int64_t n = k->g->samples * k->g->channels, each = k->g->channels / k->g->count;
     TD_TRY(td_tensor_empty(&k->numbers, (td_dtype)k->x->dtype, TD_CPU, 2, (int64_t[]){3, n}));
-    if (!(k->sums = td_alloc((n + 1) * 16))) return td_fail(TD_MEMORY_ERROR, "no memory for %lld sums", (long long)n);
+    if (!(k->sums = td_alloc((n + 1) * 16)))
+        return td_fail(TD_MEMORY_ERROR, "no memory for %lld sums", (long long)n);
     for (int64_t s = 0; s < n; s++) td_numbers_set(k->numbers, 0, s, td_norm_read(k->mean, s / each));
     TD_TRY(td_channel_sums(k->sums, k->grad, k->x, k->numbers, &shape, false));
     for (int i = 1; i < 3; i++)
@@ -175,9 +196,12 @@ td_status td_op_native_group_norm_backward(td_call *call)
     groups g = {TD_INT(5), TD_INT(6), TD_INT(7), TD_INT(8)};
     td_dtype compute = td_norm_dtype(x), dtype = (td_dtype)x->dtype;
     TD_TRY(check("native_group_norm_backward", x, weight, NULL, &g));
-    if (!td_same_shape(grad, x)) return td_fail(TD_RUNTIME_ERROR, "native_group_norm_backward: grad_out and input must have the same shape");
+    if (!td_same_shape(grad, x))
+        return td_fail(TD_RUNTIME_ERROR,
+                       "native_group_norm_backward: grad_out and input must have the same shape");
     if (TD_TENSOR(2)->numel != rows(&g) || TD_TENSOR(3)->numel != rows(&g))
-        return td_fail(TD_RUNTIME_ERROR, "native_group_norm_backward: expected %lld numbers of statistics", (long long)rows(&g));
+        return td_fail(TD_RUNTIME_ERROR, "native_group_norm_backward: expected %lld numbers of statistics",
+                       (long long)rows(&g));
     TD_TRY(make_gradients(call->out, x, mask, g.channels, td_is_meta(x) ? dtype : compute));
     if (td_is_meta(x)) return TD_OK;
     backward_work k = {.g = &g};
@@ -190,6 +214,7 @@ td_status td_op_native_group_norm_backward(td_call *call)
     if (k.sums) td_free(k.sums, (g.samples * g.channels + 1) * 16);
     td_tensor *made[] = {k.grad, k.x, k.mean, k.rstd, k.weight, k.numbers};
     for (int i = 0; i < 6; i++) td_tensor_free(made[i]);
-    for (int i = 0; i < 3 && status == TD_OK; i++) status = td_norm_convert(&call->out[i], i && weight ? (td_dtype)weight->dtype : dtype);
+    for (int i = 0; i < 3 && status == TD_OK; i++)
+        status = td_norm_convert(&call->out[i], i && weight ? (td_dtype)weight->dtype : dtype);
     return status;
 }

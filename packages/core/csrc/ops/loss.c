@@ -1,6 +1,7 @@
-/* loss.c - losses between pairs of elements: squared, absolute, smooth, Huber, soft margin and binary cross entropy.
- * Arguments of every forward: (self, target, reduction[, parameter]); of every backward: (grad_output, self, target,
- * reduction[, parameter]). Reductions: 0 none, 1 mean, 2 sum. A reduced loss never writes the single losses. */
+/* loss.c - losses between pairs of elements: squared, absolute, smooth, Huber, soft margin and binary cross
+ * entropy. Arguments of every forward: (self, target, reduction[, parameter]); of every backward:
+ * (grad_output, self, target, reduction[, parameter]). Reductions: 0 none, 1 mean, 2 sum. A reduced loss
+ * never writes the single losses. */
 #include "kernels/loss.h"
 #include <math.h>
 #include "ops/promotion.h"
@@ -9,7 +10,8 @@
 #include "runtime/cpu.h"
 #include "runtime/pool.h"
 
-#define CHUNK 32768 /* elements of one partial sum: fixed, so that sums do not depend on the number of threads */
+#define CHUNK \
+    32768 /* elements of one partial sum: fixed, so that sums do not depend on the number of threads */
 #define ELEMENT_NS 1.0
 
 typedef struct pair {
@@ -25,11 +27,14 @@ typedef struct pair {
 static td_status check_reduction(const char *op, int64_t reduction)
 {
     if (reduction >= 0 && reduction <= 2) return TD_OK;
-    return td_fail(TD_VALUE_ERROR, "%s: %lld is not a reduction; expected 0 (none), 1 (mean) or 2 (sum)", op, (long long)reduction);
+    return td_fail(TD_VALUE_ERROR, "%s: %lld is not a reduction; expected 0 (none), 1 (mean) or 2 (sum)", op,
+                   (long long)reduction);
 }
 
-/* x as `dtype` in the given shape; row-major unless it already is dense in an order of its own that `keep` allows */
-static td_status shaped(td_tensor **out, const td_tensor *x, td_dtype dtype, int ndim, const int64_t *sizes, bool keep)
+/* x as `dtype` in the given shape; row-major unless it already is dense in an order of its own that `keep`
+ * allows */
+static td_status shaped(td_tensor **out, const td_tensor *x, td_dtype dtype, int ndim, const int64_t *sizes,
+                        bool keep)
 {
     td_tensor *cast, *expanded;
     TD_TRY(td_cast(&cast, x, dtype));
@@ -58,7 +63,8 @@ static td_status common_dtype(pair *p, const td_tensor *x, const td_tensor *t)
 {
     TD_TRY(td_result_type(2, (td_tensor *const[]){(td_tensor *)x, (td_tensor *)t}, &p->dtype));
     if (td_is_floating(p->dtype) && !td_is_float8(p->dtype)) return TD_OK;
-    return td_fail(TD_NOT_IMPLEMENTED, "%s is not implemented for '%s'; it takes floating-point tensors", p->op, td_dtypes[p->dtype].type_name);
+    return td_fail(TD_NOT_IMPLEMENTED, "%s is not implemented for '%s'; it takes floating-point tensors",
+                   p->op, td_dtypes[p->dtype].type_name);
 }
 
 static td_status prepare(pair *p, const td_tensor *x, const td_tensor *t)
@@ -104,8 +110,11 @@ typedef struct job {
 
 static job job_of(const pair *p)
 {
-    return (job){.p = p, .kernel = &TD_PICK(td_loss_kernels)->pair[p->kind][p->x->dtype == TD_F64], .x = td_data(p->x),
-                 .t = td_data(p->t), .itemsize = td_itemsize((td_dtype)p->x->dtype)};
+    return (job){.p = p,
+                 .kernel = &TD_PICK(td_loss_kernels)->pair[p->kind][p->x->dtype == TD_F64],
+                 .x = td_data(p->x),
+                 .t = td_data(p->t),
+                 .itemsize = td_itemsize((td_dtype)p->x->dtype)};
 }
 
 static int64_t run(job *j, td_range_fn fn)
@@ -146,7 +155,8 @@ static void gradient_chunk(void *context, int64_t begin, int64_t end)
     const job *j = context;
     for (int64_t c = begin; c < end; c++) {
         int64_t at = c * CHUNK * j->itemsize;
-        j->kernel->gradient(j->out + at, j->g + j->g_step * at, j->g_step, j->scale, j->x + at, j->t + at, length_of(j, c), j->p->parameter);
+        j->kernel->gradient(j->out + at, j->g + j->g_step * at, j->g_step, j->scale, j->x + at, j->t + at,
+                            length_of(j, c), j->p->parameter);
     }
 }
 
@@ -156,7 +166,8 @@ static td_status total(const pair *p, double *out)
     int64_t n = p->x->numel, bytes = (n / CHUNK + 1) * (int64_t)sizeof(double);
     *out = 0;
     if (n == 0) return TD_OK;
-    if (!(j.partial = td_alloc(bytes))) return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of partial sums", (long long)bytes);
+    if (!(j.partial = td_alloc(bytes)))
+        return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of partial sums", (long long)bytes);
     int64_t chunks = run(&j, sum_chunk);
     for (int64_t c = 0; c < chunks; c++) *out += j.partial[c];
     td_free(j.partial, bytes);
@@ -189,7 +200,8 @@ static td_status forward(td_call *call, const char *op, td_pair_kind kind, doubl
 {
     pair p = {op, kind, parameter, NULL, NULL, TD_F32};
     TD_TRY(check_reduction(op, TD_INT(2)));
-    if (td_is_meta(TD_TENSOR(0))) return prepare_meta(&p, &call->out[0], TD_TENSOR(0), TD_TENSOR(1), TD_INT(2) != 0);
+    if (td_is_meta(TD_TENSOR(0)))
+        return prepare_meta(&p, &call->out[0], TD_TENSOR(0), TD_TENSOR(1), TD_INT(2) != 0);
     TD_TRY(prepare(&p, TD_TENSOR(0), TD_TENSOR(1)));
     td_status status = compute(&call->out[0], &p, TD_INT(2));
     release(&p);
@@ -199,10 +211,14 @@ static td_status forward(td_call *call, const char *op, td_pair_kind kind, doubl
 static td_status gradient(td_tensor **out, const pair *p, const td_tensor *grad, int64_t reduction)
 {
     td_tensor *g, *made;
-    bool one = reduction != 0 || grad->numel == 1, same = td_same_shape(grad, p->x) && same_strides(grad, p->x);
+    bool one = reduction != 0 || grad->numel == 1,
+         same = td_same_shape(grad, p->x) && same_strides(grad, p->x);
     td_dtype compute = (td_dtype)p->x->dtype;
-    if (one && grad->numel != 1) return td_fail(TD_RUNTIME_ERROR, "%s: the gradient of a reduced loss has one element, got %lld", p->op, (long long)grad->numel);
-    if (!one && !same && !td_is_contiguous(p->x)) return td_fail(TD_RUNTIME_ERROR, "%s: operands differ in memory order", p->op);
+    if (one && grad->numel != 1)
+        return td_fail(TD_RUNTIME_ERROR, "%s: the gradient of a reduced loss has one element, got %lld",
+                       p->op, (long long)grad->numel);
+    if (!one && !same && !td_is_contiguous(p->x))
+        return td_fail(TD_RUNTIME_ERROR, "%s: operands differ in memory order", p->op);
     TD_TRY(one ? td_cast(&g, grad, compute) : shaped(&g, grad, compute, p->x->ndim, p->x->sizes, same));
     td_status status = td_tensor_empty_like(&made, p->x, compute);
     if (status == TD_OK) {
@@ -226,7 +242,8 @@ static td_status backward(td_call *call, const char *op, td_pair_kind kind, doub
     if (td_is_meta(x)) return prepare_meta(&p, &call->out[0], x, t, false);
     TD_TRY(prepare(&p, x, t));
     td_status status = TD_OK;
-    if (TD_INT(3) == 0 && !td_is_contiguous(p.x) && !same_strides(grad, p.x)) { /* three orders: all to row-major */
+    if (TD_INT(3) == 0 && !td_is_contiguous(p.x) &&
+        !same_strides(grad, p.x)) { /* three orders: all to row-major */
         td_tensor *dense[2] = {NULL, NULL};
         status = td_contiguous(&dense[0], p.x);
         if (status == TD_OK) status = td_contiguous(&dense[1], p.t);
@@ -241,8 +258,8 @@ static td_status backward(td_call *call, const char *op, td_pair_kind kind, doub
 
 /* ---- the operators ---- */
 
-#define PLAIN(name, kind)                                                                                          \
-    td_status td_op_##name(td_call *call) { return forward(call, #name, kind, 0); }                                \
+#define PLAIN(name, kind)                                                           \
+    td_status td_op_##name(td_call *call) { return forward(call, #name, kind, 0); } \
     td_status td_op_##name##_backward(td_call *call) { return backward(call, #name "_backward", kind, 0); }
 PLAIN(mse_loss, TD_MSE)
 PLAIN(_l1_loss, TD_L1)
@@ -252,18 +269,28 @@ PLAIN(_binary_cross_entropy_with_logits, TD_BCE_LOGITS)
 td_status td_op_smooth_l1_loss(td_call *call)
 {
     double beta = TD_FLOAT(3);
-    if (!(beta >= 0)) return td_fail(TD_RUNTIME_ERROR, "smooth_l1_loss does not support negative values for beta, got %g", beta);
+    if (!(beta >= 0))
+        return td_fail(TD_RUNTIME_ERROR, "smooth_l1_loss does not support negative values for beta, got %g",
+                       beta);
     return forward(call, "smooth_l1_loss", TD_SMOOTH_L1, beta);
 }
-td_status td_op_smooth_l1_loss_backward(td_call *call) { return backward(call, "smooth_l1_loss_backward", TD_SMOOTH_L1, TD_FLOAT(4)); }
+td_status td_op_smooth_l1_loss_backward(td_call *call)
+{
+    return backward(call, "smooth_l1_loss_backward", TD_SMOOTH_L1, TD_FLOAT(4));
+}
 
 td_status td_op_huber_loss(td_call *call)
 {
     double delta = TD_FLOAT(3);
-    if (!(delta > 0)) return td_fail(TD_RUNTIME_ERROR, "huber_loss does not support non-positive values for delta, got %g", delta);
+    if (!(delta > 0))
+        return td_fail(TD_RUNTIME_ERROR, "huber_loss does not support non-positive values for delta, got %g",
+                       delta);
     return forward(call, "huber_loss", TD_HUBER, delta);
 }
-td_status td_op_huber_loss_backward(td_call *call) { return backward(call, "huber_loss_backward", TD_HUBER, TD_FLOAT(4)); }
+td_status td_op_huber_loss_backward(td_call *call)
+{
+    return backward(call, "huber_loss_backward", TD_HUBER, TD_FLOAT(4));
+}
 
 /* Probabilities lie in [0, 1]; a NaN is let through. */
 static td_status check_probabilities(const td_tensor *x)
@@ -278,9 +305,11 @@ static td_status check_probabilities(const td_tensor *x)
     td_tensor_free(cast);
     if (status != TD_OK) return status;
     if (dtype == TD_F64)
-        for (int64_t i = 0; i < dense->numel; i++) bad |= (((const double *)td_data(dense))[i] < 0) | (((const double *)td_data(dense))[i] > 1);
+        for (int64_t i = 0; i < dense->numel; i++)
+            bad |= (((const double *)td_data(dense))[i] < 0) | (((const double *)td_data(dense))[i] > 1);
     else
-        for (int64_t i = 0; i < dense->numel; i++) bad |= (((const float *)td_data(dense))[i] < 0) | (((const float *)td_data(dense))[i] > 1);
+        for (int64_t i = 0; i < dense->numel; i++)
+            bad |= (((const float *)td_data(dense))[i] < 0) | (((const float *)td_data(dense))[i] > 1);
     td_tensor_free(dense);
     return bad ? td_fail(TD_RUNTIME_ERROR, "all elements of input should be between 0 and 1") : TD_OK;
 }
@@ -288,8 +317,12 @@ static td_status check_probabilities(const td_tensor *x)
 td_status td_op__binary_cross_entropy(td_call *call)
 {
     if (!td_is_floating((td_dtype)TD_TENSOR(0)->dtype))
-        return td_fail(TD_NOT_IMPLEMENTED, "binary_cross_entropy is not implemented for '%s'", td_dtypes[TD_TENSOR(0)->dtype].type_name);
+        return td_fail(TD_NOT_IMPLEMENTED, "binary_cross_entropy is not implemented for '%s'",
+                       td_dtypes[TD_TENSOR(0)->dtype].type_name);
     TD_TRY(check_probabilities(TD_TENSOR(0)));
     return forward(call, "binary_cross_entropy", TD_BCE, 0);
 }
-td_status td_op__binary_cross_entropy_backward(td_call *call) { return backward(call, "binary_cross_entropy_backward", TD_BCE, 0); }
+td_status td_op__binary_cross_entropy_backward(td_call *call)
+{
+    return backward(call, "binary_cross_entropy_backward", TD_BCE, 0);
+}

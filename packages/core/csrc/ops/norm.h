@@ -9,8 +9,10 @@ static inline td_dtype td_norm_dtype(const td_tensor *x) { return x->dtype == TD
 
 const td_norm_kernel *td_norm_kernel_for(td_dtype dtype);
 
-/* Only floating-point inputs; weights of the input's dtype, or float32 beside half ones. `extra` may be NULL. */
-td_status td_norm_check_dtypes(const char *op, const td_tensor *x, const td_tensor *weight, const td_tensor *bias);
+/* Only floating-point inputs; weights of the input's dtype, or float32 beside half ones. `extra` may be
+ * NULL. */
+td_status td_norm_check_dtypes(const char *op, const td_tensor *x, const td_tensor *weight,
+                               const td_tensor *bias);
 
 /* A dense tensor of `dtype` with the elements of x; *out is NULL if x is. */
 td_status td_norm_dense(td_tensor **out, const td_tensor *x, td_dtype dtype);

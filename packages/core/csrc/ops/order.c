@@ -41,12 +41,14 @@ static int64_t count_nan(const char *x, int64_t n, td_dtype dtype, int64_t *firs
 
 static uint64_t key_of(const td_pack_kernel *k, const char *packs, int64_t i)
 {
-    return k->size == 8 ? ((const uint64_t *)packs)[i] >> 32 : (uint64_t)(((const td_wide_pack *)packs)[i] >> 64);
+    return k->size == 8 ? ((const uint64_t *)packs)[i] >> 32
+                        : (uint64_t)(((const td_wide_pack *)packs)[i] >> 64);
 }
 
 static int64_t index_of(const td_pack_kernel *k, const char *packs, int64_t i)
 {
-    return k->size == 8 ? (int64_t)(((const uint64_t *)packs)[i] & UINT32_MAX) : (int64_t)((const td_wide_pack *)packs)[i];
+    return k->size == 8 ? (int64_t)(((const uint64_t *)packs)[i] & UINT32_MAX)
+                        : (int64_t)((const td_wide_pack *)packs)[i];
 }
 
 /* The last place of the value that comes most often, the smallest of several. */
@@ -65,7 +67,8 @@ static int64_t most_frequent(const td_pack_kernel *k, const char *sorted, int64_
 static int64_t pick(const job *j, const char *row, char *packs, char *spare)
 {
     const td_rows *r = j->rows;
-    int64_t k = j->k, first_nan, nans = j->what == MEDIAN || j->what == NANMEDIAN ? count_nan(row, r->n, j->dtype, &first_nan) : 0;
+    int64_t k = j->k, first_nan,
+            nans = j->what == MEDIAN || j->what == NANMEDIAN ? count_nan(row, r->n, j->dtype, &first_nan) : 0;
     if (j->what == MEDIAN && nans) return first_nan;
     if (j->what == NANMEDIAN && nans == r->n) return 0;
     r->element->make(packs, row, 0, r->n, 0);
@@ -79,7 +82,8 @@ static void pick_rows(void *context, int64_t begin, int64_t end)
 {
     job *j = context;
     const td_rows *r = j->rows;
-    char *packs = td_scratch_take(&j->scratch), *spare = packs + r->n * r->pack->size, *space = spare + r->n * r->pack->size;
+    char *packs = td_scratch_take(&j->scratch), *spare = packs + r->n * r->pack->size,
+         *space = spare + r->n * r->pack->size;
     for (int64_t i = begin; i < end; i++) {
         const char *row = td_row_data(r, i, space);
         int64_t at = pick(j, row, packs, spare);
@@ -107,7 +111,8 @@ static td_status check(const char *op, const td_tensor *x, rank what)
 {
     td_dtype d = (td_dtype)x->dtype;
     if (td_is_complex(d) || td_is_float8(d) || (d == TD_BOOL && what != MODE))
-        return td_fail(what == MODE || d == TD_BOOL ? TD_NOT_IMPLEMENTED : TD_RUNTIME_ERROR, "%s is not implemented for '%s'", op, td_dtypes[d].type_name);
+        return td_fail(what == MODE || d == TD_BOOL ? TD_NOT_IMPLEMENTED : TD_RUNTIME_ERROR,
+                       "%s is not implemented for '%s'", op, td_dtypes[d].type_name);
     return TD_OK;
 }
 
@@ -119,10 +124,14 @@ static td_status pick_along(td_call *call, const char *op, rank what, int64_t k,
     int64_t sizes[TD_MAX_DIMS], ndim = 0;
     TD_TRY(td_wrap_dim(dim, SELF->ndim, &dim));
     int64_t n = SELF->ndim ? SELF->sizes[dim] : 1;
-    if (n == 0) return td_fail(TD_INDEX_ERROR, "%s(): Expected reduction dim %lld to have non-zero size.", op, (long long)dim);
+    if (n == 0)
+        return td_fail(TD_INDEX_ERROR, "%s(): Expected reduction dim %lld to have non-zero size.", op,
+                       (long long)dim);
     if (what == KTH && (k < 1 || k > n))
-        return td_fail(TD_RUNTIME_ERROR, "%s(): selected number k out of range for dimension %lld: k is %lld, there are %lld elements", op,
-                       (long long)dim, (long long)k, (long long)n);
+        return td_fail(
+            TD_RUNTIME_ERROR,
+            "%s(): selected number k out of range for dimension %lld: k is %lld, there are %lld elements", op,
+            (long long)dim, (long long)k, (long long)n);
     TD_TRY(check(op, SELF, what));
     for (int d = 0; d < SELF->ndim; d++)
         if (d != dim || keepdim) sizes[ndim++] = d == dim ? 1 : SELF->sizes[d];
@@ -132,7 +141,12 @@ static td_status pick_along(td_call *call, const char *op, rank what, int64_t k,
     TD_TRY(td_contiguous(&x, SELF));
     td_status status = td_rows_of(&rows, op, x, dim);
     if (status == TD_OK && x->numel) {
-        job j = {.rows = &rows, .dtype = (td_dtype)x->dtype, .what = what, .k = k - 1, .values = td_data(call->out[0]), .indices = td_data(call->out[1])};
+        job j = {.rows = &rows,
+                 .dtype = (td_dtype)x->dtype,
+                 .what = what,
+                 .k = k - 1,
+                 .values = td_data(call->out[0]),
+                 .indices = td_data(call->out[1])};
         status = run(&j);
     }
     td_tensor_free(x);
@@ -140,10 +154,19 @@ static td_status pick_along(td_call *call, const char *op, rank what, int64_t k,
 }
 
 /* (self, k, dim, keepdim); (self, dim, keepdim) */
-td_status td_op_kthvalue(td_call *call) { return pick_along(call, "kthvalue", KTH, TD_INT(1), TD_INT(2), TD_BOOLEAN(3)); }
+td_status td_op_kthvalue(td_call *call)
+{
+    return pick_along(call, "kthvalue", KTH, TD_INT(1), TD_INT(2), TD_BOOLEAN(3));
+}
 td_status td_op_mode(td_call *call) { return pick_along(call, "mode", MODE, 1, TD_INT(1), TD_BOOLEAN(2)); }
-td_status td_op_median_dim(td_call *call) { return pick_along(call, "median", MEDIAN, 1, TD_INT(1), TD_BOOLEAN(2)); }
-td_status td_op_nanmedian_dim(td_call *call) { return pick_along(call, "nanmedian", NANMEDIAN, 1, TD_INT(1), TD_BOOLEAN(2)); }
+td_status td_op_median_dim(td_call *call)
+{
+    return pick_along(call, "median", MEDIAN, 1, TD_INT(1), TD_BOOLEAN(2));
+}
+td_status td_op_nanmedian_dim(td_call *call)
+{
+    return pick_along(call, "nanmedian", NANMEDIAN, 1, TD_INT(1), TD_BOOLEAN(2));
+}
 
 /* Of all elements; of none it is NaN, or the smallest number where there is no NaN. */
 static td_status median_of_all(td_call *call, const char *op, rank what)
@@ -155,7 +178,8 @@ static td_status median_of_all(td_call *call, const char *op, rank what)
     TD_TRY(td_tensor_empty(&call->out[0], dtype, (td_device)SELF->device, 0, NULL));
     if (td_is_meta(SELF)) return TD_OK;
     if (SELF->numel == 0) {
-        td_scalar none = td_is_floating(dtype) ? td_scalar_float(NAN) : td_scalar_int(td_dtypes[dtype].is_signed ? (int64_t)1 << (8 * td_itemsize(dtype) - 1) : 0);
+        int64_t least = td_dtypes[dtype].is_signed ? INT64_MIN >> (64 - 8 * td_itemsize(dtype)) : 0;
+        td_scalar none = td_is_floating(dtype) ? td_scalar_float(NAN) : td_scalar_int(least);
         return td_fill(call->out[0], &none);
     }
     TD_TRY(td_contiguous(&x, SELF));

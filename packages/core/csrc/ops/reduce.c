@@ -1,4 +1,5 @@
-/* reduce.c - from a reduction as an operator asks for it to results: dtypes, shapes, empty inputs, complex numbers. */
+/* reduce.c - from a reduction as an operator asks for it to results: dtypes, shapes, empty inputs, complex
+ * numbers. */
 #include "ops/reduce.h"
 #include "ops/view.h"
 
@@ -89,7 +90,8 @@ static td_status compute(td_tensor *out[2], int wanted, const td_tensor *x, cons
     td_tensor *input;
     TD_TRY(kernel_dtype(spec, (td_dtype)x->dtype, &from));
     const td_reducer *reducer = td_find_reducer(spec->kind, from);
-    TD_TRY(make_results(out, wanted, x, spec, (td_dtype[2]){(td_dtype)reducer->dtype[0], (td_dtype)reducer->dtype[1]}));
+    TD_TRY(make_results(out, wanted, x, spec,
+                        (td_dtype[2]){(td_dtype)reducer->dtype[0], (td_dtype)reducer->dtype[1]}));
     if (x->numel == 0) return fill_empty(out, spec);
     TD_TRY(td_cast(&input, x, from));
     td_status status = td_reduce_run(reducer, &spec->context, input, spec->dims, out);
@@ -107,7 +109,8 @@ static td_status compute_parts(td_tensor *out[2], const td_tensor *x, const td_r
     if (status == TD_OK) status = td_view_as_real(&parts, wide);
     if (status == TD_OK) status = td_view_as_real(&halves[0], out[0]);
     if (status == TD_OK)
-        status = x->numel ? td_reduce_run(td_find_reducer(spec->kind, td_to_real(complex)), &spec->context, parts, spec->dims, halves)
+        status = x->numel ? td_reduce_run(td_find_reducer(spec->kind, td_to_real(complex)), &spec->context,
+                                          parts, spec->dims, halves)
                           : fill_empty(out, spec);
     td_tensor_free(halves[0]);
     td_tensor_free(parts);

@@ -1,8 +1,9 @@
 /* reduce_run.c - how a reduction is cut into blocks and put together again.
  *
- * Dimensions are split into kept and reduced ones; neighbours in memory are merged. The innermost kept dimension (m outputs
- * a strip) and the innermost reduced one (n elements) make the blocks that kernels see; the rest are loops. Where there are few
- * outputs the reduced space is cut into chunks as well. All of these cuts depend on the shape only. */
+ * Dimensions are split into kept and reduced ones; neighbours in memory are merged. The innermost kept
+ * dimension (m outputs a strip) and the innermost reduced one (n elements) make the blocks that kernels see;
+ * the rest are loops. Where there are few outputs the reduced space is cut into chunks as well. All of these
+ * cuts depend on the shape only. */
 #include <string.h>
 #include "ops/reduce.h"
 #include "runtime/alloc.h"
@@ -154,12 +155,14 @@ static int64_t offset_of(const axis *axes, int n, int64_t index, bool of_out)
 }
 
 /* The accumulators of one strip over pieces [begin, end) of the reduced space. */
-static void accumulate(const plan *p, char *acc, char *spare, const char *x, int64_t m, int64_t begin, int64_t end)
+static void accumulate(const plan *p, char *acc, char *spare, const char *x, int64_t m, int64_t begin,
+                       int64_t end)
 {
     for (int64_t i = begin; i < end; i++) {
         int64_t first = i % p->pieces * p->piece, n = p->n.size - first;
         const char *at = x + offset_of(p->reduce, p->reduced, i / p->pieces, false) + first * p->n.x;
-        p->reducer->block(i == begin ? acc : spare, at, m, p->m.x, n < p->piece ? n : p->piece, p->n.x, first, p->context);
+        p->reducer->block(i == begin ? acc : spare, at, m, p->m.x, n < p->piece ? n : p->piece, p->n.x, first,
+                          p->context);
         if (i != begin) p->reducer->join(acc, spare, m);
     }
 }
@@ -169,7 +172,8 @@ static void finish(const plan *p, const char *acc, int64_t task, int64_t m)
     int64_t at = offset_of(p->keep, p->kept, task / p->strips, true) + task % p->strips * p->strip * p->m.out;
     for (int k = 0; k < 2; k++)
         if (p->out[k])
-            p->reducer->finish[k](p->out[k] + at * p->out_size[k], p->m.out * p->out_size[k], acc, m, p->context);
+            p->reducer->finish[k](p->out[k] + at * p->out_size[k], p->m.out * p->out_size[k], acc, m,
+                                  p->context);
 }
 
 static int64_t strip_length(const plan *p, int64_t task)
@@ -183,8 +187,10 @@ static void run_tasks(void *context, int64_t begin, int64_t end)
     const plan *p = context;
     _Alignas(64) char stack[COLUMN_STRIP * TD_MAX_ACCUMULATOR], spare[COLUMN_STRIP * TD_MAX_ACCUMULATOR];
     for (int64_t i = begin; i < end; i++) {
-        int64_t task = i / p->chunks, chunk = i % p->chunks, all = p->pieces * p->outer_reduced, m = strip_length(p, task);
-        const char *x = p->x + offset_of(p->keep, p->kept, task / p->strips, false) + task % p->strips * p->strip * p->m.x;
+        int64_t task = i / p->chunks, chunk = i % p->chunks, all = p->pieces * p->outer_reduced,
+                m = strip_length(p, task);
+        const char *x = p->x + offset_of(p->keep, p->kept, task / p->strips, false) +
+                        task % p->strips * p->strip * p->m.x;
         char *acc = p->partial ? p->partial + i * p->strip * p->reducer->size : stack;
         int64_t first = all / p->chunks * chunk + (chunk < all % p->chunks ? chunk : all % p->chunks);
         accumulate(p, acc, spare, x, m, first, first + all / p->chunks + (chunk < all % p->chunks));
@@ -216,8 +222,8 @@ static td_status run(plan *p, int64_t numel)
     return TD_OK;
 }
 
-static td_status run_contiguous(const td_reducer *reducer, const td_reduce_context *context, const td_tensor *x,
-                                uint64_t dims, td_tensor *const out[2])
+static td_status run_contiguous(const td_reducer *reducer, const td_reduce_context *context,
+                                const td_tensor *x, uint64_t dims, td_tensor *const out[2])
 {
     td_tensor *dense;
     TD_TRY(td_tensor_empty(&dense, (td_dtype)x->dtype, TD_CPU, x->ndim, x->sizes));
@@ -227,8 +233,8 @@ static td_status run_contiguous(const td_reducer *reducer, const td_reduce_conte
     return status;
 }
 
-td_status td_reduce_run(const td_reducer *reducer, const td_reduce_context *context, const td_tensor *x, uint64_t dims,
-                        td_tensor *const out[2])
+td_status td_reduce_run(const td_reducer *reducer, const td_reduce_context *context, const td_tensor *x,
+                        uint64_t dims, td_tensor *const out[2])
 {
     plan p = {.reducer = reducer, .context = context, .x = td_data(x)};
     int64_t itemsize = td_itemsize((td_dtype)x->dtype);

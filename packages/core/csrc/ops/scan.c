@@ -1,6 +1,7 @@
 /* scan.c - cumsum, cumprod, logcumsumexp, cummax and cummin as operators.
- * A tensor is outer * n * inner elements, scanned along n. A long row is cut into pieces of fixed length, so that several
- * threads can take part and still give the same bits: first the sum of every piece, then each from what lies before it. */
+ * A tensor is outer * n * inner elements, scanned along n. A long row is cut into pieces of fixed length, so
+ * that several threads can take part and still give the same bits: first the sum of every piece, then each
+ * from what lies before it. */
 #include "kernels/scan.h"
 #include "ops/view.h"
 #include "runtime/alloc.h"
@@ -26,7 +27,8 @@ static void scan_strips(void *context, int64_t begin, int64_t end)
     for (int64_t i = begin; i < end; i++) {
         int64_t outer = i / j->strips, first = i % j->strips * TD_SCAN_STRIP, left = j->inner - first;
         int64_t at = outer * j->n * j->inner + first, m = left < TD_SCAN_STRIP ? left : TD_SCAN_STRIP;
-        j->scan(j->out + at * j->itemsize, j->indices ? j->indices + at : NULL, j->x + at * j->itemsize, j->n, j->inner, m, NULL, 0);
+        j->scan(j->out + at * j->itemsize, j->indices ? j->indices + at : NULL, j->x + at * j->itemsize, j->n,
+                j->inner, m, NULL, 0);
     }
 }
 
@@ -36,7 +38,8 @@ static void scan_pieces(void *context, int64_t begin, int64_t end)
     for (int64_t i = begin; i < end; i++) {
         double carry[2] = {j->before[i], 0};
         int64_t at = i * PIECE, left = j->n - at;
-        j->scan(j->out + at * j->itemsize, NULL, j->x + at * j->itemsize, left < PIECE ? left : PIECE, 1, 1, carry, 0);
+        j->scan(j->out + at * j->itemsize, NULL, j->x + at * j->itemsize, left < PIECE ? left : PIECE, 1, 1,
+                carry, 0);
     }
 }
 
@@ -44,13 +47,15 @@ static void sum_pieces(void *context, int64_t begin, int64_t end)
 {
     const job *j = context;
     for (int64_t i = begin; i < end; i++)
-        j->before[i + 1] = TD_PICK(td_scan_kernels)->total[j->itemsize == 8](j->x + i * PIECE * j->itemsize, PIECE);
+        j->before[i + 1] =
+            TD_PICK(td_scan_kernels)->total[j->itemsize == 8](j->x + i * PIECE * j->itemsize, PIECE);
 }
 
 static td_status run_long_row(job *j)
 {
     int64_t pieces = (j->n + PIECE - 1) / PIECE, bytes = pieces * (int64_t)sizeof(double);
-    if (!(j->before = td_alloc(bytes))) return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of partial sums", (long long)bytes);
+    if (!(j->before = td_alloc(bytes)))
+        return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of partial sums", (long long)bytes);
     void *token = td_heavy_begin((double)j->n * ELEMENT_NS);
     td_parallel(pieces - 1, 1, sum_pieces, j);
     j->before[0] = 0;
@@ -64,14 +69,20 @@ static td_status run_long_row(job *j)
 /* x and out dense, of the kernel's dtype */
 static td_status run(td_scan_kind kind, td_tensor *out, td_tensor *indices, const td_tensor *x, int64_t dim)
 {
-    job j = {.scan = TD_PICK(td_scan_kernels)->scan[kind][x->dtype], .out = td_data(out), .x = td_data(x),
-             .indices = indices ? td_data(indices) : NULL, .outer = 1, .n = x->ndim ? x->sizes[dim] : 1, .inner = 1,
+    job j = {.scan = TD_PICK(td_scan_kernels)->scan[kind][x->dtype],
+             .out = td_data(out),
+             .x = td_data(x),
+             .indices = indices ? td_data(indices) : NULL,
+             .outer = 1,
+             .n = x->ndim ? x->sizes[dim] : 1,
+             .inner = 1,
              .itemsize = td_itemsize((td_dtype)x->dtype)};
     if (x->numel == 0) return TD_OK;
     for (int64_t d = 0; d < dim; d++) j.outer *= x->sizes[d];
     for (int64_t d = dim + 1; d < x->ndim; d++) j.inner *= x->sizes[d];
     j.strips = (j.inner + TD_SCAN_STRIP - 1) / TD_SCAN_STRIP;
-    if (kind == TD_CUMSUM && j.outer * j.inner == 1 && j.n > PIECE && td_is_floating((td_dtype)x->dtype)) return run_long_row(&j);
+    if (kind == TD_CUMSUM && j.outer * j.inner == 1 && j.n > PIECE && td_is_floating((td_dtype)x->dtype))
+        return run_long_row(&j);
     int64_t each = j.n * (j.inner < TD_SCAN_STRIP ? j.inner : TD_SCAN_STRIP), grain = 8192 / each;
     void *token = td_heavy_begin((double)x->numel * ELEMENT_NS);
     td_parallel(j.outer * j.strips, grain > 1 ? grain : 1, scan_strips, &j);
@@ -122,7 +133,8 @@ static td_status accumulate(td_call *call, const char *op, td_scan_kind kind, td
     td_dtype compute = kernel_dtype(kind, result);
     bool parts = kind == TD_CUMSUM && td_is_complex(result);
     TD_TRY(td_wrap_dim(TD_INT(1), SELF->ndim, &dim));
-    if (compute > TD_C128 || (!parts && !TD_PICK(td_scan_kernels)->scan[kind][compute])) return cannot(op, result);
+    if (compute > TD_C128 || (!parts && !TD_PICK(td_scan_kernels)->scan[kind][compute]))
+        return cannot(op, result);
     if (td_is_meta(SELF)) return td_tensor_empty(&call->out[0], result, TD_META, SELF->ndim, SELF->sizes);
     TD_TRY(td_cast(&cast, SELF, result)); /* dtype= converts before it accumulates */
     td_status status = dense(&x, cast, compute);
@@ -144,7 +156,10 @@ static td_dtype accumulated(const td_call *call)
 
 td_status td_op_cumsum(td_call *call) { return accumulate(call, "cumsum", TD_CUMSUM, accumulated(call)); }
 td_status td_op_cumprod(td_call *call) { return accumulate(call, "cumprod", TD_CUMPROD, accumulated(call)); }
-td_status td_op_logcumsumexp(td_call *call) { return accumulate(call, "logcumsumexp", TD_LOGCUMSUMEXP, (td_dtype)SELF->dtype); }
+td_status td_op_logcumsumexp(td_call *call)
+{
+    return accumulate(call, "logcumsumexp", TD_LOGCUMSUMEXP, (td_dtype)SELF->dtype);
+}
 
 static td_status extremum(td_call *call, const char *op, td_scan_kind kind)
 {

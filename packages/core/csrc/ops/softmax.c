@@ -23,7 +23,8 @@ static void run_rows(void *context, int64_t begin, int64_t end)
 {
     const job *j = context;
     int64_t at = begin * j->n * j->itemsize;
-    j->kernel->rows(j->out + (j->reduces ? begin * j->itemsize : at), j->a + at, j->b + at, end - begin, j->n);
+    j->kernel->rows(j->out + (j->reduces ? begin * j->itemsize : at), j->a + at, j->b + at, end - begin,
+                    j->n);
 }
 
 static void run_strips(void *context, int64_t begin, int64_t end)
@@ -33,7 +34,8 @@ static void run_strips(void *context, int64_t begin, int64_t end)
         int64_t outer = i / j->strips, first = i % j->strips * TD_SOFTMAX_STRIP, left = j->inner - first;
         int64_t at = (outer * j->n * j->inner + first) * j->itemsize;
         char *out = j->out + (j->reduces ? (outer * j->inner + first) * j->itemsize : at);
-        j->kernel->cols(out, j->a + at, j->b + at, j->n, j->inner, left < TD_SOFTMAX_STRIP ? left : TD_SOFTMAX_STRIP);
+        j->kernel->cols(out, j->a + at, j->b + at, j->n, j->inner,
+                        left < TD_SOFTMAX_STRIP ? left : TD_SOFTMAX_STRIP);
     }
 }
 
@@ -57,8 +59,15 @@ static void apply(td_softmax_kind kind, td_tensor *out, const td_tensor *a, cons
     for (int64_t d = 0; d < dim; d++) outer *= a->sizes[d];
     for (int64_t d = dim + 1; d < a->ndim; d++) inner *= a->sizes[d];
     if (a->numel == 0) return;
-    job j = {&(*TD_PICK(td_softmax_kernels))[kind][a->dtype == TD_F64], td_data(out), td_data(a), td_data(b), n, inner, 0,
-             td_itemsize((td_dtype)a->dtype), kind == TD_LOGSUMEXP};
+    job j = {&(*TD_PICK(td_softmax_kernels))[kind][a->dtype == TD_F64],
+             td_data(out),
+             td_data(a),
+             td_data(b),
+             n,
+             inner,
+             0,
+             td_itemsize((td_dtype)a->dtype),
+             kind == TD_LOGSUMEXP};
     run(&j, outer);
 }
 
@@ -80,7 +89,8 @@ static td_status check_dtype(const char *op, const td_tensor *x)
 {
     td_dtype d = (td_dtype)x->dtype;
     if (d == TD_F16 || d == TD_BF16 || d == TD_F32 || d == TD_F64) return TD_OK;
-    return td_fail(TD_NOT_IMPLEMENTED, "%s is not implemented for '%s'; it takes floating-point tensors", op, td_dtypes[d].type_name);
+    return td_fail(TD_NOT_IMPLEMENTED, "%s is not implemented for '%s'; it takes floating-point tensors", op,
+                   td_dtypes[d].type_name);
 }
 
 static td_status convert(td_tensor **t, td_dtype dtype)
@@ -131,7 +141,9 @@ td_status td_op_log_softmax(td_call *call) { return with_dtype(call, "log_softma
 
 static td_status check_half_to_float(const td_call *call, const char *op)
 {
-    return TD_BOOLEAN(2) ? td_fail(TD_RUNTIME_ERROR, "%s: conversion from half to float is not supported on the CPU", op) : TD_OK;
+    return TD_BOOLEAN(2) ? td_fail(TD_RUNTIME_ERROR,
+                                   "%s: conversion from half to float is not supported on the CPU", op)
+                         : TD_OK;
 }
 
 td_status td_op__softmax(td_call *call)
@@ -155,7 +167,8 @@ static td_status check_backward(const td_call *call, const char *op)
     TD_TRY(check_dtype(op, grad));
     TD_TRY(check_dtype(op, result));
     if (td_same_shape(grad, result)) return TD_OK;
-    return td_fail(TD_RUNTIME_ERROR, "%s: grad_output of shape %s and output of shape %s must have the same shape", op,
+    return td_fail(TD_RUNTIME_ERROR,
+                   "%s: grad_output of shape %s and output of shape %s must have the same shape", op,
                    td_shape_text(grad->ndim, grad->sizes, a), td_shape_text(result->ndim, result->sizes, b));
 }
 
@@ -180,7 +193,10 @@ static td_status backward(td_call *call, const char *op, td_softmax_kind kind)
     return status;
 }
 
-td_status td_op__softmax_backward_data(td_call *call) { return backward(call, "_softmax_backward_data", TD_SOFTMAX_BACKWARD); }
+td_status td_op__softmax_backward_data(td_call *call)
+{
+    return backward(call, "_softmax_backward_data", TD_SOFTMAX_BACKWARD);
+}
 td_status td_op__log_softmax_backward_data(td_call *call)
 {
     return backward(call, "_log_softmax_backward_data", TD_LOG_SOFTMAX_BACKWARD);
@@ -237,8 +253,15 @@ static td_status logsumexp_into(td_tensor *out, const td_tensor *x, uint64_t mas
     } else if (one) {
         apply(TD_LOGSUMEXP, out, dense, dense, dim);
     } else {
-        job j = {&(*TD_PICK(td_softmax_kernels))[TD_LOGSUMEXP][x->dtype == TD_F64], td_data(out), td_data(dense), td_data(dense),
-                 n, 1, 0, td_itemsize((td_dtype)x->dtype), true};
+        job j = {&(*TD_PICK(td_softmax_kernels))[TD_LOGSUMEXP][x->dtype == TD_F64],
+                 td_data(out),
+                 td_data(dense),
+                 td_data(dense),
+                 n,
+                 1,
+                 0,
+                 td_itemsize((td_dtype)x->dtype),
+                 true};
         run(&j, out->numel);
     }
     td_tensor_free(dense);

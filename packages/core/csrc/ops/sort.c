@@ -1,5 +1,6 @@
-/* sort.c - sort and topk. Many rows are shared out; a long row is sorted by all threads together: every pass of the radix
- * sort counts and moves fixed pieces of the row, and a stable sort has one result however it is cut. */
+/* sort.c - sort and topk. Many rows are shared out; a long row is sorted by all threads together: every pass
+ * of the radix sort counts and moves fixed pieces of the row, and a stable sort has one result however it is
+ * cut. */
 #include "ops/sort.h"
 #include <string.h>
 #include "runtime/cpu.h"
@@ -14,7 +15,9 @@
 
 td_status td_sort_dense(td_tensor **out, const td_tensor *x, const char *op)
 {
-    if (td_is_complex((td_dtype)x->dtype)) return td_fail(TD_RUNTIME_ERROR, "%s does not support complex dtypes: complex numbers have no order", op);
+    if (td_is_complex((td_dtype)x->dtype))
+        return td_fail(TD_RUNTIME_ERROR, "%s does not support complex dtypes: complex numbers have no order",
+                       op);
     return td_contiguous(out, x);
 }
 
@@ -22,14 +25,21 @@ td_status td_rows_of(td_rows *rows, const char *op, const td_tensor *x, int64_t 
 {
     const td_sort_kernels *kernels = TD_PICK(td_sort_kernels);
     if (x->dtype > TD_F64 || !kernels->of[x->dtype].make)
-        return td_fail(TD_NOT_IMPLEMENTED, "%s is not implemented for '%s'", op, td_dtypes[x->dtype].type_name);
-    *rows = (td_rows){&kernels->of[x->dtype], &kernels->pack[kernels->of[x->dtype].wide], td_data(x), 1, x->ndim ? x->sizes[dim] : 1, 1,
+        return td_fail(TD_NOT_IMPLEMENTED, "%s is not implemented for '%s'", op,
+                       td_dtypes[x->dtype].type_name);
+    *rows = (td_rows){&kernels->of[x->dtype],
+                      &kernels->pack[kernels->of[x->dtype].wide],
+                      td_data(x),
+                      1,
+                      x->ndim ? x->sizes[dim] : 1,
+                      1,
                       td_itemsize((td_dtype)x->dtype)};
     for (int64_t d = 0; d < dim; d++) rows->outer *= x->sizes[d];
     for (int64_t d = dim + 1; d < x->ndim; d++) rows->inner *= x->sizes[d];
     if (rows->n > UINT32_MAX && rows->pack->size == 8)
-        return td_fail(TD_RUNTIME_ERROR, "%s: a dimension of %lld elements of dtype %s is too long; convert to a 64-bit dtype", op,
-                       (long long)rows->n, td_dtypes[x->dtype].name);
+        return td_fail(TD_RUNTIME_ERROR,
+                       "%s: a dimension of %lld elements of dtype %s is too long; convert to a 64-bit dtype",
+                       op, (long long)rows->n, td_dtypes[x->dtype].name);
     return TD_OK;
 }
 
@@ -92,13 +102,17 @@ typedef struct long_row {
 } long_row;
 
 static int64_t piece_start(const long_row *j, int64_t p) { return p * j->rows->n / PIECES; }
-static int64_t piece_length(const long_row *j, int64_t p) { return piece_start(j, p + 1) - piece_start(j, p); }
+static int64_t piece_length(const long_row *j, int64_t p)
+{
+    return piece_start(j, p + 1) - piece_start(j, p);
+}
 
 static void make_pieces(void *context, int64_t begin, int64_t end)
 {
     long_row *j = context;
     for (int64_t p = begin; p < end; p++)
-        j->rows->element->make(j->packs + piece_start(j, p) * j->rows->pack->size, j->data, piece_start(j, p), piece_length(j, p), j->descending);
+        j->rows->element->make(j->packs + piece_start(j, p) * j->rows->pack->size, j->data, piece_start(j, p),
+                               piece_length(j, p), j->descending);
 }
 
 static void count_pieces(void *context, int64_t begin, int64_t end)
@@ -106,7 +120,8 @@ static void count_pieces(void *context, int64_t begin, int64_t end)
     long_row *j = context;
     for (int64_t p = begin; p < end; p++) {
         memset(j->counts[p], 0, sizeof j->counts[p]);
-        j->rows->pack->count_digit(j->counts[p], j->packs + piece_start(j, p) * j->rows->pack->size, piece_length(j, p), j->shift);
+        j->rows->pack->count_digit(j->counts[p], j->packs + piece_start(j, p) * j->rows->pack->size,
+                                   piece_length(j, p), j->shift);
     }
 }
 
@@ -114,7 +129,8 @@ static void scatter_pieces(void *context, int64_t begin, int64_t end)
 {
     long_row *j = context;
     for (int64_t p = begin; p < end; p++)
-        j->rows->pack->scatter(j->spare, j->packs + piece_start(j, p) * j->rows->pack->size, piece_length(j, p), j->shift, j->counts[p]);
+        j->rows->pack->scatter(j->spare, j->packs + piece_start(j, p) * j->rows->pack->size,
+                               piece_length(j, p), j->shift, j->counts[p]);
 }
 
 static void write_pieces(void *context, int64_t begin, int64_t end)
@@ -122,8 +138,9 @@ static void write_pieces(void *context, int64_t begin, int64_t end)
     long_row *j = context;
     for (int64_t p = begin; p < end; p++) {
         int64_t at = piece_start(j, p);
-        j->rows->element->write(j->values + at * j->step * j->rows->itemsize, j->step, j->indices + at * j->step, j->step,
-                                j->packs + at * j->rows->pack->size, j->data, piece_length(j, p));
+        j->rows->element->write(j->values + at * j->step * j->rows->itemsize, j->step,
+                                j->indices + at * j->step, j->step, j->packs + at * j->rows->pack->size,
+                                j->data, piece_length(j, p));
     }
 }
 
@@ -172,13 +189,15 @@ static void sort_rows(void *context, int64_t begin, int64_t end)
 {
     sort_job *j = context;
     const td_rows *r = j->rows;
-    char *packs = td_scratch_take(&j->scratch), *spare = packs + r->n * r->pack->size, *space = spare + r->n * r->pack->size;
+    char *packs = td_scratch_take(&j->scratch), *spare = packs + r->n * r->pack->size,
+         *space = spare + r->n * r->pack->size;
     for (int64_t i = begin; i < end; i++) {
         const char *row = td_row_data(r, i, space);
         int64_t at = td_row_start(r, i, r->n);
         r->element->make(packs, row, 0, r->n, j->descending);
         char *sorted = td_sort_packs(r->pack, packs, spare, r->n);
-        r->element->write(j->values + at * r->itemsize, r->inner, j->indices + at, r->inner, sorted, row, r->n);
+        r->element->write(j->values + at * r->itemsize, r->inner, j->indices + at, r->inner, sorted, row,
+                          r->n);
     }
     td_scratch_give(&j->scratch, packs);
 }
@@ -186,12 +205,19 @@ static void sort_rows(void *context, int64_t begin, int64_t end)
 static void sort_long_rows(sort_job *j)
 {
     const td_rows *r = j->rows;
-    char *packs = j->scratch.memory, *spare = packs + r->n * r->pack->size, *space = spare + r->n * r->pack->size;
+    char *packs = j->scratch.memory, *spare = packs + r->n * r->pack->size,
+         *space = spare + r->n * r->pack->size;
     long_row *row = (long_row *)(space + (r->n * r->itemsize + 63) / 64 * 64);
     for (int64_t i = 0; i < td_row_count(r); i++) {
         int64_t at = td_row_start(r, i, r->n);
-        *row = (long_row){.rows = r, .data = td_row_data(r, i, space), .packs = packs, .spare = spare, .descending = j->descending,
-                          .values = j->values + at * r->itemsize, .indices = j->indices + at, .step = r->inner};
+        *row = (long_row){.rows = r,
+                          .data = td_row_data(r, i, space),
+                          .packs = packs,
+                          .spare = spare,
+                          .descending = j->descending,
+                          .values = j->values + at * r->itemsize,
+                          .indices = j->indices + at,
+                          .step = r->inner};
         sort_long_row(row);
     }
 }
@@ -199,7 +225,8 @@ static void sort_long_rows(sort_job *j)
 static td_status run_sort(sort_job *j)
 {
     const td_rows *r = j->rows;
-    int64_t count = td_row_count(r), bytes = r->n * (2 * r->pack->size + r->itemsize) + (int64_t)sizeof(long_row) + 128;
+    int64_t count = td_row_count(r),
+            bytes = r->n * (2 * r->pack->size + r->itemsize) + (int64_t)sizeof(long_row) + 128;
     bool together = r->n >= LONG_ROW && count < 2 * td_num_threads();
     TD_TRY(td_scratch_begin(&j->scratch, bytes));
     int64_t grain = 1024 / (r->n + 1);
@@ -224,10 +251,15 @@ static td_status sort(td_call *call, int64_t dim, bool descending)
     }
     TD_TRY(td_sort_dense(&x, SELF, "sort"));
     td_status status = td_rows_of(&rows, "sort", x, dim);
-    if (status == TD_OK) status = td_tensor_empty(&call->out[0], (td_dtype)x->dtype, TD_CPU, x->ndim, x->sizes);
+    if (status == TD_OK)
+        status = td_tensor_empty(&call->out[0], (td_dtype)x->dtype, TD_CPU, x->ndim, x->sizes);
     if (status == TD_OK) status = td_tensor_empty(&call->out[1], TD_I64, TD_CPU, x->ndim, x->sizes);
     if (status == TD_OK && x->numel) {
-        sort_job j = {.rows = &rows, .values = td_data(call->out[0]), .indices = td_data(call->out[1]), .k = rows.n, .descending = descending};
+        sort_job j = {.rows = &rows,
+                      .values = td_data(call->out[0]),
+                      .indices = td_data(call->out[1]),
+                      .k = rows.n,
+                      .descending = descending};
         status = run_sort(&j);
     }
     td_tensor_free(x);
@@ -247,7 +279,8 @@ static void top_rows(void *context, int64_t begin, int64_t end)
     sort_job *j = context;
     const td_rows *r = j->rows;
     int64_t capacity = takes_all(r, j->k) ? r->n : td_top_capacity(j->k);
-    char *packs = td_scratch_take(&j->scratch), *spare = packs + capacity * r->pack->size, *space = spare + j->k * r->pack->size;
+    char *packs = td_scratch_take(&j->scratch), *spare = packs + capacity * r->pack->size,
+         *space = spare + j->k * r->pack->size;
     for (int64_t i = begin; i < end; i++) {
         const char *row = td_row_data(r, i, space);
         int64_t at = td_row_start(r, i, j->k);
@@ -258,7 +291,8 @@ static void top_rows(void *context, int64_t begin, int64_t end)
             r->element->top(packs, row, r->n, j->k, j->descending);
         }
         char *sorted = td_sort_packs(r->pack, packs, spare, j->k);
-        r->element->write(j->values + at * r->itemsize, r->inner, j->indices + at, r->inner, sorted, row, j->k);
+        r->element->write(j->values + at * r->itemsize, r->inner, j->indices + at, r->inner, sorted, row,
+                          j->k);
     }
     td_scratch_give(&j->scratch, packs);
 }
@@ -284,10 +318,13 @@ td_status td_op_topk(td_call *call)
     int64_t k = TD_INT(1), dim, sizes[TD_MAX_DIMS];
     TD_TRY(td_wrap_dim(TD_INT(2), SELF->ndim, &dim));
     int64_t n = SELF->ndim ? SELF->sizes[dim] : 1;
-    if (k < 0 || k > n) return td_fail(TD_RUNTIME_ERROR, "topk: selected index k out of range: k is %lld, dimension %lld has %lld elements",
-                                       (long long)k, (long long)dim, (long long)n);
+    if (k < 0 || k > n)
+        return td_fail(TD_RUNTIME_ERROR,
+                       "topk: selected index k out of range: k is %lld, dimension %lld has %lld elements",
+                       (long long)k, (long long)dim, (long long)n);
     if (td_is_complex((td_dtype)SELF->dtype) || SELF->dtype == TD_BOOL)
-        return td_fail(TD_RUNTIME_ERROR, "topk does not support %s dtypes", SELF->dtype == TD_BOOL ? "bool" : "complex");
+        return td_fail(TD_RUNTIME_ERROR, "topk does not support %s dtypes",
+                       SELF->dtype == TD_BOOL ? "bool" : "complex");
     for (int d = 0; d < SELF->ndim; d++) sizes[d] = d == dim ? k : SELF->sizes[d];
     td_device device = (td_device)SELF->device;
     TD_TRY(td_tensor_empty(&call->out[0], (td_dtype)SELF->dtype, device, SELF->ndim, sizes));
@@ -296,7 +333,11 @@ td_status td_op_topk(td_call *call)
     TD_TRY(td_contiguous(&x, SELF));
     td_status status = td_rows_of(&rows, "topk", x, dim);
     if (status == TD_OK && call->out[0]->numel) {
-        sort_job j = {.rows = &rows, .values = td_data(call->out[0]), .indices = td_data(call->out[1]), .k = k, .descending = TD_BOOLEAN(3)};
+        sort_job j = {.rows = &rows,
+                      .values = td_data(call->out[0]),
+                      .indices = td_data(call->out[1]),
+                      .k = k,
+                      .descending = TD_BOOLEAN(3)};
         status = run_top(&j);
     }
     td_tensor_free(x);
