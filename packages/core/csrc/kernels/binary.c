@@ -9,9 +9,9 @@ static bool alpha_is_one(const void *context)
     const td_scalar *alpha = &((const td_arg *)context)[2].scalar;
     return alpha->re == 1 && alpha->im == 0;
 }
-#define SUM_ROW(name, suffix)                                                                              \
-    TD_ROW(name##_##suffix##_row)                                                                          \
-    {                                                                                                      \
+#define SUM_ROW(name, suffix)                                                                                      \
+    TD_ROW(name##_##suffix##_row)                                                                                  \
+    {                                                                                                              \
         (alpha_is_one(context) ? name##_plain_##suffix##_row : name##_scaled_##suffix##_row)(out, in, n, context); \
     }
 
@@ -22,10 +22,10 @@ VROWS(add_scaled, 2, vec alpha = VARG(2), vfma(y, alpha, x))
 VROWS(sub_scaled, 2, vec alpha = VARG(2), vfma(-y, alpha, x))
 VROWS(rsub_scaled, 2, vec alpha = VARG(2), vfma(-x, alpha, y))
 
-#define INT_SUM(suffix, type, utype, dtype, name, plain, scaled)                              \
-    INT_ROW(suffix, type, utype, dtype, name##_plain, 2, , plain)                             \
-    INT_ROW(suffix, type, utype, dtype, name##_scaled, 2, T alpha = INT_ARG(2), scaled)       \
-    SUM_ROW(name, suffix)                                                                     \
+#define INT_SUM(suffix, type, utype, dtype, name, plain, scaled)                        \
+    INT_ROW(suffix, type, utype, dtype, name##_plain, 2, , plain)                       \
+    INT_ROW(suffix, type, utype, dtype, name##_scaled, 2, T alpha = INT_ARG(2), scaled) \
+    SUM_ROW(name, suffix)                                                               \
     TD_LOOP(name##_##suffix, name##_##suffix##_row, dtype, dtype, dtype)
 #define TIMES_ALPHA(v) WRAP(T, U, v, *, alpha)
 INT_TYPES(INT_SUM, add, WRAP(T, U, x, +, y), WRAP(T, U, x, +, TIMES_ALPHA(y)))
@@ -42,9 +42,9 @@ COMPLEX_ROWS(add_scaled, 2, ALPHA, x + cmultiply(alpha, y))
 COMPLEX_ROWS(sub_scaled, 2, ALPHA, x - cmultiply(alpha, y))
 COMPLEX_ROWS(rsub_scaled, 2, ALPHA, y - cmultiply(alpha, x))
 
-#define SUM(name)                                                                      \
-    SUM_ROW(name, f32) SUM_ROW(name, f64) SUM_ROW(name, c64) SUM_ROW(name, c128)       \
-    FLOAT_LOOPS(name, 2)                                                               \
+#define SUM(name)                                                                \
+    SUM_ROW(name, f32) SUM_ROW(name, f64) SUM_ROW(name, c64) SUM_ROW(name, c128) \
+    FLOAT_LOOPS(name, 2)                                                         \
     COMPLEX_LOOPS(name, 2)
 SUM(add)
 SUM(sub)
@@ -61,12 +61,12 @@ FLOAT_LOOPS(div, 2)
 TD_LOOP(div_trunc_f32, div_trunc_f32_row, TD_F32, TD_F32, TD_F32)
 TD_LOOP(div_trunc_f64, div_trunc_f64_row, TD_F64, TD_F64, TD_F64)
 /* short floats round the quotient to their own precision first, then cut it */
-#define SHORT_DIV_TRUNC(suffix, dtype)                                                                            \
-    TD_LOOP(truncated_##suffix, truncated_f32_row, dtype, dtype)                                                  \
-    static void div_trunc_##suffix(char *const *data, const int64_t *strides, int64_t n, const void *context)     \
-    {                                                                                                             \
-        div_##suffix(data, strides, n, context);                                                                  \
-        truncated_##suffix((char *const[]){data[0], data[0]}, (int64_t[]){strides[0], strides[0]}, n, context);   \
+#define SHORT_DIV_TRUNC(suffix, dtype)                                                                          \
+    TD_LOOP(truncated_##suffix, truncated_f32_row, dtype, dtype)                                                \
+    static void div_trunc_##suffix(char *const *data, const int64_t *strides, int64_t n, const void *context)   \
+    {                                                                                                           \
+        div_##suffix(data, strides, n, context);                                                                \
+        truncated_##suffix((char *const[]){data[0], data[0]}, (int64_t[]){strides[0], strides[0]}, n, context); \
     }
 SHORT_DIV_TRUNC(f16, TD_F16)
 SHORT_DIV_TRUNC(bf16, TD_BF16)
@@ -77,8 +77,8 @@ COMPLEX_LOOPS(div, 2)
 ALL_INT_TYPES(INT_LOOP, mul, 2, WRAP(T, U, x, *, y))
 BOOL_TYPE(INT_LOOP, mul, 2, x & y)
 
-/* Zero divisors are refused beforehand, yet memory may change under our hands: no division here can trap. The smallest
- * number over -1 does not fit: it wraps. */
+/* Zero divisors are refused beforehand, yet memory may change under our hands: no division here can trap. The
+ * smallest number over -1 does not fit: it wraps. */
 #define ODD_DIVISOR(y) ((U)((U)(y) + 1u) <= 1) /* 0 or -1 */
 #define TRUNC_DIV(x, y) (ODD_DIVISOR(y) ? (y) == 0 ? (T)0 : WRAP(T, U, 0, -, x) : (T)((x) / (y)))
 #define TRUNC_MOD(x, y) (ODD_DIVISOR(y) ? (T)0 : (T)((x) % (y)))
@@ -99,40 +99,40 @@ BOOL_TYPE(INT_LOOP, heaviside, 2, x == 0 ? y : 1)
 
 /* ---- greatest common divisor: of magnitudes, as unsigned numbers, so that the smallest number has one ---- */
 #define MAGNITUDE(x) ((U)((x) > 0 ? (U)(x) : (U)(1u * (U)0 - (U)(x))))
-#define EUCLID(suffix, type, utype, dtype, ...)                       \
-    static utype euclid_##suffix(utype a, utype b)                    \
-    {                                                                 \
-        while (b != 0) {                                              \
-            utype rest = a % b;                                       \
-            a = b;                                                    \
-            b = rest;                                                 \
-        }                                                             \
-        return a;                                                     \
-    }                                                                 \
-    static utype multiple_##suffix(utype a, utype b)                  \
-    {                                                                 \
-        utype divisor = euclid_##suffix(a, b);                        \
-        return divisor ? (utype)(1u * (utype)(a / divisor) * b) : 0;  \
-    }                                                                 \
-    INT_LOOP(suffix, type, utype, dtype, gcd, 2, euclid_##suffix(MAGNITUDE(x), MAGNITUDE(y)))  \
+#define EUCLID(suffix, type, utype, dtype, ...)                                               \
+    static utype euclid_##suffix(utype a, utype b)                                            \
+    {                                                                                         \
+        while (b != 0) {                                                                      \
+            utype rest = a % b;                                                               \
+            a = b;                                                                            \
+            b = rest;                                                                         \
+        }                                                                                     \
+        return a;                                                                             \
+    }                                                                                         \
+    static utype multiple_##suffix(utype a, utype b)                                          \
+    {                                                                                         \
+        utype divisor = euclid_##suffix(a, b);                                                \
+        return divisor ? (utype)(1u * (utype)(a / divisor) * b) : 0;                          \
+    }                                                                                         \
+    INT_LOOP(suffix, type, utype, dtype, gcd, 2, euclid_##suffix(MAGNITUDE(x), MAGNITUDE(y))) \
     INT_LOOP(suffix, type, utype, dtype, lcm, 2, multiple_##suffix(MAGNITUDE(x), MAGNITUDE(y)))
 INT_TYPES(EUCLID, )
 
 /* ---- integer powers by squaring; a negative exponent leaves only 1 and -1 other than 0 ---- */
-#define POWER(suffix, type, utype, dtype, ...)                                            \
-    static type power_##suffix(type base, type exponent)                                  \
-    {                                                                                     \
-        typedef type T;                                                                   \
-        typedef utype U;                                                                  \
-        if ((T)-1 < (T)1 && exponent < (T)1 && exponent != 0)                             \
-            return base == 1 ? 1 : base == (T)-1 ? ((exponent & 1) ? (T)-1 : 1) : 0;      \
-        T result = 1;                                                                     \
-        for (U e = (U)exponent; e; e >>= 1) {                                             \
-            if (e & 1) result = WRAP(T, U, result, *, base);                              \
-            base = WRAP(T, U, base, *, base);                                             \
-        }                                                                                 \
-        return result;                                                                    \
-    }                                                                                     \
+#define POWER(suffix, type, utype, dtype, ...)                                       \
+    static type power_##suffix(type base, type exponent)                             \
+    {                                                                                \
+        typedef type T;                                                              \
+        typedef utype U;                                                             \
+        if ((T)-1 < (T)1 && exponent < (T)1 && exponent != 0)                        \
+            return base == 1 ? 1 : base == (T)-1 ? ((exponent & 1) ? (T)-1 : 1) : 0; \
+        T result = 1;                                                                \
+        for (U e = (U)exponent; e; e >>= 1) {                                        \
+            if (e & 1) result = WRAP(T, U, result, *, base);                         \
+            base = WRAP(T, U, base, *, base);                                        \
+        }                                                                            \
+        return result;                                                               \
+    }                                                                                \
     INT_LOOP(suffix, type, utype, dtype, pow, 2, power_##suffix(x, y))
 INT_TYPES(POWER, )
 

@@ -1,5 +1,5 @@
 /* binary_real.c - functions of two floating-point numbers (and complex powers). */
-#include "vmath.h"
+#include "vmath_power.h"
 #include "vrow.h"
 #include "complex_numbers.h"
 
@@ -8,26 +8,26 @@
 #define SKIP_NAN(x, y, value) vsel(visnan(x), y, vsel(visnan(y), x, value))
 
 /* with r = fmod(x, y), which has the sign of x: the remainder with the sign of y */
-#define VREMAINDER(x, y)                                                                                       \
-    __extension__({                                                                                            \
-        vec r_ = vfmod(x, y);                                                                                  \
-        vsel(vne(r_, vzero(r_)), vsel(vlt(r_ * y, vzero(r_)), r_ + y, r_), r_);                                \
+#define VREMAINDER(x, y)                                                        \
+    __extension__({                                                             \
+        vec r_ = vfmod(x, y);                                                   \
+        vsel(vne(r_, vzero(r_)), vsel(vlt(r_ * y, vzero(r_)), r_ + y, r_), r_); \
     })
 
 /* x // y: (x - remainder) / y, rounded to the integer it is but for one rounding error */
-#define VFLOOR_DIVIDE(x, y)                                                                                    \
-    __extension__({                                                                                            \
-        vec r_ = VREMAINDER(x, y), q_ = (x - r_) / y, f_ = vfloor(q_);                                         \
-        f_ = vsel(vgt(q_ - f_, vset(x, 0.5)), f_ + vset(x, 1), f_);                                            \
-        f_ = vsel(veq(q_, vzero(x)), vcopysign(vzero(x), x / y), f_);                                          \
-        vsel(veq(y, vzero(x)), x / y, f_);                                                                     \
+#define VFLOOR_DIVIDE(x, y)                                            \
+    __extension__({                                                    \
+        vec r_ = VREMAINDER(x, y), q_ = (x - r_) / y, f_ = vfloor(q_); \
+        f_ = vsel(vgt(q_ - f_, vset(x, 0.5)), f_ + vset(x, 1), f_);    \
+        f_ = vsel(veq(q_, vzero(x)), vcopysign(vzero(x), x / y), f_);  \
+        vsel(veq(y, vzero(x)), x / y, f_);                             \
     })
 
 /* max + log(1 + e^-distance), also for two equal infinities */
-#define VLOGADDEXP(x, y, log1p_exp)                                                                            \
-    __extension__({                                                                                            \
-        vec m_ = KEEP_NAN(x, vmax(x, y)), d_ = x - y;                                                          \
-        vsel(vand(veq(x, y), veq(vabs(x), vset(x, INFINITY))), x, m_ + log1p_exp(-vabs(d_)));                  \
+#define VLOGADDEXP(x, y, log1p_exp)                                                           \
+    __extension__({                                                                           \
+        vec m_ = KEEP_NAN(x, vmax(x, y)), d_ = x - y;                                         \
+        vsel(vand(veq(x, y), veq(vabs(x), vset(x, INFINITY))), x, m_ + log1p_exp(-vabs(d_))); \
     })
 #define vand(a, b) ((__typeof__(a))((a) & (b)))
 #define LOG1P_EXP(d) vlog1p(vexp(d))
@@ -40,22 +40,22 @@ VFN vd vd_atan2(vd y, vd x) { for (int i = 0; i < VD_WIDTH; i++) y[i] = atan2(y[
 VFN vf vf_hypot(vf x, vf y) { for (int i = 0; i < VF_WIDTH; i++) x[i] = hypotf(x[i], y[i]); return x; }
 VFN vd vd_hypot(vd x, vd y) { for (int i = 0; i < VD_WIDTH; i++) x[i] = hypot(x[i], y[i]); return x; }
 
-#define BINARY(X)                                                                                 \
-    X(maximum, KEEP_NAN(x, vmax(x, y)))                                                           \
-    X(minimum, KEEP_NAN(x, vmin(x, y)))                                                           \
-    X(fmax, SKIP_NAN(x, y, vmax(x, y)))                                                           \
-    X(fmin, SKIP_NAN(x, y, vmin(x, y)))                                                           \
-    X(fmod, vfmod(x, y))                                                                          \
-    X(remainder, VREMAINDER(x, y))                                                                \
-    X(floor_divide, VFLOOR_DIVIDE(x, y))                                                          \
-    X(atan2, VPICK(atan2, x)(x, y))                                                               \
-    X(hypot, VPICK(hypot, x)(x, y))                                                               \
-    X(copysign, vcopysign(x, y))                                                                  \
-    X(logaddexp, VLOGADDEXP(x, y, LOG1P_EXP))                                                     \
-    X(logaddexp2, VLOGADDEXP(x, y, LOG1P_EXP2))                                                   \
-    X(xlogy, XLOGY(x, y, vlog(y)))                                                                \
-    X(xlog1py, XLOGY(x, y, vlog1p(y)))                                                            \
-    X(heaviside, vsel(veq(x, vzero(x)), y, vsel(vgt(x, vzero(x)), vset(x, 1), vzero(x))))         \
+#define BINARY(X)                                                                         \
+    X(maximum, KEEP_NAN(x, vmax(x, y)))                                                   \
+    X(minimum, KEEP_NAN(x, vmin(x, y)))                                                   \
+    X(fmax, SKIP_NAN(x, y, vmax(x, y)))                                                   \
+    X(fmin, SKIP_NAN(x, y, vmin(x, y)))                                                   \
+    X(fmod, vfmod(x, y))                                                                  \
+    X(remainder, VREMAINDER(x, y))                                                        \
+    X(floor_divide, VFLOOR_DIVIDE(x, y))                                                  \
+    X(atan2, VPICK(atan2, x)(x, y))                                                       \
+    X(hypot, VPICK(hypot, x)(x, y))                                                       \
+    X(copysign, vcopysign(x, y))                                                          \
+    X(logaddexp, VLOGADDEXP(x, y, LOG1P_EXP))                                             \
+    X(logaddexp2, VLOGADDEXP(x, y, LOG1P_EXP2))                                           \
+    X(xlogy, XLOGY(x, y, vlog(y)))                                                        \
+    X(xlog1py, XLOGY(x, y, vlog1p(y)))                                                    \
+    X(heaviside, vsel(veq(x, vzero(x)), y, vsel(vgt(x, vzero(x)), vset(x, 1), vzero(x)))) \
     X(pow_general, vpow(x, y))
 #define DEFINE_ROWS(name, expression) VROWS(name, 2, , expression)
 BINARY(DEFINE_ROWS)
@@ -70,12 +70,12 @@ VROWS(pow_minus_half, 1, , vset(x, 1) / vsqrt(x))
 VROWS(pow_minus_1, 1, , vset(x, 1) / x)
 VROWS(pow_minus_2, 1, , vset(x, 1) / (x * x))
 
-#define POW_ROWS(suffix)                                                                          \
-    static td_row easy_power_##suffix(double exponent)                                            \
-    {                                                                                             \
-        return exponent == 2 ? pow_2_##suffix##_row : exponent == 3 ? pow_3_##suffix##_row        \
-             : exponent == 0.5 ? pow_half_##suffix##_row : exponent == 1 ? pow_1_##suffix##_row   \
-             : exponent == -1 ? pow_minus_1_##suffix##_row : exponent == -2 ? pow_minus_2_##suffix##_row \
+#define POW_ROWS(suffix)                                                                                       \
+    static td_row easy_power_##suffix(double exponent)                                                         \
+    {                                                                                                          \
+        return exponent == 2 ? pow_2_##suffix##_row : exponent == 3 ? pow_3_##suffix##_row                     \
+             : exponent == 0.5 ? pow_half_##suffix##_row : exponent == 1 ? pow_1_##suffix##_row                \
+             : exponent == -1 ? pow_minus_1_##suffix##_row : exponent == -2 ? pow_minus_2_##suffix##_row       \
              : exponent == -0.5 ? pow_minus_half_##suffix##_row : exponent == 0 ? pow_0_##suffix##_row : NULL; \
     }
 POW_ROWS(f32)
@@ -88,16 +88,17 @@ static bool is_number(const void *context, int k)
     return arg->kind == TD_ARG_TENSOR && (arg->tensor->flags & TD_FLAG_WRAPPED);
 }
 
-#define POW_LOOP(suffix, dtype, row_suffix, LOAD)                                                            \
-    TD_LOOP(pow_rows_##suffix, pow_general_##row_suffix##_row, dtype, dtype, dtype)                          \
-    static void pow_##suffix(char *const *data, const int64_t *strides, int64_t n, const void *context)      \
-    {                                                                                                        \
-        td_row easy = strides[2] == 0 && n > 0 && is_number(context, 1) ? easy_power_##row_suffix(LOAD(data[2])) : NULL;              \
-        static const uint8_t dtypes[] = {dtype, dtype};                                                      \
-        if (easy)                                                                                            \
-            td_drive(easy, 1, dtypes, data, strides, n, context);                                            \
-        else                                                                                                 \
-            pow_rows_##suffix(data, strides, n, context);                                                    \
+#define POW_LOOP(suffix, dtype, row_suffix, LOAD)                                                       \
+    TD_LOOP(pow_rows_##suffix, pow_general_##row_suffix##_row, dtype, dtype, dtype)                     \
+    static void pow_##suffix(char *const *data, const int64_t *strides, int64_t n, const void *context) \
+    {                                                                                                   \
+        bool number = strides[2] == 0 && n > 0 && is_number(context, 1);                                \
+        td_row easy = number ? easy_power_##row_suffix(LOAD(data[2])) : NULL;                           \
+        static const uint8_t dtypes[] = {dtype, dtype};                                                 \
+        if (easy)                                                                                       \
+            td_drive(easy, 1, dtypes, data, strides, n, context);                                       \
+        else                                                                                            \
+            pow_rows_##suffix(data, strides, n, context);                                               \
     }
 #define LOAD_F16(p) td_half_to_float(*(const uint16_t *)(p))
 #define LOAD_BF16(p) td_bf16_to_float(*(const uint16_t *)(p))
@@ -139,17 +140,17 @@ COMPLEX_ROWS(logaddexp, 2, , (complex_t)complex_logaddexp(x, y))
 COMPLEX_LOOPS(logaddexp, 2)
 
 /* ---- the neighbour of x towards y: one step of the bit pattern, whose order is that of the magnitudes ---- */
-#define NEXT(suffix, type, utype, infinity)                                          \
-    static utype next_##suffix(utype x, utype y)                                     \
-    {                                                                                \
-        const utype sign = (utype)((utype)1 << (sizeof(utype) * 8 - 1));             \
-        utype size = x & (utype)~sign, other = y & (utype)~sign;                     \
-        if (size > infinity) return x;                                               \
-        if (other > infinity || x == y) return y;                                    \
-        if (size == 0) return other == 0 ? y : (utype)((y & sign) | 1);              \
-        bool grows = (x & sign) == (y & sign) && other > size;                       \
-        return (utype)(grows ? x + 1 : x - 1);                                       \
-    }                                                                                \
+#define NEXT(suffix, type, utype, infinity)                              \
+    static utype next_##suffix(utype x, utype y)                         \
+    {                                                                    \
+        const utype sign = (utype)((utype)1 << (sizeof(utype) * 8 - 1)); \
+        utype size = x & (utype)~sign, other = y & (utype)~sign;         \
+        if (size > infinity) return x;                                   \
+        if (other > infinity || x == y) return y;                        \
+        if (size == 0) return other == 0 ? y : (utype)((y & sign) | 1);  \
+        bool grows = (x & sign) == (y & sign) && other > size;           \
+        return (utype)(grows ? x + 1 : x - 1);                           \
+    }                                                                    \
     TD_C_ROW(nextafter_##suffix##_row, 2, utype, utype, , next_##suffix(x, y))
 NEXT(f16, int16_t, uint16_t, 0x7c00)
 NEXT(bf16, int16_t, uint16_t, 0x7f80)
@@ -160,8 +161,8 @@ TD_LOOP(nextafter_bf16, nextafter_bf16_row, TD_I16, TD_I16, TD_I16)
 TD_LOOP(nextafter_f32, nextafter_f32_row, TD_F32, TD_F32, TD_F32)
 TD_LOOP(nextafter_f64, nextafter_f64_row, TD_F64, TD_F64, TD_F64)
 
-#define NAMES(X)                                                                                        \
-    X(maximum) X(minimum) X(fmax) X(fmin) X(fmod) X(remainder) X(floor_divide) X(atan2) X(hypot)        \
+#define NAMES(X)                                                                                 \
+    X(maximum) X(minimum) X(fmax) X(fmin) X(fmod) X(remainder) X(floor_divide) X(atan2) X(hypot) \
     X(copysign) X(logaddexp) X(logaddexp2) X(xlogy) X(xlog1py) X(heaviside)
 #define LOOPS(name) FLOAT_LOOPS(name, 2)
 NAMES(LOOPS)

@@ -2,10 +2,10 @@
 #include "vrow.h"
 
 #define DEFINE(name, arity, expression) ALL_INT_TYPES(INT_LOOP, name, arity, expression)
-#define BITWISE(X)                       \
-    X(bitwise_and, 2, x & y)             \
-    X(bitwise_or, 2, x | y)              \
-    X(bitwise_xor, 2, x ^ y)             \
+#define BITWISE(X)           \
+    X(bitwise_and, 2, x & y) \
+    X(bitwise_or, 2, x | y)  \
+    X(bitwise_xor, 2, x ^ y) \
     X(bitwise_not, 1, ~x)
 BITWISE(DEFINE)
 BOOL_TYPE(INT_LOOP, bitwise_and, 2, x & y)

@@ -11,7 +11,8 @@ static c128 expm1_c(c128 z)
 static c128 log1p_c(c128 z)
 {
     double x = creal(z), y = cimag(z);
-    if (x > -0.5 && fabs(x) < 0.5 && fabs(y) < 0.5) return __builtin_complex(0.5 * log1p(x * (2 + x) + y * y), atan2(y, 1 + x));
+    if (fabs(x) < 0.5 && fabs(y) < 0.5)
+        return __builtin_complex(0.5 * log1p(x * (2 + x) + y * y), atan2(y, 1 + x));
     return clog(__builtin_complex(1 + x, y));
 }
 static c128 sign_c(c128 z)
@@ -24,36 +25,36 @@ static double angle_c(c128 z) { return atan2(cimag(z), creal(z)); }
 static c128 over(c128 z, double unit) { return __builtin_complex(creal(z) * unit, cimag(z) * unit); }
 
 #define ONE ((complex_t)1)
-#define UNARY(X)                                              \
-    X(neg, -x)                                                \
+#define UNARY(X)                                                 \
+    X(neg, -x)                                                   \
     X(conj_physical, __builtin_complex(__real__ x, -__imag__ x)) \
-    X(square, cmultiply(x, x))                                \
-    X(reciprocal, cdivide(ONE, x))                            \
-    X(sgn, (complex_t)sign_c(x))                              \
-    X(exp, CPICK(x, cexp)(x))                                 \
-    X(exp2, CPICK(x, cexp)(x * (real_t)0.69314718055994531))  \
-    X(expm1, (complex_t)expm1_c(x))                           \
-    X(log, CPICK(x, clog)(x))                                 \
-    X(log2, (complex_t)over(clog(x), 1.4426950408889634))     \
-    X(log10, (complex_t)over(clog(x), 0.43429448190325182))   \
-    X(log1p, (complex_t)log1p_c(x))                           \
-    X(sqrt, CPICK(x, csqrt)(x))                               \
-    X(rsqrt, cdivide(ONE, CPICK(x, csqrt)(x)))                \
-    X(sigmoid, cdivide(ONE, ONE + CPICK(x, cexp)(-x)))        \
-    X(silu, cdivide(x, ONE + CPICK(x, cexp)(-x)))             \
-    X(sin, CPICK(x, csin)(x))                                 \
-    X(cos, CPICK(x, ccos)(x))                                 \
-    X(tan, CPICK(x, ctan)(x))                                 \
-    X(asin, CPICK(x, casin)(x))                               \
-    X(acos, CPICK(x, cacos)(x))                               \
-    X(atan, CPICK(x, catan)(x))                               \
-    X(sinh, CPICK(x, csinh)(x))                               \
-    X(cosh, CPICK(x, ccosh)(x))                               \
-    X(tanh, CPICK(x, ctanh)(x))                               \
-    X(asinh, CPICK(x, casinh)(x))                             \
-    X(acosh, CPICK(x, cacosh)(x))                             \
+    X(square, cmultiply(x, x))                                   \
+    X(reciprocal, cdivide(ONE, x))                               \
+    X(sgn, (complex_t)sign_c(x))                                 \
+    X(exp, CPICK(x, cexp)(x))                                    \
+    X(exp2, CPICK(x, cexp)(x * (real_t)0.69314718055994531))     \
+    X(expm1, (complex_t)expm1_c(x))                              \
+    X(log, CPICK(x, clog)(x))                                    \
+    X(log2, (complex_t)over(clog(x), 1.4426950408889634))        \
+    X(log10, (complex_t)over(clog(x), 0.43429448190325182))      \
+    X(log1p, (complex_t)log1p_c(x))                              \
+    X(sqrt, CPICK(x, csqrt)(x))                                  \
+    X(rsqrt, cdivide(ONE, CPICK(x, csqrt)(x)))                   \
+    X(sigmoid, cdivide(ONE, ONE + CPICK(x, cexp)(-x)))           \
+    X(silu, cdivide(x, ONE + CPICK(x, cexp)(-x)))                \
+    X(sin, CPICK(x, csin)(x))                                    \
+    X(cos, CPICK(x, ccos)(x))                                    \
+    X(tan, CPICK(x, ctan)(x))                                    \
+    X(asin, CPICK(x, casin)(x))                                  \
+    X(acos, CPICK(x, cacos)(x))                                  \
+    X(atan, CPICK(x, catan)(x))                                  \
+    X(sinh, CPICK(x, csinh)(x))                                  \
+    X(cosh, CPICK(x, ccosh)(x))                                  \
+    X(tanh, CPICK(x, ctanh)(x))                                  \
+    X(asinh, CPICK(x, casinh)(x))                                \
+    X(acosh, CPICK(x, cacosh)(x))                                \
     X(atanh, CPICK(x, catanh)(x))
-#define DEFINE(name, expression)    \
+#define DEFINE(name, expression)        \
     COMPLEX_ROWS(name, 1, , expression) \
     COMPLEX_LOOPS(name, 1)
 UNARY(DEFINE)
@@ -73,11 +74,11 @@ TD_LOOP(angle_c128, angle_c128_row, TD_F64, TD_C128)
 VROWS(angle, 1, , vsel(vlt(x, vzero(x)), vset(x, 3.14159265358979324), vsel(visnan(x), x, vzero(x))))
 FLOAT_LOOPS(angle, 1)
 
-#define TEST(name, expression)                                 \
-    TD_C_ROW(name##_c64_row, 1, uint8_t, c64, , expression)    \
-    TD_C_ROW(name##_c128_row, 1, uint8_t, c128, , expression)  \
-    TD_LOOP(name##_c32, name##_c64_row, TD_BOOL, TD_C32)       \
-    TD_LOOP(name##_c64, name##_c64_row, TD_BOOL, TD_C64)       \
+#define TEST(name, expression)                                \
+    TD_C_ROW(name##_c64_row, 1, uint8_t, c64, , expression)   \
+    TD_C_ROW(name##_c128_row, 1, uint8_t, c128, , expression) \
+    TD_LOOP(name##_c32, name##_c64_row, TD_BOOL, TD_C32)      \
+    TD_LOOP(name##_c64, name##_c64_row, TD_BOOL, TD_C64)      \
     TD_LOOP(name##_c128, name##_c128_row, TD_BOOL, TD_C128)
 TEST(isnan, __real__ x != __real__ x || __imag__ x != __imag__ x)
 TEST(isinf, __builtin_isinf(__real__ x) || __builtin_isinf(__imag__ x))

@@ -1,5 +1,5 @@
-/* complex_numbers.h - arithmetic of complex numbers the way the field does it: products without the recovery of
- * infinities that C prescribes, quotients scaled by the larger part of the divisor. */
+/* complex_numbers.h - arithmetic of complex numbers the way the field does it: products without the recovery
+ * of infinities that C prescribes, quotients scaled by the larger part of the divisor. */
 #ifndef TD_COMPLEX_NUMBERS_H
 #define TD_COMPLEX_NUMBERS_H
 #include <complex.h>
@@ -8,22 +8,22 @@
 typedef float _Complex c64;
 typedef double _Complex c128;
 
-#define COMPLEX_ARITHMETIC(suffix, complex_t, real_t, MAKE)                                          \
-    static inline complex_t multiply_##suffix(complex_t a, complex_t b)                              \
-    {                                                                                                \
-        real_t ar = __real__ a, ai = __imag__ a, br = __real__ b, bi = __imag__ b;                   \
-        return MAKE(ar * br - ai * bi, ar * bi + ai * br);                                           \
-    }                                                                                                \
-    static inline complex_t divide_##suffix(complex_t a, complex_t b)                                \
-    {                                                                                                \
-        real_t ar = __real__ a, ai = __imag__ a, br = __real__ b, bi = __imag__ b;                   \
-        if (__builtin_fabs(br) >= __builtin_fabs(bi)) {                                              \
-            if (br == 0 && bi == 0) return MAKE(ar / __builtin_fabs(br), ai / __builtin_fabs(bi));   \
-            real_t ratio = bi / br, scale = 1 / (br + bi * ratio);                                   \
-            return MAKE((ar + ai * ratio) * scale, (ai - ar * ratio) * scale);                       \
-        }                                                                                            \
-        real_t ratio = br / bi, scale = 1 / (br * ratio + bi);                                       \
-        return MAKE((ar * ratio + ai) * scale, (ai * ratio - ar) * scale);                           \
+#define COMPLEX_ARITHMETIC(suffix, complex_t, real_t, MAKE)                                        \
+    static inline complex_t multiply_##suffix(complex_t a, complex_t b)                            \
+    {                                                                                              \
+        real_t ar = __real__ a, ai = __imag__ a, br = __real__ b, bi = __imag__ b;                 \
+        return MAKE(ar * br - ai * bi, ar * bi + ai * br);                                         \
+    }                                                                                              \
+    static inline complex_t divide_##suffix(complex_t a, complex_t b)                              \
+    {                                                                                              \
+        real_t ar = __real__ a, ai = __imag__ a, br = __real__ b, bi = __imag__ b;                 \
+        if (__builtin_fabs(br) >= __builtin_fabs(bi)) {                                            \
+            if (br == 0 && bi == 0) return MAKE(ar / __builtin_fabs(br), ai / __builtin_fabs(bi)); \
+            real_t ratio = bi / br, scale = 1 / (br + bi * ratio);                                 \
+            return MAKE((ar + ai * ratio) * scale, (ai - ar * ratio) * scale);                     \
+        }                                                                                          \
+        real_t ratio = br / bi, scale = 1 / (br * ratio + bi);                                     \
+        return MAKE((ar * ratio + ai) * scale, (ai * ratio - ar) * scale);                         \
     }
 COMPLEX_ARITHMETIC(c64, c64, float, __builtin_complex)
 COMPLEX_ARITHMETIC(c128, c128, double, __builtin_complex)
@@ -34,16 +34,16 @@ COMPLEX_ARITHMETIC(c128, c128, double, __builtin_complex)
 #define CPICK(x, name) _Generic((x), c64: name##f, c128: name)
 
 /* Loops of a complex64 and a complex128 row; complex32 computes in complex64. */
-#define COMPLEX_LOOPS(name, arity)                                        \
-    TD_LOOP(name##_c32, name##_c64_row, TD_C32, VINS_##arity(TD_C32))     \
-    TD_LOOP(name##_c64, name##_c64_row, TD_C64, VINS_##arity(TD_C64))     \
+#define COMPLEX_LOOPS(name, arity)                                    \
+    TD_LOOP(name##_c32, name##_c64_row, TD_C32, VINS_##arity(TD_C32)) \
+    TD_LOOP(name##_c64, name##_c64_row, TD_C64, VINS_##arity(TD_C64)) \
     TD_LOOP(name##_c128, name##_c128_row, TD_C128, VINS_##arity(TD_C128))
 #define COMPLEX_ENTRIES(op, name) {op, TD_C32, name##_c32}, {op, TD_C64, name##_c64}, {op, TD_C128, name##_c128},
 /* rows of one expression; `complex_t` and `real_t` name the types in it */
-#define COMPLEX_ROWS(name, arity, setup, expression)                                                        \
-    TD_C_ROW(name##_c64_row, arity, c64, c64, typedef float real_t __attribute__((unused));                 \
-             typedef c64 complex_t __attribute__((unused)); setup, expression)                              \
-    TD_C_ROW(name##_c128_row, arity, c128, c128, typedef double real_t __attribute__((unused));             \
+#define COMPLEX_ROWS(name, arity, setup, expression)                                            \
+    TD_C_ROW(name##_c64_row, arity, c64, c64, typedef float real_t __attribute__((unused));     \
+             typedef c64 complex_t __attribute__((unused)); setup, expression)                  \
+    TD_C_ROW(name##_c128_row, arity, c128, c128, typedef double real_t __attribute__((unused)); \
              typedef c128 complex_t __attribute__((unused)); setup, expression)
 
 /* argument k of the call as a complex number */

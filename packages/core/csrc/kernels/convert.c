@@ -1,5 +1,5 @@
-/* convert.c - loops that copy, convert and negate elements. data[0] is written, data[1] read.
- * Complex numbers need none of their own: the driver (runtime/copy.c) moves their halves with the real loops. */
+/* convert.c - loops that copy, convert and negate elements. data[0] is written, data[1] read. Complex numbers
+ * need none of their own: the driver (runtime/copy.c) moves their halves with the real loops. */
 #include "convert.h"
 #include "half.h"
 #ifdef __F16C__
@@ -8,21 +8,21 @@
 
 typedef struct bytes16 { uint64_t low, high; } bytes16;
 
-#define COPY(symbol, type)                                                                            \
-    static void symbol(char *const *data, const int64_t *strides, int64_t n, const void *context)     \
-    {                                                                                                 \
-        char *out = data[0];                                                                          \
-        const char *in = data[1];                                                                     \
-        int64_t so = strides[0], si = strides[1];                                                     \
-        (void)context;                                                                                \
-        if (so == sizeof(type) && si == sizeof(type)) {                                               \
-            memmove(out, in, (size_t)n * sizeof(type));                                               \
-        } else if (so == sizeof(type) && si == 0 && n > 0) {                                          \
-            type value = *(const type *)in;                                                           \
-            for (int64_t i = 0; i < n; i++) ((type *)out)[i] = value;                                 \
-        } else {                                                                                      \
-            for (int64_t i = 0; i < n; i++) *(type *)(out + i * so) = *(const type *)(in + i * si);   \
-        }                                                                                             \
+#define COPY(symbol, type)                                                                          \
+    static void symbol(char *const *data, const int64_t *strides, int64_t n, const void *context)   \
+    {                                                                                               \
+        char *out = data[0];                                                                        \
+        const char *in = data[1];                                                                   \
+        int64_t so = strides[0], si = strides[1];                                                   \
+        (void)context;                                                                              \
+        if (so == sizeof(type) && si == sizeof(type)) {                                             \
+            memmove(out, in, (size_t)n * sizeof(type));                                             \
+        } else if (so == sizeof(type) && si == 0 && n > 0) {                                        \
+            type value = *(const type *)in;                                                         \
+            for (int64_t i = 0; i < n; i++) ((type *)out)[i] = value;                               \
+        } else {                                                                                    \
+            for (int64_t i = 0; i < n; i++) *(type *)(out + i * so) = *(const type *)(in + i * si); \
+        }                                                                                           \
     }
 COPY(copy_1, uint8_t)
 COPY(copy_2, uint16_t)
@@ -30,8 +30,8 @@ COPY(copy_4, uint32_t)
 COPY(copy_8, uint64_t)
 COPY(copy_16, bytes16)
 
-/* Float to integer is defined for every input: what does not fit (NaN too) becomes the smallest value of the 32- or
- * 64-bit signed type it passes through, as the hardware does; narrower types keep its low bits. */
+/* Float to integer is defined for every input: what does not fit (NaN too) becomes the smallest value of the
+ * 32- or 64-bit signed type it passes through, as the hardware does; narrower types keep its low bits. */
 static inline int32_t to_i32(double x) { return x > -2147483649.0 && x < 2147483648.0 ? (int32_t)x : INT32_MIN; }
 static inline int64_t to_i64(double x) { return x >= -0x1p63 && x < 0x1p63 ? (int64_t)x : INT64_MIN; }
 static inline int32_t to_i32_f(float x) { return x >= -0x1p31f && x < 0x1p31f ? (int32_t)x : INT32_MIN; }
@@ -44,31 +44,31 @@ static inline uint64_t to_u64(double x)
 #define AS_IS(x) (x)
 #define TRUTH(x) ((x) != 0)
 
-#define CONVERT(symbol, to, from, expression)                                                         \
-    static void symbol(char *const *data, const int64_t *strides, int64_t n, const void *context)     \
-    {                                                                                                 \
-        char *out = data[0];                                                                          \
-        const char *in = data[1];                                                                     \
-        int64_t so = strides[0], si = strides[1];                                                     \
-        (void)context;                                                                                \
-        if (so == sizeof(to) && si == sizeof(from)) {                                                 \
-            to *restrict o = (to *)out;                                                               \
-            const from *restrict x = (const from *)in;                                                \
-            for (int64_t i = 0; i < n; i++) o[i] = (to)expression(x[i]);                              \
-        } else {                                                                                      \
-            for (int64_t i = 0; i < n; i++)                                                           \
-                *(to *)(out + i * so) = (to)expression(*(const from *)(in + i * si));                 \
-        }                                                                                             \
+#define CONVERT(symbol, to, from, expression)                                                     \
+    static void symbol(char *const *data, const int64_t *strides, int64_t n, const void *context) \
+    {                                                                                             \
+        char *out = data[0];                                                                      \
+        const char *in = data[1];                                                                 \
+        int64_t so = strides[0], si = strides[1];                                                 \
+        (void)context;                                                                            \
+        if (so == sizeof(to) && si == sizeof(from)) {                                             \
+            to *restrict o = (to *)out;                                                           \
+            const from *restrict x = (const from *)in;                                            \
+            for (int64_t i = 0; i < n; i++) o[i] = (to)expression(x[i]);                          \
+        } else {                                                                                  \
+            for (int64_t i = 0; i < n; i++)                                                       \
+                *(to *)(out + i * so) = (to)expression(*(const from *)(in + i * si));             \
+        }                                                                                         \
     }
 
 /* one source type to every destination: bool, the integer widths, both floats */
-#define FROM_INTEGER(name, type)                \
+#define FROM_INTEGER(name, type)                   \
     CONVERT(name##_to_truth, uint8_t, type, TRUTH) \
-    CONVERT(name##_to_8, uint8_t, type, AS_IS)  \
-    CONVERT(name##_to_16, uint16_t, type, AS_IS) \
-    CONVERT(name##_to_32, uint32_t, type, AS_IS) \
-    CONVERT(name##_to_64, uint64_t, type, AS_IS) \
-    CONVERT(name##_to_f32, float, type, AS_IS)  \
+    CONVERT(name##_to_8, uint8_t, type, AS_IS)     \
+    CONVERT(name##_to_16, uint16_t, type, AS_IS)   \
+    CONVERT(name##_to_32, uint32_t, type, AS_IS)   \
+    CONVERT(name##_to_64, uint64_t, type, AS_IS)   \
+    CONVERT(name##_to_f32, float, type, AS_IS)     \
     CONVERT(name##_to_f64, double, type, AS_IS)
 FROM_INTEGER(u8, uint8_t)
 FROM_INTEGER(i8, int8_t)
@@ -133,27 +133,27 @@ CONVERT(f16_to_f32, float, uint16_t, td_f16_load)
 CONVERT(f32_to_f16, uint16_t, float, td_f16_store)
 #endif
 
-#define COMPLEX_TRUTH(symbol, type, mask)                                                             \
-    static void symbol(char *const *data, const int64_t *strides, int64_t n, const void *context)     \
-    {                                                                                                 \
-        (void)context;                                                                                \
-        for (int64_t i = 0; i < n; i++) {                                                             \
-            const type *x = (const type *)(data[1] + i * strides[1]);                                 \
-            *(uint8_t *)(data[0] + i * strides[0]) = (x[0] mask) != 0 || (x[1] mask) != 0;            \
-        }                                                                                             \
+#define COMPLEX_TRUTH(symbol, type, mask)                                                         \
+    static void symbol(char *const *data, const int64_t *strides, int64_t n, const void *context) \
+    {                                                                                             \
+        (void)context;                                                                            \
+        for (int64_t i = 0; i < n; i++) {                                                         \
+            const type *x = (const type *)(data[1] + i * strides[1]);                             \
+            *(uint8_t *)(data[0] + i * strides[0]) = (x[0] mask) != 0 || (x[1] mask) != 0;        \
+        }                                                                                         \
     }
 COMPLEX_TRUTH(truth_c32, uint16_t, & 0x7fff)
 COMPLEX_TRUTH(truth_c64, float, )
 COMPLEX_TRUTH(truth_c128, double, )
 
-#define NEGATE(symbol, type, expression)                                                              \
-    static void symbol(char *const *data, const int64_t *strides, int64_t n, const void *context)     \
-    {                                                                                                 \
-        (void)context;                                                                                \
-        for (int64_t i = 0; i < n; i++) {                                                             \
-            type *x = (type *)(data[0] + i * strides[0]);                                             \
-            *x = expression;                                                                          \
-        }                                                                                             \
+#define NEGATE(symbol, type, expression)                                                          \
+    static void symbol(char *const *data, const int64_t *strides, int64_t n, const void *context) \
+    {                                                                                             \
+        (void)context;                                                                            \
+        for (int64_t i = 0; i < n; i++) {                                                         \
+            type *x = (type *)(data[0] + i * strides[0]);                                         \
+            *x = expression;                                                                      \
+        }                                                                                         \
     }
 NEGATE(negate_16, uint16_t, *x ^ 0x8000)
 NEGATE(negate_f32, float, -*x)
@@ -161,34 +161,35 @@ NEGATE(negate_f64, double, -*x)
 
 /* ---- transposes ---- */
 
-/* Square tiles, so that whole cache lines are read and whole lines written; what remains at the edges one by one. */
-#define TRANSPOSE(symbol, type, TILE)                                                                 \
-    static void symbol##_edge(char *out, int64_t so, const char *in, int64_t si, int64_t rows, int64_t cols) \
-    {                                                                                                 \
-        for (int64_t r = 0; r < rows; r++)                                                            \
-            for (int64_t c = 0; c < cols; c++)                                                        \
-                ((type *)(out + r * so))[c] = ((const type *)(in + c * si))[r];                       \
-    }                                                                                                 \
-    static void symbol(char *out, int64_t so, const char *in, int64_t si, int64_t rows, int64_t cols) \
-    {                                                                                                 \
-        int64_t r = 0, full = cols - cols % TILE;                                                     \
-        for (; r + TILE <= rows; r += TILE) {                                                         \
-            char *row = out + r * so;                                                                 \
-            const char *column = in + r * (int64_t)sizeof(type);                                      \
-            for (int64_t c = 0; c < full; c += TILE)                                                  \
-                symbol##_tile(row + c * (int64_t)sizeof(type), so, column + c * si, si);              \
+/* Square tiles, so that whole cache lines are read and whole lines written; what remains at the edges one by
+ * one. */
+#define TRANSPOSE(symbol, type, TILE)                                                                         \
+    static void symbol##_edge(char *out, int64_t so, const char *in, int64_t si, int64_t rows, int64_t cols)  \
+    {                                                                                                         \
+        for (int64_t r = 0; r < rows; r++)                                                                    \
+            for (int64_t c = 0; c < cols; c++)                                                                \
+                ((type *)(out + r * so))[c] = ((const type *)(in + c * si))[r];                               \
+    }                                                                                                         \
+    static void symbol(char *out, int64_t so, const char *in, int64_t si, int64_t rows, int64_t cols)         \
+    {                                                                                                         \
+        int64_t r = 0, full = cols - cols % TILE;                                                             \
+        for (; r + TILE <= rows; r += TILE) {                                                                 \
+            char *row = out + r * so;                                                                         \
+            const char *column = in + r * (int64_t)sizeof(type);                                              \
+            for (int64_t c = 0; c < full; c += TILE)                                                          \
+                symbol##_tile(row + c * (int64_t)sizeof(type), so, column + c * si, si);                      \
             symbol##_edge(row + full * (int64_t)sizeof(type), so, column + full * si, si, TILE, cols - full); \
-        }                                                                                             \
-        symbol##_edge(out + r * so, so, in + r * (int64_t)sizeof(type), si, rows - r, cols);          \
+        }                                                                                                     \
+        symbol##_edge(out + r * so, so, in + r * (int64_t)sizeof(type), si, rows - r, cols);                  \
     }
 
-#define TRANSPOSE_TILE(symbol, type, TILE)                                                            \
-    static void symbol##_tile(char *out, int64_t so, const char *in, int64_t si)                      \
-    {                                                                                                 \
-        type tile[TILE][TILE];                                                                        \
-        for (int c = 0; c < TILE; c++) memcpy(tile[c], in + c * si, sizeof tile[c]);                  \
-        for (int r = 0; r < TILE; r++)                                                                \
-            for (int c = 0; c < TILE; c++) ((type *)(out + r * so))[c] = tile[c][r];                  \
+#define TRANSPOSE_TILE(symbol, type, TILE)                                           \
+    static void symbol##_tile(char *out, int64_t so, const char *in, int64_t si)     \
+    {                                                                                \
+        type tile[TILE][TILE];                                                       \
+        for (int c = 0; c < TILE; c++) memcpy(tile[c], in + c * si, sizeof tile[c]); \
+        for (int r = 0; r < TILE; r++)                                               \
+            for (int c = 0; c < TILE; c++) ((type *)(out + r * so))[c] = tile[c][r]; \
     }
 
 TRANSPOSE_TILE(transpose_1, uint8_t, 16)
@@ -211,9 +212,9 @@ TRANSPOSE(transpose_16, bytes16, 4)
 
 
 /* a row of `real` for one destination: integers of every source, then the floats given */
-#define FROM_INTEGERS(suffix)                                                                            \
+#define FROM_INTEGERS(suffix)                                                                                   \
     [TD_BOOL] = u8_to_##suffix, [TD_U8] = u8_to_##suffix, [TD_I8] = i8_to_##suffix, [TD_I16] = i16_to_##suffix, \
-    [TD_I32] = i32_to_##suffix, [TD_I64] = i64_to_##suffix, [TD_U16] = u16_to_##suffix,                  \
+    [TD_I32] = i32_to_##suffix, [TD_I64] = i64_to_##suffix, [TD_U16] = u16_to_##suffix,                         \
     [TD_U32] = u32_to_##suffix, [TD_U64] = u64_to_##suffix
 #define INTEGER_ROW(suffix, f32, f64) {FROM_INTEGERS(suffix), [TD_F32] = f32, [TD_F64] = f64}
 
@@ -231,7 +232,8 @@ const td_convert_kernels TD_SYM(td_convert_kernels) = {
         [TD_U64] = INTEGER_ROW(64, f32_to_u64, f64_to_u64),
         [TD_F16] = {[TD_F16] = copy_2, [TD_F32] = f32_to_f16},
         [TD_BF16] = {[TD_BF16] = copy_2, [TD_F32] = f32_to_bf16},
-        [TD_F32] = {FROM_INTEGERS(f32), [TD_F16] = f16_to_f32, [TD_BF16] = bf16_to_f32, [TD_F32] = copy_4, [TD_F64] = f64_to_f32},
+        [TD_F32] = {FROM_INTEGERS(f32), [TD_F16] = f16_to_f32, [TD_BF16] = bf16_to_f32, [TD_F32] = copy_4,
+                    [TD_F64] = f64_to_f32},
         [TD_F64] = {FROM_INTEGERS(f64), [TD_F32] = f32_to_f64, [TD_F64] = copy_8},
     },
     .truth = {truth_c32, truth_c64, truth_c128},

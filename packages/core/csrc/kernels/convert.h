@@ -5,9 +5,10 @@
 
 #define TD_REAL_DTYPES (TD_F64 + 1) /* bool .. float64 come first in td_dtype */
 
-/* Writes the transpose of one plane: element (r, c) of the output, at r * out_stride + c * itemsize, is the one at
- * r * itemsize + c * in_stride of the input. Strides are bytes. */
-typedef void (*td_transpose)(char *out, int64_t out_stride, const char *in, int64_t in_stride, int64_t rows, int64_t cols);
+/* Writes the transpose of one plane: element (r, c) of the output, at r * out_stride + c * itemsize, is the
+ * one at r * itemsize + c * in_stride of the input. Strides are bytes. */
+typedef void (*td_transpose)(char *out, int64_t out_stride, const char *in, int64_t in_stride, int64_t rows,
+                             int64_t cols);
 
 typedef struct td_convert_kernels {
     td_loop copy[5];                             /* by log2 of the itemsize */

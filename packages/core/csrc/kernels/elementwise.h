@@ -1,8 +1,9 @@
 /* elementwise.h - from rows to loops.
  *
- * A row is the kernel proper: it computes n numbers that lie side by side. A loop (loops.h) also takes strides, numbers
- * that repeat, and short floats. td_drive makes the second from the first: what does not lie side by side in a type rows
- * know is brought into a buffer block by block, so that every layout and every dtype gives the same bits. */
+ * A row is the kernel proper: it computes n numbers that lie side by side. A loop (loops.h) also takes
+ * strides, numbers that repeat, and short floats. td_drive makes the second from the first: what does not lie
+ * side by side in a type rows know is brought into a buffer block by block, so that every layout and every
+ * dtype gives the same bits. */
 #ifndef TD_ELEMENTWISE_H
 #define TD_ELEMENTWISE_H
 #include <complex.h>
@@ -21,7 +22,8 @@ static inline td_dtype td_row_dtype(td_dtype d)
     return d == TD_F16 || d == TD_BF16 ? TD_F32 : d == TD_C32 ? TD_C64 : d;
 }
 
-static inline void td_move_part(td_dtype to, char *out, int64_t so, td_dtype from, const char *in, int64_t si, int64_t n)
+static inline void td_move_part(td_dtype to, char *out, int64_t so, td_dtype from, const char *in, int64_t si,
+                                int64_t n)
 {
     const td_convert_kernels *k = &TD_SYM(td_convert_kernels);
     td_loop loop = to == from ? k->copy[__builtin_ctz((unsigned)td_itemsize(to))] : k->real[to][from];
@@ -40,10 +42,14 @@ static inline void td_move(td_dtype to, char *out, int64_t so, td_dtype from, co
     td_move_part(half_to, out + td_itemsize(half_to), so, half_from, in + td_itemsize(half_from), si, n);
 }
 
-static inline bool td_row_ready(td_dtype d, int64_t stride) { return td_row_dtype(d) == d && stride == td_itemsize(d); }
+static inline bool td_row_ready(td_dtype d, int64_t stride)
+{
+    return td_row_dtype(d) == d && stride == td_itemsize(d);
+}
 
-static __attribute__((noinline, unused)) void td_drive_blocks(td_row row, int nin, const uint8_t *dtypes, char *const *data,
-                                                              const int64_t *strides, int64_t n, const void *context)
+static __attribute__((noinline, unused)) void td_drive_blocks(td_row row, int nin, const uint8_t *dtypes,
+                                                              char *const *data, const int64_t *strides, int64_t n,
+                                                              const void *context)
 {
     _Alignas(64) char buffers[TD_MAX_OPERANDS][TD_BLOCK_BYTES + TD_BLOCK_PAD];
     const void *in[TD_MAX_OPERANDS];
@@ -73,8 +79,8 @@ static __attribute__((noinline, unused)) void td_drive_blocks(td_row row, int ni
     }
 }
 
-static inline void td_drive(td_row row, int nin, const uint8_t *dtypes, char *const *data, const int64_t *strides, int64_t n,
-                            const void *context)
+static inline void td_drive(td_row row, int nin, const uint8_t *dtypes, char *const *data, const int64_t *strides,
+                            int64_t n, const void *context)
 {
     bool ready = true;
     for (int k = 0; k <= nin; k++) ready = ready && td_row_ready((td_dtype)dtypes[k], strides[k]);
@@ -85,11 +91,11 @@ static inline void td_drive(td_row row, int nin, const uint8_t *dtypes, char *co
 }
 
 /* A loop over `row`; the dtypes of output and operands follow. */
-#define TD_LOOP(symbol, row, ...)                                                                  \
-    static void symbol(char *const *data, const int64_t *strides, int64_t n, const void *context)  \
-    {                                                                                              \
-        static const uint8_t dtypes[] = {__VA_ARGS__};                                             \
-        td_drive(row, sizeof dtypes - 1, dtypes, data, strides, n, context);                       \
+#define TD_LOOP(symbol, row, ...)                                                                 \
+    static void symbol(char *const *data, const int64_t *strides, int64_t n, const void *context) \
+    {                                                                                             \
+        static const uint8_t dtypes[] = {__VA_ARGS__};                                            \
+        td_drive(row, sizeof dtypes - 1, dtypes, data, strides, n, context);                      \
     }
 
 #define TD_ROW(symbol) \
@@ -110,7 +116,8 @@ static inline int64_t td_int_arg(const void *context, int k)
 }
 static inline bool td_has_arg(const void *context, int k) { return ((const td_arg *)context)[k].kind != TD_ARG_NONE; }
 
-/* ---- rows of plain C: `expression` of x (and y, z), which gcc vectorises; memory is the same or disjoint ---- */
+/* ---- rows of plain C: `expression` of x (and y, z), which gcc vectorises; memory is the same or disjoint
+ * ---- */
 #define TD_UNPACK_1(type) const type *px = in[0];
 #define TD_UNPACK_2(type) const type *px = in[0], *py = in[1];
 #define TD_UNPACK_3(type) const type *px = in[0], *py = in[1], *pz = in[2];
@@ -118,18 +125,18 @@ static inline bool td_has_arg(const void *context, int k) { return ((const td_ar
 #define TD_LOAD_2(type) type x = px[i], y = py[i];
 #define TD_LOAD_3(type) type x = px[i], y = py[i], z = pz[i];
 
-#define TD_C_ROW(symbol, arity, to, from, setup, expression)                           \
-    TD_ROW(symbol)                                                                     \
-    {                                                                                  \
-        to *o = out;                                                                   \
-        TD_UNPACK_##arity(from)                                                        \
-        (void)context;                                                                 \
-        setup;                                                                         \
-        _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++)                           \
-        {                                                                              \
-            TD_LOAD_##arity(from)                                                      \
-            o[i] = expression;                                                         \
-        }                                                                              \
+#define TD_C_ROW(symbol, arity, to, from, setup, expression) \
+    TD_ROW(symbol)                                           \
+    {                                                        \
+        to *o = out;                                         \
+        TD_UNPACK_##arity(from)                              \
+        (void)context;                                       \
+        setup;                                               \
+        _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++) \
+        {                                                    \
+            TD_LOAD_##arity(from)                            \
+            o[i] = expression;                               \
+        }                                                    \
     }
 
 #endif

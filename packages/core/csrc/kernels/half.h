@@ -1,5 +1,5 @@
-/* half.h - float16 and bfloat16 as integers: conversion of one element without branches, so that loops over it
- * vectorise where the processor has no instruction for it. Round to nearest even; NaN becomes 0x7e00 with
+/* half.h - float16 and bfloat16 as integers: conversion of one element without branches, so that loops over
+ * it vectorise where the processor has no instruction for it. Round to nearest even; NaN becomes 0x7e00 with
  * its sign, or as bfloat16 the default NaN of x86, 0xffc0. */
 #ifndef TD_HALF_H
 #define TD_HALF_H

@@ -1,5 +1,6 @@
 /* special.c - the gamma family, the inverse error function, sinc. */
-#include "vmath.h"
+#include "vmath_erf.h"
+#include "vmath_trig.h"
 #include "vrow.h"
 #include "complex_numbers.h"
 
@@ -36,8 +37,8 @@ static double zeta_right(double s, double q)
 {
     /* (2k)! over the Bernoulli numbers */
     static const double c[] = {12.0, -720.0, 30240.0, -1209600.0, 47900160.0, -1.8924375803183791606e9,
-                               7.47242496e10, -2.950130727918164224e12, 1.1646782814350067249e14, -4.5979787224074726105e15,
-                               1.8152105401943546773e17, -7.1661652561756670113e18};
+                               7.47242496e10, -2.950130727918164224e12, 1.1646782814350067249e14,
+                               -4.5979787224074726105e15, 1.8152105401943546773e17, -7.1661652561756670113e18};
     double sum = 0;
     for (; q < 10; q += 1) sum += pow(q, -s);
     double power = pow(q, -s), factor = s, term = power / q;
@@ -75,7 +76,8 @@ TD_C_ROW(polygamma_f32_row, 1, float, float, ORDER, (float)polygamma_d(order, x)
 TD_C_ROW(polygamma_f64_row, 1, double, double, ORDER, polygamma_d(order, x))
 FLOAT_LOOPS(polygamma, 1)
 
-/* ---- inverse of erf: a closed guess (2e-3), then two steps of Halley's method on erf or, near the ends, erfc ---- */
+/* ---- inverse of erf: a closed guess (2e-3), then two steps of Halley's method on erf or, near the ends,
+ * erfc ---- */
 VFN vd vd_halley(vd x, vd y, vd left) /* left: 1 - y without rounding */
 {
     vd error = vd_sel(vd_lt(y, vd_set(0.5)), vd_erf(x) - y, left - vd_erfc(x));
@@ -84,7 +86,8 @@ VFN vd vd_halley(vd x, vd y, vd left) /* left: 1 - y without rounding */
 }
 VFN vd vd_erfinv(vd value)
 {
-    vd y = vd_abs(value), left = 1.0 - y, l = vd_log(left * (1.0 + y)), a = vd_fma(l, vd_set(0.5), vd_set(4.3307467508));
+    vd y = vd_abs(value), left = 1.0 - y, l = vd_log(left * (1.0 + y));
+    vd a = vd_fma(l, vd_set(0.5), vd_set(4.3307467508));
     vd x = vd_sqrt(vd_sqrt(vd_fma(a, a, l * -6.8027210884)) - a);
     x = vd_halley(vd_halley(x, y, left), y, left);
     x = vd_sel(vd_lt(y, vd_set(1e-8)), y * 0.88622692545275801, x);

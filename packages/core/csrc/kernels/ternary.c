@@ -3,19 +3,19 @@
 #include "complex_numbers.h"
 
 /* ---- where: moves bits, so one row for each element size ---- */
-#define WHERE(symbol, type, dtype)                                                          \
-    TD_ROW(symbol##_row)                                                                    \
-    {                                                                                       \
-        type *o = out;                                                                      \
-        const uint8_t *condition = in[0];                                                   \
-        const type *px = in[1], *py = in[2];                                                \
-        (void)context;                                                                      \
-        _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++)                                \
-        {                                                                                   \
-            type x = px[i], y = py[i];                                                      \
-            o[i] = condition[i] ? x : y;                                                    \
-        }                                                                                   \
-    }                                                                                       \
+#define WHERE(symbol, type, dtype)                           \
+    TD_ROW(symbol##_row)                                     \
+    {                                                        \
+        type *o = out;                                       \
+        const uint8_t *condition = in[0];                    \
+        const type *px = in[1], *py = in[2];                 \
+        (void)context;                                       \
+        _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++) \
+        {                                                    \
+            type x = px[i], y = py[i];                       \
+            o[i] = condition[i] ? x : y;                     \
+        }                                                    \
+    }                                                        \
     TD_LOOP(symbol, symbol##_row, dtype, TD_BOOL, dtype, dtype)
 WHERE(where_1, uint8_t, TD_U8)
 WHERE(where_2, uint16_t, TD_I16)
@@ -39,10 +39,10 @@ BOOL_TYPE(INT_LOOP, clamp_min, 2, x | y)
 BOOL_TYPE(INT_LOOP, clamp_max, 2, x & y)
 INT_TYPES(INT_LOOP, clamp_both, 3, (x < y ? y : x) > z ? z : (x < y ? y : x))
 
-#define CLAMP(suffix)                                                                                    \
-    static void clamp_##suffix(char *const *data, const int64_t *strides, int64_t n, const void *context) \
-    {                                                                                                    \
-        bool low = td_has_arg(context, 1), high = td_has_arg(context, 2);                                \
+#define CLAMP(suffix)                                                                                                   \
+    static void clamp_##suffix(char *const *data, const int64_t *strides, int64_t n, const void *context)               \
+    {                                                                                                                   \
+        bool low = td_has_arg(context, 1), high = td_has_arg(context, 2);                                               \
         (low && high ? clamp_both_##suffix : low ? clamp_min_##suffix : clamp_max_##suffix)(data, strides, n, context); \
     }
 #define INT_CLAMP(suffix, type, utype, dtype, ...) CLAMP(suffix)

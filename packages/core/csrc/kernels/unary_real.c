@@ -6,16 +6,16 @@
 /* 0 for NaN, too */
 #define VSIGN(x) vsel(vgt(x, vzero(x)), vset(x, 1), vsel(vlt(x, vzero(x)), vset(x, -1), vzero(x)))
 
-#define SAME(X)                                       \
-    X(neg, -x)                                        \
-    X(abs, vabs(x))                                   \
-    X(square, x * x)                                  \
-    X(sgn, VSIGN(x))                                  \
-    X(floor, vfloor(x))                               \
-    X(ceil, vceil(x))                                 \
-    X(trunc, vtrunc(x))                               \
-    X(frac, x - vtrunc(x))                            \
-    X(round, vround(x))                               \
+#define SAME(X)            \
+    X(neg, -x)             \
+    X(abs, vabs(x))        \
+    X(square, x * x)       \
+    X(sgn, VSIGN(x))       \
+    X(floor, vfloor(x))    \
+    X(ceil, vceil(x))      \
+    X(trunc, vtrunc(x))    \
+    X(frac, x - vtrunc(x)) \
+    X(round, vround(x))    \
     X(relu, vmax(vzero(x), x))
 
 #define DEFINE(name, expression) \
@@ -35,10 +35,10 @@ static double replacement(const void *context, int k, double otherwise)
 {
     return td_has_arg(context, k) ? td_real_arg(context, k) : otherwise;
 }
-#define NAN_TO_NUM(name, v, type, width, largest)                                                      \
-    VROW(name##_row, 1, v, type, width,                                                                \
-         vec nan = VSET_(vec, (real)replacement(context, 1, 0));                                       \
-         vec high = VSET_(vec, (real)replacement(context, 2, largest));                                \
+#define NAN_TO_NUM(name, v, type, width, largest)                                                       \
+    VROW(name##_row, 1, v, type, width,                                                                 \
+         vec nan = VSET_(vec, (real)replacement(context, 1, 0));                                        \
+         vec high = VSET_(vec, (real)replacement(context, 2, largest));                                 \
          vec low = VSET_(vec, (real)replacement(context, 3, -largest)); vec inf = VSET_(vec, INFINITY), \
          vsel(visnan(x), nan, vsel(veq(x, inf), high, vsel(veq(x, -inf), low, x))))
 NAN_TO_NUM(nan_to_num_f16, vf, float, VF_WIDTH, 65504.0)

@@ -1,11 +1,12 @@
-/* vec.h - the vector type of the elementwise kernels: vf holds float, vd double, as wide as the instruction set allows.
+/* vec.h - the vector type of the elementwise kernels: vf holds float, vd double, as wide as the instruction
+ * set allows.
  *
- * Arithmetic, and bit operations on the integer vectors vi and vl of the same size, are C operators (vector extension).
- * The rest are the functions below, in pairs vf_ and vd_; the macros at the end pick one by argument type, so that an
- * operation is written once:   vsel(vgt(x, vzero(x)), x, x * slope)
+ * Arithmetic, and bit operations on the integer vectors vi and vl of the same size, are C operators (vector
+ * extension). The rest are the functions below, in pairs vf_ and vd_; the macros at the end pick one by
+ * argument type, so that an operation is written once:   vsel(vgt(x, vzero(x)), x, x * slope)
  *
- * A new instruction set provides: fused multiply-add, min, max, square root, rounding, comparison, select, partial
- * load and store. vmin and vmax return their SECOND argument if either is NaN, as x86 does. */
+ * A new instruction set provides: fused multiply-add, min, max, square root, rounding, comparison, select,
+ * partial load and store. vmin and vmax return their SECOND argument if either is NaN, as x86 does. */
 #ifndef TD_VEC_H
 #define TD_VEC_H
 #include <math.h>
@@ -57,11 +58,11 @@ VFN vf vf_max(vf a, vf b) { return _mm512_max_ps(a, b); }
 VFN vd vd_max(vd a, vd b) { return _mm512_max_pd(a, b); }
 VFN vf vf_sqrt(vf a) { return _mm512_sqrt_ps(a); }
 VFN vd vd_sqrt(vd a) { return _mm512_sqrt_pd(a); }
-#define VROUND(name, mode)                                                           \
+#define VROUND(name, mode)                                                               \
     VFN vf vf_##name(vf a) { return _mm512_roundscale_ps(a, mode | _MM_FROUND_NO_EXC); } \
     VFN vd vd_##name(vd a) { return _mm512_roundscale_pd(a, mode | _MM_FROUND_NO_EXC); }
-#define VCOMPARE(name, operator, predicate)                                       \
-    VFN mf vf_##name(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, predicate); }  \
+#define VCOMPARE(name, operator, predicate)                                      \
+    VFN mf vf_##name(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, predicate); } \
     VFN md vd_##name(vd a, vd b) { return _mm512_cmp_pd_mask(a, b, predicate); }
 VFN vf vf_sel(mf m, vf a, vf b) { return _mm512_mask_blend_ps(m, b, a); }
 VFN vd vd_sel(md m, vd a, vd b) { return _mm512_mask_blend_pd(m, b, a); }
@@ -84,11 +85,11 @@ VFN vf vf_max(vf a, vf b) { return _mm256_max_ps(a, b); }
 VFN vd vd_max(vd a, vd b) { return _mm256_max_pd(a, b); }
 VFN vf vf_sqrt(vf a) { return _mm256_sqrt_ps(a); }
 VFN vd vd_sqrt(vd a) { return _mm256_sqrt_pd(a); }
-#define VROUND(name, mode)                                                        \
+#define VROUND(name, mode)                                                          \
     VFN vf vf_##name(vf a) { return _mm256_round_ps(a, mode | _MM_FROUND_NO_EXC); } \
     VFN vd vd_##name(vd a) { return _mm256_round_pd(a, mode | _MM_FROUND_NO_EXC); }
-#define VCOMPARE(name, operator, predicate)                                      \
-    VFN mf vf_##name(vf a, vf b) { return (mf)_mm256_cmp_ps(a, b, predicate); }  \
+#define VCOMPARE(name, operator, predicate)                                     \
+    VFN mf vf_##name(vf a, vf b) { return (mf)_mm256_cmp_ps(a, b, predicate); } \
     VFN md vd_##name(vd a, vd b) { return (md)_mm256_cmp_pd(a, b, predicate); }
 VFN vf vf_sel(mf m, vf a, vf b) { return _mm256_blendv_ps(b, a, (vf)m); }
 VFN vd vd_sel(md m, vd a, vd b) { return _mm256_blendv_pd(b, a, (vd)m); }
@@ -106,8 +107,16 @@ VFN void vd_store_n(double *p, vd x, int64_t n) { _mm256_maskstore_pd(p, first_l
 typedef vi mf;
 typedef vl md;
 #ifdef FP_FAST_FMAF
-VFN vf vf_fma(vf a, vf b, vf c) { for (int i = 0; i < VF_WIDTH; i++) c[i] = __builtin_fmaf(a[i], b[i], c[i]); return c; }
-VFN vd vd_fma(vd a, vd b, vd c) { for (int i = 0; i < VD_WIDTH; i++) c[i] = __builtin_fma(a[i], b[i], c[i]); return c; }
+VFN vf vf_fma(vf a, vf b, vf c)
+{
+    for (int i = 0; i < VF_WIDTH; i++) c[i] = __builtin_fmaf(a[i], b[i], c[i]);
+    return c;
+}
+VFN vd vd_fma(vd a, vd b, vd c)
+{
+    for (int i = 0; i < VD_WIDTH; i++) c[i] = __builtin_fma(a[i], b[i], c[i]);
+    return c;
+}
 #else /* in software a fused product would take a hundred times as long: the last bits may differ here */
 VFN vf vf_fma(vf a, vf b, vf c) { return a * b + c; }
 VFN vd vd_fma(vd a, vd b, vd c) { return a * b + c; }
@@ -137,8 +146,8 @@ VFN vf vf_ceil(vf x) { return -vf_floor(-x); }
 VFN vd vd_ceil(vd x) { return -vd_floor(-x); }
 VFN vf vf_trunc(vf x) { return vf_copysign(vf_floor(vf_abs(x)), x); }
 VFN vd vd_trunc(vd x) { return vd_copysign(vd_floor(vd_abs(x)), x); }
-#define VCOMPARE(name, operator, predicate)                  \
-    VFN mf vf_##name(vf a, vf b) { return a operator b; }    \
+#define VCOMPARE(name, operator, predicate)               \
+    VFN mf vf_##name(vf a, vf b) { return a operator b; } \
     VFN md vd_##name(vd a, vd b) { return a operator b; }
 VFN bool vf_any(mf m) { for (int i = 0; i < VF_WIDTH; i++) if (m[i]) return true; return false; }
 VFN bool vd_any(md m) { for (int i = 0; i < VD_WIDTH; i++) if (m[i]) return true; return false; }

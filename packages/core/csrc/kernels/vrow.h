@@ -32,22 +32,23 @@
         }                                                      \
     }
 
-#define VROWS(name, arity, setup, expression)                                  \
-    VROW(name##_f32_row, arity, vf, float, VF_WIDTH, setup, expression)        \
+#define VROWS(name, arity, setup, expression)                           \
+    VROW(name##_f32_row, arity, vf, float, VF_WIDTH, setup, expression) \
     VROW(name##_f64_row, arity, vd, double, VD_WIDTH, setup, expression)
 
 /* a number of the call as a vector of the row's type */
 #define VARG(k) VSET_(vec, (real)td_real_arg(context, k))
 #define VSET_(vec, value) _Generic((vec){0}, vf: vf_set, vd: vd_set)(value)
 
-/* Loops of a float32 and a float64 row for all four floating dtypes; `ins` repeats the dtype, once an operand. */
+/* Loops of a float32 and a float64 row for all four floating dtypes; `ins` repeats the dtype, once an
+ * operand. */
 #define VINS_1(d) d
 #define VINS_2(d) d, d
 #define VINS_3(d) d, d, d
-#define FLOAT_LOOPS(name, arity)                                              \
-    TD_LOOP(name##_f16, name##_f32_row, TD_F16, VINS_##arity(TD_F16))         \
-    TD_LOOP(name##_bf16, name##_f32_row, TD_BF16, VINS_##arity(TD_BF16))      \
-    TD_LOOP(name##_f32, name##_f32_row, TD_F32, VINS_##arity(TD_F32))         \
+#define FLOAT_LOOPS(name, arity)                                         \
+    TD_LOOP(name##_f16, name##_f32_row, TD_F16, VINS_##arity(TD_F16))    \
+    TD_LOOP(name##_bf16, name##_f32_row, TD_BF16, VINS_##arity(TD_BF16)) \
+    TD_LOOP(name##_f32, name##_f32_row, TD_F32, VINS_##arity(TD_F32))    \
     TD_LOOP(name##_f64, name##_f64_row, TD_F64, VINS_##arity(TD_F64))
 #define FLOAT_ENTRIES(op, name) \
     {op, TD_F16, name##_f16}, {op, TD_BF16, name##_bf16}, {op, TD_F32, name##_f32}, {op, TD_F64, name##_f64},
@@ -80,20 +81,20 @@
 #define INT_LOOP_WITH(suffix, type, utype, dtype, name, arity, setup, expression) \
     INT_ROW(suffix, type, utype, dtype, name, arity, setup, expression)           \
     TD_LOOP(name##_##suffix, name##_##suffix##_row, dtype, VINS_##arity(dtype))
-#define INT_ROW(suffix, type, utype, dtype, name, arity, setup, expression)            \
-    TD_ROW(name##_##suffix##_row)                                                      \
-    {                                                                                  \
-        typedef type T __attribute__((unused));                                        \
-        typedef utype U __attribute__((unused));                                       \
-        type *o = out;                                                                 \
-        TD_UNPACK_##arity(type)                                                        \
-        (void)context;                                                                 \
-        setup;                                                                         \
-        _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++)                           \
-        {                                                                              \
-            TD_LOAD_##arity(type)                                                      \
-            o[i] = (type)(expression);                                                 \
-        }                                                                              \
+#define INT_ROW(suffix, type, utype, dtype, name, arity, setup, expression) \
+    TD_ROW(name##_##suffix##_row)                                           \
+    {                                                                       \
+        typedef type T __attribute__((unused));                             \
+        typedef utype U __attribute__((unused));                            \
+        type *o = out;                                                      \
+        TD_UNPACK_##arity(type)                                             \
+        (void)context;                                                      \
+        setup;                                                              \
+        _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++)                \
+        {                                                                   \
+            TD_LOAD_##arity(type)                                           \
+            o[i] = (type)(expression);                                      \
+        }                                                                   \
     }
 #define INT_ENTRY(suffix, type, utype, dtype, op, name) {op, dtype, name##_##suffix},
 

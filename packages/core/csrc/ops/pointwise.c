@@ -15,7 +15,8 @@ static bool one_dtype(const td_operands *in, td_dtype *out)
     int dtype = in->t[0]->dtype;
     for (int k = 0; k < in->n; k++) {
         const td_tensor *t = in->t[k];
-        bool weak = k > 0 && (t->flags & TD_FLAG_WRAPPED) && td_category_of((td_dtype)t->dtype) <= td_category_of((td_dtype)dtype);
+        bool lower = td_category_of((td_dtype)t->dtype) <= td_category_of((td_dtype)dtype);
+        bool weak = k > 0 && (t->flags & TD_FLAG_WRAPPED) && lower;
         if (!weak && (t->ndim == 0 || t->dtype != dtype)) return false;
     }
     *out = (td_dtype)dtype;
@@ -238,8 +239,9 @@ static td_status check_target(const td_pointwise *p, const td_tensor *out, int n
         return td_fail(TD_RUNTIME_ERROR, "output with shape %s doesn't match the broadcast shape %s",
                        td_shape_text(out->ndim, out->sizes, have), td_shape_text(ndim, sizes, want));
     if (td_has_zero_stride(out))
-        return td_fail(TD_RUNTIME_ERROR, "unsupported operation: more than one element of the written-to tensor refers to a "
-                                         "single memory location. Please clone() the tensor before performing the operation.");
+        return td_fail(TD_RUNTIME_ERROR,
+                       "unsupported operation: more than one element of the written-to tensor refers to a single "
+                       "memory location. Please clone() the tensor before performing the operation.");
     return TD_OK;
 }
 
@@ -252,9 +254,9 @@ static td_status meet(const td_tensor *out, const td_tensor *t, meeting *how)
     if (td_is_meta(out) || !td_may_overlap(out, t)) return TD_OK;
     *how = td_same_layout(out, t) && out->dtype == t->dtype ? IDENTICAL : TANGLED;
     if (*how == TANGLED && td_is_dense(out) && td_is_dense(t))
-        return td_fail(TD_RUNTIME_ERROR, "unsupported operation: some elements of the input tensor and the written-to tensor "
-                                         "refer to a single memory location. Please clone() the tensor before performing the "
-                                         "operation.");
+        return td_fail(TD_RUNTIME_ERROR,
+                       "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
+                       "single memory location. Please clone() the tensor before performing the operation.");
     return TD_OK;
 }
 
@@ -289,7 +291,8 @@ static td_status walk(const td_pointwise *p, td_tensor *out)
     td_nd nd;
     for (int k = 0; k < p->in.n; k++) operands[k + 1] = p->in.t[k];
     TD_TRY(td_nd_init(&nd, p->in.n + 1, operands));
-    if (!td_pointwise_tiled(&nd, operands, p->loop, p->context, p->cost)) td_nd_run(&nd, p->loop, p->context, p->cost);
+    if (!td_pointwise_tiled(&nd, operands, p->loop, p->context, p->cost))
+        td_nd_run(&nd, p->loop, p->context, p->cost);
     return TD_OK;
 }
 

@@ -1,5 +1,5 @@
-/* pointwise_checks.c - what single elementwise operators refuse before they compute, and where their dtypes leave the
- * common rule. Found by the name of the loop. */
+/* pointwise_checks.c - what single elementwise operators refuse before they compute, and where their dtypes
+ * leave the common rule. Found by the name of the loop. */
 #include <string.h>
 #include "pointwise.h"
 
@@ -9,11 +9,11 @@ static td_status check_factor(const td_call *call, td_pointwise *p, int k)
 {
     const td_scalar *alpha = &call->args[k].scalar;
     if (alpha->kind == TD_S_BOOL && p->compute != TD_BOOL)
-        return td_fail(TD_RUNTIME_ERROR, "%s: a Boolean factor is only supported for Boolean results, not for %s.", call->op->name,
-                       td_dtypes[p->compute].type_name);
+        return td_fail(TD_RUNTIME_ERROR, "%s: a Boolean factor is only supported for Boolean results, not for %s.",
+                       call->op->name, td_dtypes[p->compute].type_name);
     if (alpha->kind == TD_S_FLOAT && td_is_integral(p->compute))
-        return td_fail(TD_RUNTIME_ERROR, "%s: For integral input tensors, a factor must not be a floating point number.",
-                       call->op->name);
+        return td_fail(TD_RUNTIME_ERROR,
+                       "%s: For integral input tensors, a factor must not be a floating point number.", call->op->name);
     if (alpha->kind == TD_S_COMPLEX && !td_is_complex(p->compute))
         return td_fail(TD_RUNTIME_ERROR, "%s: For non-complex input tensors, a factor must not be a complex number.",
                        call->op->name);
@@ -30,16 +30,18 @@ static td_status check_difference(const td_call *call, td_pointwise *p)
         return td_fail(TD_RUNTIME_ERROR, "Subtraction, the `-` operator, with two bool tensors is not supported. "
                                          "Use the `^` or `logical_xor()` operator instead.");
     if (a || b)
-        return td_fail(TD_RUNTIME_ERROR, "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to "
-                                         "invert a mask, use the `~` or `logical_not()` operator instead.");
+        return td_fail(TD_RUNTIME_ERROR,
+                       "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert "
+                       "a mask, use the `~` or `logical_not()` operator instead.");
     return check_alpha(call, p);
 }
 
 static td_status check_neg(const td_call *call, td_pointwise *p)
 {
     if (p->compute != TD_BOOL) return TD_OK;
-    return td_fail(TD_RUNTIME_ERROR, "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert "
-                                     "a mask, use the `~` or `logical_not()` operator instead.");
+    return td_fail(TD_RUNTIME_ERROR,
+                   "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
+                   "invert a mask, use the `~` or `logical_not()` operator instead.");
 }
 
 /* ---- integer division ---- */
@@ -60,7 +62,8 @@ static void search_zero(char *const *data, const int64_t *strides, int64_t n, co
 static td_status check_divisor(const td_call *call, td_pointwise *p)
 {
     td_tensor *divisor = p->in.t[1];
-    if (!td_is_integral(p->compute) || p->compute == TD_BOOL || td_is_meta(divisor) || divisor->numel == 0) return TD_OK;
+    if (!td_is_integral(p->compute) || p->compute == TD_BOOL) return TD_OK;
+    if (td_is_meta(divisor) || divisor->numel == 0) return TD_OK;
     int bits = 8 * (int)td_itemsize(p->compute);
     zero_search s = {(td_dtype)divisor->dtype, bits == 64 ? -1 : ((int64_t)1 << bits) - 1, false};
     td_nd nd;
@@ -110,8 +113,8 @@ static td_status check_fits(const td_call *call, td_pointwise *p)
     for (int k = 1; k < p->in.n; k++) {
         td_scalar v;
         if (wrapped_integer(p->in.t[k], &v) && (v.i < low || v.i > high))
-            return td_fail(TD_RUNTIME_ERROR, "%s: value cannot be converted to type %s without overflow: %lld", call->op->name,
-                           td_dtypes[p->compute].name, (long long)v.i);
+            return td_fail(TD_RUNTIME_ERROR, "%s: value cannot be converted to type %s without overflow: %lld",
+                           call->op->name, td_dtypes[p->compute].name, (long long)v.i);
     }
     return TD_OK;
 }
@@ -152,7 +155,10 @@ static td_status check_gelu_word(const char *word)
     return td_fail(TD_RUNTIME_ERROR, "approximate argument must be either none or tanh, but got '%s'.", word);
 }
 static td_status check_gelu(const td_call *call, td_pointwise *p) { return check_gelu_word(call->args[1].str); }
-static td_status check_gelu_backward(const td_call *call, td_pointwise *p) { return check_gelu_word(call->args[2].str); }
+static td_status check_gelu_backward(const td_call *call, td_pointwise *p)
+{
+    return check_gelu_word(call->args[2].str);
+}
 
 static td_status check_celu(const td_call *call, td_pointwise *p)
 {
@@ -179,8 +185,9 @@ static td_status check_polygamma(const td_call *call, td_pointwise *p)
 static td_status refuse_integral(const td_call *call, td_pointwise *p)
 {
     if (!td_is_integral(p->compute)) return TD_OK;
-    return td_fail(TD_RUNTIME_ERROR, "%s: integer division is not supported; convert an operand of dtype %s to a floating dtype, or "
-                                     "use div with a rounding_mode and add",
+    return td_fail(TD_RUNTIME_ERROR,
+                   "%s: integer division is not supported; convert an operand of dtype %s to a floating dtype, or use "
+                   "div with a rounding_mode and add",
                    call->op->name, td_dtypes[p->compute].name);
 }
 

@@ -1,8 +1,9 @@
-/* pointwise_choice.c - operators that pick among elementwise loops by an argument, or whose operands differ in dtype. */
+/* pointwise_choice.c - operators that pick among elementwise loops by an argument, or whose operands differ
+ * in dtype. */
 #include <string.h>
 #include "pointwise.h"
 
-#define RULE(symbol, name, promotion, cost) \
+#define RULE(symbol, name, promotion, cost)    \
     static td_loop symbol##_loops[TD_NDTYPES]; \
     static const td_op symbol = {name, "", NULL, name, symbol##_loops, cost, promotion, 1, 0}
 RULE(true_division, "div", TD_PROMOTE_FLOAT, 0.5f);
@@ -16,7 +17,8 @@ td_status td_op_div_mode(td_call *call)
     const char *mode = call->args[2].str;
     if (strcmp(mode, "trunc") == 0) return td_pointwise_as(call, &truncated_division);
     if (strcmp(mode, "floor") == 0) return td_pointwise_as(call, &floor_division);
-    return td_fail(TD_RUNTIME_ERROR, "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '%s'", mode);
+    return td_fail(TD_RUNTIME_ERROR,
+                   "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '%s'", mode);
 }
 
 /* where(condition, self, other): the condition takes no part in promotion */
@@ -24,9 +26,11 @@ td_status td_op_where(td_call *call)
 {
     td_tensor *condition = TD_TENSOR(0);
     if (condition->dtype != TD_BOOL && condition->dtype != TD_U8)
-        return td_fail(TD_RUNTIME_ERROR, "where expected condition to be a boolean tensor, but got a tensor with dtype %s",
+        return td_fail(TD_RUNTIME_ERROR,
+                       "where expected condition to be a boolean tensor, but got a tensor with dtype %s",
                        td_dtypes[condition->dtype].type_name);
-    td_pointwise p = {.in = {3, {condition, TD_TENSOR(1), TD_TENSOR(2)}}, .keep = 1, .cost = 0.5, .context = call->args};
+    td_pointwise p = {.in = {3, {condition, TD_TENSOR(1), TD_TENSOR(2)}}, .keep = 1, .cost = 0.5,
+                      .context = call->args};
     TD_TRY(td_result_type(2, p.in.t + 1, &p.compute));
     p.result = p.compute;
     TD_TRY(td_require_loop("where", "where", p.compute, &p.loop));
@@ -43,7 +47,8 @@ td_status td_op_float_power(td_call *call)
         return td_fail(TD_TYPE_ERROR, "float_power(): one of the operands must be a Tensor, but both are numbers");
     const td_tensor *out = call->out[0];
     if (out && out->dtype != p.result)
-        return td_fail(TD_RUNTIME_ERROR, "float_power: the target has dtype %s but the operation's result requires dtype %s",
+        return td_fail(TD_RUNTIME_ERROR,
+                       "float_power: the target has dtype %s but the operation's result requires dtype %s",
                        td_dtypes[out->dtype].type_name, td_dtypes[p.result].type_name);
     TD_TRY(td_require_loop("float_power", "pow", p.compute, &p.loop));
     return td_pointwise_run(&p, &call->out[0]);

@@ -1,7 +1,7 @@
 /* pointwise_tiles.c - elementwise walks whose operands disagree on memory order, as in a + b.t().
  *
- * Along the output's rows such an operand jumps from cache line to cache line. Tile by tile it is transposed into a
- * buffer, whole lines at a time; the loop then reads the buffer. */
+ * Along the output's rows such an operand jumps from cache line to cache line. Tile by tile it is transposed
+ * into a buffer, whole lines at a time; the loop then reads the buffer. */
 #include "pointwise.h"
 #include "kernels/convert.h"
 #include "runtime/cpu.h"

@@ -5,7 +5,8 @@ static td_status no_promotion(td_dtype a, td_dtype b)
 {
     bool float8 = td_is_float8(a) || td_is_float8(b);
     return td_fail(TD_RUNTIME_ERROR, "Promotion for %s is not supported, attempted to promote %s and %s",
-                   float8 ? "Float8 Types" : "uint16, uint32, uint64 types", td_dtypes[a].type_name, td_dtypes[b].type_name);
+                   float8 ? "Float8 Types" : "uint16, uint32, uint64 types", td_dtypes[a].type_name,
+                   td_dtypes[b].type_name);
 }
 
 /* -1 stands for "no operand of this class yet". */

@@ -1,4 +1,5 @@
-/* copy.c - copying, converting and filling whole tensors: every dtype, any strides, conj and neg bits resolved. */
+/* copy.c - copying, converting and filling whole tensors: every dtype, any strides, conj and neg bits
+ * resolved. */
 #include <string.h>
 #include "../kernels/convert.h"
 #include "cpu.h"
@@ -12,17 +13,17 @@ static int log2_size(int64_t itemsize) { return __builtin_ctz((unsigned)itemsize
 
 /* ---- float8: one element at a time through the scalar routines ---- */
 
-#define FLOAT8(name, dtype)                                                                              \
-    static void name##_to_f32(char *const *data, const int64_t *strides, int64_t n, const void *context) \
-    {                                                                                                    \
-        (void)context;                                                                                   \
-        for (int64_t i = 0; i < n; i++)                                                                  \
+#define FLOAT8(name, dtype)                                                                                           \
+    static void name##_to_f32(char *const *data, const int64_t *strides, int64_t n, const void *context)              \
+    {                                                                                                                 \
+        (void)context;                                                                                                \
+        for (int64_t i = 0; i < n; i++)                                                                               \
             *(float *)(data[0] + i * strides[0]) = td_float8_to_float(dtype, *(uint8_t *)(data[1] + i * strides[1])); \
-    }                                                                                                    \
-    static void f32_to_##name(char *const *data, const int64_t *strides, int64_t n, const void *context) \
-    {                                                                                                    \
-        (void)context;                                                                                   \
-        for (int64_t i = 0; i < n; i++)                                                                  \
+    }                                                                                                                 \
+    static void f32_to_##name(char *const *data, const int64_t *strides, int64_t n, const void *context)              \
+    {                                                                                                                 \
+        (void)context;                                                                                                \
+        for (int64_t i = 0; i < n; i++)                                                                               \
             *(uint8_t *)(data[0] + i * strides[0]) = td_float_to_float8(dtype, *(float *)(data[1] + i * strides[1])); \
     }
 FLOAT8(e4m3fn, TD_F8_E4M3FN)
@@ -189,7 +190,8 @@ static td_status negate_part(td_tensor *t, int part)
 /* Apply the difference of two sets of conj and neg bits. neg bits only come with floating and complex dtypes. */
 static td_status apply_bits(td_tensor *t, int bits)
 {
-    bool complex = td_is_complex((td_dtype)t->dtype), conj = complex && (bits & TD_FLAG_CONJ), neg = bits & TD_FLAG_NEG;
+    bool complex = td_is_complex((td_dtype)t->dtype);
+    bool conj = complex && (bits & TD_FLAG_CONJ), neg = bits & TD_FLAG_NEG;
     if (neg) TD_TRY(negate_part(t, 0));
     if (complex && neg != conj) TD_TRY(negate_part(t, 1));
     return TD_OK;

@@ -4,11 +4,12 @@
 #include "loops.h"
 #include "pool.h"
 
-/* Below this much work (nanoseconds) waking a second thread costs more than it gains: 32 K additions, 8 K exponentials. */
+/* Below this much work (nanoseconds) waking a second thread costs more than it gains: 32 K additions, 8 K
+ * exponentials. */
 #define PARALLEL_NS 8000.0
 #define GRAIN_NS 4000.0 /* least work of one chunk */
 #define SHORT_ROW 8     /* inner dimensions below this change places with a longer neighbour */
-#define LINE_UNIT 256   /* elements; chunks of long rows begin at multiples of it, so threads do not share cache lines */
+#define LINE_UNIT 256   /* elements; chunks of long rows begin at multiples: threads share no cache line */
 
 static bool comes_before(const td_nd *nd, int a, int b)
 {
@@ -115,7 +116,8 @@ td_status td_nd_init(td_nd *nd, int nop, td_tensor *const *operands)
     return TD_OK;
 }
 
-void td_nd_init_raw(td_nd *nd, int nop, char *const *data, int ndim, const int64_t *sizes, const int64_t *const *strides)
+void td_nd_init_raw(td_nd *nd, int nop, char *const *data, int ndim, const int64_t *sizes,
+                    const int64_t *const *strides)
 {
     nd->nop = nop;
     nd->ndim = 0;
