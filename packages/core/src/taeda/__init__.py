@@ -29,7 +29,8 @@ _INTERNAL = {
     "storage_resize", "on_storage", "Node",
 }  # fmt: skip
 globals().update({n: v for n, v in _own.items() if n not in _INTERNAL})
-globals().update(_core.functions[""])
+_VARIADIC = ("einsum", "tensordot")  # taeda.functional gives them their public form
+globals().update({n: f for n, f in _core.functions[""].items() if n not in _VARIADIC})
 inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
 
 from . import _tensor  # noqa: E402 - needs the types above
@@ -55,7 +56,7 @@ _EXPORTS = {
     **dict.fromkeys(("manual_seed", "seed", "initial_seed", "get_rng_state", "set_rng_state"), "random"),
     **dict.fromkeys(("save", "load"), "serialization"),
     **dict.fromkeys(
-        ("atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod", "meshgrid", "unique", "unique_consecutive"),
+        ("atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod", "einsum", "meshgrid", "tensordot", "unique", "unique_consecutive"),
         "functional",
     ),
     "set_printoptions": "_printing",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,9 @@ __all__ = [
     "broadcast_shapes",
     "broadcast_tensors",
     "cartesian_prod",
+    "einsum",
     "meshgrid",
+    "tensordot",
     "unique",
     "unique_consecutive",
 ]
@@ -178,3 +181,70 @@ def unique_consecutive(
     """
     made = _core.functions[""]["_unique_consecutive"](input, return_inverse, return_counts, dim)
     return _asked(made, return_inverse, return_counts)
+
+
+def einsum(*args: Any) -> Tensor:
+    """Sum of products by Einstein's convention: `einsum("ij,jk->ik", a, b)`, or with numbered dimensions after each tensor.
+
+    RuntimeError for subscripts that do not fit the tensors.
+
+    >>> taeda.einsum("i,i->", taeda.ones(3), taeda.ones(3))
+    tensor(3.)
+    """
+    if len(args) < 2:
+        raise ValueError(
+            "einsum(): must specify the equation string and at least one operand, or operands with their subscript lists"
+        )
+    call = _core.functions[""]["einsum"]
+    if not isinstance(args[0], str):
+        return call(*_from_sublists(args))
+    operands = args[1:]
+    return call(
+        args[0],
+        list(
+            operands[0]
+            if len(operands) == 1 and isinstance(operands[0], list | tuple)
+            else operands
+        ),
+    )
+
+
+def _from_sublists(args: tuple[Any, ...]) -> tuple[str, list[Tensor]]:
+    """(equation, operands) of `einsum(a, [0, 1], b, [1, 2], [0, 2])`."""
+    result = args[-1] if len(args) % 2 else None
+    pairs = args[: len(args) - (result is not None)]
+    terms = ",".join(_letters(subscripts) for subscripts in pairs[1::2])
+    return terms if result is None else f"{terms}->{_letters(result)}", list(pairs[::2])
+
+
+def _letters(subscripts: Sequence[Any]) -> str:
+    """Dimension numbers 0 to 51 as letters, Ellipsis as three dots."""
+    alphabet = string.ascii_uppercase + string.ascii_lowercase
+    for number in subscripts:
+        if number is not Ellipsis and not 0 <= number < len(alphabet):
+            raise RuntimeError(
+                f"einsum(): not within the valid range [0, {len(alphabet)}), got {number}"
+            )
+    return "".join("..." if n is Ellipsis else alphabet[n] for n in subscripts)
+
+
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) -> Tensor:
+    """Products summed over pairs of dimensions: the last `dims` of `a` with the first of `b`, or two lists.
+
+    RuntimeError for a negative number or one larger than either rank, and for sizes that differ.
+
+    >>> tensordot(taeda.ones(2, 3), taeda.ones(3, 4), 1).shape
+    taeda.Size([2, 4])
+    """
+    if isinstance(dims, Tensor):
+        dims = dims.tolist()
+    if isinstance(dims, int):
+        if not 0 <= dims <= min(a.dim(), b.dim()):
+            raise RuntimeError(
+                f"tensordot expects dims >= 0 and at most the rank of both, but got dims={dims} for ranks {a.dim()} and {b.dim()}"
+            )
+        left, right = list(range(a.dim() - dims, a.dim())), list(range(dims))
+    else:
+        left, right = ([d] if isinstance(d, int) else list(d) for d in dims)
+    made = _core.functions[""]["tensordot"](a, b, left, right)
+    return made if out is None else out.copy_(made)
