@@ -28,6 +28,19 @@ def expressions(table: str) -> list[str]:
     return [text.strip() for line in table.strip().splitlines() for text in line.split(" ; ")]
 
 
+# Ours is row-major where torch keeps the order of a transposed input, or the other way round. Values are compared all the same.
+LAYOUT_DIFFERS = set(
+    expressions("""
+x[i.clamp(max=1)] ; x[[0, 1]] ; x[True] ; x[:, i] ; x[:, [0, 2]] ; x.sort() ; x.sort(1) ; x.sort(dim=1, descending=True, stable=True)
+p.argsort(stable=True) ; x.masked_fill(b, 3) ; 2 ** x ; F.logsigmoid(x) ; m.scatter(1, i, m[:2, :3]) ; m.scatter(0, i, 2.5)
+m.scatter_add(0, i, m[:2, :3]) ; m.scatter_reduce(0, i, m[:2, :3], 'sum', include_self=False) ; m.index_add(0, i[0], m)
+m.scatter_reduce(0, i, m[:2, :3], 'amax') ; m.index_copy(0, t.tensor([0, 2]), m[:2])
+F.conv1d(x.mT, x.mT[:, :, :3], v[:2], padding=1) ; F.conv1d(x.mT, x.mT[:, :, :2])
+""")
+)
+# Both refuse, with exceptions of different types.
+REFUSAL_DIFFERS = set(expressions("x['a'] ; m.scatter(0, i, v) ; ~x"))
+
 # every dtype and layout
 POINTWISE = """
 x + y ; x + z ; x + c ; x + 2 ; x + 2.5 ; x + True ; 2 - x ; x - y ; t.sub(x, y, alpha=2) ; t.add(x, y, alpha=3)

@@ -76,4 +76,10 @@ def check(text, tensors, dtype):
     """Compare with only the inputs that the expression names, so that each gradient has its meaning."""
     words = compile(text, text, "eval").co_names
     used = {name: x for name, x in tensors.items() if name in words}
-    compare(text, used, loose=8.0 if "conv" in text or "@" in text else 1.0)
+    compare(
+        text,
+        used,
+        loose=8.0 if "conv" in text or "@" in text else 1.0,
+        strides=text not in cases.LAYOUT_DIFFERS,
+        refusals=text not in cases.REFUSAL_DIFFERS,
+    )
