@@ -28,8 +28,6 @@ for _n in (1, 2, 3):
        variants="function", namespace=_top, doc="The largest numbers of as many parts as asked for, and their places.")
 
 # ---- padding ----
-op("constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor", c="constant_pad_nd", variants="function",
-   doc="A border of one value; negative sizes cut.")
 op("pad(Tensor self, int[] pad, str mode='constant', float? value=None) -> Tensor", composite=True, variants="function",
    namespace="nn", doc="A border of one value, or of what is inside.")
 for _n in (1, 2, 3):

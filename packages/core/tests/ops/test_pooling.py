@@ -1,0 +1,278 @@
+"""Pooling, padding, resampling and columns, against plain loops and numpy; refusals."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import taeda
+
+nn = taeda._C._nn
+
+
+def image(*shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype("float32")
+
+
+def call(name, n, *arguments):
+    owner = taeda if hasattr(taeda, f"{name}{n}d") and (n == 1 or name == "max_pool") else nn
+    return getattr(owner, f"{name}{n}d")(*arguments)
+
+
+# ---- windows ----
+
+
+def windows(shape, kernel, stride, pad, dilation, ceil):
+    """Output place -> the input places its window covers, padding left out; and the window's size with padding."""
+    counts = []
+    for n, k, s, p, d in zip(shape, kernel, stride, pad, dilation, strict=True):
+        room = n + 2 * p - d * (k - 1) - 1
+        count = (math.ceil if ceil else math.floor)(room / s) + 1
+        counts.append(count - 1 if ceil and (count - 1) * s >= n + p else count)
+    for out in itertools.product(*map(range, counts)):
+        axes, padded = [], 1
+        for o, n, k, s, p, d in zip(out, shape, kernel, stride, pad, dilation, strict=True):
+            start = o * s - p
+            axes.append([start + j * d for j in range(k) if 0 <= start + j * d < n])
+            padded *= min(start + k, n + p) - start
+        yield out, list(itertools.product(*axes)), padded, counts
+
+
+SHAPES = [
+    ((9,), (3,), (2,), (1,), (1,), False),
+    ((10,), (3,), (2,), (1,), (1,), True),
+    ((6, 7), (2, 2), (2, 2), (0, 0), (1, 1), False),
+    ((5, 7), (2, 3), (1, 2), (1, 0), (1, 1), True),
+    ((7, 8), (3, 2), (2, 1), (0, 0), (2, 3), False),
+    ((3, 300), (2, 3), (2, 2), (1, 1), (1, 1), False),
+    ((3, 4, 5), (2, 2, 2), (1, 2, 2), (1, 0, 1), (1, 1, 1), True),
+]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "float16"])
+@pytest.mark.parametrize("case", SHAPES, ids=str)
+def test_max_pool(case, dtype):
+    shape, kernel, stride, pad, dilation, ceil = case
+    a = (image(2, *shape) * 4).round().astype(dtype)
+    x = taeda.from_numpy(a)
+    values, places = call("max_pool", len(shape), x, kernel, stride, pad, dilation, ceil), None
+    suffix = "max_pool1d_with_indices" if len(shape) == 1 else f"max_pool{len(shape)}d_with_indices"
+    both = getattr(taeda if len(shape) == 1 else nn, suffix)(x, kernel, stride, pad, dilation, ceil)
+    places = both[1]
+    assert both[0].tolist() == values.tolist()
+    for out, covered, _, counts in windows(*case):
+        assert values.shape == (2, *counts)
+        for c in range(2):
+            numbers = [a[(c, *at)] for at in covered]
+            assert values[(c, *out)].item() == max(numbers)
+            first = covered[int(np.argmax(numbers))]
+            assert places[(c, *out)].item() == np.ravel_multi_index(first, shape)
+
+
+def test_max_pool_keeps_nan_and_minus_infinity():
+    x = taeda.tensor([[[1.0, math.nan, 2.0, -math.inf, -math.inf, -math.inf]]])
+    made = taeda.max_pool1d(x, 2)
+    assert math.isnan(made[0, 0, 0].item())
+    assert made[0, 0, 1:].tolist() == [2.0, -math.inf]
+    assert taeda.max_pool1d_with_indices(x, 2)[1].tolist() == [[[1, 2, 4]]]
+
+
+def test_a_window_that_dilation_lifts_over_the_input_stays_inside():
+    values, places = nn.max_pool2d_with_indices(taeda.ones(1, 1, 1), (2, 2), (1, 1), (2, 2), (3, 3))
+    assert places.min().item() >= 0
+    assert places.max().item() == 0
+    assert values.shape == (1, 2, 2)
+
+
+@pytest.mark.parametrize(("include", "divisor"), [(True, None), (False, None), (True, 3)])
+@pytest.mark.parametrize("case", [c for c in SHAPES if max(c[4]) == 1], ids=str)
+def test_avg_pool(case, include, divisor):
+    shape, kernel, stride, pad, _, ceil = case
+    if divisor and len(shape) == 1:
+        return
+    a = image(2, *shape).astype("float64")
+    extra = () if len(shape) == 1 else (divisor,)
+    made = call("avg_pool", len(shape), taeda.from_numpy(a), kernel, stride, pad, ceil, include, *extra)
+    for out, covered, padded, _ in windows(*case):
+        for c in range(2):
+            total = sum(a[(c, *at)] for at in covered)
+            assert made[(c, *out)].item() == pytest.approx(total / (divisor or (padded if include else len(covered))), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("shape", "wanted"), [((7,), (3,)), ((5, 7), (3, 4)), ((2, 3), (4, 5)), ((5, 600), (1, 1)), ((5, 600), (2, 7)), ((3, 4, 5), (2, 2, 2))]
+)
+def test_adaptive_pools(shape, wanted):
+    a = image(2, *shape).astype("float64")
+    average = call("adaptive_avg_pool", len(shape), taeda.from_numpy(a), wanted)
+    largest, places = call("adaptive_max_pool", len(shape), taeda.from_numpy(a), wanted)
+    for out in itertools.product(*map(range, wanted)):
+        part = tuple(slice(o * n // w, -(-(o + 1) * n // w)) for o, n, w in zip(out, shape, wanted, strict=True))
+        for c in range(2):
+            assert average[(c, *out)].item() == pytest.approx(a[c][part].mean(), abs=1e-12)
+            assert largest[(c, *out)].item() == a[c][part].max()
+            assert a[c].ravel()[places[(c, *out)].item()] == a[c][part].max()
+
+
+def test_layouts_and_batches():
+    x = taeda.from_numpy(image(2, 3, 6, 8))
+    last = x.contiguous(memory_format=taeda.channels_last)
+    for pool in (lambda t: taeda.max_pool2d(t, 2), lambda t: nn.avg_pool2d(t, 3, 1), lambda t: nn.adaptive_avg_pool2d(t, (2, 3))):
+        assert pool(last).is_contiguous(memory_format=taeda.channels_last)
+        assert pool(last).tolist() == pool(x).tolist()
+        assert pool(x[0]).tolist() == pool(x)[0].tolist()
+        assert pool(x.transpose(2, 3)).shape[2:] == pool(x.transpose(2, 3).contiguous()).shape[2:]
+        assert pool(x[:0]).shape[0] == 0
+        assert pool(x.to("meta")).shape == pool(x).shape
+
+
+# ---- padding ----
+
+
+@pytest.mark.parametrize("pad", [(1, 2), (0, 0, 2, 1), (-1, 2, 1, -1), (-1, -1), (1, 1, 1, 1, 1, 1)])
+def test_constant_pad(pad):
+    a = image(3, 4, 5)
+    pairs = [(0, 0)] * (3 - len(pad) // 2) + [(pad[i], pad[i + 1]) for i in range(len(pad) - 2, -1, -2)]
+    cut = a[tuple(slice(max(-b, 0), n - max(-e, 0)) for (b, e), n in zip(pairs, a.shape, strict=True))]
+    expected = np.pad(cut, [(max(b, 0), max(e, 0)) for b, e in pairs], constant_values=7)
+    assert taeda.constant_pad_nd(taeda.from_numpy(a), pad, 7).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(("mode", "numpys"), [("reflect", "reflect"), ("replicate", "edge"), ("circular", "wrap")])
+@pytest.mark.parametrize("pad", [(1, 2), (2, 1, 0, 3)])
+def test_pads_with_what_is_inside(pad, mode, numpys):
+    a = image(1, *(4, 5, 6)[: len(pad) // 2 + 1])
+    pairs = [(0, 0)] * (a.ndim - len(pad) // 2) + [(pad[i], pad[i + 1]) for i in range(len(pad) - 2, -1, -2)]
+    assert nn.pad(taeda.from_numpy(a), pad, mode).tolist() == np.pad(a, pairs, mode=numpys).tolist()
+
+
+# ---- resampling ----
+
+
+def linear_table(n, wanted, align):
+    """(wanted, n) matrix of weights."""
+    table = np.zeros((wanted, n))
+    for i in range(wanted):
+        at = i * (n - 1) / max(wanted - 1, 1) if align else max((i + 0.5) * n / wanted - 0.5, 0)
+        low = min(int(at), n - 1)
+        table[i, low] += 1 - (at - low)
+        table[i, min(low + 1, n - 1)] += at - low
+    return table
+
+
+@pytest.mark.parametrize("align", [False, True])
+@pytest.mark.parametrize(
+    ("name", "shape", "wanted"),
+    [
+        ("upsample_linear1d", (5,), (8,)),
+        ("upsample_linear1d", (8,), (3,)),
+        ("upsample_bilinear2d", (4, 5), (8, 10)),
+        ("upsample_bilinear2d", (4, 5), (3, 1)),
+        ("upsample_trilinear3d", (2, 3, 4), (4, 5, 3)),
+    ],
+)
+def test_linear_resampling_is_a_product_with_tables(name, shape, wanted, align):
+    a = image(2, 3, *shape).astype("float64")
+    expected = a
+    for d, (n, w) in enumerate(zip(shape, wanted, strict=True), 2):
+        expected = np.moveaxis(np.tensordot(expected, linear_table(n, w, align), (d, 1)), -1, d)
+    made = getattr(nn, name)(taeda.from_numpy(a), wanted, align)
+    assert np.allclose(made.tolist(), expected, atol=1e-12)
+    grad = image(*made.shape, seed=1).astype("float64")
+    back = getattr(nn, f"{name}_backward")(taeda.from_numpy(grad), wanted, a.shape, align)
+    assert (taeda.from_numpy(a) * back).sum().item() == pytest.approx(float((expected * grad).sum()), rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["upsample_bicubic2d", "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa", "_upsample_lanczos2d_aa"])
+@pytest.mark.parametrize("wanted", [(3, 4), (9, 13), (6, 7)])
+def test_filters_keep_constants_and_have_an_adjoint(name, wanted):
+    run, back = getattr(nn, name), getattr(nn, f"{name}_backward")
+    flat = run(taeda.full((1, 1, 6, 7), 3.0, dtype=taeda.float64), wanted, False)
+    assert np.allclose(flat.tolist(), 3.0)
+    a, g = (taeda.from_numpy(image(2, 2, *s, seed=2).astype("float64")) for s in ((6, 7), wanted))
+    there, here = (run(a, wanted, False) * g).sum().item(), (a * back(g, wanted, (2, 2, 6, 7), False)).sum().item()
+    assert there == pytest.approx(here, rel=1e-9)
+
+
+@pytest.mark.parametrize(("n", "wanted"), [(4, 8), (4, 3), (5, 12), (3, 3)])
+def test_nearest(n, wanted):
+    x = taeda.arange(float(n)).reshape(1, 1, n)
+    assert nn.upsample_nearest1d(x, (wanted,)).flatten().tolist() == [i * n // wanted for i in range(wanted)]
+    exact = [min(int((i + 0.5) * n / wanted), n - 1) for i in range(wanted)]
+    assert nn._upsample_nearest_exact1d(x, (wanted,)).flatten().tolist() == exact
+    square = nn.upsample_nearest2d(x.unsqueeze(2).to(taeda.uint8), (2, wanted))
+    assert square[0, 0].tolist() == [[i * n // wanted for i in range(wanted)]] * 2
+    grad = nn.upsample_nearest1d_backward(taeda.ones(1, 1, wanted), (wanted,), (1, 1, n))
+    assert grad.sum().item() == wanted
+
+
+# ---- columns and pixels ----
+
+
+@pytest.mark.parametrize(
+    ("kernel", "dilation", "pad", "stride"), [((2, 3), (1, 1), (0, 0), (1, 1)), ((2, 2), (2, 1), (1, 2), (2, 3)), ((1, 1), (1, 1), (0, 0), (1, 1))]
+)
+def test_columns_and_their_adjoint(kernel, dilation, pad, stride):
+    a = image(2, 3, 5, 6).astype("float64")
+    columns = nn.im2col(taeda.from_numpy(a), kernel, dilation, pad, stride)
+    padded = np.pad(a, ((0, 0), (0, 0), (pad[0],) * 2, (pad[1],) * 2))
+    rows = [
+        padded[:, c, i * dilation[0] :, j * dilation[1] :][
+            :, : padded.shape[2] - dilation[0] * (kernel[0] - 1) : stride[0], : padded.shape[3] - dilation[1] * (kernel[1] - 1) : stride[1]
+        ].reshape(2, -1)
+        for c, i, j in itertools.product(range(3), range(kernel[0]), range(kernel[1]))
+    ]
+    assert columns.tolist() == np.stack(rows, 1).tolist()
+    g = taeda.from_numpy(image(*columns.shape, seed=1).astype("float64"))
+    folded = nn.col2im(g, (5, 6), kernel, dilation, pad, stride)
+    assert (columns * g).sum().item() == pytest.approx((taeda.from_numpy(a) * folded).sum().item(), rel=1e-9)
+
+
+def test_pixels_and_channels_change_places():
+    x = taeda.arange(16.0).reshape(1, 4, 2, 2)
+    assert taeda.pixel_shuffle(x, 2).tolist() == [[[[0, 4, 1, 5], [8, 12, 9, 13], [2, 6, 3, 7], [10, 14, 11, 15]]]]
+    assert taeda.pixel_unshuffle(taeda.pixel_shuffle(x, 2), 2).tolist() == x.tolist()
+    assert taeda.channel_shuffle(x, 2)[0, :, 0, 0].tolist() == [0, 8, 4, 12]
+
+
+# ---- refusals ----
+
+X = taeda.ones(1, 2, 4, 4)
+REFUSALS = [
+    (lambda: taeda.max_pool2d(X, 5), RuntimeError, "size 5.*size 4"),
+    (lambda: taeda.max_pool2d(X, 2, padding=2), RuntimeError, "pad=2, kernel_size=2"),
+    (lambda: taeda.max_pool2d(X, 0), RuntimeError, "kernel_size.*0"),
+    (lambda: taeda.max_pool2d(X, 2, 0), RuntimeError, "stride.*0"),
+    (lambda: taeda.max_pool2d(X, 2, dilation=0), RuntimeError, "dilation.*0"),
+    (lambda: taeda.max_pool2d(X, (1, 2, 3)), (RuntimeError, TypeError), "2|3"),
+    (lambda: taeda.max_pool2d(X[0, 0], 2), RuntimeError, r"3D or 4D.*\[4, 4\]"),
+    (lambda: taeda.max_pool2d(taeda.ones(1, 0, 4, 4), 2), RuntimeError, r"\[1, 0, 4, 4\]"),
+    (lambda: taeda.max_pool2d(X.to(taeda.complex64), 2), NotImplementedError, "ComplexFloat"),
+    (lambda: nn.avg_pool2d(X, 2, divisor_override=0), RuntimeError, "zero"),
+    (lambda: nn.avg_pool2d(X.to(taeda.bool), 2), NotImplementedError, "Bool"),
+    (lambda: nn.adaptive_avg_pool2d(X, (-1, 2)), RuntimeError, "-1"),
+    (lambda: nn.max_pool2d_backward(taeda.ones(1, 2, 3, 3), X, 2), RuntimeError, r"\[1, 2, 2, 2\].*\[1, 2, 3, 3\]"),
+    (lambda: taeda.constant_pad_nd(X, (1,)), RuntimeError, "even"),
+    (lambda: taeda.constant_pad_nd(X, (-3, -3)), RuntimeError, "-3"),
+    (lambda: taeda.constant_pad_nd(X, (2**62, 2**62)), RuntimeError, "too large"),
+    (lambda: nn.pad(X, (4, 0), "reflect"), NotImplementedError, "2"),
+    (lambda: nn.pad(X[0], (4, 0), "reflect"), RuntimeError, r"\(4, 0\)"),
+    (lambda: nn.pad(X, (1, 1), "mirror"), NotImplementedError, "mirror"),
+    (lambda: nn.upsample_bilinear2d(X, (0, 2), False), RuntimeError, "greater than 0"),
+    (lambda: nn.upsample_bilinear2d(X[0], (2, 2), False), RuntimeError, "4-dimensional"),
+    (lambda: nn.upsample_bilinear2d(X.to(taeda.int32), (2, 2), False), NotImplementedError, "Int"),
+    (lambda: nn.upsample_nearest2d(X, (0, 2)), RuntimeError, "greater than 0"),
+    (lambda: nn.im2col(X, 5, 1, 0, 1), RuntimeError, r"\(4, 4\).*\(5, 5\)"),
+    (lambda: nn.col2im(taeda.ones(1, 8, 3), (4, 4), 2, 1, 0, 2), RuntimeError, "4.*3"),
+    (lambda: taeda.pixel_shuffle(X, 2), RuntimeError, "2 is not divisible by 4"),
+    (lambda: taeda.channel_shuffle(X, 3), RuntimeError, "3 and 2"),
+]
+
+
+@pytest.mark.parametrize(("refused", "kind", "words"), REFUSALS)
+def test_refuses(refused, kind, words):
+    with pytest.raises(kind, match=words):
+        refused()
