@@ -2,6 +2,48 @@
 #include "vrow.h"
 #include "complex_numbers.h"
 
+/* ---- one number as the second operand: frequent enough to be spared the buffer that repeats it ---- */
+
+#define NUMBER_ROW(symbol, v, type, width, setup, expression) \
+    TD_ROW(symbol)                                            \
+    {                                                         \
+        typedef type real __attribute__((unused));            \
+        typedef v vec __attribute__((unused));                \
+        type *o = out;                                        \
+        const type *px = in[0];                               \
+        v y = v##_set(*(const type *)in[1]);                  \
+        (void)context;                                        \
+        setup;                                                \
+        int64_t i = 0;                                        \
+        for (; i + width <= n; i += width) {                  \
+            v x = v##_load(px + i);                           \
+            v##_store(o + i, expression);                     \
+        }                                                     \
+        if (i < n) {                                          \
+            v x = v##_load_n(px + i, n - i);                  \
+            v##_store_n(o + i, expression, n - i);            \
+        }                                                     \
+    }
+#define NUMBER_ROWS(name, setup, expression)                                  \
+    NUMBER_ROW(name##_number_f32_row, vf, float, VF_WIDTH, setup, expression) \
+    NUMBER_ROW(name##_number_f64_row, vd, double, VD_WIDTH, setup, expression)
+
+/* The loops of an op that has both kinds of rows. */
+#define NUMBER_LOOP(name, suffix, dtype, type)                                                             \
+    static void name##_##suffix(char *const *data, const int64_t *strides, int64_t n, const void *context) \
+    {                                                                                                      \
+        static const uint8_t dtypes[] = {dtype, dtype, dtype};                                             \
+        if (strides[2] == 0 && strides[0] == sizeof(type) && strides[1] == sizeof(type))                   \
+            name##_number_##suffix##_row(data[0], (const void *const *)(data + 1), n, context);            \
+        else                                                                                               \
+            td_drive(name##_##suffix##_row, 2, dtypes, data, strides, n, context);                         \
+    }
+#define NUMBER_LOOPS(name)                                          \
+    TD_LOOP(name##_f16, name##_f32_row, TD_F16, TD_F16, TD_F16)     \
+    TD_LOOP(name##_bf16, name##_f32_row, TD_BF16, TD_BF16, TD_BF16) \
+    NUMBER_LOOP(name, f32, TD_F32, float)                           \
+    NUMBER_LOOP(name, f64, TD_F64, double)
+
 /* ---- sums: context argument 2 is alpha, mostly 1 ---- */
 
 static bool alpha_is_one(const void *context)
@@ -42,9 +84,13 @@ COMPLEX_ROWS(add_scaled, 2, ALPHA, x + cmultiply(alpha, y))
 COMPLEX_ROWS(sub_scaled, 2, ALPHA, x - cmultiply(alpha, y))
 COMPLEX_ROWS(rsub_scaled, 2, ALPHA, y - cmultiply(alpha, x))
 
+NUMBER_ROWS(add, vec alpha = VARG(2), vfma(y, alpha, x))
+NUMBER_ROWS(sub, vec alpha = VARG(2), vfma(-y, alpha, x))
+NUMBER_ROWS(rsub, vec alpha = VARG(2), vfma(-x, alpha, y))
+
 #define SUM(name)                                                                \
     SUM_ROW(name, f32) SUM_ROW(name, f64) SUM_ROW(name, c64) SUM_ROW(name, c128) \
-    FLOAT_LOOPS(name, 2)                                                         \
+    NUMBER_LOOPS(name)                                                           \
     COMPLEX_LOOPS(name, 2)
 SUM(add)
 SUM(sub)
@@ -56,8 +102,10 @@ VROWS(mul, 2, , x * y)
 VROWS(div, 2, , x / y)
 VROWS(div_trunc, 2, , vtrunc(x / y))
 VROW(truncated_f32_row, 1, vf, float, VF_WIDTH, , vtrunc(x))
-FLOAT_LOOPS(mul, 2)
-FLOAT_LOOPS(div, 2)
+NUMBER_ROWS(mul, , x * y)
+NUMBER_ROWS(div, , x / y)
+NUMBER_LOOPS(mul)
+NUMBER_LOOPS(div)
 TD_LOOP(div_trunc_f32, div_trunc_f32_row, TD_F32, TD_F32, TD_F32)
 TD_LOOP(div_trunc_f64, div_trunc_f64_row, TD_F64, TD_F64, TD_F64)
 /* short floats round the quotient to their own precision first, then cut it */

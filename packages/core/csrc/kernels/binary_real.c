@@ -1,5 +1,6 @@
 /* binary_real.c - functions of two floating-point numbers (and complex powers). */
 #include "vmath_power.h"
+#include "vmath_trig.h"
 #include "vrow.h"
 #include "complex_numbers.h"
 
@@ -35,10 +36,14 @@
 
 #define XLOGY(x, y, l) vsel(visnan(y), y, vsel(veq(x, vzero(x)), vzero(x), x * l))
 
-VFN vf vf_atan2(vf y, vf x) { for (int i = 0; i < VF_WIDTH; i++) y[i] = atan2f(y[i], x[i]); return y; }
-VFN vd vd_atan2(vd y, vd x) { for (int i = 0; i < VD_WIDTH; i++) y[i] = atan2(y[i], x[i]); return y; }
-VFN vf vf_hypot(vf x, vf y) { for (int i = 0; i < VF_WIDTH; i++) x[i] = hypotf(x[i], y[i]); return x; }
-VFN vd vd_hypot(vd x, vd y) { for (int i = 0; i < VD_WIDTH; i++) x[i] = hypot(x[i], y[i]); return x; }
+/* the larger times sqrt(1 + ratio^2); an infinity beside NaN still has infinite length */
+#define VHYPOT(x, y)                                                                                    \
+    __extension__({                                                                                     \
+        vec a_ = vabs(x), b_ = vabs(y), s_ = vmin(a_, b_), l_ = vmax(a_, b_), inf_ = vset(x, INFINITY); \
+        vec r_ = s_ / l_, h_ = l_ * vsqrt(vfma(r_, r_, vset(x, 1)));                                    \
+        h_ = vsel(visnan(x), x, vsel(visnan(y), y, vsel(veq(l_, vzero(x)), l_, h_)));                   \
+        vsel(veq(a_, inf_), inf_, vsel(veq(b_, inf_), inf_, h_));                                       \
+    })
 
 #define BINARY(X)                                                                         \
     X(maximum, KEEP_NAN(x, vmax(x, y)))                                                   \
@@ -48,8 +53,8 @@ VFN vd vd_hypot(vd x, vd y) { for (int i = 0; i < VD_WIDTH; i++) x[i] = hypot(x[
     X(fmod, vfmod(x, y))                                                                  \
     X(remainder, VREMAINDER(x, y))                                                        \
     X(floor_divide, VFLOOR_DIVIDE(x, y))                                                  \
-    X(atan2, VPICK(atan2, x)(x, y))                                                       \
-    X(hypot, VPICK(hypot, x)(x, y))                                                       \
+    X(atan2, vatan2(x, y))                                                                \
+    X(hypot, VHYPOT(x, y))                                                                \
     X(copysign, vcopysign(x, y))                                                          \
     X(logaddexp, VLOGADDEXP(x, y, LOG1P_EXP))                                             \
     X(logaddexp2, VLOGADDEXP(x, y, LOG1P_EXP2))                                           \

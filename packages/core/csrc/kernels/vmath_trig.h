@@ -117,17 +117,15 @@ VFN vd vd_cos(vd x) { return vd_sine(x, 1, cos); }
 
 /* ---- inverse trigonometric functions ---- */
 
-/* above 1 the complement of the reciprocal's */
-VFN vf vf_atan(vf x)
+/* atan(r) for 0 <= r <= 1 */
+VFN vf vf_atan_core(vf r)
 {
     static const float c[] = {-0.333333313f, 0.199997395f,  -0.142785653f, 0.110337362f,  -0.0865676254f,
                               0.0624990091f, -0.0358681716f, 0.013505578f,  -0.0023864184f}; /* 9e-9 */
-    vf a = vf_abs(x), one = vf_set(1);
-    mf big = vf_gt(a, one);
-    vf r = vf_sel(big, one / a, a), z = r * r, y = vf_fma(r * z, VPOLY(z, c), r);
-    return vf_copysign(vf_sel(big, 1.57079633f - y, y), x);
+    vf z = r * r;
+    return vf_fma(r * z, VPOLY(z, c), r);
 }
-VFN vd vd_atan(vd x)
+VFN vd vd_atan_core(vd r)
 {
     static const double c[] = {
         -0.33333333333333331, 0.19999999999997528, -0.14285714285383724, 0.11111111093470773,
@@ -135,10 +133,46 @@ VFN vd vd_atan(vd x)
         -0.052579699483446568, 0.047377360669915186, -0.042603157184242797, 0.037493918878463067,
         -0.031275495087745075, 0.023694411689629054, -0.015532736886639482, 0.0083670538772144185,
         -0.0034948318665711403, 0.00104919968696048, -0.00019986747654045922, 1.8051792922230774e-05}; /* 2e-17 */
+    vd z = r * r;
+    return vd_fma(r * z, VPOLY(z, c), r);
+}
+/* above 1 the complement of the reciprocal's */
+VFN vf vf_atan(vf x)
+{
+    vf a = vf_abs(x), one = vf_set(1);
+    mf big = vf_gt(a, one);
+    vf y = vf_atan_core(vf_sel(big, one / a, a));
+    return vf_copysign(vf_sel(big, 1.57079633f - y, y), x);
+}
+VFN vd vd_atan(vd x)
+{
     vd a = vd_abs(x), one = vd_set(1);
     md big = vd_gt(a, one);
-    vd r = vd_sel(big, one / a, a), z = r * r, y = vd_fma(r * z, VPOLY(z, c), r);
+    vd y = vd_atan_core(vd_sel(big, one / a, a));
     return vd_copysign(vd_sel(big, (1.5707963267948966 - y) + 6.123233995736766e-17, y), x);
+}
+
+/* the angle of (x, y) from the smaller coordinate over the larger; two zeros or infinities count as 0 or 45
+ * degrees */
+VFN vf vf_atan2(vf y, vf x)
+{
+    vf a = vf_abs(x), b = vf_abs(y), small = vf_min(a, b), large = vf_max(a, b), zero = vf_set(0);
+    vf r = vf_sel(vf_eq(small, large), vf_sel(vf_eq(small, zero), zero, vf_set(1)), small / large);
+    vf t = vf_atan_core(r);
+    t = vf_sel(vf_gt(b, a), 1.57079633f - t, t);
+    t = vf_sel(vf_lt(vf_copysign(vf_set(1), x), zero), 3.14159265f - t, t);
+    t = vf_copysign(t, y);
+    return vf_sel(vf_isnan(x), x, vf_sel(vf_isnan(y), y, t));
+}
+VFN vd vd_atan2(vd y, vd x)
+{
+    vd a = vd_abs(x), b = vd_abs(y), small = vd_min(a, b), large = vd_max(a, b), zero = vd_set(0);
+    vd r = vd_sel(vd_eq(small, large), vd_sel(vd_eq(small, zero), zero, vd_set(1)), small / large);
+    vd t = vd_atan_core(r);
+    t = vd_sel(vd_gt(b, a), (1.5707963267948966 - t) + 6.123233995736766e-17, t);
+    t = vd_sel(vd_lt(vd_copysign(vd_set(1), x), zero), (3.1415926535897931 - t) + 1.2246467991473532e-16, t);
+    t = vd_copysign(t, y);
+    return vd_sel(vd_isnan(x), x, vd_sel(vd_isnan(y), y, t));
 }
 
 /* asin(r) for 0 <= r <= 0.5, given z = r^2 */
@@ -195,5 +229,6 @@ VFN vd vd_acos(vd x)
 #define vasin(x) VPICK(asin, x)(x)
 #define vacos(x) VPICK(acos, x)(x)
 #define vatan(x) VPICK(atan, x)(x)
+#define vatan2(y, x) VPICK(atan2, x)(y, x)
 
 #endif
