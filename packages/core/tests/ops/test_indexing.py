@@ -20,7 +20,11 @@ DTYPES = ["float32", "float64", "int64", "int8", "bool", "complex64"]
 
 def draw(rng, shape, dtype="float32"):
     numbers = rng.integers(-4, 5, shape)
-    return (numbers + 1j * rng.integers(-4, 5, shape)).astype(dtype) if dtype == "complex64" else numbers.astype(dtype)
+    return (
+        (numbers + 1j * rng.integers(-4, 5, shape)).astype(dtype)
+        if dtype == "complex64"
+        else numbers.astype(dtype)
+    )
 
 
 def both(index):
@@ -48,12 +52,20 @@ def random_index(chance, rng, shape):
             continue
         if kind < 0.2 and not ellipsis:
             ellipsis = True
-            rest = chance.randint(1, len(shape) - dim)  # one for no dimension separates arrays in numpy only
+            rest = chance.randint(
+                1, len(shape) - dim
+            )  # one for no dimension separates arrays in numpy only
             items.append(Ellipsis)
             dim += rest
             continue
         if kind < 0.4:
-            items.append(slice(chance.choice([None, -2, 0, 1]), chance.choice([None, -1, 1, 9]), chance.choice([None, 1, 2])))
+            items.append(
+                slice(
+                    chance.choice([None, -2, 0, 1]),
+                    chance.choice([None, -1, 1, 9]),
+                    chance.choice([None, 1, 2]),
+                )
+            )
         elif ints:
             items.append(chance.randrange(-n, n))
         elif kind < 0.8:
@@ -102,7 +114,9 @@ def test_writes_what_numpy_writes(layout):
         value = draw(rng, np.shape(expected)[chance.randint(0, np.ndim(expected)) :], a.dtype.name)
         x, b = LAYOUTS[layout](a), a.copy()
         b[index] = value
-        x[both(index)[1]] = taeda.from_numpy(value) if isinstance(value, np.ndarray) else value.item()
+        x[both(index)[1]] = (
+            taeda.from_numpy(value) if isinstance(value, np.ndarray) else value.item()
+        )
         assert x.tolist() == b.tolist(), index
 
 
@@ -140,7 +154,10 @@ def test_basic_indexing_is_a_view_and_advanced_a_copy():
 
 def test_threads_do_not_change_sums():
     rng = np.random.default_rng(4)
-    at, values = taeda.from_numpy(rng.integers(0, 50, 100_000)), taeda.from_numpy(rng.random((100_000, 8), dtype="float32"))
+    at, values = (
+        taeda.from_numpy(rng.integers(0, 50, 100_000)),
+        taeda.from_numpy(rng.random((100_000, 8), dtype="float32")),
+    )
     before, results = taeda.get_num_threads(), []
     try:
         for threads in (1, 2, 4):
@@ -160,13 +177,24 @@ def places(index, dim):
         yield at, (*at[:dim], int(index[at]), *at[dim + 1 :])
 
 
-CASES = [((5,), 0, (7,)), ((3, 4), 0, (5, 2)), ((3, 4), -1, (2, 6)), ((2, 3, 4), 1, (2, 5, 3)), ((3, 4), 1, (0, 2))]
+CASES = [
+    ((5,), 0, (7,)),
+    ((3, 4), 0, (5, 2)),
+    ((3, 4), -1, (2, 6)),
+    ((2, 3, 4), 1, (2, 5, 3)),
+    ((3, 4), 1, (0, 2)),
+]
 
 
 def gather_case(case, dtype, seed=0):
     shape, dim, index_shape = case
     rng = np.random.default_rng(seed)
-    return draw(rng, shape, dtype), dim, rng.integers(0, shape[dim], index_shape), draw(rng, index_shape, dtype)
+    return (
+        draw(rng, shape, dtype),
+        dim,
+        rng.integers(0, shape[dim], index_shape),
+        draw(rng, index_shape, dtype),
+    )
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -206,7 +234,10 @@ def test_scatter_reduce(case, how, include_self):
     for there, new in meetings(index, dim % a.ndim, src).items():
         expected[there] = REDUCE[how](a[there] if include_self else NEUTRAL[how], new)
     arguments = dim, taeda.from_numpy(index), taeda.from_numpy(src), how
-    assert taeda.from_numpy(a).scatter_reduce(*arguments, include_self=include_self).tolist() == expected.tolist()
+    assert (
+        taeda.from_numpy(a).scatter_reduce(*arguments, include_self=include_self).tolist()
+        == expected.tolist()
+    )
 
 
 @pytest.mark.parametrize("include_self", [True, False])
@@ -217,9 +248,15 @@ def test_scatter_mean(case, dtype, include_self):
     expected = a.copy()
     for there, new in meetings(index, dim % a.ndim, src).items():
         all_of_them = [*new, a[there]] if include_self else new
-        expected[there] = np.sum(all_of_them) / len(all_of_them) if dtype == "float64" else np.sum(all_of_them) // len(all_of_them)
+        expected[there] = (
+            np.sum(all_of_them) / len(all_of_them)
+            if dtype == "float64"
+            else np.sum(all_of_them) // len(all_of_them)
+        )
     arguments = dim, taeda.from_numpy(index), taeda.from_numpy(src), "mean"
-    assert np.allclose(taeda.from_numpy(a).scatter_reduce(*arguments, include_self=include_self).tolist(), expected)
+    assert np.allclose(
+        taeda.from_numpy(a).scatter_reduce(*arguments, include_self=include_self).tolist(), expected
+    )
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -239,7 +276,9 @@ def test_scatter_add_and_in_place_and_values(case, layout):
 
 
 def test_scatter_writes_and_keeps_the_rest():
-    x = taeda.zeros(3, 4).scatter(1, taeda.tensor([[3], [0], [1]]), taeda.tensor([[1.0], [2.0], [3.0]]))
+    x = taeda.zeros(3, 4).scatter(
+        1, taeda.tensor([[3], [0], [1]]), taeda.tensor([[1.0], [2.0], [3.0]])
+    )
     assert x.tolist() == [[0, 0, 0, 1], [2, 0, 0, 0], [0, 3, 0, 0]]
 
 
@@ -279,19 +318,30 @@ def test_index_select_add_copy_fill(dim, dtype, layout):
     order = rng.permutation(a.shape[dim])
     copied = np.moveaxis(np.empty_like(a), dim, 0)
     copied[order] = np.moveaxis(a, dim, 0)
-    assert x.index_copy(dim, taeda.from_numpy(order), taeda.from_numpy(a)).tolist() == np.moveaxis(copied, 0, dim).tolist()
+    assert (
+        x.index_copy(dim, taeda.from_numpy(order), taeda.from_numpy(a)).tolist()
+        == np.moveaxis(copied, 0, dim).tolist()
+    )
 
 
 @pytest.mark.parametrize("include_self", [True, False])
 @pytest.mark.parametrize("how", ["prod", "amax", "amin"])
 def test_index_reduce(how, include_self):
     rng = np.random.default_rng(6)
-    a, at, source = draw(rng, (4, 3), "float64"), rng.integers(0, 4, 5), draw(rng, (5, 3), "float64")
+    a, at, source = (
+        draw(rng, (4, 3), "float64"),
+        rng.integers(0, 4, 5),
+        draw(rng, (5, 3), "float64"),
+    )
     expected = a.copy()
     for row in set(at.tolist()):
         for c in range(3):
-            expected[row, c] = REDUCE[how](a[row, c] if include_self else NEUTRAL[how], source[at == row, c].tolist())
-    got = taeda.from_numpy(a).index_reduce(0, taeda.from_numpy(at), taeda.from_numpy(source), how, include_self=include_self)
+            expected[row, c] = REDUCE[how](
+                a[row, c] if include_self else NEUTRAL[how], source[at == row, c].tolist()
+            )
+    got = taeda.from_numpy(a).index_reduce(
+        0, taeda.from_numpy(at), taeda.from_numpy(source), how, include_self=include_self
+    )
     assert got.tolist() == expected.tolist()
 
 
@@ -358,18 +408,28 @@ def test_take_put_and_along_a_dimension():
     a = np.arange(12.0).reshape(3, 4)
     x = taeda.from_numpy(a.T.copy()).t()
     assert x.take(taeda.tensor([[0, -1], [5, 5]])).tolist() == [[0.0, 11.0], [5.0, 5.0]]
-    assert x.put(taeda.tensor([1, -1]), taeda.tensor([50.0, 60.0], dtype=taeda.float64)).take(taeda.tensor([1, 11])).tolist() == [50, 60]
-    added = x.put(taeda.tensor([1, 1]), taeda.tensor([5.0, 6.0], dtype=taeda.float64), accumulate=True)
+    assert x.put(taeda.tensor([1, -1]), taeda.tensor([50.0, 60.0], dtype=taeda.float64)).take(
+        taeda.tensor([1, 11])
+    ).tolist() == [50, 60]
+    added = x.put(
+        taeda.tensor([1, 1]), taeda.tensor([5.0, 6.0], dtype=taeda.float64), accumulate=True
+    )
     assert added[0, 1].item() == 12.0
     order = np.argsort(-a, 1)
-    assert x.take_along_dim(taeda.from_numpy(order), 1).tolist() == np.take_along_axis(a, order, 1).tolist()
+    assert (
+        x.take_along_dim(taeda.from_numpy(order), 1).tolist()
+        == np.take_along_axis(a, order, 1).tolist()
+    )
     assert x.take_along_dim(taeda.tensor([2, -1])).tolist() == [2.0, 11.0]
 
 
 def test_embedding_and_one_hot():
     table = taeda.arange(12.0).reshape(4, 3)
     index = taeda.tensor([[3, 0], [1, 3]])
-    assert taeda.embedding(table, index).tolist() == [[[9, 10, 11], [0, 1, 2]], [[3, 4, 5], [9, 10, 11]]]
+    assert taeda.embedding(table, index).tolist() == [
+        [[9, 10, 11], [0, 1, 2]],
+        [[3, 4, 5], [9, 10, 11]],
+    ]
     grad = taeda.embedding_dense_backward(taeda.ones(2, 2, 3), index, 4, 0, False)
     assert grad[:, 0].tolist() == [0, 1, 0, 2]
     halved = taeda.embedding_dense_backward(taeda.ones(2, 2, 3), index, 4, -1, True)
@@ -382,14 +442,20 @@ def test_parts_replaced_in_a_copy():
     assert x.select_scatter(taeda.ones(3), 1, -1).tolist() == [[0, 0, 1]] * 3
     assert x.slice_scatter(taeda.ones(3, 2), 1, 0, None, 2).tolist() == [[1, 0, 1]] * 3
     assert x.diagonal_scatter(taeda.ones(2), 1).tolist() == [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
-    assert x.as_strided_scatter(taeda.ones(2), (2,), (3,), 1).tolist() == [[0, 1, 0], [0, 1, 0], [0, 0, 0]]
+    assert x.as_strided_scatter(taeda.ones(2), (2,), (3,), 1).tolist() == [
+        [0, 1, 0],
+        [0, 1, 0],
+        [0, 0, 0],
+    ]
     assert x.sum().item() == 0
 
 
 def test_unravel_index():
     places_ = np.array([[0, 5], [11, 7]])
     expected = np.unravel_index(places_, (3, 4))
-    assert [t.tolist() for t in taeda.unravel_index(taeda.from_numpy(places_), (3, 4))] == [e.tolist() for e in expected]
+    assert [t.tolist() for t in taeda.unravel_index(taeda.from_numpy(places_), (3, 4))] == [
+        e.tolist() for e in expected
+    ]
 
 
 # ---- refusals ----
@@ -405,14 +471,26 @@ REFUSALS = [
     (lambda: X[taeda.ones(2, 4, dtype=taeda.bool)], IndexError, r"\[2, 4\].*\[3, 4\]"),
     (lambda: X[taeda.tensor([1.0])], IndexError, "long, int, byte or bool"),
     (lambda: X.index_put((taeda.tensor([0]),), taeda.ones(3)), RuntimeError, r"\[3\].*\[1, 4\]"),
-    (lambda: X.index_put((taeda.tensor([0]),), taeda.ones(4, dtype=taeda.float64)), RuntimeError, "float32.*float64"),
+    (
+        lambda: X.index_put((taeda.tensor([0]),), taeda.ones(4, dtype=taeda.float64)),
+        RuntimeError,
+        "float32.*float64",
+    ),
     (lambda: X.gather(0, taeda.tensor([[5]])), RuntimeError, "index 5.*size 3"),
     (lambda: X.gather(0, taeda.tensor([[-1]])), RuntimeError, "index -1"),
     (lambda: X.gather(0, I5), RuntimeError, "same number of dimensions"),
-    (lambda: X.gather(0, taeda.zeros(1, 5, dtype=taeda.int64)), RuntimeError, r"\[1, 5\].*\[3, 4\]"),
+    (
+        lambda: X.gather(0, taeda.zeros(1, 5, dtype=taeda.int64)),
+        RuntimeError,
+        r"\[1, 5\].*\[3, 4\]",
+    ),
     (lambda: X.gather(0, taeda.zeros(1, 1)), RuntimeError, "int32 or int64"),
     (lambda: X.scatter(0, taeda.tensor([[5]]), 1), RuntimeError, "index 5"),
-    (lambda: X.scatter(0, taeda.tensor([[1]]), taeda.ones(1, 1, dtype=taeda.int64)), RuntimeError, "float32 and int64"),
+    (
+        lambda: X.scatter(0, taeda.tensor([[1]]), taeda.ones(1, 1, dtype=taeda.int64)),
+        RuntimeError,
+        "float32 and int64",
+    ),
     (lambda: X.scatter(0, taeda.tensor([[1]]), 1, reduce="mean"), RuntimeError, "mean"),
     (lambda: X.scatter_reduce(0, taeda.tensor([[1]]), X, "sun"), RuntimeError, "sun"),
     (lambda: X.index_select(0, I5), IndexError, "index 5"),
@@ -420,8 +498,16 @@ REFUSALS = [
     (lambda: X.index_select(0, taeda.tensor([[0]])), IndexError, "vector"),
     (lambda: X.index_add(0, I5, taeda.ones(1, 4)), IndexError, "index 5"),
     (lambda: X.index_add(0, taeda.tensor([0]), taeda.ones(2, 4)), RuntimeError, r"\(1\).*\(2\)"),
-    (lambda: X.index_add(0, taeda.tensor([0]), taeda.ones(1, 3)), RuntimeError, r"\[3, 4\].*\[1, 3\]"),
-    (lambda: X.index_copy(0, taeda.tensor([0], dtype=taeda.int32), taeda.ones(1, 4)), RuntimeError, "int32"),
+    (
+        lambda: X.index_add(0, taeda.tensor([0]), taeda.ones(1, 3)),
+        RuntimeError,
+        r"\[3, 4\].*\[1, 3\]",
+    ),
+    (
+        lambda: X.index_copy(0, taeda.tensor([0], dtype=taeda.int32), taeda.ones(1, 4)),
+        RuntimeError,
+        "int32",
+    ),
     (lambda: X.index_fill(0, taeda.tensor([0]), taeda.ones(2)), RuntimeError, "0-dim"),
     (lambda: X.index_reduce(0, taeda.tensor([0]), taeda.ones(1, 4), "sum"), RuntimeError, "sum"),
     (lambda: X.masked_fill(X, 1), RuntimeError, "boolean"),

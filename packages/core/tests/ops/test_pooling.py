@@ -95,22 +95,37 @@ def test_avg_pool(case, include, divisor):
         return
     a = image(2, *shape).astype("float64")
     extra = () if len(shape) == 1 else (divisor,)
-    made = call("avg_pool", len(shape), taeda.from_numpy(a), kernel, stride, pad, ceil, include, *extra)
+    made = call(
+        "avg_pool", len(shape), taeda.from_numpy(a), kernel, stride, pad, ceil, include, *extra
+    )
     for out, covered, padded, _ in windows(*case):
         for c in range(2):
             total = sum(a[(c, *at)] for at in covered)
-            assert made[(c, *out)].item() == pytest.approx(total / (divisor or (padded if include else len(covered))), abs=1e-12)
+            assert made[(c, *out)].item() == pytest.approx(
+                total / (divisor or (padded if include else len(covered))), abs=1e-12
+            )
 
 
 @pytest.mark.parametrize(
-    ("shape", "wanted"), [((7,), (3,)), ((5, 7), (3, 4)), ((2, 3), (4, 5)), ((5, 600), (1, 1)), ((5, 600), (2, 7)), ((3, 4, 5), (2, 2, 2))]
+    ("shape", "wanted"),
+    [
+        ((7,), (3,)),
+        ((5, 7), (3, 4)),
+        ((2, 3), (4, 5)),
+        ((5, 600), (1, 1)),
+        ((5, 600), (2, 7)),
+        ((3, 4, 5), (2, 2, 2)),
+    ],
 )
 def test_adaptive_pools(shape, wanted):
     a = image(2, *shape).astype("float64")
     average = call("adaptive_avg_pool", len(shape), taeda.from_numpy(a), wanted)
     largest, places = call("adaptive_max_pool", len(shape), taeda.from_numpy(a), wanted)
     for out in itertools.product(*map(range, wanted)):
-        part = tuple(slice(o * n // w, -(-(o + 1) * n // w)) for o, n, w in zip(out, shape, wanted, strict=True))
+        part = tuple(
+            slice(o * n // w, -(-(o + 1) * n // w))
+            for o, n, w in zip(out, shape, wanted, strict=True)
+        )
         for c in range(2):
             assert average[(c, *out)].item() == pytest.approx(a[c][part].mean(), abs=1e-12)
             assert largest[(c, *out)].item() == a[c][part].max()
@@ -120,7 +135,11 @@ def test_adaptive_pools(shape, wanted):
 def test_layouts_and_batches():
     x = taeda.from_numpy(image(2, 3, 6, 8))
     last = x.contiguous(memory_format=taeda.channels_last)
-    for pool in (lambda t: taeda.max_pool2d(t, 2), lambda t: nn.avg_pool2d(t, 3, 1), lambda t: nn.adaptive_avg_pool2d(t, (2, 3))):
+    for pool in (
+        lambda t: taeda.max_pool2d(t, 2),
+        lambda t: nn.avg_pool2d(t, 3, 1),
+        lambda t: nn.adaptive_avg_pool2d(t, (2, 3)),
+    ):
         assert pool(last).is_contiguous(memory_format=taeda.channels_last)
         assert pool(last).tolist() == pool(x).tolist()
         assert pool(x[0]).tolist() == pool(x)[0].tolist()
@@ -132,20 +151,30 @@ def test_layouts_and_batches():
 # ---- padding ----
 
 
-@pytest.mark.parametrize("pad", [(1, 2), (0, 0, 2, 1), (-1, 2, 1, -1), (-1, -1), (1, 1, 1, 1, 1, 1)])
+@pytest.mark.parametrize(
+    "pad", [(1, 2), (0, 0, 2, 1), (-1, 2, 1, -1), (-1, -1), (1, 1, 1, 1, 1, 1)]
+)
 def test_constant_pad(pad):
     a = image(3, 4, 5)
-    pairs = [(0, 0)] * (3 - len(pad) // 2) + [(pad[i], pad[i + 1]) for i in range(len(pad) - 2, -1, -2)]
-    cut = a[tuple(slice(max(-b, 0), n - max(-e, 0)) for (b, e), n in zip(pairs, a.shape, strict=True))]
+    pairs = [(0, 0)] * (3 - len(pad) // 2) + [
+        (pad[i], pad[i + 1]) for i in range(len(pad) - 2, -1, -2)
+    ]
+    cut = a[
+        tuple(slice(max(-b, 0), n - max(-e, 0)) for (b, e), n in zip(pairs, a.shape, strict=True))
+    ]
     expected = np.pad(cut, [(max(b, 0), max(e, 0)) for b, e in pairs], constant_values=7)
     assert taeda.constant_pad_nd(taeda.from_numpy(a), pad, 7).tolist() == expected.tolist()
 
 
-@pytest.mark.parametrize(("mode", "numpys"), [("reflect", "reflect"), ("replicate", "edge"), ("circular", "wrap")])
+@pytest.mark.parametrize(
+    ("mode", "numpys"), [("reflect", "reflect"), ("replicate", "edge"), ("circular", "wrap")]
+)
 @pytest.mark.parametrize("pad", [(1, 2), (2, 1, 0, 3)])
 def test_pads_with_what_is_inside(pad, mode, numpys):
     a = image(1, *(4, 5, 6)[: len(pad) // 2 + 1])
-    pairs = [(0, 0)] * (a.ndim - len(pad) // 2) + [(pad[i], pad[i + 1]) for i in range(len(pad) - 2, -1, -2)]
+    pairs = [(0, 0)] * (a.ndim - len(pad) // 2) + [
+        (pad[i], pad[i + 1]) for i in range(len(pad) - 2, -1, -2)
+    ]
     assert nn.pad(taeda.from_numpy(a), pad, mode).tolist() == np.pad(a, pairs, mode=numpys).tolist()
 
 
@@ -183,24 +212,39 @@ def test_linear_resampling_is_a_product_with_tables(name, shape, wanted, align):
     assert np.allclose(made.tolist(), expected, atol=1e-12)
     grad = image(*made.shape, seed=1).astype("float64")
     back = getattr(nn, f"{name}_backward")(taeda.from_numpy(grad), wanted, a.shape, align)
-    assert (taeda.from_numpy(a) * back).sum().item() == pytest.approx(float((expected * grad).sum()), rel=1e-9)
+    assert (taeda.from_numpy(a) * back).sum().item() == pytest.approx(
+        float((expected * grad).sum()), rel=1e-9
+    )
 
 
-@pytest.mark.parametrize("name", ["upsample_bicubic2d", "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa", "_upsample_lanczos2d_aa"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "upsample_bicubic2d",
+        "_upsample_bilinear2d_aa",
+        "_upsample_bicubic2d_aa",
+        "_upsample_lanczos2d_aa",
+    ],
+)
 @pytest.mark.parametrize("wanted", [(3, 4), (9, 13), (6, 7)])
 def test_filters_keep_constants_and_have_an_adjoint(name, wanted):
     run, back = getattr(nn, name), getattr(nn, f"{name}_backward")
     flat = run(taeda.full((1, 1, 6, 7), 3.0, dtype=taeda.float64), wanted, False)
     assert np.allclose(flat.tolist(), 3.0)
     a, g = (taeda.from_numpy(image(2, 2, *s, seed=2).astype("float64")) for s in ((6, 7), wanted))
-    there, here = (run(a, wanted, False) * g).sum().item(), (a * back(g, wanted, (2, 2, 6, 7), False)).sum().item()
+    there, here = (
+        (run(a, wanted, False) * g).sum().item(),
+        (a * back(g, wanted, (2, 2, 6, 7), False)).sum().item(),
+    )
     assert there == pytest.approx(here, rel=1e-9)
 
 
 @pytest.mark.parametrize(("n", "wanted"), [(4, 8), (4, 3), (5, 12), (3, 3)])
 def test_nearest(n, wanted):
     x = taeda.arange(float(n)).reshape(1, 1, n)
-    assert nn.upsample_nearest1d(x, (wanted,)).flatten().tolist() == [i * n // wanted for i in range(wanted)]
+    assert nn.upsample_nearest1d(x, (wanted,)).flatten().tolist() == [
+        i * n // wanted for i in range(wanted)
+    ]
     exact = [min(int((i + 0.5) * n / wanted), n - 1) for i in range(wanted)]
     assert nn._upsample_nearest_exact1d(x, (wanted,)).flatten().tolist() == exact
     square = nn.upsample_nearest2d(x.unsqueeze(2).to(taeda.uint8), (2, wanted))
@@ -213,7 +257,12 @@ def test_nearest(n, wanted):
 
 
 @pytest.mark.parametrize(
-    ("kernel", "dilation", "pad", "stride"), [((2, 3), (1, 1), (0, 0), (1, 1)), ((2, 2), (2, 1), (1, 2), (2, 3)), ((1, 1), (1, 1), (0, 0), (1, 1))]
+    ("kernel", "dilation", "pad", "stride"),
+    [
+        ((2, 3), (1, 1), (0, 0), (1, 1)),
+        ((2, 2), (2, 1), (1, 2), (2, 3)),
+        ((1, 1), (1, 1), (0, 0), (1, 1)),
+    ],
 )
 def test_columns_and_their_adjoint(kernel, dilation, pad, stride):
     a = image(2, 3, 5, 6).astype("float64")
@@ -221,19 +270,25 @@ def test_columns_and_their_adjoint(kernel, dilation, pad, stride):
     padded = np.pad(a, ((0, 0), (0, 0), (pad[0],) * 2, (pad[1],) * 2))
     rows = [
         padded[:, c, i * dilation[0] :, j * dilation[1] :][
-            :, : padded.shape[2] - dilation[0] * (kernel[0] - 1) : stride[0], : padded.shape[3] - dilation[1] * (kernel[1] - 1) : stride[1]
+            :,
+            : padded.shape[2] - dilation[0] * (kernel[0] - 1) : stride[0],
+            : padded.shape[3] - dilation[1] * (kernel[1] - 1) : stride[1],
         ].reshape(2, -1)
         for c, i, j in itertools.product(range(3), range(kernel[0]), range(kernel[1]))
     ]
     assert columns.tolist() == np.stack(rows, 1).tolist()
     g = taeda.from_numpy(image(*columns.shape, seed=1).astype("float64"))
     folded = nn.col2im(g, (5, 6), kernel, dilation, pad, stride)
-    assert (columns * g).sum().item() == pytest.approx((taeda.from_numpy(a) * folded).sum().item(), rel=1e-9)
+    assert (columns * g).sum().item() == pytest.approx(
+        (taeda.from_numpy(a) * folded).sum().item(), rel=1e-9
+    )
 
 
 def test_pixels_and_channels_change_places():
     x = taeda.arange(16.0).reshape(1, 4, 2, 2)
-    assert taeda.pixel_shuffle(x, 2).tolist() == [[[[0, 4, 1, 5], [8, 12, 9, 13], [2, 6, 3, 7], [10, 14, 11, 15]]]]
+    assert taeda.pixel_shuffle(x, 2).tolist() == [
+        [[[0, 4, 1, 5], [8, 12, 9, 13], [2, 6, 3, 7], [10, 14, 11, 15]]]
+    ]
     assert taeda.pixel_unshuffle(taeda.pixel_shuffle(x, 2), 2).tolist() == x.tolist()
     assert taeda.channel_shuffle(x, 2)[0, :, 0, 0].tolist() == [0, 8, 4, 12]
 
@@ -254,7 +309,11 @@ REFUSALS = [
     (lambda: nn.avg_pool2d(X, 2, divisor_override=0), RuntimeError, "zero"),
     (lambda: nn.avg_pool2d(X.to(taeda.bool), 2), NotImplementedError, "Bool"),
     (lambda: nn.adaptive_avg_pool2d(X, (-1, 2)), RuntimeError, "-1"),
-    (lambda: nn.max_pool2d_backward(taeda.ones(1, 2, 3, 3), X, 2), RuntimeError, r"\[1, 2, 2, 2\].*\[1, 2, 3, 3\]"),
+    (
+        lambda: nn.max_pool2d_backward(taeda.ones(1, 2, 3, 3), X, 2),
+        RuntimeError,
+        r"\[1, 2, 2, 2\].*\[1, 2, 3, 3\]",
+    ),
     (lambda: taeda.constant_pad_nd(X, (1,)), RuntimeError, "even"),
     (lambda: taeda.constant_pad_nd(X, (-3, -3)), RuntimeError, "-3"),
     (lambda: taeda.constant_pad_nd(X, (2**62, 2**62)), RuntimeError, "too large"),

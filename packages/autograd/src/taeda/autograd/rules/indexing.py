@@ -127,10 +127,12 @@ def _reduce_mean(p: _Places, grad: Tensor, include_self: bool) -> tuple[Tensor, 
 
 
 def _reduce_extremum(
-    p: _Places, grad: Tensor, self: Tensor, result: Tensor
+    p: _Places, grad: Tensor, self: Tensor, result: Tensor, include_self: bool
 ) -> tuple[Tensor, Tensor]:
-    """Shared evenly by all that equal the result."""
+    """Shared evenly by all that took part and equal the result."""
     self_wins = (self == result).to(grad.dtype)
+    if not include_self:
+        self_wins = p.clear(self_wins)
     source_wins = (p.source == p.read(result)).to(grad.dtype)
     count = p.add(self_wins, source_wins)
     share = grad / count.masked_fill(count == 0, 1)
@@ -166,7 +168,7 @@ def _reduce(
     elif reduce == "mean":
         grad_self, grad_source = _reduce_mean(p, grad, include_self)
     elif reduce in ("amax", "amin"):
-        grad_self, grad_source = _reduce_extremum(p, grad, self, result)
+        grad_self, grad_source = _reduce_extremum(p, grad, self, result, include_self)
     else:
         grad_self, grad_source = _reduce_prod(p, grad, self, result, include_self)
     if not include_self:
