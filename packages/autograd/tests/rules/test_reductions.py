@@ -87,7 +87,20 @@ def test_products_with_zeros(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["sum", "mean", "prod", "prod dim", "var", "std", "var_mean", "norm 2", "norm 3", "cumsum", "cumprod"]
+    "name",
+    [
+        "sum",
+        "mean",
+        "prod",
+        "prod dim",
+        "var",
+        "std",
+        "var_mean",
+        "norm 2",
+        "norm 3",
+        "cumsum",
+        "cumprod",
+    ],
 )
 def test_complex_numbers(name):
     assert gradcheck(REDUCTIONS[name], (draw(2, 3, complex_=True),))
@@ -107,7 +120,15 @@ PARAMETERS = {
     ),
     "batch_norm in evaluation": (
         lambda x, w, b: taeda.batch_norm(
-            x, w, b, taeda.full((2,), 0.1).double(), taeda.full((2,), 2.0).double(), False, 0.1, 1e-3, False
+            x,
+            w,
+            b,
+            taeda.full((2,), 0.1).double(),
+            taeda.full((2,), 2.0).double(),
+            False,
+            0.1,
+            1e-3,
+            False,
         ),
         [(3, 2, 4), (2,), (2,)],
     ),

@@ -43,7 +43,7 @@ def inner(self: Tensor, other: Tensor) -> Tensor:
         )
     if self.dim() == 1 and other.dim() == 1:
         return taeda.dot(self, other)
-    return taeda.tensordot(self, other, [-1], [-1])
+    return taeda.tensordot(self, other, ([-1], [-1]))
 
 
 def tensordot(
@@ -153,7 +153,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
         else input1.reshape(math.prod(input1.shape[:-1]), input1.shape[-1])
     )
     right = input2.reshape(left.shape[0], 1, input2.shape[-1])
-    halfway = taeda.tensordot(left, weight, [1], [1])
+    halfway = taeda.tensordot(left, weight, ([1], [1]))
     result = (halfway * right).sum(-1).reshape([*input1.shape[:-1], weight.shape[0]])
     return result if bias is None else result + bias
 
