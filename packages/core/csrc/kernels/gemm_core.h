@@ -6,14 +6,14 @@
  * A packed block of A (MC x KC) stays in the second cache, one panel of B (KC x NR) in the first. */
 
 #define KC TD_GEMM_KC
-#define MC (12 * MR)
+#define MC (10 * MR)
 #define NC TD_GEMM_NC
 #define DOT_SLICE 4096
 
 /* the finish of the tile at (row, col), in the slice of k that begins at k0 */
 TD_INLINE G(finish) G(finish_at)(const td_gemm *g, int64_t k0, int64_t row, int64_t col)
 {
-    G(finish) f = {(REAL)g->alpha, G(zeros), 0, G(zeros), 0, G(zeros), 0};
+    G(finish) f = {(REAL)g->alpha, G(zeros), 0, G(zeros), 0};
     if (k0 > 0 || g->add) {
         f.plus = (const REAL *)g->c + row * g->c_row + col;
         f.plus_row = g->c_row;
@@ -85,11 +85,6 @@ TD_INLINE void G(run_panel)(const td_gemm *g, const REAL *packed, const REAL *pa
     for (int64_t i = first; i < mc; i += MR) {
         int64_t h = mc - i < MR ? mc - i : MR;
         G(finish) f = G(finish_at)(g, k0, row + i, col);
-        int64_t line = (i - first) / MR; /* the first tiles fetch a line each of every row of the next panel */
-        if (first && line < TD_NV) {
-            f.ahead = (const REAL *)g->b + k0 * g->b_row + col + NR + line * LANES;
-            f.ahead_row = g->b_row;
-        }
         tiles[h](kc, packed + i * kc, panel, (REAL *)g->c + (row + i) * g->c_row + col, g->c_row, width, &f);
     }
 }
@@ -119,10 +114,9 @@ static int64_t G(fill_panel)(const td_gemm *g, const REAL *packed, REAL *panel, 
     return 0;
 }
 
-/* One block of rows needs each panel once, so all panels share a place that stays in the caches. */
 static int64_t G(panel_elements)(const td_gemm *g)
 {
-    int64_t n = g->m <= MC ? NR : g->n < NC ? (g->n + NR - 1) / NR * NR : NC;
+    int64_t n = g->n < NC ? (g->n + NR - 1) / NR * NR : NC;
     return (g->k < KC ? g->k : KC) * n;
 }
 
@@ -145,7 +139,7 @@ static void G(run_packed)(const td_gemm *g, void *scratch)
                 G(pack_a)(packed, a, g->a_row, g->a_col, mc, kc);
                 for (int64_t j = 0; j < nc; j += NR) {
                     int64_t width = nc - j < NR ? nc - j : NR, done = 0;
-                    REAL *panel = g->m <= MC ? panels : panels + j * kc;
+                    REAL *panel = panels + j * kc;
                     if (row == 0) done = G(fill_panel)(g, packed, panel, mc, k0, kc, n0 + j, width, work);
                     G(run_panel)(g, packed, panel, row, done, mc, k0, kc, n0 + j, width);
                 }

@@ -14,8 +14,6 @@ typedef struct G(finish) {
     int64_t plus_row;
     const REAL *row_bias;
     int plain; /* nothing but the sum */
-    const REAL *ahead; /* what the next panel will read: a packed tile fetches a line of it each step */
-    int64_t ahead_row;
 } G(finish);
 static const REAL G(zeros)[8 * LANES];
 
@@ -53,7 +51,6 @@ TD_INLINE void G(tile)(const int mr, const int nv, const int partial, int64_t k,
 {
     VEC acc[12][8], bb[8];
     uint32_t bits[8];
-    const REAL *ahead = f->ahead;
     TD_UNROLL for (int j = 0; j < nv; j++) {
         bits[j] = td_lanes(width - j * LANES, LANES);
         TD_UNROLL for (int i = 0; i < mr; i++) acc[i][j] = V(zero)();
@@ -79,10 +76,6 @@ TD_INLINE void G(tile)(const int mr, const int nv, const int partial, int64_t k,
         }
         if (partial && keep) keep += nv * LANES;
         TD_PREFETCH(a + 8 * a_col);
-        if (b_row == NR && !partial) {
-            __builtin_prefetch(ahead, 0, 2);
-            ahead += f->ahead_row;
-        }
         if (sizeof(REAL) == 8) TD_PREFETCH(a + 8 * a_col + 8);
         G(step)(mr, nv, acc, a, a_row, bb);
         b += b_row;
