@@ -5,36 +5,46 @@
 #include <complex.h>
 #include "kernels/rows.h"
 
-/* STEP folds element v into accumulator a; what is written is (T)a. */
-#define SCAN(name, T, ACC, START, STEP)                                                                   \
+/* The body for columns side by side, which the compiler can take several at a time, and for the others. */
+#define BOTH_PITCHES(name)                                                                                \
     static void name(void *out, int64_t *indices, const void *data, int64_t n, int64_t stride, int64_t m, \
-                     void *carry, int keep)                                                               \
+                     int64_t pitch, const void *carry)                                                    \
     {                                                                                                     \
-        T *o = out;                                                                                       \
-        const T *x = data;                                                                                \
-        ACC acc[TD_SCAN_STRIP];                                                                           \
-        ACC *before = carry;                                                                              \
-        (void)indices;                                                                                    \
-        if (m == 1) { /* one accumulator stays in a register */                                           \
-            ACC a = before ? before[0] : (START);                                                         \
-            for (int64_t i = 0; i < n; i++, o += stride, x += stride) {                                   \
-                ACC v = (ACC) * x;                                                                        \
-                STEP;                                                                                     \
-                *o = (T)a;                                                                                \
-            }                                                                                             \
-            if (keep) before[0] = a;                                                                      \
-            return;                                                                                       \
-        }                                                                                                 \
-        for (int64_t c = 0; c < m; c++) acc[c] = before ? before[c] : (START);                            \
-        for (int64_t i = 0; i < n; i++, o += stride, x += stride)                                         \
-            for (int64_t c = 0; c < m; c++) {                                                             \
-                ACC a = acc[c], v = (ACC)x[c];                                                            \
-                STEP;                                                                                     \
-                acc[c] = a;                                                                               \
-                o[c] = (T)a;                                                                              \
-            }                                                                                             \
-        for (int64_t c = 0; c < m && keep; c++) before[c] = acc[c];                                       \
+        if (pitch == 1)                                                                                   \
+            name##_body(out, indices, data, n, stride, m, 1, carry);                                      \
+        else                                                                                              \
+            name##_body(out, indices, data, n, stride, m, pitch, carry);                                  \
     }
+
+/* STEP folds element v into accumulator a; what is written is (T)a. */
+#define SCAN(name, T, ACC, START, STEP)                                                                \
+    VFN void name##_body(void *out, int64_t *indices, const void *data, int64_t n, int64_t stride,     \
+                         int64_t m, int64_t pitch, const void *carry)                                  \
+    {                                                                                                  \
+        T *o = out;                                                                                    \
+        const T *x = data;                                                                             \
+        const ACC *before = carry;                                                                     \
+        ACC acc[TD_SCAN_STRIP];                                                                        \
+        (void)indices;                                                                                 \
+        if (m == 1) { /* one accumulator stays in a register */                                        \
+            ACC a = before ? before[0] : (START);                                                      \
+            for (int64_t i = 0; i < n; i++) {                                                          \
+                ACC v = (ACC)x[i * stride];                                                            \
+                STEP;                                                                                  \
+                o[i * stride] = (T)a;                                                                  \
+            }                                                                                          \
+            return;                                                                                    \
+        }                                                                                              \
+        for (int64_t c = 0; c < m; c++) acc[c] = before ? before[c] : (START);                         \
+        for (int64_t i = 0; i < n; i++, o += stride, x += stride)                                      \
+            for (int64_t c = 0; c < m; c++) {                                                          \
+                ACC a = acc[c], v = (ACC)x[c * pitch];                                                 \
+                STEP;                                                                                  \
+                acc[c] = a;                                                                            \
+                o[c * pitch] = (T)a;                                                                   \
+            }                                                                                          \
+    }                                                                                                  \
+    BOTH_PITCHES(name)
 
 /* ---- sums and products ---- */
 
@@ -92,15 +102,15 @@ VFN void narrow(float *p, vd a)
 /* Two vectors a turn: their prefixes do not wait for each other, only the short chain of `before` does. */
 #define FOLD_ROW(name, cols, T, WIDEN, NARROW, IDENTITY, JOIN)                                            \
     static void name(void *out, int64_t *indices, const void *data, int64_t n, int64_t stride, int64_t m, \
-                     void *carry, int keep)                                                               \
+                     int64_t pitch, const void *carry)                                                    \
     {                                                                                                     \
         if (stride != 1 || m != 1 || n <= 4 * VD_WIDTH) {                                                 \
-            cols(out, indices, data, n, stride, m, carry, keep);                                          \
+            cols(out, indices, data, n, stride, m, pitch, carry);                                          \
             return;                                                                                       \
         }                                                                                                 \
         T *o = out;                                                                                       \
         const T *x = data;                                                                                \
-        vd before = vd_set(carry ? *(double *)carry : IDENTITY), none = vd_set(IDENTITY);                 \
+        vd before = vd_set(carry ? *(const double *)carry : IDENTITY), none = vd_set(IDENTITY);                 \
         int64_t i = 0;                                                                                    \
         for (; i + 2 * VD_WIDTH <= n; i += 2 * VD_WIDTH) {                                                \
             vd p = WIDEN(x + i), q = WIDEN(x + i + VD_WIDTH);                                             \
@@ -113,7 +123,6 @@ VFN void narrow(float *p, vd a)
         }                                                                                                 \
         double a = before[0];                                                                             \
         for (; i < n; i++) o[i] = (T)(a = JOIN(a, (double)x[i]));                                         \
-        if (keep) *(double *)carry = a;                                                                   \
     }
 FOLD_ROW(cumsum_f32, sum_cols_f32, float, widen, narrow, 0, JOIN_ADD)
 FOLD_ROW(cumsum_f64, sum_cols_f64, double, vd_load, vd_store, 0, JOIN_ADD)
@@ -160,39 +169,39 @@ SCAN(logcumsumexp_c128, double complex, double complex, -INFINITY, a = add_compl
 /* ---- extrema: the last of equals; a NaN stays ---- */
 
 #define IS_NAN(v) ((v) != (v))
-#define EXTREMUM(name, T, BETTER)                                                                         \
-    static void name(void *out, int64_t *indices, const void *data, int64_t n, int64_t stride, int64_t m, \
-                     void *carry, int keep)                                                               \
-    {                                                                                                     \
-        T *o = out;                                                                                       \
-        const T *x = data;                                                                                \
-        T best[TD_SCAN_STRIP];                                                                            \
-        int64_t where[TD_SCAN_STRIP];                                                                     \
-        (void)carry;                                                                                      \
-        (void)keep;                                                                                       \
-        if (m == 1 && n) {                                                                                \
-            T a = x[0];                                                                                   \
-            int64_t at = 0;                                                                               \
-            for (int64_t i = 0; i < n; i++) {                                                             \
-                T v = x[i * stride];                                                                      \
-                bool take = BETTER;                                                                       \
-                o[i * stride] = a = take ? v : a;                                                         \
-                indices[i * stride] = at = take ? i : at;                                                 \
-            }                                                                                             \
-            return;                                                                                       \
-        }                                                                                                 \
-        for (int64_t c = 0; c < m && n; c++) {                                                            \
-            best[c] = x[c];                                                                               \
-            where[c] = 0;                                                                                 \
-        }                                                                                                 \
-        for (int64_t i = 0; i < n; i++, o += stride, x += stride, indices += stride)                      \
-            for (int64_t c = 0; c < m; c++) {                                                             \
-                T v = x[c], a = best[c];                                                                  \
-                bool take = BETTER;                                                                       \
-                o[c] = best[c] = take ? v : a;                                                            \
-                indices[c] = where[c] = take ? i : where[c];                                              \
-            }                                                                                             \
-    }
+#define EXTREMUM(name, T, BETTER)                                                                  \
+    VFN void name##_body(void *out, int64_t *indices, const void *data, int64_t n, int64_t stride, \
+                         int64_t m, int64_t pitch, const void *carry)                              \
+    {                                                                                              \
+        T *o = out;                                                                                \
+        const T *x = data;                                                                         \
+        T best[TD_SCAN_STRIP];                                                                     \
+        int64_t where[TD_SCAN_STRIP];                                                              \
+        (void)carry;                                                                               \
+        if (m == 1 && n) {                                                                         \
+            T a = x[0];                                                                            \
+            int64_t at = 0;                                                                        \
+            for (int64_t i = 0; i < n; i++) {                                                      \
+                T v = x[i * stride];                                                               \
+                bool take = BETTER;                                                                \
+                o[i * stride] = a = take ? v : a;                                                  \
+                indices[i * stride] = at = take ? i : at;                                          \
+            }                                                                                      \
+            return;                                                                                \
+        }                                                                                          \
+        for (int64_t c = 0; c < m && n; c++) {                                                     \
+            best[c] = x[c * pitch];                                                                \
+            where[c] = 0;                                                                          \
+        }                                                                                          \
+        for (int64_t i = 0; i < n; i++, o += stride, x += stride, indices += stride)               \
+            for (int64_t c = 0; c < m; c++) {                                                      \
+                T v = x[c * pitch], a = best[c];                                                   \
+                bool take = BETTER;                                                                \
+                o[c * pitch] = best[c] = take ? v : a;                                             \
+                indices[c * pitch] = where[c] = take ? i : where[c];                               \
+            }                                                                                      \
+    }                                                                                              \
+    BOTH_PITCHES(name)
 #define EXTREMA(suffix, T)                             \
     EXTREMUM(cummax_##suffix, T, (v >= a) | IS_NAN(v)) \
     EXTREMUM(cummin_##suffix, T, (v <= a) | IS_NAN(v))

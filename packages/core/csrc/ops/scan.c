@@ -10,6 +10,7 @@
 
 #define SELF TD_TENSOR(0)
 #define PIECE 65536
+#define SHORT_ROW 32 /* elements: rows up to here are taken many at a time */
 #define ELEMENT_NS 1.0
 
 typedef struct job {
@@ -17,18 +18,20 @@ typedef struct job {
     char *out;
     const char *x;
     int64_t *indices;
-    int64_t outer, n, inner, strips, itemsize;
+    int64_t outer, n, inner, strip, strips, itemsize;
     double *before; /* pieces of a long row: what lies before each */
 } job;
 
+/* Strips are columns of the inner dimension, or short rows side by side. */
 static void scan_strips(void *context, int64_t begin, int64_t end)
 {
     const job *j = context;
+    int64_t pitch = j->inner == 1 ? j->n : 1, columns = j->inner == 1 ? j->outer : j->inner;
     for (int64_t i = begin; i < end; i++) {
-        int64_t outer = i / j->strips, first = i % j->strips * TD_SCAN_STRIP, left = j->inner - first;
-        int64_t at = outer * j->n * j->inner + first, m = left < TD_SCAN_STRIP ? left : TD_SCAN_STRIP;
+        int64_t first = i % j->strips * j->strip, left = columns - first;
+        int64_t at = i / j->strips * j->n * j->inner + first * pitch;
         j->scan(j->out + at * j->itemsize, j->indices ? j->indices + at : NULL, j->x + at * j->itemsize, j->n,
-                j->inner, m, NULL, 0);
+                j->inner, left < j->strip ? left : j->strip, pitch, NULL);
     }
 }
 
@@ -39,7 +42,7 @@ static void scan_pieces(void *context, int64_t begin, int64_t end)
         double carry[2] = {j->before[i], 0};
         int64_t at = i * PIECE, left = j->n - at;
         j->scan(j->out + at * j->itemsize, NULL, j->x + at * j->itemsize, left < PIECE ? left : PIECE, 1, 1,
-                carry, 0);
+                1, carry);
     }
 }
 
@@ -80,12 +83,15 @@ static td_status run(td_scan_kind kind, td_tensor *out, td_tensor *indices, cons
     if (x->numel == 0) return TD_OK;
     for (int64_t d = 0; d < dim; d++) j.outer *= x->sizes[d];
     for (int64_t d = dim + 1; d < x->ndim; d++) j.inner *= x->sizes[d];
-    j.strips = (j.inner + TD_SCAN_STRIP - 1) / TD_SCAN_STRIP;
+    bool rows = j.inner == 1;
+    int64_t columns = rows ? j.outer : j.inner;
+    j.strip = rows && j.n > SHORT_ROW ? 1 : TD_SCAN_STRIP;
+    j.strips = (columns + j.strip - 1) / j.strip;
     if (kind == TD_CUMSUM && j.outer * j.inner == 1 && j.n > PIECE && td_is_floating((td_dtype)x->dtype))
         return run_long_row(&j);
-    int64_t each = j.n * (j.inner < TD_SCAN_STRIP ? j.inner : TD_SCAN_STRIP), grain = 8192 / each;
+    int64_t grain = 8192 / (j.n * (columns < j.strip ? columns : j.strip));
     void *token = td_heavy_begin((double)x->numel * ELEMENT_NS);
-    td_parallel(j.outer * j.strips, grain > 1 ? grain : 1, scan_strips, &j);
+    td_parallel(rows ? j.strips : j.outer * j.strips, grain > 1 ? grain : 1, scan_strips, &j);
     td_heavy_end(token);
     return TD_OK;
 }
