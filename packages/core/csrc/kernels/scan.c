@@ -105,12 +105,12 @@ VFN void narrow(float *p, vd a)
                      int64_t pitch, const void *carry)                                                    \
     {                                                                                                     \
         if (stride != 1 || m != 1 || n <= 4 * VD_WIDTH) {                                                 \
-            cols(out, indices, data, n, stride, m, pitch, carry);                                          \
+            cols(out, indices, data, n, stride, m, pitch, carry);                                         \
             return;                                                                                       \
         }                                                                                                 \
         T *o = out;                                                                                       \
         const T *x = data;                                                                                \
-        vd before = vd_set(carry ? *(const double *)carry : IDENTITY), none = vd_set(IDENTITY);                 \
+        vd before = vd_set(carry ? *(const double *)carry : IDENTITY), none = vd_set(IDENTITY);           \
         int64_t i = 0;                                                                                    \
         for (; i + 2 * VD_WIDTH <= n; i += 2 * VD_WIDTH) {                                                \
             vd p = WIDEN(x + i), q = WIDEN(x + i + VD_WIDTH);                                             \
