@@ -31,6 +31,8 @@ typedef float vf __attribute__((vector_size(VBYTES)));
 typedef double vd __attribute__((vector_size(VBYTES)));
 typedef int32_t vi __attribute__((vector_size(VBYTES)));
 typedef int64_t vl __attribute__((vector_size(VBYTES)));
+typedef uint32_t vu __attribute__((vector_size(VBYTES))); /* for sums and shifts that may overflow */
+typedef uint64_t vw __attribute__((vector_size(VBYTES)));
 
 #define VFN static inline __attribute__((always_inline))
 

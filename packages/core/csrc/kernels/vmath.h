@@ -45,18 +45,18 @@ VFN vd vd_apart(vd x, vd *e)
 VFN vf vf_scale(vf x, vf n)
 {
     vi k = __builtin_convertvector(n, vi), half = k >> 1;
-    return x * (vf)((half + 127) << 23) * (vf)((k - half + 127) << 23);
+    return x * (vf)(((vu)half + 127) << 23) * (vf)(((vu)(k - half) + 127) << 23);
 }
 VFN vd vd_scale(vd x, vd n)
 {
-    vl k = (vl)(n + 0x1.8p52) - (vl)vd_set(0x1.8p52), half = k >> 1; /* the integer appears in the low bits */
-    return x * (vd)((half + 1023) << 52) * (vd)((k - half + 1023) << 52);
+    vl k = (vl)((vw)(n + 0x1.8p52) - (vw)vd_set(0x1.8p52)), half = k >> 1; /* the low bits hold the integer */
+    return x * (vd)(((vw)half + 1023) << 52) * (vd)(((vw)(k - half) + 1023) << 52);
 }
 VFN vf vf_apart(vf x, vf *e)
 {
     mf tiny = vf_lt(x, vf_set(0x1p-126f));
     vf scaled = vf_sel(tiny, x * 0x1p23f, x);
-    vi bits = (vi)scaled - 0x3f400000;
+    vi bits = (vi)((vu)scaled - 0x3f400000);
     vf m = (vf)((bits & 0x7fffff) + 0x3f400000), n = __builtin_convertvector(bits >> 23, vf);
     vf inf = vf_set(INFINITY);
     *e = vf_sel(tiny, n - 23.0f, n);
@@ -67,9 +67,9 @@ VFN vd vd_apart(vd x, vd *e)
 {
     md tiny = vd_lt(x, vd_set(0x1p-1022));
     vd scaled = vd_sel(tiny, x * 0x1p52, x);
-    vl bits = (vl)scaled - 0x3fe8000000000000;
+    vl bits = (vl)((vw)scaled - 0x3fe8000000000000);
     vd m = (vd)((bits & 0xfffffffffffff) + 0x3fe8000000000000);
-    vd n = (vd)((bits >> 52) + (vl)vd_set(0x1.8p52)) - 0x1.8p52, inf = vd_set(INFINITY);
+    vd n = (vd)((vw)(bits >> 52) + (vw)vd_set(0x1.8p52)) - 0x1.8p52, inf = vd_set(INFINITY);
     *e = vd_sel(tiny, n - 52.0, n);
     *e = vd_sel(vd_eq(x, vd_set(0)), -inf, vd_sel(vd_eq(x, inf), inf, *e));
     return vd_sel(vd_ge(x, vd_set(0)), m, vd_set(NAN));

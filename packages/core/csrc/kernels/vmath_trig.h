@@ -34,10 +34,10 @@ VFN vf vf_sine(vf x, int quarter, float (*exact)(float))
 {
     vi n;
     vf r = vf_reduce(x, &n);
-    n = n + quarter;
+    n = (vi)((vu)n + (uint32_t)quarter);
     vi odd = -(n & 1);
     vf y = (vf)((odd & (vi)vf_cos_core(r)) | (~odd & (vi)vf_sin_core(r)));
-    y = (vf)((vi)y ^ ((n & 2) << 30));
+    y = (vf)((vu)y ^ ((vu)(n & 2) << 30));
     mf far = vf_gt(vf_abs(x), vf_set(8192));
     if (__builtin_expect(vf_any(far), 0))
         for (int i = 0; i < VF_WIDTH; i++)
@@ -65,7 +65,7 @@ VFN vf vf_cos(vf x) { return vf_sine(x, 1, cosf); }
 VFN vd vd_reduce(vd x, vl *n)
 {
     vd k = vd_round(x * 0.63661977236758134);
-    *n = (vl)(k + 0x1.8p52) - (vl)vd_set(0x1.8p52);
+    *n = (vl)((vw)(k + 0x1.8p52) - (vw)vd_set(0x1.8p52));
     vd r = vd_fma(k, vd_set(-0x1.921fb544p+0), x);
     r = vd_fma(k, vd_set(-0x1.0b4611a6p-34), r);
     r = vd_fma(k, vd_set(-0x1.3198a2e0p-69), r);
@@ -89,10 +89,10 @@ VFN vd vd_sine(vd x, int quarter, double (*exact)(double))
 {
     vl n;
     vd r = vd_reduce(x, &n);
-    n = n + quarter;
+    n = (vl)((vw)n + (uint64_t)quarter);
     vl odd = -(n & 1);
     vd y = (vd)((odd & (vl)vd_cos_core(r)) | (~odd & (vl)vd_sin_core(r)));
-    y = (vd)((vl)y ^ ((n & 2) << 62));
+    y = (vd)((vw)y ^ ((vw)(n & 2) << 62));
     md far = vd_gt(vd_abs(x), vd_set(0x1p20));
     if (__builtin_expect(vd_any(far), 0))
         for (int i = 0; i < VD_WIDTH; i++)
