@@ -127,10 +127,13 @@ class _Build:
         command = [*self.command, *self.cflags, *unit.flags, "-c", str(unit.source)]
         if not self._current(target, command):
             temporary, depends = target.with_suffix(".tmp.o"), target.with_suffix(".d")
-            said = _run([*command, "-MMD", "-MF", str(depends), "-o", str(temporary)])
+            words = ["-MMD", "-MF", str(depends), "-o", str(temporary)]
+            said = _run([*command, *words], cwd=self.folder)
             if said:
                 print(said, end="", file=sys.stderr)
-            inputs = {name: self.digest(name) for name in _dependencies(depends)}
+            # A compiler wrapper may name files relative to where it ran; an absolute name stays itself.
+            names = [str(self.folder / name) for name in _dependencies(depends)]
+            inputs = {name: self.digest(name) for name in names}
             self._finish(temporary, target, command, inputs)
         return target
 
@@ -170,10 +173,10 @@ class _Build:
         key.write_text(json.dumps({"command": [self.version, *command], "inputs": inputs}))
 
 
-def _run(command: list[str]) -> str:
+def _run(command: list[str], cwd: Path | None = None) -> str:
     """Run and return what was said on both streams. CompileError if the status is not 0."""
     done = subprocess.run(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, cwd=cwd
     )
     if done.returncode:
         raise CompileError(f"{shlex.join(command)}\n{done.stdout}")
