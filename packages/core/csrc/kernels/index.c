@@ -19,13 +19,49 @@ static inline int64_t index_at(char *const *data, const int64_t *strides, int64_
 
 /* ---- moving elements ---- */
 
+/* Are n indices of a row below `size`? Negative ones are large as unsigned numbers. */
+static bool in_range(const int64_t *index, int64_t n, int64_t size)
+{
+    uint64_t outside = 0;
+    for (int64_t i = 0; i < n; i++) outside |= (uint64_t)index[i] >= (uint64_t)size;
+    return !outside;
+}
+
+static bool strided_in_range(const char *index, int64_t stride, int64_t n, int64_t size)
+{
+    if (stride == sizeof(int64_t)) return in_range((const int64_t *)index, n, size);
+    bool inside = true;
+    for (int64_t i = 0; i < n; i++) inside &= (uint64_t)*(const int64_t *)(index + i * stride) < (uint64_t)size;
+    return inside;
+}
+
+#define GATHER_BLOCK 256 /* indices: checked, then used while they are in the nearest cache */
+
 #define GATHER(suffix, type)                                                                                \
-    static void gather_##suffix(char *const *data, const int64_t *strides, int64_t n, const void *context)  \
+    static void gather_dense_##suffix(type *restrict to, const int64_t *index, const type *from, int64_t n) \
     {                                                                                                       \
-        int64_t apart = *(const int64_t *)context;                                                          \
+        for (int64_t i = 0; i < n; i++) to[i] = from[index[i]];                                             \
+    }                                                                                                       \
+    static void gather_block_##suffix(char *const *data, const int64_t *strides, int64_t n, int64_t apart)  \
+    {                                                                                                       \
+        if (strides[0] == sizeof(type) && strides[1] == sizeof(int64_t) && strides[2] == 0 && apart == sizeof(type)) { \
+            gather_dense_##suffix((type *)data[0], (const int64_t *)data[1], (const type *)data[2], n);     \
+            return;                                                                                         \
+        }                                                                                                   \
         for (int64_t i = 0; i < n; i++)                                                                     \
             *(type *)(data[0] + i * strides[0]) =                                                           \
                 *(const type *)(data[2] + i * strides[2] + index_at(data, strides, i) * apart);             \
+    }                                                                                                       \
+    static void gather_##suffix(char *const *data, const int64_t *strides, int64_t n, const void *context)  \
+    {                                                                                                       \
+        const td_gather_places *p = context;                                                                \
+        char *at[3] = {data[0], data[1], data[2]};                                                          \
+        for (; n > 0; n -= GATHER_BLOCK) {                                                                  \
+            int64_t m = n < GATHER_BLOCK ? n : GATHER_BLOCK;                                                \
+            if (strided_in_range(at[1], strides[1], m, p->size)) gather_block_##suffix(at, strides, m, p->apart); \
+            else atomic_store_explicit(p->outside, true, memory_order_relaxed);                             \
+            for (int k = 0; k < 3; k++) at[k] += m * strides[k];                                            \
+        }                                                                                                   \
     }
 SIZES(GATHER)
 
@@ -177,13 +213,6 @@ static int64_t count(const uint8_t *mask, int64_t n)
     int64_t total = 0;
     for (int64_t i = 0; i < n; i++) total += mask[i] != 0;
     return total;
-}
-
-static bool in_range(const int64_t *index, int64_t n, int64_t size)
-{
-    uint64_t outside = 0;
-    for (int64_t i = 0; i < n; i++) outside |= (uint64_t)index[i] >= (uint64_t)size;
-    return !outside;
 }
 
 /* Without branches: every element is written, the place moves on after a true one only. */

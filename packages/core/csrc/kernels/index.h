@@ -1,7 +1,9 @@
 /* index.h - the loops behind indexing: reading and writing at places that other tensors name. Indices are int64, and
- * already checked and free of negative ones. One instance per instruction set (TD_PICK). */
+ * already checked and free of negative ones, but for `gather`, which looks itself. One instance per instruction set
+ * (TD_PICK). */
 #ifndef TD_INDEX_KERNELS_H
 #define TD_INDEX_KERNELS_H
+#include <stdatomic.h>
 #include "runtime/loops.h"
 
 /* How a written element meets the one that was there. */
@@ -15,10 +17,16 @@ typedef struct td_index_walk {
     const int64_t *outer_at, *at, *inner_at;
 } td_index_walk;
 
+/* Places of a dimension: their byte distance and their number. What names another place is not read. */
+typedef struct td_gather_places {
+    int64_t apart, size;
+    atomic_bool *outside; /* set if an index was outside */
+} td_gather_places;
+
 typedef struct td_index_kernels {
-    /* one dimension's elements; the context is the byte distance (int64_t) of that dimension's places */
-    td_loop gather[5];                       /* out, index, base; by log2 of the itemsize */
-    td_loop scatter[TD_PUTS][TD_NDTYPES];    /* base, index, source; NULL: no such arithmetic */
+    td_loop gather[5];                       /* out, index, base; by log2 of the itemsize; the context is td_gather_places */
+    /* base, index, source; NULL: no such arithmetic; the context is the byte distance (int64_t) of the dimension's places */
+    td_loop scatter[TD_PUTS][TD_NDTYPES];
     td_loop combine[TD_PUTS][TD_NDTYPES];    /* target, source: target op= source */
     td_loop masked_fill[5];                  /* out, in, mask; the context is the element */
     /* dense blocks of rows begin <= o * count + i < end */

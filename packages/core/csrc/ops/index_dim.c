@@ -35,19 +35,25 @@ static td_status check_shapes(const char *name, const td_tensor *self, int64_t d
                    (long long)dim, c);
 }
 
-/* int64, in range. An expanded index is checked and converted once, then expanded again. */
-static td_status ready_index(td_tensor **out, const char *name, const td_tensor *index, int64_t dim, int64_t size)
+static td_status wide_index(td_tensor **out, const char *name, const td_tensor *index)
 {
-    const td_index_rule rule = {name, TD_RUNTIME_ERROR, false};
-    td_tensor *small, *dense;
+    td_tensor *small;
     int64_t sizes[TD_MAX_DIMS];
-    if (index->numel == 0) return td_tensor_empty(out, TD_I64, (td_device)index->device, index->ndim, index->sizes); /* of any dtype */
     for (int d = 0; d < index->ndim; d++) sizes[d] = index->strides[d] == 0 && index->sizes[d] > 1 ? 1 : index->sizes[d];
     TD_TRY(td_tensor_view(&small, index, index->ndim, sizes, index->strides, index->offset));
-    td_status status = td_index_long(&dense, small, name);
+    td_status status = td_index_long(out, small, name);
     td_tensor_free(small);
-    if (status != TD_OK) return status;
-    status = td_index_check(dense, dim, size, &rule);
+    return status;
+}
+
+/* int64, in range unless `unchecked`. An expanded index is converted and checked once, then expanded again. */
+static td_status ready_index(td_tensor **out, const char *name, const td_tensor *index, int64_t dim, int64_t size, bool unchecked)
+{
+    const td_index_rule rule = {name, TD_RUNTIME_ERROR, false};
+    td_tensor *dense;
+    if (index->numel == 0) return td_tensor_empty(out, TD_I64, (td_device)index->device, index->ndim, index->sizes); /* of any dtype */
+    TD_TRY(wide_index(&dense, name, index));
+    td_status status = unchecked ? TD_OK : td_index_check(dense, dim, size, &rule);
     if (status == TD_OK) status = td_view_expand(out, dense, index->ndim, index->sizes);
     td_tensor_free(dense);
     return status;
@@ -74,25 +80,35 @@ static void walk_shape(walk3 *w, const td_tensor *index)
     for (int d = 0; d < w->ndim; d++) w->sizes[d] = size_of(index, d);
 }
 
+/* False if an index names no place of the dimension. */
+static bool run_gather(td_tensor *out, const td_tensor *at, const td_tensor *self, int64_t dim)
+{
+    walk3 w;
+    td_nd nd;
+    int64_t itemsize = td_itemsize((td_dtype)self->dtype);
+    atomic_bool outside = false;
+    const td_gather_places places = {stride_of(self, dim) * itemsize, size_of(self, dim), &outside};
+    walk_shape(&w, at);
+    add_operand(&w, 0, out, -1);
+    add_operand(&w, 1, at, -1);
+    add_operand(&w, 2, self, dim);
+    td_nd_init_raw(&nd, 3, w.data, w.ndim, w.sizes, (const int64_t *const[]){w.strides[0], w.strides[1], w.strides[2]});
+    td_nd_run(&nd, TD_PICK(td_index_kernels)->gather[__builtin_ctzll((uint64_t)itemsize)], &places, 1.5);
+    return !outside;
+}
+
 td_status td_op_gather(td_call *call)
 {
     const td_tensor *index = TD_TENSOR(2);
-    td_tensor *at;
-    int64_t dim, itemsize = td_itemsize((td_dtype)SELF->dtype);
+    td_tensor *at, *checked;
+    int64_t dim;
     TD_TRY(td_wrap_dim(TD_INT(1), SELF->ndim, &dim));
     TD_TRY(check_shapes("gather", SELF, dim, index, NULL));
-    TD_TRY(ready_index(&at, "gather", index, dim, size_of(SELF, dim)));
+    TD_TRY(ready_index(&at, "gather", index, dim, size_of(SELF, dim), true));
     td_status status = td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, index->ndim, index->sizes);
-    if (status == TD_OK && at->numel && !td_is_meta(SELF)) {
-        walk3 w;
-        td_nd nd;
-        int64_t apart = stride_of(SELF, dim) * itemsize;
-        walk_shape(&w, at);
-        add_operand(&w, 0, call->out[0], -1);
-        add_operand(&w, 1, at, -1);
-        add_operand(&w, 2, SELF, dim);
-        td_nd_init_raw(&nd, 3, w.data, w.ndim, w.sizes, (const int64_t *const[]){w.strides[0], w.strides[1], w.strides[2]});
-        td_nd_run(&nd, TD_PICK(td_index_kernels)->gather[__builtin_ctzll((uint64_t)itemsize)], &apart, 1.5);
+    if (status == TD_OK && at->numel && !td_is_meta(SELF) && !run_gather(call->out[0], at, SELF, dim)) {
+        status = ready_index(&checked, "gather", index, dim, size_of(SELF, dim), false); /* it words the refusal */
+        if (status == TD_OK) td_tensor_free(checked);
     }
     td_tensor_free(at);
     return status;
@@ -177,7 +193,7 @@ static td_status prepare(prepared *p, td_call *call, const char *name, const td_
         return td_fail(TD_RUNTIME_ERROR, "%s(): Expected self.dtype to be equal to src.dtype, got %s and %s", name,
                        td_dtypes[SELF->dtype].name, td_dtypes[src->dtype].name);
     TD_TRY(check_shapes(name, SELF, p->dim, TD_TENSOR(2), src));
-    TD_TRY(ready_index(&p->index, name, TD_TENSOR(2), p->dim, size_of(SELF, p->dim)));
+    TD_TRY(ready_index(&p->index, name, TD_TENSOR(2), p->dim, size_of(SELF, p->dim), false));
     td_status status = src ? own_source(p, call, src) : TD_OK;
     if (status == TD_OK) status = td_index_target(call, &p->target);
     if (status != TD_OK) drop(p);
@@ -334,9 +350,11 @@ td_status td_op_take(td_call *call)
         status = td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, index->ndim, index->sizes);
         if (status == TD_OK && at->numel && !td_is_meta(SELF)) {
             td_nd nd;
+            atomic_bool outside = false; /* and stays so: row_index has looked */
+            const td_gather_places places = {itemsize, SELF->numel, &outside};
             td_nd_init_raw(&nd, 3, (char *const[]){td_data(call->out[0]), td_data(at), td_data(row)}, 1, &at->numel,
                            (const int64_t *const[]){&itemsize, (int64_t[]){8}, (int64_t[]){0}});
-            td_nd_run(&nd, TD_PICK(td_index_kernels)->gather[__builtin_ctzll((uint64_t)itemsize)], &itemsize, 1.5);
+            td_nd_run(&nd, TD_PICK(td_index_kernels)->gather[__builtin_ctzll((uint64_t)itemsize)], &places, 1.5);
         }
         td_tensor_free(row);
     }

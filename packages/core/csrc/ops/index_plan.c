@@ -20,10 +20,30 @@ td_status td_index_long(td_tensor **out, const td_tensor *index, const char *nam
     return status;
 }
 
+typedef struct range_check {
+    const int64_t *index;
+    int64_t size;
+    atomic_bool outside;
+} range_check;
+
+static void check_part(void *context, int64_t begin, int64_t end)
+{
+    range_check *c = context;
+    if (!TD_PICK(td_index_kernels)->in_range(c->index + begin, end - begin, c->size))
+        atomic_store_explicit(&c->outside, true, memory_order_relaxed);
+}
+
+static bool all_in_range(const int64_t *index, int64_t n, int64_t size)
+{
+    range_check c = {index, size, false};
+    td_parallel(n, 1 << 15, check_part, &c);
+    return !c.outside;
+}
+
 td_status td_index_check(const td_tensor *index, int64_t dim, int64_t size, const td_index_rule *rule)
 {
     const int64_t *at = td_data(index);
-    if (td_is_meta(index) || TD_PICK(td_index_kernels)->in_range(at, index->numel, size)) return TD_OK;
+    if (td_is_meta(index) || all_in_range(at, index->numel, size)) return TD_OK;
     int64_t low = rule->wraps ? -size : 0;
     for (int64_t i = 0; i < index->numel; i++)
         if (at[i] < low || at[i] >= size)

@@ -4,6 +4,9 @@
  * waits for a worker that has not started, so a busy machine costs no more than the caller's own time. Workers look for
  * a new job for about 20 microseconds, then sleep on a futex whose word counts the jobs.
  *
+ * Everybody begins with a share of their own, the same part of every job, and then takes chunks of what others have left:
+ * in a run of jobs over the same tensors a thread finds in its own cache what it wrote there the time before.
+ *
  * `open` and `inside` are sequentially consistent: a worker enters, then looks whether the job is open; the caller closes,
  * then looks whether anybody is inside. One of the two sees the other, so no worker touches a job after its end. */
 #define _GNU_SOURCE
@@ -23,11 +26,17 @@
 #define CHUNKS_PER_THREAD 4 /* so that a late worker still finds something to do */
 #define MAX_WORKERS 255
 
+typedef struct share {
+    _Alignas(64) _Atomic int64_t next; /* first index not handed out */
+    int64_t end;
+} share;
+
 static struct {
     _Alignas(64) _Atomic uint32_t jobs; /* the futex word */
-    _Alignas(64) _Atomic int64_t next;  /* first index not handed out */
     _Alignas(64) _Atomic int open, inside, asleep;
-    int64_t n, chunk;
+    _Alignas(64) share shares[MAX_WORKERS + 1];
+    int threads; /* shares of this job */
+    int64_t chunk;
     td_range_fn fn;
     void *context;
     _Atomic int helpers; /* workers with a smaller number take part */
@@ -87,13 +96,19 @@ static void wait_for_workers(void)
 }
 
 /* ---- working ---- */
-static void work(void)
+static void take_chunks(share *s)
 {
     int64_t begin;
-    while ((begin = atomic_fetch_add_explicit(&pool.next, pool.chunk, memory_order_relaxed)) < pool.n) {
-        int64_t left = pool.n - begin;
+    while ((begin = atomic_fetch_add_explicit(&s->next, pool.chunk, memory_order_relaxed)) < s->end) {
+        int64_t left = s->end - begin;
         pool.fn(pool.context, begin, begin + (left < pool.chunk ? left : pool.chunk));
     }
+}
+
+static void work(int my_share)
+{
+    for (int i = my_share; i < pool.threads; i++) take_chunks(&pool.shares[i]);
+    for (int i = 0; i < my_share; i++) take_chunks(&pool.shares[i]);
 }
 
 static void *worker(void *number)
@@ -105,7 +120,7 @@ static void *worker(void *number)
         seen = wait_for_job(seen);
         if (my_number >= atomic_load(&pool.helpers)) continue;
         atomic_fetch_add(&pool.inside, 1);
-        if (atomic_load(&pool.open)) work();
+        if (atomic_load(&pool.open)) work(my_number + 1);
         atomic_fetch_sub(&pool.inside, 1);
     }
     return NULL;
@@ -136,18 +151,29 @@ static void start_workers(int count)
     pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
-static void run_job(int64_t n, int64_t chunk, td_range_fn fn, void *context)
+/* Shares are whole chunks but for the last one; some may be empty. */
+static void share_out(int64_t n, int64_t chunk, int threads)
 {
-    pool.n = n;
+    int64_t chunks = (n - 1) / chunk + 1, most = (chunks - 1) / threads + 1, begin = 0;
+    for (int i = 0; i < threads; i++) {
+        int64_t end = n - begin > most * chunk ? begin + most * chunk : n;
+        atomic_store_explicit(&pool.shares[i].next, begin, memory_order_relaxed);
+        pool.shares[i].end = end;
+        begin = end;
+    }
+    pool.threads = threads;
     pool.chunk = chunk;
+}
+
+static void run_job(td_range_fn fn, void *context)
+{
     pool.fn = fn;
     pool.context = context;
-    atomic_store(&pool.next, 0);
     atomic_store(&pool.open, 1);
     atomic_fetch_add(&pool.jobs, 1);
     if (atomic_load(&pool.asleep)) syscall(SYS_futex, &pool.jobs, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
     in_body = 1;
-    work();
+    work(0);
     in_body = 0;
     atomic_store(&pool.open, 0);
     wait_for_workers();
@@ -166,7 +192,8 @@ void td_parallel(int64_t n, int64_t grain, td_range_fn fn, void *context)
     atomic_store(&pool.helpers, helpers);
     if (pool.started < helpers) start_workers(helpers);
     int64_t chunk = n / ((int64_t)(helpers + 1) * CHUNKS_PER_THREAD) + 1;
-    run_job(n, chunk < grain ? grain : chunk, fn, context);
+    share_out(n, chunk < grain ? grain : chunk, helpers + 1);
+    run_job(fn, context);
     pthread_mutex_unlock(&pool.lock);
 }
 

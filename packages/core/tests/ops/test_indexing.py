@@ -295,6 +295,19 @@ def test_scalars_count_as_one_dimension():
     assert x.scatter(0, taeda.tensor(0), 5).item() == 5.0
 
 
+@pytest.mark.parametrize("dim", [0, 1])
+def test_gather_of_many_shares_them_out(dim):
+    rng = np.random.default_rng(4)
+    a, index = rng.standard_normal((300, 700)), rng.integers(0, 300, (300, 700))
+    expected = np.take_along_axis(a, index, dim)
+    assert np.array_equal(
+        taeda.from_numpy(a).gather(dim, taeda.from_numpy(index)).numpy(), expected
+    )
+    index[170, 3] = 700
+    with pytest.raises(RuntimeError, match="index 700 is out of bounds"):
+        taeda.from_numpy(a).gather(dim, taeda.from_numpy(index))
+
+
 # ---- a vector of indices ----
 
 
