@@ -14,6 +14,7 @@ MODULES = {
     "taeda-nn": "taeda.nn",
     "taeda-optim": "taeda.optim",
     "taeda-data": "taeda.utils.data",
+    "taeda-benchmark": "taeda.utils.benchmark",
 }
 
 

@@ -54,6 +54,11 @@ static PyObject *memory_stats(PyObject *m, PyObject *unused)
     return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L}", "allocated", (long long)s.allocated, "peak", (long long)s.peak, "cached", (long long)s.cached,
                          "limit", (long long)s.limit, "calls", (long long)s.calls, "mapped", (long long)s.mapped);
 }
+static PyObject *memory_reset_peak(PyObject *m, PyObject *unused)
+{
+    td_alloc_reset_peak();
+    Py_RETURN_NONE;
+}
 static PyObject *memory_trim(PyObject *m, PyObject *unused)
 {
     td_alloc_trim();
@@ -74,6 +79,14 @@ static PyObject *memory_fail_at(PyObject *m, PyObject *count)
     td_alloc_fail_at(n);
     Py_RETURN_NONE;
 }
+/* Callgrind counts what happens inside this function: it finds it by name (--toggle-collect), so it is exported and stays one. */
+__attribute__((visibility("default"), noinline)) PyObject *taeda_measured_region(PyObject *callable)
+{
+    PyObject *result = PyObject_CallObject(callable, NULL);
+    __asm__ volatile("" ::: "memory"); /* no tail call: the function must be on the stack until the end */
+    return result;
+}
+static PyObject *measured_region(PyObject *m, PyObject *callable) { return taeda_measured_region(callable); }
 /* op_rows() -> [(qualified name, family, kind, namespace, tags, tensor argument names)]: for tests over the table */
 static PyObject *op_rows(PyObject *m, PyObject *unused)
 {
@@ -100,9 +113,11 @@ static PyMethodDef methods[] = {
     {"register_linalg_error", register_linalg_error, METH_O, "The exception of failing factorisations."},
     {"set_blas_path", set_blas_path, METH_O, "Where the BLAS library is, for when the first large product comes."},
     {"memory_stats", memory_stats, METH_NOARGS, "Bytes and blocks of the allocator."},
+    {"memory_reset_peak", memory_reset_peak, METH_NOARGS, "Let the peak begin again at what is allocated now."},
     {"memory_trim", memory_trim, METH_NOARGS, "Give cached memory back to the system."},
     {"memory_set_limit", memory_set_limit, METH_O, "Most bytes that freed blocks may keep."},
     {"memory_fail_at", memory_fail_at, METH_O, "Tests: the n-th allocation from now fails; 0 is off."},
+    {"measured_region", measured_region, METH_O, "Call a callable inside the function that Callgrind watches."},
     {"call_backend", td_call_backend, METH_VARARGS, "call_backend(op, arguments): run a kernel below every layer."},
     {"load_extension", td_load_extension, METH_O, "load_extension(path): kernels of a library built against taeda/abi.h, by name."},
     {"call_kernel", td_call_kernel, METH_VARARGS, "call_kernel(kernel, tensors): run one of them."},
