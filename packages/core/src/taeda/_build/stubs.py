@@ -53,7 +53,8 @@ def write(rows: Iterable[Any], package: Path) -> list[Path]:
     """Write the stubs of `rows` (of the op table) into the package's folder; return their paths."""
     rows = list(rows)
     template = (package / "_build" / "taeda.pyi.in").read_text()
-    plain = [row for row in rows if row.namespace == ""]
+    public = _imported(template)  # a function in Python stands before the operation of its name
+    plain = [row for row in rows if row.namespace == "" and row.schema.name not in public]
     text = (
         template.replace("{dtypes}", "\n".join(f"{name}: dtype" for name in DTYPES.split()))
         .replace("{methods}", _methods(rows, _defined(template)))
@@ -70,6 +71,13 @@ def _update(path: Path, text: str) -> Path:
     if not path.exists() or path.read_text() != text:
         path.write_text(text)
     return path
+
+
+def _imported(template: str) -> set[str]:
+    """Functions that the template takes from taeda.functional."""
+    head = "from taeda.functional import "
+    lines = [line.removeprefix(head) for line in template.splitlines() if line.startswith(head)]
+    return {line.partition(" as ")[0] for line in lines}
 
 
 def _defined(template: str) -> set[str]:

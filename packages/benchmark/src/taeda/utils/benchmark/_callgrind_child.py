@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import taeda
+from taeda._native import core as _core
 
 # A generator, so that setup and statement share their variables and the loop can still be run by itself: its first step
 # prepares, its second runs the loop.
@@ -37,7 +38,7 @@ def main(path: str) -> None:
     list(inner(repeat(None, 2)))  # what happens only once shall not be counted
     steps = inner(repeat(None, task["number"]))
     next(steps)
-    taeda._core.measured_region(steps.__next__)
+    _core.measured_region(steps.__next__)
 
 
 def compile_task(setup: str, stmt: str, values: dict[str, Any]) -> Any:

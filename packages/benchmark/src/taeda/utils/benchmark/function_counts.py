@@ -19,7 +19,7 @@ _NOISY = re.compile(
 class FunctionCount(NamedTuple):
     """Instructions spent in a function."""
 
-    count: int
+    count: int  # type: ignore[assignment] # the field's name for it, and tuple's for a method nobody asks here
     function: str
 
 

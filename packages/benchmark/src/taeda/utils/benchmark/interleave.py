@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import taeda
 from taeda._io.atomic import atomic_write
+from taeda._native import core as _core
 
 from ._units import spelled_bytes, spelled_time
 from .measurement import Measurement, quantile
@@ -90,6 +90,7 @@ def interleave(
     the noise that both met, and are to the first statement: below 1 is faster. `progress(done, rounds)` is
     called after each round. ValueError without a timer or a round.
 
+    >>> import taeda
     >>> x = taeda.ones(8)
     >>> found = interleave(Timer("x + 1", globals={"x": x}), Timer("x.add(1)", globals={"x": x}), rounds=3, min_run_time=0.01)
     >>> [len(row.ratios) for row in found.rows], found.rows[0].ratio
@@ -127,7 +128,7 @@ class _Turn:
             before, cpu = _reset_memory(), time.process_time()
             self.seconds.append(self.timer._inner.timeit(self.number))
             self.cpu.append(time.process_time() - cpu)
-            after = taeda._core.memory_stats()
+            after = _core.memory_stats()
         self.blocks += after["calls"] - before["calls"]
         self.peak = max(self.peak, after["peak"] - before["allocated"])
 
@@ -150,8 +151,8 @@ def _fill(timer: Timer, seconds: float) -> int:
 
 
 def _reset_memory() -> dict[str, int]:
-    taeda._core.memory_reset_peak()
-    return taeda._core.memory_stats()
+    _core.memory_reset_peak()
+    return _core.memory_stats()
 
 
 def _cells(row: Row) -> list[str]:
