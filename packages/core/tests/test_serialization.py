@@ -11,6 +11,7 @@ import pytest
 
 import taeda
 from taeda._io.safetensors import LENGTH_BYTES, FormatError
+from taeda._native.core import crc32c
 from taeda.serialization import load, save
 
 
@@ -217,8 +218,6 @@ def header_of(data):
 
 def with_metadata(value, **changes):
     """A file whose metadata say something else, with a header checksum that agrees."""
-    import zlib
-
     data = stored(value)
     length = int.from_bytes(data[:LENGTH_BYTES], "little")
     header, rest = header_of(data), data[LENGTH_BYTES + length :]
@@ -226,10 +225,10 @@ def with_metadata(value, **changes):
     meta.update({f"taeda.{key}": text for key, text in changes.items()})
     for key in [key for key, text in meta.items() if text is None]:
         del meta[key]
-    if "taeda.header_crc32" in meta:
-        meta["taeda.header_crc32"] = "0" * 8
+    if "taeda.header_crc32c" in meta:
+        meta["taeda.header_crc32c"] = "0" * 8
         text = json.dumps(header, separators=(",", ":")).encode()
-        meta["taeda.header_crc32"] = f"{zlib.crc32(text):08x}"
+        meta["taeda.header_crc32c"] = f"{crc32c(text):08x}"
     text = json.dumps(header, separators=(",", ":")).encode()
     return len(text).to_bytes(8, "little") + text + rest
 
@@ -241,13 +240,13 @@ def row(name="tensor", dtype="float32", shape=(2,), strides=(1,), offset=0, mark
 LIES = {
     "another version": ({"version": "2"}, "version '2'"),
     "no tree": ({"tree": None}, "lacks taeda.tree"),
-    "no sums": ({"crc32": None}, "lacks taeda.crc32"),
+    "no sums": ({"crc32c": None}, "lacks taeda.crc32"),
     "a tree that is no JSON": ({"tree": "{"}, "tree is no valid JSON"),
     "an unknown kind": ({"tree": '{"run":1}'}, "unknown kind"),
     "a tensor too many": ({"tree": '{"tensor":1}'}, "names tensor 1"),
-    "sums of other entries": ({"crc32": '{"x":"0"}'}, "not those"),
-    "sums as a list": ({"crc32": "[]"}, "must be a dict"),
-    "a wrong sum": ({"crc32": '{"tensor":"00000000"}'}, "damaged"),
+    "sums of other entries": ({"crc32c": '{"x":"0"}'}, "not those"),
+    "sums as a list": ({"crc32c": "[]"}, "must be a dict"),
+    "a wrong sum": ({"crc32c": '{"tensor":"00000000"}'}, "damaged"),
     "rows as a dict": ({"tensors": "{}"}, "must be a list"),
     "a short row": ({"tensors": "[[1]]"}, "six values"),
     "an unknown entry": ({"tensors": row(name="x")}, "not there"),

@@ -1,0 +1,125 @@
+"""Every kind of file is told by its first bytes; what is no checkpoint is named, with what to do."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import sqlite3
+import struct
+import tarfile
+import zipfile
+
+import pytest
+
+import taeda
+from taeda._io.formats import FORMATS, PEEK, identify
+from taeda._io.safetensors import FormatError
+from taeda._io.wrong import WRONG
+
+
+def checkpoint():
+    file = io.BytesIO()
+    taeda.save({"w": taeda.ones(3)}, file)
+    return file.getvalue()
+
+
+def zipped():
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("notes.txt", "nothing")
+    return file.getvalue()
+
+
+def tarred():
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as archive:
+        archive.addfile(tarfile.TarInfo("notes.txt"))
+    return file.getvalue()
+
+
+def database():
+    with sqlite3.connect(":memory:") as connection:
+        connection.execute("create table t (x)")
+        return connection.serialize()
+
+
+def big_endian():
+    data = checkpoint()
+    return data[:8][::-1] + data[8:]
+
+
+def newer():
+    data = checkpoint()
+    return data.replace(b'"taeda.version":"1"', b'"taeda.version":"9"')
+
+
+LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 12345\n"
+ONNX = b'\x08\x08\x12\x07pytorch\x1a\x062.13.0:\xa1\x01\n"\n\x01x\n\x01w\x12\x01y'
+WRONG_FILES = {
+    "empty": (b"", EOFError, "empty"),
+    "cut in the length": (checkpoint()[:5], FormatError, "cut short"),
+    "cut in the header": (checkpoint()[:100], FormatError, "truncated"),
+    "cut in the data": (checkpoint()[:-1], FormatError, "truncated"),
+    "html": (b"<!DOCTYPE html>\n<html><body>Sign in</body></html>", FormatError, "web page"),
+    "xml": (b'<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>', FormatError, "access"),
+    "git lfs": (LFS, FormatError, "git lfs pull"),
+    "7z": (b"7z\xbc\xaf\x27\x1c\x00\x04" + bytes(24), FormatError, "7z archive.*unpack"),
+    "rar": (b"Rar!\x1a\x07\x01\x00" + bytes(24), FormatError, "RAR archive"),
+    "zip": (zipped(), FormatError, "zip archive"),
+    "gzip": (gzip.compress(b"x" * 100), FormatError, "gunzip"),
+    "bzip2": (bz2.compress(b"x" * 100), FormatError, "bunzip2"),
+    "xz": (lzma.compress(b"x" * 100), FormatError, "unxz"),
+    "zstd": (b"\x28\xb5\x2f\xfd\x24\x00" + bytes(10), FormatError, "unzstd"),
+    "tar": (tarred(), FormatError, "tar"),
+    "hdf5": (b"\x89HDF\r\n\x1a\n" + bytes(40), FormatError, "h5py"),
+    "onnx": (ONNX, FormatError, "ONNX"),
+    "tflite": (b"\x1c\x00\x00\x00TFL3" + bytes(40), FormatError, "TensorFlow Lite"),
+    "zero bytes": (bytes(5000), FormatError, "zero bytes only"),
+    "big-endian": (big_endian(), FormatError, "big-endian"),
+    "newer version": (newer(), FormatError, "version '9'"),
+    "matlab": (b"MATLAB 5.0 MAT-file, Platform: GLNXA64" + bytes(100), FormatError, "loadmat"),
+    "parquet": (b"PAR1" + bytes(30), FormatError, "pyarrow"),
+    "arrow": (b"ARROW1\x00\x00" + bytes(30), FormatError, "pyarrow"),
+    "sqlite": (database(), FormatError, "SQLite"),
+    "pdf": (b"%PDF-1.7\n" + bytes(30), FormatError, "PDF"),
+    "png": (b"\x89PNG\r\n\x1a\n" + bytes(30), FormatError, "picture"),
+    "program": (b"\x7fELF\x02\x01\x01" + bytes(30), FormatError, "program"),
+    "json": (json.dumps({"weight_map": {"a": "x-00001.safetensors"}}).encode(), FormatError, "index"),
+    "noise": (struct.pack("<8Q", *range(1 << 60, (1 << 60) + 8)), FormatError, "no kind of file"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG_FILES)
+def test_wrong_files_are_named(name, tmp_path):
+    content, error, fact = WRONG_FILES[name]
+    path = tmp_path / "file.pt"
+    path.write_bytes(content)
+    for source in (path, io.BytesIO(content)):
+        with pytest.raises(error, match=fact):
+            taeda.load(source)
+
+
+def test_a_folder_is_named(tmp_path):
+    with pytest.raises(IsADirectoryError, match="is a folder"):
+        taeda.load(tmp_path)
+
+
+def test_a_checkpoint_is_recognised_with_any_of_its_first_bytes_damaged():
+    data = checkpoint()
+    for place in range(9):
+        damaged = data[:place] + bytes([data[place] ^ 0xFF]) + data[place + 1 :]
+        assert identify(damaged[:PEEK]) is FORMATS[0]
+
+
+def test_every_row_says_what_to_do():
+    for wrong in WRONG:
+        assert wrong.advice
+        assert wrong.name.split()[0] in ("a", "an")
+
+
+def test_options_without_meaning_for_a_kind_are_refused():
+    with pytest.raises(TypeError, match="sideways has no meaning for a safetensors file"):
+        FORMATS[0].read(io.BytesIO(checkpoint()), None, False, sideways=True)
