@@ -15,6 +15,7 @@ MODULES = {
     "taeda-optim": "taeda.optim",
     "taeda-data": "taeda.utils.data",
     "taeda-benchmark": "taeda.utils.benchmark",
+    "taeda-cpp-extension": "taeda.utils.cpp_extension",
 }
 
 

@@ -19,6 +19,7 @@ DISTRIBUTIONS = {
     "nn": "taeda-nn",
     "optim": "taeda-optim",
     "utils.data": "taeda-data",
+    "utils.cpp_extension": "taeda-cpp-extension",
 }
 
 

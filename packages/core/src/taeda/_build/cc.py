@@ -1,9 +1,9 @@
-"""Compile C files into one shared library: in parallel, and only what changed.
+"""Compile C files (or C++, or CUDA) into one shared library: in parallel, and only what changed.
 
 An object is current while its command line and the content of every file that the compiler read for it
 (`-MMD` names them) are what they were. Times of files do not count, so a branch switched back and forth
-costs nothing. Two processes may build the same folder: one waits. Standard library only, and nothing of
-taeda is imported, because this file runs before taeda exists.
+costs nothing. Two processes may build the same folder: one waits, and a killed one leaves nothing that stands
+in the way. Standard library only, and nothing of taeda is imported, because this file runs before taeda exists.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 __all__ = [
+    "Build",
     "CompileError",
     "NotReady",
     "Unit",
@@ -33,6 +34,7 @@ __all__ = [
     "locked",
     "python_include",
     "require_tools",
+    "version",
 ]
 
 CANDIDATES = ("cc", "gcc", "clang")
@@ -48,11 +50,15 @@ class CompileError(RuntimeError):
 
 @dataclass(frozen=True)
 class Unit:
-    """One object: a source, flags of its own, and a tag that keeps two objects of one source apart."""
+    """One object: a source, flags of its own, and a tag that keeps two objects of one source apart.
+
+    `compiler` compiles it instead of the build's own compiler, with `flags` alone: a `.cu` file goes to nvcc.
+    """
 
     source: Path
     flags: tuple[str, ...] = ()
     tag: str = ""
+    compiler: tuple[str, ...] = ()
 
     def object_name(self) -> str:
         # Two folders may hold files of one name, so the folder takes part.
@@ -102,63 +108,93 @@ def build(
     keeps it. Raises NotReady without a compiler, CompileError with the compiler's own words.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    out.parent.mkdir(parents=True, exist_ok=True)
     with locked(folder):
-        state = _Build(folder, compiler(), tuple(cflags))
-        with ThreadPoolExecutor(_jobs()) as threads:
-            tried = [threads.submit(state.compile, unit) for unit in units]
+        state = Build(folder, compiler(), cflags)
+        return state.link(state.compile(units), out, ("-shared", *ldflags))
+
+
+class Build:
+    """A build in `folder`, whose lock the caller holds: the compiler, its version, the digests of files read so far.
+
+    `say` receives what compilers print and is called from several threads; `progress` gets a line for each step.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        command: Sequence[str],
+        cflags: Sequence[str] = (),
+        *,
+        jobs: int | None = None,
+        say: Callable[[str], object] = sys.stderr.write,
+        progress: Callable[[str], object] = lambda line: None,
+    ) -> None:
+        self.folder, self.command, self.cflags = folder, tuple(command), tuple(cflags)
+        self.jobs, self.say, self.progress = jobs or _jobs(), say, progress
+        self.digest = cache(_digest)  # a header is read once a build, not once an object
+
+    def compile(self, units: Sequence[Unit]) -> list[Path]:
+        """Bring every object up to date and return them. CompileError holds what was said about all that failed."""
+        with ThreadPoolExecutor(self.jobs) as threads:
+            tried = [threads.submit(self._compile, unit) for unit in units]
         errors = [error for one in tried if isinstance(error := one.exception(), CompileError)]
         if errors:
             raise CompileError("\n".join(map(str, errors)))
-        state.link([one.result() for one in tried], out, ldflags)
-    return out
+        return [one.result() for one in tried]
 
-
-class _Build:
-    """What one build knows: the compiler, its version, and the digests of files read so far."""
-
-    def __init__(self, folder: Path, command: list[str], cflags: tuple[str, ...]) -> None:
-        self.folder, self.command, self.cflags = folder, command, cflags
-        self.version = _run([*command, "--version"])
-        self.digest = cache(_digest)  # a header is read once a build, not once an object
-
-    def compile(self, unit: Unit) -> Path:
+    def _compile(self, unit: Unit) -> Path:
         target = self.folder / unit.object_name()
-        command = [*self.command, *self.cflags, *unit.flags, "-c", str(unit.source)]
-        if not self._current(target, command):
-            temporary, depends = target.with_suffix(".tmp.o"), target.with_suffix(".d")
-            words = ["-MMD", "-MF", str(depends), "-o", str(temporary)]
-            said = _run([*command, *words], cwd=self.folder)
+        compiler = unit.compiler or (*self.command, *self.cflags)
+        command = [*compiler, *unit.flags, "-c", str(unit.source)]
+        name = version(unit.compiler[:1] or self.command)
+        if not self._current(target, [name, *command]):
+            self.progress(f"compiling {unit.source.name}")
+            # Named by the process: the compiler that a killed build left running writes elsewhere.
+            temporary, depends = (_sibling(target, f"{os.getpid()}.{end}") for end in "od")
+            try:
+                said = _run(
+                    [*command, "-MMD", "-MF", str(depends), "-o", str(temporary)], self.folder
+                )
+                # A compiler wrapper may name files relative to where it ran; an absolute name stays itself.
+                names = [str(self.folder / name) for name in _dependencies(depends)]
+                inputs = {name: self.digest(name) for name in names}
+                self._finish(temporary, target, [name, *command], inputs)
+            finally:
+                temporary.unlink(missing_ok=True)
+                depends.unlink(missing_ok=True)
             if said:
-                print(said, end="", file=sys.stderr)
-            # A compiler wrapper may name files relative to where it ran; an absolute name stays itself.
-            names = [str(self.folder / name) for name in _dependencies(depends)]
-            inputs = {name: self.digest(name) for name in names}
-            self._finish(temporary, target, command, inputs)
+                self.say(said)
         return target
 
-    def link(self, objects: list[Path], out: Path, ldflags: Sequence[str]) -> None:
-        command = [*self.command, "-shared", *map(str, objects), *ldflags]
+    def link(self, objects: Sequence[Path], out: Path, ldflags: Sequence[str]) -> Path:
+        """Link `objects` to `out` unless it is what they would give, and return it."""
+        out.parent.mkdir(parents=True, exist_ok=True)
         stamp = self.folder / (out.name + ".link")
-        inputs = {str(path): self.digest(str(path)) for path in objects}
-        key = json.dumps([self.version, command, str(out), inputs])
+        key = f"{self.link_key(objects, ldflags)}\n{out}"
         if out.is_file() and _read(stamp) == f"{key}\n{_digest(str(out))}":
-            return
-        temporary = out.with_name(f".{out.name}.{os.getpid()}")
+            return out
+        self.progress(f"linking {out.name}")
+        temporary = _sibling(out, str(os.getpid()))
         try:
-            _run([*command, "-o", str(temporary)])
+            _run([*self.command, *map(str, objects), *ldflags, "-o", str(temporary)])
             made = _digest(str(temporary))
             os.replace(temporary, out)
         finally:
             temporary.unlink(missing_ok=True)
         stamp.write_text(f"{key}\n{made}")
+        return out
+
+    def link_key(self, objects: Sequence[Path], ldflags: Sequence[str]) -> str:
+        """What the linked file depends on: two builds with one key give one library."""
+        inputs = {str(path): _digest(str(path)) for path in objects}
+        return json.dumps([version(self.command), self.command, list(ldflags), inputs])
 
     def _current(self, target: Path, command: list[str]) -> bool:
         record = _read(target.with_suffix(".key"))
         if not record or not target.is_file():
             return False
         known = json.loads(record)
-        return known["command"] == [self.version, *command] and all(
+        return known["command"] == command and all(
             self.digest(name) == value for name, value in known["inputs"].items()
         )
 
@@ -170,7 +206,25 @@ class _Build:
             missing_ok=True
         )  # a build killed between the next two lines leaves no key, so no lie
         os.replace(temporary, target)
-        key.write_text(json.dumps({"command": [self.version, *command], "inputs": inputs}))
+        key.write_text(json.dumps({"command": command, "inputs": inputs}))
+
+
+def version(command: Sequence[str]) -> str:
+    """What a compiler says of itself. Asked once a process, and again when its file changed."""
+    file = shutil.which(command[0])
+    return _version(tuple(command), os.stat(file).st_mtime_ns if file else 0)
+
+
+@cache
+def _version(command: tuple[str, ...], stamp: int) -> str:
+    return _run([*command, "--version"])
+
+
+def _sibling(path: Path, end: str) -> Path:
+    """A temporary name beside `path`. What killed builds left under such names goes; the caller holds the lock."""
+    for left in path.parent.glob(f".{path.name}.*"):
+        left.unlink(missing_ok=True)
+    return path.with_name(f".{path.name}.{end}")
 
 
 def _run(command: list[str], cwd: Path | None = None) -> str:
@@ -208,8 +262,8 @@ def _jobs() -> int:
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold `folder` against other processes."""
-    with (folder / ".lock").open("w") as handle:
+    """Hold `folder` against other processes. Touches no file that is there."""
+    with (folder / ".lock").open("a") as handle:
         fcntl.flock(
             handle, fcntl.LOCK_EX
         )  # freed by the system when the process ends, however it ends

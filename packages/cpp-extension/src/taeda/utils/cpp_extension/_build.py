@@ -1,0 +1,144 @@
+"""From sources and flags to a library, an executable or the compiler's own words. Knows nothing of Python modules."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import taeda
+from taeda._build import cc
+
+from . import _cuda, _toolchain
+
+__all__ = [
+    "Request",
+    "building",
+    "default_root",
+    "include_paths",
+    "library_paths",
+    "link_flags",
+    "units",
+]
+
+HERE = Path(__file__).parent
+CORE_INCLUDE = Path(taeda.__file__).parent / "include"
+CXX_SUFFIXES = (".cpp", ".cc", ".cxx", ".c++", ".C")
+C_FLAGS = ("-O3", "-std=gnu11", "-fPIC")
+CXX_FLAGS = ("-O3", "-std=c++17", "-fPIC")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be built: everything that takes part in the key of the cache, and where it goes."""
+
+    name: str
+    sources: tuple[Path, ...]
+    folder: Path
+    cflags: tuple[str, ...] = ()
+    cuda_cflags: tuple[str, ...] = ()
+    ldflags: tuple[str, ...] = ()
+    include_paths: tuple[str, ...] = ()
+    cuda: bool = False
+    standalone: bool = False
+    verbose: bool = False
+    own_flags: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by source name
+
+
+def include_paths(device_type: str = "cpu") -> list[str]:
+    """The folders of `taeda/abi.h` and `taeda/taeda.hpp`; for "cuda" those of the CUDA toolkit too.
+
+    ValueError for another `device_type`, OSError for "cuda" without a toolkit.
+    """
+    _check_device(device_type)
+    own = [str(CORE_INCLUDE), str(HERE / "include")]
+    return own + (_cuda.include_dirs() if device_type == "cuda" else [])
+
+
+def library_paths(device_type: str = "cpu") -> list[str]:
+    """Folders of libraries to link with: none for the CPU, because an extension links to nothing of taeda's."""
+    _check_device(device_type)
+    found = _cuda.link_flags() if device_type == "cuda" else ()
+    return [flag.removeprefix("-L") for flag in found if flag.startswith("-L")]
+
+
+def _check_device(device_type: str) -> None:
+    if device_type not in ("cpu", "cuda"):
+        raise ValueError(f"device_type must be 'cpu' or 'cuda', got {device_type!r}")
+
+
+def default_root() -> str:
+    """Where extensions are built unless told otherwise: a folder of the user's own cache.
+
+    Not the machine's temporary folder, where another user could put a library of that name first.
+    """
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return str(Path(os.path.realpath(cache)) / "taeda_extensions")
+
+
+def units(request: Request) -> list[cc.Unit]:
+    """The objects of a request. ValueError for a source in no language that is known here."""
+    include = include_paths("cuda" if request.cuda else "cpu")
+    shared = tuple(f"-I{path}" for path in (*include, *request.include_paths))
+    shared += ("-DTAEDA_WITH_CUDA",) * request.cuda + (f"-DTAEDA_EXTENSION_NAME={request.name}",)
+    made = {}
+    for path in request.sources:
+        if not path.is_file():
+            raise FileNotFoundError(f"no source file {path}")
+        compiler, flags = _language(path, request)
+        made[path] = cc.Unit(
+            path, (*shared, *flags, *request.own_flags.get(path.name, ())), "", compiler
+        )
+    return list(made.values())
+
+
+def _language(path: Path, request: Request) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """(compiler with its standing flags, flags of the user)."""
+    if path.suffix in _cuda.SUFFIXES:
+        host = ("-ccbin", _toolchain.cxx_compiler()[-1])
+        standing = ("-O3", "-std=c++17", "-Xcompiler", "-fPIC", "-x", "cu")
+        return (*_cuda.nvcc(), *host, *_cuda.arch_flags(), *standing), request.cuda_cflags
+    if path.suffix in CXX_SUFFIXES:
+        compiler = _toolchain.cxx_compiler()
+        return (*compiler, *CXX_FLAGS, *_separate(compiler)), request.cflags
+    if path.suffix == ".c":
+        return (*_toolchain.c_compiler(), *C_FLAGS), request.cflags
+    known = " ".join((".c", *CXX_SUFFIXES, *_cuda.SUFFIXES))
+    raise ValueError(f"{path.name}: no compiler for sources that end so; known are {known}")
+
+
+def _separate(compiler: tuple[str, ...]) -> tuple[str, ...]:
+    """GCC makes an inline variable one for the whole process, in libraries loaded apart too: two versions would share it."""
+    return ("-fno-gnu-unique",) * ("Free Software Foundation" in cc.version(compiler))
+
+
+def link_flags(request: Request) -> tuple[str, ...]:
+    """The words after the objects."""
+    cuda = _cuda.link_flags() if request.cuda else ()
+    return (*(() if request.standalone else ("-shared",)), *request.ldflags, *cuda)
+
+
+@contextmanager
+def building(request: Request) -> Iterator[cc.Build]:
+    """Hold the folder of `request` against other builders. CompileError and NotReady become the RuntimeError that names the extension."""
+    request.folder.mkdir(parents=True, exist_ok=True)
+    say: Callable[[str], object] = sys.stderr.write if request.verbose else lambda text: None
+    try:
+        with cc.locked(request.folder):
+            yield cc.Build(
+                request.folder,
+                _linker(request.sources),
+                jobs=_toolchain.jobs(),
+                say=say,
+                progress=lambda line: say(f"{request.name}: {line}\n"),
+            )
+    except (cc.CompileError, cc.NotReady) as error:
+        raise RuntimeError(f"Error building extension '{request.name}': {error}") from None
+
+
+def _linker(sources: Sequence[Path]) -> tuple[str, ...]:
+    plain = all(path.suffix == ".c" for path in sources)
+    return _toolchain.c_compiler() if plain else _toolchain.cxx_compiler()

@@ -1,0 +1,261 @@
+"""Compile while a program runs: `load` from files, `load_inline` from texts."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from taeda._build import cc
+
+from . import _cuda
+from ._build import Request, building, default_root, link_flags, units
+from ._module import import_library, load_library
+
+__all__ = ["load", "load_inline"]
+
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_FUNCTION = re.compile(r"[A-Za-z_]\w*(::[A-Za-z_]\w*)*", re.ASCII)
+Strings = str | Sequence[str]
+
+
+@dataclass
+class _Loaded:
+    """The versions of one extension that this process has: what each was linked from, and its module."""
+
+    keys: list[str] = field(default_factory=list)
+    modules: dict[str, ModuleType | str] = field(default_factory=dict)
+
+
+_loaded: dict[Path, _Loaded] = {}
+
+
+def load(
+    name: str,
+    sources: Strings,
+    extra_cflags: Sequence[str] | None = None,
+    extra_cuda_cflags: Sequence[str] | None = None,
+    extra_sycl_cflags: Sequence[str] | None = None,
+    extra_ldflags: Sequence[str] | None = None,
+    extra_include_paths: Sequence[str] | None = None,
+    build_directory: str | os.PathLike[str] | None = None,
+    verbose: bool = False,
+    with_cuda: bool | None = None,
+    with_sycl: bool | None = None,
+    is_python_module: bool = True,
+    is_standalone: bool = False,
+    keep_intermediates: bool = True,
+) -> Any:
+    """Compile `sources` and return the module they define, at once if nothing changed.
+
+    The sources are C (`.c`), C++ (`.cpp` and its kin, C++17) or CUDA (`.cu`, by nvcc). What they make may be an
+    extension of taeda (see `taeda/taeda.hpp` and `taeda/abi.h`), whose functions become the module's, or a Python
+    extension module called `name`. With `is_python_module=False` the library is loaded for its side effects and its
+    path returned; with `is_standalone=True` too, an executable is built and its path returned.
+
+    It is built in `build_directory`, else in $TAEDA_EXTENSIONS_DIR/name, else in the user's cache. $CXX, $CC and
+    $CUDA_HOME name compilers, $MAX_JOBS says how many run at once. Processes that build one extension at one time
+    build it once. Flags, texts of sources and headers, and compilers are the key: a change of any of them makes a new
+    library, in the same process under a new name (`name_v1.so`), so that a stale one is never met.
+
+    Raises FileNotFoundError for a missing source, ValueError for contradicting options, OSError for CUDA without a
+    toolkit, RuntimeError with the compiler's words if it fails, ImportError if there is no module `name` in it.
+    """
+    _refuse_sycl(with_sycl, extra_sycl_cflags, sources)
+    if is_standalone and is_python_module:
+        raise ValueError(
+            "is_standalone=True builds an executable, which is no Python module: pass is_python_module=False with it"
+        )
+    paths = tuple(Path(path).absolute() for path in _texts(sources, "sources"))
+    if not paths:
+        raise ValueError("sources is empty: wanted at least one file to compile")
+    for path in paths:
+        if not path.is_file():
+            raise FileNotFoundError(f"extension {name!r}: no source file {path}")
+    has_cuda = any(path.suffix in _cuda.SUFFIXES for path in paths)
+    request = Request(
+        _checked(name),
+        paths,
+        _folder(name, build_directory),
+        cflags=_flags(extra_cflags, "extra_cflags"),
+        cuda_cflags=_flags(extra_cuda_cflags, "extra_cuda_cflags"),
+        ldflags=_flags(extra_ldflags, "extra_ldflags"),
+        include_paths=_flags(extra_include_paths, "extra_include_paths"),
+        cuda=has_cuda if with_cuda is None else with_cuda,
+        standalone=is_standalone,
+        verbose=verbose,
+    )
+    with building(request) as build:
+        return _obtain(request, build, is_python_module, keep_intermediates)
+
+
+def load_inline(
+    name: str,
+    cpp_sources: Strings,
+    cuda_sources: Strings | None = None,
+    sycl_sources: Strings | None = None,
+    functions: Sequence[str] | Mapping[str, str] | str | None = None,
+    extra_cflags: Sequence[str] | None = None,
+    extra_cuda_cflags: Sequence[str] | None = None,
+    extra_sycl_cflags: Sequence[str] | None = None,
+    extra_ldflags: Sequence[str] | None = None,
+    extra_include_paths: Sequence[str] | None = None,
+    build_directory: str | os.PathLike[str] | None = None,
+    verbose: bool = False,
+    with_cuda: bool | None = None,
+    with_sycl: bool | None = None,
+    is_python_module: bool = True,
+    with_pytorch_error_handling: bool = True,
+    keep_intermediates: bool = True,
+    use_pch: bool = False,
+    no_implicit_headers: bool = False,
+) -> Any:
+    """Compile C++ given as text and return the module; see `load` for what is not said here.
+
+    `cpp_sources` are joined into `main.cpp` in the build folder, after `#include <taeda/taeda.hpp>` (unless
+    `no_implicit_headers`). `functions` names those to bind: names, or names with docstrings. They take and return
+    `taeda::Tensor` and plain values, as the header lists. `cuda_sources` go to `cuda.cu` and nvcc; to bind what they
+    define, declare it in `cpp_sources`.
+
+    Exceptions never cross the boundary of an extension, so `with_pytorch_error_handling=False` changes nothing, and
+    the header is so small that `use_pch` has nothing to speed up.
+
+    >>> square = "taeda::Tensor f(taeda::Tensor x) { return taeda::full<float>({2}, float(x.numel() * x.numel())); }"
+    >>> load_inline("inline_example", square, functions=["f"]).f(taeda.zeros(3)).tolist()
+    [9.0, 9.0]
+    """
+    _refuse_sycl(with_sycl, extra_sycl_cflags, sycl_sources or ())
+    bound = _functions(functions)
+    cpp, cuda = _texts(cpp_sources, "cpp_sources"), _texts(cuda_sources or (), "cuda_sources")
+    header = "" if no_implicit_headers else "#include <taeda/taeda.hpp>\n"
+    texts = {"main.cpp": "\n".join([header + cpp[0] if cpp else header, *cpp[1:], _binding(bound)])}
+    if cuda:
+        texts["cuda.cu"] = _CUDA_HEADER * (not no_implicit_headers) + "\n".join(cuda) + "\n"
+    folder = _folder(name, build_directory)
+    request = Request(
+        _checked(name),
+        tuple(folder / file for file in texts),
+        folder,
+        cflags=_flags(extra_cflags, "extra_cflags"),
+        cuda_cflags=_flags(extra_cuda_cflags, "extra_cuda_cflags"),
+        ldflags=_flags(extra_ldflags, "extra_ldflags"),
+        include_paths=_flags(extra_include_paths, "extra_include_paths"),
+        cuda=bool(cuda) if with_cuda is None else with_cuda,
+        verbose=verbose,
+    )
+    with building(request) as build:
+        for file, text in texts.items():
+            _write(folder / file, text)
+        return _obtain(request, build, is_python_module, keep_intermediates)
+
+
+_CUDA_HEADER = "#include <taeda/cuda.hpp>\n#include <cuda.h>\n#include <cuda_runtime.h>\n"
+
+
+def _obtain(request: Request, build: cc.Build, as_module: bool, keep: bool) -> Any:
+    """Compile, link and load under the lock, so that no other process puts its own library there in between."""
+    objects = build.compile(units(request))
+    flags = link_flags(request)
+    if request.standalone:
+        return str(build.link(objects, request.folder / request.name, flags))
+    known = _loaded.setdefault(request.folder / request.name, _Loaded())
+    key = f"{as_module} {build.link_key(objects, flags)}"
+    if key not in known.modules:
+        known.keys.append(key)
+        number = len(known.keys) - 1
+        suffix = f"_v{number}" if number else ""
+        library = build.link(objects, request.folder / f"{request.name}{suffix}.so", flags)
+        known.modules[key] = _use(request.name, library, as_module)
+    if not keep:
+        for path in objects:
+            path.unlink(missing_ok=True)
+    return known.modules[key]
+
+
+def _use(name: str, library: Path, as_module: bool) -> ModuleType | str:
+    if as_module:
+        return import_library(name, library)
+    load_library(library)
+    return str(library)
+
+
+def _write(path: Path, text: str) -> None:
+    if not path.is_file() or path.read_text() != text:
+        path.write_text(text)
+
+
+def _binding(functions: Mapping[str, str]) -> str:
+    lines = [f"    module.def({_quoted(f)}, &{f}, {_quoted(doc)});" for f, doc in functions.items()]
+    return "\n".join(["", "TAEDA_EXTENSION(module) {", *lines, "}", ""]) if lines else ""
+
+
+def _quoted(text: str) -> str:
+    """A C string literal of any text: every byte that is not plain in octal."""
+    plain = "".join(
+        chr(b) if 32 <= b < 127 and b not in b'"\\?' else f"\\{b:03o}" for b in text.encode()
+    )
+    return f'"{plain}"'
+
+
+def _functions(functions: Sequence[str] | Mapping[str, str] | str | None) -> dict[str, str]:
+    if functions is None:
+        return {}
+    if isinstance(functions, str):
+        functions = [functions]
+    if not isinstance(functions, Mapping | list | tuple):
+        raise ValueError(
+            f"functions must be a list of names or a dict from names to docstrings, got {type(functions).__name__}"
+        )
+    pairs = (
+        functions.items()
+        if isinstance(functions, Mapping)
+        else zip(functions, functions, strict=True)
+    )
+    for name, doc in pairs:
+        if not (isinstance(name, str) and isinstance(doc, str) and _FUNCTION.fullmatch(name)):
+            raise ValueError(f"functions: {name!r} is no name of a C++ function with a docstring")
+    return dict(pairs if isinstance(functions, Mapping) else zip(functions, functions, strict=True))
+
+
+def _checked(name: str) -> str:
+    if not isinstance(name, str):
+        raise TypeError(f"an extension's name must be a str, not {type(name).__name__}")
+    if not _NAME.fullmatch(name):
+        raise ValueError(
+            f"an extension's name becomes a module's and a file's: wanted letters, digits and underscores, got {name!r}"
+        )
+    return name
+
+
+def _folder(name: str, given: str | os.PathLike[str] | None) -> Path:
+    if given is not None:
+        return Path(given).absolute()
+    root = os.environ.get("TAEDA_EXTENSIONS_DIR") or default_root()
+    return Path(root).absolute() / _checked(name)
+
+
+def _texts(value: Strings, what: str) -> list[str]:
+    found = [value] if isinstance(value, str | os.PathLike) else list(value)
+    for one in found:
+        if not isinstance(one, str | os.PathLike):
+            raise TypeError(
+                f"{what} must be a str or a list of str, and has a {type(one).__name__}"
+            )
+    return [os.fspath(one) for one in found]
+
+
+def _flags(value: Sequence[str] | None, what: str) -> tuple[str, ...]:
+    if isinstance(value, str):
+        raise TypeError(f"{what} must be a list of str, one flag each, got the text {value!r}")
+    return tuple(_texts(value or (), what))
+
+
+def _refuse_sycl(asked: bool | None, flags: object, sources: Strings) -> None:
+    if asked or flags or any(str(path).endswith(".sycl") for path in _texts(sources, "sources")):
+        raise NotImplementedError(
+            "taeda has no SYCL devices, and so no SYCL toolchain: write C++ or CUDA"
+        )
