@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from taeda.utils import cpp_extension
+from taeda.utils.cpp_extension import library_paths
 from taeda.utils.cpp_extension._toolchain import CompilerVersion, jobs
 
 
@@ -57,7 +58,7 @@ def test_paths(monkeypatch, tmp_path):
     from pathlib import Path
 
     assert (Path(abi) / "taeda/abi.h").is_file() and (Path(hpp) / "taeda/taeda.hpp").is_file()
-    assert cpp_extension.library_paths() == []
+    assert library_paths() == []
     with pytest.raises(ValueError, match="device_type must be 'cpu' or 'cuda', got 'tpu'"):
         cpp_extension.include_paths("tpu")
     monkeypatch.setenv("CUDA_HOME", str(tmp_path))
