@@ -144,3 +144,19 @@ def test_inference_tensors_stay_out():
         (ones(2) * x).sum()
     with pytest.raises(RuntimeError, match="inference tensor outside"):
         x.add_(1)
+
+
+def test_inplace_composite_keeps_what_its_steps_saved():
+    x = taeda.tensor([-1.0, 2.0], requires_grad=True)
+    y = x * 1
+    taeda.rrelu_(y, 0.5, 0.5)
+    assert y.tolist() == [-0.5, 2.0]
+    y.sum().backward()
+    assert x.grad.tolist() == [0.5, 1.0]
+
+
+def test_inplace_composite_that_changes_nothing_is_self():
+    y = taeda.ones(2, requires_grad=True) * 1
+    before = y.grad_fn
+    assert taeda.dropout_(y, 0.5, train=False) is y
+    assert y.grad_fn is before

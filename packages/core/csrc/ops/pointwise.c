@@ -238,26 +238,7 @@ static td_status check_target(const td_pointwise *p, const td_tensor *out, int n
     if (out->ndim != ndim || memcmp(out->sizes, sizes, (size_t)ndim * sizeof *sizes))
         return td_fail(TD_RUNTIME_ERROR, "output with shape %s doesn't match the broadcast shape %s",
                        td_shape_text(out->ndim, out->sizes, have), td_shape_text(ndim, sizes, want));
-    if (td_has_zero_stride(out))
-        return td_fail(TD_RUNTIME_ERROR,
-                       "unsupported operation: more than one element of the written-to tensor refers to a single "
-                       "memory location. Please clone() the tensor before performing the operation.");
-    return TD_OK;
-}
-
-/* How the memory of an operand meets that of the target. */
-typedef enum meeting { APART, IDENTICAL, TANGLED } meeting;
-
-static td_status meet(const td_tensor *out, const td_tensor *t, meeting *how)
-{
-    *how = APART;
-    if (td_is_meta(out) || !td_may_overlap(out, t)) return TD_OK;
-    *how = td_same_layout(out, t) && out->dtype == t->dtype ? IDENTICAL : TANGLED;
-    if (*how == TANGLED && td_is_dense(out) && td_is_dense(t))
-        return td_fail(TD_RUNTIME_ERROR,
-                       "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
-                       "single memory location. Please clone() the tensor before performing the operation.");
-    return TD_OK;
+    return td_has_zero_stride(out) ? td_fail_overlap_within() : TD_OK;
 }
 
 /* Can the loop write straight into the target? */
@@ -265,9 +246,9 @@ static td_status writes_directly(const td_pointwise *p, const td_tensor *out, bo
 {
     *directly = out->dtype == p->result && !(out->flags & (TD_FLAG_CONJ | TD_FLAG_NEG));
     for (int k = 0; k < p->in.n; k++) {
-        meeting how;
-        TD_TRY(meet(out, p->in.t[k], &how));
-        if (how == TANGLED) *directly = false;
+        td_overlap how = td_is_meta(out) ? TD_APART : td_overlap_of(out, p->in.t[k]);
+        if (how == TD_TANGLED) return td_fail_overlap();
+        if (how == TD_UNCLEAR) *directly = false;
     }
     return TD_OK;
 }

@@ -96,11 +96,10 @@ static PyObject *kernel_arguments(const td_frame *f)
     return made;
 }
 
-static PyObject *call_implementation(const td_frame *f)
+static PyObject *call_implementation(const td_frame *f, PyObject *args) /* takes the arguments over */
 {
-    PyObject *callable = implementation(f->schema);
-    PyObject *args = !callable ? NULL : f->schema->kind == TD_KIND_PYTHON ? kernel_arguments(f) : arguments_tuple(f);
-    PyObject *made = args ? PyObject_CallObject(callable, args) : NULL;
+    PyObject *callable = args ? implementation(f->schema) : NULL;
+    PyObject *made = callable ? PyObject_CallObject(callable, args) : NULL;
     Py_XDECREF(args);
     return made;
 }
@@ -160,84 +159,10 @@ static PyObject *pack_results(const td_schema *s, PyObject **outs, int n) /* tak
     return made;
 }
 
-/* ---- results into given tensors: in-place and out= ---- */
 static int fail(td_status status)
 {
     td_raise(status);
     return -1;
-}
-
-static int check_cast(const char *name, td_dtype from, td_dtype to)
-{
-    if (td_can_cast(from, to)) return 0;
-    PyErr_Format(PyExc_RuntimeError, "%s: result type %s can't be cast to the desired output type %s", name, td_dtypes[from].type_name,
-                 td_dtypes[to].type_name);
-    return -1;
-}
-
-static int resize_out(td_tensor *t, const td_tensor *like, const char *name)
-{
-    char have[TD_SHAPE_TEXT], want[TD_SHAPE_TEXT];
-    if (t->numel && PyErr_WarnFormat(PyExc_UserWarning, 1, "An output with one or more elements was resized since it had shape %s, which does "
-                                     "not match the required output shape %s of %s(). Reuse an out= tensor by resizing it to zero elements.",
-                                     td_shape_text(t->ndim, t->sizes, have), td_shape_text(like->ndim, like->sizes, want), name) < 0) return -1;
-    return td_resize_handle(t, like->ndim, like->sizes);
-}
-
-static int write_result(td_frame *f, PyObject *target, const td_tensor *value)
-{
-    td_tensor *t = TD_T(target);
-    const char *name = f->schema->op.name;
-    char have[TD_SHAPE_TEXT], want[TD_SHAPE_TEXT];
-    if (check_cast(name, (td_dtype)value->dtype, (td_dtype)t->dtype) < 0) return -1;
-    if (!td_same_shape(t, value)) {
-        if (f->inplace) {
-            PyErr_Format(PyExc_RuntimeError, "%s_: output with shape %s doesn't match the broadcast shape %s", name,
-                         td_shape_text(t->ndim, t->sizes, have), td_shape_text(value->ndim, value->sizes, want));
-            return -1;
-        }
-        if (resize_out(t, value, name) < 0) return -1;
-    }
-    if (t->device != value->device) {
-        PyErr_Format(PyExc_RuntimeError, "%s: the output tensor is on another device than the result", name);
-        return -1;
-    }
-    if (td_has_zero_stride(t)) {
-        PyErr_Format(PyExc_RuntimeError, "%s: unsupported operation: more than one element of the written-to tensor refers to a single "
-                     "memory location. Please clone() the tensor before performing the operation.", name);
-        return -1;
-    }
-    if (td_is_meta(t)) return 0;
-    td_status status = td_copy(t, value);
-    return status ? fail(status) : 0;
-}
-
-static PyObject *out_item(const td_frame *f, int k) /* borrowed k-th tensor of out=, or NULL */
-{
-    if (!f->out) return NULL;
-    if (PyTuple_Check(f->out)) return k < PyTuple_Size(f->out) ? PyTuple_GetItem(f->out, k) : NULL;
-    if (PyList_Check(f->out)) return k < PyList_Size(f->out) ? PyList_GetItem(f->out, k) : NULL;
-    return k == 0 ? f->out : NULL;
-}
-
-static int check_out(const td_frame *f)
-{
-    if (!f->out) return 0;
-    int n = f->schema->nreturns;
-    for (int k = 0; k < n; k++) {
-        PyObject *o = out_item(f, k);
-        if (!o || !td_is_tensor(o)) {
-            PyErr_Format(PyExc_TypeError, "%s(): argument 'out' must be %s, not %R", f->schema->op.name,
-                         n == 1 ? "Tensor" : "a tuple with one Tensor per result", o ? (PyObject *)Py_TYPE(o) : (PyObject *)Py_TYPE(f->out));
-            return -1;
-        }
-        if (td_here.grad_mode && (f->any_grad || td_requires_grad((PyTensor *)o))) {
-            PyErr_Format(PyExc_RuntimeError, "%s(): functions with out=... arguments don't support automatic differentiation, but one of the "
-                         "arguments requires grad.", f->schema->op.name);
-            return -1;
-        }
-    }
-    return 0;
 }
 
 /* ---- backend ---- */
@@ -330,7 +255,7 @@ static int run_c(td_frame *f, PyObject **outs, int *nouts, PyObject **list)
     int direct = f->inplace && s->op.writes_out && !(TD_T(f->obj[0])->flags & (TD_FLAG_CONJ | TD_FLAG_NEG));
     PyObject *direct_out = NULL;
     if (!direct && f->out && s->op.writes_out && s->nreturns == 1 && s->kind == TD_KIND_POINTWISE) {
-        PyObject *o = out_item(f, 0); /* written directly when it has the shape that is coming already */
+        PyObject *o = td_out_item(f, 0); /* written directly when it has the shape that is coming already */
         if (td_fits_broadcast(f, TD_T(o)) && !(TD_T(o)->flags & (TD_FLAG_CONJ | TD_FLAG_NEG))) direct_out = o;
     }
     if (direct) f->call.out[0] = TD_T(f->obj[0]);
@@ -367,7 +292,7 @@ static int run_python(td_frame *f, PyObject **outs, int *nouts, PyObject **list)
     uint32_t excluded = td_here.excluded;
     td_here.grad_mode = 0;
     td_here.excluded |= TD_LAYER_FUNCTION_MODE | TD_LAYER_OVERRIDE | TD_LAYER_TRACE | TD_LAYER_DISPATCH_MODE;
-    PyObject *made = call_implementation(f);
+    PyObject *made = call_implementation(f, kernel_arguments(f));
     td_here.grad_mode = mode;
     td_here.excluded = excluded;
     if (!made) return -1;
@@ -427,22 +352,10 @@ static int backend(td_frame *f, PyObject **outs, int *nouts, PyObject **list)
     return f->schema->op.impl ? run_c(f, outs, nouts, list) : run_python(f, outs, nouts, list);
 }
 
-/* results of a kernel that knew nothing of in-place or out= go where they are wanted */
-static int place_results(td_frame *f, PyObject **outs, int nouts)
-{
-    for (int k = 0; k < nouts; k++) {
-        PyObject *target = f->inplace && k == 0 ? f->obj[0] : out_item(f, k);
-        if (!target || target == outs[k] || !td_is_tensor(outs[k])) continue;
-        if (write_result(f, target, TD_T(outs[k])) < 0) return -1;
-        Py_SETREF(outs[k], Py_NewRef(target));
-    }
-    return 0;
-}
-
 static void bump_written(td_frame *f)
 {
     if (f->inplace) td_version_bump(TD_T(f->obj[0]));
-    for (int k = 0; f->out && k < f->schema->nreturns; k++) td_version_bump(TD_T(out_item(f, k)));
+    for (int k = 0; f->out && k < f->schema->nreturns; k++) td_version_bump(TD_T(td_out_item(f, k)));
     if (!(f->schema->flags & TD_F_MUTATES)) return;
     for (int k = 0; k < f->schema->nparams; k++) {
         td_arg *a = &f->call.args[k];
@@ -506,23 +419,33 @@ static int all_tensors(const td_schema *schema, PyObject **outs, int n)
 }
 
 /* ---- the whole below the override layer ---- */
+/* The value goes into self by copy_, which records. Its formulas may have saved self as it was: they get a copy. */
+static PyObject *run_composite_inplace(td_frame *f)
+{
+    PyObject *self = f->obj[0];
+    PyObject *before = f->any_grad && td_here.grad_mode ? PyObject_CallMethod(self, "clone", NULL) : Py_NewRef(self);
+    PyObject *args = before ? arguments_tuple(f) : NULL;
+    if (args) PyTuple_SetItem(args, 0, Py_NewRef(before));
+    PyObject *made = call_implementation(f, args);
+    Py_XDECREF(before);
+    if (!made || made == before) return made ? (Py_DECREF(made), Py_NewRef(self)) : NULL;
+    PyObject *done = NULL;
+    if (!td_is_tensor(made) || td_check_cast(f->schema->op.name, (td_dtype)TD_T(made)->dtype, (td_dtype)TD_T(self)->dtype) == 0)
+        done = PyObject_CallMethod(self, "copy_", "O", made);
+    Py_DECREF(made);
+    return done;
+}
+
 static PyObject *run_composite(td_frame *f)
 {
-    PyObject *made = call_implementation(f);
-    if (!made || (!f->inplace && !f->out)) return made;
-    if (f->inplace) { /* the value goes into self by copy_, which records */
-        const td_tensor *have = TD_T(f->obj[0]);
-        if (td_is_tensor(made) && (check_cast(f->schema->op.name, (td_dtype)TD_T(made)->dtype, (td_dtype)have->dtype) < 0)) return Py_DECREF(made), NULL;
-        if (made == f->obj[0]) return made;
-        PyObject *done = PyObject_CallMethod(f->obj[0], "copy_", "O", made);
-        Py_DECREF(made);
-        return done;
-    }
+    if (f->inplace) return run_composite_inplace(f);
+    PyObject *made = call_implementation(f, arguments_tuple(f));
+    if (!made || !f->out) return made;
     PyObject *outs[TD_MAX_OUTS];
     int n = f->schema->nreturns;
     for (int k = 0; k < n; k++) outs[k] = n == 1 ? Py_NewRef(made) : PySequence_GetItem(made, k);
     Py_DECREF(made);
-    int placed = all_tensors(f->schema, outs, n) < 0 ? -1 : place_results(f, outs, n);
+    int placed = all_tensors(f->schema, outs, n) < 0 ? -1 : td_place_results(f, outs, n);
     if (placed < 0) {
         for (int k = 0; k < n; k++) Py_XDECREF(outs[k]);
         return NULL;
@@ -551,14 +474,14 @@ static PyObject *finish_list(td_frame *f, Node *n, PyObject *list) /* Tensor[] o
 
 PyObject *td_run(td_frame *f)
 {
-    if (f->schema->kind == TD_KIND_COMPOSITE) return check_out(f) < 0 ? NULL : run_composite(f);
+    if (f->schema->kind == TD_KIND_COMPOSITE) return td_check_out(f) < 0 ? NULL : run_composite(f);
     PyObject *outs[TD_MAX_OUTS] = {0}, *list = NULL;
     int nouts = 0;
     Node *n = NULL;
-    if (check_out(f) < 0 || check_written(f) < 0 || check_devices(f) < 0 || td_record_begin(f, &n) < 0) return NULL;
+    if (td_check_out(f) < 0 || check_written(f) < 0 || check_devices(f) < 0 || td_record_begin(f, &n) < 0) return NULL;
     if (backend(f, outs, &nouts, &list) < 0) return Py_XDECREF((PyObject *)n), NULL;
     if (list) return finish_list(f, n, list);
-    int status = f->inplace || f->out ? place_results(f, outs, nouts) : 0;
+    int status = f->inplace || f->out ? td_place_results(f, outs, nouts) : 0;
     if (status == 0) {
         bump_written(f);
         if (f->schema->flags & TD_F_VIEW) set_views(f, outs, nouts, f->schema->list_result);

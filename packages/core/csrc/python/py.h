@@ -159,6 +159,12 @@ PyObject *td_function_tables(void);
 PyObject *td_result_types(PyObject *module, PyObject *unused);
 PyObject *td_call_backend(PyObject *module, PyObject *args);
 
+/* ---- results into given tensors (python/results.c): 0, or -1 with an exception ---- */
+PyObject *td_out_item(const td_frame *frame, int k);        /* borrowed: the k-th tensor of out=, or NULL */
+int td_check_cast(const char *name, td_dtype from, td_dtype to);
+int td_check_out(const td_frame *frame);
+int td_place_results(td_frame *frame, PyObject **outs, int nouts);
+
 /* ---- number slots and indexing ---- */
 extern PyType_Slot td_number_slots[];
 PyObject *td_getitem(PyObject *self, PyObject *key);

@@ -25,7 +25,9 @@ typedef struct td_param {
 typedef enum td_kind { TD_KIND_POINTWISE, TD_KIND_C, TD_KIND_PYTHON, TD_KIND_COMPOSITE } td_kind;
 
 enum { TD_F_VIEW = 1, TD_F_FACTORY = 2, TD_F_RANDOM = 4, TD_F_MUTATES = 8, TD_F_OUT = 16, TD_F_INPLACE = 32,
-       TD_F_KEEP_CONJ = 64 /* takes lazily conjugated inputs as they are */, TD_F_READS_VALUE = 128 };
+       TD_F_KEEP_CONJ = 64 /* takes lazily conjugated inputs as they are */, TD_F_READS_VALUE = 128,
+       TD_F_CASTS_OUT = 256 /* out= of another dtype gets the result cast */,
+       TD_F_APART = 512 /* out= may not be one of the arguments */ };
 
 typedef struct td_schema {
     td_op op;

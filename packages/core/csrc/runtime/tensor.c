@@ -290,6 +290,25 @@ bool td_same_layout(const td_tensor *a, const td_tensor *b)
            td_itemsize((td_dtype)a->dtype) == td_itemsize((td_dtype)b->dtype) && equal_dims(a->ndim, a->strides, b->strides);
 }
 
+td_overlap td_overlap_of(const td_tensor *out, const td_tensor *t)
+{
+    if (!td_may_overlap(out, t)) return TD_APART;
+    if (td_same_layout(out, t) && out->dtype == t->dtype) return TD_IDENTICAL;
+    return td_is_dense(out) && td_is_dense(t) ? TD_TANGLED : TD_UNCLEAR;
+}
+
+td_status td_fail_overlap(void)
+{
+    return td_fail(TD_RUNTIME_ERROR, "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
+                                     "single memory location. Please clone() the tensor before performing the operation.");
+}
+
+td_status td_fail_overlap_within(void)
+{
+    return td_fail(TD_RUNTIME_ERROR, "unsupported operation: more than one element of the written-to tensor refers to a single "
+                                     "memory location. Please clone() the tensor before performing the operation.");
+}
+
 /* Give the handle other sizes in place, row-major; the storage must be large enough. */
 td_status td_tensor_resize_dims(td_tensor *t, int ndim, const int64_t *sizes)
 {

@@ -80,6 +80,11 @@ bool td_is_channels_last(const td_tensor *t);                 /* 4-D (or 5-D) wi
 bool td_is_dense(const td_tensor *t);                         /* non-overlapping and dense in some order */
 bool td_has_zero_stride(const td_tensor *t);                  /* one memory place stands for several elements */
 bool td_may_overlap(const td_tensor *a, const td_tensor *b);  /* byte ranges of the two intersect */
+/* How the memory of a written tensor meets that of another. UNCLEAR: the byte ranges meet, the elements perhaps not. */
+typedef enum td_overlap { TD_APART, TD_IDENTICAL, TD_TANGLED, TD_UNCLEAR } td_overlap;
+td_overlap td_overlap_of(const td_tensor *out, const td_tensor *t);
+td_status td_fail_overlap(void);                              /* out and an input share elements */
+td_status td_fail_overlap_within(void);                       /* several elements of out are one place */
 bool td_same_layout(const td_tensor *a, const td_tensor *b);  /* same storage, offset, sizes, strides */
 bool td_same_shape(const td_tensor *a, const td_tensor *b);
 static inline uint32_t td_version_of(const td_tensor *t) { return t->own_version ? t->own_version->value : t->storage->version; }

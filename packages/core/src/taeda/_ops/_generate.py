@@ -25,7 +25,7 @@ MEMORY_FORMATS = {
     "channels_last_3d": 3,
 }
 TAGS = {"factory": "TD_F_FACTORY", "random": "TD_F_RANDOM", "keep_conj": "TD_F_KEEP_CONJ",
-        "reads_value": "TD_F_READS_VALUE"}  # fmt: skip
+        "reads_value": "TD_F_READS_VALUE", "casts_out": "TD_F_CASTS_OUT", "apart": "TD_F_APART"}  # fmt: skip
 
 
 def rows() -> list[Row]:

@@ -30,6 +30,7 @@ op(
     "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
     c="gather",
     variants="function method out",
+    tags="apart",
     doc="Along a dimension, the element that each index names.",
 )
 op(
@@ -74,6 +75,7 @@ op(
     "index_select(Tensor self, int dim, Tensor index) -> Tensor",
     c="index_select",
     variants="function method out",
+    tags="apart",
     doc="Slices of a dimension in the order of the indices.",
 )
 op(
@@ -128,6 +130,7 @@ op(
     "masked_select(Tensor self, Tensor mask) -> Tensor",
     c="masked_select",
     variants="function method out",
+    tags="apart",
     doc="The elements where the mask is true, in one dimension.",
 )
 op(
@@ -187,6 +190,7 @@ op(
     "take(Tensor self, Tensor index) -> Tensor",
     c="take",
     variants="function method out",
+    tags="apart",
     doc="Elements by their place in row-major order.",
 )
 op(

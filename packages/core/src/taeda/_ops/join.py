@@ -9,12 +9,14 @@ op(
     c="cat",
     variants="function out",
     aliases="concat concatenate",
+    tags="casts_out apart",
     doc="Join tensors along a dimension; 1-dim tensors without elements are skipped.",
 )
 op(
     "stack(Tensor[] tensors, int dim=0) -> Tensor",
     c="stack",
     variants="function out",
+    tags="casts_out apart",
     doc="Join tensors of one shape along a new dimension.",
 )
 op(

@@ -15,7 +15,7 @@ op("dot(Tensor self, Tensor tensor) -> Tensor", c="dot", variants="function meth
    doc="The sum of the products of two vectors' elements.")
 op("matmul(Tensor self, Tensor other) -> Tensor", c="matmul", variants="function method out",
    doc="Product of matrices or vectors; dimensions before the last two broadcast.")
-op("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", c="linear", variants="function", namespace="nn",
+op("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", c="linear", variants="function out", namespace="nn",
    doc="input @ weight.T + bias, for any number of leading dimensions.")
 op("addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", c="addmm",
    variants="function method inplace out", doc="beta * self + alpha * (mat1 @ mat2); self is not read if beta is 0.")

@@ -31,14 +31,14 @@ binary("mul.Tensor", "Product.", cost=0.3, numbers="self other", aliases="multip
 binary("div.Tensor", "True quotient; integers give the default float.", "float", numbers="self other",
        aliases="divide true_divide")
 op("div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor", c="div_mode", writes_out=True,
-   variants=ALL, numbers="self other", aliases="divide", doc="Quotient, rounded to zero ('trunc') or down ('floor').")
+   variants=ALL, numbers="self other", aliases="divide", tags="casts_out", doc="Quotient, rounded to zero ('trunc') or down ('floor').")
 binary("floor_divide", "Quotient rounded down.", numbers="self other", cost=2.0)
 binary("remainder.Tensor", "What is left by floor division; it has the sign of other.", numbers="self other", cost=2.0)
 binary("fmod.Tensor", "What is left by division rounded to zero; it has the sign of self.", cost=2.0)
 op("pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", pointwise="same", cost=2.0, variants=ALL,
    numbers="self exponent", doc="self to the power of exponent.")
 op("float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", c="float_power", writes_out=True, variants=ALL,
-   numbers="self exponent", doc="Power computed in double precision.")
+   numbers="self exponent", tags="casts_out", doc="Power computed in double precision.")
 binary("maximum", "Larger of two, NaN if either is.", numbers="", cost=0.3)
 binary("minimum", "Smaller of two, NaN if either is.", numbers="", cost=0.3)
 binary("fmax", "Larger of two; a NaN gives way to a number.", variants="function method out", numbers="")

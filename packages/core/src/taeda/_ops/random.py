@@ -37,11 +37,11 @@ factory(f"randint_like.low_dtype(Tensor self, int low, int high, *, {GENERATOR},
 
 # ---- normal ----
 op(f"normal.Tensor_Tensor(Tensor mean, Tensor std, *, {GENERATOR}) -> Tensor", c="normal_tensor_tensor",
-   variants="function out", tags="random", doc="Normal, with a mean and a standard deviation for every element.")
+   variants="function out", tags="casts_out random", doc="Normal, with a mean and a standard deviation for every element.")
 op(f"normal.Tensor_float(Tensor mean, float std=1, *, {GENERATOR}) -> Tensor", c="normal_tensor_float",
-   variants="function out", tags="random", doc="Normal, with a mean for every element.")
+   variants="function out", tags="casts_out random", doc="Normal, with a mean for every element.")
 op(f"normal.float_Tensor(float mean, Tensor std, *, {GENERATOR}) -> Tensor", c="normal_float_tensor",
-   variants="function out", tags="random", doc="Normal, with a standard deviation for every element.")
+   variants="function out", tags="casts_out random", doc="Normal, with a standard deviation for every element.")
 factory(f"normal.float_float(float mean, float std, int[] size, *, {GENERATOR}, {OPTIONS}) -> Tensor",
         "normal_float_float", "Normal, with one mean and one standard deviation.")
 
@@ -66,7 +66,7 @@ sampler(f"random_.from(Tensor(a!) self, int from, int? to, *, {GENERATOR}) -> Te
         "Fill with integers from `from` to `to` - 1, or to the largest of the dtype.")
 
 # ---- zeros and ones, counts, choices ----
-op(f"bernoulli(Tensor self, *, {GENERATOR}) -> Tensor", c="bernoulli", variants="function method out", tags="random",
+op(f"bernoulli(Tensor self, *, {GENERATOR}) -> Tensor", c="bernoulli", variants="function method out", tags="casts_out random",
    doc="1 with the probability that each element says, else 0.")
 op(f"bernoulli.p(Tensor self, float p, *, {GENERATOR}) -> Tensor", c="bernoulli_p", tags="random",
    doc="1 with probability p, else 0, in the shape and dtype of `self`.")

@@ -8,33 +8,33 @@ FORMS = "function method out"
 DTYPE = "*, ScalarType? dtype=None"
 
 # ---- sums and products; `dtype` converts the elements first ----
-op(f"sum(Tensor self, {DTYPE}) -> Tensor", c="sum", variants=FORMS, doc="Sum of all elements; of none it is 0.")
+op(f"sum(Tensor self, {DTYPE}) -> Tensor", c="sum", variants=FORMS, tags="casts_out", doc="Sum of all elements; of none it is 0.")
 op(f"sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, {DTYPE}) -> Tensor", c="sum_dim", variants=FORMS,
-   doc="Sum over dimensions.")
-op(f"mean(Tensor self, {DTYPE}) -> Tensor", c="mean", variants=FORMS, doc="Mean of all elements; of none it is NaN.")
+   tags="casts_out", doc="Sum over dimensions.")
+op(f"mean(Tensor self, {DTYPE}) -> Tensor", c="mean", variants=FORMS, tags="casts_out", doc="Mean of all elements; of none it is NaN.")
 op(f"mean.dim(Tensor self, int[1]? dim, bool keepdim=False, {DTYPE}) -> Tensor", c="mean_dim", variants=FORMS,
-   doc="Mean over dimensions.")
-op(f"prod(Tensor self, {DTYPE}) -> Tensor", c="prod", variants=FORMS, doc="Product of all elements; of none it is 1.")
+   tags="casts_out", doc="Mean over dimensions.")
+op(f"prod(Tensor self, {DTYPE}) -> Tensor", c="prod", variants=FORMS, tags="casts_out", doc="Product of all elements; of none it is 1.")
 op(f"prod.dim_int(Tensor self, int dim, bool keepdim=False, {DTYPE}) -> Tensor", c="prod_dim", variants=FORMS,
-   doc="Product along a dimension.")
+   tags="casts_out", doc="Product along a dimension.")
 op(f"nansum(Tensor self, int[1]? dim=None, bool keepdim=False, {DTYPE}) -> Tensor", c="nansum", variants=FORMS,
-   doc="Sum where NaN counts as 0.")
+   tags="casts_out", doc="Sum where NaN counts as 0.")
 op(f"nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, {DTYPE}) -> Tensor", composite=True, variants=FORMS,
    doc="Mean of the elements that are not NaN.")
 op("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", c="logsumexp", variants=FORMS,
-   doc="Logarithm of the sum of exponentials, without overflow on the way.")
+   tags="casts_out", doc="Logarithm of the sum of exponentials, without overflow on the way.")
 
 # ---- truth ----
-op("any(Tensor self) -> Tensor", c="any", variants=FORMS, doc="Is any element true? Of none: no.")
+op("any(Tensor self) -> Tensor", c="any", variants=FORMS, tags="casts_out", doc="Is any element true? Of none: no.")
 op("any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", c="any_dim", variants=FORMS,
-   doc="Is any element along a dimension true?")
+   tags="casts_out", doc="Is any element along a dimension true?")
 op("any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", c="any_dim", variants=FORMS,
-   doc="Is any element over dimensions true? An empty list reduces none.")
-op("all(Tensor self) -> Tensor", c="all", variants=FORMS, doc="Are all elements true? Of none: yes.")
+   tags="casts_out", doc="Is any element over dimensions true? An empty list reduces none.")
+op("all(Tensor self) -> Tensor", c="all", variants=FORMS, tags="casts_out", doc="Are all elements true? Of none: yes.")
 op("all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", c="all_dim", variants=FORMS,
-   doc="Are all elements along a dimension true?")
+   tags="casts_out", doc="Are all elements along a dimension true?")
 op("all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", c="all_dim", variants=FORMS,
-   doc="Are all elements over dimensions true? An empty list reduces none.")
+   tags="casts_out", doc="Are all elements over dimensions true? An empty list reduces none.")
 op("count_nonzero(Tensor self, int? dim=None) -> Tensor", c="count_nonzero",
    doc="How many elements are not 0; NaN counts.")
 op("count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", c="count_nonzero",
@@ -65,7 +65,7 @@ for _name, _result, _doc in (
     ("var", "Tensor", "Variance"), ("std", "Tensor", "Standard deviation"),
     ("var_mean", "(Tensor, Tensor)", "Variance and mean"), ("std_mean", "(Tensor, Tensor)", "Standard deviation and mean"),
 ):  # fmt: skip
-    _forms = {"variants": FORMS} if _result == "Tensor" else {"variants": "function"}
+    _forms = {"variants": FORMS, "tags": "casts_out"} if _result == "Tensor" else {"variants": "function"}
     op(f"{_name}(Tensor self, bool unbiased=True) -> {_result}", c=_name, **_forms,
        doc=f"{_doc} of all elements; unbiased divides by one less than their number.")
     op(f"{_name}.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> {_result}", c=f"{_name}_dim", **_forms,
@@ -85,14 +85,14 @@ op("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", composite=True, doc=
 # ---- ranks ----
 op("median(Tensor self) -> Tensor", c="median", doc="The lower of the middle elements; NaN if there is one.")
 op("median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", c="median_dim",
-   variants=FORMS, doc="The lower of the middle elements along a dimension, and where they are.")
+   variants=FORMS, tags="apart", doc="The lower of the middle elements along a dimension, and where they are.")
 op("nanmedian(Tensor self) -> Tensor", c="nanmedian", doc="The lower of the middle elements that are not NaN.")
 op("nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", c="nanmedian_dim",
-   variants=FORMS, doc="The lower of the middle elements that are not NaN along a dimension, and where they are.")
+   variants=FORMS, tags="apart", doc="The lower of the middle elements that are not NaN along a dimension, and where they are.")
 op("mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", c="mode", variants=FORMS,
-   doc="The most frequent value along a dimension (the smallest of several), and its last place.")
+   tags="apart", doc="The most frequent value along a dimension (the smallest of several), and its last place.")
 op("kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", c="kthvalue",
-   variants=FORMS, doc="The k-th smallest element along a dimension, and where it is.")
+   variants=FORMS, tags="apart", doc="The k-th smallest element along a dimension, and where it is.")
 for _name, _doc in (("quantile", "q-quantiles"), ("nanquantile", "q-quantiles of the elements that are not NaN")):
     for _form, _type in (("", "Tensor"), (".scalar", "float")):
         op(f"{_name}{_form}(Tensor self, {_type} q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor",

@@ -7,7 +7,7 @@ from ._table import op
 FORMS = "function method inplace out"
 for _name, _doc in (("cumsum", "Running sum"), ("cumprod", "Running product")):
     op(f"{_name}(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", c=_name, variants=FORMS,
-       doc=f"{_doc} along a dimension; `dtype` converts the elements first.")
+       tags="casts_out", doc=f"{_doc} along a dimension; `dtype` converts the elements first.")
 op("logcumsumexp(Tensor self, int dim) -> Tensor", c="logcumsumexp", variants="function method out",
    doc="Logarithm of the running sum of exponentials.")
 for _name, _doc in (("cummax", "Largest"), ("cummin", "Smallest")):
