@@ -19,10 +19,13 @@ import platform
 import subprocess
 import sys
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from cases import CASES
+
+from taeda.utils.benchmark import Measurement, TaskSpec
+from taeda.utils.benchmark._units import spelled_time
+from taeda.utils.benchmark.measurement import quantile
 
 HERE = Path(__file__).resolve().parent
 BLOCK = 0.02  # seconds
@@ -84,15 +87,6 @@ def measure(workers: list[Worker], group: str, case: str, rounds: int) -> list[l
     return times
 
 
-def spelled(seconds: float) -> str:
-    """
-    >>> spelled(2.5e-7), spelled(0.0042)
-    ('0.25 us', '4.20 ms')
-    """
-    unit, scale = ("us", 1e6) if seconds < 1e-3 else ("ms", 1e3)
-    return f"{seconds * scale:.2f} {unit}"
-
-
 def report(
     workers: list[Worker], group: str, names: list[str], rounds: int
 ) -> list[dict[str, Any]]:
@@ -107,11 +101,11 @@ def report(
             print(f"  {name:42} {error}")
             rows.append(row | {"error": str(error)})
             continue
-        row["seconds"] = median(times[0])
-        line = f"  {name:42} {spelled(row['seconds']):>11}"
+        row["seconds"] = Measurement(1, times[0], TaskSpec(name, "pass")).median
+        line = f"  {name:42} {spelled_time(row['seconds']):>11}"
         if len(times) == 2:
             ratios = sorted(ours / theirs for ours, theirs in zip(*times, strict=True))
-            row["ratio"] = median(ratios)
+            row["ratio"] = quantile(ratios, 0.5)
             line += f" {row['ratio']:7.2f}  {ratios[0]:.2f} to {ratios[-1]:.2f}"
         print(line, flush=True)
         rows.append(row)

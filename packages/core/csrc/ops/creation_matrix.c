@@ -87,21 +87,44 @@ td_status td_op_triu(td_call *call) { return take_triangle(call, "triu", true); 
 
 /* ---- tril_indices, triu_indices: (2, count) ---- */
 
-/* Two passes over the rows: out NULL counts, else the pairs are written. */
-static td_status list_triangle(const triangle *t, int64_t *count, int64_t *out)
+__extension__ typedef __int128 wide; /* rows times columns fit */
+
+static int64_t clamp_row(wide row, int64_t rows) { return row < 0 ? 0 : row > rows ? rows : (int64_t)row; }
+
+/* The border runs along column 0, then climbs by one a row from `first` to `last`, then stays at the last column. Rows that
+ * hold nothing are skipped by these two, and what lies left of the border is counted without a walk: there may be 2^62 rows. */
+typedef struct slope {
+    int64_t first, last;
+    wide left; /* elements left of the border */
+} slope;
+
+static slope slope_of(const triangle *t)
 {
-    int64_t k = 0, total = *count;
-    for (int64_t r = 0; r < t->rows; r++) {
-        int64_t edge = border(t, r), from = t->upper ? edge : 0, to = t->upper ? t->columns : edge;
-        if (out)
-            for (int64_t c = from; c < to; c++, k++) {
-                out[k] = r;
-                out[total + k] = c;
-            }
-        else if (td_add_overflows(k, to - from, &k)) return td_fail(TD_RUNTIME_ERROR, "the number of indices overflowed 64 bits");
-    }
-    *count = k;
+    wide shift = (wide)t->diagonal + (t->upper ? 0 : 1);
+    int64_t first = clamp_row(-shift, t->rows), last = clamp_row((wide)t->columns - shift, t->rows);
+    wide climb = (wide)(last - first) * (first + last - 1 + 2 * shift) / 2;
+    return (slope){first, last, climb + (wide)(t->rows - last) * t->columns};
+}
+
+static td_status count_triangle(const triangle *t, int64_t *count)
+{
+    wide left = slope_of(t).left, n = t->upper ? (wide)t->rows * t->columns - left : left;
+    if (n > INT64_MAX / 2) return td_fail(TD_RUNTIME_ERROR, "the number of indices overflowed 64 bits");
+    *count = (int64_t)n;
     return TD_OK;
+}
+
+static void list_triangle(const triangle *t, int64_t count, int64_t *out)
+{
+    slope s = slope_of(t);
+    int64_t k = 0, end = t->upper ? s.last : t->rows;
+    for (int64_t r = t->upper ? 0 : s.first; r < end; r++) {
+        int64_t edge = border(t, r), from = t->upper ? edge : 0, to = t->upper ? t->columns : edge;
+        for (int64_t c = from; c < to; c++, k++) {
+            out[k] = r;
+            out[count + k] = c;
+        }
+    }
 }
 
 static td_status triangle_indices(td_call *call, const char *name, bool upper)
@@ -116,10 +139,10 @@ static td_status triangle_indices(td_call *call, const char *name, bool upper)
     if (o.dtype != TD_I64 && o.dtype != TD_I32)
         return td_fail(TD_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", name, td_dtypes[o.dtype].type_name);
     if (t.columns == 0) t.rows = 0;
-    TD_TRY(list_triangle(&t, &count, NULL));
+    TD_TRY(count_triangle(&t, &count));
     if (o.device == TD_META) return td_tensor_empty(OUT, o.dtype, TD_META, 2, (int64_t[]){2, count});
     TD_TRY(td_tensor_empty(&made, TD_I64, TD_CPU, 2, (int64_t[]){2, count}));
-    if (count) TD_TRY(list_triangle(&t, &count, td_data(made)));
+    if (count) list_triangle(&t, count, td_data(made));
     td_status status = td_cast(OUT, made, o.dtype);
     td_tensor_free(made);
     return status;

@@ -165,6 +165,13 @@ def test_triangles(make, diagonal):
     )
 
 
+def test_triangles_of_huge_shapes_are_counted_without_a_walk():
+    assert taeda.triu_indices(2**62, 3).tolist() == [[0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]
+    assert taeda.tril_indices(2**63 - 1, 3, -(2**63)).shape == (2, 0)
+    with pytest.raises(RuntimeError, match="overflowed"):
+        taeda.tril_indices(2**62, 2**62)
+
+
 @pytest.mark.parametrize("offset", [-5, -1, 0, 1, 5])
 @pytest.mark.parametrize(("rows", "columns"), [(3, 3), (2, 4), (4, 2), (0, 3)])
 def test_indices_of_triangles(rows, columns, offset):

@@ -113,6 +113,7 @@ def test_differences():
     assert got.tolist() == np.diff(a, prepend=a[:, :1], append=a[:, :2]).tolist()
     assert taeda.tensor([True, False, False]).diff().tolist() == [True, False]
     assert x.diff(9).shape == (4, 0)
+    assert x.diff(2**62).shape == (4, 0)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def diff(self: Tensor, n: int, dim: int, prepend: Tensor | None, append: Tensor 
                 f"{part.dim()} and {self.dim()}"
             )
     x = taeda.cat(parts, dim) if len(parts) > 1 else self
-    for _ in range(n):
+    for _ in range(min(n, x.size(dim))):  # then nothing is left to subtract
         size = max(x.size(dim) - 1, 0)
         later, earlier = x.narrow(dim, min(1, x.size(dim)), size), x.narrow(dim, 0, size)
         x = taeda.logical_xor(later, earlier) if x.dtype == taeda.bool else later - earlier
