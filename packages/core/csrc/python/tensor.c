@@ -360,7 +360,7 @@ static int get_buffer(PyObject *o, Py_buffer *view, int flags)
         PyErr_Format(PyExc_BufferError, "a %s tensor of dtype %s has no memory to share", td_is_meta(t) ? "meta" : "cpu", td_dtypes[t->dtype].name);
         return -1;
     }
-    t->storage->fixed = 1; /* somebody holds the address from now on: the memory may not move */
+    t->storage->fixed = t->storage->exported = 1; /* somebody holds the address from now on: the memory may not move */
     Py_ssize_t *dims = PyMem_Malloc(sizeof *dims * 2 * (size_t)(t->ndim + 1));
     if (!dims) return PyErr_NoMemory(), -1;
     int64_t size = td_itemsize((td_dtype)t->dtype);

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "alloc.h"
-#include "tensor.h"
+#include "shared.h"
 
 static td_status take_bytes(char **out, int64_t nbytes, td_device device)
 {
@@ -49,8 +49,10 @@ td_storage *td_storage_keep(td_storage *s)
 void td_storage_drop(td_storage *s)
 {
     if (!s) return;
+    if (s->listed) {
+        if (!td_shared_leave(s)) return;
     /* the only owner need not count: nobody else can reach it */
-    if (__atomic_load_n(&s->refs, __ATOMIC_ACQUIRE) != 1 && __atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL) > 0) return;
+    } else if (__atomic_load_n(&s->refs, __ATOMIC_ACQUIRE) != 1 && __atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL) > 0) return;
     give_bytes(s);
     td_free_struct(s, sizeof *s);
 }

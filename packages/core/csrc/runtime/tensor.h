@@ -27,6 +27,8 @@ typedef struct td_storage {
     uint32_t version;
     uint8_t device;  /* td_device */
     uint8_t fixed;   /* 1: memory belongs to somebody else (numpy, a file) and cannot be resized */
+    uint8_t listed;  /* 1: found by the file it lies on (runtime/shared.c), so its last owner leaves under that lock */
+    uint8_t exported; /* 1: somebody outside may hold its address (a buffer) as long as the storage lives */
     void (*release)(void *context, char *data, int64_t nbytes);
     void *context;
     void *object;    /* borrowed: the Python storage object that stands for this one, or NULL */

@@ -26,7 +26,7 @@ _INTERNAL = {
     "set_layer_flag", "set_excluded_flag", "get_layers", "get_excluded", "run_backward", "gradient_edge",
     "python_node", "set_history", "rebase_history", "check_inplace", "set_output_meta", "save_for_node",
     "unpack_saved", "register_rule", "from_buffer", "from_sequence", "storage_bytes", "crc32", "storage_address",
-    "storage_resize", "on_storage", "Node",
+    "storage_resize", "on_storage", "Node", "map_storage", "move_storage", "segment_facts",
 }  # fmt: skip
 globals().update({n: v for n, v in _own.items() if n not in _INTERNAL})
 _VARIADIC = ("einsum", "tensordot")  # taeda.functional gives them their public form
@@ -64,7 +64,7 @@ _EXPORTS = {
     **{
         name: f"{name}:"
         for name in (
-            "random", "testing", "overrides", "serialization", "return_types", "functional", "linalg", "special", "utils", "_C", "storage", "cuda", "version",
+            "random", "testing", "overrides", "serialization", "return_types", "functional", "linalg", "special", "utils", "_C", "storage", "cuda", "version", "multiprocessing",
         )
     },
 }  # fmt: skip

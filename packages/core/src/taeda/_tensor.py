@@ -156,17 +156,32 @@ def _copy_storage(self: Tensor, memo: dict[Any, Any]) -> Tensor:
 
 @_method
 def __reduce_ex__(self: Tensor, protocol: int) -> Any:
-    state = (self.detach().cpu().contiguous(), self.requires_grad)
+    if (
+        type(self) is not Tensor
+    ):  # around a plain tensor, which multiprocessing sends by shared memory
+        with _no_grad():
+            plain = Tensor._make_subclass(Tensor, self)
+        return _rebuild_subclass, (type(self), plain, self.requires_grad, dict(self.__dict__))
+    state = self.detach().cpu().contiguous()
     kind = str(self.dtype).removeprefix("taeda.")
-    raw = _core.storage_bytes(state[0].clone()).numpy().tobytes()
+    raw = _core.storage_bytes(state.clone()).numpy().tobytes()
     return _rebuild, (
-        type(self),
+        Tensor,
         raw,
         kind,
         tuple(self.shape),
         self.requires_grad,
         dict(self.__dict__),
     )
+
+
+def _rebuild_subclass(
+    cls: type, plain: Tensor, requires_grad: bool, attributes: dict[str, Any]
+) -> Tensor:
+    """The tensor of a subclass that `pickle` stored."""
+    made = Tensor._make_subclass(cls, plain, requires_grad)
+    made.__dict__.update(attributes)
+    return made
 
 
 def _rebuild(
@@ -584,8 +599,22 @@ def dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
 
 @_method
 def is_shared(self: Tensor) -> bool:
-    """Whether other processes see the memory: False, sharing is not part of this build yet."""
-    return False
+    """Whether other processes can see the memory: moved by `share_memory_`, or mapped from a file to be shared."""
+    facts = _core.segment_facts(self)
+    return facts is not None and facts[0]
+
+
+@_method
+def share_memory_(self: Tensor) -> Tensor:
+    """Move the memory to where other processes can see it; views move along, `.grad` stays. Returns the tensor.
+
+    No change if it is shared already. RuntimeError if shared memory or file descriptors are out. A numpy array made
+    from the tensor before keeps the old memory, and no longer sees writes.
+    """
+    from ._sharing import share
+
+    share(self)
+    return self
 
 
 @_method

@@ -108,6 +108,43 @@ class UntypedStorage:
         self._bytes = _core.storage_bytes(self._bytes)
         return self
 
+    def is_shared(self) -> bool:
+        """Whether other processes can see the bytes."""
+        return self._bytes.is_shared()
+
+    def share_memory_(self) -> UntypedStorage:
+        """Move the bytes to where other processes can see them, with every tensor on them; returns the storage.
+
+        No change if they are shared already. A shared storage cannot be resized. RuntimeError if shared memory or
+        file descriptors are out.
+        """
+        self._bytes.share_memory_()
+        return self
+
+    @classmethod
+    def _new_shared(cls, nbytes: int, *, device: Any = "cpu") -> UntypedStorage:
+        """A storage of `nbytes` zero bytes in shared memory."""
+        from ._sharing import new_shared
+
+        return cls._of(new_shared(nbytes))
+
+    @classmethod
+    def from_file(cls, filename: Any, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
+        """The first `nbytes` bytes of a file, mapped.
+
+        `shared`: writes reach the file, which is created or lengthened if needed and stays when all is done; else
+        they stay private. RuntimeError if the file cannot be opened or is too short.
+        """
+        from ._sharing import from_file
+
+        return cls._of(from_file(filename, shared, nbytes))
+
+    @property
+    def filename(self) -> str | None:
+        """The file that the storage was mapped from by `from_file`, or None."""
+        facts = _core.segment_facts(self._bytes)
+        return facts[3] if facts else None
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, UntypedStorage) and _core.storage_address(
             self._bytes

@@ -1,0 +1,200 @@
+/* shared.c - storages on memory that other processes see. */
+#define _GNU_SOURCE
+#include "shared.h"
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "alloc.h"
+
+static td_status system_error(const char *what, int64_t nbytes)
+{
+    const char *advice = errno == ENOSPC || errno == EDQUOT ? ". Free some space, or enlarge the file system (in a container: --shm-size)"
+                         : errno == ENOMEM ? ". Memory or address space is out"
+                                           : "";
+    return td_fail(TD_RUNTIME_ERROR, "shared memory: cannot %s %lld bytes: %s (%d)%s", what, (long long)nbytes, strerror(errno), errno, advice);
+}
+
+/* ---- the file ---- */
+static td_status identify(td_segment *s, int fd, int64_t end)
+{
+    struct stat facts;
+    if (fstat(fd, &facts)) return system_error("look at a file for", end);
+    s->device = facts.st_dev;
+    s->inode = facts.st_ino;
+    if (facts.st_size >= end) return TD_OK;
+    return td_fail(TD_RUNTIME_ERROR, "shared memory: the file has %lld bytes, %lld are needed", (long long)facts.st_size, (long long)end);
+}
+
+static td_status write_all(int fd, const char *data, int64_t nbytes, int64_t offset)
+{
+    for (int64_t done = 0; done < nbytes;) {
+        ssize_t n = pwrite(fd, data + done, (size_t)(nbytes - done), offset + done);
+        if (n < 0 && errno == EINTR) continue;
+        if (n == 0) errno = ENOSPC;
+        if (n <= 0) return system_error("write", nbytes);
+        done += n;
+    }
+    return TD_OK;
+}
+
+/* ---- the mapping ---- */
+static td_status map_range(td_segment *s, int fd, int64_t nbytes, int flags)
+{
+    int64_t page = sysconf(_SC_PAGESIZE), skipped = s->offset % page;
+    if (td_add_overflows(nbytes, skipped, &s->length)) return td_fail(TD_RUNTIME_ERROR, "shared memory: a size overflows 64 bits");
+    int mode = flags & TD_MAP_SHARED ? MAP_SHARED : MAP_PRIVATE;
+    char *base = mmap(NULL, (size_t)s->length, PROT_READ | PROT_WRITE, mode, fd, (off_t)(s->offset - skipped));
+    if (base == MAP_FAILED) return system_error("map", nbytes);
+    s->base = base;
+    return TD_OK;
+}
+
+static void segment_free(td_segment *s)
+{
+    if (s->base) munmap(s->base, (size_t)s->length);
+    if (s->fd >= 0) close(s->fd);
+    td_storage_drop(s->before);
+    free(s->name);
+    free(s);
+}
+static void release_segment(void *context, char *data, int64_t nbytes) { segment_free(context); }
+
+/* The descriptor stays the caller's; segment_own takes it when all else has gone well. */
+static td_status segment_new(td_segment **out, int fd, int64_t offset, int64_t nbytes, int flags, const char *name)
+{
+    int64_t end;
+    if (offset < 0 || nbytes < 0 || td_add_overflows(offset, nbytes, &end))
+        return td_fail(TD_RUNTIME_ERROR, "shared memory: %lld bytes at offset %lld cannot exist", (long long)nbytes, (long long)offset);
+    td_segment *s = calloc(1, sizeof *s);
+    char *copy = name ? strdup(name) : NULL;
+    if (!s || (name && !copy)) {
+        free(s);
+        free(copy);
+        return td_fail(TD_MEMORY_ERROR, "out of memory: no room for a shared segment");
+    }
+    *s = (td_segment){.fd = -1, .shared = (flags & TD_MAP_SHARED) != 0, .offset = offset, .name = copy};
+    td_status status = identify(s, fd, end);
+    if (!status && nbytes) status = map_range(s, fd, nbytes, flags);
+    if (status) segment_free(s);
+    else *out = s;
+    return status;
+}
+
+static void segment_own(td_segment *s, int fd, int flags)
+{
+    if (flags & TD_MAP_KEEP_FD) s->fd = fd;
+    else close(fd);
+}
+
+/* ---- the list: two handles to one place in one file are one storage ---- */
+static struct { pthread_mutex_t lock; td_storage *first; } list = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void lock_list(void) { pthread_mutex_lock(&list.lock); }
+static void unlock_list(void) { pthread_mutex_unlock(&list.lock); }
+static void survive_fork(void) { pthread_atfork(lock_list, unlock_list, unlock_list); }
+
+static void enlist(td_storage *s, td_segment *segment)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, survive_fork);
+    lock_list();
+    segment->next = list.first;
+    list.first = s;
+    s->listed = 1;
+    unlock_list();
+}
+
+static td_storage *find(int fd, int64_t offset, int64_t nbytes)
+{
+    struct stat facts;
+    if (fstat(fd, &facts)) return NULL;
+    lock_list();
+    td_storage *s = list.first;
+    for (const td_segment *at; s; s = at->next) {
+        at = s->context;
+        if (at->inode == facts.st_ino && at->device == facts.st_dev && at->offset == offset && s->nbytes == nbytes) break;
+    }
+    if (s) td_storage_keep(s);
+    unlock_list();
+    return s;
+}
+
+bool td_shared_leave(td_storage *s)
+{
+    lock_list();
+    bool last = __atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL) == 0;
+    if (last) {
+        td_storage **link = &list.first;
+        while (*link != s) link = &((td_segment *)(*link)->context)->next;
+        *link = ((td_segment *)s->context)->next;
+    }
+    unlock_list();
+    return last;
+}
+
+static void put_on_segment(td_storage *s, td_segment *segment, int64_t nbytes)
+{
+    s->data = segment->base ? segment->base + (segment->length - nbytes) : NULL;
+    s->nbytes = nbytes;
+    s->fixed = 1;
+    s->release = release_segment;
+    s->context = segment;
+    if (nbytes && segment->shared) enlist(s, segment);
+}
+
+const td_segment *td_segment_of(const td_storage *s) { return s->release == release_segment ? s->context : NULL; }
+
+td_status td_shared_map(td_storage **out, int fd, int64_t offset, int64_t nbytes, int flags, const char *name)
+{
+    if (flags & TD_MAP_FIND && (*out = find(fd, offset, nbytes))) {
+        if (fd != td_segment_of(*out)->fd) close(fd); /* a started process inherits one descriptor for several handles */
+        return TD_OK;
+    }
+    td_segment *segment = NULL;
+    TD_TRY(segment_new(&segment, fd, offset, nbytes, flags, name));
+    td_status status = td_storage_new(out, 0, TD_CPU);
+    if (status) {
+        segment_free(segment);
+        return status;
+    }
+    segment_own(segment, fd, flags);
+    put_on_segment(*out, segment, nbytes);
+    return TD_OK;
+}
+
+/* What the storage lay on is given back with the return value, or with the segment if its address is known outside. */
+static td_storage *take_old_memory(td_storage *s, td_segment *segment, td_storage *old)
+{
+    int64_t refs = old->refs;
+    *old = *s;
+    old->refs = refs;
+    old->object = NULL;
+    if (!s->exported) return old;
+    segment->before = old;
+    return NULL;
+}
+
+td_status td_shared_move(td_storage *s, int fd, int64_t offset, int flags, const char *name)
+{
+    td_segment *segment = NULL;
+    td_storage *old;
+    const td_segment *now = td_segment_of(s);
+    if (now && now->shared) return td_fail(TD_RUNTIME_ERROR, "shared memory: the storage is shared already");
+    if (s->device != TD_CPU) return td_fail(TD_RUNTIME_ERROR, "shared memory: a meta storage has no bytes to share");
+    if (s->nbytes) TD_TRY(write_all(fd, s->data, s->nbytes, offset));
+    TD_TRY(segment_new(&segment, fd, offset, s->nbytes, flags, name));
+    td_status status = td_storage_new(&old, 0, TD_CPU);
+    if (status) {
+        segment_free(segment);
+        return status;
+    }
+    segment_own(segment, fd, flags);
+    old = take_old_memory(s, segment, old);
+    put_on_segment(s, segment, s->nbytes);
+    td_storage_drop(old);
+    return TD_OK;
+}

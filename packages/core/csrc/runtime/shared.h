@@ -1,0 +1,41 @@
+/* shared.h - storages on memory that other processes see: files, memfds, POSIX shared memory.
+ *
+ *   td_storage ──context──▶ td_segment ──fd──▶ the file        a storage is `nbytes` of the file from `offset`;
+ *        └──data──▶ inside [base, base + length)                the mapping begins at the page before
+ *
+ * Nothing here writes to a page that the system has not promised: bytes go in by pwrite, which reports a full disk or a
+ * full /dev/shm, where a store through the mapping would kill the process. */
+#ifndef TD_SHARED_H
+#define TD_SHARED_H
+#include <stdbool.h>
+#include <sys/types.h>
+#include "tensor.h"
+
+enum { TD_MAP_SHARED = 1, /* writes reach the file */
+       TD_MAP_KEEP_FD = 2, /* the descriptor stays open, for sending it on */
+       TD_MAP_FIND = 4 /* the storage that lies there already, if this process has one */ };
+
+typedef struct td_segment {
+    int fd;           /* -1: closed */
+    int shared;
+    dev_t device;     /* which file it is, whatever it is called */
+    ino_t inode;
+    char *base;
+    int64_t length;
+    int64_t offset;   /* of the storage in the file */
+    char *name;       /* as the caller gave it, or NULL */
+    td_storage *next; /* in the list of storages that are found by their file */
+    td_storage *before; /* owned: where the storage lay before it was moved, while somebody may hold that address */
+} td_segment;
+
+/* A new storage on bytes [offset, offset + nbytes) of `fd`, which is taken over on success. The file must be that long. */
+td_status td_shared_map(td_storage **out, int fd, int64_t offset, int64_t nbytes, int flags, const char *name);
+/* Write the bytes of `s` into `fd` from `offset` on, and let `s` lie there from now on; every view of it moves along.
+ * `fd` is taken over on success. Fails without a change if the storage is shared already or the file cannot hold it. */
+td_status td_shared_move(td_storage *s, int fd, int64_t offset, int flags, const char *name);
+/* NULL for a storage that is not mapped. */
+const td_segment *td_segment_of(const td_storage *s);
+/* One owner of a listed storage leaves; true if it was the last. */
+bool td_shared_leave(td_storage *s);
+
+#endif

@@ -1,0 +1,53 @@
+"""`multiprocessing` of the standard library, whose queues and pipes pass tensors by shared memory.
+
+Everything of the standard module is here under its own name. Once this module is imported, a tensor that is sent to
+another process has its bytes moved into shared memory, once; what travels is a handle, and both sides see writes.
+
+>>> import taeda
+>>> import taeda.multiprocessing as mp
+>>> queue = mp.SimpleQueue()
+>>> queue.put(taeda.ones(3))
+>>> queue.get().is_shared()
+True
+"""
+
+from __future__ import annotations
+
+import multiprocessing as _standard
+from multiprocessing import *  # noqa: F403 - the point of the module: all of the standard one
+from typing import Any
+
+from taeda import _sharing
+
+from . import reductions as _reductions
+
+__all__ = ["get_all_sharing_strategies", "get_sharing_strategy", "set_sharing_strategy"]
+__all__ += _standard.__all__  # type: ignore[attr-defined]  # typeshed does not list it
+
+_reductions.register()
+_STRATEGIES = frozenset({"file_descriptor"})
+
+
+def get_all_sharing_strategies() -> set[str]:
+    """The names that `set_sharing_strategy` takes."""
+    return set(_STRATEGIES)
+
+
+def get_sharing_strategy() -> str:
+    """How new shared storages are made in this process: "file_descriptor" unless it was changed."""
+    return _sharing.strategy
+
+
+def set_sharing_strategy(new_strategy: str) -> None:
+    """Choose how storages that are shared from now on are made. AssertionError for an unknown name.
+
+    "file_descriptor": memory without a name; each shared storage keeps one file descriptor open.
+    """
+    assert new_strategy in _STRATEGIES, (
+        f"unknown sharing strategy {new_strategy!r}: wanted one of {sorted(_STRATEGIES)}"
+    )
+    _sharing.strategy = new_strategy
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(_standard, name)

@@ -1,0 +1,101 @@
+"""How tensors and storages become handles for another process, and tensors there again.
+
+Subclasses and parameters need nothing of their own: they are pickled around a plain tensor, and that one is shared.
+"""
+
+from __future__ import annotations
+
+from multiprocessing.context import get_spawning_popen
+from multiprocessing.reduction import DupFd, ForkingPickler
+from typing import Any
+
+import taeda
+from taeda import Tensor, _sharing
+from taeda._native import core as _core
+from taeda.storage import TypedStorage, UntypedStorage
+
+__all__ = ["rebuild_storage", "rebuild_tensor", "reduce_storage", "reduce_tensor", "register"]
+
+
+def register() -> None:
+    """Teach every pickler of `multiprocessing` how tensors travel."""
+    ForkingPickler.register(Tensor, reduce_tensor)
+    ForkingPickler.register(UntypedStorage, reduce_storage)
+    ForkingPickler.register(TypedStorage, _reduce_typed)
+
+
+# ---- tensors ----
+
+
+def reduce_tensor(tensor: Tensor) -> tuple[Any, ...]:
+    """What rebuilds a tensor elsewhere. RuntimeError for one that was computed and requires grad."""
+    if tensor.requires_grad and not tensor.is_leaf:
+        raise RuntimeError(
+            "cannot send a tensor that was computed from others and requires grad: its graph does not cross "
+            "processes. Send tensor.detach() for the values alone"
+        )
+    bits = (tensor.is_conj(), tensor.is_neg())
+    geometry = (tuple(tensor.shape), tuple(tensor.stride()), tensor.storage_offset())
+    storage = None if tensor.device.type == "meta" else tensor.untyped_storage()
+    state = dict(tensor.__dict__) or None
+    return rebuild_tensor, (storage, tensor.dtype, geometry, bits, tensor.requires_grad, state)
+
+
+def rebuild_tensor(
+    storage: UntypedStorage | None,
+    dtype: Any,
+    geometry: tuple[tuple[int, ...], tuple[int, ...], int],
+    bits: tuple[bool, bool],
+    requires_grad: bool,
+    state: dict[str, Any] | None,
+) -> Tensor:
+    """The tensor that `reduce_tensor` described."""
+    shape, strides, offset = geometry
+    if storage is None:
+        made = taeda.empty_strided(shape, strides, dtype=dtype, device="meta")
+    else:
+        made = _core.on_storage(storage._bytes, dtype, shape, strides, offset)
+    if bits[0]:
+        made = made.conj()
+    if bits[1]:
+        made = _core.functions[""]["_neg_view"](made)
+    made.requires_grad_(requires_grad)
+    made.__dict__.update(state or {})
+    return made
+
+
+# ---- storages ----
+
+
+def reduce_storage(storage: UntypedStorage) -> tuple[Any, ...]:
+    """Move a storage into shared memory, and give what finds it there."""
+    if storage.device.type == "meta" or storage.nbytes() == 0:
+        return UntypedStorage, (storage.nbytes(),)
+    storage.share_memory_()
+    _, fd, offset, name = _core.segment_facts(storage._bytes)
+    if fd < 0:
+        return rebuild_named_storage, (name, offset, storage.nbytes())
+    return rebuild_storage, (_handle(fd), offset, storage.nbytes())
+
+
+def _handle(fd: int) -> Any:
+    """What gives another process the descriptor."""
+    starting: Any = get_spawning_popen()
+    if starting is not None and starting.method == "spawn" and fd in starting._fds:
+        return starting.DupFd(fd)  # it inherits one descriptor, however many handles it is given
+    return DupFd(fd)
+
+
+def rebuild_storage(handle: Any, offset: int, nbytes: int) -> UntypedStorage:
+    """The storage behind a descriptor; the one this process has already, if it has."""
+    flags = _sharing.SHARED | _sharing.KEEP_FD | _sharing.FIND
+    return UntypedStorage._of(_core.map_storage(handle.detach(), offset, nbytes, flags, None))
+
+
+def rebuild_named_storage(name: str, offset: int, nbytes: int) -> UntypedStorage:
+    """The storage behind a file's name; the one this process has already, if it has."""
+    return UntypedStorage._of(_sharing.open_named(name, offset, nbytes))
+
+
+def _reduce_typed(storage: TypedStorage) -> tuple[Any, ...]:
+    return TypedStorage, (storage.untyped(), storage.dtype)
