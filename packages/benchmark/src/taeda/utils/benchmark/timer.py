@@ -81,7 +81,8 @@ class Timer:
         if self._language is Language.CPP:
             from ._cpp import CppTimer
 
-            return CppTimer(stmt, setup, textwrap.dedent(global_setup), timer)
+            clock = None if timer is timeit.default_timer else timer
+            return CppTimer(stmt, setup, textwrap.dedent(global_setup), clock)
         if global_setup:
             raise ValueError(
                 f"global_setup is for C++ statements; a Python one takes `setup`, got {global_setup!r}"
