@@ -146,7 +146,9 @@ def _check_inputs(inputs: tuple[Any, ...]) -> None:
                 "This check will likely fail if all the inputs are not of double precision floating point or complex. ",
                 stacklevel=3,
             )
-        if any(stride == 0 and size > 1 for stride, size in zip(x.stride(), x.shape, strict=True)):
+        if x.numel() and any(
+            stride == 0 and size > 1 for stride, size in zip(x.stride(), x.shape, strict=True)
+        ):
             raise RuntimeError(
                 f"The {number}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping: clone() it"
             )

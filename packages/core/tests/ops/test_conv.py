@@ -1,0 +1,271 @@
+"""Convolutions against sums of shifted products in numpy: geometry, dtypes, layouts, threads, refusals."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import taeda
+
+TOLERANCE = {
+    "float16": 1e-2,
+    "bfloat16": 6e-2,
+    "float32": 5e-5,
+    "float64": 1e-11,
+    "complex64": 5e-5,
+}
+CONV = {1: taeda.conv1d, 2: taeda.conv2d, 3: taeda.conv3d}
+TRANSPOSED = {1: taeda.conv_transpose1d, 2: taeda.conv_transpose2d, 3: taeda.conv_transpose3d}
+
+
+def draw(shape, dtype="float64", seed=0):
+    rng = np.random.default_rng(seed)
+    array = rng.standard_normal(shape)
+    if dtype.startswith("complex"):
+        array = array + 1j * rng.standard_normal(shape)
+    return taeda.from_numpy(np.ascontiguousarray(array)).to(getattr(taeda, dtype))
+
+
+def values(t):
+    return np.array(t.tolist(), dtype=complex if t.is_complex() else float).reshape(t.shape)
+
+
+def close(got, want, dtype="float64"):
+    assert tuple(got.shape) == want.shape
+    np.testing.assert_allclose(values(got), want, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
+
+
+def each(value, n):
+    return (value,) * n if isinstance(value, int) else tuple(value)
+
+
+def convolve(x, w, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    """One product of matrices for every place in the kernel."""
+    n = x.ndim - 2
+    stride, padding, dilation = (each(v, n) for v in (stride, padding, dilation))
+    x = np.pad(x, [(0, 0), (0, 0), *((p, p) for p in padding)])
+    size = [
+        (x.shape[2 + i] - dilation[i] * (w.shape[2 + i] - 1) - 1) // stride[i] + 1 for i in range(n)
+    ]
+    out = np.zeros((x.shape[0], w.shape[0], *size), dtype=np.result_type(x, w))
+    into, from_ = w.shape[0] // groups, w.shape[1]
+    for place in itertools.product(*map(range, w.shape[2:])):
+        cut = tuple(slice(p * d, p * d + s * (o - 1) + 1, s)
+                    for p, d, s, o in zip(place, dilation, stride, size, strict=True))  # fmt: skip
+        for g in range(groups):
+            part = x[:, g * from_ : (g + 1) * from_][(slice(None), slice(None), *cut)]
+            rows = w[g * into : (g + 1) * into][(slice(None), slice(None), *place)]
+            out[:, g * into : (g + 1) * into] += np.einsum("oi,bi...->bo...", rows, part)
+    return out if bias is None else out + bias.reshape(-1, *[1] * n)
+
+
+def transpose(x, w, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
+    """Every input spreads its kernel over the output."""
+    n = x.ndim - 2
+    stride, padding, extra, dilation = (
+        each(v, n) for v in (stride, padding, output_padding, dilation)
+    )
+    size = [
+        (x.shape[2 + i] - 1) * stride[i] + dilation[i] * (w.shape[2 + i] - 1) + 1 for i in range(n)
+    ]
+    room = [s + e for s, e in zip(size, extra, strict=True)]
+    into, from_ = w.shape[1], w.shape[0] // groups
+    out = np.zeros((x.shape[0], into * groups, *room), dtype=np.result_type(x, w))
+    for place in itertools.product(*map(range, w.shape[2:])):
+        cut = tuple(slice(p * d, p * d + s * (o - 1) + 1, s)
+                    for p, d, s, o in zip(place, dilation, stride, x.shape[2:], strict=True))  # fmt: skip
+        for g in range(groups):
+            rows = w[g * from_ : (g + 1) * from_][(slice(None), slice(None), *place)]
+            part = np.einsum("io,bi...->bo...", rows, x[:, g * from_ : (g + 1) * from_])
+            out[:, g * into : (g + 1) * into][(slice(None), slice(None), *cut)] += part
+    inner = tuple(slice(p, s - p) for p, s in zip(padding, room, strict=True))
+    return out[(slice(None), slice(None), *inner)]
+
+
+# (input, weight, options)
+GEOMETRY = [
+    ((2, 3, 9), (4, 3, 3), {}), ((2, 3, 9), (4, 3, 3), {"stride": 2, "padding": 1}), ((1, 4, 12), (6, 2, 3), {"groups": 2, "dilation": 2}),
+    ((1, 1, 5), (1, 1, 5), {}), ((2, 3, 7), (5, 3, 1), {"stride": 3}),
+    ((2, 3, 8, 9), (4, 3, 3, 3), {"padding": 1}), ((2, 3, 8, 9), (4, 3, 3, 2), {"stride": (2, 1), "padding": (0, 2)}),
+    ((2, 16, 14, 14), (16, 16, 3, 3), {"padding": 1}), ((1, 3, 20, 21), (8, 3, 7, 7), {"stride": 2, "padding": 3}),
+    ((2, 6, 9, 9), (6, 1, 3, 3), {"groups": 6, "padding": 1}), ((2, 6, 9, 8), (12, 1, 3, 3), {"groups": 6, "stride": 2}),
+    ((2, 4, 9, 9), (6, 2, 3, 3), {"groups": 2, "dilation": 2}), ((3, 8, 5, 5), (4, 8, 1, 1), {}), ((1, 2, 3, 3), (2, 2, 5, 5), {"padding": 2}),
+    ((1, 2, 9, 4), (3, 2, 1, 3), {"padding": (0, 1), "dilation": (1, 2), "stride": (2, 1)}), ((1, 33, 6, 6), (35, 33, 3, 3), {}),
+    ((2, 2, 4, 5, 6), (3, 2, 2, 3, 2), {}), ((1, 4, 5, 5, 5), (4, 2, 3, 3, 3), {"padding": 1, "stride": 2, "groups": 2}),
+    ((1, 2, 4, 4, 4), (2, 2, 2, 2, 2), {"dilation": (1, 2, 3), "padding": (0, 1, 2)}),
+]  # fmt: skip
+
+
+def run(x, w, **options):
+    return CONV[x.dim() - 2](x, w, **options)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("x", "w", "options"), GEOMETRY, ids=str)
+def test_geometry(x, w, options, dtype):
+    x, w, bias = draw(x, dtype), draw(w, dtype, 1), draw(w[:1], dtype, 2)
+    close(
+        run(x, w, bias=bias, **options),
+        convolve(values(x), values(w), values(bias), **options),
+        dtype,
+    )
+    close(run(x, w, **options), convolve(values(x), values(w), **options), dtype)
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_dtypes(dtype):
+    x, w = draw((2, 4, 9, 10), dtype), draw((6, 2, 3, 3), dtype, 1)
+    got = taeda.conv2d(x, w, padding=1, groups=2)
+    assert got.dtype is x.dtype
+    close(got, convolve(values(x), values(w), padding=1, groups=2), dtype)
+
+
+def test_integers():
+    x, w = taeda.arange(10).view(1, 1, 10), taeda.tensor([[[1, 2, 3]]])
+    assert taeda.conv1d(x, w).tolist() == convolve(values(x), values(w)).astype(int).tolist()
+
+
+LAYOUTS = {
+    "channels last": lambda t: t.contiguous(memory_format=taeda.channels_last),
+    "transposed": lambda t: t.transpose(2, 3).contiguous().transpose(2, 3),
+    "strided": lambda t: t.repeat_interleave(2, -1)[..., ::2],
+    "shifted": lambda t: taeda.cat([t[:1], t])[1:],
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("options", [{"padding": 1}, {"stride": 2}], ids=str)
+def test_layouts(layout, options):
+    x, w = draw((2, 8, 12, 12), "float32"), draw((8, 8, 3, 3), "float32", 1)
+    want = convolve(values(x), values(w), **options)
+    close(taeda.conv2d(LAYOUTS[layout](x), w, **options), want, "float32")
+    close(taeda.conv2d(x, LAYOUTS[layout](w), **options), want, "float32")
+    close(taeda.conv2d(LAYOUTS[layout](x), LAYOUTS[layout](w), **options), want, "float32")
+
+
+def test_channels_last_stays_channels_last():
+    x = draw((2, 3, 5, 5), "float32").contiguous(memory_format=taeda.channels_last)
+    got = taeda.conv2d(x, draw((4, 3, 3, 3), "float32"))
+    assert got.is_contiguous(memory_format=taeda.channels_last)
+
+
+def test_an_expanded_input():
+    x, w = draw((1, 1, 6, 6)).expand(2, 3, 6, 6), draw((2, 3, 3, 3), seed=1)
+    close(taeda.conv2d(x, w), convolve(values(x), values(w)))
+
+
+def test_without_a_batch():
+    x, w = draw((3, 6, 7)), draw((2, 3, 2, 2), seed=1)
+    close(taeda.conv2d(x, w), convolve(values(x)[None], values(w))[0])
+    wt = draw((3, 2, 2, 2), seed=1)
+    close(taeda.conv_transpose2d(x, wt), transpose(values(x)[None], values(wt))[0])
+
+
+@pytest.mark.parametrize("kernel", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("dilation", [1, 2])
+def test_padding_same_keeps_the_size(kernel, dilation):
+    x, w = draw((1, 2, 11)), draw((3, 2, kernel), seed=1)
+    got = taeda.conv1d(x, w, padding="same", dilation=dilation)
+    total = dilation * (kernel - 1)
+    wide = np.pad(values(x), [(0, 0), (0, 0), (total // 2, total - total // 2)])
+    close(got, convolve(wide, values(w), dilation=dilation))
+    close(taeda.conv1d(x, w, padding="valid"), convolve(values(x), values(w)))
+
+
+SPREAD = [
+    ((2, 3, 5), (3, 4, 3), {}), ((2, 3, 5), (3, 4, 3), {"stride": 2, "padding": 1, "output_padding": 1}),
+    ((2, 4, 5, 6), (4, 3, 3, 2), {"stride": (2, 1), "padding": (1, 0)}), ((1, 4, 4, 4), (4, 3, 3, 3), {"groups": 2, "dilation": 2}),
+    ((2, 16, 6, 6), (16, 8, 4, 4), {"stride": 2, "padding": 1}), ((1, 2, 3, 3, 2), (2, 3, 2, 2, 3), {"stride": 2, "output_padding": (1, 0, 1)}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("x", "w", "options"), SPREAD, ids=str)
+def test_transposed(x, w, options, dtype):
+    x, w = draw(x, dtype), draw(w, dtype, 1)
+    bias = draw((w.shape[1] * options.get("groups", 1),), dtype, 2)
+    want = transpose(values(x), values(w), **options)
+    call = TRANSPOSED[x.dim() - 2]
+    close(call(x, w, **options), want, dtype)
+    close(call(x, w, bias, **options), want + values(bias).reshape(-1, *[1] * (x.dim() - 2)), dtype)
+
+
+@pytest.mark.parametrize("x", [(0, 3, 8, 8), (2, 0, 8, 8)], ids=str)
+def test_empty_inputs(x):
+    w = taeda.ones(4, x[1], 3, 3)
+    got = taeda.conv2d(taeda.ones(x), w)
+    assert got.shape == (x[0], 4, 6, 6)
+    assert not got.any()
+
+
+@pytest.mark.parametrize("channels", [2, 16])
+def test_nan_and_infinity_stay_under_the_kernel(channels):
+    x, w = taeda.ones(1, channels, 16, 16), taeda.ones(channels, channels, 3, 3)
+    x[0, 0, 3, 3], x[0, 0, 12, 12] = float("nan"), float("inf")
+    got = taeda.conv2d(x, w, padding=1)[0, 0]
+    spoilt = got.isnan()
+    assert spoilt[2:5, 2:5].all()
+    assert got[11:14, 11:14].isinf().logical_or(got[11:14, 11:14].isnan()).all()
+    assert got[6:10, :].isfinite().all()
+    assert got[:, 6:10].isfinite().all()
+    assert got[0, 0] == 4 * channels
+
+
+def test_threads_do_not_change_a_bit():
+    x, w = draw((3, 16, 24, 24), "float32"), draw((24, 16, 3, 3), "float32", 1)
+    before, made = taeda.get_num_threads(), []
+    for threads in (1, 2, 3):
+        taeda.set_num_threads(threads)
+        leaf = [x.clone().requires_grad_(), w.clone().requires_grad_()]
+        y = taeda.conv2d(*leaf, padding=1)
+        y.backward(y.detach().cos())
+        made.append(
+            [
+                y,
+                leaf[0].grad,
+                leaf[1].grad,
+                taeda.conv2d(x, w, stride=2),
+                taeda.conv_transpose2d(x, w.transpose(0, 1)),
+            ]
+        )
+    taeda.set_num_threads(before)
+    for other in made[1:]:
+        assert all(taeda.equal(a, b) for a, b in zip(made[0], other, strict=True))
+
+
+def ones(*shape):
+    return taeda.ones(shape)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: taeda.conv2d(ones(1, 3, 8, 8), ones(4, 2, 3, 3)), "3 channels|channels"),
+        (lambda: taeda.conv2d(ones(1, 3, 2, 2), ones(4, 3, 3, 3)), "[Kk]ernel size"),
+        (lambda: taeda.conv2d(ones(3, 8), ones(4, 3, 3, 3)), r"3D .* or 4D .*\[3, 8\]"),
+        (lambda: taeda.conv2d(ones(1, 3, 8, 8), ones(4, 3, 3)), r"4 dimensions.*\[4, 3, 3\]"),
+        (lambda: taeda.conv2d(ones(1, 4, 8, 8), ones(3, 2, 3, 3), groups=2), "divisible|groups"),
+        (lambda: taeda.conv2d(ones(1, 3, 8, 8), ones(4, 3, 3, 3), ones(5)), "bias"),
+        (lambda: taeda.conv2d(ones(1, 3, 8, 8), ones(4, 3, 3, 3), stride=0), "stride"),
+        (lambda: taeda.conv2d(ones(1, 3, 8, 8), ones(4, 3, 3, 3), padding=-1), "padding"),
+        (lambda: taeda.conv2d(ones(1, 3, 8, 8), ones(4, 3, 3, 3), dilation=0), "dilation"),
+        (lambda: taeda.conv2d(ones(1, 3, 8, 8), ones(4, 3, 3, 3), groups=0), "groups"),
+        (lambda: taeda.conv2d(ones(1, 3, 8, 8), ones(4, 3, 3, 3), padding="best"), "'valid' or 'same'"),
+        (lambda: taeda.conv2d(ones(1, 3, 8, 8), ones(4, 3, 3, 3), padding="same", stride=2), "strided"),
+        (lambda: taeda.conv2d(ones(1, 3, 8, 8), ones(4, 3, 3, 3).double()), "dtype|type"),
+        (lambda: taeda.conv_transpose2d(ones(1, 3, 8, 8), ones(4, 3, 3, 3)), "channels|weight"),
+        (lambda: taeda.conv_transpose2d(ones(1, 3, 8, 8), ones(3, 4, 3, 3), output_padding=1), "output.padding"),
+    ],
+)  # fmt: skip
+def test_refusals(call, message):
+    with pytest.raises(RuntimeError, match=message):
+        call()
+
+
+def test_meta_tensors_have_a_shape_only():
+    x = taeda.empty(2, 3, 9, 9, device="meta")
+    got = taeda.conv2d(x, taeda.empty(4, 3, 3, 3, device="meta"), stride=2)
+    assert got.shape == (2, 4, 4, 4)
+    assert got.is_meta

@@ -1,0 +1,269 @@
+"""Products of matrices against numpy: shapes, dtypes, layouts, special values, threads, refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import taeda
+
+TOLERANCE = {"float16": 5e-3, "bfloat16": 4e-2, "float32": 2e-5, "float64": 1e-12,
+             "complex64": 2e-5, "complex128": 1e-12}  # fmt: skip
+INTEGERS = ["uint8", "int8", "int16", "int32", "int64"]
+
+
+def draw(shape, dtype="float64", seed=0):
+    rng = np.random.default_rng(seed)
+    if dtype in INTEGERS:
+        return taeda.from_numpy(rng.integers(0, 5, shape)).to(getattr(taeda, dtype))
+    array = rng.standard_normal(shape)
+    if dtype.startswith("complex"):
+        array = array + 1j * rng.standard_normal(shape)
+    return taeda.from_numpy(np.ascontiguousarray(array)).to(getattr(taeda, dtype))
+
+
+def values(t):
+    return np.array(t.tolist(), dtype=complex if t.is_complex() else float).reshape(t.shape)
+
+
+def close(got, want, dtype="float64", terms=1):
+    slack = TOLERANCE[dtype] * max(1.0, np.sqrt(terms))
+    assert tuple(got.shape) == np.shape(want)
+    np.testing.assert_allclose(values(got), want, rtol=slack, atol=slack)
+
+
+# ---- matmul's rules of shape ----
+
+SHAPES = [
+    ((3,), (3,)), ((4, 3), (3,)), ((3,), (3, 5)), ((4, 3), (3, 5)), ((1, 1), (1, 1)),
+    ((2, 4, 3), (3, 5)), ((4, 3), (2, 3, 5)), ((2, 4, 3), (2, 3, 5)), ((2, 4, 3), (3,)), ((3,), (2, 3, 5)),
+    ((2, 1, 4, 3), (6, 3, 5)), ((1, 4, 3), (7, 3, 5)), ((7, 4, 3), (1, 3, 5)), ((3, 1, 2, 2), (1, 4, 2, 2)),
+    ((1, 64), (64, 200)), ((200, 64), (64, 1)), ((65, 130), (130, 67)), ((300, 40), (40, 7)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("shapes", SHAPES, ids=str)
+def test_matmul_of_every_pair_of_ranks(shapes, dtype):
+    a, b = draw(shapes[0], dtype), draw(shapes[1], dtype, 1)
+    close(a @ b, np.matmul(values(a), values(b)), dtype, shapes[0][-1])
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("n", [3, 33, 150])
+def test_floating_dtypes(dtype, n):
+    a, b = draw((n, n + 1), dtype), draw((n + 1, n + 2), dtype, 1)
+    got = taeda.mm(a, b)
+    assert got.dtype is a.dtype
+    close(got, values(a) @ values(b), dtype, n)
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_integers_wrap_around(dtype):
+    a, b = draw((7, 30), dtype), draw((30, 5), dtype, 1)
+    want = (values(a) @ values(b)).astype(np.int64).astype(dtype)
+    assert taeda.mm(a, b).tolist() == want.tolist()
+    assert (a @ b[:, 0]).tolist() == want[:, 0].tolist()
+
+
+# ---- layouts ----
+
+LAYOUTS = {
+    "contiguous": lambda t: t,
+    "transposed": lambda t: t.t().contiguous().t(),
+    "every other column": lambda t: t.repeat_interleave(2, 1)[:, ::2],
+    "every other row": lambda t: t.repeat_interleave(2, 0)[::2],
+    "shifted": lambda t: taeda.cat([t[:1], t])[1:],
+    "reversed twice": lambda t: t.flip(0).flip(0),
+}
+
+
+@pytest.mark.parametrize("right", LAYOUTS)
+@pytest.mark.parametrize("left", LAYOUTS)
+@pytest.mark.parametrize("shape", [(5, 4, 6), (70, 65, 90), (1, 40, 30), (40, 30, 1)], ids=str)
+def test_layouts(left, right, shape):
+    m, k, n = shape
+    a, b = draw((m, k), "float32"), draw((k, n), "float32", 1)
+    got = LAYOUTS[left](a) @ LAYOUTS[right](b)
+    close(got, values(a) @ values(b), "float32", k)
+    assert got.is_contiguous()
+
+
+def test_expanded_operands():
+    row, column = draw((1, 4)), draw((4, 1), seed=1)
+    close(
+        row.expand(3, 4) @ column.expand(4, 2),
+        np.full((3, 2), (values(row) @ values(column))[0, 0]),
+    )
+    batch = draw((3, 4)).expand(5, 3, 4)
+    close(batch @ draw((4, 2), seed=1), values(batch) @ values(draw((4, 2), seed=1)))
+
+
+def test_conjugated_operands():
+    a, b = draw((3, 4), "complex64"), draw((5, 4), "complex64", 1)
+    close(a @ b.mH, values(a) @ values(b).conj().T, "complex64", 4)
+    close(a.conj() @ b.t(), values(a).conj() @ values(b).T, "complex64", 4)
+
+
+# ---- empty, large, special values ----
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "shape"),
+    [((0, 3), (3, 4), (0, 4)), ((2, 0), (0, 4), (2, 4)), ((2, 3), (3, 0), (2, 0)), ((0,), (0,), ()),
+     ((5, 0), (0,), (5,)), ((0, 2, 3), (3, 4), (0, 2, 4)), ((4, 2, 0), (4, 0, 3), (4, 2, 3))],
+)  # fmt: skip
+def test_empty_operands_sum_to_zero(a, b, shape):
+    got = taeda.ones(a) @ taeda.ones(b)
+    assert got.shape == shape
+    assert not got.any()
+
+
+def test_a_large_product():
+    a, b = draw((513, 1025), "float32"), draw((1025, 257), "float32", 1)
+    close(a @ b, values(a) @ values(b), "float32", 1025)
+
+
+@pytest.mark.parametrize("n", [4, 100])
+def test_nan_and_infinity_reach_their_row_and_no_other(n):
+    a, b = taeda.ones(n, n), taeda.ones(n, n)
+    a[1, 2] = float("nan")
+    a[2, 0] = float("inf")
+    got = a @ b
+    assert got[1].isnan().all()
+    assert (got[2] == float("inf")).all()
+    assert (got[3:] == n).all()
+    assert (got[0] == n).all()
+
+
+def test_zero_times_infinity_is_nan():
+    assert (taeda.zeros(2, 3) @ taeda.full((3, 2), float("inf"))).isnan().all()
+
+
+def test_threads_do_not_change_a_bit():
+    a, b = draw((300, 333), "float32"), draw((333, 290), "float32", 1)
+    batch = draw((9, 40, 50), "float32")
+    before = taeda.get_num_threads()
+    made = []
+    for threads in (1, 2, 3):
+        taeda.set_num_threads(threads)
+        made.append((a @ b, a[0] @ b, a @ b[:, 0], batch @ batch.mT))
+    taeda.set_num_threads(before)
+    for other in made[1:]:
+        assert all(taeda.equal(x, y) for x, y in zip(made[0], other, strict=True))
+
+
+# ---- the named products ----
+
+
+def test_vectors_and_batches():
+    x, y = draw((7,)), draw((7,), seed=1)
+    close(taeda.dot(x, y), values(x) @ values(y))
+    close(taeda.outer(x, y), np.outer(values(x), values(y)))
+    close(taeda.inner(draw((2, 7)), y), values(draw((2, 7))) @ values(y))
+    close(taeda.inner(taeda.tensor(2.0), taeda.tensor([1.0, 3.0])), [2.0, 6.0])
+    close(taeda.mv(draw((3, 7)), x), values(draw((3, 7))) @ values(x))
+    a, b = draw((4, 3, 5)), draw((4, 5, 2), seed=1)
+    close(taeda.bmm(a, b), values(a) @ values(b))
+    z = draw((7,), "complex128")
+    close(taeda.vdot(z, z * 2), np.vdot(values(z), values(z) * 2))
+
+
+ADDED = {
+    "addmm": (lambda s, a, b, **k: taeda.addmm(s, a[0], b[0], **k), lambda a, b: a[0] @ b[0]),
+    "addmv": (lambda s, a, b, **k: taeda.addmv(s, a[0], b[0, :, 0], **k), lambda a, b: a[0] @ b[0, :, 0]),
+    "baddbmm": (taeda.baddbmm, lambda a, b: a @ b),
+    "addbmm": (taeda.addbmm, lambda a, b: (a @ b).sum(0)),
+    "addr": (lambda s, a, b, **k: taeda.addr(s, a[0, 0], b[0, 0], **k), lambda a, b: np.outer(a[0, 0], b[0, 0])),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ADDED)
+def test_products_that_are_added(name):
+    call, product = ADDED[name]
+    a, b = draw((2, 3, 4)), draw((2, 4, 5), seed=1)
+    want = product(values(a), values(b))
+    full, one = draw(want.shape, seed=2), draw(want.shape[-1:], seed=3)
+    for self in (full, one, one[:1]):
+        close(call(self, a, b), values(self) + want)
+        close(call(self, a, b, beta=0.5, alpha=-2), 0.5 * values(self) - 2 * want)
+    nan = taeda.full_like(full, float("nan"))
+    close(call(nan, a, b, beta=0), want)
+    close(call(full, a, b, alpha=0), values(full))
+    assert taeda.equal(call(full, a, b, beta=2, alpha=3), written(name, full, a, b))
+
+
+def written(name, full, a, b):
+    args = {"addmm": (a[0], b[0]), "addmv": (a[0], b[0, :, 0]), "addr": (a[0, 0], b[0, 0])}.get(
+        name, (a, b)
+    )
+    return getattr(full.clone(), name + "_")(*args, beta=2, alpha=3)
+
+
+def test_linear():
+    x, w, bias = draw((2, 3, 7), "float32"), draw((5, 7), "float32", 1), draw((5,), "float32", 2)
+    linear = taeda._C._nn.linear
+    close(linear(x, w, bias), values(x) @ values(w).T + values(bias), "float32", 7)
+    close(linear(x, w), values(x) @ values(w).T, "float32", 7)
+    close(linear(x[0, 0], w[0]), values(x)[0, 0] @ values(w)[0], "float32", 7)
+    out = taeda.empty(2, 3, 5)
+    assert linear(x, w, bias, out=out) is out
+    close(out, values(x) @ values(w).T + values(bias), "float32", 7)
+
+
+EQUATIONS = ["ij,jk->ik", "ij,jk", "ij->ji", "ij->", "ii->i", "ii", "i,j->ij", "bij,bjk->bik", "...ij,...jk->...ik",
+             "ij,ij->j", "ij,kj,lk->il", " i j , j -> i "]  # fmt: skip
+
+
+@pytest.mark.parametrize("equation", EQUATIONS)
+def test_einsum(equation):
+    terms = equation.replace(" ", "").split("->")[0].split(",")
+    shapes = [(2, 3, 3) if "b" in t or "." in t else (3,) * len(t) for t in terms]
+    arrays = [draw(s, seed=i) for i, s in enumerate(shapes)]
+    close(
+        taeda.einsum(equation, *arrays), np.einsum(equation.replace(" ", ""), *map(values, arrays))
+    )
+
+
+def test_tensordot_kron_and_chains():
+    a, b = draw((3, 4, 5)), draw((4, 5, 2), seed=1)
+    close(taeda.tensordot(a, b, 2), np.tensordot(values(a), values(b), 2))
+    close(taeda.tensordot(a, b, ([1], [0])), np.tensordot(values(a), values(b), ([1], [0])))
+    m, n = draw((2, 3)), draw((4, 2), seed=1)
+    close(taeda.kron(m, n), np.kron(values(m), values(n)))
+    chain = [draw((6, 2)), draw((2, 9), seed=1), draw((9, 1), seed=2), draw((1, 5), seed=3)]
+    close(taeda.linalg.multi_dot(chain), np.linalg.multi_dot([values(m) for m in chain]))
+
+
+# ---- refusals ----
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: taeda.ones(2, 3) @ taeda.ones(2, 3), r"2x3 and 2x3"),
+        (lambda: taeda.mm(taeda.ones(2, 3), taeda.ones(3)), r"mat2 must be a matrix|2D"),
+        (lambda: taeda.mm(taeda.ones(1, 2, 3), taeda.ones(3, 2)), r"must be a matrix|2D"),
+        (lambda: taeda.bmm(taeda.ones(2, 3, 4), taeda.ones(3, 4, 5)), r"\[2, 4\]|batch"),
+        (lambda: taeda.bmm(taeda.ones(3, 4), taeda.ones(4, 5)), r"3D"),
+        (lambda: taeda.mv(taeda.ones(2, 3), taeda.ones(2)), r"size mismatch|\[2\]"),
+        (lambda: taeda.dot(taeda.ones(2), taeda.ones(3)), r"2 .*3"),
+        (lambda: taeda.dot(taeda.ones(2, 2), taeda.ones(4)), r"1D"),
+        (lambda: taeda.tensor(1.0) @ taeda.ones(2), r"at least 1 dimension"),
+        (lambda: taeda.ones(2, 2) @ taeda.ones(2, 2, dtype=taeda.float64), r"dtype|float32|Float"),
+        (lambda: taeda.ones(2, 2, dtype=taeda.bool) @ taeda.ones(2, 2, dtype=taeda.bool), r"[bB]ool"),
+        (lambda: taeda.ones(2, 3, 4) @ taeda.ones(3, 4, 5), r"2 .*3"),
+        (lambda: taeda.addmm(taeda.ones(4, 4), taeda.ones(2, 3), taeda.ones(3, 2)), r"\[4, 4\]|4"),
+        (lambda: taeda.einsum("ij,jk", taeda.ones(2, 3), taeda.ones(2, 3)), r"subscript|size"),
+        (lambda: taeda.mm(taeda.ones(2, 2), taeda.ones(2, 2), out=taeda.ones(2, 2, dtype=taeda.float64)), r"Expected out"),
+    ],
+)  # fmt: skip
+def test_refusals(call, message):
+    with pytest.raises(RuntimeError, match=message):
+        call()
+
+
+def test_meta_tensors_have_a_shape_only():
+    a, b = taeda.empty(3, 4, device="meta"), taeda.empty(2, 4, 5, device="meta")
+    assert (a @ b).shape == (2, 3, 5)
+    assert (a @ b).is_meta
