@@ -20,13 +20,7 @@ TD_INLINE void G(pack_turned)(REAL *out, int64_t stride, const REAL *from, int64
 
 static void G(pack_a_panel)(REAL *out, const REAL *a, int64_t row, int64_t col, int64_t w, int64_t k)
 {
-    if (row == 1)
-        for (int64_t p = 0; p < k; p++, out += w)
-            for (int64_t i = 0; i < w; i += LANES) {
-                uint32_t bits = td_lanes(w - i, LANES);
-                V(store_part)(out + i, bits, V(load_part)(bits, a + p * col + i));
-            }
-    else if (col == 1)
+    if (col == 1)
         for (int64_t i = 0; i < w; i += LANES) {
             int64_t h = w - i < LANES ? w - i : LANES;
             G(pack_turned)(out + i, w, a + i * row, row, h, k, td_lanes(h, LANES));
@@ -36,10 +30,32 @@ static void G(pack_a_panel)(REAL *out, const REAL *a, int64_t row, int64_t col, 
             for (int64_t i = 0; i < w; i++) *out++ = a[i * row + p * col];
 }
 
+/* Rows side by side in memory: one pass for all panels, so that a line of A is read once and whole. */
+static void G(pack_a_wide)(REAL *out, const REAL *a, int64_t col, int64_t m, int64_t k)
+{
+    uint32_t tile[(MR + LANES - 1) / LANES], rest[(MR + LANES - 1) / LANES];
+    int64_t whole = m / MR * MR, left = m - whole;
+    for (int64_t i = 0; i < MR; i += LANES) {
+        tile[i / LANES] = td_lanes(MR - i, LANES);
+        rest[i / LANES] = td_lanes(left > i ? left - i : 0, LANES);
+    }
+    for (int64_t p = 0; p < k; p++, a += col) {
+        for (int64_t i = 0; i < whole; i += MR)
+            for (int64_t j = 0; j < MR; j += LANES)
+                V(store_part)(out + i * k + p * MR + j, tile[j / LANES], V(load_part)(tile[j / LANES], a + i + j));
+        for (int64_t j = 0; j < left; j += LANES)
+            V(store_part)(out + whole * k + p * left + j, rest[j / LANES], V(load_part)(rest[j / LANES], a + whole + j));
+    }
+}
+
 static void G(pack_a)(void *packed, const void *from, int64_t row, int64_t col, int64_t m, int64_t k)
 {
     REAL *out = packed;
     const REAL *a = from;
+    if (row == 1) {
+        G(pack_a_wide)(out, a, col, m, k);
+        return;
+    }
     for (int64_t i = 0; i < m; i += MR) {
         int64_t w = m - i < MR ? m - i : MR;
         G(pack_a_panel)(out, a + i * row, row, col, w, k);

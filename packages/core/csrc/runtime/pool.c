@@ -191,7 +191,7 @@ void td_parallel(int64_t n, int64_t grain, td_range_fn fn, void *context)
     int helpers = threads - 1 < MAX_WORKERS ? threads - 1 : MAX_WORKERS;
     atomic_store(&pool.helpers, helpers);
     if (pool.started < helpers) start_workers(helpers);
-    int64_t chunk = n / ((int64_t)(helpers + 1) * CHUNKS_PER_THREAD) + 1;
+    int64_t chunk = (n - 1) / ((int64_t)(helpers + 1) * CHUNKS_PER_THREAD) + 1;
     share_out(n, chunk < grain ? grain : chunk, helpers + 1);
     run_job(fn, context);
     pthread_mutex_unlock(&pool.lock);

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import taeda
 from taeda import Tensor
+from taeda._C import _nn
 
 from ..functional import linear
 
@@ -79,6 +80,8 @@ def walk(
 
     Going in reverse starts with each sequence's own last step.
     """
+    if step is lstm_step and batch_sizes is None and _is_plain(inputs, weights):
+        return _lstm_layer(inputs, states, weights, reverse)
     shares = linear(inputs, weights.input, weights.input_bias)
     parts = list(shares.unbind(0) if batch_sizes is None else shares.split(list(batch_sizes)))
     outputs: list[Tensor] = []
@@ -89,6 +92,25 @@ def walk(
         outputs.reverse()
     join = taeda.stack if batch_sizes is None else taeda.cat
     return join(outputs), states
+
+
+def _is_plain(inputs: Tensor, w: Weights) -> bool:
+    """Whether one kernel does all steps."""
+    return (
+        w.projection is None
+        and inputs.numel() > 0
+        and inputs.dtype in (taeda.float32, taeda.float64)
+        and w.hidden.dtype is inputs.dtype
+    )
+
+
+def _lstm_layer(inputs: Tensor, states: States, w: Weights, reverse: bool) -> tuple[Tensor, States]:
+    bias = w.input_bias
+    if bias is not None and w.hidden_bias is not None:
+        bias = bias + w.hidden_bias
+    share = linear(inputs, w.input, bias)
+    output, cell, _, _ = _nn._lstm(share, states[0], states[1], w.hidden, reverse)
+    return output, (output[0 if reverse else -1], cell)
 
 
 def _advance(step: Step, share: Tensor, states: States, weights: Weights) -> States:
