@@ -7,9 +7,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from ._build import default_root as get_default_build_root
 from ._build import include_paths, library_paths
-from ._load import load, load_inline
+from ._load import NO_SYCL, load, load_inline
 from ._toolchain import (
     check_compiler_is_gcc,
     check_compiler_ok_for_platform,
@@ -19,7 +21,14 @@ from ._toolchain import (
     verify_ninja_availability,
 )
 
+if TYPE_CHECKING:
+    from ._setuptools import BuildExtension, CppExtension, CUDAExtension
+
 __all__ = [
+    "BuildExtension",
+    "CUDAExtension",
+    "CppExtension",
+    "SyclExtension",
     "check_compiler_is_gcc",
     "check_compiler_ok_for_platform",
     "get_compiler_abi_compatibility_and_version",
@@ -32,3 +41,29 @@ __all__ = [
     "load_inline",
     "verify_ninja_availability",
 ]
+
+_FOR_SETUP = ("BuildExtension", "CUDAExtension", "CppExtension")
+
+
+def SyclExtension(name: str, sources: list[str], *args: Any, **kwargs: Any) -> Any:  # noqa: N802 - the API's name
+    """Refused: NotImplementedError. taeda has no SYCL devices."""
+    raise NotImplementedError(f"{name}: {NO_SYCL}")
+
+
+def __getattr__(name: str) -> Any:
+    """The setuptools classes, when they are first named: setuptools takes half a second, and may be missing."""
+    if name not in _FOR_SETUP:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        from . import _setuptools
+    except ModuleNotFoundError as error:
+        if error.name is None or not error.name.startswith("setuptools"):
+            raise
+        raise AttributeError(
+            f"taeda.utils.cpp_extension.{name} needs setuptools, which is not installed: pip install taeda-cpp-extension[setuptools]"
+        ) from None
+    return getattr(_setuptools, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_FOR_SETUP})

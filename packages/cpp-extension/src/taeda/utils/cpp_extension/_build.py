@@ -27,6 +27,7 @@ __all__ = [
 HERE = Path(__file__).parent
 CORE_INCLUDE = Path(taeda.__file__).parent / "include"
 CXX_SUFFIXES = (".cpp", ".cc", ".cxx", ".c++", ".C")
+LAUNCH = HERE / "cuda_launch.c"
 C_FLAGS = ("-O3", "-std=gnu11", "-fPIC")
 CXX_FLAGS = ("-O3", "-std=c++17", "-fPIC")
 
@@ -92,6 +93,8 @@ def units(request: Request) -> list[cc.Unit]:
         made[path] = cc.Unit(
             path, (*shared, *flags, *request.own_flags.get(path.name, ())), "", compiler
         )
+    if request.cuda:
+        made[LAUNCH] = cc.Unit(LAUNCH, C_FLAGS, "", _toolchain.c_compiler())
     return list(made.values())
 
 

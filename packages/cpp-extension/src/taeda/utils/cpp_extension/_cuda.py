@@ -13,6 +13,7 @@ __all__ = ["SUFFIXES", "arch_flags", "cuda_home", "include_dirs", "link_flags", 
 
 SUFFIXES = (".cu", ".cuh")
 _ARCH = re.compile(r"(\d+)\.(\d+)([af]?)(\+PTX)?")
+STANDARD_PLACE = Path("/usr/local/cuda")
 FAMILIES = {
     "Turing": "7.5+PTX",
     "Ampere": "8.0;8.6+PTX",
@@ -31,8 +32,11 @@ def cuda_home() -> Path:
             return Path(folder)
     compiler = shutil.which("nvcc")
     candidates = [Path(compiler).resolve().parent.parent] if compiler else []
-    for folder_path in (*candidates, Path("/usr/local/cuda")):
-        if (folder_path / "bin" / "nvcc").is_file():
+    for folder_path in (*candidates, STANDARD_PLACE):
+        # A `nvcc` that only starts another one lies in a folder without headers.
+        if (folder_path / "bin" / "nvcc").is_file() and (
+            folder_path / "include" / "cuda.h"
+        ).exists():
             return folder_path
     raise OSError(
         "CUDA sources need the CUDA toolkit, and there is none here (looked for `nvcc` on the PATH and in /usr/local/cuda).\n"
@@ -54,7 +58,8 @@ def link_flags() -> tuple[str, ...]:
     """What links the CUDA runtime in, so that the library loads on machines without one."""
     home = cuda_home()
     folder = next((home / name for name in ("lib64", "lib") if (home / name).is_dir()), home)
-    return (f"-L{folder}", "-lcudart_static", "-ldl", "-lrt", "-lpthread")
+    wrap = (f"-Wl,--wrap={name}" for name in ("cudaLaunchKernel", "__cudaLaunchKernel"))
+    return (*wrap, f"-L{folder}", "-lcudart_static", "-ldl", "-lrt", "-lpthread")
 
 
 def arch_flags() -> tuple[str, ...]:

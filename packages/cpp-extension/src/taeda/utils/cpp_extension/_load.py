@@ -21,6 +21,7 @@ __all__ = ["load", "load_inline"]
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _FUNCTION = re.compile(r"[A-Za-z_]\w*(::[A-Za-z_]\w*)*", re.ASCII)
 Strings = str | Sequence[str]
+NO_SYCL = "taeda has no SYCL devices, and so no SYCL toolchain is supported: write C++ or CUDA"
 
 
 @dataclass
@@ -256,6 +257,4 @@ def _flags(value: Sequence[str] | None, what: str) -> tuple[str, ...]:
 
 def _refuse_sycl(asked: bool | None, flags: object, sources: Strings) -> None:
     if asked or flags or any(str(path).endswith(".sycl") for path in _texts(sources, "sources")):
-        raise NotImplementedError(
-            "taeda has no SYCL devices, and so no SYCL toolchain: write C++ or CUDA"
-        )
+        raise NotImplementedError(NO_SYCL)

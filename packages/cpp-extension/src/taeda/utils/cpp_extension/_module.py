@@ -38,7 +38,7 @@ def import_library(name: str, library: Path) -> ModuleType:
     if is_extension(library):
         module = ModuleType(name)
         module.__file__ = str(library)
-        fill(module, library)
+        fill(module)
         return module
     if not hasattr(_open(library), f"PyInit_{name}"):
         raise ImportError(
@@ -54,8 +54,9 @@ def import_library(name: str, library: Path) -> ModuleType:
     return module
 
 
-def fill(module: ModuleType, library: Path) -> None:
-    """Load the extension and set its functions on `module`."""
+def fill(module: ModuleType) -> None:
+    """Load the extension in the module's file and set its functions on `module`."""
+    library = Path(module.__file__ or "")
     kernels = core.load_extension(str(library))
     described = _described(library)
     for name, kernel in kernels.items():

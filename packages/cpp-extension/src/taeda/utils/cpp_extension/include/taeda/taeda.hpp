@@ -37,6 +37,10 @@
 #include <vector>
 
 #include "taeda/abi.h"
+#ifdef TAEDA_WITH_CUDA
+#include <cuda_runtime_api.h>
+extern "C" __attribute__((weak, visibility("hidden"))) int taeda_cuda_launch_error(void); /* cuda_launch.c, linked in by the toolkit */
+#endif
 
 #define TAEDA_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -94,6 +98,19 @@ inline void check(int32_t code, const taeda_error &error)
     do { \
         if (!(condition)) throw ::taeda::Error(::taeda::detail::concat(__VA_ARGS__)); \
     } while (0)
+#ifdef TAEDA_WITH_CUDA
+namespace cuda {
+/* Throw if a function of the CUDA runtime failed; `what` says which. */
+inline void check(cudaError_t error, const char *what)
+{
+    if (error == cudaSuccess) return;
+    cudaGetLastError(); /* reported here, so not again by who asks next */
+    bool missing = error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver;
+    throw Error(taeda::detail::concat(what, ": ", cudaGetErrorString(error),
+                                      missing ? "; this function runs a CUDA kernel, which needs an NVIDIA device and its driver" : ""));
+}
+}
+#endif
 #define TAEDA_CHECK_TYPE(condition, ...) \
     do { \
         if (!(condition)) throw ::taeda::TypeError(::taeda::detail::concat(__VA_ARGS__)); \
@@ -290,6 +307,7 @@ private:
     }
     void *memory(DType wanted) const
     {
+        if (is_meta() && numel()) throw NotImplementedError("a meta tensor has a shape and no memory");
         if (wanted != dtype()) throw TypeError(detail::concat("wanted a ", name_of(wanted), " tensor, got ", name_of(dtype())));
         return facts().data;
     }
@@ -552,7 +570,12 @@ private:
     {
         auto function = reinterpret_cast<Function>(call.user);
         [[maybe_unused]] std::tuple<Argument<std::decay_t<A>>...> arguments{Argument<std::decay_t<A>>(call.inputs[I])...};
-        Result<std::decay_t<R>>::store(function(std::get<I>(arguments).get()...), call.outputs);
+        auto made = function(std::get<I>(arguments).get()...);
+#ifdef TAEDA_WITH_CUDA
+        /* f<<<...>>>(...) reports a failure nowhere else */
+        if (taeda_cuda_launch_error) cuda::check(cudaError_t(taeda_cuda_launch_error()), "a kernel was not launched");
+#endif
+        Result<std::decay_t<R>>::store(made, call.outputs);
     }
 };
 }
