@@ -71,7 +71,7 @@ def test_the_compilers_words(tmp_path):
 def test_without_a_toolkit(tmp_path, monkeypatch):
     monkeypatch.setenv("CUDA_HOME", str(tmp_path))
     (tmp_path / "x.cu").write_text("")
-    with pytest.raises(OSError, match="CUDA_HOME is .* there is no bin/nvcc in it"):
+    with pytest.raises(OSError, match=r"CUDA_HOME is .* there is no bin/nvcc in it"):
         load("x", str(tmp_path / "x.cu"))
     monkeypatch.delenv("CUDA_HOME")
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -98,6 +98,6 @@ def test_devices_that_do_not_exist(monkeypatch, listed):
     monkeypatch.setenv("TAEDA_CUDA_ARCH_LIST", listed)
     with pytest.raises(
         ValueError,
-        match="TAEDA_CUDA_ARCH_LIST: .* is no compute capability; wanted entries such as",
+        match=r"TAEDA_CUDA_ARCH_LIST: .* is no compute capability; wanted entries such as",
     ):
         _cuda.arch_flags()
