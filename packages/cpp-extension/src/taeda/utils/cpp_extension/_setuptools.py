@@ -52,7 +52,9 @@ def _extension(
     kwargs["include_dirs"] = [*(kwargs.get("include_dirs") or ()), *include_paths(device)]
     kwargs["library_dirs"] = [*(kwargs.get("library_dirs") or ()), *library_paths(device)]
     kwargs["language"] = "c++"
-    return Extension(name, sources, *args, **kwargs)
+    made = Extension(name, sources, *args, **kwargs)
+    made.taeda_cuda = device == "cuda"
+    return made
 
 
 class BuildExtension(build_ext):
@@ -123,7 +125,7 @@ class BuildExtension(build_ext):
             cuda_cflags=(*defined, *flags.get("nvcc", ())),
             ldflags=_link_words(ext),
             include_paths=tuple(folders),
-            cuda=cuda or "cudart" in ext.libraries or bool(_cuda_dirs(ext)),
+            cuda=cuda or getattr(ext, "taeda_cuda", False),
             verbose=bool(self.verbose),
         )
 
@@ -141,19 +143,13 @@ class BuildExtension(build_ext):
         return [*own, *units(glue)]
 
 
-def _cuda_dirs(ext: Extension) -> set[str]:
-    try:
-        return set(library_paths("cuda")) & set(ext.library_dirs)
-    except OSError:
-        return set()
-
-
 def _link_words(ext: Extension) -> tuple[str, ...]:
+    given = vars(ext)
     return (
-        *ext.extra_objects,
-        *(f"-L{folder}" for folder in ext.library_dirs),
-        *(f"-Wl,-rpath,{folder}" for folder in ext.runtime_library_dirs),
-        *(f"-l{library}" for library in ext.libraries),
-        *(ext.extra_link_args or ()),
+        *given["extra_objects"],
+        *(f"-L{folder}" for folder in given["library_dirs"]),
+        *(f"-Wl,-rpath,{folder}" for folder in given["runtime_library_dirs"]),
+        *(f"-l{library}" for library in given["libraries"]),
+        *(given["extra_link_args"] or ()),
         *(("-undefined", "dynamic_lookup") if sys.platform == "darwin" else ()),
     )
