@@ -46,8 +46,26 @@ def _is_native(first: bytes) -> bool:
     return rest[1:].startswith(b'"__metadata__":{') and not is_big_endian(first)
 
 
+def _begins(mark: bytes) -> Callable[[bytes], bool]:
+    return lambda first: first.startswith(mark)
+
+
+def _is_pickle(first: bytes) -> bool:
+    return first[:1] == b"\x80" and first[1:2] in (b"\2", b"\3", b"\4", b"\5")
+
+
+def _is_torch_tar(first: bytes) -> bool:
+    name = first[:100].partition(b"\0")[0]
+    return first[257:262] == b"ustar" and name in (b"sys_info", b"pickle", b"tensors", b"storages")
+
+
 FORMATS = [
     Format("a safetensors file", _is_native, "native:read_native"),
+    Format("a zip that torch or numpy wrote", _begins(b"PK\x03\x04"), "archive:read_zip"),
+    Format("a file of torch before 1.6", _is_pickle, "pt.read:read_legacy"),
+    Format("a tar of torch before 0.2", _is_torch_tar, "pt.read:read_old_tar"),
+    Format("a .npy file", _begins(b"\x93NUMPY"), "npy:read_npy"),
+    Format("a GGUF file", _begins(b"GGUF"), "gguf:read_gguf"),
     # One row for each further format that is read: Format(name, recognises, "module:function").
 ]
 

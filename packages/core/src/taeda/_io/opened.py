@@ -1,0 +1,24 @@
+"""From what `load` is given, a path or a file, to a source of bytes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from .source import FileSource, MappedSource, Source
+
+__all__ = ["opened"]
+
+
+@contextlib.contextmanager
+def opened(f: Any, mmap: bool) -> Iterator[Source]:
+    """The bytes of a path, mapped or not, or those from here on of an open file."""
+    if not isinstance(f, (str, os.PathLike)):
+        here = f.tell()
+        size = f.seek(0, os.SEEK_END) - here
+        yield FileSource(f, here, size)
+        return
+    with open(f, "rb", buffering=0) as file:
+        yield MappedSource(file) if mmap else FileSource(file, 0, os.fstat(file.fileno()).st_size)

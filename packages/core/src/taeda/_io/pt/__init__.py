@@ -1,0 +1,1 @@
+"""torch's files, read and written as data."""

@@ -1,0 +1,121 @@
+"""The names that torch writes into its files, and what of ours stands for each.
+
+`KNOWN` is the whole of what a file can ask for. Its keys are "module name" as in the pickle, its
+values a `Known` (a function of ours), a `StorageType` or a dtype.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import taeda
+
+from . import arrays, plain, rebuild
+from .context import Context, Known, StorageType
+from .errors import RefusedPickle
+
+__all__ = ["KNOWN", "find"]
+
+
+def find(module: str, name: str) -> Any:
+    """What stands for a name; None if it is not known."""
+    return KNOWN.get(f"{_MODULES.get(module, module)} {name}")
+
+
+#: modules that have had another name
+_MODULES = {
+    "__builtin__": "builtins",
+    "torch.tensor": "torch._tensor",
+    "torch.nn": "torch.nn.parameter",
+    "torch.cuda": "torch",
+    "torch.storage": "torch",
+    "numpy.core.multiarray": "numpy._core.multiarray",
+    "numpy.core.numeric": "numpy._core.numeric",
+}
+
+_STORAGES = {
+    "Double": "float64",
+    "Float": "float32",
+    "Half": "float16",
+    "BFloat16": "bfloat16",
+    "Long": "int64",
+    "Int": "int32",
+    "Short": "int16",
+    "Char": "int8",
+    "Byte": "uint8",
+    "Bool": "bool",
+    "ComplexDouble": "complex128",
+    "ComplexFloat": "complex64",
+}
+_QUANTIZED = ("QUInt8", "QInt8", "QInt32", "QUInt4x2", "QUInt2x4")
+_DTYPES = """bool uint8 int8 uint16 int16 uint32 int32 uint64 int64 float16 bfloat16 float32 float64 complex32
+complex64 complex128 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu"""
+
+
+def _only_named(arguments: tuple[Any, ...], context: Context) -> NoReturn:
+    raise RefusedPickle("a type is called that can only be named")
+
+
+def _refuse(what: str) -> Any:
+    def make(arguments: tuple[Any, ...], context: Context) -> NoReturn:
+        raise RefusedPickle(f"the file holds {what}")
+
+    return make
+
+
+_MAKERS = {
+    **dict.fromkeys(plain.FACTORIES, _only_named),
+    "builtins set": plain.set_of(set),
+    "builtins frozenset": plain.set_of(frozenset),
+    "builtins complex": plain.complex_,
+    "builtins bytes": plain.no_bytes,
+    "builtins bytearray": plain.bytearray_,
+    "_codecs encode": plain.bytes_of_text,
+    "collections OrderedDict": plain.ordered_dict,
+    "collections Counter": plain.counter,
+    "collections defaultdict": plain.default_dict,
+    "torch Size": plain.size,
+    "torch device": plain.device,
+    "torch.serialization _get_layout": plain.layout,
+    "torch Tensor": _only_named,
+    **{f"torch {name}Tensor": _only_named for name in _STORAGES},
+    "torch.nn.parameter Parameter": rebuild.parameter,
+    "torch._utils _rebuild_tensor": rebuild.tensor_v1,
+    "torch._utils _rebuild_tensor_v2": rebuild.tensor_v2,
+    "torch._utils _rebuild_tensor_v3": rebuild.tensor_v3,
+    "torch._utils _rebuild_parameter": rebuild.parameter,
+    "torch._utils _rebuild_parameter_with_state": rebuild.parameter_with_state,
+    "torch._utils _rebuild_meta_tensor_no_storage": rebuild.meta_tensor,
+    "torch._utils _rebuild_device_tensor_from_numpy": rebuild.device_tensor,
+    "torch._utils _rebuild_device_tensor_from_cpu_tensor": rebuild.device_tensor,
+    "torch._tensor _rebuild_from_type_v2": rebuild.from_type,
+    "torch._utils _rebuild_sparse_tensor": _refuse(
+        "a sparse tensor: save `tensor.to_dense()`, or its indices and values"
+    ),
+    "torch._utils _rebuild_qtensor": _refuse(
+        "a quantized tensor: save `tensor.dequantize()`, or `tensor.int_repr()` with its scale"
+    ),
+    "torch._utils _rebuild_nested_tensor": _refuse(
+        "a nested tensor: save the list that `tensor.unbind()` gives"
+    ),
+    "torch._utils _rebuild_wrapper_subclass": _refuse(
+        "a tensor of a class of its own: convert it to a plain tensor and save that"
+    ),
+    "numpy dtype": arrays.dtype,
+    "numpy ndarray": _only_named,
+    "numpy._core.multiarray scalar": arrays.scalar,
+    "numpy._core.multiarray _reconstruct": arrays.array,
+    "numpy._core.numeric _frombuffer": arrays.array_of_bytes,
+}
+
+KNOWN: dict[str, Any] = {
+    **{name: Known(name, make) for name, make in _MAKERS.items()},
+    **{f"torch {name}": getattr(taeda, name) for name in _DTYPES.split()},
+    **{
+        f"torch {name}Storage": StorageType(f"{name}Storage", getattr(taeda, dtype))
+        for name, dtype in _STORAGES.items()
+    },
+    **{f"torch {name}Storage": StorageType(f"{name}Storage", None, False) for name in _QUANTIZED},
+    "torch UntypedStorage": StorageType("UntypedStorage", None),
+    "torch _UntypedStorage": StorageType("UntypedStorage", None),
+}

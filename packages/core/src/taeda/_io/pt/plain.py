@@ -1,0 +1,151 @@
+"""Containers, numbers, bytes, sizes and devices, made of the arguments in a pickle."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Callable
+from typing import Any
+
+import taeda
+
+from .context import Context, Known, want
+from .errors import RefusedPickle
+
+__all__ = [
+    "FACTORIES",
+    "bytearray_",
+    "bytes_of_text",
+    "complex_",
+    "counter",
+    "counts",
+    "default_dict",
+    "device",
+    "layout",
+    "no_bytes",
+    "ordered_dict",
+    "set_of",
+    "size",
+]
+
+Arguments = tuple[Any, ...]
+
+#: what the entries of a defaultdict may begin as
+FACTORIES: dict[str, Callable[[], Any]] = {
+    f"builtins {kind.__name__}": kind for kind in (list, dict, set, int, float, str, tuple, bool)
+}
+_CONTAINER = 300  # bytes
+
+
+def ordered_dict(arguments: Arguments, context: Context) -> OrderedDict[Any, Any]:
+    """An empty one; or one of a list of pairs, as Python 2 wrote it."""
+    [pairs] = want(arguments, (list,), "an OrderedDict") if arguments else [[]]
+    context.budget.spend(_CONTAINER + 150 * len(pairs))
+    if not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
+        raise RefusedPickle("an OrderedDict is made of pairs")
+    return OrderedDict((context.keys.checked(key), value) for key, value in pairs)
+
+
+def counter(arguments: Arguments, context: Context) -> Counter[Any]:
+    """A Counter of a dict of counts."""
+    [given] = want(arguments, (dict,), "a Counter") if arguments else [{}]
+    context.budget.spend(_CONTAINER + 64 * len(given))
+    return Counter(given)
+
+
+def default_dict(arguments: Arguments, context: Context) -> defaultdict[Any, Any]:
+    """A defaultdict that begins entries as an empty builtin container, or as zero."""
+    context.budget.spend(_CONTAINER)
+    if arguments in ((), (None,)):
+        return defaultdict(None)
+    [factory] = want(arguments, (Known,), "a defaultdict")
+    if factory.name not in FACTORIES:
+        raise RefusedPickle(f"a defaultdict cannot have {factory.name} as its factory")
+    return defaultdict(FACTORIES[factory.name])
+
+
+def set_of(kind: Callable[[list[Any]], Any]) -> Callable[[Arguments, Context], Any]:
+    """The function that makes a set, or a frozenset, of a list."""
+
+    def make(arguments: Arguments, context: Context) -> Any:
+        [items] = want(arguments, ((list, tuple),), "a set") if arguments else [()]
+        context.budget.spend(_CONTAINER + 64 * len(items))
+        return kind([context.keys.checked(item) for item in items])
+
+    return make
+
+
+def bytes_of_text(arguments: Arguments, context: Context) -> bytes:
+    """The bytes of a text: how protocol 2 writes bytes."""
+    text, code = want(arguments, (str, str), "bytes")
+    if code not in ("latin1", "latin-1"):
+        raise RefusedPickle(f"bytes are written in the code {code!r:.50}")
+    context.budget.spend(len(text))
+    try:
+        return text.encode("latin-1")
+    except UnicodeEncodeError:
+        raise RefusedPickle("bytes are written as a text with other characters") from None
+
+
+def no_bytes(arguments: Arguments, context: Context) -> bytes:
+    """No bytes: how protocol 2 writes b''."""
+    want(arguments, (), "bytes")
+    return b""
+
+
+def bytearray_(arguments: Arguments, context: Context) -> bytearray:
+    """A bytearray of bytes."""
+    [content] = want(arguments, (bytes,), "a bytearray") if arguments else [b""]
+    context.budget.spend(len(content))
+    return bytearray(content)
+
+
+def complex_(arguments: Arguments, context: Context) -> complex:
+    """A complex number of its parts."""
+    return complex(*want(arguments, (float, float), "a complex number"))
+
+
+def counts(values: Any, what: str) -> tuple[int, ...]:
+    """A tuple of numbers of at least 0, that fit 63 bits."""
+    if not isinstance(values, (tuple, list)) or not all(
+        type(value) is int and 0 <= value < 1 << 63 for value in values
+    ):
+        raise RefusedPickle(f"{what} is a tuple of numbers from 0, got {_shown(values)}")
+    return tuple(values)
+
+
+def _shown(value: Any) -> str:
+    """A value in few words, without the cost of printing a huge one."""
+    if isinstance(value, (tuple, list)):
+        return f"({', '.join(type(item).__name__ for item in value[:8])}, ...)"
+    return f"a {type(value).__name__}"
+
+
+def size(arguments: Arguments, context: Context) -> taeda.Size:
+    """A Size of a tuple."""
+    [values] = want(arguments, ((tuple, list),), "a Size")
+    context.budget.spend(56 + 8 * len(values))
+    return taeda.Size(counts(values, "a Size"))
+
+
+def device(arguments: Arguments, context: Context) -> taeda.device:
+    """A device of "cuda:0", or of "cuda" and 0."""
+    if not arguments or len(arguments) > 2 or not all(type(a) in (str, int) for a in arguments):
+        raise RefusedPickle("a device is made of its kind and a number")
+    text = ":".join(f"{a:.30}" if isinstance(a, str) else f"{a % 10000}" for a in arguments)
+    if not re.fullmatch(r"[a-z]{1,20}(:\d{1,4})?", text):
+        raise RefusedPickle(f"{text!r} is no device")
+    try:
+        return taeda.device(text)
+    except RuntimeError as error:
+        raise RefusedPickle(f"{text!r} is no device here: {error}") from None
+
+
+def layout(arguments: Arguments, context: Context) -> Any:
+    """The layout of ordinary tensors."""
+    if arguments != ("torch.strided",):
+        raise RefusedPickle(
+            "a sparse tensor, or one of another layout than torch.strided, is not read: save "
+            "`tensor.to_dense()`, or its indices and values"
+        )
+    return taeda.strided

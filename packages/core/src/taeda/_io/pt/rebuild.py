@@ -1,0 +1,188 @@
+"""Tensors and parameters, made of a storage and numbers in a pickle; each number is checked first."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any
+
+import taeda
+from taeda import Tensor
+from taeda._native import core as _core
+from taeda.storage import TypedStorage, UntypedStorage
+
+from .context import Context, Known, want
+from .errors import RefusedPickle
+from .plain import counts
+from .state import set_attributes
+
+__all__ = [
+    "device_tensor",
+    "from_type",
+    "meta_tensor",
+    "parameter",
+    "parameter_with_state",
+    "tensor_v1",
+    "tensor_v2",
+    "tensor_v3",
+]
+
+Arguments = tuple[Any, ...]
+_TENSOR = 600  # bytes, besides its elements
+_MOST_DIMS = 64
+
+
+def tensor_v1(arguments: Arguments, context: Context) -> Tensor:
+    """(storage, offset, size, stride): before torch 0.4."""
+    storage, offset, size, stride = want(
+        arguments, (TypedStorage, int, (tuple, list), (tuple, list)), "a tensor"
+    )
+    return _on_storage(storage.untyped(), storage.dtype, offset, size, stride, context)
+
+
+def tensor_v2(arguments: Arguments, context: Context) -> Tensor:
+    """(storage, offset, size, stride, requires_grad, backward_hooks[, marks])."""
+    if not arguments or not isinstance(arguments[0], TypedStorage):
+        raise RefusedPickle("a tensor is made of a storage, offset, size, stride and more")
+    made = tensor_v1(arguments[:4], context)
+    return _with_marks(made, *_rest(arguments[4:]))
+
+
+def tensor_v3(arguments: Arguments, context: Context) -> Tensor:
+    """(untyped storage, offset, size, stride, requires_grad, backward_hooks, dtype[, marks])."""
+    if len(arguments) not in (7, 8):
+        raise RefusedPickle(f"a tensor is made of 7 or 8 values, got {len(arguments)}")
+    kinds = (UntypedStorage, int, (tuple, list), (tuple, list), taeda.dtype)
+    chosen = (*arguments[:4], arguments[6])
+    storage, offset, size, stride, dtype = want(chosen, kinds, "a tensor")
+    made = _on_storage(storage, dtype, offset, size, stride, context)
+    return _with_marks(made, *_rest((*arguments[4:6], *arguments[7:])))
+
+
+def _rest(values: Arguments) -> tuple[bool, dict[str, bool]]:
+    """requires_grad and marks, of (requires_grad, backward_hooks[, marks])."""
+    if len(values) == 2:
+        values = (*values, {})
+    requires_grad, hooks, marks = values if len(values) == 3 else (None, None, None)
+    if type(requires_grad) is not bool or not (hooks is None or isinstance(hooks, dict)):
+        raise RefusedPickle("a tensor is made of a storage, offset, size, stride and more")
+    if hooks:
+        raise RefusedPickle("a tensor has backward hooks, which are code: save `tensor.detach()`")
+    marks = marks or {}
+    if not isinstance(marks, dict) or not marks.keys() <= {"conj", "neg"}:
+        raise RefusedPickle("a tensor has marks other than conj and neg")
+    return requires_grad, marks
+
+
+def _on_storage(
+    storage: UntypedStorage, dtype: Any, offset: int, size: Any, stride: Any, context: Context
+) -> Tensor:
+    size, stride = counts(size, "a shape"), counts(stride, "a stride")
+    if len(size) != len(stride) or len(size) > _MOST_DIMS or type(offset) is not int or offset < 0:
+        raise RefusedPickle(
+            f"a shape of {len(size)} dimensions, {len(stride)} strides and the offset {offset} "
+            f"make no tensor; {_MOST_DIMS} dimensions are the most"
+        )
+    context.budget.spend(_TENSOR)
+    base, item = storage._bytes, dtype.itemsize
+    begin = base.storage_offset()
+    last = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
+    end = 0 if 0 in size else (last + 1) * item
+    if end > base.numel() or begin % item or offset >= 1 << 62:
+        raise RefusedPickle(
+            f"a tensor of shape {size}, strides {stride} and offset {offset} reaches to byte {end} "
+            f"of a storage of {base.numel()}"
+        )
+    try:
+        if base.is_meta:
+            return taeda.empty_strided(size, stride, dtype=dtype, device="meta")
+        return _core.on_storage(base, dtype, size, stride, begin // item + offset)
+    except (RuntimeError, ValueError, OverflowError, MemoryError) as error:
+        raise RefusedPickle(f"a tensor of shape {size} cannot be: {error}") from None
+
+
+def _with_marks(made: Tensor, requires_grad: bool, marks: dict[str, bool]) -> Tensor:
+    if marks.get("conj") and made.is_complex():
+        made = made.conj()
+    if marks.get("neg"):
+        made = taeda._neg_view(made)
+    return _differentiable(made) if requires_grad else made
+
+
+def _differentiable(made: Tensor) -> Tensor:
+    if not (made.is_floating_point() or made.is_complex()):
+        raise RefusedPickle(f"a tensor of dtype {made.dtype} is said to require a gradient")
+    return made.requires_grad_()
+
+
+def parameter(arguments: Arguments, context: Context) -> Tensor:
+    """(tensor[, requires_grad[, backward_hooks]])."""
+    defaults = (None, True, None)
+    data, requires_grad, hooks = want(
+        (*arguments, *defaults[len(arguments) :]),
+        (Tensor, bool, (OrderedDict, type(None))),
+        "a Parameter",
+    )
+    if hooks:
+        raise RefusedPickle("a parameter has backward hooks, which are code: save `state_dict()`")
+    if requires_grad and not (data.is_floating_point() or data.is_complex()):
+        raise RefusedPickle(f"a parameter of dtype {data.dtype} is said to require a gradient")
+    context.budget.spend(_TENSOR)
+    return taeda.nn.Parameter(data.detach(), requires_grad)  # upward: a file with parameters
+
+
+def parameter_with_state(arguments: Arguments, context: Context) -> Tensor:
+    """(tensor, requires_grad, backward_hooks, attributes)."""
+    made = parameter(arguments[:3], context)
+    if len(arguments) != 4:
+        raise RefusedPickle(
+            f"a Parameter with attributes is made of 4 values, got {len(arguments)}"
+        )
+    return set_attributes(made, arguments[3])
+
+
+def meta_tensor(arguments: Arguments, context: Context) -> Tensor:
+    """(dtype, size, stride, requires_grad): a tensor that has no bytes."""
+    kinds = (taeda.dtype, (tuple, list), (tuple, list), bool)
+    dtype, size, stride, requires_grad = want(arguments, kinds, "a tensor without data")
+    size, stride = counts(size, "a shape"), counts(stride, "a stride")
+    if len(size) != len(stride) or len(size) > _MOST_DIMS:
+        raise RefusedPickle(f"a shape of {len(size)} dimensions with {len(stride)} strides")
+    context.budget.spend(_TENSOR)
+    try:
+        made = taeda.empty_strided(size, stride, dtype=dtype, device="meta")
+    except (RuntimeError, ValueError, OverflowError) as error:
+        raise RefusedPickle(f"a tensor of shape {size} cannot be: {error}") from None
+    return _differentiable(made) if requires_grad else made
+
+
+def device_tensor(arguments: Arguments, context: Context) -> Tensor:
+    """(array or tensor, dtype, device, requires_grad): how devices without storages are saved."""
+    data, dtype, device, requires_grad = want(
+        arguments, (object, taeda.dtype, str, bool), "a tensor from a device"
+    )
+    if type(data).__name__ == "ndarray":
+        data = taeda.from_numpy(data.copy())  # made by `arrays`, so of a plain dtype
+    if not isinstance(data, Tensor):
+        raise RefusedPickle("a tensor from a device is made of an array or a tensor")
+    context.budget.spend(_TENSOR + data.numel() * dtype.itemsize)
+    made = data.detach().to(dtype)
+    if context.place.is_meta(device):
+        made = made.to("meta")
+    return _differentiable(made) if requires_grad else made
+
+
+def from_type(arguments: Arguments, context: Context) -> Tensor:
+    """(maker, type, its arguments, attributes): a tensor that had attributes, or a Buffer."""
+    maker, kind, inner, state = want(arguments, (Known, Known, tuple, object), "a tensor")
+    if maker.name not in _TENSOR_MAKERS or kind.name not in _TENSOR_TYPES:
+        raise RefusedPickle(
+            f"a tensor of the type {kind.name} is made by {maker.name}: save a plain tensor"
+        )
+    return set_attributes(maker.make(inner, context), state)
+
+
+_TENSOR_TYPES = ("torch Tensor", "torch.nn.parameter Parameter")
+_TENSOR_MAKERS = {
+    f"torch._utils _rebuild_{name}"
+    for name in ("tensor_v2", "tensor_v3", "parameter", "meta_tensor_no_storage")
+}

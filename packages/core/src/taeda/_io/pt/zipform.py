@@ -1,0 +1,121 @@
+"""torch's present form: a zip with `data.pkl`, the object, and `data/0`, `data/1`…, its storages.
+
+Other records say how numbers are ordered (`byteorder`) and which version wrote the file. All stand
+below one folder, or below none.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from taeda import Tensor
+
+from ..budget import Budget
+from ..place import Place
+from ..safetensors import FormatError
+from ..source import Source
+from ..swap import swap_bytes
+from ..zipfile import Record
+from .context import Context
+from .machine import load
+from .storages import Named, as_storage, named, nowhere, other_order
+
+__all__ = ["is_torch", "read_archive"]
+
+_SMALL_RECORD = 1024
+
+
+def is_torch(records: dict[str, Record]) -> bool:
+    """Whether torch wrote an archive with these records."""
+    return any(name.rpartition("/")[2] == "data.pkl" for name in records)
+
+
+def read_archive(source: Source, place: Place, records: dict[str, Record]) -> Any:
+    """The object in an archive whose directory was read."""
+    return _Archive(source, place, records).load()
+
+
+class _Archive:
+    def __init__(self, source: Source, place: Place, records: dict[str, Record]) -> None:
+        self.source, self.place = source, place
+        self.records = _below_one_folder(records)
+        self.checked = any(record.crc for record in records.values())  # torch may leave sums out
+        self.swapped = "byteorder" in self.records and other_order(self.small("byteorder"))
+        self.storages: dict[str, Tensor] = {}
+
+    def load(self) -> Any:
+        data = self.content("data.pkl")
+        context = Context(Budget(len(data)), self.place, self.storage)
+        return load(data, context)
+
+    def record(self, name: str) -> Record:
+        found = self.records.get(name)
+        if found is None:
+            raise FormatError(f"the archive has no record {name!r:.100}, which its object needs")
+        if found.deflated:
+            raise FormatError(
+                f"record {name!r} is compressed, and torch never does that: unpack the archive and "
+                "pack it again without compression (`zip -0`)"
+            )
+        return found
+
+    def content(self, name: str) -> bytes:
+        record = self.record(name)
+        data, sum = self.source.tensor(record.begin, record.nbytes)
+        self.check_sum(name, record, sum)
+        return data.numpy().tobytes()
+
+    def small(self, name: str) -> bytes:
+        if self.record(name).nbytes > _SMALL_RECORD:
+            raise FormatError(f"record {name!r} has {self.record(name).nbytes} bytes")
+        return self.content(name)
+
+    def check_sum(self, name: str, record: Record, sum: int | None) -> None:
+        if self.checked and sum is not None and sum != record.crc:
+            raise FormatError(f"record {name!r} is damaged: its checksum differs")
+
+    def storage(self, identity: Any) -> Any:
+        """The storage that an identity in the pickle names; the same one for the same key."""
+        told, _ = named(identity, 5)
+        name = f"data/{told.key}"
+        record = self.record(name)
+        if record.nbytes != told.nbytes:
+            raise FormatError(
+                f"storage {told.key!r:.50} is said to have {told.count} elements, {told.nbytes} bytes, "
+                f"and its record has {record.nbytes}"
+            )
+        if told.key not in self.storages:
+            self.storages[told.key] = self.read(name, record, told)
+        return as_storage(self.storages[told.key], told.kind)
+
+    def read(self, name: str, record: Record, told: Named) -> Tensor:
+        if self.place.is_meta(told.location):
+            return nowhere(record.nbytes)
+        data, sum = self.source.tensor(record.begin, record.nbytes)
+        self.check_sum(name, record, sum)
+        if self.swapped and told.kind.dtype is None and record.nbytes:
+            raise FormatError(
+                f"storage {told.key!r} has no dtype, so its bytes cannot be put in this machine's order"
+            )
+        if self.swapped and record.nbytes:
+            data = swap_bytes(data, told.kind.dtype)
+        return self.place.moved(data, told.location)
+
+
+def _below_one_folder(records: dict[str, Record]) -> dict[str, Record]:
+    """The records by their names below the folder that holds them all."""
+    pickles = [name for name in records if name.rpartition("/")[2] == "data.pkl"]
+    if len(pickles) != 1:
+        raise FormatError(f"the archive has {len(pickles)} records named data.pkl, wanted one")
+    folder = pickles[0].removesuffix("data.pkl")
+    if strange := next((name for name in records if not name.startswith(folder)), None):
+        raise FormatError(
+            f"record {strange!r:.200} does not lie in the folder of the others, {folder!r:.100}"
+        )
+    below = {name.removeprefix(folder): record for name, record in records.items()}
+    if "constants.pkl" in below or any(name.startswith("code/") for name in below):
+        raise FormatError(
+            "this is a TorchScript archive, a program: save the module's state_dict() with "
+            "torch.save where torch is installed"
+        )
+    return below

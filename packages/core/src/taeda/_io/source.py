@@ -1,0 +1,107 @@
+"""The bytes of a file of known size: read where they are wanted, never beyond the end.
+
+Two kinds with the same methods: one reads from a file, the other maps it.
+"""
+
+from __future__ import annotations
+
+import mmap as _mmap
+import os
+from typing import Any
+
+import taeda
+from taeda import Tensor
+from taeda._native import core as _core
+
+from .safetensors import FormatError
+
+__all__ = ["FileSource", "MappedSource", "Source"]
+
+_CHUNK = 1 << 20  # small enough to be in a cache still when its checksum is taken
+_MAPPED_ALIGNMENT = 16  # what kernels want of any dtype
+
+
+class FileSource:
+    """Reads from an object with `seek` and `read` (and `readinto` if it has it), from `start` on."""
+
+    mapped = False
+
+    def __init__(self, file: Any, start: int, size: int) -> None:
+        self.file, self.start, self.size = file, start, size
+
+    def read(self, begin: int, count: int) -> bytes:
+        """`count` bytes from `begin`. FormatError if the file has not that many."""
+        _check(self, begin, count)
+        self.file.seek(self.start + begin)
+        parts, missing = [], count
+        while missing:
+            part = self.file.read(missing)
+            if not part:
+                raise FormatError(f"the file ended {missing} bytes early")
+            parts.append(part)
+            missing -= len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def tensor(self, begin: int, count: int) -> tuple[Tensor, int]:
+        """Those bytes as a uint8 tensor with a storage of its own, and their CRC-32."""
+        _check(self, begin, count)
+        made = taeda.empty(count, dtype=taeda.uint8)
+        return made, self.fill(begin, made)
+
+    def fill(self, begin: int, target: Tensor) -> int:
+        """Put the bytes from `begin` into a contiguous uint8 tensor. Returns their CRC-32."""
+        _check(self, begin, target.numel())
+        here = target.storage_offset()
+        rest = memoryview(_core.storage_bytes(target))[here : here + target.numel()]
+        self.file.seek(self.start + begin)
+        sum = 0
+        while rest.nbytes:
+            done = self._read_into(rest[:_CHUNK])
+            sum = _core.crc32(rest[:done], sum)
+            rest = rest[done:]
+        return sum
+
+    def _read_into(self, view: memoryview) -> int:
+        if hasattr(self.file, "readinto"):
+            done = self.file.readinto(view)
+        else:
+            part = self.file.read(view.nbytes)
+            done = len(part)
+            view[:done] = part
+        if not done:
+            raise FormatError(f"the file ended {view.nbytes} bytes early")
+        return int(done)
+
+
+class MappedSource:
+    """A private map of a file: what is never used is never read, and writing changes no file."""
+
+    mapped = True
+
+    def __init__(self, file: Any) -> None:
+        self.size = os.fstat(file.fileno()).st_size
+        self.whole = memoryview(_mmap.mmap(file.fileno(), 0, access=_mmap.ACCESS_COPY))
+
+    def read(self, begin: int, count: int) -> bytes:
+        """`count` bytes from `begin`. FormatError if the file has not that many."""
+        _check(self, begin, count)
+        return bytes(self.whole[begin : begin + count])
+
+    def tensor(self, begin: int, count: int) -> tuple[Tensor, None]:
+        """Those bytes as a uint8 tensor on the map (a copy if they lie crookedly); no checksum is taken."""
+        _check(self, begin, count)
+        if not count:
+            return taeda.empty(0, dtype=taeda.uint8), None
+        made = _core.from_buffer(self.whole[begin : begin + count], taeda.uint8)
+        return made if begin % _MAPPED_ALIGNMENT == 0 else made.clone(), None
+
+
+Source = FileSource | MappedSource
+
+
+def _check(source: Source, begin: int, count: int) -> None:
+    if begin < 0 or count < 0 or begin + count > source.size:
+        raise FormatError(
+            f"the file is truncated: bytes {begin} to {begin + count} are wanted, and it has "
+            f"{source.size}"
+        )

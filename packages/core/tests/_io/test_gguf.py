@@ -1,0 +1,128 @@
+"""GGUF files, built here by their specification: facts and tensors are read, blocks are refused by name."""
+
+from __future__ import annotations
+
+import io
+import struct
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import taeda
+from taeda._io.safetensors import FormatError
+
+TYPES = {
+    0: np.float32,
+    1: np.float16,
+    24: np.int8,
+    25: np.int16,
+    26: np.int32,
+    27: np.int64,
+    28: np.float64,
+    30: ml_dtypes.bfloat16,
+}
+U32, F32, BOOL, TEXT, ARRAY, U64 = 4, 6, 7, 8, 9, 10
+
+
+def text(value):
+    data = value.encode()
+    return struct.pack("<Q", len(data)) + data
+
+
+FACTS = {
+    "general.architecture": (struct.pack("<I", TEXT) + text("llama"), "llama"),
+    "layers": (struct.pack("<2I", U32, 32), 32),
+    "eps": (struct.pack("<If", F32, 0.5), 0.5),
+    "tied": (struct.pack("<I?", BOOL, True), True),
+    "size": (struct.pack("<IQ", U64, 2**40), 2**40),
+    "tokens": (struct.pack("<2IQ", ARRAY, TEXT, 2) + text("a") + text("é"), ["a", "é"]),
+    "scores": (struct.pack("<2IQ3f", ARRAY, F32, 3, 1, 2, 3), [1, 2, 3]),
+}
+
+
+def build(tensors, facts=FACTS, version=3, alignment=32, kind=None):
+    head = b"GGUF" + struct.pack("<IQQ", version, len(tensors), len(facts))
+    head += b"".join(text(name) + data for name, (data, _) in facts.items())
+    body = b""
+    for name, array in tensors.items():
+        code = next(c for c, t in TYPES.items() if np.dtype(t) == array.dtype)
+        body += bytes(-len(body) % alignment)
+        dims = array.shape[::-1]
+        head += text(name) + struct.pack(f"<I{len(dims)}Q", len(dims), *dims)
+        head += struct.pack("<IQ", code if kind is None else kind, len(body))
+        body += array.tobytes()
+    return head + bytes(-len(head) % alignment) + body
+
+
+def load(data, **options):
+    return taeda.load(io.BytesIO(data), **options)
+
+
+ARRAYS = {f"t{code}": np.arange(6).reshape(2, 3).astype(kind) for code, kind in TYPES.items()}
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_tensors_and_facts(version, tmp_path):
+    data = build(ARRAYS, version=version)
+    path = tmp_path / "model.gguf"
+    path.write_bytes(data)
+    for made in (load(data), taeda.load(path), taeda.load(path, mmap=True)):
+        assert made.metadata == {name: value for name, (_, value) in FACTS.items()}
+        assert list(made) == list(ARRAYS)
+        for name, array in ARRAYS.items():
+            assert made[name].dtype == getattr(taeda, array.dtype.name)
+            assert made[name].tolist() == array.astype(float).tolist()
+    assert load(data, map_location="meta")["t0"].is_meta
+
+
+def test_another_alignment():
+    facts = {"general.alignment": (struct.pack("<2I", U32, 128), 128)}
+    assert load(build(ARRAYS, facts, alignment=128))["t30"].tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+ONE = {"w": np.ones((2, 3), np.float32)}
+PLAIN = build(ONE)
+REFUSED = {
+    "version 1": (build(ONE, version=1), "version 1"),
+    "big-endian": (b"GGUF" + struct.pack(">IQQ", 3, 0, 0), "big-endian"),
+    "blocks": (build(ONE, kind=12), "tensor 'w' is quantized \\(Q4_K\\)"),
+    "unknown type": (build(ONE, kind=99), "unknown type 99"),
+    "cut": (PLAIN[:-1], "truncated: tensor 'w'"),
+    "cut facts": (PLAIN[:200], "truncated"),
+    "many tensors": (PLAIN[:8] + struct.pack("<Q", 2**60) + PLAIN[16:], "more than it can hold"),
+    "many facts": (PLAIN[:16] + struct.pack("<Q", 2**60) + PLAIN[24:], "more than it can hold"),
+    "long text": (PLAIN[:24] + struct.pack("<Q", 2**60) + PLAIN[32:], "asks for more|truncated"),
+    "unknown kind": (build(ONE, {"x": (struct.pack("<I", 77), 0)}), "unknown kind 77"),
+    "deep": (
+        build(ONE, {"x": (struct.pack("<I", ARRAY) * 9 + bytes(80), 0)}),
+        "unknown kind|trunc",
+    ),
+    "long array": (build(ONE, {"x": (struct.pack("<2IQ", ARRAY, 0, 2**50), 0)}), "truncated"),
+    "alignment": (
+        build(ONE, {"general.alignment": (struct.pack("<2I", U32, 3), 3)}),
+        "power of two",
+    ),
+    "overlap": (
+        build({"a": ONE["w"], "b": ONE["w"]}).replace(
+            struct.pack("<IQ", 0, 32), struct.pack("<IQ", 0, 0)
+        ),
+        "overlaps",
+    ),
+    "shape": (
+        PLAIN.replace(struct.pack("<2Q", 3, 2), struct.pack("<2Q", 2**33, 2**33)),
+        "cannot be",
+    ),
+}
+
+
+@pytest.mark.parametrize(("data", "message"), REFUSED.values(), ids=REFUSED)
+def test_refused(data, message):
+    with pytest.raises(FormatError, match=message):
+        load(data)
+
+
+def test_the_same_name_twice():
+    data = build({"a": ONE["w"], "b": ONE["w"]})
+    with pytest.raises(FormatError, match="tensor 'a' is there twice"):
+        load(data.replace(text("b"), text("a"), 1))
