@@ -151,7 +151,7 @@ def wheels(session: nox.Session) -> None:
         with session.chdir(f"packages/{name}"):
             command = ("python", "-m", "hatchling", "build", "-t", "wheel", "-d", str(dist))
             session.run(*command, silent=True)
-    clean = Path(session.create_tmp()) / "clean"
+    clean = ROOT / session.create_tmp() / "clean"
     session.run("python", "-m", "venv", "--clear", str(clean))
     python = clean / "bin" / "python"
     built = [str(path) for path in sorted(dist.glob("*.whl"))]
