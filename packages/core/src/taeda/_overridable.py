@@ -58,7 +58,11 @@ def get_ignored_functions() -> frozenset[Any]:
 
 
 def _hashable(value: Any) -> bool:
-    return type(value).__hash__ is not None
+    try:
+        hash(value)
+    except TypeError:  # a method bound to what has no hash has none either
+        return False
+    return True
 
 
 @functools.cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import contextlib
 import gzip
 import io
 import json
@@ -41,7 +42,7 @@ def tarred():
 
 
 def database():
-    with sqlite3.connect(":memory:") as connection:
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
         connection.execute("create table t (x)")
         return connection.serialize()
 
