@@ -102,7 +102,7 @@ static slope slope_of(const triangle *t)
 {
     wide shift = (wide)t->diagonal + (t->upper ? 0 : 1);
     int64_t first = clamp_row(-shift, t->rows), last = clamp_row((wide)t->columns - shift, t->rows);
-    wide climb = (wide)(last - first) * (first + last - 1 + 2 * shift) / 2;
+    wide climb = (wide)(last - first) * ((wide)first + last - 1 + 2 * shift) / 2;
     return (slope){first, last, climb + (wide)(t->rows - last) * t->columns};
 }
 

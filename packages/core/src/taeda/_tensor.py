@@ -179,7 +179,7 @@ def _rebuild_subclass(
     cls: type, plain: Tensor, requires_grad: bool, attributes: dict[str, Any]
 ) -> Tensor:
     """The tensor of a subclass that `pickle` stored."""
-    made = Tensor._make_subclass(cls, plain, requires_grad)
+    made: Tensor = Tensor._make_subclass(cls, plain, requires_grad)
     made.__dict__.update(attributes)
     return made
 

@@ -86,7 +86,7 @@ def _read(
 
 
 def _check_sum(head: bytes, data: Tensor, crc: int, name: str) -> None:
-    if _core.crc32(memoryview(data.numpy()), _core.crc32(head)) != crc:
+    if _core.crc32(data.numpy(), _core.crc32(head)) != crc:
         raise FormatError(f"{name} is damaged: its checksum differs")
 
 

@@ -22,7 +22,7 @@ from taeda import _sharing
 from . import reductions as _reductions
 
 __all__ = ["get_all_sharing_strategies", "get_sharing_strategy", "set_sharing_strategy"]
-__all__ += _standard.__all__  # type: ignore[attr-defined]  # typeshed does not list it
+__all__ += _standard.__all__
 
 _reductions.register()
 _STRATEGIES = frozenset({"file_descriptor"})

@@ -60,7 +60,8 @@ def _order(steps: int, reverse: bool) -> list[int]:
 def _forward(
     share: Tensor, hidden: Tensor, cell: Tensor, weight: Tensor, reverse: bool
 ) -> tuple[Tensor, dict[int, _Gates]]:
-    outputs, gates = {}, {}
+    outputs: dict[int, Tensor] = {}
+    gates: dict[int, _Gates] = {}
     for t in _order(share.shape[0], reverse):
         i, f, g, o = (share[t] + hidden.mm(weight.t())).chunk(4, -1)
         i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()

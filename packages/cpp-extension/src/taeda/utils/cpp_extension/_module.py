@@ -109,6 +109,6 @@ def _cross(value: Any, kind: str, position: int, schema: str) -> Any:
         return value
     if not isinstance(value, WANTED[kind]) or (isinstance(value, bool) and kind != "bool"):
         raise TypeError(f"{schema}: argument {position} must be {kind}, not {type(value).__name__}")
-    if kind == "str":
+    if isinstance(value, str):
         return taeda.tensor(list(value.encode()), dtype=taeda.uint8)
     return taeda.tensor(value, dtype=DTYPES[kind])
