@@ -165,7 +165,7 @@ def _member(source: Source, record: Record, place: Place) -> Tensor:
     data = _inflated(source.read(record.begin, record.stored), record.nbytes, name)
     if _core.crc32(data) != record.crc:
         raise FormatError(f"{name} is damaged: its checksum differs")
-    header = _header(data[:_LONGEST_HEADER], len(data), name)
+    header = _header(bytes(data[:_LONGEST_HEADER]), len(data), name)
     if place.is_meta("cpu"):
         return taeda.empty(header.shape, dtype=header.dtype, device="meta")
     if not header.nbytes:
