@@ -105,7 +105,7 @@ def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(reversed(strides[: len(shape)]))
 
 
-def _header(data: bytes, size: int, name: str) -> _Header:
+def _header(data: bytes | bytearray, size: int, name: str) -> _Header:
     """The header of a file of `size` bytes that begins with `data`, checked against that size."""
     if data[:6] != _MAGIC or data[6:8] not in (b"\1\0", b"\2\0", b"\3\0"):
         raise FormatError(f"{name} is no numpy array, or one of a version that is not known")
@@ -165,7 +165,7 @@ def _member(source: Source, record: Record, place: Place) -> Tensor:
     data = _inflated(source.read(record.begin, record.stored), record.nbytes, name)
     if _core.crc32(data) != record.crc:
         raise FormatError(f"{name} is damaged: its checksum differs")
-    header = _header(bytes(data[:_LONGEST_HEADER]), len(data), name)
+    header = _header(data[:_LONGEST_HEADER], len(data), name)
     if place.is_meta("cpu"):
         return taeda.empty(header.shape, dtype=header.dtype, device="meta")
     if not header.nbytes:
