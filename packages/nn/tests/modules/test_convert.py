@@ -97,3 +97,12 @@ def test_memory_format_applies_to_images():
     layer = nn.Conv2d(2, 4, 3).to(memory_format=taeda.channels_last)
     assert layer.weight.is_contiguous(memory_format=taeda.channels_last)
     assert layer.bias.is_contiguous()
+
+
+def test_share_memory_moves_parameters_gradients_and_buffers():
+    net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3))
+    net(taeda.ones(4, 2)).sum().backward()
+    weight = net[0].weight
+    assert net.share_memory() is net
+    assert net[0].weight is weight
+    assert all(t.is_shared() for t in (*net.parameters(), *net.buffers(), weight.grad))

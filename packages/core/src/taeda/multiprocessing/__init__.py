@@ -20,8 +20,28 @@ from typing import Any
 from taeda import _sharing
 
 from . import reductions as _reductions
+from .spawn import (
+    ProcessContext,
+    ProcessException,
+    ProcessExitedException,
+    ProcessRaisedException,
+    SpawnContext,
+    spawn,
+    start_processes,
+)
 
-__all__ = ["get_all_sharing_strategies", "get_sharing_strategy", "set_sharing_strategy"]
+__all__ = [
+    "ProcessContext",
+    "ProcessException",
+    "ProcessExitedException",
+    "ProcessRaisedException",
+    "SpawnContext",
+    "get_all_sharing_strategies",
+    "get_sharing_strategy",
+    "set_sharing_strategy",
+    "spawn",
+    "start_processes",
+]
 __all__ += _standard.__all__
 
 _reductions.register()

@@ -112,6 +112,13 @@ class Module(State, Conversion):
             param.requires_grad_(requires_grad)
         return self
 
+    def share_memory(self) -> Self:
+        """Move parameters, their gradients and buffers to where other processes can see them; returns the module.
+
+        Parameters stay the same objects. See `Tensor.share_memory_`.
+        """
+        return self._apply(lambda t: t.share_memory_())
+
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Drop the gradients of all parameters, or fill them with zeros."""
         for param in self.parameters():
