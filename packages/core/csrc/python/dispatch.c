@@ -440,17 +440,18 @@ static PyObject *run_composite(td_frame *f)
 {
     if (f->inplace) return run_composite_inplace(f);
     PyObject *made = call_implementation(f, arguments_tuple(f));
-    if (!made || !f->out) return made;
-    PyObject *outs[TD_MAX_OUTS];
     int n = f->schema->nreturns;
+    int unnamed = made && n > 1 && f->schema->return_names[0] && PyTuple_CheckExact(made) && PyTuple_Size(made) == n;
+    if (!made || (!f->out && !unnamed)) return made;
+    PyObject *outs[TD_MAX_OUTS];
     for (int k = 0; k < n; k++) outs[k] = n == 1 ? Py_NewRef(made) : PySequence_GetItem(made, k);
     Py_DECREF(made);
-    int placed = all_tensors(f->schema, outs, n) < 0 ? -1 : td_place_results(f, outs, n);
+    int placed = !f->out ? 0 : all_tensors(f->schema, outs, n) < 0 ? -1 : td_place_results(f, outs, n);
     if (placed < 0) {
         for (int k = 0; k < n; k++) Py_XDECREF(outs[k]);
         return NULL;
     }
-    for (int k = 0; k < n; k++) td_version_bump(TD_T(outs[k]));
+    for (int k = 0; f->out && k < n; k++) td_version_bump(TD_T(outs[k]));
     return pack_results(f->schema, outs, n);
 }
 

@@ -427,6 +427,11 @@ def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Ten
 
 
 @_method
+def __rdiv__(self: Tensor, other: Any) -> Tensor:
+    return self.reciprocal() * other
+
+
+@_method
 def where(self: Tensor, condition: Tensor, other: Any) -> Tensor:
     """The tensor where the condition holds, else `other`."""
     return _core.functions[""]["where"](condition, self, other)

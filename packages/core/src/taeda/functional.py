@@ -5,14 +5,14 @@ from __future__ import annotations
 import string
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._native import core as _core
 
 if TYPE_CHECKING:
-    from taeda import Size, Tensor
+    from taeda import Size, Tensor, memory_format
 else:
-    Tensor, Size = _core.Tensor, _core.Size
+    Tensor, Size, memory_format = _core.Tensor, _core.Size, _core.memory_format
 _ops = _core.functions["functional"]
 
 __all__ = [
@@ -24,7 +24,9 @@ __all__ = [
     "broadcast_tensors",
     "cartesian_prod",
     "einsum",
+    "histogramdd",
     "meshgrid",
+    "resize_as_",
     "tensordot",
     "unique",
     "unique_consecutive",
@@ -181,6 +183,77 @@ def unique_consecutive(
     """
     made = _core.functions[""]["_unique_consecutive"](input, return_inverse, return_counts, dim)
     return _asked(made, return_inverse, return_counts)
+
+
+class Histogramdd(NamedTuple):
+    """What `histogramdd` returns."""
+
+    hist: Tensor
+    bin_edges: tuple[Tensor, ...]
+
+
+def histogramdd(
+    input: Tensor,
+    bins: Any,
+    range: Sequence[float] | None = None,
+    weight: Tensor | None = None,
+    density: bool = False,
+) -> Histogramdd:
+    """How many points lie in the cells of a grid; the last dimension of `input` holds a point's coordinates.
+
+    `bins` is a number of bins for all dimensions, a list of numbers, or a list of vectors of edges; `range` a
+    lower and an upper end for each dimension. With `density` the sum over cells of count times volume is 1.
+    RuntimeError for lists that do not fit the dimensions.
+
+    >>> histogramdd(taeda.tensor([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), [2, 2]).hist.tolist()
+    [[0.0, 1.0], [1.0, 1.0]]
+    """
+    from ._composite.statistics import even_edges, grid_counts
+
+    if input.dim() < 2:
+        raise RuntimeError(
+            f"histogramdd(): input tensor should have at least 2 dimensions, but got {input.dim()}"
+        )
+    n = input.size(-1)
+    wanted = [bins] * n if isinstance(bins, int) else list(bins)
+    if len(wanted) != n:
+        raise RuntimeError(
+            f"histogramdd(): the innermost dimension of input ({n}) should have as many bins, but got {len(wanted)}"
+        )
+    if range is not None and len(range) != 2 * n:
+        raise RuntimeError(
+            f"histogramdd(): for a {n}-dimensional histogram range should have {2 * n} elements, but got {len(range)}"
+        )
+    if weight is not None and weight.shape != input.shape[:-1]:
+        raise RuntimeError(
+            "histogramdd(): if weight tensor is provided it should have the same shape as the input tensor excluding "
+            f"its innermost dimension, but got {list(weight.shape)} for {list(input.shape)}"
+        )
+    points = input.reshape(-1, n)
+    edges = [
+        b
+        if isinstance(b, Tensor)
+        else even_edges(
+            "histogramdd()",
+            points[:, d],
+            b,
+            None if range is None else range[2 * d : 2 * d + 2],
+        )
+        for d, b in enumerate(wanted)
+    ]
+    flat = None if weight is None else weight.reshape(-1)
+    return Histogramdd(grid_counts("histogramdd()", points, edges, flat, density), tuple(edges))
+
+
+def resize_as_(
+    input: Tensor, the_template: Tensor, *, memory_format: memory_format | None = None
+) -> Tensor:
+    """The sizes of another tensor, in place: see `Tensor.resize_`.
+
+    >>> resize_as_(taeda.ones(2), taeda.ones(2, 1)).shape
+    taeda.Size([2, 1])
+    """
+    return input.resize_as_(the_template, memory_format=memory_format)
 
 
 def einsum(*args: Any) -> Tensor:

@@ -21,5 +21,10 @@ for _name in (
     *("polygamma", "round", "sinc", "softmax", "xlogy"),
 ):
     globals()[_name] = _core.functions[""][_name]
-for _name, _top in {"expit": "sigmoid", "gammaln": "lgamma", "psi": "digamma"}.items():
+for _name, _top in {
+    "expit": "sigmoid",
+    "gammaln": "lgamma",
+    "psi": "digamma",
+    "multigammaln": "mvlgamma",
+}.items():
     globals()[_name] = _core.functions[""][_top]

@@ -571,3 +571,28 @@ def _sum_of_parts(environment):
         check=True,
     )
     return float.fromhex(run.stdout)
+
+
+# ---- computed by numpy, or in terms of others ----
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_frexp(dtype):
+    x = taeda.tensor([0.0, -1.5, 8.0, 0.3, float("inf")]).to(getattr(taeda, dtype))
+    mantissa, exponent = taeda.frexp(x)
+    want, power = np.frexp(x.double().numpy())
+    assert mantissa.tolist() == want.tolist()
+    assert exponent.tolist() == power.tolist()
+    assert (mantissa.dtype, exponent.dtype) == (x.dtype, taeda.int32)
+    with pytest.raises(RuntimeError, match="only supports floating-point dtypes"):
+        taeda.frexp(taeda.tensor([1]))
+
+
+@pytest.mark.parametrize("p", [1, 3])
+def test_mvlgamma(p):
+    x = taeda.linspace(2, 9, 7, dtype=taeda.float64)
+    want = [scipy.special.multigammaln(v, p) for v in x.tolist()]
+    np.testing.assert_allclose(x.mvlgamma(p).numpy(), want, rtol=1e-12)
+    assert taeda.equal(taeda.special.multigammaln(x, p), x.clone().mvlgamma_(p))
+    with pytest.raises(RuntimeError, match="greater than or equal to 1, got 0"):
+        x.mvlgamma(0)

@@ -443,3 +443,27 @@ def test_meta_tensors_have_the_shape_and_dtype(name):
     assert abstract.shape == real.shape
     assert abstract.dtype == real.dtype
     assert abstract.is_meta
+
+
+# ---- trace, sum_to_size ----
+
+
+def test_trace():
+    x = draw((3, 5), "float64")
+    assert x.trace().item() == pytest.approx(np.trace(values(x)))
+    assert x.t()[::2].trace().item() == pytest.approx(np.trace(values(x).T[::2]))
+    assert taeda.tensor([[1, 2], [3, 4]], dtype=taeda.int32).trace().dtype is taeda.int64
+    assert taeda.ones(0, 3).trace().item() == 0
+    with pytest.raises(RuntimeError, match="expected a matrix, but got tensor with dim 1"):
+        taeda.trace(taeda.ones(3))
+
+
+def test_sum_to_size():
+    x = draw((2, 3, 4), "float64")
+    assert x.sum_to_size(2, 3, 4) is x
+    np.testing.assert_allclose(values(x.sum_to_size(3, 1)), values(x).sum((0, 2))[:, None])
+    np.testing.assert_allclose(
+        values(x.sum_to_size((1, 1, 4))), values(x).sum((0, 1), keepdims=True)
+    )
+    with pytest.raises(RuntimeError, match=r"\[2\] is not expandable to size \[2, 3, 4\]"):
+        x.sum_to_size(2)

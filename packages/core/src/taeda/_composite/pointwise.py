@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import taeda
 from taeda import Tensor
 
-__all__ = ["isreal", "ldexp", "positive"]
+__all__ = ["isreal", "ldexp", "mvlgamma", "positive"]
 
 
 def ldexp(self: Tensor, other: Tensor) -> Tensor:
@@ -25,3 +27,14 @@ def isreal(self: Tensor) -> Tensor:
     if self.is_complex():
         return taeda.imag(self) == 0
     return taeda.ones_like(self, dtype=taeda.bool)
+
+
+def mvlgamma(self: Tensor, p: int) -> Tensor:
+    """The sum of lgamma(x - j / 2) for j below p, and a constant."""
+    if p < 1:
+        raise RuntimeError(f"mvlgamma: p has to be greater than or equal to 1, got {p}")
+    if self.dtype is taeda.bool:
+        raise RuntimeError("mvlgamma: The input tensor may not be a boolean tensor.")
+    dtype = self.dtype if self.is_floating_point() else taeda.get_default_dtype()
+    steps = taeda.arange(1 - p, 1, dtype=dtype, device=self.device) / 2
+    return (self.unsqueeze(-1) + steps).lgamma().sum(-1) + p * (p - 1) / 4 * math.log(math.pi)

@@ -20,6 +20,8 @@ __all__ = [
     "norm_str",
     "quantile",
     "quantile_scalar",
+    "sum_to_size",
+    "trace",
 ]
 
 Number = int | float | bool | complex
@@ -48,6 +50,31 @@ def nanmean(self: Tensor, dim: Sequence[int] | None, keepdim: bool, dtype: Dtype
     else:
         total = taeda.nansum(self, dims, keepdim, dtype=dtype)
     return total / count
+
+
+def trace(self: Tensor) -> Tensor:
+    """Integers add up as int64. Raises RuntimeError for anything but a matrix."""
+    if self.dim() != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.dim()}")
+    if self.dtype is taeda.bool:
+        raise NotImplementedError("trace is not implemented for taeda.bool")
+    return self.diagonal().sum()
+
+
+def sum_to_size(self: Tensor, size: Sequence[int]) -> Tensor:
+    """The tensor itself if it has the size already."""
+    extra = self.dim() - len(size)
+    wanted = [1] * extra + list(size)
+    if extra < 0 or any(n not in (1, m) for n, m in zip(wanted, self.shape, strict=True)):
+        raise RuntimeError(
+            f"size {list(size)} is not expandable to size {list(self.shape)}: nothing to sum"
+        )
+    if not size:
+        return self.sum()
+    dims = [
+        d for d, (n, m) in enumerate(zip(wanted, self.shape, strict=True)) if n != m or d < extra
+    ]
+    return self.sum(dims, keepdim=True).view(size) if dims else self
 
 
 # ---- norms ----

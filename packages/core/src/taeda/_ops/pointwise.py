@@ -115,6 +115,9 @@ op("polygamma(int n, Tensor self) -> Tensor", pointwise="float", cost=100.0, var
    doc="Derivative of order n + 1 of lgamma.")
 op("polygamma.of(Tensor self, int n) -> Tensor", pointwise="float", loop="polygamma", cost=100.0, variants="method inplace",
    doc="The same, as x.polygamma(n).")
+op("mvlgamma(Tensor self, int p) -> Tensor", composite=True, variants=ALL, doc="lgamma for p dimensions.")
+op("frexp(Tensor self) -> (Tensor mantissa, Tensor exponent)", python=True, variants="function method out",
+   doc="The number as a mantissa of [0.5, 1) times a power of two.")
 unary("sinc", "sin(pi x) / (pi x), 1 at zero.", cost=1.5)
 
 # ---- tests and comparisons ----

@@ -24,6 +24,10 @@ op(f"nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, {DTYPE}) -> Tens
 op("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", c="logsumexp", variants=FORMS,
    tags="casts_out", doc="Logarithm of the sum of exponentials, without overflow on the way.")
 
+op("trace(Tensor self) -> Tensor", composite=True, doc="Sum of the diagonal of a matrix.")
+op("sum_to_size(Tensor self, int[] size) -> Tensor", composite=True, variants="method",
+   doc="Sum of what broadcasting to the tensor's shape would have repeated.")
+
 # ---- truth ----
 op("any(Tensor self) -> Tensor", c="any", variants=FORMS, tags="casts_out", doc="Is any element true? Of none: no.")
 op("any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", c="any_dim", variants=FORMS,

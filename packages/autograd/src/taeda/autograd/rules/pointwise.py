@@ -384,3 +384,9 @@ for _name in (
     *("__and__", "__or__", "__xor__", "__lshift__", "__rshift__"),
 ):
     not_differentiable(_name, "works on integers")
+
+rule(
+    "frexp",
+    differentiable_results=1,
+    self=lambda grad, result1: grad * taeda.exp2(-result1.to(grad.dtype)),
+)
