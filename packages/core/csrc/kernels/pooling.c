@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "kernels/half.h"
+#include "kernels/pooling_quarters.h"
 
 #define PLAIN(x) (x)
 
@@ -13,6 +14,7 @@
 #define STORE PLAIN
 #define LOWEST (-INFINITY)
 #define IS_NAN(x) ((x) != (x))
+#define VECTOR_QUARTERS
 #define AVERAGE
 #include "kernels/pooling_rows.h"
 
@@ -23,6 +25,7 @@
 #define STORE PLAIN
 #define LOWEST ((double)-INFINITY)
 #define IS_NAN(x) ((x) != (x))
+#define VECTOR_QUARTERS
 #define AVERAGE
 #include "kernels/pooling_rows.h"
 

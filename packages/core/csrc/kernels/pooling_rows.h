@@ -2,6 +2,7 @@
  *   NAME(x)  the suffix          TYPE  the stored type        ACC  the type to compute in
  *   LOAD(x)  stored to ACC       STORE(x) back                LOWEST  what every number is at least
  *   IS_NAN(x)                    AVERAGE  defined if the type has averages
+ *   VECTOR_QUARTERS  defined if pooling_quarters.h has the type
  * Rows are made in blocks of BLOCK outputs, so that a block's numbers stay in registers or the first cache. */
 
 /* ---- geometry ---- */
@@ -99,24 +100,27 @@ static inline int64_t NAME(in_plane)(const td_pool *p, int64_t od, int64_t oh, i
     return at < 0 || at >= plane_size(p->in) ? 0 : at;
 }
 
-static void NAME(max)(const td_pool *p, const char *in, char *out, int64_t *where, int64_t begin, int64_t end)
+/* Windows of 2 x 2 side by side, the usual case: their largest numbers; each gradient goes to one of four places, the
+ * others become 0. Float and double have vector code. */
+static inline bool NAME(is_quartered)(const td_pool *p)
 {
-    ACC best[BLOCK];
-    int32_t place[BLOCK];
-    row_at at = locate(p, begin);
-    for (int64_t row = begin; row < end; row++, next_row(p, &at)) {
-        const TYPE *plane = (const TYPE *)in + at.plane * plane_size(p->in);
-        for (int64_t c = 0; c < p->out[2]; c += BLOCK) {
-            int64_t n = least(BLOCK, p->out[2] - c), first = row * p->out[2] + c;
-            if (where) NAME(max_block)(p, plane, at.d, at.h, c, n, best, place);
-            else NAME(max_block)(p, plane, at.d, at.h, c, n, best, NULL);
-            for (int64_t i = 0; i < n; i++) ((TYPE *)out)[first + i] = (TYPE)STORE(best[i]);
-            for (int64_t i = 0; where && i < n; i++) where[first + i] = NAME(in_plane)(p, at.d, at.h, c + i, place[i]);
-        }
+    const int64_t *k = p->window, *s = p->stride;
+    return p->in[0] == 1 && k[0] == 1 && k[1] == 2 && k[2] == 2 && s[1] == 2 && s[2] == 2 && p->pad[0] + p->pad[1] + p->pad[2] == 0 &&
+           p->dilation[1] == 1 && p->dilation[2] == 1 && p->out[1] == p->in[1] / 2 && p->out[2] == p->in[2] / 2;
+}
+
+#ifndef VECTOR_QUARTERS
+static void NAME(quarter_max)(const TYPE *top, const TYPE *low, TYPE *restrict out, int64_t n)
+{
+    for (int64_t c = 0; c < n; c++) {
+        ACC best = LOAD(top[2 * c]), b = LOAD(top[2 * c + 1]), v = LOAD(low[2 * c]), w = LOAD(low[2 * c + 1]);
+        best = b > best || IS_NAN(b) ? b : best;
+        best = v > best || IS_NAN(v) ? v : best;
+        best = w > best || IS_NAN(w) ? w : best;
+        out[c] = (TYPE)STORE(best);
     }
 }
 
-/* Windows of 2 x 2 side by side, the usual case: each gradient goes to one of four places, the others become 0. */
 static void NAME(quarter_row)(const TYPE *restrict top, const TYPE *restrict low, const TYPE *restrict g, TYPE *restrict to_top,
                               TYPE *restrict to_low, int64_t n)
 {
@@ -135,6 +139,30 @@ static void NAME(quarter_row)(const TYPE *restrict top, const TYPE *restrict low
         to_low[2 * c + 1] = place == 3 ? g[c] : zero;
     }
 }
+#endif
+
+static void NAME(max)(const td_pool *p, const char *in, char *out, int64_t *where, int64_t begin, int64_t end)
+{
+    ACC best[BLOCK];
+    int32_t place[BLOCK];
+    row_at at = locate(p, begin);
+    bool quarters = !where && NAME(is_quartered)(p);
+    for (int64_t row = begin; row < end; row++, next_row(p, &at)) {
+        const TYPE *plane = (const TYPE *)in + at.plane * plane_size(p->in);
+        if (quarters) {
+            const TYPE *top = plane + 2 * at.h * p->in[2];
+            NAME(quarter_max)(top, top + p->in[2], (TYPE *)out + row * p->out[2], p->out[2]);
+            continue;
+        }
+        for (int64_t c = 0; c < p->out[2]; c += BLOCK) {
+            int64_t n = least(BLOCK, p->out[2] - c), first = row * p->out[2] + c;
+            if (where) NAME(max_block)(p, plane, at.d, at.h, c, n, best, place);
+            else NAME(max_block)(p, plane, at.d, at.h, c, n, best, NULL);
+            for (int64_t i = 0; i < n; i++) ((TYPE *)out)[first + i] = (TYPE)STORE(best[i]);
+            for (int64_t i = 0; where && i < n; i++) where[first + i] = NAME(in_plane)(p, at.d, at.h, c + i, place[i]);
+        }
+    }
+}
 
 static void NAME(quarters)(const td_pool *p, const TYPE *in, const TYPE *grad, TYPE *to, int64_t planes)
 {
@@ -147,13 +175,6 @@ static void NAME(quarters)(const td_pool *p, const TYPE *in, const TYPE *grad, T
         }
         if (p->in[1] % 2) memset(to + (p->in[1] - 1) * width, 0, (size_t)width * sizeof(TYPE));
     }
-}
-
-static inline bool NAME(is_quartered)(const td_pool *p)
-{
-    const int64_t *k = p->window, *s = p->stride;
-    return p->in[0] == 1 && k[0] == 1 && k[1] == 2 && k[2] == 2 && s[1] == 2 && s[2] == 2 && p->pad[0] + p->pad[1] + p->pad[2] == 0 &&
-           p->dilation[1] == 1 && p->dilation[2] == 1 && p->out[1] == p->in[1] / 2 && p->out[2] == p->in[2] / 2;
 }
 
 static void NAME(max_backward)(const td_pool *p, const char *in, const char *grad, char *grad_in, int64_t begin, int64_t end)
@@ -372,3 +393,4 @@ static void NAME(adaptive_average_backward)(const td_pool *p, const char *in, co
 #undef LOWEST
 #undef IS_NAN
 #undef AVERAGE
+#undef VECTOR_QUARTERS

@@ -335,3 +335,31 @@ REFUSALS = [
 def test_refuses(refused, kind, words):
     with pytest.raises(kind, match=words):
         refused()
+
+
+# ---- windows of 2 x 2 side by side, which have code of their own ----
+
+
+def quarters(x):
+    """The four numbers of each window, in order, along a new last dimension."""
+    h, w = x.shape[-2] // 2 * 2, x.shape[-1] // 2 * 2
+    x = x[..., :h, :w]
+    return np.stack(
+        [x[..., ::2, ::2], x[..., ::2, 1::2], x[..., 1::2, ::2], x[..., 1::2, 1::2]], -1
+    )
+
+
+@pytest.mark.parametrize("width", [2, 3, 14, 16, 17, 31, 32, 46, 64, 67])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_two_by_two(width, dtype):
+    x = np.random.default_rng(width).integers(-2, 3, (2, 3, 5, width)).astype(dtype)  # many ties
+    x[0, 1, 0, 1] = np.nan
+    windows = quarters(x)
+    t = taeda.from_numpy(x)
+    out = taeda.max_pool2d(t, 2).numpy()
+    np.testing.assert_array_equal(out, windows.max(-1))
+    grad = np.random.default_rng(1).standard_normal(out.shape).astype(dtype)
+    back = nn.max_pool2d_backward(taeda.from_numpy(grad), t, [2], [2], [0], [1], False).numpy()
+    parts = np.where(np.arange(4) == windows.argmax(-1)[..., None], grad[..., None], 0)
+    np.testing.assert_array_equal(quarters(back), parts)
+    assert np.count_nonzero(back) == np.count_nonzero(parts)  # and nothing elsewhere

@@ -82,7 +82,8 @@ def _by_steps(
     reverse: bool,
 ) -> tuple[Tensor, Tensor, Tensor]:
     gates = _forward(share, hidden, cell, weight, reverse)[1]
-    by_share, by_hidden = {}, taeda.zeros_like(hidden)
+    by_share: dict[int, Tensor] = {}
+    by_hidden = taeda.zeros_like(hidden)
     for t in _order(share.shape[0], not reverse):
         i, f, g, o, before, after = gates[t]
         slope, squashed = by_output[t] + by_hidden, after.tanh()
