@@ -16,10 +16,10 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 #define LOG2_E 1.44269504f
 #define LN_2 .693147181f
 
-/* 2^x for x <= 0 or NaN, off by 1e-7 at most; below -150 it is 0 */
+/* 2^x for x <= 0 or NaN, off by 1e-7 at most; below the normal numbers it is 0 */
 TD_INLINE vf exp2_vf(vf x)
 {
-    x = vf_max(vf_set1(-151.f), x);
+    x = vf_max(vf_set1(-127.f), x);
     vf n = vf_round(x), r = vf_sub(x, n);
     vf q = vf_fma(vf_set1(.001326472615f), r, vf_set1(.009671512991f));
     q = vf_fma(q, r, vf_set1(.05550733581f));

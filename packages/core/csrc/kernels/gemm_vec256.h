@@ -29,14 +29,10 @@ TD_INLINE vf vf_select(uint32_t bits, vf a, vf b)
     return _mm256_blendv_ps(b, a, _mm256_castsi256_ps(vf_mask(bits)));
 }
 TD_INLINE vf vf_round(vf a) { return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
-/* in two factors, so that results down to the smallest denormal come out */
-TD_INLINE vf vf_scale(vf a, vf n)
+TD_INLINE vf vf_scale(vf a, vf n) /* n from -127 to 0; -127 gives 0 */
 {
-    __m256i whole = _mm256_cvtps_epi32(n), half = _mm256_srai_epi32(whole, 1), bias = _mm256_set1_epi32(127);
-    __m256i rest = _mm256_sub_epi32(whole, half);
-    vf p = _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(half, bias), 23));
-    vf q = _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(rest, bias), 23));
-    return _mm256_mul_ps(_mm256_mul_ps(a, p), q);
+    __m256i exponent = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127));
+    return _mm256_mul_ps(a, _mm256_castsi256_ps(_mm256_slli_epi32(exponent, 23)));
 }
 TD_INLINE float vf_sum(vf a)
 {

@@ -93,8 +93,7 @@ TD_INLINE vf vf_round(vf a)
     vf magic = vf_set1(12582912.f); /* 1.5 * 2^23: the sum has no room for a fraction */
     return (a + magic) - magic;
 }
-TD_INLINE vf vf_scale(vf a, vf n)
+TD_INLINE vf vf_scale(vf a, vf n) /* n from -127 to 0; -127 gives 0 */
 {
-    vi whole = __builtin_convertvector(n, vi), half = whole >> 1, rest = whole - half;
-    return a * (vf)((half + 127) << 23) * (vf)((rest + 127) << 23);
+    return a * (vf)((__builtin_convertvector(n, vi) + 127) << 23);
 }
