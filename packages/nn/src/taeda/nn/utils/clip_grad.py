@@ -114,7 +114,9 @@ def _scale(grads: list[Tensor], max_norm: float, total: Tensor, foreach: bool | 
     with taeda.no_grad():
         factor = (float(max_norm) / (total + 1e-6)).clamp(max=1.0)
         if _in_one_call([*grads, factor], foreach):
-            taeda._flat_number_(grads, float(factor), "mul")
+            number = float(factor)
+            if number != 1.0:  # within the limit there is nothing to write
+                taeda._flat_number_(grads, number, "mul")
             return
         for grad in grads:
             grad.mul_(factor.to(grad.device))
