@@ -11,6 +11,7 @@ int td_add_generator(PyObject *module);
 PyMethodDef *td_exchange_methods(void);
 PyMethodDef *td_checksum_methods(void);
 PyMethodDef *td_shared_methods(void);
+PyMethodDef *td_files_methods(void);
 PyObject *td_basic_view(PyObject *module, PyObject *args);
 PyObject *td_load_extension(PyObject *module, PyObject *path);
 PyObject *td_call_kernel(PyObject *module, PyObject *args);
@@ -130,7 +131,7 @@ static PyMethodDef methods[] = {
 
 static int fill(PyObject *m)
 {
-    PyMethodDef *tables[] = {methods, td_state_methods(), td_engine_methods(), td_node_functions(), td_exchange_methods(), td_checksum_methods(), td_shared_methods()};
+    PyMethodDef *tables[] = {methods, td_state_methods(), td_engine_methods(), td_node_functions(), td_exchange_methods(), td_checksum_methods(), td_shared_methods(), td_files_methods()};
     td_load_loops();
     td_load_fast_rules();
     if (td_add_constants(m) < 0 || td_add_device(m) < 0 || td_add_size(m) < 0 || td_add_node_type(m) < 0 || td_add_tensor_type(m) < 0 ||

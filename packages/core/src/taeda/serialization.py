@@ -1,24 +1,55 @@
 """save and load: tensors, and plain data that holds them, in files that cannot run code.
 
-The layout of a checkpoint stands in `_io/native.py`; which other kinds of file are read, in `_io/formats.py`.
+The layout of a checkpoint stands in `_io/native`; which other kinds of file are read, in `_io/formats.py`.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import io
 import os
+from collections.abc import Callable, Iterator
 from typing import IO, Any, TypeAlias
 
-from ._io.atomic import atomic_write
-from ._io.formats import PEEK, identify
-from ._io.location import MapLocation
-from ._io.native import prepare, write_native
-from ._io.safetensors import FormatError
+import taeda
 
-__all__ = ["FormatError", "load", "save"]
+from ._io import safetypes, settings
+from ._io.atomic import atomic_write
+from ._io.formats import PEEK, Format, identify
+from ._io.native import Content, write_native
+from ._io.place import register_package
+from ._io.progress import Wish
+from ._io.progress import progress as _progress
+from ._io.safetensors import FormatError
+from ._io.settings import LoadEndianness
+from ._io.urls import is_url, opened_url, written_url
+
+__all__ = [
+    "FormatError",
+    "LoadEndianness",
+    "add_safe_globals",
+    "clear_safe_globals",
+    "get_crc32_options",
+    "get_default_load_endianness",
+    "get_default_mmap_options",
+    "get_safe_globals",
+    "get_unsafe_globals_in_checkpoint",
+    "load",
+    "register_package",
+    "safe_globals",
+    "save",
+    "set_crc32_options",
+    "set_default_load_endianness",
+    "set_default_mmap_options",
+    "skip_data",
+]
 
 FileLike: TypeAlias = "str | os.PathLike[str] | IO[bytes]"
+MapLocation: TypeAlias = "str | taeda.device | dict[str, str] | Callable[[Any, str], Any] | None"
+
+
+# ---- saving ----
 
 
 def save(
@@ -27,24 +58,38 @@ def save(
     pickle_module: Any = None,
     pickle_protocol: int = 2,
     _use_new_zipfile_serialization: bool = True,
+    *,
+    progress: Wish = False,
 ) -> None:
-    """Write `obj` to a path, or to an object with `write`.
+    """Write `obj` to a path, a URL that fsspec opens, or an object with `write`.
 
-    `obj` is a tensor, a number, a text, None, or dicts, lists, tuples and sets of those: what
-    `state_dict()` gives. Tensors that share memory share it after loading, and so do tensors that
-    are one object. A path is replaced as a whole or not at all. TypeError for other objects, with
+    `obj` is a tensor, a number, a text, None, a numpy array, or dicts, lists, tuples and sets of those:
+    what `state_dict()` gives. Tensors that share memory share it after loading, and so do objects
+    that are one object. A path is replaced as a whole or not at all. TypeError for other objects, with
     the place they were found at. There is no pickling: `pickle_protocol` has no effect.
+    `progress=True` writes a line to stderr; a function is called with (bytes done, bytes in all).
     """
     if pickle_module is not None:
-        raise TypeError("save() writes no pickles, so there is nothing for pickle_module to do")
-    content = prepare(obj)
-    if isinstance(f, (str, os.PathLike)):
-        with atomic_write(f) as file:
-            write_native(file, *content)
-    elif hasattr(f, "write"):
-        write_native(f, *content)
-    else:
+        raise TypeError(
+            "save() writes no pickles, for loading one runs code: there is nothing for pickle_module to do"
+        )
+    if not isinstance(f, (str, os.PathLike)) and not hasattr(f, "write"):
         raise AttributeError(_neither(f, "write"))
+    content = Content(obj)
+    with _target(f, content.size) as file:
+        write_native(file, content, _progress(progress, f"saving {_name(f)}", content.data_bytes))
+
+
+def _target(f: Any, size: int) -> contextlib.AbstractContextManager[Any]:
+    if is_url(f):
+        return written_url(f)
+    if isinstance(f, (str, os.PathLike)):
+        return atomic_write(f, size)
+    return contextlib.nullcontext(f)
+
+
+def _name(f: Any) -> str:
+    return str(f) if isinstance(f, (str, os.PathLike)) else "a file"
 
 
 def _neither(f: Any, method: str) -> str:
@@ -52,6 +97,9 @@ def _neither(f: Any, method: str) -> str:
         f"expected 'f' to be string, path, or a file-like object with a '{method}' attribute, got "
         f"{type(f).__name__}"
     )
+
+
+# ---- loading ----
 
 
 def load(
@@ -63,39 +111,61 @@ def load(
     mmap: bool | None = None,
     **options: Any,
 ) -> Any:
-    """Read what `save` wrote, from a path or an object with `read`; or any safetensors file.
+    """Read what `save` wrote, or another kind of checkpoint, from a path, a URL or an object with `read`.
 
-        A file is checked before anything is made of it: FormatError (a RuntimeError) says what is
-        wrong with it, EOFError that it is empty. Checksums are compared, except with `mmap=True`,
-        which maps the file privately and reads what is used. `map_location` names the device to load
-        to ("meta" reads no data). Loading never runs code, whatever `weights_only` says.
+    A file is checked before anything is made of it: FormatError (a RuntimeError) says what is
+    wrong with it and what to do, EOFError that it is empty. Checksums are compared; with `mmap=True`,
+    which maps the file and reads what is used when it is used, only with `verify=True`.
+    `map_location` is a device, a dict of places, or a function of (storage, place) that gives a storage
+    or None; "meta" reads no numbers. `progress` is as for `save`.
+    Loading never runs code, whatever `weights_only` says; `pickle_module` is refused for that reason.
 
-        >>> import errno
-    import io
-        >>> file = io.BytesIO()
-        >>> save({"weight": taeda.ones(2), "epoch": 3}, file)
-        >>> _ = file.seek(0)
-        >>> load(file)
-        {'weight': tensor([1., 1.]), 'epoch': 3}
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> save({"weight": taeda.ones(2), "epoch": 3}, file)
+    >>> _ = file.seek(0)
+    >>> load(file)
+    {'weight': tensor([1., 1.]), 'epoch': 3}
     """
-    if pickle_module is not None or options:
-        given = ["pickle_module"] * (pickle_module is not None) + sorted(options)
-        raise RuntimeError(f"load() reads no pickles, so it takes no {', '.join(given)}")
+    _refuse_pickling(pickle_module, options)
+    mapped = settings.load.mmap if mmap is None else bool(mmap)
+    if is_url(f):
+        if mmap:
+            raise ValueError("a URL cannot be mapped: download the file, or load it without mmap")
+        with opened_url(f) as file:  # type: ignore[arg-type] - `is_url` has seen a text
+            return _kind(file).read(file, map_location, False, **options)
     if isinstance(f, (str, os.PathLike)):
-        if os.path.isdir(f):
-            raise IsADirectoryError(errno.EISDIR, "this is a folder; load the files in it", f)
-        with open(f, "rb", buffering=0) as file:
-            kind = identify(file.read(PEEK))
-        return kind.read(f, map_location, bool(mmap))
+        return _kind_of_path(f).read(f, map_location, mapped, **options)
     if mmap:
         raise ValueError("f must be a file name in order to use the mmap argument")
     if not hasattr(f, "read"):
         raise AttributeError(_neither(f, "read"))
     file = _seekable(f)
+    return _kind(file).read(file, map_location, False, **options)
+
+
+def _refuse_pickling(pickle_module: Any, options: dict[str, Any]) -> None:
+    strange = sorted(options.keys() - {"verify", "progress"})
+    given = ["pickle_module"] * (pickle_module is not None) + strange
+    if given:
+        raise RuntimeError(
+            f"load() takes no {', '.join(given)}: it reads files as data and never unpickles, because that "
+            "runs code which the file names"
+        )
+
+
+def _kind_of_path(path: str | os.PathLike[str]) -> Format:
+    if os.path.isdir(path):
+        raise IsADirectoryError(errno.EISDIR, "this is a folder; load the files in it", path)
+    with open(path, "rb", buffering=0) as file:
+        return identify(file.read(PEEK))
+
+
+def _kind(file: Any) -> Format:
     here = file.tell()
     first = file.read(PEEK)
     file.seek(here)
-    return identify(first).read(file, map_location, False)
+    return identify(first)
 
 
 def _seekable(file: Any) -> Any:
@@ -105,3 +175,122 @@ def _seekable(file: Any) -> Any:
     except (AttributeError, OSError):  # also io.UnsupportedOperation
         return io.BytesIO(file.read())
     return file
+
+
+# ---- classes that files may hold instances of ----
+
+
+def add_safe_globals(safe_globals: list[Any]) -> None:
+    """Allow files to hold instances of these classes: enums, named tuples, data classes, Tensor subclasses.
+
+    Each is a class, or (class, the full name that files give it). `save` writes their fields as data, `load`
+    puts the fields back without calling any method of the class. Functions may be listed, and are never called.
+    """
+    safetypes.add(safe_globals)
+
+
+def clear_safe_globals() -> None:
+    """Allow no classes any more."""
+    safetypes.clear()
+
+
+def get_safe_globals() -> list[Any]:
+    """The classes that were allowed."""
+    return safetypes.listed()
+
+
+class safe_globals:
+    """Allow some classes inside a `with` block, as `add_safe_globals` does."""
+
+    def __init__(self, safe_globals: list[Any]) -> None:
+        self.given = safe_globals
+
+    def __enter__(self) -> None:
+        self.before = safetypes.listed()
+        safetypes.add(self.given)
+
+    def __exit__(self, *_: object) -> None:
+        safetypes.clear()
+        safetypes.add(self.before)
+
+
+def get_unsafe_globals_in_checkpoint(f: FileLike) -> list[str]:
+    """The full names in a file that `load` would refuse because nobody allowed them.
+
+    The file is looked through as data; nothing in it is imported or called.
+    """
+    if isinstance(f, (str, os.PathLike)):
+        return _kind_of_path(f).unsafe_names(f)
+    file = _seekable(f)
+    return _kind(file).unsafe_names(file)
+
+
+# ---- options for all saves and loads ----
+
+
+def get_crc32_options() -> bool:
+    """Whether `save` writes checksums."""
+    return settings.save.compute_crc32
+
+
+def set_crc32_options(compute_crc32: bool) -> None:
+    """Say whether `save` writes checksums. Without them damage to a file's numbers is not found."""
+    settings.save.compute_crc32 = bool(compute_crc32)
+
+
+def get_default_load_endianness() -> LoadEndianness | None:
+    """The order of bytes that is assumed for a file of torch's that does not tell its own."""
+    return settings.load.endianness
+
+
+def set_default_load_endianness(endianness: LoadEndianness | None) -> None:
+    """Say which order of bytes to assume for a file of torch's that does not tell its own."""
+    if endianness is not None and not isinstance(endianness, LoadEndianness):
+        raise TypeError(
+            f"Invalid argument type in function set_default_load_endianness: {endianness!r}"
+        )
+    settings.load.endianness = endianness
+
+
+def get_default_mmap_options() -> int:
+    """How `load(mmap=True)` maps: mmap.MAP_PRIVATE or mmap.MAP_SHARED."""
+    return settings.load.mmap_flags
+
+
+class set_default_mmap_options:
+    """Map files so from now on, or inside a `with` block.
+
+    MAP_PRIVATE: writing to a loaded tensor changes no file. MAP_SHARED: it changes the file, behind the back of
+    its checksums, and wants a file that may be written.
+    """
+
+    def __init__(self, flags: int) -> None:
+        import mmap
+
+        if flags not in (mmap.MAP_PRIVATE, mmap.MAP_SHARED):
+            raise ValueError(
+                f"Invalid argument in function set_default_mmap_options, expected mmap.MAP_PRIVATE or "
+                f"mmap.MAP_SHARED, but got {flags}"
+            )
+        self.before = settings.load.mmap_flags
+        settings.load.mmap_flags = flags
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        settings.load.mmap_flags = self.before
+
+
+@contextlib.contextmanager
+def skip_data(materialize_fake_tensors: bool = False) -> Iterator[None]:
+    """Leave numbers out: `save` keeps their places free in the file, `load` gives tensors of zeros.
+
+    A file with places that were kept free has no checksums for them. There are no fake tensors here, so
+    `materialize_fake_tensors` has no effect.
+    """
+    token = settings.skips_data.set(True)
+    try:
+        yield
+    finally:
+        settings.skips_data.reset(token)

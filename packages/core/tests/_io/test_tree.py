@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
-from collections import Counter, OrderedDict, defaultdict, namedtuple
+import pathlib
+import types
+from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 
+import numpy as np
 import pytest
 
 import taeda
@@ -13,7 +17,7 @@ from taeda._io.safetensors import FormatError
 from taeda._io.tree import decode, encode
 
 
-def refuse(tensor, path):
+def refuse(tensor, path, marks):
     raise AssertionError(f"no tensor expected at {path}")
 
 
@@ -43,6 +47,22 @@ VALUES = [
     taeda.Size([1, 2]),
     taeda.float16,
     taeda.device("cpu"),
+    taeda.strided,
+    taeda.channels_last,
+    range(1, 10, 3),
+    deque([1, 2], maxlen=5),
+    defaultdict(list, a=[1]),
+    defaultdict(None, a=1),
+    pathlib.Path("a/b"),
+    types.SimpleNamespace(a=1, b=[2]),
+    argparse.Namespace(lr=0.1, layers=(1, 2)),
+    np.float32(1.5),
+    np.float64(0.1),
+    np.int16(-3),
+    np.bool_(True),
+    np.str_("é"),
+    np.complex128(1 - 2j),
+    np.datetime64("2020-02-02"),
 ]
 
 
@@ -60,6 +80,22 @@ def test_numbers_that_json_has_not():
     assert repr(round_trip(complex(math.inf, math.nan))) == "(inf+nanj)"
 
 
+def test_what_is_one_object_is_one_again():
+    shared, pair = [1], (0.9, 0.999)
+    made = round_trip({"a": shared, "b": [shared, {"c": pair}], "d": pair})
+    assert made == {"a": [1], "b": [[1], {"c": pair}], "d": pair}
+    assert made["a"] is made["b"][0]
+    assert made["d"] is made["b"][1]["c"]
+
+
+def test_what_repeats_is_written_once():
+    value = [1]
+    for _ in range(60):  # 2**60 lists, if it were not
+        value = [value, value]
+    made = round_trip(value)
+    assert made[0] is made[1]
+
+
 def test_versions_of_a_module_state_travel_along():
     state = OrderedDict(weight=1)
     state._metadata = OrderedDict({"": {"version": 1}})
@@ -69,9 +105,9 @@ def test_versions_of_a_module_state_travel_along():
 def test_tensors_are_handed_over_with_their_path():
     seen = []
 
-    def keep(tensor, path):
+    def keep(tensor, path, marks):
         seen.append(path)
-        return len(seen) - 1
+        return len(seen) - 1, True
 
     tensors = [taeda.ones(1), taeda.zeros(1)]
     node = encode({"a": [tensors[0]], 3: {"b": tensors[1]}}, keep)
@@ -99,7 +135,8 @@ REFUSED = [
     (object(), TypeError, "builtins.object"),
     ({"a": [1, print]}, TypeError, "'a.1'"),
     (Pair(1, 2), TypeError, "Pair"),
-    (defaultdict(int), TypeError, "defaultdict"),
+    (defaultdict(lambda: 3), TypeError, "default_factory"),
+    (np.array([print]), TypeError, "Python objects"),
     (inside_itself(), ValueError, "contains itself"),
     (deep(), ValueError, "too deeply"),
 ]
@@ -141,6 +178,24 @@ BAD = [
     {"Size": ["a"]},
     {"tuple": [], "list": []},
     {"tuple": [], "_metadata": 1},
+    {"tuple": [], "attributes": []},
+    {"again": 0},
+    [[], {"again": 1}],
+    {"dtype": "nn"},
+    {"layout": "float32"},
+    {"object": ["os.system", ["true"]]},
+    {"object": ["builtins.eval", {}]},
+    {"defaultdict": ["eval", []]},
+    {"deque": [-1, []]},
+    {"namespace": [[1, 2]]},
+    {"numpy": ["|O", "AAAAAAAAAAA="]},
+    {"numpy": ["<f4", "AAA="]},
+    {"numpy": [[["a", "|O"]], ""]},
+    {"ndarray": [1, None, []]},
+    {"Generator": ["cpu", 1]},
+    {"storage": 3},
+    {"range": [0, 1, 0]},
+    {"Path": 3},
     {},
 ]
 

@@ -2,14 +2,15 @@
 
     sibling temporary file (locked) → content → fsync → rename over the target → fsync of the folder
 
-A process that dies leaves at most its temporary file; the next write to the same target removes it.
+A process that dies leaves at most its temporary file; the next write into the folder removes it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
-import glob
+import io
 import os
 import secrets
 import stat
@@ -18,51 +19,148 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-__all__ = ["atomic_write"]
+from . import disk
+from .explain import check_space, explained, unconfirmed
 
-_LARGE = 8 << 20
+__all__ = ["AtomicFile", "atomic_write"]
+
+_LARGE = 8 << 20  # bytes: from here on the device begins before the end
+_PATTERN = ".taeda-*.partial"
 
 
 @contextlib.contextmanager
-def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+def atomic_write(path: str | os.PathLike[str], size: int = 0) -> Iterator[IO[bytes]]:
     """Open a binary file that becomes `path` when the `with` block ends without an exception.
 
-    After an exception `path` is what it was. The file keeps the permissions of the one it
-    replaces; a symbolic link stays, and its target is replaced. What is no regular file (a pipe, a
-    device) is written directly.
+    After an exception `path` is what it was, and no other file is left. The file keeps the
+    permissions of the one it replaces, and the owner as far as the process may give it; a symbolic
+    link stays, and its target is replaced. What is no regular file (a pipe, a device) is written
+    directly. `size` is how many bytes will be written, if that is known: a disk that has not as
+    many is refused at once. The OSError of a failure says what is missing.
+
+    For text: `with atomic_write(p) as f, io.TextIOWrapper(f, "utf-8") as text: ...`
     """
     target = Path(os.path.realpath(path))
-    mode = _mode_of(target)
-    if mode is not None and not stat.S_ISREG(mode):
+    old = _status_of(target)
+    if old is not None and not stat.S_ISREG(old.st_mode):
         with open(target, "wb", buffering=0) as special:
             yield special
         return
-    _remove_leftovers(target)
-    temporary, file = _open_temporary(target)
+    _check_writable(target, old)
+    check_space(target, size)
+    _remove_leftovers(target.parent)
+    with _temporary(target, size) as (name, file):
+        yield file
+        with explained(target, size):
+            if old is not None:
+                disk.current().copy_rights(file.descriptor, old)
+            disk.current().sync(file.descriptor)
+            _replace(name, target)
+    with unconfirmed(target):
+        disk.current().sync_folder(str(target.parent))
+
+
+class AtomicFile(io.RawIOBase):
+    """A binary file whose `write` takes all it is given."""
+
+    def __init__(self, descriptor: int, target: Path, size: int) -> None:
+        self.descriptor, self.target, self.size = descriptor, target, size
+        self._begun = 0  # bytes that the device was asked to write already
+
+    def writable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        """Write all bytes of a contiguous buffer; their number."""
+        view = memoryview(data)
+        count = view.nbytes
+        view = view.cast("B") if count else memoryview(b"")
+        with explained(self.target, self.size):
+            while view.nbytes:
+                view = view[self._some(view) :]
+        self._flush_early()
+        return count
+
+    def _some(self, view: memoryview) -> int:
+        try:
+            done = disk.current().write(self.descriptor, view)
+        except InterruptedError:
+            return 0
+        if done == 0:
+            raise OSError(errno.EIO, "the system takes no more bytes and does not say why")
+        return done
+
+    def _flush_early(self) -> None:
+        here = self.tell()
+        if here - self._begun >= _LARGE:
+            disk.current().flush_early(self.descriptor, self._begun, here - self._begun)
+            self._begun = here
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        return os.lseek(self.descriptor, offset, whence)
+
+    def tell(self) -> int:
+        return os.lseek(self.descriptor, 0, os.SEEK_CUR)
+
+    def truncate(self, size: int | None = None) -> int:
+        size = self.tell() if size is None else size
+        os.ftruncate(self.descriptor, size)
+        return size
+
+    def close(self) -> None:
+        if not self.closed:
+            super().close()
+            os.close(self.descriptor)
+
+
+def _status_of(target: Path) -> os.stat_result | None:
+    try:
+        return target.stat()
+    except FileNotFoundError:
+        return None
+
+
+def _check_writable(target: Path, old: os.stat_result | None) -> None:
+    """A file that its owner made read-only is not replaced, though its folder would allow it."""
+    if old is not None and not old.st_mode & 0o222:
+        mode = stat.filemode(old.st_mode)
+        advice = "make it writable (chmod u+w), or choose another name"
+        raise PermissionError(
+            errno.EACCES, f"the file is read-only ({mode}): {advice}", str(target)
+        )
+
+
+@contextlib.contextmanager
+def _temporary(target: Path, size: int) -> Iterator[tuple[str, AtomicFile]]:
+    """A new file beside the target, which is removed unless the block gave it another name."""
+    while True:
+        name = str(target.with_name(f".taeda-{secrets.token_hex(8)}.partial"))
+        with explained(target, size):
+            file = AtomicFile(disk.current().create(name), target, size)
+        if os.fstat(file.descriptor).st_nlink:
+            break
+        file.close()  # taken for a leftover before it was locked
     try:
         with file:
-            yield file
-            file.flush()
-            if mode is not None:
-                os.fchmod(file.fileno(), stat.S_IMODE(mode))
-            os.fsync(file.fileno())
-            _replace(temporary, target)
+            yield name, file
     except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            temporary.unlink()
+        with contextlib.suppress(OSError):  # the first error is the one to tell
+            disk.current().remove(name)
         raise
-    _sync_folder(target.parent)
 
 
-def _replace(temporary: Path, target: Path) -> None:
+def _replace(temporary: str, target: Path) -> None:
     """Rename; a large old file is freed beside the program, for that takes as long as writing one."""
     try:
-        old = os.open(target, os.O_RDONLY)
+        old = os.open(target, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:  # none there, or none to be read: nothing to hold
-        os.replace(temporary, target)
+        disk.current().rename(temporary, str(target))
         return
     try:
-        os.replace(temporary, target)
+        disk.current().rename(temporary, str(target))
     finally:
         if os.fstat(old).st_size < _LARGE:
             os.close(old)
@@ -70,45 +168,9 @@ def _replace(temporary: Path, target: Path) -> None:
             threading.Thread(target=os.close, args=(old,)).start()
 
 
-def _mode_of(target: Path) -> int | None:
-    try:
-        return target.stat().st_mode
-    except FileNotFoundError:
-        return None
-
-
-def _pattern(target: Path) -> str:
-    return f".{glob.escape(target.name)}.*.partial"
-
-
-def _open_temporary(target: Path) -> tuple[Path, IO[Any]]:
-    """A new file beside the target, locked as long as it is open: a lock says that it is in use."""
-    while True:
-        temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.partial")
-        try:
-            file = open(temporary, "xb", buffering=0)  # noqa: SIM115 - the caller closes it
-        except FileNotFoundError as error:
-            raise FileNotFoundError(
-                error.errno, "the folder to write into does not exist", str(target.parent)
-            ) from None
-        fcntl.flock(file, fcntl.LOCK_EX)
-        if os.fstat(file.fileno()).st_nlink:
-            return temporary, file
-        file.close()  # taken for a leftover before it was locked
-
-
-def _remove_leftovers(target: Path) -> None:
+def _remove_leftovers(folder: Path) -> None:
     """Remove temporary files of processes that died: nobody holds their lock."""
-    for leftover in target.parent.glob(_pattern(target)):
+    for leftover in folder.glob(_PATTERN):
         with contextlib.suppress(OSError), open(leftover, "rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             leftover.unlink()
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the rename itself survive a power failure."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -28,14 +28,24 @@ class Format:
     recognises: Callable[[bytes], bool]
     reader: str
     options: frozenset[str] = frozenset()  # what the reader takes beyond map_location and mmap
+    namer: str = (
+        ""  # `module:function` that lists the names of code in a file; "" where there can be none
+    )
 
     def read(self, f: Any, map_location: Any, mmap: bool, **options: Any) -> Any:
         """The object in the file. TypeError for an option that has no meaning for this kind."""
         if strange := options.keys() - self.options:
             raise TypeError(f"{', '.join(sorted(strange))} has no meaning for {self.name}")
-        module, _, function = self.reader.partition(":")
-        read = getattr(importlib.import_module(f"taeda._io.{module}"), function)
-        return read(f, map_location, mmap, **options)
+        return _function(self.reader)(f, map_location, mmap, **options)
+
+    def unsafe_names(self, f: Any) -> list[str]:
+        """The names of classes and functions in the file that are not allowed."""
+        return _function(self.namer)(f) if self.namer else []
+
+
+def _function(name: str) -> Callable[..., Any]:
+    module, _, function = name.partition(":")
+    return getattr(importlib.import_module(f"taeda._io.{module}"), function)
 
 
 def _is_native(first: bytes) -> bool:
@@ -60,7 +70,9 @@ def _is_torch_tar(first: bytes) -> bool:
 
 
 FORMATS = [
-    Format("a safetensors file", _is_native, "native:read_native"),
+    Format(
+        "a safetensors file", _is_native, "native:read_native", frozenset({"verify", "progress"})
+    ),
     Format("a zip that torch or numpy wrote", _begins(b"PK\x03\x04"), "archive:read_zip"),
     Format("a file of torch before 1.6", _is_pickle, "pt.read:read_legacy"),
     Format("a tar of torch before 0.2", _is_torch_tar, "pt.read:read_old_tar"),

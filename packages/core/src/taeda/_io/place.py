@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bisect
+from collections.abc import Callable
 from typing import Any
 
 import taeda
@@ -10,7 +12,29 @@ from taeda.storage import UntypedStorage
 
 from .safetensors import FormatError
 
-__all__ = ["Place"]
+__all__ = ["Place", "register_package", "tag_of"]
+
+Tagger = Callable[[Any], "str | None"]
+Deserializer = Callable[[Any, str], Any]
+
+_registered: list[tuple[int, Tagger, Deserializer]] = []
+
+
+def register_package(priority: int, tagger: Tagger, deserializer: Deserializer) -> None:
+    """Ask these functions where storages are and where they should go, those of lower `priority` first.
+
+    `tagger(storage)` names the place of a storage that is saved, or gives None. `deserializer(storage, place)`
+    gives the storage to use at that place, or None. The cpu answers after all of them.
+    """
+    bisect.insort(_registered, (priority, tagger, deserializer), key=lambda entry: entry[0])
+
+
+def tag_of(tensor: Tensor) -> str:
+    """The name of the place where a tensor's storage is."""
+    for _, tagger, _ in _registered:
+        if (tag := tagger(UntypedStorage._of(tensor))) is not None:
+            return tag
+    return tensor.device.type
 
 
 class Place:
@@ -27,21 +51,28 @@ class Place:
         """
         found = self.known.get(location)
         if found is None:
-            found = self.known[location] = self._device(location).type == "meta"
+            found = self.known[location] = self._is_meta(location)
         return found
 
-    def _device(self, location: str) -> taeda.device:
-        wanted: Any = self.map_location
-        if isinstance(wanted, dict):
-            wanted = wanted.get(location, location)
-        elif wanted is None or callable(wanted):
-            wanted = location
-        if callable(self.map_location) and wanted != "meta":
-            wanted = "cpu"  # read here first; the function may put it elsewhere
+    def _is_meta(self, location: str) -> bool:
+        wanted = self._wanted(location)
+        if _registered or callable(self.map_location):  # a function may still send it elsewhere
+            return wanted == "meta"
+        return self._device(wanted, location).type == "meta"
+
+    def _wanted(self, location: str) -> str:
+        """The name of the place that `map_location` sends this one to."""
+        if isinstance(self.map_location, dict):
+            return str(self.map_location.get(location, location))
+        if self.map_location is None or callable(self.map_location):
+            return location
+        return str(self.map_location)
+
+    def _device(self, wanted: str, location: str) -> taeda.device:
         try:
             return taeda.empty(0, device=wanted).device
         except RuntimeError as error:
-            if wanted is not location:
+            if wanted != location:
                 raise
             raise RuntimeError(
                 f"the file has tensors from the device {location!r:.50}, which is not here ({error}): "
@@ -49,23 +80,26 @@ class Place:
             ) from None
 
     def moved(self, bytes: Tensor, location: str) -> Tensor:
-        """The storage that a callable map_location gives for this one; it may give None."""
-        if not callable(self.map_location):
-            return bytes
-        given = self.map_location(UntypedStorage._of(bytes), location)
-        if given is None:
-            if not self._plain(location):
-                raise RuntimeError(
-                    f"map_location gave None for a storage from {location!r:.50}, and that device is "
-                    "not here: return the storage to keep it on the cpu"
-                )
-            return bytes
-        given = given.untyped() if hasattr(given, "untyped") else given
-        if not isinstance(given, UntypedStorage) or given.nbytes() != bytes.numel():
-            raise FormatError(
-                f"map_location must give a storage of the same size or None, got {type(given).__name__}"
-            )
-        return given._bytes
+        """The bytes where a callable map_location or a registered package puts them, else on the cpu."""
+        if callable(self.map_location):
+            given = self.map_location(UntypedStorage._of(bytes), location)
+            if given is not None:
+                return _bytes_of(given, bytes)
+        wanted = self._wanted(location)
+        for _, _, deserializer in _registered:
+            given = deserializer(UntypedStorage._of(bytes), wanted)
+            if given is not None:
+                return _bytes_of(given, bytes)
+        if wanted != "cpu":
+            self._device(wanted, location)
+        return bytes
 
-    def _plain(self, location: str) -> bool:
-        return location in ("cpu", "meta")
+
+def _bytes_of(given: Any, bytes: Tensor) -> Tensor:
+    """The storage that a function of the user's gave, as bytes."""
+    given = given.untyped() if hasattr(given, "untyped") else given
+    if not isinstance(given, UntypedStorage) or given.nbytes() != bytes.numel():
+        raise FormatError(
+            f"map_location must give a storage of the same size or None, got {type(given).__name__}"
+        )
+    return given._bytes

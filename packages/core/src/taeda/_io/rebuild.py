@@ -8,11 +8,12 @@ import taeda
 from taeda import Tensor
 from taeda._native import core as _core
 
+from . import safetypes
 from .safetensors import Entry, FormatError, Header, is_count
 from .storages import CODES
 from .tree import dtype_named
 
-__all__ = ["tensor_of_entry", "tensor_of_row"]
+__all__ = ["entries_of_data", "tensor_of_entry", "tensor_of_row"]
 
 _NAMES = {code: name for name, code in CODES.items()}
 
@@ -32,20 +33,26 @@ def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(reversed(strides[: len(shape)]))
 
 
-def tensor_of_row(
-    row: Any, header: Header, bases: dict[str, Tensor | None], to_meta: bool
-) -> Tensor:
+def tensor_of_row(row: Any, header: Header, bases: dict[str, Tensor | None]) -> Tensor:
+    """The tensor that a row of the metadata describes, on the bytes of its entry; on meta without them."""
     name, dtype, shape, strides, offset, marks = _checked_row(row)
-    if name is None or to_meta:
-        if name is None and "meta" not in marks:
-            raise FormatError("a tensor names no entry")
-        made = taeda.empty_strided(shape, strides, dtype=dtype, device="meta")
-    elif name not in header.entries:
-        raise FormatError(f"a tensor names an entry that is not there: {name!r}")
-    else:
+    if name is None and "meta" not in marks:
+        raise FormatError("a tensor names no entry")
+    if name is not None and name not in header.entries:
+        raise FormatError(f"a tensor names an entry that is not there: {name!r:.100}")
+    base = None if name is None else bases[name]
+    if name is not None:
         _check_inside(header.entries[name], name, dtype, shape, strides, offset)
-        made = _core.on_storage(bases[name], dtype, shape, strides, offset)
+    if base is None:
+        made = taeda.empty_strided(shape, strides, dtype=dtype, device="meta")
+    else:
+        made = _core.on_storage(base, dtype, shape, strides, offset)
     return _with_marks(made, marks)
+
+
+def entries_of_data(rows: list[Any]) -> set[Any]:
+    """The entries whose numbers are wanted wherever tensors go."""
+    return {row[0] for row in map(_checked_row, rows) if "data" in row[5]}
 
 
 def _checked_row(row: Any) -> tuple[Any, Any, tuple[int, ...], tuple[int, ...], int, list[str]]:
@@ -89,10 +96,35 @@ def _check_inside(
 
 
 def _with_marks(made: Tensor, marks: list[str]) -> Tensor:
-    if "conj" in marks and made.is_complex():
-        made = made.conj()
+    if not marks:
+        return made
+    flags = {mark for mark in marks if not mark.startswith("class ")}
+    if unknown := flags - _MARKS:
+        raise FormatError(
+            f"the file says {', '.join(sorted(unknown))} of a tensor, which this version does not "
+            "know: a newer one wrote it"
+        )
+    if "conj" in flags and not made.is_complex():
+        raise FormatError(f"a tensor of {made.dtype} is called a conjugate")
+    made = made.conj() if "conj" in flags else made
+    made = taeda._neg_view(made) if "neg" in flags else made
     differentiable = made.is_floating_point() or made.is_complex()
-    requires_grad = "requires_grad" in marks and differentiable
-    if "Parameter" in marks:
+    requires_grad = "requires_grad" in flags and differentiable
+    if "Parameter" in flags:
         return taeda.nn.Parameter(made, requires_grad)  # upward: a file with parameters
+    for mark in marks:
+        made = _of_class(made, mark.removeprefix("class ")) if mark not in flags else made
     return made.requires_grad_() if requires_grad else made
+
+
+_MARKS = {"Parameter", "requires_grad", "conj", "neg", "meta", "data"}
+
+
+def _of_class(made: Tensor, name: str) -> Tensor:
+    kind = safetypes.type_named(name)
+    if not isinstance(kind, type) or not issubclass(kind, Tensor):
+        raise FormatError(
+            f"the file holds a tensor of class {name}; import the class and allow it with "
+            "taeda.serialization.add_safe_globals([the class])"
+        )
+    return Tensor.as_subclass(made, kind)

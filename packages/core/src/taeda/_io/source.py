@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import mmap as _mmap
 import os
+from collections.abc import Callable
 from typing import Any
 
 import taeda
@@ -18,7 +19,7 @@ from .safetensors import FormatError
 __all__ = ["FileSource", "MappedSource", "Source"]
 
 _CHUNK = 1 << 20  # small enough to be in a cache still when its checksum is taken
-_MAPPED_ALIGNMENT = 16  # what kernels want of any dtype
+Crc = Callable[[memoryview, int], int]
 
 
 class FileSource:
@@ -28,6 +29,7 @@ class FileSource:
 
     def __init__(self, file: Any, start: int, size: int) -> None:
         self.file, self.start, self.size = file, start, size
+        self.name = str(getattr(file, "name", "a file"))
 
     def read(self, begin: int, count: int) -> bytes:
         """`count` bytes from `begin`. FormatError if the file has not that many."""
@@ -42,14 +44,16 @@ class FileSource:
             missing -= len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
-    def tensor(self, begin: int, count: int) -> tuple[Tensor, int]:
-        """Those bytes as a uint8 tensor with a storage of its own, and their CRC-32."""
+    def tensor(
+        self, begin: int, count: int, crc: Crc | None = _core.crc32, align: int = 16
+    ) -> tuple[Tensor, int]:
+        """Those bytes as a uint8 tensor with a storage of its own, and their CRC-32 (or another sum)."""
         _check(self, begin, count)
         made = taeda.empty(count, dtype=taeda.uint8)
-        return made, self.fill(begin, made)
+        return made, self.fill(begin, made, crc)
 
-    def fill(self, begin: int, target: Tensor) -> int:
-        """Put the bytes from `begin` into a contiguous uint8 tensor. Returns their CRC-32."""
+    def fill(self, begin: int, target: Tensor, crc: Crc | None = _core.crc32) -> int:
+        """Put the bytes from `begin` into a contiguous uint8 tensor. Returns their CRC-32 (or another sum)."""
         _check(self, begin, target.numel())
         here = target.storage_offset()
         rest = memoryview(_core.storage_bytes(target))[here : here + target.numel()]
@@ -57,7 +61,7 @@ class FileSource:
         sum = 0
         while rest.nbytes:
             done = self._read_into(rest[:_CHUNK])
-            sum = _core.crc32(rest[:done], sum)
+            sum = crc(rest[:done], sum) if crc else 0
             rest = rest[done:]
         return sum
 
@@ -79,7 +83,7 @@ class MappedSource:
     mapped = True
 
     def __init__(self, file: Any) -> None:
-        self.size = os.fstat(file.fileno()).st_size
+        self.size, self.name = os.fstat(file.fileno()).st_size, str(file.name)
         self.whole = memoryview(_mmap.mmap(file.fileno(), 0, access=_mmap.ACCESS_COPY))
 
     def read(self, begin: int, count: int) -> bytes:
@@ -87,13 +91,19 @@ class MappedSource:
         _check(self, begin, count)
         return bytes(self.whole[begin : begin + count])
 
-    def tensor(self, begin: int, count: int) -> tuple[Tensor, None]:
-        """Those bytes as a uint8 tensor on the map (a copy if they lie crookedly); no checksum is taken."""
+    def tensor(
+        self, begin: int, count: int, crc: Crc | None = None, align: int = 16
+    ) -> tuple[Tensor, int | None]:
+        """Those bytes as a uint8 tensor on the map (a copy if they do not begin at a multiple of `align`).
+
+        No checksum is taken unless a way to compute it is given.
+        """
         _check(self, begin, count)
         if not count:
-            return taeda.empty(0, dtype=taeda.uint8), None
-        made = _core.from_buffer(self.whole[begin : begin + count], taeda.uint8)
-        return made if begin % _MAPPED_ALIGNMENT == 0 else made.clone(), None
+            return taeda.empty(0, dtype=taeda.uint8), crc and 0
+        part = self.whole[begin : begin + count]
+        made = _core.from_buffer(part, taeda.uint8)
+        return made if begin % align == 0 else made.clone(), crc and crc(part, 0)
 
 
 Source = FileSource | MappedSource

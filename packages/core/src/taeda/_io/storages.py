@@ -1,15 +1,24 @@
-"""What has to be saved for some tensors: storages, and how each tensor lies in one."""
+"""What has to be saved for some tensors: pieces of storages, and how each tensor lies in one.
+
+Only what the tensors show is written. Tensors whose bytes touch or overlap lie in one piece, so they share
+memory again when they are loaded; bytes between them that none shows are written as zeros.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import taeda
 from taeda import Tensor
 from taeda._native import core as _core
 
-__all__ = ["CODES", "Collector", "Storage"]
+from .geometry import extent, is_dense, reached
+from .safetypes import name_of
+
+__all__ = ["CODES", "Collector", "Piece", "dtype_name"]
 
 #: the format's name of each dtype
 CODES = {
@@ -30,121 +39,203 @@ CODES = {
     "float8_e5m2": "F8_E5M2",
 }
 _PAIRS = {"complex32": "F16", "complex64": "F32", "complex128": "F64"}  # real and imaginary part
+_SPARSE = 4  # a view that shows less than one byte in so many is written without what lies between
 
 
-def _dtype_name(dtype: Any) -> str:
+def dtype_name(dtype: Any) -> str:
+    """ "float32" for taeda.float32."""
     return str(dtype).rpartition(".")[2]
 
 
 @dataclass
-class Storage:
-    """A storage, and the bytes of it that the saved tensors reach."""
+class Row:
+    """A tensor that is saved, as one of plain numbers in a storage, and what it is besides."""
 
-    owner: Tensor  # the first tensor saved on it
+    tensor: Tensor
+    path: str
+    marks: list[str]
+    begin: int = 0  # bytes in its storage that it reaches
+    end: int = 0
+    piece: Piece | None = None
+
+    def described(self) -> list[Any]:
+        """[piece, dtype, shape, strides, offset, marks]."""
+        tensor, piece, offset = self.tensor, self.piece, 0
+        if piece is not None and self.end > self.begin:
+            offset = (self.begin - piece.begin) // tensor.element_size()
+        geometry = [list(tensor.shape), list(tensor.stride()), offset]
+        return [piece.name if piece else None, dtype_name(tensor.dtype), *geometry, self.marks]
+
+
+@dataclass
+class Piece:
+    """Bytes that become an entry of the file: a part of a storage that some tensors reach."""
+
     name: str
+    rows: list[Row]
     begin: int
     end: int
-    dtypes: set[str] = field(default_factory=set)
+    holes: bool = False
+
+    @property
+    def nbytes(self) -> int:
+        return self.end - self.begin
 
     @property
     def align(self) -> int:
-        return max(getattr(taeda, name).itemsize for name in self.dtypes)
+        return max(row.tensor.element_size() for row in self.rows)
 
     def data(self) -> memoryview:
-        return memoryview(_core.storage_bytes(self.owner))[self.begin : self.end]
+        """The bytes, with zeros for those that no tensor shows."""
+        whole = _core.storage_bytes(self.rows[0].tensor)
+        if not self.holes:
+            return memoryview(whole)[self.begin : self.end]
+        shown = taeda.zeros(self.nbytes, dtype=taeda.bool)
+        for row in self.rows:
+            _mark(shown, row, self.begin)
+        return memoryview(whole[self.begin : self.end] * shown)
 
     def shape(self) -> tuple[str, tuple[int, ...]]:
-        """The format's dtype and shape: the owner's if it is what the entry holds, else flat."""
-        size, dtype = self.end - self.begin, _dtype_name(self.owner.dtype)
-        if len(self.dtypes) > 1 or dtype not in CODES | _PAIRS:
-            return "U8", (size,)
-        item = self.owner.element_size()
-        whole = self.owner.is_contiguous() and self.owner.numel() * item == size
-        shape = tuple(self.owner.shape) if whole else (size // item,)
+        """The format's dtype and shape: those of the first tensor if it is the piece, else flat."""
+        first, dtype = self.rows[0].tensor, dtype_name(self.rows[0].tensor.dtype)
+        if dtype not in CODES | _PAIRS or any(r.tensor.dtype != first.dtype for r in self.rows[1:]):
+            return "U8", (self.nbytes,)
+        item = first.element_size()
+        whole = first.is_contiguous() and first.numel() * item == self.nbytes
+        shape = tuple(first.shape) if whole else (self.nbytes // item,)
         return (CODES[dtype], shape) if dtype in CODES else (_PAIRS[dtype], (*shape, 2))
 
 
+def _mark(shown: Tensor, row: Row, begin: int) -> None:
+    """Set the bytes that a tensor shows; for windows that overlap, all that they span."""
+    tensor, item = row.tensor, row.tensor.element_size()
+    shape = reached(tensor)
+    if math.prod(shape) * item > row.end - row.begin:
+        shown[row.begin - begin : row.end - begin] = True
+        return
+    in_bytes = (*(stride * item for stride in tensor.stride()), 1)
+    _core.on_storage(shown, taeda.bool, (*shape, item), in_bytes, row.begin - begin).fill_(True)
+
+
 class Collector:
-    """Takes the tensors of an object, and finds out which storages they need."""
+    """Takes the tensors of an object, and finds out which bytes have to be written for them."""
 
     def __init__(self) -> None:
         self.numbers: dict[int, int] = {}
         self.kept: list[Tensor] = []  # keeps ids from being used again
-        self.rows: list[tuple[Any, Tensor, list[str]]] = []
-        self.storages: dict[Any, Storage] = {}
-        self.names: set[str] = {"__metadata__"}
+        self.rows: list[Row] = []
 
-    def keep(self, tensor: Tensor, path: str) -> int:
-        """The number of a tensor; the same object has the same number."""
+    def keep(self, tensor: Tensor, path: str, marks: list[str]) -> tuple[int, bool]:
+        """The number of a tensor, and whether it is new; the same object has the same number."""
         found = self.numbers.get(id(tensor))
         if found is not None:
-            return found
+            return found, False
         self.kept.append(tensor)
-        plain, marks = _plain(tensor, path)
-        key = None if plain.device.type == "meta" else self._add_to_storage(plain, path)
-        self.numbers[id(tensor)] = len(self.rows)
-        self.rows.append((key, plain, marks))
-        return len(self.rows) - 1
+        number = self.numbers[id(tensor)] = len(self.rows)
+        row = _row(tensor, path)
+        row.marks += marks
+        if row.tensor.device.type != "meta":
+            row.begin, row.end = extent(row.tensor)
+        self.rows.append(row)
+        return number, True
 
-    def _add_to_storage(self, tensor: Tensor, path: str) -> Any:
-        begin, end = _extent(tensor)
-        key = _core.storage_address(tensor) if end > begin else len(self.rows)
-        storage = self.storages.get(key)
-        if storage is None:
-            storage = self.storages[key] = Storage(tensor, self._name(path), begin, end)
-        storage.begin, storage.end = min(begin, storage.begin), max(end, storage.end)
-        storage.dtypes.add(_dtype_name(tensor.dtype))
-        return key
+    def pieces(self) -> list[Piece]:
+        """The pieces that the tensors lie in, those of the widest elements first, so that all are aligned."""
+        groups: dict[Any, list[Row]] = {}
+        for number, row in enumerate(self.rows):
+            if row.tensor.device.type != "meta":
+                key = _core.storage_address(row.tensor) if row.end > row.begin else -1 - number
+                groups.setdefault(key, []).append(row)
+        names = _Names()
+        made = [_piece(rows, names) for group in groups.values() for rows in _clusters(group)]
+        return sorted(made, key=lambda piece: -piece.align)
 
-    def _name(self, path: str) -> str:
+
+def _clusters(rows: list[Row]) -> Iterator[list[Row]]:
+    """The tensors on one storage in groups that do not touch each other."""
+    if len(rows) == 1:
+        yield rows
+        return
+    rows = sorted(rows, key=lambda row: row.begin)
+    together, end = [rows[0]], rows[0].end
+    for row in rows[1:]:
+        if row.begin > end:
+            yield together
+            together = []
+        together.append(row)
+        end = max(end, row.end)
+    yield together
+
+
+def _piece(rows: list[Row], names: _Names) -> Piece:
+    if len(rows) == 1:
+        _compact(rows[0])
+    begin, end = min(row.begin for row in rows), max(row.end for row in rows)
+    made = Piece(names.new(rows[0].path), rows, begin, end)
+    if len(rows) > 1:
+        made.begin -= begin % made.align  # offsets are whole in every dtype
+    size = made.nbytes
+    made.holes = size > 0 and not any(is_dense(row.tensor, size) for row in rows)
+    for row in rows:
+        row.piece = made
+    return made
+
+
+def _compact(row: Row) -> None:
+    """Copy a view that shows little of what it spans, without what lies between."""
+    shown = row.tensor.numel() * row.tensor.element_size()
+    if shown * _SPARSE < row.end - row.begin:
+        row.tensor = row.tensor.clone()
+        row.begin, row.end = extent(row.tensor)
+
+
+class _Names:
+    """Names of entries: the place of the first tensor, with a number if that is taken."""
+
+    def __init__(self) -> None:
+        self.taken = {"__metadata__"}
+
+    def new(self, path: str) -> str:
         name = path = path.encode(errors="replace").decode() or "tensor"
         copies = 1
-        while name in self.names:
+        while name in self.taken:
             copies += 1
             name = f"{path}#{copies}"
-        self.names.add(name)
+        self.taken.add(name)
         return name
 
-    def described(self) -> list[Any]:
-        """One row for each tensor: where it lies, and what it is besides its numbers."""
-        return [self._row(*row) for row in self.rows]
 
-    def _row(self, key: Any, tensor: Tensor, marks: list[str]) -> list[Any]:
-        storage = self.storages.get(key) if key is not None else None
-        item = tensor.element_size()
-        offset = (tensor.storage_offset() - storage.begin // item) if storage else 0
-        if tensor.numel() == 0:
-            offset = 0
-        name, strides = storage.name if storage else None, list(tensor.stride())
-        return [name, _dtype_name(tensor.dtype), list(tensor.shape), strides, offset, marks]
-
-
-def _plain(tensor: Tensor, path: str) -> tuple[Tensor, list[str]]:
+def _row(tensor: Tensor, path: str) -> Row:
     """The strided tensor that holds the numbers, and marks for what it is besides."""
-    kind = type(tensor).__name__
-    if kind not in ("Tensor", "Parameter", "Buffer"):
-        raise TypeError(f"cannot save '{path}', a {kind}: convert it to a plain Tensor first")
+    marks = _class_marks(tensor, path)
     if tensor.layout is not taeda.strided:
         raise NotImplementedError(f"cannot save '{path}': its layout is {tensor.layout}")
-    marks = ["Parameter"] if kind == "Parameter" else []
     if tensor.requires_grad:
         marks.append("requires_grad")
     plain = tensor.detach()
+    if type(plain) is not Tensor:
+        plain = plain.as_subclass(Tensor)
     if plain.is_neg():
-        plain = plain.resolve_neg()
+        plain = taeda._neg_view(plain)  # the numbers as they lie in memory
+        marks.append("neg")
     if plain.is_conj():
         plain = plain.conj()
         marks.append("conj")
     if plain.device.type == "meta":
         marks.append("meta")
-    return plain, marks
+    return Row(plain, path, marks)
 
 
-def _extent(tensor: Tensor) -> tuple[int, int]:
-    """The bytes of its storage that a tensor reaches; whole elements of every dtype."""
-    if tensor.numel() == 0:
-        return 0, 0
-    item, offset = tensor.element_size(), tensor.storage_offset()
-    last = offset + sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride(), strict=True))
-    begin = offset * item
-    return begin - begin % 16, (last + 1) * item  # 16: element offsets stay whole in any dtype
+def _class_marks(tensor: Tensor, path: str) -> list[str]:
+    kind = type(tensor)
+    if kind is Tensor:
+        return []
+    if kind.__name__ == "Parameter" and kind.__module__.startswith("taeda."):
+        return ["Parameter"]
+    name = name_of(kind)
+    if name is None:
+        raise TypeError(
+            f"cannot save '{path}', a {kind.__name__}: convert it to a plain Tensor first, or allow "
+            f"the class with taeda.serialization.add_safe_globals([{kind.__name__}])"
+        )
+    return [f"class {name}"]

@@ -1,4 +1,4 @@
-"""Helpers for tests: compare tensors with a tolerance, and make tensors to compare."""
+"""Helpers for tests: compare tensors with a tolerance, make tensors to compare, let disks fail (`faults`)."""
 
 from __future__ import annotations
 

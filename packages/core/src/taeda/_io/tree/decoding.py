@@ -1,0 +1,211 @@
+"""JSON as Python objects: the kinds that the table below names, and nothing else."""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import binascii
+import pathlib
+import types
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable
+from typing import Any
+
+import taeda
+from taeda import Tensor
+
+from .. import safetypes
+from ..safetensors import FormatError
+from .arrays import array_from, scalar_from
+from .encoding import FACTORIES, MODULE_VERSIONS
+
+__all__ = ["decode", "dtype_named"]
+
+Json = Any
+_PARTS = frozenset({list, dict})
+_WRONG = (
+    TypeError,
+    ValueError,
+    KeyError,
+    IndexError,
+    OverflowError,
+    AttributeError,
+    binascii.Error,
+)
+
+
+def decode(node: Json, tensors: list[Any]) -> Any:
+    """The object that `encode` saw, with `tensors[i]` for the one that got number i."""
+    try:
+        return _Decoder(tensors).node(node)
+    except RecursionError:
+        raise FormatError("the object is nested too deeply") from None
+
+
+class _Decoder:
+    def __init__(self, tensors: list[Any]) -> None:
+        self.tensors = tensors
+        self.complete: list[Any] = []  # containers, as they are finished
+
+    def node(self, node: Json) -> Any:
+        if type(node) is list:
+            return self.done(self.values(node))
+        if type(node) is not dict:
+            return node
+        extra = None
+        if len(node) == 2:
+            extra = node.pop(MODULE_VERSIONS, None) or node.pop("attributes", None)
+        if len(node) != 1:
+            raise FormatError(f"an object of the tree has one key, got {sorted(node)}")
+        [(kind, value)] = node.items()
+        made = self.one(kind, value)
+        if extra is not None:
+            self.attach(made, extra)
+        return self.done(made) if kind in _CONTAINERS else made
+
+    def one(self, kind: str, value: Json) -> Any:
+        reader = _READERS.get(kind)
+        if reader is None:
+            raise FormatError(f"the tree names an unknown kind: {kind!r}")
+        try:
+            return reader(self, value)
+        except _WRONG as error:
+            raise FormatError(f"the tree holds a {kind} that cannot be: {error}") from None
+
+    def done(self, made: Any) -> Any:
+        self.complete.append(made)
+        return made
+
+    def values(self, value: Json) -> list[Any]:
+        if type(value) is not list:
+            raise FormatError(f"the tree has {type(value).__name__} where a list is wanted")
+        return [self.node(v) if type(v) in _PARTS else v for v in value]
+
+    def pairs(self, value: Json) -> list[tuple[Any, Any]]:
+        return [
+            (
+                self.node(k) if type(k) in _PARTS else k,
+                self.node(v) if type(v) in _PARTS else v,
+            )
+            for k, v in value
+        ]
+
+    def attach(self, made: Any, extra: Json) -> None:
+        """What hangs on an object besides what it is."""
+        if type(made) is OrderedDict:
+            made._metadata = self.node(extra)  # type: ignore[attr-defined]
+        elif isinstance(made, Tensor):
+            self.attributes(made, dict(self.pairs(extra)))
+        else:
+            raise FormatError(f"attributes stand at a {type(made).__name__}")
+
+    def attributes(self, made: Tensor, values: dict[str, Any]) -> None:
+        for name in values:
+            if not isinstance(name, str) or name in _OF_TENSORS:
+                raise FormatError(f"a tensor has no room for an attribute {name!r}")
+        made.__dict__.update(values)
+
+    def tensor(self, value: Json) -> Any:
+        if type(value) is not int or not 0 <= value < len(self.tensors):
+            raise FormatError(f"the tree names tensor {value!r}, and there are {len(self.tensors)}")
+        return self.tensors[value]
+
+    def again(self, value: Json) -> Any:
+        if type(value) is not int or not 0 <= value < len(self.complete):
+            raise FormatError(f"the tree repeats container {value!r}, which is not complete there")
+        return self.complete[value]
+
+    def object(self, value: Json) -> Any:
+        name, state = value
+        kind = safetypes.type_named(name)
+        if not isinstance(kind, type):
+            raise FormatError(
+                f"the file holds an instance of {name}; import the class, check that you trust the file, "
+                "and allow it with taeda.serialization.add_safe_globals([the class])"
+            )
+        return safetypes.restore(kind, self.node(state))
+
+    def generator(self, value: Json) -> Any:
+        device, state = value
+        made = taeda.Generator(device)
+        return made.set_state(self.node(state))
+
+    def storage(self, value: Json) -> Any:
+        content = self.node(value)
+        if not isinstance(content, Tensor):
+            raise FormatError("a storage wants a tensor")
+        return content.untyped_storage()
+
+    def array(self, value: Json) -> Any:
+        node, described, shape = value
+        return array_from(self.node(node), described, shape)
+
+    def defaultdict(self, value: Json) -> Any:
+        factory, pairs = value
+        return defaultdict(FACTORIES[factory] if factory else None, self.pairs(pairs))
+
+
+def _named(kind: type) -> Callable[[Any, Json], Any]:
+    table = {str(v).rpartition(".")[2]: v for v in vars(taeda).values() if isinstance(v, kind)}
+
+    def read(_: Any, name: Json) -> Any:
+        found = table.get(name) if isinstance(name, str) else None
+        if found is None:
+            raise FormatError(f"{name!r:.100} is no {kind.__name__}")
+        return found
+
+    return read
+
+
+_dtype_named = _named(taeda.dtype)
+
+
+def dtype_named(name: Any) -> Any:
+    """The dtype called `name` ("float32"); FormatError for other texts."""
+    return _dtype_named(None, name)
+
+
+def _nonfinite(_: Any, value: Json) -> float:
+    if value not in ("nan", "inf", "-inf"):
+        raise FormatError(f"{value!r} is none of nan, inf and -inf")
+    return float(value)
+
+
+def _bytes(value: Json) -> bytes:
+    return base64.b64decode(value, validate=True)
+
+
+_OF_TENSORS = frozenset(dir(Tensor)) - {"__dict__"}
+_CONTAINERS: dict[str, Callable[[_Decoder, Json], Any]] = {
+    "tuple": lambda d, v: tuple(d.values(v)),
+    "set": lambda d, v: set(d.values(v)),
+    "frozenset": lambda d, v: frozenset(d.values(v)),
+    "dict": lambda d, v: dict(d.pairs(v)),
+    "OrderedDict": lambda d, v: OrderedDict(d.pairs(v)),
+    "Counter": lambda d, v: Counter(dict(d.pairs(v))),
+    "defaultdict": _Decoder.defaultdict,
+    "deque": lambda d, v: deque(d.values(v[1]), v[0]),
+    "namespace": lambda d, v: types.SimpleNamespace(**dict(d.pairs(v))),
+    "Namespace": lambda d, v: argparse.Namespace(**dict(d.pairs(v))),
+    "Size": lambda d, v: taeda.Size(d.values(v)),
+    "ndarray": _Decoder.array,
+    "Generator": _Decoder.generator,
+    "storage": _Decoder.storage,
+    "object": _Decoder.object,
+}
+_READERS: dict[str, Callable[[_Decoder, Json], Any]] = {
+    **_CONTAINERS,
+    "tensor": _Decoder.tensor,
+    "again": _Decoder.again,
+    "float": _nonfinite,
+    "complex": lambda d, v: complex(*d.values(v)),
+    "bytes": lambda d, v: _bytes(v),
+    "bytearray": lambda d, v: bytearray(_bytes(v)),
+    "numpy": lambda d, v: scalar_from(*v),
+    "dtype": _dtype_named,
+    "layout": _named(taeda.layout),
+    "memory_format": _named(taeda.memory_format),
+    "device": lambda d, v: taeda.device(v),
+    "range": lambda d, v: range(*v),
+    "Path": lambda d, v: pathlib.Path(v),
+}

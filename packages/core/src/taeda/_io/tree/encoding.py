@@ -1,0 +1,191 @@
+"""Python objects as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import math
+import pathlib
+import types
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import taeda
+from taeda import Tensor
+
+from .. import safetypes
+from .arrays import array_node, is_numpy, scalar_node
+
+__all__ = ["FACTORIES", "MODULE_VERSIONS", "Json", "Keep", "encode"]
+
+Json = Any
+Keep = Callable[[Tensor, str, list[str]], tuple[int, bool]]
+
+_MAPPINGS: dict[type, str] = {dict: "dict", OrderedDict: "OrderedDict", Counter: "Counter"}
+_SEQUENCES: dict[type, str] = {tuple: "tuple", set: "set", frozenset: "frozenset"}
+_BAGS: dict[type, str] = {types.SimpleNamespace: "namespace", argparse.Namespace: "Namespace"}
+FACTORIES = {kind.__name__: kind for kind in (int, float, str, bool, list, dict, set, tuple)}
+MODULE_VERSIONS = "_metadata"  # what a module's state_dict() carries beside its entries
+_PLAIN = frozenset({int, bool, str, type(None)})
+
+
+def encode(value: Any, keep: Keep) -> Json:
+    """`value` as JSON. `keep(tensor, path, marks)` takes a tensor and says its number, and if it is new.
+
+    The mark "data" stands at a tensor that is part of an object, and no tensor by itself.
+
+    TypeError for an object of another kind and ValueError for a container inside itself, both with
+    the path to it.
+    """
+    return _Encoder(keep).node(value, "")
+
+
+class _Encoder:
+    def __init__(self, keep: Keep) -> None:
+        self.keep = keep
+        self.open: set[int] = set()  # containers on the way down to here
+        self.complete: dict[int, int] = {}  # number of each container
+        self.alive: list[Any] = []  # keeps ids from being used again
+
+    def node(self, value: Any, path: str) -> Json:
+        if type(value) in _PLAIN:
+            return value
+        if isinstance(value, Tensor):
+            return self.tensor(value, path)
+        if is_numpy(value):
+            return scalar_node(value, path)
+        if isinstance(value, (int, float, str, complex, bytes, bytearray)) and not _allowed(value):
+            return _scalar(value)
+        simple = _simple(value)
+        return self.container(value, path) if simple is None else simple
+
+    def data(self, value: Tensor, path: str) -> Json:
+        """A tensor whose numbers are wanted wherever other tensors go."""
+        return {"tensor": self.keep(value, path, ["data"])[0]}
+
+    def tensor(self, value: Tensor, path: str) -> Json:
+        number, new = self.keep(value, path, [])
+        attributes = getattr(value, "__dict__", None) if new else None
+        if attributes:
+            return {"tensor": number, "attributes": self.pairs(attributes, path)}
+        return {"tensor": number}
+
+    def container(self, value: Any, path: str) -> Json:
+        if id(value) in self.complete:
+            return {"again": self.complete[id(value)]}
+        if id(value) in self.open:
+            raise ValueError(f"cannot save {_place(path)}: it contains itself")
+        self.open.add(id(value))
+        try:
+            made = self.entries(value, path)
+        except RecursionError:
+            raise ValueError(f"cannot save {_place(path)}: nested too deeply") from None
+        finally:
+            self.open.remove(id(value))
+        self.complete[id(value)] = len(self.complete)
+        self.alive.append(value)
+        return made
+
+    def entries(self, value: Any, path: str) -> Json:
+        kind = type(value)
+        if kind is list:
+            return self.values(value, path)
+        if kind in _MAPPINGS:
+            node = {_MAPPINGS[kind]: self.pairs(value, path)}
+            if hasattr(value, MODULE_VERSIONS):
+                node[MODULE_VERSIONS] = self.node(getattr(value, MODULE_VERSIONS), path)
+            return node
+        if kind in _SEQUENCES:
+            return {_SEQUENCES[kind]: self.values(value, path)}
+        return self.rare(value, path)
+
+    def rare(self, value: Any, path: str) -> Json:
+        kind = type(value)
+        if kind is taeda.Size:
+            return {"Size": list(value)}
+        if kind is deque:
+            return {"deque": [value.maxlen, self.values(value, path)]}
+        if kind in _BAGS:
+            return {_BAGS[kind]: self.pairs(vars(value), path)}
+        if kind is defaultdict and (factory := _factory(value)) is not None:
+            return {"defaultdict": [factory, self.pairs(value, path)]}
+        if kind is taeda.Generator:
+            return {"Generator": [str(value.device), self.data(value.get_state(), path)]}
+        if kind is taeda.UntypedStorage:
+            return {"storage": self.data(value._bytes, path)}
+        if is_numpy(value, array=True):
+            return array_node(value, path, self.data)
+        if (name := safetypes.name_of(kind)) is not None:
+            return {"object": [name, self.node(safetypes.state_of(value), path)]}
+        raise TypeError(_unsavable(value, path))
+
+    def values(self, values: Iterable[Any], path: str) -> list[Json]:
+        start = f"{path}." if path else ""
+        return [
+            v if type(v) in _PLAIN else self.node(v, f"{start}{i}") for i, v in enumerate(values)
+        ]
+
+    def pairs(self, mapping: Any, path: str) -> list[Json]:
+        start = f"{path}." if path else ""
+        return [
+            [
+                k if type(k) in _PLAIN else self.node(k, path),
+                v if type(v) in _PLAIN else self.node(v, f"{start}{k}"),
+            ]
+            for k, v in mapping.items()
+        ]
+
+
+def _allowed(value: Any) -> bool:
+    return safetypes.name_of(type(value)) is not None
+
+
+def _factory(value: defaultdict[Any, Any]) -> str | None:
+    """The name of what makes missing values ("" for nothing); None if no file can name it."""
+    if value.default_factory is None:
+        return ""
+    return next((n for n, kind in FACTORIES.items() if kind is value.default_factory), None)
+
+
+def _place(path: str) -> str:
+    shown = path if len(path) <= 200 else f"{path[:200]}..."
+    return f"the object at '{shown}'" if path else "the object"
+
+
+def _unsavable(value: Any, path: str) -> str:
+    name = f"{type(value).__module__}.{type(value).__qualname__}"
+    advice = "save tensors, numbers, texts, and lists, tuples, sets and dicts of them"
+    if hasattr(value, "state_dict"):
+        advice = "save its state_dict()"
+    elif isinstance(value, defaultdict):
+        advice = f"its default_factory must be None or one of {', '.join(FACTORIES)}"
+    elif isinstance(value, tuple) or hasattr(value, "__dict__"):
+        advice += f", or allow the class with taeda.serialization.add_safe_globals([{type(value).__name__}])"
+    return f"cannot save {_place(path)}, a {name}: files hold data, not code; {advice}"
+
+
+def _scalar(value: Any) -> Json:
+    if isinstance(value, (bytes, bytearray)):
+        kind = "bytes" if isinstance(value, bytes) else "bytearray"
+        return {kind: base64.b64encode(value).decode()}
+    if isinstance(value, complex):
+        return {"complex": [_scalar(value.real), _scalar(value.imag)]}
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else {"float": repr(float(value))}
+    return int(value) if isinstance(value, int) else str(value)
+
+
+def _simple(value: Any) -> Json | None:
+    """Values without parts; None for others."""
+    if isinstance(value, taeda.dtype):
+        return {"dtype": str(value).rpartition(".")[2]}
+    if isinstance(value, taeda.device):
+        return {"device": str(value)}
+    if isinstance(value, (taeda.layout, taeda.memory_format)):
+        return {type(value).__name__: str(value).rpartition(".")[2]}
+    if isinstance(value, range):
+        return {"range": [value.start, value.stop, value.step]}
+    if isinstance(value, pathlib.Path):
+        return {"Path": str(value)}
+    return None

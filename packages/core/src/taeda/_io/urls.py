@@ -1,0 +1,51 @@
+"""Files that fsspec reaches: "s3://bucket/key", "https://...", "memory://..."."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+from typing import IO, Any
+
+__all__ = ["is_url", "opened_url", "written_url"]
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+(::|://)")
+
+
+def is_url(f: Any) -> bool:
+    """Whether this text names a file by its protocol. A path with `://` in it can be given as a Path."""
+    return isinstance(f, str) and _URL.match(f) is not None
+
+
+def _file_system(url: str) -> tuple[Any, str]:
+    try:
+        import fsspec
+    except ImportError:
+        raise ModuleNotFoundError(
+            f"{url!r} is a URL, and fsspec, which opens those, is not installed: pip install fsspec "
+            "(or give an open file)"
+        ) from None
+    system, path = fsspec.core.url_to_fs(url)
+    return system, path
+
+
+@contextlib.contextmanager
+def opened_url(url: str) -> Iterator[IO[bytes]]:
+    """The file at a URL, for reading."""
+    system, path = _file_system(url)
+    with system.open(path, "rb") as file:
+        yield file
+
+
+@contextlib.contextmanager
+def written_url(url: str) -> Iterator[IO[bytes]]:
+    """A file that is put at the URL when the block ends without an exception, and dropped otherwise."""
+    system, path = _file_system(url)
+    file = system.open(path, "wb", autocommit=False)
+    try:
+        yield file
+    except BaseException:
+        file.discard()
+        raise
+    file.close()
+    file.commit()
