@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import enum
 import io
 import json
+import mmap
 import os
 import random
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 
 import taeda
+from taeda import serialization
+from taeda._io.place import _registered
 from taeda._io.safetensors import LENGTH_BYTES, FormatError
 from taeda._native.core import crc32c
 from taeda.serialization import load, save
@@ -208,6 +215,273 @@ def test_refusals(call, error, fact):
         call()
 
 
+# ---- more than tensors ----
+
+
+class Color(enum.Enum):
+    RED = 1
+
+
+class Point(NamedTuple):
+    x: Any
+    y: Any
+
+
+@dataclass
+class Config:
+    rate: float
+    layers: list[int]
+
+    def __post_init__(self):
+        raise AssertionError("no code of a class runs when an instance is loaded")
+
+
+class Slotted:
+    __slots__ = ("a",)
+
+
+class Named(taeda.Tensor):
+    pass
+
+
+def instances():
+    config = object.__new__(Config)
+    config.__dict__.update(rate=0.1, layers=[1, 2])
+    slotted = Slotted()
+    slotted.a = (1,)
+    return [Color.RED, Point(1, taeda.ones(2)), config, slotted, taeda.ones(3).as_subclass(Named)]
+
+
+CLASSES = [Color, Point, Config, Slotted, Named]
+
+
+def test_instances_of_allowed_classes_come_back():
+    with serialization.safe_globals(CLASSES):
+        assert serialization.get_safe_globals() == CLASSES
+        data = stored(instances())
+        color, point, config, slotted, named = loaded(data)
+    assert serialization.get_safe_globals() == []
+    assert color is Color.RED
+    assert type(point) is Point
+    assert point.y.tolist() == [1.0, 1.0]
+    assert (type(config), config.rate, config.layers) == (Config, 0.1, [1, 2])
+    assert slotted.a == (1,)
+    assert type(named) is Named
+    with pytest.raises(FormatError, match="add_safe_globals"):
+        loaded(data)
+
+
+@pytest.mark.parametrize("value", instances(), ids=lambda v: type(v).__name__)
+def test_instances_of_other_classes_are_refused_with_what_to_do(value):
+    with pytest.raises(TypeError, match=r"add_safe_globals|files hold data"):
+        stored([value])
+
+
+def test_a_class_may_be_allowed_under_another_name():
+    with serialization.safe_globals([(Point, "old.place.Point")]):
+        data = stored(Point(1, 2))
+    with serialization.safe_globals([(Point, "old.place.Point")]):
+        assert loaded(data) == Point(1, 2)
+    serialization.add_safe_globals([Point])
+    try:
+        with pytest.raises(FormatError, match=r"old\.place\.Point"):
+            loaded(data)
+    finally:
+        serialization.clear_safe_globals()
+
+
+def test_what_can_be_no_global_is_refused():
+    with pytest.raises(TypeError, match="a class"):
+        serialization.add_safe_globals([(3, "x")])
+
+
+def test_native_files_name_no_globals(tmp_path):
+    save(1, tmp_path / "a")
+    assert serialization.get_unsafe_globals_in_checkpoint(tmp_path / "a") == []
+    assert serialization.get_unsafe_globals_in_checkpoint(io.BytesIO(stored(1))) == []
+
+
+ARRAYS = [
+    np.arange(6, dtype=np.float32).reshape(2, 3),
+    np.arange(6)[::-2],
+    np.asfortranarray(np.ones((2, 3))),
+    np.arange(3, dtype=">i4"),
+    np.array(["a", "bcd"]),
+    np.array([b"x", b"yz"]),
+    np.array(["2020-01-01"], dtype="datetime64[ns]"),
+    np.array([(1, 2.5)], dtype=[("a", "<i2"), ("b", "<f8", (2,))]),
+    np.zeros((0, 3)),
+    np.zeros(0, "U3"),
+    np.array(5),
+]
+
+
+@pytest.mark.parametrize("array", ARRAYS, ids=lambda a: str(a.dtype))
+@pytest.mark.parametrize("place", ["cpu", "meta"])
+def test_numpy_arrays(array, place):
+    made = loaded(stored({"a": array, "again": array}), map_location=place)
+    assert type(made["a"]) is np.ndarray
+    assert (made["a"].dtype, made["a"].shape) == (array.dtype, array.shape)
+    np.testing.assert_array_equal(made["a"], array)
+    assert made["again"] is made["a"]
+
+
+def test_states_of_random_generators():
+    generator = taeda.Generator().manual_seed(5)
+    mine = random.Random(3)
+    legacy = np.random.RandomState(3)
+    made = loaded(stored([generator, generator.get_state(), mine.getstate(), legacy.get_state()]))
+    wanted = taeda.rand(3, generator=generator)
+    assert taeda.equal(taeda.rand(3, generator=made[0]), wanted)
+    assert taeda.equal(taeda.rand(3, generator=taeda.Generator().set_state(made[1])), wanted)
+    other, other_legacy = random.Random(), np.random.RandomState()
+    other.setstate(made[2])
+    other_legacy.set_state(made[3])
+    assert other.random() == mine.random()
+    assert other_legacy.rand() == legacy.rand()
+
+
+def test_storages():
+    x = taeda.arange(4)
+    made = loaded(stored([x, x.untyped_storage()]))
+    made[1][0] = 7
+    assert made[0].tolist() == [7, 1, 2, 3]
+
+
+# ---- places ----
+
+
+@pytest.fixture
+def package():
+    yield serialization.register_package
+    _registered.clear()
+
+
+def test_packages_name_and_choose_places(package, tmp_path):
+    seen = []
+
+    def restore(storage, where):
+        if where == "attic":
+            seen.append(storage.nbytes())
+            return storage.clone()
+        return None
+
+    package(30, lambda storage: "cellar", lambda storage, where: None)
+    package(5, lambda storage: "attic" if storage.nbytes() == 8 else None, restore)
+    save({"a": taeda.ones(2), "b": taeda.ones(3)}, tmp_path / "f")
+    places = []
+    load(tmp_path / "f", map_location=lambda storage, where: places.append(where) or storage)
+    assert places == ["attic", "cellar"]
+    with pytest.raises(RuntimeError, match=r"'cellar', which is not here.*map_location='cpu'"):
+        load(tmp_path / "f")
+    made = load(tmp_path / "f", map_location={"cellar": "cpu"})
+    assert (made["a"].tolist(), seen) == ([1.0, 1.0], [8, 8])
+    assert load(tmp_path / "f", map_location="cpu")["b"].tolist() == [1.0] * 3
+
+
+def test_a_function_may_give_another_storage():
+    def doubled(storage, where):
+        made = storage.clone()
+        made[3] = 64
+        return made
+
+    assert loaded(stored(taeda.zeros(1)), map_location=doubled).tolist() == [2.0]
+    with pytest.raises(FormatError, match="same size"):
+        loaded(stored(taeda.zeros(1)), map_location=lambda storage, where: 3)
+
+
+# ---- options ----
+
+
+def test_checksums_can_be_left_out():
+    serialization.set_crc32_options(False)
+    try:
+        assert serialization.get_crc32_options() is False
+        data = bytearray(stored(taeda.zeros(2)))
+    finally:
+        serialization.set_crc32_options(True)
+    data[-1] ^= 1
+    assert loaded(bytes(data)).tolist() != [0.0, 0.0]
+
+
+def test_data_can_be_left_out(tmp_path):
+    value, paths = {"a": taeda.ones(300_000), "b": [1, taeda.ones(2)]}, ("whole", "room", "stream")
+    whole, room, stream = (tmp_path / name for name in paths)
+    save(value, whole)
+    with serialization.skip_data():
+        save(value, room)
+        with open(stream, "wb") as file:
+            save(value, file)
+        assert load(whole)["a"].sum().item() == 0
+    assert load(whole)["a"].sum().item() == 300_000
+    for path in (room, stream):
+        assert path.stat().st_size == whole.stat().st_size
+        assert load(path)["a"].sum().item() == 0
+        assert load(path)["b"][0] == 1
+    assert room.stat().st_blocks * 512 < 100_000
+
+
+def test_a_shared_map_writes_to_the_file(tmp_path):
+    path = tmp_path / "file"
+    save(taeda.zeros(2), path)
+    with serialization.set_default_mmap_options(mmap.MAP_SHARED):
+        assert serialization.get_default_mmap_options() == mmap.MAP_SHARED
+        load(path, mmap=True).fill_(3)
+    assert serialization.get_default_mmap_options() == mmap.MAP_PRIVATE
+    assert load(path, verify=False).tolist() == [3.0, 3.0]
+    with pytest.raises(FormatError, match="damaged"):
+        load(path)
+    with pytest.raises(ValueError, match="MAP_SHARED"):
+        serialization.set_default_mmap_options(77)
+
+
+def test_config_shows_the_options(tmp_path):
+    config = taeda.utils.serialization.config
+    save(taeda.ones(2), tmp_path / "f")
+    assert config.save.compute_crc32 is True
+    config.load.mmap = True
+    try:
+        assert load(tmp_path / "f").tolist() == [1.0, 1.0]
+        assert loaded(stored(1)) == 1
+    finally:
+        config.load.mmap = False
+    with pytest.raises(AttributeError):
+        config.load.speed = 3
+
+
+def test_the_order_of_bytes_to_assume():
+    kinds = serialization.LoadEndianness
+    assert serialization.get_default_load_endianness() is None
+    serialization.set_default_load_endianness(kinds.BIG)
+    try:
+        assert serialization.get_default_load_endianness() is kinds.BIG
+    finally:
+        serialization.set_default_load_endianness(None)
+    with pytest.raises(TypeError, match="Invalid"):
+        serialization.set_default_load_endianness("big")
+
+
+def test_progress_reaches_the_end(tmp_path, capsys):
+    value, seen = {"a": taeda.ones(1_000_000), "b": taeda.ones(5)}, []
+    save(value, tmp_path / "f", progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (4_000_020, 4_000_020)
+    assert len(seen) > 3
+    assert seen == sorted(seen)
+    seen.clear()
+    load(tmp_path / "f", progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (4_000_020, 4_000_020)
+    load(tmp_path / "f", progress=True)
+    assert "100 % of 4 MB" in capsys.readouterr().err
+    with pytest.raises(TypeError, match="progress"):
+        save(1, tmp_path / "f", progress=3)
+
+
+def test_pickling_is_refused_with_the_reason():
+    with pytest.raises(RuntimeError, match="never unpickles, because that runs code"):
+        loaded(stored(1), pickle_module=os, encoding="latin1")
+    assert loaded(stored(1), weights_only=False) == 1
+
+
 # ---- damaged files ----
 
 
@@ -301,6 +575,38 @@ def test_every_flipped_bit_is_seen():
         with pytest.raises(FormatError):
             loaded(bytes(data))
         data[place] ^= bit
+
+
+def test_every_flipped_bit_of_a_small_file_is_named():
+    value = {"w": taeda.arange(3.0), "b": taeda.tensor([1, 2], dtype=taeda.uint8)}
+    data = bytearray(stored(value))
+    start = LENGTH_BYTES + int.from_bytes(data[:LENGTH_BYTES], "little")
+    for bit in range(8 * len(data)):
+        place = bit // 8
+        data[place] ^= 1 << bit % 8
+        name = "header" if place < start else "'w'" if place < start + 12 else "'b'"
+        with pytest.raises(FormatError, match=name):
+            loaded(bytes(data))
+        data[place] ^= 1 << bit % 8
+    assert loaded(bytes(data))["w"].tolist() == [0.0, 1.0, 2.0]
+
+
+def test_all_damaged_tensors_are_named_and_can_be_read_on_request():
+    data = bytearray(stored(VALUE))
+    data[-1] ^= 1
+    data[-100] ^= 1
+    with pytest.raises(FormatError, match=r"2 of 2 tensors .*'t', 'w'.*verify=False"):
+        loaded(bytes(data))
+    assert loaded(bytes(data), verify=False)["n"] == [1, 2.5, "text"]
+
+
+def test_a_mapped_file_is_checked_on_request(tmp_path):
+    path, data = tmp_path / "file", bytearray(stored(VALUE))
+    data[-1] ^= 1
+    path.write_bytes(data)
+    assert load(path, mmap=True)["t"].tolist() == VALUE["t"].tolist()
+    with pytest.raises(FormatError, match="damaged"):
+        load(path, mmap=True, verify=True)
 
 
 def test_trailing_bytes_are_refused():

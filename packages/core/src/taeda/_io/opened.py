@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
+from mmap import MAP_SHARED
 from typing import Any
 
+from . import settings
 from .source import FileSource, MappedSource, Source
 
 __all__ = ["opened"]
@@ -20,5 +22,6 @@ def opened(f: Any, mmap: bool) -> Iterator[Source]:
         size = f.seek(0, os.SEEK_END) - here
         yield FileSource(f, here, size)
         return
-    with open(f, "rb", buffering=0) as file:
+    shared = mmap and settings.load.mmap_flags == MAP_SHARED
+    with open(f, "r+b" if shared else "rb", buffering=0) as file:
         yield MappedSource(file) if mmap else FileSource(file, 0, os.fstat(file.fileno()).st_size)

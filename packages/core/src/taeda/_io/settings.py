@@ -32,7 +32,7 @@ class LoadSettings:
 
     mmap: bool = False
     mmap_flags: int = MAP_PRIVATE
-    endianness: LoadEndianness | None = LoadEndianness.NATIVE
+    endianness: LoadEndianness | None = None  # as this machine
 
 
 save, load = SaveSettings(), LoadSettings()

@@ -14,6 +14,7 @@ import taeda
 from taeda import Tensor
 from taeda._native import core as _core
 
+from . import settings
 from .safetensors import FormatError
 
 __all__ = ["FileSource", "MappedSource", "Source"]
@@ -78,13 +79,15 @@ class FileSource:
 
 
 class MappedSource:
-    """A private map of a file: what is never used is never read, and writing changes no file."""
+    """A map of a file: what is never used is never read. Writing to it changes no file, unless it is shared."""
 
     mapped = True
 
     def __init__(self, file: Any) -> None:
         self.size, self.name = os.fstat(file.fileno()).st_size, str(file.name)
-        self.whole = memoryview(_mmap.mmap(file.fileno(), 0, access=_mmap.ACCESS_COPY))
+        shared = settings.load.mmap_flags == _mmap.MAP_SHARED
+        access = _mmap.ACCESS_WRITE if shared else _mmap.ACCESS_COPY
+        self.whole = memoryview(_mmap.mmap(file.fileno(), 0, access=access))
 
     def read(self, begin: int, count: int) -> bytes:
         """`count` bytes from `begin`. FormatError if the file has not that many."""

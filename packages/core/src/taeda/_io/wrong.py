@@ -94,14 +94,6 @@ WRONG = [
         _matches(rb"\x08[\x01-\x20](\x12|\x3a|\x1a|\x22)[^{]"),
         f"{_EXPORTED}, or read its initializers with the onnx package",
     ),
-    Wrong(
-        "a pickle",
-        _matches(rb"\x80[\x02-\x05]"),
-        "loading one runs code that it names, so it is not read here; load it where it was made and "
-        "save tensors, numbers and texts",
-    ),
-    Wrong("a numpy array", _begins(b"\x93NUMPY"), "read it with numpy.load and taeda.from_numpy"),
-    Wrong("a GGUF model", _begins(b"GGUF"), "read it with the gguf package"),
     Wrong("a MATLAB file", _begins(b"MATLAB 5.0"), "read it with scipy.io.loadmat"),
     Wrong("a Parquet file", _begins(b"PAR1"), "it is a table; read it with pyarrow or pandas"),
     Wrong("an Arrow file", _begins(b"ARROW1"), "it is a table; read it with pyarrow"),

@@ -130,18 +130,25 @@ def _read_header(source: Source) -> tuple[Header, int]:
         raise FormatError(f"the header is damaged: {error}") from None
     if not _is_own(header):
         return header, start
-    if header.metadata.get(KEYS.VERSION, VERSION) != VERSION:
+    _check_metadata(
+        header.metadata, header_is_whole(text, header.metadata.get(KEYS.HEADER_SUM, ""))
+    )
+    return header, start
+
+
+def _check_metadata(metadata: dict[str, str], whole: bool) -> None:
+    version = metadata.get(KEYS.VERSION, VERSION)
+    if version != VERSION:
         raise FormatError(
-            f"the file has version {header.metadata[KEYS.VERSION]!r:.40} of this format, and this is a "
-            f"reader of version {VERSION!r}: load it with a newer taeda"
+            f"{'' if whole else 'the header is damaged, or '}the file has version {version!r:.40} of this "
+            f"format, and this is a reader of version {VERSION!r}: load it with a newer taeda"
         )
-    if missing := set(REQUIRED) - header.metadata.keys():
-        raise FormatError(f"the metadata lacks {', '.join(sorted(missing))}")
-    if not header_is_whole(text, header.metadata[KEYS.HEADER_SUM]):
+    if not whole:
         raise FormatError(
             "the header is damaged: its checksum differs; take another copy of the file"
         )
-    return header, start
+    if missing := set(REQUIRED) - metadata.keys():
+        raise FormatError(f"the metadata lacks {', '.join(sorted(missing))}")
 
 
 def _is_own(header: Header) -> bool:

@@ -6,10 +6,12 @@ below one folder, or below none.
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from taeda import Tensor
 
+from .. import settings
 from ..budget import Budget
 from ..place import Place
 from ..safetensors import FormatError
@@ -40,13 +42,20 @@ class _Archive:
         self.source, self.place = source, place
         self.records = _below_one_folder(records)
         self.checked = any(record.crc for record in records.values())  # torch may leave sums out
-        self.swapped = "byteorder" in self.records and other_order(self.small("byteorder"))
+        self.swapped = other_order(self.order())
         self.storages: dict[str, Tensor] = {}
 
     def load(self) -> Any:
         data = self.content("data.pkl")
         context = Context(Budget(len(data)), self.place, self.storage)
         return load(data, context)
+
+    def order(self) -> bytes:
+        """The order of bytes that the archive tells, or the one to assume."""
+        if "byteorder" in self.records:
+            return self.small("byteorder")
+        assumed = settings.load.endianness or settings.LoadEndianness.NATIVE
+        return assumed.name.lower().replace("native", sys.byteorder).encode()
 
     def record(self, name: str) -> Record:
         found = self.records.get(name)
