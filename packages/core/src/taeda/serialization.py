@@ -132,7 +132,7 @@ def load(
     if is_url(f):
         if mmap:
             raise ValueError("a URL cannot be mapped: download the file, or load it without mmap")
-        with opened_url(f) as file:  # type: ignore[arg-type] - `is_url` has seen a text
+        with opened_url(f) as file:
             return _kind(file).read(file, map_location, False, **options)
     if isinstance(f, (str, os.PathLike)):
         return _kind_of_path(f).read(f, map_location, mapped, **options)

@@ -17,7 +17,7 @@ import stat
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from . import disk
 from .explain import check_space, explained, unconfirmed
@@ -50,7 +50,7 @@ def atomic_write(path: str | os.PathLike[str], size: int = 0) -> Iterator[IO[byt
     check_space(target, size)
     _remove_leftovers(target.parent)
     with _temporary(target, size) as (name, file):
-        yield file
+        yield cast("IO[bytes]", file)
         with explained(target, size):
             if old is not None:
                 disk.current().copy_rights(file.descriptor, old)

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import re
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import IO, Any, TypeGuard
 
 __all__ = ["is_url", "opened_url", "written_url"]
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+(::|://)")
 
 
-def is_url(f: Any) -> bool:
+def is_url(f: Any) -> TypeGuard[str]:
     """Whether this text names a file by its protocol. A path with `://` in it can be given as a Path."""
     return isinstance(f, str) and _URL.match(f) is not None
 
 
 def _file_system(url: str) -> tuple[Any, str]:
     try:
-        import fsspec
+        fsspec: Any = importlib.import_module("fsspec")
     except ImportError:
         raise ModuleNotFoundError(
             f"{url!r} is a URL, and fsspec, which opens those, is not installed: pip install fsspec "
