@@ -1,12 +1,13 @@
 """What the packages are, how they depend on each other, and how their versions move.
 
     python tools/packages.py order                       every package after those it needs
-    python tools/packages.py check                       ranges, cycles, licences, import layers
+    python tools/packages.py check                       ranges, cycles, licences, import layers, writes
+import writes
     python tools/packages.py bump taeda-core minor       new version, and the ranges of those that need it
     python tools/packages.py changed                     packages with commits since their last tag
 
 Ranges between siblings are `>=X.Y,<X.(Y+1)` before 1.0 and `>=X.Y,<X+1` after. A release is tagged
-`core-v0.2.0`. Import layers are in `layers.py`.
+`core-v0.2.0`. Import layers are in `layers.py`, the rule for writing files in `writes.py`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import layers
+import writes
 
 ROOT = Path(__file__).resolve().parent.parent
 SIBLING = re.compile(r"(taeda(?:-[a-z-]+)?)\s*(.*)")
@@ -94,7 +96,8 @@ def check(packages: dict[str, Package]) -> list[str]:
         order(packages)
     except ValueError as error:
         return [str(error)]
-    return [*_wrong_ranges(packages), *_wrong_files(packages), *layers.check(packages.values())]
+    found = [*_wrong_ranges(packages), *_wrong_files(packages)]
+    return found + layers.check(packages.values()) + writes.check(packages.values())
 
 
 def _wrong_ranges(packages: dict[str, Package]) -> Iterator[str]:

@@ -181,7 +181,7 @@ class Build:
             os.replace(temporary, out)
         finally:
             temporary.unlink(missing_ok=True)
-        stamp.write_text(f"{key}\n{made}")
+        stamp.write_text(f"{key}\n{made}")  # half-written: differs, so it links again
         return out
 
     def link_key(self, objects: Sequence[Path], ldflags: Sequence[str]) -> str:
@@ -206,7 +206,8 @@ class Build:
             missing_ok=True
         )  # a build killed between the next two lines leaves no key, so no lie
         os.replace(temporary, target)
-        key.write_text(json.dumps({"command": command, "inputs": inputs}))
+        record = json.dumps({"command": command, "inputs": inputs})
+        key.write_text(record)  # half-written: no key, so it compiles again
 
 
 def version(command: Sequence[str]) -> str:
@@ -263,7 +264,7 @@ def _jobs() -> int:
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Hold `folder` against other processes. Touches no file that is there."""
-    with (folder / ".lock").open("a") as handle:
+    with (folder / ".lock").open("a") as handle:  # half-written: nothing is written
         fcntl.flock(
             handle, fcntl.LOCK_EX
         )  # freed by the system when the process ends, however it ends

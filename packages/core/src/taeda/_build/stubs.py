@@ -69,7 +69,7 @@ def write(rows: Iterable[Any], package: Path) -> list[Path]:
 
 def _update(path: Path, text: str) -> Path:
     if not path.exists() or path.read_text() != text:
-        path.write_text(text)
+        path.write_text(text)  # half-written: differs, so the next build writes it again
     return path
 
 

@@ -43,7 +43,7 @@ def atomic_write(path: str | os.PathLike[str], size: int = 0) -> Iterator[IO[byt
     target = Path(os.path.realpath(path))
     old = _status_of(target)
     if old is not None and not stat.S_ISREG(old.st_mode):
-        with open(target, "wb", buffering=0) as special:
+        with open(target, "wb", buffering=0) as special:  # half-written: no regular file
             yield special
         return
     _check_writable(target, old)

@@ -24,7 +24,8 @@ class Disk:
 
     def create(self, path: str) -> int:
         """A descriptor of a new file, locked: a lock says that its writer lives."""
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        descriptor = os.open(path, flags, 0o666)  # half-written: until atomic_write renames it
         with _where_offered():
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         return descriptor

@@ -23,5 +23,6 @@ def opened(f: Any, mmap: bool) -> Iterator[Source]:
         yield FileSource(f, here, size)
         return
     shared = mmap and settings.load.mmap_flags == MAP_SHARED
-    with open(f, "r+b" if shared else "rb", buffering=0) as file:
+    mode = "r+b" if shared else "rb"
+    with open(f, mode, buffering=0) as file:  # half-written: only a shared map writes
         yield MappedSource(file) if mmap else FileSource(file, 0, os.fstat(file.fileno()).st_size)

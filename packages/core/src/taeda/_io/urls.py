@@ -42,7 +42,7 @@ def opened_url(url: str) -> Iterator[IO[bytes]]:
 def written_url(url: str) -> Iterator[IO[bytes]]:
     """A file that is put at the URL when the block ends without an exception, and dropped otherwise."""
     system, path = _file_system(url)
-    file = system.open(path, "wb", autocommit=False)
+    file = system.open(path, "wb", autocommit=False)  # half-written: until the commit below
     try:
         yield file
     except BaseException:

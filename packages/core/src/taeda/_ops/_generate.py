@@ -48,7 +48,7 @@ def generate(out_dir: Path) -> list[Path]:
 
 def _write(path: Path, text: str) -> None:
     if not path.exists() or path.read_text() != text:
-        path.write_text(text)
+        path.write_text(text)  # half-written: differs, so the next build writes it again
 
 
 def _groups(table: list[Row]) -> dict[tuple[str, str, bool], list[Row]]:

@@ -173,7 +173,7 @@ def _count(
             "number": number,
             "globals": packed,
         }
-        (folder / "task").write_bytes(pickle.dumps(task))
+        (folder / "task").write_bytes(pickle.dumps(task))  # half-written: read by our child only
         child = Path(__file__).with_name("_callgrind_child.py")
         _run(
             *(

@@ -186,7 +186,7 @@ def _use(name: str, library: Path, as_module: bool) -> ModuleType | str:
 
 def _write(path: Path, text: str) -> None:
     if not path.is_file() or path.read_text() != text:
-        path.write_text(text)
+        path.write_text(text)  # half-written: differs, so the next build writes it again
 
 
 def _binding(functions: Mapping[str, str]) -> str:
