@@ -12,13 +12,14 @@ import fcntl
 import math
 import os
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from ._native import core as _core
 
 Tensor = _core.Tensor
-__all__ = ["from_file", "is_shared", "new_shared", "share", "strategy"]
+__all__ = ["from_file", "gather", "is_shared", "new_shared", "share", "strategy"]
 
 SHARED, KEEP_FD, FIND = 1, 2, 4  # flags of map_storage and move_storage
 
@@ -72,6 +73,32 @@ def new_shared(nbytes: int) -> Tensor:
         raise
     _seal(fd)
     return made
+
+
+def gather(chunks: Iterable[bytes]) -> Tensor:
+    """The bytes of all chunks, one after the other in shared memory, as a uint8 tensor."""
+    fd = _new_segment(0)
+    size = 0
+    try:
+        for chunk in chunks:
+            _check_memory(len(chunk))
+            size += _write(fd, chunk)
+        made = _core.map_storage(fd, 0, size, SHARED | KEEP_FD, None)
+    except BaseException:
+        os.close(fd)
+        raise
+    _seal(fd)
+    return made
+
+
+def _write(fd: int, chunk: bytes) -> int:
+    done, view = 0, memoryview(chunk)
+    while done < len(chunk):
+        try:
+            done += os.write(fd, view[done:])
+        except OSError as error:
+            raise RuntimeError(_sentence(error, f"{len(chunk)} bytes of shared memory")) from error
+    return done
 
 
 def _reserve(fd: int, nbytes: int) -> None:

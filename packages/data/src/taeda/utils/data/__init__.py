@@ -23,6 +23,7 @@ from .sampler import (
     SubsetRandomSampler,
     WeightedRandomSampler,
 )
+from .shared import SharedDict, SharedList
 
 __all__ = [
     "BatchSampler",
@@ -35,6 +36,8 @@ __all__ = [
     "RandomSampler",
     "Sampler",
     "SequentialSampler",
+    "SharedDict",
+    "SharedList",
     "StackDataset",
     "Subset",
     "SubsetRandomSampler",
