@@ -7,9 +7,13 @@
 #include <immintrin.h>
 #endif
 
-typedef struct pair { uint64_t low, high; } pair; /* 16 bytes */
+/* Blocks of bytes that are moved, not computed with. A block of several small elements may begin at any address. */
+typedef uint16_t u16_anywhere __attribute__((aligned(1), may_alias));
+typedef uint32_t u32_anywhere __attribute__((aligned(1), may_alias));
+typedef uint64_t u64_anywhere __attribute__((aligned(1), may_alias));
+typedef struct pair { uint64_t low, high; } __attribute__((packed, may_alias)) pair;
 
-#define SIZES(X) X(u8, uint8_t) X(u16, uint16_t) X(u32, uint32_t) X(u64, uint64_t) X(u128, pair)
+#define SIZES(X) X(u8, uint8_t) X(u16, u16_anywhere) X(u32, u32_anywhere) X(u64, u64_anywhere) X(u128, pair)
 #define BY_SIZE(name) {name##_u8, name##_u16, name##_u32, name##_u64, name##_u128}
 
 static inline int64_t index_at(char *const *data, const int64_t *strides, int64_t i)
