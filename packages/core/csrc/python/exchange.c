@@ -183,6 +183,13 @@ static PyObject *storage_address(PyObject *m, PyObject *o)
     return PyLong_FromVoidPtr(TD_T(o)->storage);
 }
 
+/* storage_owners(tensor): how many tensors of this process lie on its storage, itself included */
+static PyObject *storage_owners(PyObject *m, PyObject *o)
+{
+    if (!td_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "wanted a Tensor, got %S", Py_TYPE(o));
+    return PyLong_FromLongLong((long long)__atomic_load_n(&TD_T(o)->storage->refs, __ATOMIC_ACQUIRE));
+}
+
 /* storage_resize(tensor, bytes): the storage of a tensor grows or shrinks */
 static PyObject *storage_resize(PyObject *m, PyObject *args)
 {
@@ -281,6 +288,7 @@ static PyMethodDef methods[] = {
     {"from_sequence", from_sequence, METH_VARARGS, "from_sequence(data, dtype): a tensor of nested lists, or None if they hold other things."},
     {"storage_bytes", storage_bytes, METH_O, "The whole storage of a tensor, as bytes."},
     {"storage_address", storage_address, METH_O, "Identity of a tensor's storage."},
+    {"storage_owners", storage_owners, METH_O, "How many tensors lie on a tensor's storage."},
     {"storage_resize", storage_resize, METH_VARARGS, "storage_resize(tensor, bytes): grow the storage of a tensor."},
     {"on_storage", on_storage, METH_VARARGS, "on_storage(tensor, dtype, sizes, strides, offset): another tensor on the same storage."},
     {0}};

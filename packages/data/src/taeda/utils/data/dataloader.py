@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import itertools
-import warnings
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
 from taeda import Generator
 
 from ._utils.collate import default_collate, default_convert
-from ._utils.fetch import IterableFetcher, MapFetcher, whole_batches
+from ._utils.multi import MultiPass
+from ._utils.options import check_order, check_streaming, check_workers
+from ._utils.passes import Pass, SinglePass
+from ._utils.place import Place, beginning, restored
+from ._utils.start import checked_context
 from ._utils.worker import get_worker_info
 from .dataset import IterableDataset
-from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, draw_seed
+from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
 __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
 
@@ -63,17 +67,18 @@ class DataLoader(Generic[T_co]):
         persistent_workers: bool = False,
         pin_memory_device: str = "",
         in_order: bool = True,
+        seed_batches: bool = False,
+        watchdog: float = 60,
+        progress: bool | str = False,
     ) -> None:
-        _check_workers(
-            num_workers, timeout, prefetch_factor, persistent_workers, multiprocessing_context
-        )
+        check_workers(num_workers, timeout, prefetch_factor, persistent_workers, watchdog)
         self._streams = isinstance(dataset, IterableDataset)
         if self._streams:
-            _check_streaming(shuffle, sampler, batch_sampler)
-        _check_order(batch_size, shuffle, sampler, batch_sampler, drop_last)
+            check_streaming(shuffle, sampler, batch_sampler)
+        check_order(batch_size, shuffle, sampler, batch_sampler, drop_last)
         self.dataset = dataset
         self.num_workers = num_workers
-        self.prefetch_factor = prefetch_factor
+        self.prefetch_factor = 2 if num_workers and prefetch_factor is None else prefetch_factor
         self.pin_memory = pin_memory
         self.pin_memory_device = pin_memory_device
         self.timeout = timeout
@@ -95,7 +100,13 @@ class DataLoader(Generic[T_co]):
             collate_fn = default_collate if self._auto_collation else default_convert
         self.collate_fn = collate_fn
         self.persistent_workers = persistent_workers
+        self.progress = progress
+        self.watchdog = watchdog
+        self.seed_batches = seed_batches
         self._length_told: int | None = None
+        self._iterator: Pass | None = None
+        self._latest: weakref.ref[Pass] | None = None
+        self._resume: dict[str, Any] | None = None
         self._made = True
 
     def _order(self, shuffle: bool) -> Sampler[Any]:
@@ -113,6 +124,15 @@ class DataLoader(Generic[T_co]):
         super().__setattr__(name, value)
 
     @property
+    def multiprocessing_context(self) -> Any:
+        """What starts the workers; None for the default."""
+        return self._context
+
+    @multiprocessing_context.setter
+    def multiprocessing_context(self, context: Any) -> None:
+        self._context = checked_context(context, self.num_workers)
+
+    @property
     def _auto_collation(self) -> bool:
         return self.batch_sampler is not None
 
@@ -122,134 +142,62 @@ class DataLoader(Generic[T_co]):
         return self.batch_sampler if self._auto_collation else self.sampler
 
     def __iter__(self) -> Iterator[Any]:
-        return _SingleProcessDataLoaderIter(self)
+        made = self._pass_of_persistent_workers() if self.persistent_workers else self._new_pass()
+        self._latest = weakref.ref(made)
+        return made
+
+    def _new_pass(self) -> Pass:
+        return MultiPass(self) if self.num_workers else SinglePass(self)
+
+    def _pass_of_persistent_workers(self) -> Pass:
+        if isinstance(self._iterator, MultiPass) and self._iterator.usable:
+            self._iterator.reset()
+        else:
+            self._iterator = self._new_pass()
+        return self._iterator
+
+    # ---- resuming ----
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the latest iterator stands, to be saved with a checkpoint.
+
+        A dict of plain values and small tensors; `load_state_dict` on a loader made alike goes on with the next batch. It
+        holds the seeds and generator states that the order and the workers' random numbers follow from, not the order.
+        Without workers samples draw from the program's own generators, which a checkpoint keeps by itself.
+        """
+        if self._resume is not None:
+            return self._resume
+        latest = self._latest and self._latest()
+        state = latest.state_dict() if latest else None
+        return beginning(self) if state is None else state
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Let the next iterator go on where `state_dict` was taken.
+
+        The batches are the same for any number of workers. Random numbers drawn in workers are the same for the same number of
+        workers, and with `seed_batches` for any. An iterable data set goes on by its own `load_state_dict` if it has one,
+        otherwise by reading past what was given. ValueError if the state does not fit the loader.
+        """
+        restored(self, state_dict)
+        self._resume = state_dict
+
+    def _resumed(self) -> Place | None:
+        """The place that the pass which begins now goes on from."""
+        state, self._resume = self._resume, None
+        return None if state is None else restored(self, state)
 
     def __len__(self) -> int:
         """The number of batches; for an iterable data set what its own `__len__` lets expect."""
         if not self._streams:
             return len(self._index_sampler)
-        length = self._length_told = len(self.dataset)
+        self._length_told = len(self.dataset)
+        return self._expected_length()
+
+    def _expected_length(self) -> int:
+        if not self._streams:
+            return len(self._index_sampler)
+        length = len(self.dataset)
         if self.batch_size is None:
             return length
         rest = 0 if self.drop_last else self.batch_size - 1
         return (length + rest) // self.batch_size
-
-
-class _SingleProcessDataLoaderIter:
-    """One pass over the data, in this process."""
-
-    def __init__(self, loader: DataLoader[Any]) -> None:
-        self._loader = loader
-        self._base_seed = draw_seed(loader.generator)  # so that workers change no random order
-        self._yielded = 0
-        self._told = loader._length_told
-        if loader.pin_memory:
-            warnings.warn(
-                "'pin_memory' argument is set as true but no accelerator is found, "
-                "then device pinned memory won't be used.",
-                stacklevel=3,
-            )
-        self._next = self._batches().__next__
-
-    def _batches(self) -> Iterator[Any]:
-        loader = self._loader
-        batched, collate = loader._auto_collation, loader.collate_fn
-        if loader._streams:
-            fetcher: Any = IterableFetcher(loader.dataset, batched, collate, loader.drop_last)
-        else:
-            whole = whole_batches(loader.dataset, loader._index_sampler, collate)
-            if whole is not None:
-                return whole
-            fetcher = MapFetcher(loader.dataset, batched, collate)
-        return map(fetcher.fetch, loader._index_sampler)
-
-    def __iter__(self) -> Iterator[Any]:
-        return self
-
-    def __next__(self) -> Any:
-        batch = self._next()
-        self._yielded += 1
-        if self._told is not None and self._yielded > self._told:
-            self._warn_longer(self._told)
-        return batch
-
-    def _warn_longer(self, told: int) -> None:
-        warnings.warn(
-            f"Length of IterableDataset {self._loader.dataset} was reported to be {told} "
-            f"(when accessing len(dataloader)), but {self._yielded} samples have been fetched.",
-            stacklevel=3,
-        )
-
-    def __len__(self) -> int:
-        return len(self._loader._index_sampler)
-
-
-# ---- what may be asked of a loader ----
-
-
-def _check_workers(
-    num_workers: int,
-    timeout: float,
-    prefetch_factor: int | None,
-    persistent_workers: bool,
-    multiprocessing_context: Any,
-) -> None:
-    if num_workers < 0:
-        raise ValueError(
-            "num_workers option should be non-negative; use num_workers=0 to disable "
-            f"multiprocessing, got {num_workers}"
-        )
-    if timeout < 0:
-        raise ValueError(f"timeout option should be non-negative, got {timeout}")
-    if num_workers == 0:
-        if prefetch_factor is not None:
-            raise ValueError(
-                "prefetch_factor option could only be specified in multiprocessing: let "
-                "num_workers > 0 to enable it, otherwise set prefetch_factor to None, got "
-                f"{prefetch_factor}"
-            )
-        if persistent_workers:
-            raise ValueError("persistent_workers option needs num_workers > 0")
-        if multiprocessing_context is not None:
-            raise ValueError(
-                "multiprocessing_context can only be used with multi-process loading "
-                f"(num_workers > 0), but got num_workers={num_workers}"
-            )
-        return
-    if prefetch_factor is not None and prefetch_factor < 0:
-        raise ValueError(f"prefetch_factor option should be non-negative, got {prefetch_factor}")
-    raise NotImplementedError(
-        f"DataLoader: num_workers={num_workers} asks for worker processes, which this version of "
-        "taeda-data does not have yet; use num_workers=0, which loads in this process"
-    )
-
-
-def _check_streaming(shuffle: Any, sampler: Any, batch_sampler: Any) -> None:
-    if shuffle not in (False, None):
-        raise ValueError(
-            "DataLoader with IterableDataset: expected unspecified shuffle option, "
-            f"but got shuffle={shuffle}"
-        )
-    for name, value in (("sampler", sampler), ("batch_sampler", batch_sampler)):
-        if value is not None:
-            raise ValueError(
-                f"DataLoader with IterableDataset: expected unspecified {name} option, "
-                f"but got {name}={value}"
-            )
-
-
-def _check_order(
-    batch_size: Any, shuffle: Any, sampler: Any, batch_sampler: Any, drop_last: Any
-) -> None:
-    if sampler is not None and shuffle:
-        raise ValueError("sampler option is mutually exclusive with shuffle")
-    if batch_sampler is not None:
-        if batch_size != 1 or shuffle or sampler is not None or drop_last:
-            raise ValueError(
-                "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, "
-                "and drop_last"
-            )
-    elif batch_size is None and drop_last:
-        raise ValueError(
-            "batch_size=None option disables auto-batching and is mutually exclusive with drop_last"
-        )

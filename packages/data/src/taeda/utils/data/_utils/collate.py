@@ -9,6 +9,8 @@ from typing import Any
 import taeda
 from taeda import Tensor
 
+from .shared import stack_room
+
 __all__ = ["collate", "default_collate", "default_collate_fn_map", "default_convert"]
 
 CollateMap = dict[Any, Callable[..., Any]]
@@ -18,8 +20,10 @@ _WANTED = "default_collate: batch must contain tensors, numpy arrays, numbers, d
 
 
 def collate_tensor_fn(batch: Any, *, collate_fn_map: CollateMap | None = None) -> Tensor:
-    """One tensor with a new first dimension."""
-    return taeda.stack(list(batch), 0)
+    """One tensor with a new first dimension; in a worker on memory that the main process sees."""
+    tensors = list(batch)
+    room = stack_room(tensors)
+    return taeda.stack(tensors, 0) if room is None else taeda.stack(tensors, 0, out=room)
 
 
 def collate_numpy_array_fn(batch: Any, *, collate_fn_map: CollateMap | None = None) -> Any:

@@ -11,18 +11,23 @@ from taeda import Tensor
 
 from ..dataset import Subset, TensorDataset
 from ..sampler import BatchSampler, RandomSampler, SequentialSampler
+from . import shared
 from .collate import default_collate
+from .status import COLLATING, Status
 
-__all__ = ["IterableFetcher", "MapFetcher", "whole_batches"]
+__all__ = ["IterableFetcher", "MapFetcher", "resumed_stream", "stream_state", "whole_batches"]
 
 Collate = Callable[[Any], Any]
 
 
 class MapFetcher:
-    """Fetches samples by index."""
+    """Fetches samples by index; with `status` it tells which one it is at."""
 
-    def __init__(self, dataset: Any, batched: bool, collate_fn: Collate) -> None:
+    def __init__(
+        self, dataset: Any, batched: bool, collate_fn: Collate, status: Status | None = None
+    ) -> None:
         self.dataset, self.batched, self.collate_fn = dataset, batched, collate_fn
+        self._status = status
         self._many = getattr(dataset, "__getitems__", None)
         self._rows = _rows_of(dataset) if batched and collate_fn is default_collate else None
 
@@ -32,17 +37,36 @@ class MapFetcher:
             return self.collate_fn(self.dataset[index])
         if self._rows is not None and all(type(i) is int for i in index):
             return self._rows(index)
-        if self._many:
-            return self.collate_fn(self._many(index))
-        return self.collate_fn([self.dataset[i] for i in index])
+        samples = self._many(index) if self._many else self._one_by_one(index)
+        if self._status:
+            self._status.enter(COLLATING)
+        return self.collate_fn(samples)
+
+    def _one_by_one(self, index: Any) -> list[Any]:
+        if self._status is None:
+            return [self.dataset[i] for i in index]
+        samples = []
+        for position, i in enumerate(index):
+            self._status.at(position)
+            samples.append(self.dataset[i])
+        return samples
 
 
 class IterableFetcher:
     """Takes samples as they come."""
 
-    def __init__(self, dataset: Any, batched: bool, collate_fn: Collate, drop_last: bool) -> None:
+    def __init__(
+        self,
+        dataset: Any,
+        batched: bool,
+        collate_fn: Collate,
+        drop_last: bool,
+        status: Status | None = None,
+    ) -> None:
         self.samples = iter(dataset)
         self.batched, self.collate_fn, self.drop_last = batched, collate_fn, drop_last
+        if status:
+            self.samples = _told(self.samples, status)
 
     def fetch(self, index: Any) -> Any:
         """The next batch of as many samples as `index` has entries; StopIteration at the end."""
@@ -52,6 +76,41 @@ class IterableFetcher:
         if not samples or (self.drop_last and len(samples) < len(index)):
             raise StopIteration
         return self.collate_fn(samples)
+
+
+def _told(samples: Iterator[Any], status: Status) -> Iterator[Any]:
+    for position in itertools.count():
+        status.at(position)
+        try:
+            sample = next(samples)
+        except StopIteration:
+            return
+        yield sample
+
+
+def stream_state(dataset: Any) -> Any:
+    """What an iterable data set that can be resumed says of its place; None of others."""
+    if not hasattr(dataset, "load_state_dict") or not hasattr(dataset, "state_dict"):
+        return None
+    return dataset.state_dict()
+
+
+def resumed_stream(
+    dataset: Any,
+    batched: bool,
+    collate_fn: Collate,
+    drop_last: bool,
+    skip: int = 0,
+    state: Any = None,
+    status: Status | None = None,
+) -> IterableFetcher:
+    """A fetcher that begins where another had got to: by the data set's own state, or by reading past `skip` samples."""
+    if state is not None:
+        dataset.load_state_dict(state)
+    fetcher = IterableFetcher(dataset, batched, collate_fn, drop_last, status)
+    if state is None:
+        next(itertools.islice(fetcher.samples, skip, skip), None)
+    return fetcher
 
 
 # ---- rows of tensors: a batch is one indexing operation per tensor ----
@@ -73,15 +132,29 @@ def _rows_of(dataset: Any) -> Callable[[list[int]], list[Tensor]] | None:
 
     def rows(index: list[int]) -> list[Tensor]:
         picked = taeda.tensor(index, dtype=taeda.int64)
-        return [tensor[picked] for tensor in dataset.tensors]
+        if shared.arena is None:
+            return [tensor[picked] for tensor in dataset.tensors]
+        return [_into_shared(tensor, picked) for tensor in dataset.tensors]
 
     return rows
 
 
-def whole_batches(dataset: Any, sampler: Any, collate_fn: Collate) -> Iterator[Any] | None:
+def _into_shared(tensor: Tensor, picked: Tensor) -> Tensor:
+    room = None
+    if not tensor.requires_grad and shared.arena is not None:
+        room = shared.arena.empty((len(picked), *tensor.shape[1:]), tensor.dtype)
+    if room is None:
+        return tensor[picked]
+    picked = taeda.where(picked < 0, picked + len(tensor), picked)
+    return taeda.index_select(tensor, 0, picked, out=room)
+
+
+def whole_batches(
+    dataset: Any, sampler: Any, collate_fn: Collate, skip: int = 0
+) -> Iterator[Any] | None:
     """All batches of rows of tensors in the usual orders, with indices that stay tensors.
 
-    None if anything about data set, sampler or collate_fn is unusual.
+    The first `skip` are left out. None if anything about data set, sampler or collate_fn is unusual.
     """
     if collate_fn is not default_collate or not _is_rows(dataset):
         return None
@@ -92,30 +165,32 @@ def whole_batches(dataset: Any, sampler: Any, collate_fn: Collate) -> Iterator[A
     if getattr(inner, "data_source", None) is not dataset:
         return None
     if type(inner) is SequentialSampler:
-        return _slices(tensors, n, sampler)
+        return _slices(tensors, n, sampler, skip)
     if type(inner) is RandomSampler and not inner.replacement and len(inner) == n:
-        return _picks(tensors, inner, sampler)
+        return _picks(tensors, inner, sampler, skip)
     return None
 
 
-def _starts(n: int, sampler: BatchSampler) -> range:
+def _starts(n: int, sampler: BatchSampler, skip: int) -> range:
     size = sampler.batch_size
-    return range(0, n - size + 1 if sampler.drop_last else n, size)
+    return range(0, n - size + 1 if sampler.drop_last else n, size)[skip:]
 
 
-def _slices(tensors: tuple[Tensor, ...], n: int, sampler: BatchSampler) -> Iterator[list[Tensor]]:
+def _slices(
+    tensors: tuple[Tensor, ...], n: int, sampler: BatchSampler, skip: int
+) -> Iterator[list[Tensor]]:
     size = sampler.batch_size
-    for start in _starts(n, sampler):
+    for start in _starts(n, sampler, skip):
         count = min(size, n - start)
         yield [tensor.narrow(0, start, count).clone() for tensor in tensors]
 
 
 def _picks(
-    tensors: tuple[Tensor, ...], inner: RandomSampler, sampler: BatchSampler
+    tensors: tuple[Tensor, ...], inner: RandomSampler, sampler: BatchSampler, skip: int
 ) -> Iterator[list[Tensor]]:
     size = sampler.batch_size
     for order in inner._chunks():
         n = len(order)
-        for start in _starts(n, sampler):
+        for start in _starts(n, sampler, skip):
             picked = order.narrow(0, start, min(size, n - start))
             yield [tensor.index_select(0, picked) for tensor in tensors]

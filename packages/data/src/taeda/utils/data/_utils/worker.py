@@ -1,11 +1,45 @@
-"""What a worker process knows of itself."""
+"""A worker process: takes tasks, fetches batches, sends them; and what it knows of itself."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import contextlib
+import faulthandler
+import gc
+import os
+import pickle
+import queue
+import signal
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["WorkerInfo", "get_worker_info"]
+import taeda
+
+from . import seeds, shared
+from .channel import MOST_DESCRIPTORS, Channel
+from .fetch import IterableFetcher, MapFetcher, resumed_stream, stream_state
+from .parcel import pack
+from .status import BETWEEN, FETCHING, SENDING, Status
+
+__all__ = [
+    "Epoch",
+    "Failure",
+    "Reply",
+    "Setup",
+    "Task",
+    "WorkerInfo",
+    "get_worker_info",
+    "run_worker",
+]
+
+GRACE = 1.0  # seconds that a worker may go on with its sample after its parent has left
+BATCH, FAILURE, END = range(3)
+_LONG = (
+    1 << 15
+)  # bytes; a longer pickle goes through a segment, so that the socket holds every answer
 
 
 @dataclass(frozen=True)
@@ -24,3 +58,307 @@ _worker_info: WorkerInfo | None = None
 def get_worker_info() -> WorkerInfo | None:
     """In a worker process what it knows of itself; None in the main process."""
     return _worker_info
+
+
+# ---- messages ----
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """Begin an epoch, perhaps in its middle."""
+
+    serial: int  # a new one each time that a pass begins
+    number: int
+    base_seed: int
+    given: int = 0  # batches of it that this worker has given already
+    streams: seeds.Streams | None = None  # where its generators stood after those
+    dataset: Any = None  # what the data set's own state_dict() said after those
+
+
+@dataclass(frozen=True)
+class Task:
+    """Fetch one batch."""
+
+    number: int
+    index: Any
+    returned: list[int]  # segments that are free again
+    forgotten: list[int]  # segments that never will be
+    may_share: bool
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came of a task."""
+
+    epoch: int  # its serial
+    task: int
+    kind: int
+    data: Any  # the pickle of a batch, or how many bytes of the first segment are it, or a Failure
+    segments: list[int] = field(default_factory=list)  # that the batch lies on
+    made: list[tuple[int, int]] = field(
+        default_factory=list
+    )  # (id, bytes) whose descriptors come along
+    dropped: list[int] = field(default_factory=list)  # segments that were given up
+    streams: seeds.Streams | None = None  # where the generators stand, if they moved
+    dataset: Any = None  # the data set's own state, if it has one
+    refusal: str | None = None  # why no segment could be had
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An exception of a worker, in a form that another process can raise."""
+
+    kind: Any
+    message: str
+
+    @classmethod
+    def of(cls, error: BaseException, where: str) -> Failure:
+        """The exception at hand, with where it happened and its traceback in the message."""
+        text = "".join(traceback.format_exception(error))
+        message = f"Caught {type(error).__name__} in {where}.\nOriginal {text}"
+        try:
+            pickle.dumps(type(error))
+        except Exception:  # noqa: BLE001 - whatever a class does when it is pickled: it cannot travel
+            return cls(RuntimeError, message)
+        return cls(type(error), message)
+
+    def reraise(self) -> None:
+        """Raise it here: the same type if that takes one message, otherwise RuntimeError."""
+        if issubclass(self.kind, KeyError):
+            raise self.kind(_Verbatim(self.message))
+        try:
+            error = self.kind(self.message)
+        except Exception:  # noqa: BLE001 - a constructor that wants something else
+            raise RuntimeError(self.message) from None
+        raise error
+
+
+class _NotPrepared(Exception):
+    """Instead of a batch: worker_init_fn has failed."""
+
+    def __init__(self, failure: Failure) -> None:
+        self.failure = failure
+
+
+class _Verbatim(str):
+    """A text that is its own repr: KeyError shows the repr of its argument."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+# ---- the process ----
+
+
+@dataclass
+class Setup:
+    """All that a worker begins with."""
+
+    channel: Any  # a socket: sockets can be sent to new processes
+    id: int
+    num_workers: int
+    base_seed: int
+    dataset: Any
+    iterable: bool
+    batched: bool
+    collate_fn: Callable[[Any], Any]
+    drop_last: bool
+    batch_size: int
+    worker_init_fn: Callable[[int], None] | None
+    seed_batches: bool
+
+
+def run_worker(setup: Setup) -> None:
+    """The target of the process. Returns when the parent closes the channel."""
+    gc.freeze()  # what was forked stays where it is: the collector need not touch its pages
+    _leave_interrupts_to_parent()
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the parent is gone
+        _Worker(setup).run()
+
+
+def _leave_interrupts_to_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+
+
+class _Worker:
+    def __init__(self, setup: Setup) -> None:
+        self._setup = setup
+        self._channel = Channel(setup.channel)
+        self._status = Status.of_this_process()
+        self._channel.send(b"", [self._status.fd])
+        self._inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._announced = 0
+        self._leaving = False
+        self._arena = shared.arena = shared.Arena(self._status.fd)
+        self._epoch = Epoch(0, 0, setup.base_seed)
+        self._fetcher: Any = None
+        self._ended = False
+        self._given = 0
+        self._failure: Failure | None = None
+        self._last_streams: seeds.Streams | None = None
+
+    def run(self) -> None:
+        threading.Thread(target=self._listen, daemon=True).start()
+        self._prepare()
+        while (message := self._inbox.get()) is not None:
+            self._handle(message)
+        self._leaving = True
+        faulthandler.disable()
+
+    def _listen(self) -> None:
+        """Take in messages as they come, so that the parent never waits with sending one."""
+        Status.leave_signals_to_main()
+        try:
+            while True:
+                message = pickle.loads(self._channel.receive()[0])
+                if isinstance(message, Epoch):
+                    self._announced = message.serial
+                self._inbox.put(message)
+        except EOFError:
+            self._inbox.put(None)
+        time.sleep(GRACE)
+        if not self._leaving:
+            os._exit(1)  # a sample takes for ever and nobody waits for it
+
+    def _prepare(self) -> None:
+        global _worker_info
+        setup = self._setup
+        taeda.set_num_threads(1)
+        seeds.seed_worker(setup.base_seed, setup.id)
+        seed = setup.base_seed + setup.id
+        _worker_info = WorkerInfo(setup.id, setup.num_workers, seed, setup.dataset)
+        try:
+            if setup.worker_init_fn is not None:
+                setup.worker_init_fn(setup.id)
+        except Exception as error:  # noqa: BLE001 - it is the answer to the first task
+            self._failure = Failure.of(error, f"worker_init_fn of {self._name}")
+
+    @property
+    def _name(self) -> str:
+        return f"DataLoader worker process {self._setup.id}"
+
+    def _handle(self, message: Epoch | Task) -> None:
+        if isinstance(message, Epoch):
+            self._epoch, self._fetcher, self._ended = message, None, False
+            self._given = message.given
+        elif not self._overtaken(message):
+            self._answer(message)
+        self._status.enter(BETWEEN)
+
+    def _overtaken(self, task: Task) -> bool:
+        """Whether the task belongs to an epoch that was broken off: a newer one has been announced."""
+        self._arena.returned(task.returned)
+        self._arena.forgotten(task.forgotten)
+        return self._announced != self._epoch.serial
+
+    # ---- one task ----
+
+    def _answer(self, task: Task) -> None:
+        self._status.begin(task.number)
+        self._arena.allowed = task.may_share
+        used: list[shared.Segment] = []
+        try:
+            batch = self._fetched(task)
+            self._status.enter(SENDING)
+            data, used = self._packed(batch)
+            kind: int = BATCH
+        except Exception as error:  # noqa: BLE001 - it is raised in the parent
+            kind, data = self._excuse(error, task)
+        self._send(task, kind, data, used)
+
+    def _excuse(self, error: Exception, task: Task) -> tuple[int, Any]:
+        if isinstance(error, _NotPrepared):
+            return FAILURE, error.failure
+        if isinstance(error, StopIteration) and self._setup.iterable:
+            self._ended = True
+            return END, None
+        return FAILURE, Failure.of(error, self._name + self._place(task))
+
+    def _place(self, task: Task) -> str:
+        _, phase, position = self._status.now
+        sample = sample_name(task.index, position if phase == FETCHING else -1)
+        step = ", while the batch was packed for the main process" if phase == SENDING else ""
+        return f", batch {task.number}, {sample}{step}"
+
+    def _fetched(self, task: Task) -> Any:
+        if self._failure:
+            raise _NotPrepared(self._failure)
+        if self._ended:
+            raise StopIteration
+        if self._fetcher is None:
+            self._fetcher = self._new_fetcher()
+        if self._setup.seed_batches:
+            self._seed(task)
+        return self._fetcher.fetch(task.index)
+
+    def _seed(self, task: Task) -> None:
+        epoch, number = self._epoch, task.number
+        if self._setup.iterable:  # batches are counted by each worker for itself
+            number = self._setup.id + self._given * self._setup.num_workers
+            self._given += 1
+        seeds.seed_batch(epoch.base_seed, epoch.number, number)
+
+    def _new_fetcher(self) -> MapFetcher | IterableFetcher:
+        setup, epoch = self._setup, self._epoch
+        facts = setup.dataset, setup.batched, setup.collate_fn
+        fetcher: Any
+        if setup.iterable:
+            skip = epoch.given * setup.batch_size
+            fetcher = resumed_stream(*facts, setup.drop_last, skip, epoch.dataset, self._status)
+        else:
+            fetcher = MapFetcher(*facts, self._status)
+        if epoch.streams:
+            seeds.restore_streams(epoch.streams)
+        self._last_streams = seeds.streams()
+        return fetcher
+
+    # ---- the answer ----
+
+    def _packed(self, batch: Any) -> tuple[Any, list[shared.Segment]]:
+        data, used = pack(batch, self._arena)
+        if len(data) > _LONG and len(used) < MOST_DESCRIPTORS:
+            segment = self._arena.with_bytes(memoryview(data))
+            if segment:
+                return len(data), [segment, *used]
+        return data, used
+
+    def _send(self, task: Task, kind: int, data: Any, used: list[shared.Segment]) -> None:
+        fresh = {s.id: s for s in used if s.fd is not None}
+        refusal, self._arena.refusal = self._arena.refusal, None
+        reply = Reply(
+            self._epoch.serial,
+            task.number,
+            kind,
+            data,
+            [segment.id for segment in used],
+            [(segment.id, segment.memory.numel()) for segment in fresh.values()],
+            self._arena.dropped(),
+            self._moved_streams(),
+            stream_state(self._setup.dataset) if self._setup.iterable else None,
+            refusal and str(refusal),
+        )
+        descriptors = [segment.fd for segment in fresh.values() if segment.fd is not None]
+        self._channel.send(pickle.dumps(reply, -1), descriptors)
+        self._arena.sent(used)
+
+    def _moved_streams(self) -> seeds.Streams | None:
+        now = seeds.streams()
+        if now == self._last_streams:
+            return None
+        self._last_streams = now
+        return now
+
+
+def sample_name(index: Any, position: int) -> str:
+    """What a message says of the sample at `position` of a batch; -1 if the batch is fetched in one."""
+    if not isinstance(index, list):
+        return "next sample of the stream" if index is None else f"sample {index!r}"
+    if index and index[0] is None:
+        return "next sample of the stream" if position < 0 else f"sample {position} of the stream"
+    if 0 <= position < len(index):
+        return f"sample {index[position]!r}"
+    shown = ", ".join(map(repr, index[:8])) + ", ..." * (len(index) > 8)
+    return f"samples [{shown}]"

@@ -1,0 +1,303 @@
+"""The workers of a loader as their parent sees them: what each was asked, what came back, and how it fares."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import select
+import signal
+import weakref
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+from taeda import Tensor
+from taeda._native import core as _core
+
+from . import shared, status
+from .channel import Channel
+from .parcel import unpack
+from .start import join_or_kill, start_all
+from .status import Status
+from .worker import GRACE, Epoch, Reply, Setup, Task, run_worker, sample_name
+
+__all__ = ["Crew"]
+
+_LOOKED_AT = 8  # segments in use that are looked at for each task sent
+
+_crews: weakref.WeakSet[Crew] = weakref.WeakSet()
+
+
+class _Member:
+    """One worker: its process, its channel, and the segments it has lent."""
+
+    def __init__(self, process: Any, channel: Channel) -> None:
+        self.process = process
+        self.pid: int = process.pid
+        self.channel = channel
+        self.life = _life_of(process)  # readable when the process has ended
+        self.status: Status | None = None  # once it has said hello
+        self.epoch = 0
+        self.asked: deque[Task] = deque()  # in this epoch and not answered, oldest first
+        self._memories: dict[int, Tensor] = {}
+        self._lent: deque[int] = deque()
+        self._forgotten: list[int] = []
+
+    def begin(self, epoch: Epoch) -> None:
+        """Announce an epoch."""
+        self.channel.send(pickle.dumps(epoch, -1))
+        self.epoch = epoch.serial
+        self.asked.clear()
+
+    def ask(self, number: int, index: Any) -> None:
+        """Send a task, and with it which segments are free again."""
+        short = shared.descriptors_are_short(self.channel.fileno())
+        forgotten, self._forgotten = self._forgotten, []
+        task = Task(number, index, self._returned(), forgotten, not short)
+        self.channel.send(pickle.dumps(task, -1))
+        self.asked.append(task)
+
+    def _returned(self) -> list[int]:
+        free = []
+        for _ in range(min(_LOOKED_AT, len(self._lent))):
+            segment = self._lent.popleft()
+            if _core.storage_owners(self._memories[segment]) == 1:
+                free.append(segment)
+            else:
+                self._lent.append(segment)
+        return free
+
+    def receive(self) -> Reply | None:
+        """The next answer; None for the first message, which says hello. EOFError from a worker that is gone."""
+        message, descriptors = self.channel.receive()
+        if self.status is None:
+            self.status = Status(descriptors[0])
+            return None
+        reply: Reply = pickle.loads(message)
+        for (segment, nbytes), fd in zip(reply.made, descriptors, strict=True):
+            self._memories[segment] = shared.map_bytes(fd, nbytes)
+        for segment in reply.dropped:
+            self._memories.pop(segment, None)
+        if reply.epoch == self.epoch:
+            self.asked.popleft()
+        return reply
+
+    def open(self, reply: Reply) -> Any:
+        """The batch of an answer. Its segments are free again when nobody holds it."""
+        memories = [self._memories[segment] for segment in reply.segments]
+        self.forget(reply)
+        data = reply.data
+        if isinstance(data, int):  # the first segment holds the pickle
+            data = memoryview(memories.pop(0))[:data]
+        return unpack(data, memories)
+
+    def forget(self, reply: Reply) -> None:
+        """Nobody wants this answer: what it lies on is free."""
+        self._lent += dict.fromkeys(reply.segments)
+
+    def keep_lent(self) -> None:
+        """What is lent now is never written again: a forked process sees it, too."""
+        for segment in self._lent:
+            del self._memories[segment]
+        self._forgotten += self._lent
+        self._lent.clear()
+
+
+def _life_of(process: Any) -> int:
+    """A descriptor that tells of a process's end, even if its own children go on."""
+    if hasattr(os, "pidfd_open"):
+        return os.pidfd_open(process.pid)
+    return os.dup(process.sentinel)
+
+
+class Crew:
+    """Starts with the object, ends by `dismiss`, or when the object is collected."""
+
+    def __init__(self, context: Any, setups: list[Setup]) -> None:
+        self._owner = os.getpid()
+        self.members: list[_Member] = []
+        self._channels: list[Channel] = []
+        _crews.add(self)
+        # A forked worker holds whatever is open at that moment: one pair at a time, so that nobody holds another's end.
+        groups = [[s] for s in setups] if context.get_start_method() == "fork" else [setups]
+        self._poll = select.poll()
+        self._by_fd: dict[
+            int, tuple[int, bool]
+        ] = {}  # worker, and whether the descriptor stands for its life
+        try:
+            for group in groups:
+                self._start(context, group)
+        except BaseException:
+            _dismiss(self._owner, self.members, now=True)
+            raise
+        self._end = weakref.finalize(self, _dismiss, self._owner, self.members)
+
+    def _start(self, context: Any, setups: list[Setup]) -> None:
+        pairs = [Channel.pair() for _ in setups]
+        self._channels += [ours for ours, _ in pairs]
+        for setup, (_, theirs) in zip(setups, pairs, strict=True):
+            setup.channel = theirs.socket
+        try:
+            targets = [(run_worker, (setup,)) for setup in setups]
+            processes = start_all(context, targets, "taeda-loader")
+        except BaseException:
+            for ours, _ in pairs:
+                ours.close()
+            raise
+        finally:
+            for _, theirs in pairs:
+                theirs.close()
+        for process, (ours, _) in zip(processes, pairs, strict=True):
+            self._enlist(_Member(process, ours))
+
+    def _enlist(self, member: _Member) -> None:
+        worker = len(self.members)
+        self.members.append(member)
+        for fd, is_life in ((member.channel.fileno(), False), (member.life, True)):
+            self._by_fd[fd] = worker, is_life
+            self._poll.register(fd, select.POLLIN)
+
+    def begin(self, worker: int, epoch: Epoch) -> None:
+        """Let a worker begin an epoch; what it has not begun of the last one is forgotten."""
+        self._sending(worker, lambda member: member.begin(epoch))
+
+    def ask(self, worker: int, number: int, index: Any) -> None:
+        """Give a worker a task."""
+        self._sending(worker, lambda member: member.ask(number, index))
+
+    def _sending(self, worker: int, send: Any) -> None:
+        self._check_owner()
+        try:
+            send(self.members[worker])
+        except ConnectionError:
+            raise self._gone(worker) from None
+
+    def _check_owner(self) -> None:
+        if os.getpid() != self._owner:
+            raise RuntimeError(
+                "the workers of this loader belong to the process that this one was forked from; make a new iterator here"
+            )
+
+    def open(self, worker: int, reply: Reply) -> Any:
+        """The batch that an answer holds."""
+        return self.members[worker].open(reply)
+
+    def forget(self, worker: int, reply: Reply) -> None:
+        """An answer that nobody wants."""
+        self.members[worker].forget(reply)
+
+    def wait(self, seconds: float | None) -> Iterator[tuple[int, Reply]]:
+        """Answers that are here, or come within `seconds`. RuntimeError if a worker is gone."""
+        self._check_owner()
+        milliseconds = None if seconds is None else max(0, seconds) * 1000
+        ready = [self._by_fd[fd] for fd, _ in self._poll.poll(milliseconds)]
+        talking = [worker for worker, is_life in ready if not is_life]
+        for worker in talking:
+            try:
+                reply = self.members[worker].receive()
+            except EOFError:
+                raise self._gone(worker) from None
+            if reply is not None:
+                yield worker, reply
+        for worker, is_life in ready:
+            if is_life and worker not in talking:  # its last words have been heard
+                raise self._gone(worker)
+
+    def dismiss(self, now: bool = False) -> None:
+        """End the workers: after the sample each is at, or at once."""
+        if self._end.detach():
+            _dismiss(self._owner, self.members, now)
+
+    def _close(self) -> None:
+        for channel in self._channels:
+            channel.close()
+
+    # ---- how they fare ----
+
+    def _gone(self, worker: int) -> RuntimeError:
+        member = self.members[worker]
+        member.process.join(1)
+        stack = member.status.stack() if member.status else ""
+        error = RuntimeError(
+            f"DataLoader worker (pid(s) {member.pid}) exited unexpectedly: worker {worker} "
+            f"{_ending(member.process.exitcode)} {self._doing(worker)}"
+            + (f"\n{stack}" if stack else "")
+        )
+        self.dismiss(now=True)
+        return error
+
+    def _doing(self, worker: int) -> str:
+        """Words for what a worker was last seen at."""
+        member = self.members[worker]
+        if member.status is None:
+            return "while it started: before it had loaded the data set"
+        number, phase, position = member.status.now
+        task = next((task for task in member.asked if task.number == number), None)
+        if phase == status.STARTING:
+            return "in worker_init_fn or before"
+        if phase == status.BETWEEN or task is None:
+            return "between two batches"
+        where = {status.COLLATING: "in collate_fn", status.SENDING: "while sending"}
+        name = sample_name(task.index, position if phase == status.FETCHING else -1)
+        return f"{where.get(phase, 'at')} {name} of batch {number}"
+
+    def report(self) -> str:
+        """A line for each worker with what it is at, and its Python stack."""
+        return "\n".join(self._report(i) for i in range(len(self.members)))
+
+    def _report(self, worker: int) -> str:
+        member = self.members[worker]
+        if not member.process.is_alive():
+            return f"worker {worker} {_ending(member.process.exitcode)} {self._doing(worker)}"
+        line = f"worker {worker} (pid {member.pid}) {self._doing(worker)}"
+        if member.status is None:
+            return line
+        stack = member.status.ask_for_stack(member.pid)
+        return f"{line}\n{stack or '(gives no stack)'}"
+
+
+def _ending(code: int | None) -> str:
+    if code is None:
+        return "closed its channel"
+    if code >= 0:
+        return f"exited with code {code}"
+    name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
+    hint = " (the system's way to end a process when memory is out)" if name == "SIGKILL" else ""
+    return f"was ended by {name}{hint}"
+
+
+def _dismiss(owner: int, members: list[_Member], now: bool = False) -> None:
+    if (
+        os.getpid() != owner
+    ):  # a forked copy of the object is collected: the workers are not its own
+        return
+    for member in members:
+        member.channel.close()
+        if now and member.process.is_alive():
+            member.process.kill()
+    join_or_kill([member.process for member in members], GRACE / 2)
+    for member in members:
+        member.process.close()
+        os.close(member.life)
+        if member.status:
+            member.status.close()
+    members.clear()
+
+
+# ---- forks of the parent ----
+
+
+def _before_fork() -> None:
+    for crew in list(_crews):
+        for member in crew.members:
+            member.keep_lent()
+
+
+def _in_child() -> None:
+    """A child holds no end of another process's channels, so that their workers see when the parent is gone."""
+    for crew in list(_crews):
+        crew._close()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_child=_in_child)

@@ -1,0 +1,147 @@
+"""A batch as bytes and segments: pickled, with tensors and arrays beside the pickle instead of in it."""
+
+from __future__ import annotations
+
+import io
+import math
+import pickle
+from collections.abc import Callable, Iterable
+from multiprocessing.reduction import ForkingPickler
+from typing import Any
+
+import taeda
+from taeda import Tensor
+from taeda._native import core as _core
+
+from .channel import MOST_DESCRIPTORS
+from .shared import SMALL, Arena, Segment
+
+__all__ = ["pack", "unpack"]
+
+
+def pack(batch: Any, arena: Arena) -> tuple[bytes, list[Segment]]:
+    """The pickle of a batch, and in their order the segments that hold its larger tensors and arrays.
+
+    Tensors are copied unless they were made on a segment. Views of one segment stay views of one.
+    """
+    file, beside = io.BytesIO(), _Beside(arena)
+    _Pickler(file, beside).dump(batch)
+    return file.getvalue(), beside.used
+
+
+def unpack(data: bytes, memories: Iterable[Tensor]) -> Any:
+    """The batch again, on the same segments; `memories` are their bytes in this process."""
+    # each user gets a handle of its own, so that the segment knows when the last one is gone
+    handles = (_core.on_storage(m, taeda.uint8, (m.numel(),), (1,), 0) for m in memories)
+    return pickle.loads(data, buffers=handles)
+
+
+class _Beside:
+    """What lies beside a pickle: which of its buffers are on which segments."""
+
+    def __init__(self, arena: Arena) -> None:
+        self.used: list[Segment] = []
+        self._arena = arena
+        self._stand_ins: dict[int, tuple[pickle.PickleBuffer, Segment]] = {}
+
+    def stand_in(self, tensor: Tensor) -> tuple[pickle.PickleBuffer, Tensor] | None:
+        """A buffer that stands for the segment a tensor lies on, and the tensor there; None if memory is short."""
+        segment = self._arena.holding(tensor)
+        if segment is None and len(self._stand_ins) < MOST_DESCRIPTORS:
+            tensor, segment = self._copied(tensor)
+        if segment is None:
+            return None
+        buffer = pickle.PickleBuffer(
+            bytearray()
+        )  # a writable one is replaced by what it stands for, as it is
+        self._stand_ins[id(buffer)] = (buffer, segment)
+        return buffer, tensor
+
+    def _copied(self, tensor: Tensor) -> tuple[Tensor, Segment | None]:
+        room = self._arena.empty((tensor.numel(),), tensor.dtype)
+        if room is None:
+            return tensor, None
+        strides = _dense_strides(tensor)
+        copy = _core.on_storage(room, tensor.dtype, tuple(tensor.shape), strides, 0)
+        copy.copy_(tensor.detach())
+        return copy, self._arena.holding(copy)
+
+    def take(self, buffer: pickle.PickleBuffer) -> bool:
+        """Called for each buffer of the pickle; False leaves its bytes out of it."""
+        found = self._stand_ins.get(id(buffer))
+        segment = found[1] if found else self._filled(buffer)
+        if segment is None:
+            return True
+        self.used.append(segment)
+        return False
+
+    def _filled(self, buffer: pickle.PickleBuffer) -> Segment | None:
+        raw = buffer.raw()
+        if len(self.used) >= MOST_DESCRIPTORS or raw.readonly:
+            return None
+        return self._arena.with_bytes(raw)
+
+
+class _Pickler(ForkingPickler):
+    def __init__(self, file: io.BytesIO, beside: _Beside) -> None:
+        super().__init__(file, pickle.HIGHEST_PROTOCOL, True, beside.take)
+        self._beside = beside
+
+    def reducer_override(self, value: Any) -> Any:
+        """How a tensor is written; everything else as usual."""
+        if not isinstance(value, Tensor):
+            return NotImplemented
+        if value.requires_grad and not value.is_leaf:
+            raise RuntimeError(
+                "a worker cannot send a tensor that requires grad and is no leaf, for its history stays behind: "
+                "detach() it in the data set or in collate_fn"
+            )
+        if type(value) is not Tensor or value.layout is not taeda.strided or not _on_cpu(value):
+            return NotImplemented
+        return self._reduced(value) or _in_band(value) or NotImplemented
+
+    def _reduced(self, tensor: Tensor) -> Any:
+        found = self._beside.stand_in(tensor)
+        if found is None:
+            return None
+        buffer, placed = found
+        place = (tuple(placed.shape), tuple(placed.stride()), placed.storage_offset())
+        return _on_memory, (buffer, placed.dtype, *place, tensor.requires_grad)
+
+
+def _on_cpu(tensor: Tensor) -> bool:
+    return tensor.device.type == "cpu" and not tensor.is_conj() and not tensor.is_neg()
+
+
+def _dense_strides(tensor: Tensor) -> tuple[int, ...]:
+    """The tensor's own strides if they leave no gap, or those of a contiguous one."""
+    sizes, strides, expected = tensor.shape, tensor.stride(), 1
+    for i in sorted(range(tensor.ndim), key=lambda i: (strides[i], sizes[i])):
+        if sizes[i] != 1 and strides[i] != expected:
+            return tuple(math.prod(sizes[k + 1 :]) for k in range(tensor.ndim))
+        expected *= sizes[i]
+    return tuple(strides)
+
+
+def _in_band(tensor: Tensor) -> tuple[Callable[..., Tensor], Any] | None:
+    if not tensor.numel() or tensor.numel() * tensor.element_size() > SMALL:
+        return None
+    data = memoryview(tensor.detach().contiguous().view(-1).view(taeda.uint8)).tobytes()
+    return _from_bytes, (data, tensor.dtype, tuple(tensor.shape), tensor.requires_grad)
+
+
+def _from_bytes(data: bytes, dtype: Any, sizes: tuple[int, ...], requires_grad: bool) -> Tensor:
+    tensor = taeda.frombuffer(bytearray(data), dtype=dtype).view(sizes)
+    return tensor.requires_grad_() if requires_grad else tensor
+
+
+def _on_memory(
+    memory: Tensor,
+    dtype: Any,
+    sizes: tuple[int, ...],
+    strides: tuple[int, ...],
+    offset: int,
+    requires_grad: bool,
+) -> Tensor:
+    tensor = _core.on_storage(memory, dtype, sizes, strides, offset)
+    return tensor.requires_grad_() if requires_grad else tensor

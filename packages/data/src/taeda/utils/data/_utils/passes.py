@@ -1,0 +1,130 @@
+"""A pass over the data: its place in the epoch, and the kind that needs no workers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..sampler import draw_seed
+from . import seeds
+from .fetch import MapFetcher, resumed_stream, stream_state, whole_batches
+from .pin_memory import pin_memory, pins
+from .place import Place, indices, ordered
+from .progress import bar
+
+__all__ = ["Pass", "SinglePass"]
+
+
+class Pass:
+    """What both kinds share: the place in the epoch, and what happens to each batch on its way out."""
+
+    def __init__(self, loader: Any) -> None:
+        self._loader = loader
+        self._finished = False
+        # drawn even without workers, so that their number changes no random order
+        self._place: Place = loader._resumed() or Place(draw_seed(loader.generator))
+        self._open()
+
+    def _open(self) -> None:
+        loader = self._loader
+        self._told: int | None = loader._length_told
+        self._pins = pins(loader.pin_memory)
+        self._bar = None
+        if loader.progress:
+            title = loader.progress if isinstance(loader.progress, str) else "batches"
+            self._bar = bar(_length(loader), self._place.yielded, title)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __len__(self) -> int:
+        return len(self._loader._index_sampler)
+
+    def state_dict(self) -> dict[str, Any] | None:
+        """Where the pass stands; None once it is over."""
+        return None if self._finished else self._place.state(self._loader)
+
+    def _given(self, batch: Any) -> Any:
+        """A batch leaves."""
+        if self._told is not None and self._place.yielded > self._told:
+            self._warn_longer(self._told)
+        if self._bar is not None:
+            self._bar.update()
+        return pin_memory(batch) if self._pins else batch
+
+    def _over(self) -> None:
+        self._finished = True
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+    def _warn_longer(self, told: int) -> None:
+        warnings.warn(
+            f"Length of IterableDataset {self._loader.dataset} was reported to be {told} "
+            f"(when accessing len(dataloader)), but {self._place.yielded} samples have been fetched.",
+            stacklevel=4,
+        )
+
+
+def _length(loader: Any) -> int | None:
+    try:
+        return loader._expected_length()
+    except TypeError:  # a data set or a sampler without a length
+        return None
+
+
+class SinglePass(Pass):
+    """In this process."""
+
+    def _open(self) -> None:
+        super()._open()
+        loader, place = self._loader, self._place
+        entries = ordered(loader, place, lambda skip: _batches(loader, place, skip))
+        self._next = entries.__next__
+        self._plain = not (self._pins or self._bar is not None or self._told is not None)
+
+    def __next__(self) -> Any:
+        try:
+            batch = self._next()
+        except StopIteration:
+            self._over()
+            raise
+        self._place.yielded += 1
+        return batch if self._plain else self._given(batch)
+
+    def state_dict(self) -> dict[str, Any] | None:
+        """Where the pass stands; None once it is over."""
+        if self._loader._streams:
+            self._place.dataset = stream_state(self._loader.dataset)
+        return super().state_dict()
+
+
+def _batches(loader: Any, place: Place, skip: int) -> Iterator[Any]:
+    """All batches but the first `skip`."""
+    dataset, sampler, collate = loader.dataset, loader._index_sampler, loader.collate_fn
+    if loader._streams:
+        facts = dataset, loader._auto_collation, collate, loader.drop_last
+        skipped = skip * (loader.batch_size or 1)
+        fetch: Callable[[Any], Any] = resumed_stream(*facts, skipped, place.dataset).fetch
+        entries: Iterator[Any] = iter(sampler)
+    else:
+        whole = None if loader.seed_batches else whole_batches(dataset, sampler, collate, skip)
+        if whole is not None:
+            return whole
+        fetch = MapFetcher(dataset, loader._auto_collation, collate).fetch
+        entries = indices(sampler, skip)
+    return map(_seeded(fetch, place, skip) if loader.seed_batches else fetch, entries)
+
+
+def _seeded(fetch: Callable[[Any], Any], place: Place, number: int) -> Callable[[Any], Any]:
+    """`fetch` with generators seeded for each batch, and afterwards as they were."""
+
+    def seeded(index: Any) -> Any:
+        nonlocal number
+        with seeds.kept_streams():
+            seeds.seed_batch(place.base_seed, place.epoch, number)
+            number += 1
+            return fetch(index)
+
+    return seeded

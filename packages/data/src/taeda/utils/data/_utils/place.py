@@ -1,0 +1,203 @@
+"""Where a pass over the data stands, as values that can be saved, and how a later pass goes on from there.
+
+The order of samples is not stored but made again: the states of all generators just before the first index was drawn are
+kept, restored for as long as the sampler draws again, and put back. So a state is small, however large the data.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from taeda import Generator, Tensor
+
+from . import seeds
+
+__all__ = ["Lane", "Place", "beginning", "indices", "ordered", "restored"]
+
+_VERSION = 1
+_NOTHING = object()
+
+
+@dataclass
+class Lane:
+    """The share of one worker in what has been given out."""
+
+    given: int = 0  # batches
+    ended: bool = False  # an iterable data set that has no more
+    streams: seeds.Streams | None = None  # of the worker, after the last batch given
+    dataset: Any = None  # what the data set said of its own place then
+
+    def count(self, streams: seeds.Streams | None, dataset: Any) -> None:
+        """A batch was given out; what came with it."""
+        self.given += 1
+        self.streams = streams or self.streams
+        self.dataset = dataset
+
+    def to_plain(self) -> dict[str, Any]:
+        """For a checkpoint."""
+        streams = seeds.to_plain(self.streams)
+        return {
+            "given": self.given,
+            "ended": self.ended,
+            "streams": streams,
+            "dataset": self.dataset,
+        }
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> Lane:
+        """The opposite."""
+        return cls(**{**plain, "streams": seeds.from_plain(plain["streams"])})
+
+
+@dataclass
+class Place:
+    """A place in an epoch."""
+
+    base_seed: int
+    epoch: int = 0
+    yielded: int = 0  # batches, all from the first on
+    ahead: list[int] = field(
+        default_factory=list
+    )  # numbers of batches that were given before their turn
+    order: dict[str, Any] | None = None  # states before the first index was drawn
+    lanes: list[Lane] = field(default_factory=list)
+    turn: int = 0  # the worker whose batch comes next
+    dataset: Any = None  # without workers: the data set's own state
+
+    def count(self, number: int, anonymous: bool) -> None:
+        """Batch `number` was given out; the batches of a stream have none."""
+        if anonymous or (number == self.yielded and not self.ahead):
+            self.yielded += 1
+            return
+        self.ahead.append(number)
+        while self.yielded in self.ahead:
+            self.ahead.remove(self.yielded)
+            self.yielded += 1
+
+    def state(self, loader: Any) -> dict[str, Any]:
+        """All of it, and where the loader's generators stand, as a dict of plain values and tensors."""
+        return {
+            **beginning(loader),
+            "base_seed": self.base_seed,
+            "epoch": self.epoch,
+            "yielded": self.yielded,
+            "ahead": sorted(self.ahead),
+            "order": self.order,
+            "lanes": [lane.to_plain() for lane in self.lanes],
+            "turn": self.turn,
+            "dataset": self.dataset,
+        }
+
+
+def beginning(loader: Any) -> dict[str, Any]:
+    """The state of a loader between two epochs."""
+    return {
+        "version": _VERSION,
+        "batch_size": loader.batch_size,
+        "generators": [generator.get_state() for generator in _generators(loader)],
+        "yielded": None,
+    }
+
+
+def restored(loader: Any, state: dict[str, Any]) -> Place | None:
+    """The place that `state` stands for, and the loader's generators as they were; ValueError if it is not for this loader."""
+    _check(loader, state)
+    for generator, stood in zip(_generators(loader), state["generators"], strict=True):
+        generator.set_state(stood)
+    if state["yielded"] is None:
+        return None
+    lanes = [Lane.from_plain(lane) for lane in state["lanes"]]
+    if len(lanes) != loader.num_workers:
+        lanes = []  # the order does not depend on workers, their random numbers do
+    facts = ("base_seed", "epoch", "yielded", "order", "turn", "dataset")
+    return Place(**{k: state[k] for k in facts}, ahead=list(state["ahead"]), lanes=lanes)
+
+
+def _check(loader: Any, state: dict[str, Any]) -> None:
+    if not isinstance(state, dict) or state.get("version") != _VERSION:
+        found = state.get("version") if isinstance(state, dict) else type(state).__name__
+        raise ValueError(
+            f"load_state_dict: wanted what DataLoader.state_dict() gave (version {_VERSION}), got version {found}"
+        )
+    if state["batch_size"] != loader.batch_size:
+        raise ValueError(
+            f"load_state_dict: the state was taken with batch_size={state['batch_size']}, this loader has "
+            f"batch_size={loader.batch_size}, so its batches are others"
+        )
+    if len(state["generators"]) != len(_generators(loader)):
+        raise ValueError(
+            f"load_state_dict: the state holds {len(state['generators'])} generators, this loader and its samplers "
+            f"have {len(_generators(loader))}: construct it with the same generator and sampler"
+        )
+    if loader._streams and state["yielded"] and len(state["lanes"]) != loader.num_workers:
+        raise ValueError(
+            f"load_state_dict: an iterable data set was read by {len(state['lanes'])} workers, this loader has "
+            f"num_workers={loader.num_workers}: every worker reads a stream of its own, so the number must be the same"
+        )
+
+
+def _samplers(loader: Any) -> Iterator[Any]:
+    sampler = loader._index_sampler
+    while sampler is not None:
+        yield sampler
+        sampler = getattr(sampler, "sampler", None)
+
+
+def _generators(loader: Any) -> list[Generator]:
+    """The loader's generator and those of its samplers, each once."""
+    found = [loader.generator, *(getattr(s, "generator", None) for s in _samplers(loader))]
+    return list({id(g): g for g in found if isinstance(g, Generator)}.values())
+
+
+# ---- the order ----
+
+
+def ordered(loader: Any, place: Place, make: Callable[[int], Iterator[Any]]) -> Iterator[Any]:
+    """What `make(skip)` yields; begins a new order, or the one that `place` holds, without what was given already."""
+    if place.order is None:
+        place.order = _order_state(loader)
+        yield from make(0)
+        return
+    with _order_as_before(loader, place.order):
+        entries = make(place.yielded)
+        first = next(entries, _NOTHING)  # draws whatever the sampler draws
+    if first is not _NOTHING:
+        yield first
+        yield from entries
+
+
+def indices(sampler: Any, skip: int) -> Iterator[Any]:
+    """The entries of a sampler without the first `skip`."""
+    return itertools.islice(iter(sampler), skip, None)
+
+
+def _order_state(loader: Any) -> dict[str, Any]:
+    return {
+        "streams": seeds.to_plain(seeds.streams()),
+        "generators": [generator.get_state() for generator in _generators(loader)],
+        "samplers": [
+            s.state_dict() if hasattr(s, "state_dict") else None for s in _samplers(loader)
+        ],
+    }
+
+
+@contextmanager
+def _order_as_before(loader: Any, order: dict[str, Any]) -> Iterator[None]:
+    now = [generator.get_state() for generator in _generators(loader)]
+    with seeds.kept_streams():
+        seeds.restore_streams(seeds.from_plain(order["streams"]) or {})
+        _set_states(loader, order["generators"])
+        for sampler, state in zip(_samplers(loader), order["samplers"], strict=True):
+            if state is not None:
+                sampler.load_state_dict(state)
+        yield
+    _set_states(loader, now)
+
+
+def _set_states(loader: Any, states: list[Tensor]) -> None:
+    for generator, state in zip(_generators(loader), states, strict=True):
+        generator.set_state(state)

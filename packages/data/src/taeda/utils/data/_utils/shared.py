@@ -1,0 +1,195 @@
+"""Memory that a worker and its parent both see, without a name that could be left behind.
+
+A segment is an anonymous file, mapped by both. The worker makes it, sends its descriptor once, and closes it; nothing stays
+open, nothing has a name, so nothing leaks, whoever is killed. The parent reports when nobody holds a batch any more, and the
+worker uses the segment again: after the first batches no page is new to either side.
+
+Pages are taken from the system before anything is written (`posix_fallocate`), so a full system refuses a segment, in which
+case the batch travels through the socket; it never ends a process by a bus error.
+"""
+
+from __future__ import annotations
+
+import errno
+import math
+import os
+import resource
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import taeda
+from taeda import Tensor
+from taeda._native import core as _core
+
+__all__ = [
+    "Arena",
+    "Segment",
+    "descriptors_are_short",
+    "file_without_name",
+    "map_bytes",
+    "stack_room",
+]
+
+_SHARED = 1  # of map_storage: what one process writes the other reads
+SMALL = 2048  # bytes; below this a copy through the socket is cheaper than a segment
+_KEPT = 64  # free segments that a worker keeps for later batches
+_RESERVE = 32  # descriptors left to the program
+
+
+def file_without_name(nbytes: int) -> int:
+    """A descriptor of `nbytes` bytes of anonymous memory, all promised by the system. OSError if it refuses."""
+    if hasattr(os, "memfd_create"):
+        fd = os.memfd_create("taeda-batch", os.MFD_CLOEXEC)
+    else:
+        fd = _unlinked_file()
+    try:
+        os.ftruncate(fd, nbytes)
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(fd, 0, nbytes)
+    except OSError:
+        os.close(fd)
+        raise
+    return fd
+
+
+def _unlinked_file() -> int:
+    import tempfile
+
+    fd, path = tempfile.mkstemp(prefix="taeda-")
+    os.unlink(path)
+    return fd
+
+
+def map_bytes(fd: int, nbytes: int) -> Tensor:
+    """The bytes of a file as a tensor that shares them; the descriptor is taken over and closed."""
+    return _core.map_storage(fd, 0, nbytes, _SHARED, None)
+
+
+def descriptors_are_short(probe: int) -> bool:
+    """Whether this process is about to run out of file descriptors; `probe` is any open one."""
+    try:
+        lowest_free = os.dup(probe)
+    except OSError:
+        return True
+    os.close(lowest_free)
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return limit != resource.RLIM_INFINITY and lowest_free > limit - _RESERVE
+
+
+@dataclass(eq=False)
+class Segment:
+    """One mapped file, as its worker sees it."""
+
+    id: int
+    memory: Tensor  # uint8
+    fd: int | None = None  # until the parent has it
+
+    @property
+    def idle(self) -> bool:
+        """Whether no tensor of this process lies on it."""
+        return _core.storage_owners(self.memory) == 1
+
+
+class Arena:
+    """A worker's segments: free ones, those the batch at hand lies on, and those the parent holds."""
+
+    def __init__(self, probe: int) -> None:
+        self.allowed = True  # by the parent, for the batch at hand
+        self.refusal: OSError | None = None  # why the last segment could not be made
+        self._probe = probe
+        self._count = 0
+        self._free: list[Segment] = []
+        self._fresh: dict[int, Segment] = {}
+        self._away: dict[int, Segment] = {}
+
+    def empty(self, sizes: tuple[int, ...], dtype: Any) -> Tensor | None:
+        """A tensor with unset elements on a segment; None if it is small or memory is short."""
+        segment = self._take(math.prod(sizes) * dtype.itemsize)
+        return segment and _on(segment.memory, dtype, sizes)
+
+    def holding(self, tensor: Tensor) -> Segment | None:
+        """The segment of the batch at hand that `tensor` lies on."""
+        return self._fresh.get(_core.storage_address(tensor))
+
+    def with_bytes(self, data: memoryview) -> Segment | None:
+        """A segment that begins with a copy of `data`."""
+        segment = self._take(data.nbytes)
+        if segment:
+            memoryview(segment.memory)[: data.nbytes] = data
+        return segment
+
+    def sent(self, used: Iterable[Segment]) -> None:
+        """The batch at hand is on its way: what it did not use is free again."""
+        for segment in used:
+            self._away[segment.id] = segment
+            if segment.fd is not None:
+                os.close(segment.fd)
+                segment.fd = None
+        self._free += [s for s in self._fresh.values() if s.id not in self._away]
+        self._fresh.clear()
+
+    def returned(self, ids: Iterable[int]) -> None:
+        """The parent needs these no longer."""
+        self._free += [self._away.pop(i) for i in ids]
+
+    def forgotten(self, ids: Iterable[int]) -> None:
+        """The parent keeps these for ever: they must not be written again."""
+        for i in ids:
+            del self._away[i]
+
+    def dropped(self) -> list[int]:
+        """Segments too many, given up; the parent may unmap them."""
+        gone = [self._free.pop(0) for _ in range(len(self._free) - _KEPT)]
+        for segment in gone:
+            if segment.fd is not None:
+                os.close(segment.fd)
+        return [segment.id for segment in gone if segment.fd is None]
+
+    def _take(self, nbytes: int) -> Segment | None:
+        if nbytes <= SMALL or not self.allowed:
+            return None
+        segment = self._reuse(nbytes) or self._new(nbytes)
+        if segment:
+            self._fresh[_core.storage_address(segment.memory)] = segment
+        return segment
+
+    def _reuse(self, nbytes: int) -> Segment | None:
+        for i, segment in enumerate(self._free):
+            if nbytes <= segment.memory.numel() <= nbytes + nbytes // 8 + 4096 and segment.idle:
+                return self._free.pop(i)
+        return None
+
+    def _new(self, nbytes: int) -> Segment | None:
+        try:
+            if descriptors_are_short(self._probe):
+                raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+            fd = file_without_name(nbytes)
+        except OSError as error:
+            self.refusal = error
+            return None
+        self._count += 1
+        return Segment(self._count, map_bytes(os.dup(fd), nbytes), fd)
+
+
+def _on(memory: Tensor, dtype: Any, sizes: tuple[int, ...]) -> Tensor:
+    strides = [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
+    return _core.on_storage(memory, dtype, sizes, tuple(strides), 0)
+
+
+# the arena of this process, if it is a worker that batches samples
+arena: Arena | None = None
+
+
+def stack_room(tensors: list[Tensor]) -> Tensor | None:
+    """Shared memory for a stack of these; None outside workers, and for what stays private."""
+    if arena is None or not tensors:
+        return None
+    first = tensors[0]
+    if any(not _plain(t) or t.shape != first.shape or t.dtype != first.dtype for t in tensors):
+        return None
+    return arena.empty((len(tensors), *first.shape), first.dtype)
+
+
+def _plain(tensor: Any) -> bool:
+    return type(tensor) is Tensor and tensor.layout is taeda.strided and not tensor.requires_grad

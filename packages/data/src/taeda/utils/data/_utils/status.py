@@ -1,0 +1,96 @@
+"""What a worker is doing, readable by its parent even when the worker is stuck or dead.
+
+One anonymous file: numbers in its first page, and behind it the Python stacks that `faulthandler` writes, on request by a
+signal or when the process is about to die of one. Neither needs the worker's interpreter lock.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import mmap
+import os
+import re
+import signal
+import time
+
+from .shared import file_without_name
+
+__all__ = ["BETWEEN", "COLLATING", "FETCHING", "SENDING", "STARTING", "Status"]
+
+STARTING, BETWEEN, FETCHING, COLLATING, SENDING = range(5)
+_TASK, _PHASE, _POSITION = range(3)
+_WORDS = 3
+_SIZE = 4096  # of the page; stacks begin behind it
+_MOST_TEXT = 1 << 16
+# how the process came to be the worker that it is
+_OUTER_FRAMES = re.compile(r"(in run_worker)\n(?:  File .*\n?)+")
+# a real-time signal, which libraries hardly use; SIGUSR1 where there are none
+_SIGNAL = signal.SIGRTMIN + 9 if hasattr(signal, "SIGRTMIN") else signal.SIGUSR1
+
+
+class Status:
+    """The same page in both processes."""
+
+    def __init__(self, fd: int) -> None:
+        self.fd = fd
+        self._page = mmap.mmap(fd, _SIZE)
+        self.words = memoryview(self._page)[: 8 * _WORDS].cast("q")
+
+    # ---- in the worker ----
+
+    @classmethod
+    def of_this_process(cls) -> Status:
+        """A page for this process, where its stacks go from now on."""
+        status = cls(file_without_name(_SIZE))
+        os.lseek(status.fd, _SIZE, os.SEEK_SET)
+        faulthandler.enable(file=status.fd, all_threads=False)
+        faulthandler.register(_SIGNAL, file=status.fd, all_threads=False)
+        return status
+
+    @staticmethod
+    def leave_signals_to_main() -> None:
+        """Called by helper threads: a stack that is asked for shall be that of the main thread."""
+        signal.pthread_sigmask(signal.SIG_BLOCK, [_SIGNAL])
+
+    def begin(self, task: int) -> None:
+        """A task begins."""
+        words = self.words
+        words[_TASK], words[_PHASE], words[_POSITION] = task, FETCHING, -1
+
+    def at(self, position: int) -> None:
+        """The sample at `position` of the batch comes next."""
+        self.words[_POSITION] = position
+
+    def enter(self, phase: int) -> None:
+        """Another part of the work begins."""
+        self.words[_PHASE] = phase
+
+    # ---- in the parent ----
+
+    @property
+    def now(self) -> tuple[int, int, int]:
+        """(task, phase, position of the sample in its batch or -1)"""
+        task, phase, position = self.words
+        return task, phase, position
+
+    def stack(self, since: int = _SIZE) -> str:
+        """The stacks that were written behind byte `since` of the file; '' without any."""
+        text = os.pread(self.fd, _MOST_TEXT, since).decode(errors="replace").strip()
+        return _OUTER_FRAMES.sub(r"\1", text)
+
+    def ask_for_stack(self, pid: int) -> str:
+        """The worker's Python stack at this moment; '' if it does not answer within 0.2 s."""
+        before = size = os.fstat(self.fd).st_size
+        os.kill(pid, _SIGNAL)
+        for _ in range(20):
+            time.sleep(0.01)
+            last, size = size, os.fstat(self.fd).st_size
+            if before < last == size:  # written, and no longer growing
+                break
+        return self.stack(before)
+
+    def close(self) -> None:
+        """Give back the page."""
+        self.words.release()
+        self._page.close()
+        os.close(self.fd)

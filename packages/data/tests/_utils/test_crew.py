@@ -1,0 +1,287 @@
+"""What happens when workers fail, hang, or are left alone."""
+
+from __future__ import annotations
+
+import gc
+import os
+import re
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+import warnings
+from pathlib import Path
+
+import pytest
+from loader_data import Numbers, Stream, fail, no_more_files, together
+
+import taeda
+from taeda.utils.data import DataLoader, TensorDataset
+
+LOST = r"DataLoader worker \(pid\(s\) \d+\) exited unexpectedly: worker 0 "
+CAUGHT = r"Caught {} in DataLoader worker process 0, batch 4, sample 9"
+FAILURES = {
+    "killed": (RuntimeError, LOST + r"was ended by SIGKILL .* at sample 9 of batch 4"),
+    "segfault": (RuntimeError, LOST + r"was ended by SIGSEGV at sample 9 of batch 4.*in string_at"),
+    "abort": (RuntimeError, LOST + "was ended by SIGABRT at sample 9 of batch 4.*loader_data.py"),
+    "exit": (RuntimeError, LOST + "exited with code 0 at sample 9 of batch 4"),
+    "hard exit": (RuntimeError, LOST + "exited with code 3 at sample 9 of batch 4"),
+    "raise": (ValueError, CAUGHT.format("ValueError") + r".*ValueError: a bad sample"),
+    "key": (KeyError, CAUGHT.format("KeyError") + r".*Traceback.*no\\nsuch key"),
+    "unusual": (RuntimeError, CAUGHT.format("Unusual")),
+    "memory": (MemoryError, CAUGHT.format("MemoryError")),
+    "sleep": (
+        RuntimeError,
+        r"timed out after 0.5 seconds.*worker 0 .*at sample 9 of batch 4.*_sleep",
+    ),
+    "function": (
+        Exception,
+        r"process 0, batch 4, samples \[8, 9\], while the batch was packed .*\n.*.*pickle",
+    ),
+    "history": (RuntimeError, r"samples \[8, 9\].*requires grad and is no leaf"),
+}
+
+
+def loader_with(fate, **options):
+    options = {"batch_size": 2, "num_workers": 2, "collate_fn": together, **options}
+    return DataLoader(Numbers(20, at={9: fate}), timeout=0.5 if fate == "sleep" else 0, **options)
+
+
+@pytest.mark.parametrize("fate", FAILURES)
+def test_a_failure_names_its_cause_the_worker_and_the_sample(fate):
+    error, message = FAILURES[fate]
+    start = time.monotonic()
+    with pytest.raises(error) as caught:
+        list(loader_with(fate))
+    assert re.search(message, str(caught.value), re.DOTALL)
+    assert time.monotonic() - start < 30  # against a hang; benchmarks/loader.py has the figures
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_failures_are_seen_however_the_worker_was_started(method):
+    for fate in ("killed", "raise"):
+        error, message = FAILURES[fate]
+        with pytest.raises(error) as caught:
+            list(loader_with(fate, multiprocessing_context=method))
+        assert re.search(message, str(caught.value), re.DOTALL)
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+def test_an_exception_costs_one_batch(persistent):
+    loader = loader_with("raise", persistent_workers=persistent)
+    batches, got = iter(loader), []
+    for _ in range(10):
+        try:
+            got += next(batches)
+        except ValueError:
+            got.append("failed")
+    assert got == [*range(8), "failed", *range(10, 20)]
+    assert next(batches, None) is None
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+def test_a_lost_worker_ends_the_pass_and_no_process_stays(persistent):
+    loader = loader_with("killed", persistent_workers=persistent)
+    batches = iter(loader)
+    members = list(batches._crew.members)
+    with pytest.raises(RuntimeError, match="SIGKILL"):
+        list(batches)
+    assert not any(map(alive, members))
+    with pytest.raises(RuntimeError, match="make a new iterator"):
+        next(batches)
+    loader.dataset.at.clear()
+    assert len(list(loader)) == 10
+
+
+def test_worker_init_fn_that_fails():
+    loader = DataLoader(Numbers(3), num_workers=2, worker_init_fn=fail)
+    with pytest.raises(ValueError, match="worker_init_fn of DataLoader worker process 0"):
+        list(loader)
+
+
+def test_what_cannot_be_sent_to_a_new_process():
+    with pytest.raises((AttributeError, TypeError), match=r"pickle|local"):
+        list(DataLoader([lambda: 0], num_workers=2, multiprocessing_context="spawn"))
+
+
+def alive(member):
+    try:
+        os.kill(member.pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_an_iterator_that_is_dropped_ends_its_workers():
+    batches = iter(DataLoader(Numbers(100), num_workers=2))
+    next(batches)
+    members = list(batches._crew.members)
+    assert all(map(alive, members))
+    del batches
+    gc.collect()
+    assert not any(map(alive, members))
+
+
+def test_an_exhausted_iterator_has_no_workers():
+    batches = iter(DataLoader(Numbers(3), num_workers=2))
+    members = list(batches._crew.members)
+    list(batches)
+    assert not any(map(alive, members))
+    assert next(batches, None) is None
+
+
+def test_the_watchdog_shows_where_workers_are(capfd):
+    loader = DataLoader(Numbers(4, at={2: "nap"}), num_workers=2, watchdog=0.2, collate_fn=together)
+    assert len(list(loader)) == 4
+    shown = capfd.readouterr().err
+    assert "no batch has come for 0 s" in shown
+    assert "at sample 2 of batch 2" in shown and "_nap" in shown and "between two batches" in shown
+    assert shown.count("no batch has come") == 1
+
+
+def test_without_shared_memory_batches_are_copied():
+    data = TensorDataset(taeda.rand(8, 3000))
+    loader = DataLoader(data, batch_size=2, num_workers=2, worker_init_fn=no_more_files)
+    with pytest.warns(UserWarning, match="could not make shared memory .*too large") as seen:
+        batches = [x for (x,) in loader]
+    assert taeda.equal(taeda.cat(batches), data.tensors[0]) and len(seen) == 1
+
+
+def test_when_descriptors_run_short_batches_are_copied():
+    import resource
+
+    data = TensorDataset(taeda.rand(8, 3000))
+    batches = iter(DataLoader(data, batch_size=2, num_workers=1))
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (40, hard))
+    try:
+        got = [x for (x,) in batches]
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert taeda.equal(taeda.cat(got), data.tensors[0])
+
+
+def test_many_kept_batches_need_no_descriptors():
+    before = len(os.listdir("/proc/self/fd"))
+    data = TensorDataset(taeda.rand(200, 1000))
+    batches = iter(DataLoader(data, batch_size=1, num_workers=1))
+    kept = [next(batches) for _ in range(150)]
+    assert len(os.listdir("/proc/self/fd")) < before + 12
+    assert taeda.equal(kept[149][0], data.tensors[0][149:150])
+
+
+def test_a_forked_child_cannot_use_the_iterator_of_its_parent():
+    batches = iter(DataLoader(Numbers(50), num_workers=1))
+    next(batches)
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            for _ in batches:
+                pass
+        except RuntimeError:
+            status = 0
+        finally:
+            os._exit(status)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert len(list(batches)) == 49
+
+
+# ---- the main process ----
+
+SCRIPT = """
+import os, signal, sys, time
+sys.path[:0] = {path!r}
+from loader_data import Numbers
+from taeda.utils.data import DataLoader
+
+if __name__ == "__main__":
+    data = Numbers(100, at={at!r})
+    loader = DataLoader(data, num_workers=2, multiprocessing_context={method!r})
+    batches = iter(loader)
+    for _ in range(5):
+        next(batches)
+    print(*(member.pid for member in batches._crew.members), flush=True)
+    {then}
+"""
+
+
+def run(tmp_path, then, method="fork", at=None, session=True):
+    script = tmp_path / "main.py"
+    text = textwrap.dedent(SCRIPT).format(path=sys.path, at=at or {}, method=method, then=then)
+    script.write_text(text)
+    process = subprocess.Popen(
+        [sys.executable, script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=session,
+    )
+    pids = list(map(int, process.stdout.readline().split()))
+    return process, pids
+
+
+def wait_until_gone(pids):
+    for _ in range(300):
+        if not any(Path(f"/proc/{pid}").exists() and not zombie(pid) for pid in pids):
+            return
+        time.sleep(0.05)
+    pytest.fail(f"still there: {[pid for pid in pids if Path(f'/proc/{pid}').exists()]}")
+
+
+def zombie(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+def shared_files():
+    return (
+        {p for p in os.listdir("/dev/shm") if "taeda" in p} if os.path.isdir("/dev/shm") else set()
+    )
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_ctrl_c_leaves_nothing_and_says_little(tmp_path, method):
+    before = shared_files()
+    process, pids = run(tmp_path, "time.sleep(60)", method)
+    os.killpg(process.pid, signal.SIGINT)
+    said = process.communicate(timeout=30)[1]
+    wait_until_gone(pids)
+    assert process.returncode != 0 and said.count("KeyboardInterrupt") == 1
+    assert len(said.splitlines()) < 12
+    assert shared_files() <= before
+
+
+@pytest.mark.parametrize("at", [{}, {5: "sleep", 6: "sleep"}], ids=["idle", "stuck"])
+def test_workers_do_not_outlive_a_parent_that_was_killed(tmp_path, at):
+    process, pids = run(tmp_path, "os.kill(os.getpid(), signal.SIGKILL)", at=at)
+    process.communicate(timeout=30)
+    wait_until_gone(pids)
+
+
+def test_a_program_may_end_in_the_middle_of_an_epoch(tmp_path):
+    process, pids = run(tmp_path, "pass")
+    said = process.communicate(timeout=30)[1]
+    wait_until_gone(pids)
+    assert process.returncode == 0 and said == ""
+
+
+def test_streams_name_the_place_in_the_stream():
+    class Broken(Stream):
+        def __iter__(self):
+            yield from range(3)
+            raise ValueError("end of tape")
+
+    with pytest.raises(ValueError, match="batch 3, sample 3 of the stream"):
+        list(DataLoader(Broken(), num_workers=1))
+
+
+def test_no_warning_is_left_behind():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(3):
+            next(iter(DataLoader(Numbers(10), num_workers=2)))
+            gc.collect()
