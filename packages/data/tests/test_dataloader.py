@@ -189,7 +189,14 @@ def test_pinning_without_an_accelerator_warns():
 
 REFUSED = {
     "workers below 0": ({"num_workers": -1}, ValueError, "num_workers"),
-    "workers": ({"num_workers": 2}, NotImplementedError, "num_workers=2"),
+    "a method without a name": (
+        {"num_workers": 2, "multiprocessing_context": "thread"},
+        ValueError,
+        "'thread'",
+    ),
+    "no context": ({"num_workers": 2, "multiprocessing_context": 3}, TypeError, "context=3"),
+    "prefetching below 0": ({"num_workers": 2, "prefetch_factor": -1}, ValueError, "got -1"),
+    "watchdog": ({"watchdog": -1}, ValueError, "watchdog"),
     "timeout": ({"timeout": -1}, ValueError, "timeout"),
     "prefetching": ({"prefetch_factor": 2}, ValueError, "prefetch_factor"),
     "persistence": ({"persistent_workers": True}, ValueError, "persistent_workers"),
@@ -223,7 +230,16 @@ def test_nothing_to_shuffle():
     assert list(DataLoader(TensorDataset(taeda.empty(0, 2)), batch_size=2)) == []
 
 
-@pytest.mark.parametrize("name", ["batch_size", "sampler", "batch_sampler", "drop_last", "dataset"])
+def test_nothing_prefetched():
+    loader = DataLoader(range(3), num_workers=1, prefetch_factor=0)
+    with pytest.raises(AssertionError, match="prefetch_factor"):
+        iter(loader)
+
+
+FIXED = ["batch_size", "sampler", "batch_sampler", "drop_last", "dataset", "persistent_workers"]
+
+
+@pytest.mark.parametrize("name", FIXED)
 def test_what_the_order_depends_on_cannot_be_changed(name):
     with pytest.raises(ValueError, match=f"{name} attribute"):
         setattr(DataLoader(range(5)), name, 1)

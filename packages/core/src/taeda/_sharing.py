@@ -19,7 +19,7 @@ from typing import Any
 from ._native import core as _core
 
 Tensor = _core.Tensor
-__all__ = ["from_file", "gather", "is_shared", "new_shared", "share", "strategy"]
+__all__ = ["from_file", "gather", "is_shared", "new_shared", "reserved_file", "share", "strategy"]
 
 SHARED, KEEP_FD, FIND = 1, 2, 4  # flags of map_storage and move_storage
 
@@ -64,15 +64,24 @@ def share(tensor: Tensor) -> None:
 
 def new_shared(nbytes: int) -> Tensor:
     """`nbytes` zero bytes in shared memory, as a uint8 tensor. RuntimeError if they are not to be had."""
-    fd = _new_segment(nbytes)
+    fd = reserved_file(nbytes)
     try:
-        _reserve(fd, nbytes)
-        made = _core.map_storage(fd, 0, nbytes, SHARED | KEEP_FD, None)
+        return _core.map_storage(fd, 0, nbytes, SHARED | KEEP_FD, None)
     except BaseException:
         os.close(fd)
         raise
-    _seal(fd)
-    return made
+
+
+def reserved_file(nbytes: int) -> int:
+    """A descriptor of `nbytes` zero bytes without a name, all of them promised by the system; RuntimeError otherwise."""
+    fd = _new_segment(nbytes)
+    try:
+        _reserve(fd, nbytes)
+        _seal(fd)
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd
 
 
 def gather(chunks: Iterable[bytes]) -> Tensor:

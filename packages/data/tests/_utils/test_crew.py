@@ -143,7 +143,7 @@ def test_the_watchdog_shows_where_workers_are(capfd):
 def test_without_shared_memory_batches_are_copied():
     data = TensorDataset(taeda.rand(8, 3000))
     loader = DataLoader(data, batch_size=2, num_workers=2, worker_init_fn=no_more_files)
-    with pytest.warns(UserWarning, match="could not make shared memory .*too large") as seen:
+    with pytest.warns(UserWarning, match="could not make shared memory .*large") as seen:
         batches = [x for (x,) in loader]
     assert taeda.equal(taeda.cat(batches), data.tensors[0]) and len(seen) == 1
 

@@ -323,3 +323,16 @@ def test_threads_of_the_parent_do_not_hang_forked_workers():
     stop.set()
     for thread in threads:
         thread.join()
+
+
+def test_a_batch_can_be_sent_on():
+    import taeda.multiprocessing as mp
+
+    (batch,) = next(iter(DataLoader(TensorDataset(taeda.rand(4, 1000)), 4, num_workers=1)))
+    assert batch.is_shared()
+    queue = mp.SimpleQueue()
+    queue.put(batch)
+    got = queue.get()
+    assert taeda.equal(got, batch)
+    got.zero_()
+    assert batch.any()  # a copy: the worker uses its memory again

@@ -71,8 +71,12 @@ def reduce_storage(storage: UntypedStorage) -> tuple[Any, ...]:
     """Move a storage into shared memory, and give what finds it there."""
     if storage.device.type == "meta" or storage.nbytes() == 0:
         return UntypedStorage, (storage.nbytes(),)
-    storage.share_memory_()
-    _, fd, offset, name = _core.segment_facts(storage._bytes)
+    _, fd, offset, name = _core.segment_facts(storage._bytes) or (False, -1, 0, None)
+    if fd < 0 and name is None:  # private, or on a segment whose descriptor was not kept
+        storage = (
+            storage.clone().share_memory_() if storage.is_shared() else storage.share_memory_()
+        )
+        _, fd, offset, name = _core.segment_facts(storage._bytes)
     if fd < 0:
         return rebuild_named_storage, (name, offset, storage.nbytes())
     return rebuild_storage, (_handle(fd), offset, storage.nbytes())

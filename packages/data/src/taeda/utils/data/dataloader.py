@@ -167,8 +167,8 @@ class DataLoader(Generic[T_co]):
         """
         if self._resume is not None:
             return self._resume
-        latest = self._latest and self._latest()
-        state = latest.state_dict() if latest else None
+        latest = None if self._latest is None else self._latest()
+        state = None if latest is None else latest.state_dict()
         return beginning(self) if state is None else state
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 
-from .shared import stack_room
+from .segments import stack_room
 
 __all__ = ["collate", "default_collate", "default_collate_fn_map", "default_convert"]
 

@@ -14,7 +14,7 @@ from typing import Any
 from taeda import Tensor
 from taeda._native import core as _core
 
-from . import shared, status
+from . import segments, status
 from .channel import Channel
 from .parcel import unpack
 from .start import join_or_kill, start_all
@@ -51,7 +51,7 @@ class _Member:
 
     def ask(self, number: int, index: Any) -> None:
         """Send a task, and with it which segments are free again."""
-        short = shared.descriptors_are_short(self.channel.fileno())
+        short = segments.descriptors_are_short(self.channel.fileno())
         forgotten, self._forgotten = self._forgotten, []
         task = Task(number, index, self._returned(), forgotten, not short)
         self.channel.send(pickle.dumps(task, -1))
@@ -75,7 +75,7 @@ class _Member:
             return None
         reply: Reply = pickle.loads(message)
         for (segment, nbytes), fd in zip(reply.made, descriptors, strict=True):
-            self._memories[segment] = shared.map_bytes(fd, nbytes)
+            self._memories[segment] = segments.map_bytes(fd, nbytes)
         for segment in reply.dropped:
             self._memories.pop(segment, None)
         if reply.epoch == self.epoch:

@@ -11,7 +11,7 @@ from taeda import Tensor
 
 from ..dataset import Subset, TensorDataset
 from ..sampler import BatchSampler, RandomSampler, SequentialSampler
-from . import shared
+from . import segments
 from .collate import default_collate
 from .status import COLLATING, Status
 
@@ -132,7 +132,7 @@ def _rows_of(dataset: Any) -> Callable[[list[int]], list[Tensor]] | None:
 
     def rows(index: list[int]) -> list[Tensor]:
         picked = taeda.tensor(index, dtype=taeda.int64)
-        if shared.arena is None:
+        if segments.arena is None:
             return [tensor[picked] for tensor in dataset.tensors]
         return [_into_shared(tensor, picked) for tensor in dataset.tensors]
 
@@ -141,8 +141,8 @@ def _rows_of(dataset: Any) -> Callable[[list[int]], list[Tensor]] | None:
 
 def _into_shared(tensor: Tensor, picked: Tensor) -> Tensor:
     room = None
-    if not tensor.requires_grad and shared.arena is not None:
-        room = shared.arena.empty((len(picked), *tensor.shape[1:]), tensor.dtype)
+    if not tensor.requires_grad and segments.arena is not None:
+        room = segments.arena.empty((len(picked), *tensor.shape[1:]), tensor.dtype)
     if room is None:
         return tensor[picked]
     picked = taeda.where(picked < 0, picked + len(tensor), picked)

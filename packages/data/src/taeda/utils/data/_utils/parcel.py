@@ -14,7 +14,7 @@ from taeda import Tensor
 from taeda._native import core as _core
 
 from .channel import MOST_DESCRIPTORS
-from .shared import SMALL, Arena, Segment
+from .segments import Arena, Segment
 
 __all__ = ["pack", "unpack"]
 
@@ -63,7 +63,7 @@ class _Beside:
             return tensor, None
         strides = _dense_strides(tensor)
         copy = _core.on_storage(room, tensor.dtype, tuple(tensor.shape), strides, 0)
-        copy.copy_(tensor.detach())
+        copy.copy_(tensor)
         return copy, self._arena.holding(copy)
 
     def take(self, buffer: pickle.PickleBuffer) -> bool:
@@ -96,21 +96,18 @@ class _Pickler(ForkingPickler):
                 "a worker cannot send a tensor that requires grad and is no leaf, for its history stays behind: "
                 "detach() it in the data set or in collate_fn"
             )
-        if type(value) is not Tensor or value.layout is not taeda.strided or not _on_cpu(value):
+        if type(value) is not Tensor or value.layout is not taeda.strided or value.is_meta:
             return NotImplemented
-        return self._reduced(value) or _in_band(value) or NotImplemented
+        plain = value.detach().resolve_conj().resolve_neg()
+        return self._reduced(plain, value.requires_grad) or _in_band(plain, value.requires_grad)
 
-    def _reduced(self, tensor: Tensor) -> Any:
+    def _reduced(self, tensor: Tensor, requires_grad: bool) -> Any:
         found = self._beside.stand_in(tensor)
         if found is None:
             return None
         buffer, placed = found
         place = (tuple(placed.shape), tuple(placed.stride()), placed.storage_offset())
-        return _on_memory, (buffer, placed.dtype, *place, tensor.requires_grad)
-
-
-def _on_cpu(tensor: Tensor) -> bool:
-    return tensor.device.type == "cpu" and not tensor.is_conj() and not tensor.is_neg()
+        return _on_memory, (buffer, placed.dtype, *place, requires_grad)
 
 
 def _dense_strides(tensor: Tensor) -> tuple[int, ...]:
@@ -123,15 +120,18 @@ def _dense_strides(tensor: Tensor) -> tuple[int, ...]:
     return tuple(strides)
 
 
-def _in_band(tensor: Tensor) -> tuple[Callable[..., Tensor], Any] | None:
-    if not tensor.numel() or tensor.numel() * tensor.element_size() > SMALL:
-        return None
-    data = memoryview(tensor.detach().contiguous().view(-1).view(taeda.uint8)).tobytes()
-    return _from_bytes, (data, tensor.dtype, tuple(tensor.shape), tensor.requires_grad)
+def _in_band(tensor: Tensor, requires_grad: bool) -> tuple[Callable[..., Tensor], Any]:
+    data = b""
+    if tensor.numel():
+        data = memoryview(tensor.contiguous().view(-1).view(taeda.uint8)).tobytes()
+    return _from_bytes, (data, tensor.dtype, tuple(tensor.shape), requires_grad)
 
 
 def _from_bytes(data: bytes, dtype: Any, sizes: tuple[int, ...], requires_grad: bool) -> Tensor:
-    tensor = taeda.frombuffer(bytearray(data), dtype=dtype).view(sizes)
+    if data:
+        tensor = taeda.frombuffer(bytearray(data), dtype=dtype).view(sizes)
+    else:
+        tensor = taeda.empty(sizes, dtype=dtype)
     return tensor.requires_grad_() if requires_grad else tensor
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -16,7 +17,7 @@ from .progress import bar
 __all__ = ["Pass", "SinglePass"]
 
 
-class Pass:
+class Pass(ABC):
     """What both kinds share: the place in the epoch, and what happens to each batch on its way out."""
 
     def __init__(self, loader: Any) -> None:
@@ -37,6 +38,10 @@ class Pass:
 
     def __iter__(self) -> Iterator[Any]:
         return self
+
+    @abstractmethod
+    def __next__(self) -> Any:
+        """The next batch."""
 
     def __len__(self) -> int:
         return len(self._loader._index_sampler)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import time
 from typing import Any
@@ -14,10 +15,10 @@ _EVERY = 0.5  # seconds between two states of the line
 def bar(total: int | None, initial: int, title: str) -> Any:
     """Something with `update()` and `close()`."""
     try:
-        from tqdm.auto import tqdm
+        tqdm = importlib.import_module("tqdm.auto")
     except ImportError:
         return _Line(total, initial, title)
-    return tqdm(total=total, initial=initial, desc=title, unit="batch")
+    return tqdm.tqdm(total=total, initial=initial, desc=title, unit="batch")
 
 
 class _Line:

@@ -6,6 +6,7 @@ Three generators are known: taeda's, Python's `random` and NumPy's global one, w
 from __future__ import annotations
 
 import hashlib
+import importlib
 import importlib.machinery
 import random
 import sys
@@ -67,13 +68,13 @@ class _SeedWhenLoaded:
     def put_in_place(cls, words: list[int]) -> None:
         cls.words = words
         if cls not in sys.meta_path:
-            sys.meta_path.insert(0, cls)  # type: ignore[arg-type]
+            sys.meta_path.insert(0, cls)
 
     @classmethod
     def find_spec(cls, name: str, path: Any, target: Any = None) -> Any:
         if name != "numpy.random":
             return None
-        sys.meta_path.remove(cls)  # type: ignore[arg-type]
+        sys.meta_path.remove(cls)
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)
         if spec is None or spec.loader is None:
             return spec
@@ -107,10 +108,9 @@ def restore_streams(states: Streams) -> None:
     taeda.set_rng_state(_tensor(states["taeda"]))
     random.setstate(states["python"])
     if "numpy" in states:
-        import numpy as np
-
         name, words, *rest = states["numpy"]
-        np.random.set_state((name, np.frombuffer(words, np.uint32), *rest))
+        numpy_random = importlib.import_module("numpy.random")
+        numpy_random.set_state((name, list(memoryview(words).cast("I")), *rest))
 
 
 def _tensor(data: bytes) -> Tensor:

@@ -98,7 +98,7 @@ def _preload(context: Any) -> None:
         return
     from multiprocessing import forkserver
 
-    server = forkserver._forkserver  # type: ignore[attr-defined]
+    server: Any = forkserver._forkserver
     if server._preload_modules == ["__main__"]:
         context.set_forkserver_preload(_PRELOADED)
 

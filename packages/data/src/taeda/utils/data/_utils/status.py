@@ -11,9 +11,8 @@ import mmap
 import os
 import re
 import signal
+import tempfile
 import time
-
-from .shared import file_without_name
 
 __all__ = ["BETWEEN", "COLLATING", "FETCHING", "SENDING", "STARTING", "Status"]
 
@@ -26,6 +25,16 @@ _MOST_TEXT = 1 << 16
 _OUTER_FRAMES = re.compile(r"(in run_worker)\n(?:  File .*\n?)+")
 # a real-time signal, which libraries hardly use; SIGUSR1 where there are none
 _SIGNAL = signal.SIGRTMIN + 9 if hasattr(signal, "SIGRTMIN") else signal.SIGUSR1
+
+
+def _new_file() -> int:
+    if hasattr(os, "memfd_create"):
+        fd = os.memfd_create("taeda-status")
+    else:
+        fd, path = tempfile.mkstemp(prefix="taeda-status-")
+        os.unlink(path)
+    os.ftruncate(fd, _SIZE)
+    return fd
 
 
 class Status:
@@ -41,7 +50,7 @@ class Status:
     @classmethod
     def of_this_process(cls) -> Status:
         """A page for this process, where its stacks go from now on."""
-        status = cls(file_without_name(_SIZE))
+        status = cls(_new_file())
         os.lseek(status.fd, _SIZE, os.SEEK_SET)
         faulthandler.enable(file=status.fd, all_threads=False)
         faulthandler.register(_SIGNAL, file=status.fd, all_threads=False)

@@ -18,7 +18,7 @@ from typing import Any
 
 import taeda
 
-from . import seeds, shared
+from . import seeds, segments
 from .channel import MOST_DESCRIPTORS, Channel
 from .fetch import IterableFetcher, MapFetcher, resumed_stream, stream_state
 from .parcel import pack
@@ -192,7 +192,7 @@ class _Worker:
         self._inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._announced = 0
         self._leaving = False
-        self._arena = shared.arena = shared.Arena(self._status.fd)
+        self._arena = segments.arena = segments.Arena(self._status.fd)
         self._epoch = Epoch(0, 0, setup.base_seed)
         self._fetcher: Any = None
         self._ended = False
@@ -259,7 +259,7 @@ class _Worker:
     def _answer(self, task: Task) -> None:
         self._status.begin(task.number)
         self._arena.allowed = task.may_share
-        used: list[shared.Segment] = []
+        used: list[segments.Segment] = []
         try:
             batch = self._fetched(task)
             self._status.enter(SENDING)
@@ -317,7 +317,7 @@ class _Worker:
 
     # ---- the answer ----
 
-    def _packed(self, batch: Any) -> tuple[Any, list[shared.Segment]]:
+    def _packed(self, batch: Any) -> tuple[Any, list[segments.Segment]]:
         data, used = pack(batch, self._arena)
         if len(data) > _LONG and len(used) < MOST_DESCRIPTORS:
             segment = self._arena.with_bytes(memoryview(data))
@@ -325,7 +325,7 @@ class _Worker:
                 return len(data), [segment, *used]
         return data, used
 
-    def _send(self, task: Task, kind: int, data: Any, used: list[shared.Segment]) -> None:
+    def _send(self, task: Task, kind: int, data: Any, used: list[segments.Segment]) -> None:
         fresh = {s.id: s for s in used if s.fd is not None}
         refusal, self._arena.refusal = self._arena.refusal, None
         reply = Reply(
@@ -338,7 +338,7 @@ class _Worker:
             self._arena.dropped(),
             self._moved_streams(),
             stream_state(self._setup.dataset) if self._setup.iterable else None,
-            refusal and str(refusal),
+            refusal,
         )
         descriptors = [segment.fd for segment in fresh.values() if segment.fd is not None]
         self._channel.send(pickle.dumps(reply, -1), descriptors)

@@ -4,8 +4,7 @@ A segment is an anonymous file, mapped by both. The worker makes it, sends its d
 open, nothing has a name, so nothing leaks, whoever is killed. The parent reports when nobody holds a batch any more, and the
 worker uses the segment again: after the first batches no page is new to either side.
 
-Pages are taken from the system before anything is written (`posix_fallocate`), so a full system refuses a segment, in which
-case the batch travels through the socket; it never ends a process by a bus error.
+Pages are taken from the system before anything is written, so a full system refuses a segment, in which case the batch travels through the socket; it never ends a process by a bus error.
 """
 
 from __future__ import annotations
@@ -19,51 +18,26 @@ from dataclasses import dataclass
 from typing import Any
 
 import taeda
-from taeda import Tensor
+from taeda import Tensor, _sharing
 from taeda._native import core as _core
 
 __all__ = [
     "Arena",
     "Segment",
     "descriptors_are_short",
-    "file_without_name",
     "map_bytes",
     "stack_room",
 ]
 
-_SHARED = 1  # of map_storage: what one process writes the other reads
 SMALL = 2048  # bytes; below this a copy through the socket is cheaper than a segment
+_MOST_AWAY = 4096  # segments that the parent may hold; a process has some 65,000 mappings
 _KEPT = 64  # free segments that a worker keeps for later batches
 _RESERVE = 32  # descriptors left to the program
 
 
-def file_without_name(nbytes: int) -> int:
-    """A descriptor of `nbytes` bytes of anonymous memory, all promised by the system. OSError if it refuses."""
-    if hasattr(os, "memfd_create"):
-        fd = os.memfd_create("taeda-batch", os.MFD_CLOEXEC)
-    else:
-        fd = _unlinked_file()
-    try:
-        os.ftruncate(fd, nbytes)
-        if hasattr(os, "posix_fallocate"):
-            os.posix_fallocate(fd, 0, nbytes)
-    except OSError:
-        os.close(fd)
-        raise
-    return fd
-
-
-def _unlinked_file() -> int:
-    import tempfile
-
-    fd, path = tempfile.mkstemp(prefix="taeda-")
-    os.unlink(path)
-    return fd
-
-
 def map_bytes(fd: int, nbytes: int) -> Tensor:
     """The bytes of a file as a tensor that shares them; the descriptor is taken over and closed."""
-    return _core.map_storage(fd, 0, nbytes, _SHARED, None)
+    return _core.map_storage(fd, 0, nbytes, _sharing.SHARED, None)
 
 
 def descriptors_are_short(probe: int) -> bool:
@@ -96,7 +70,7 @@ class Arena:
 
     def __init__(self, probe: int) -> None:
         self.allowed = True  # by the parent, for the batch at hand
-        self.refusal: OSError | None = None  # why the last segment could not be made
+        self.refusal: str | None = None  # why the last segment could not be made
         self._probe = probe
         self._count = 0
         self._free: list[Segment] = []
@@ -106,7 +80,7 @@ class Arena:
     def empty(self, sizes: tuple[int, ...], dtype: Any) -> Tensor | None:
         """A tensor with unset elements on a segment; None if it is small or memory is short."""
         segment = self._take(math.prod(sizes) * dtype.itemsize)
-        return segment and _on(segment.memory, dtype, sizes)
+        return _on(segment.memory, dtype, sizes) if segment else None
 
     def holding(self, tensor: Tensor) -> Segment | None:
         """The segment of the batch at hand that `tensor` lies on."""
@@ -161,12 +135,14 @@ class Arena:
         return None
 
     def _new(self, nbytes: int) -> Segment | None:
+        if len(self._away) >= _MOST_AWAY:
+            return None
         try:
             if descriptors_are_short(self._probe):
-                raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
-            fd = file_without_name(nbytes)
-        except OSError as error:
-            self.refusal = error
+                raise RuntimeError(os.strerror(errno.EMFILE))
+            fd = _sharing.reserved_file(nbytes)
+        except (OSError, RuntimeError) as error:
+            self.refusal = str(error)
             return None
         self._count += 1
         return Segment(self._count, map_bytes(os.dup(fd), nbytes), fd)
