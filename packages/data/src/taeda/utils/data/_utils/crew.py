@@ -82,7 +82,7 @@ class _Member:
             self.asked.popleft()
         return reply
 
-    def open(self, reply: Reply) -> Any:
+    def unpacked(self, reply: Reply) -> Any:
         """The batch of an answer. Its segments are free again when nobody holds it."""
         memories = [self._memories[segment] for segment in reply.segments]
         self.forget(reply)
@@ -178,9 +178,9 @@ class Crew:
                 "the workers of this loader belong to the process that this one was forked from; make a new iterator here"
             )
 
-    def open(self, worker: int, reply: Reply) -> Any:
+    def unpacked(self, worker: int, reply: Reply) -> Any:
         """The batch that an answer holds."""
-        return self.members[worker].open(reply)
+        return self.members[worker].unpacked(reply)
 
     def forget(self, worker: int, reply: Reply) -> None:
         """An answer that nobody wants."""

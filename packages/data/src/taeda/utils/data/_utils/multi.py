@@ -167,7 +167,7 @@ class MultiPass(Pass):
         self._ask(worker)
         if reply.kind == FAILURE:
             reply.data.reraise()
-        return self._hired().open(worker, reply)
+        return self._hired().unpacked(worker, reply)
 
     # ---- waiting ----
 
