@@ -6,7 +6,7 @@
  * A packed block of A (MC x KC) stays in the second cache, one panel of B (KC x NR) in the first. */
 
 #define KC TD_GEMM_KC
-#define MC (10 * MR)
+#define MC (12 * MR)
 #define NC TD_GEMM_NC
 #define DOT_SLICE 4096
 
@@ -114,15 +114,23 @@ static int64_t G(fill_panel)(const td_gemm *g, const REAL *packed, REAL *panel, 
     return 0;
 }
 
+/* With one block of A every panel is used once: all are made in the same place, which stays in the caches. */
 static int64_t G(panel_elements)(const td_gemm *g)
 {
-    int64_t n = g->n < NC ? (g->n + NR - 1) / NR * NR : NC;
+    int64_t n = g->m <= MC ? NR : g->n < NC ? (g->n + NR - 1) / NR * NR : NC;
     return (g->k < KC ? g->k : KC) * n;
+}
+
+/* rows of A in a block: as equal as tiles allow, so that no pass over the panels serves a few rows only */
+static int64_t G(block_rows)(const td_gemm *g)
+{
+    int64_t blocks = (g->m + MC - 1) / MC;
+    return ((g->m + blocks - 1) / blocks + MR - 1) / MR * MR;
 }
 
 static int64_t G(block_elements)(const td_gemm *g)
 {
-    int64_t elements = (g->m < MC ? g->m : MC) * (g->k < KC ? g->k : KC);
+    int64_t elements = (g->m < MR ? g->m : G(block_rows)(g)) * (g->k < KC ? g->k : KC);
     return (elements + LANES + 15) / 16 * 16; /* the panels behind it stay aligned */
 }
 
@@ -130,16 +138,17 @@ static void G(run_packed)(const td_gemm *g, void *scratch)
 {
     REAL *packed = scratch, *panels = packed + G(block_elements)(g);
     void *work = panels + G(panel_elements)(g);
+    int64_t rows = G(block_rows)(g);
     for (int64_t n0 = 0; n0 < g->n; n0 += NC)
         for (int64_t k0 = 0; k0 < g->k; k0 += KC) {
             int64_t nc = g->n - n0 < NC ? g->n - n0 : NC, kc = g->k - k0 < KC ? g->k - k0 : KC;
-            for (int64_t row = 0; row < g->m; row += MC) {
-                int64_t mc = g->m - row < MC ? g->m - row : MC;
+            for (int64_t row = 0; row < g->m; row += rows) {
+                int64_t mc = g->m - row < rows ? g->m - row : rows;
                 const REAL *a = (const REAL *)g->a + row * g->a_row + k0 * g->a_col;
                 G(pack_a)(packed, a, g->a_row, g->a_col, mc, kc);
                 for (int64_t j = 0; j < nc; j += NR) {
                     int64_t width = nc - j < NR ? nc - j : NR, done = 0;
-                    REAL *panel = panels + j * kc;
+                    REAL *panel = g->m <= MC ? panels : panels + j * kc;
                     if (row == 0) done = G(fill_panel)(g, packed, panel, mc, k0, kc, n0 + j, width, work);
                     G(run_panel)(g, packed, panel, row, done, mc, k0, kc, n0 + j, width);
                 }

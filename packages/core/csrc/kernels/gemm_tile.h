@@ -74,7 +74,10 @@ TD_INLINE void G(tile)(const int mr, const int nv, const int partial, int64_t k,
             TD_PREFETCH(b + j * LANES + 8 * b_row);
             if (partial && keep) V(store)(keep + j * LANES, bb[j]);
         }
-        if (partial && keep) keep += nv * LANES;
+        if (partial && keep) { /* rows of B may lie pages apart: ask for the next panel's part while here */
+            TD_UNROLL for (int j = 0; j < nv; j++) TD_PREFETCH_L2(b + (nv + j) * LANES);
+            keep += nv * LANES;
+        }
         TD_PREFETCH(a + 8 * a_col);
         if (sizeof(REAL) == 8) TD_PREFETCH(a + 8 * a_col + 8);
         G(step)(mr, nv, acc, a, a_row, bb);

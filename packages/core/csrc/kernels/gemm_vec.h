@@ -24,5 +24,6 @@ TD_INLINE uint32_t td_lanes(int64_t n, int width)
     return n >= width ? (uint32_t)((1ull << width) - 1) : n > 0 ? (1u << n) - 1 : 0;
 }
 
+#define TD_PREFETCH_L2(address) __builtin_prefetch((const void *)(address), 0, 2)
 #define TD_PREFETCH(address) __builtin_prefetch((const void *)(address), 0, 3)
 #endif
