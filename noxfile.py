@@ -141,6 +141,13 @@ def fuzz(session: nox.Session) -> None:
     session.run("python", "tools/fuzz.py", *session.posargs)
 
 
+@nox.session(name="hostile-files")
+def hostile_files(session: nox.Session) -> None:
+    """Hostile files of every kind are refused: no code runs, memory stays bounded. `-- --all` for all 4,500."""
+    install(session, "core", "autograd", "nn")
+    session.run("python", "tools/load_hostile.py", *session.posargs)
+
+
 @nox.session
 def wheels(session: nox.Session) -> None:
     """Build every wheel, install them into a clean environment, import, train a few steps."""

@@ -6,12 +6,12 @@ from .safetensors import FormatError
 
 __all__ = ["Budget"]
 
-_FACTOR = 32  # a list of small dicts takes 18 times its pickle; a bomb takes thousands
+_FACTOR = 20  # a list of small dicts takes 18 times its pickle; a bomb takes more, up to thousands
 _LEAST = 16 << 20
 
 
 class Budget:
-    """32 bytes for each byte of the description, and 16 MiB at least."""
+    """20 bytes for each byte of the description, and 16 MiB at least."""
 
     def __init__(self, description_bytes: int) -> None:
         self.limit = self.left = max(_FACTOR * description_bytes, _LEAST)

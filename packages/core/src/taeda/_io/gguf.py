@@ -79,8 +79,8 @@ class _Entry:
 def read_gguf(f: Any, map_location: Any, mmap: bool) -> Tensors:
     """The tensors in a GGUF file, by name; what else it tells is in their `metadata`."""
     with opened(f, mmap) as source:
-        facts, entries, start = _describe(source)
-        _check_layout(entries, start, source.size)
+        facts, entries, start, alignment = _describe(source)
+        _check_layout(entries, start, alignment, source.size)
         place = Place(map_location)
         made = Tensors((e.name, _tensor(source, e, start, place)) for e in entries)
         made.metadata = facts
@@ -97,22 +97,28 @@ def _tensor(source: Source, entry: _Entry, start: int, place: Place) -> Tensor:
     return flat.view(entry.shape)
 
 
-def _check_layout(entries: list[_Entry], start: int, size: int) -> None:
-    """FormatError if tensors overlap one another or the end of the file."""
+def _check_layout(entries: list[_Entry], start: int, alignment: int, size: int) -> None:
+    """FormatError if tensors do not follow one another, up to the end of the file."""
     here = 0
     for entry in sorted(entries, key=lambda e: (e.offset, e.nbytes)):
-        if entry.offset < here:
-            raise FormatError(f"tensor {entry.name!r:.100} overlaps the one before it")
+        wanted = -(-here // alignment) * alignment
+        if entry.offset != wanted:
+            kind = "overlaps the one before it" if entry.offset < wanted else "leaves a hole"
+            raise FormatError(
+                f"tensor {entry.name!r:.100} {kind}: begins at {entry.offset}, not at {wanted}"
+            )
         here = entry.offset + entry.nbytes
         if start + here > size:
             raise FormatError(
                 f"the file is truncated: tensor {entry.name!r:.100} reaches to byte {start + here}, "
                 f"and the file has {size}"
             )
+    if size - start - here >= alignment:
+        raise FormatError(f"{size - start - here} bytes follow the last tensor")
 
 
-def _describe(source: Source) -> tuple[dict[str, Any], list[_Entry], int]:
-    """Facts, tensors, and where the data begin."""
+def _describe(source: Source) -> tuple[dict[str, Any], list[_Entry], int, int]:
+    """Facts, tensors, where the data begin, and at multiples of what number tensors do."""
     reader = _Reader(source)
     if reader.take(4) != b"GGUF":
         raise FormatError("this is no GGUF file")
@@ -132,7 +138,7 @@ def _describe(source: Source) -> tuple[dict[str, Any], list[_Entry], int]:
     if type(alignment) is not int or not 1 <= alignment <= 1 << 20 or alignment & (alignment - 1):
         raise FormatError(f"the file's alignment is {alignment!r:.50}, no power of two")
     entries = _entries(reader, tensors, alignment)
-    return told, entries, -(-reader.at // alignment) * alignment
+    return told, entries, -(-reader.at // alignment) * alignment, alignment
 
 
 def _facts(reader: _Reader, count: int) -> dict[str, Any]:

@@ -17,6 +17,7 @@ __all__ = ["ITEM_BYTES", "Entry", "FormatError", "Header", "parse_header", "writ
 
 LENGTH_BYTES = 8
 HEADER_LIMIT = 100_000_000
+MOST_DIMENSIONS = 64
 ALIGNMENT = 64  # of the first entry, so that a mapped file can be computed with
 
 #: bytes of one element, by the format's name of the dtype
@@ -167,7 +168,9 @@ def _entry(name: str, fields: Any) -> Entry:
     if not isinstance(dtype, str) or dtype not in ITEM_BYTES:
         raise FormatError(f"entry {name!r} has an unknown dtype: {dtype!r}")
     if not isinstance(shape, list) or not all(map(is_count, shape)):
-        raise FormatError(f"entry {name!r}: a shape is a list of sizes, got {shape!r}")
+        raise FormatError(f"entry {name!r}: a shape is a list of sizes, got {shape!r:.80}")
+    if len(shape) > MOST_DIMENSIONS:
+        raise FormatError(f"entry {name!r} has {len(shape)} dimensions, at most {MOST_DIMENSIONS}")
     if not isinstance(offsets, list) or len(offsets) != 2 or not all(map(is_count, offsets)):
         raise FormatError(f"entry {name!r}: data_offsets are two positions, got {offsets!r}")
     begin, end = offsets

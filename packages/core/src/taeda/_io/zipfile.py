@@ -10,6 +10,7 @@ are stored as they are; deflated ones are told by `Record.deflated`, and the cal
 
 from __future__ import annotations
 
+import stat
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -146,7 +147,7 @@ def _central(data: bytes, count: int) -> Iterator[_Told]:
         mark, _, _, flags, method, _, _, crc, stored, nbytes, named, extra, comment, disk = fields[
             :14
         ]
-        position = fields[16]
+        attributes, position = fields[15], fields[16]
         at += _CENTRAL.size
         name, tail = data[at : at + named], data[at + named : at + named + extra]
         at += named + extra
@@ -154,8 +155,8 @@ def _central(data: bytes, count: int) -> Iterator[_Told]:
             raise FormatError(f"the archive's directory is damaged at its record {number}")
         wide = _wide(tail, (nbytes, stored, position), name)
         nbytes, stored, position = wide
-        if disk:
-            raise FormatError("the archive says that it spans several disks")
+        if disk or stat.S_IFMT(attributes >> 16) not in (0, stat.S_IFREG):
+            raise FormatError(f"record {_shown(name)} is a link, a folder, or on another disk")
         yield _Told(name, flags, method, crc, stored, nbytes, position)
     if at != len(data):
         raise FormatError(f"the archive's directory has {len(data) - at} bytes too many")

@@ -44,6 +44,7 @@ class Machine:
         self.stack: list[Any]
         self.marks: list[list[Any]]
         self.memo: list[Any]
+        self.put_at: int  # where the last instruction that put something into the memo ended
         self.key = context.keys.checked
 
     def load(self) -> Any:
@@ -56,7 +57,7 @@ class Machine:
         """The same, but names that stand for no data may still be in it."""
         if self.data[self.at : self.at + 1] != b"\x80":
             raise self.wrong("a pickle of protocol 2 to 5 begins with \\x80")
-        self.stack, self.marks, self.memo = [], [], []
+        self.stack, self.marks, self.memo, self.put_at = [], [], [], -1
         while (code := self.byte()) != _STOP:
             instruction = _INSTRUCTIONS.get(code)
             if instruction is None:
@@ -125,7 +126,10 @@ class Machine:
             raise self.wrong(f"protocol {protocol} is not read, only 2 to {_HIGHEST}")
 
     def frame(self) -> None:
-        self.number(8)  # how much to read at once: of no meaning when all is there
+        if self.number(8) > len(self.data) - self.at:
+            raise TruncatedPickle(
+                f"the pickle is truncated: its frame goes on after byte {self.at}"
+            )
 
     def mark(self) -> None:
         if len(self.marks) >= _MARKS:
@@ -139,6 +143,9 @@ class Machine:
             self.stack.pop()
         else:
             self.pop_mark()
+
+    def drop_to_mark(self) -> None:
+        self.pop_mark()
 
     def long(self, size: int) -> None:
         count = self.number(size)
@@ -204,7 +211,11 @@ class Machine:
         for i in range(0, len(items), 2):
             target[self.key(items[i])] = items[i + 1]
 
-    def put(self, index: int) -> None:
+    def put(self, index: int, length: int) -> None:
+        """Remember the top of the stack; the instruction was `length` bytes long."""
+        if self.put_at == self.at - length:
+            raise self.wrong("one object is put into the memo twice")
+        self.put_at = self.at
         value = self.top()
         missing = index - len(self.memo)
         if missing > _MEMO_GAP:
@@ -263,7 +274,7 @@ _INSTRUCTIONS: dict[int, Callable[[Machine], None]] = {
     0x95: Machine.frame,
     ord("("): Machine.mark,
     ord("0"): Machine.drop,
-    ord("1"): lambda m: m.pop_mark() and None,
+    ord("1"): Machine.drop_to_mark,
     ord("N"): lambda m: m.push(None),
     0x88: lambda m: m.push(True),
     0x89: lambda m: m.push(False),
@@ -290,16 +301,16 @@ _INSTRUCTIONS: dict[int, Callable[[Machine], None]] = {
     ord("l"): lambda m: m.marked(list),
     ord("]"): lambda m: m.push([], 72),
     ord("}"): lambda m: m.push({}, 80),
-    0x8F: lambda m: m.push(set(), 216),
+    0x8F: lambda m: m.push(set(), 240),
     0x91: Machine.frozen,
     ord("a"): lambda m: m.extend([m.pop()]),
     ord("e"): lambda m: m.extend(m.pop_mark()),
     0x90: Machine.add_items,
     ord("s"): lambda m: m.set_items([m.pop(), m.pop()][::-1]),
     ord("u"): lambda m: m.set_items(m.pop_mark()),
-    ord("q"): lambda m: m.put(m.number(1)),
-    ord("r"): lambda m: m.put(m.number(4)),
-    0x94: lambda m: m.put(len(m.memo)),
+    ord("q"): lambda m: m.put(m.number(1), 2),
+    ord("r"): lambda m: m.put(m.number(4), 5),
+    0x94: lambda m: m.put(len(m.memo), 1),
     ord("h"): lambda m: m.get(m.number(1)),
     ord("j"): lambda m: m.get(m.number(4)),
     ord("c"): lambda m: m.find(m.line(), m.line()),

@@ -14,7 +14,7 @@ from . import arrays, plain, rebuild
 from .context import Context, Known, StorageType
 from .errors import RefusedPickle
 
-__all__ = ["KNOWN", "find"]
+__all__ = ["KNOWN", "STORAGE_OF", "find"]
 
 
 def find(module: str, name: str) -> Any:
@@ -119,3 +119,6 @@ KNOWN: dict[str, Any] = {
     "torch UntypedStorage": StorageType("UntypedStorage", None),
     "torch _UntypedStorage": StorageType("UntypedStorage", None),
 }
+
+#: what torch calls a storage of a dtype; others are stored as bytes
+STORAGE_OF = {getattr(taeda, dtype): f"{name}Storage" for name, dtype in _STORAGES.items()}

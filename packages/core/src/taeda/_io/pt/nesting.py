@@ -38,16 +38,22 @@ def check_nesting(value: Any) -> None:
             open_now.remove(id(here.node))
             heights[id(here.node)] = height = here.below + 1
             if height > _DEEPEST:
-                raise RefusedPickle(f"the object is nested deeper than {_DEEPEST} levels")
+                raise _too_deep()
             if way:
                 way[-1].below = max(way[-1].below, height)
         elif id(child) in open_now:
             raise RefusedPickle("the object contains itself")
         elif id(child) in heights:
             here.below = max(here.below, heights[id(child)])
+        elif len(way) >= _DEEPEST:
+            raise _too_deep()
         else:
             open_now.add(id(child))
             way.append(_Open(child))
+
+
+def _too_deep() -> RefusedPickle:
+    return RefusedPickle(f"the object is nested deeper than {_DEEPEST} levels")
 
 
 def _inside(value: Any) -> Iterator[Any]:

@@ -10,6 +10,7 @@ import sys
 from typing import Any
 
 from taeda import Tensor
+from taeda._native import core as _core
 
 from .. import settings
 from ..budget import Budget
@@ -70,9 +71,9 @@ class _Archive:
 
     def content(self, name: str) -> bytes:
         record = self.record(name)
-        data, sum = self.source.tensor(record.begin, record.nbytes)
-        self.check_sum(name, record, sum)
-        return data.numpy().tobytes()
+        data = self.source.read(record.begin, record.nbytes)
+        self.check_sum(name, record, _core.crc32(data))
+        return data
 
     def small(self, name: str) -> bytes:
         if self.record(name).nbytes > _SMALL_RECORD:

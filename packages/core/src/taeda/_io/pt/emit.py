@@ -1,0 +1,294 @@
+"""An object as a pickle of protocol 2, in the words that torch uses and `torch.load` lets through."""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Callable
+from typing import Any
+
+import taeda
+from taeda import Tensor
+from taeda._native import core as _core
+
+from .names import STORAGE_OF
+
+__all__ = ["Emitter"]
+
+_BATCH = 1000
+_LONGEST_INT = 255  # bytes
+_MODULE_VERSIONS = "_metadata"  # what a module's state_dict() carries beside its entries
+
+
+class Emitter:
+    """Takes one object. Afterwards `pickle` describes it, and `storages` are what it needs besides."""
+
+    def __init__(self, value: Any) -> None:
+        self.out = bytearray(b"\x80\x02")
+        self.memo: dict[Any, int] = {}
+        self.kept: list[Any] = []  # keeps ids from being used again
+        self.storages: list[Tensor] = []  # all bytes of each, by its number
+        self.numbers: dict[int, int] = {}
+        self.path: list[str] = []
+        try:
+            self.value(value)
+        except RecursionError:
+            raise ValueError("cannot save the object: nested too deeply") from None
+        self.pickle = bytes(self.out + b".")
+
+    def value(self, value: Any) -> None:
+        write = _WRITERS.get(type(value)) or self.writer(value)
+        write(self, value)
+
+    def writer(self, value: Any) -> Callable[[Emitter, Any], None]:
+        """How a value is written whose type is derived from one that is known."""
+        if isinstance(value, Tensor):
+            return Emitter.tensor
+        for kind in (float, int, str, bytes):
+            if isinstance(value, kind):
+                return lambda self, v: self.value(kind(v))
+        if value is taeda.strided:
+            return lambda self, v: self.call(
+                "torch.serialization", "_get_layout", str(v).replace("taeda", "torch")
+            )
+        if isinstance(value, taeda.dtype):
+            return lambda self, v: self.name("torch", str(v).rpartition(".")[2])
+        place = f"the object at '{'.'.join(self.path)[:200]}'" if self.path else "the object"
+        name = f"{type(value).__module__}.{type(value).__qualname__}"
+        advice = "save tensors, numbers, texts, and lists, tuples, sets and dicts of them"
+        if hasattr(value, "state_dict"):
+            advice = "save its state_dict()"
+        raise TypeError(f"cannot save {place}, a {name}: files hold data, not code; {advice}")
+
+    # ---- words ----
+
+    def remember(self, key: Any) -> None:
+        number = self.memo[key] = len(self.memo)
+        self.out += b"q" + bytes([number]) if number < 256 else b"r" + struct.pack("<I", number)
+
+    def recalled(self, key: Any) -> bool:
+        number = self.memo.get(key)
+        if number is None:
+            return False
+        self.out += b"h" + bytes([number]) if number < 256 else b"j" + struct.pack("<I", number)
+        return True
+
+    def name(self, module: str, name: str) -> None:
+        if not self.recalled((module, name)):
+            self.out += f"c{module}\n{name}\n".encode()
+            self.remember((module, name))
+
+    def call(self, module: str, name: str, *arguments: Any) -> None:
+        """What `module.name` makes of the arguments."""
+        self.name(module, name)
+        self.plain_tuple(arguments)
+        self.out += b"R"
+
+    def plain_tuple(self, values: tuple[Any, ...]) -> None:
+        self.out += b")" if not values else b"(" if len(values) > 3 else b""
+        for value in values:
+            self.value(value)
+        self.out += (b"", b"\x85", b"\x86", b"\x87")[len(values)] if len(values) < 4 else b"t"
+
+    # ---- numbers and texts ----
+
+    def put_int(self, value: int) -> None:
+        if 0 <= value < 1 << 8:
+            self.out += b"K" + bytes([value])
+        elif 0 <= value < 1 << 16:
+            self.out += b"M" + struct.pack("<H", value)
+        elif -(1 << 31) <= value < 1 << 31:
+            self.out += b"J" + struct.pack("<i", value)
+        else:
+            data = value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True)
+            if len(data) > _LONGEST_INT:
+                raise ValueError(f"cannot save an integer of {len(data)} bytes")
+            self.out += b"\x8a" + bytes([len(data)]) + data
+
+    def put_float(self, value: float) -> None:
+        self.out += b"G" + struct.pack(">d", value)
+
+    def put_str(self, value: str) -> None:
+        if not self.recalled(value):
+            data = value.encode("utf-8", "surrogatepass")
+            self.out += b"X" + struct.pack("<I", len(data)) + data
+            self.remember(value)
+
+    def put_bytes(self, value: bytes) -> None:
+        self.call("_codecs", "encode", value.decode("latin-1"), "latin1")
+
+    # ---- containers ----
+
+    def once(self, value: Any, write: Callable[[Any], None]) -> None:
+        """Write a container the first time, and afterwards only that it is the same."""
+        if not self.recalled(id(value)):
+            self.kept.append(value)
+            write(value)
+
+    def put_list(self, value: list[Any]) -> None:
+        self.once(value, self.new_list)
+
+    def new_list(self, value: list[Any]) -> None:
+        self.out += b"]"
+        self.remember(id(value))
+        for begin in range(0, len(value), _BATCH):
+            self.out += b"("
+            for number, item in enumerate(value[begin : begin + _BATCH], begin):
+                self.at(number, item)
+            self.out += b"e"
+
+    def at(self, key: Any, value: Any) -> None:
+        self.path.append(str(key))
+        self.value(value)
+        self.path.pop()
+
+    def put_tuple(self, value: tuple[Any, ...]) -> None:
+        self.once(value, self.new_tuple)
+
+    def new_tuple(self, value: tuple[Any, ...]) -> None:
+        self.plain_tuple(value)
+        if value:
+            self.remember(id(value))
+
+    def put_dict(self, value: dict[Any, Any]) -> None:
+        self.once(value, self.new_dict)
+
+    def new_dict(self, value: dict[Any, Any]) -> None:
+        self.out += b"}"
+        self.remember(id(value))
+        self.entries(value)
+
+    def entries(self, value: dict[Any, Any]) -> None:
+        items = list(value.items())
+        for begin in range(0, len(items), _BATCH):
+            self.out += b"("
+            for key, item in items[begin : begin + _BATCH]:
+                self.value(key)
+                self.at(key, item)
+            self.out += b"u"
+
+    def ordered_dict(self, value: OrderedDict[Any, Any]) -> None:
+        self.once(value, self.new_ordered_dict)
+
+    def new_ordered_dict(self, value: OrderedDict[Any, Any]) -> None:
+        self.call("collections", "OrderedDict")
+        self.remember(id(value))
+        self.entries(value)
+        if hasattr(value, _MODULE_VERSIONS):
+            self.value({_MODULE_VERSIONS: getattr(value, _MODULE_VERSIONS)})
+            self.out += b"b"
+
+    def default_dict(self, value: defaultdict[Any, Any]) -> None:
+        self.once(value, self.new_default_dict)
+
+    def new_default_dict(self, value: defaultdict[Any, Any]) -> None:
+        factory = value.default_factory
+        self.name("collections", "defaultdict")
+        if factory in (list, dict, set, int, float, str, tuple, bool):
+            self.name("__builtin__", factory.__name__)
+        elif factory is None:
+            self.out += b"N"
+        else:
+            raise TypeError("cannot save a defaultdict whose factory is a function of its own")
+        self.out += b"\x85R"
+        self.remember(id(value))
+        self.entries(value)
+
+    # ---- tensors ----
+
+    def tensor(self, value: Tensor) -> None:
+        kind = type(value).__name__
+        if kind not in ("Tensor", "Parameter", "Buffer"):
+            raise TypeError(f"cannot save a {kind}: convert it to a plain Tensor first")
+        if value.layout is not taeda.strided:
+            raise NotImplementedError(f"cannot save a tensor whose layout is {value.layout}")
+        self.once(value, self.new_parameter if kind == "Parameter" else self.new_tensor)
+
+    def new_parameter(self, value: Tensor) -> None:
+        self.name("torch._utils", "_rebuild_parameter")
+        self.new_tensor(value.detach())
+        self.value(value.requires_grad)
+        self.call("collections", "OrderedDict")
+        self.out += b"\x87R"
+        self.remember(id(value))
+
+    def new_tensor(self, value: Tensor) -> None:
+        if notes := vars(value):  # attributes that a program set
+            self.name("torch._tensor", "_rebuild_from_type_v2")
+            self.out += b"("
+            self.maker(value)
+            self.name("torch", "Tensor")
+            self.arguments(value)
+            self.value(notes)
+            self.out += b"tR"
+        else:
+            self.maker(value)
+            self.arguments(value)
+            self.out += b"R"
+        self.remember(id(value))
+
+    def maker(self, value: Tensor) -> None:
+        plain = "v2" if value.dtype in STORAGE_OF else "v3"
+        kind = "meta_tensor_no_storage" if value.is_meta else f"tensor_{plain}"
+        self.name("torch._utils", f"_rebuild_{kind}")
+
+    def arguments(self, value: Tensor) -> None:
+        self.out += b"("
+        if value.is_meta:
+            self.value(value.dtype)
+        else:
+            self.storage(value)
+            self.value(value.storage_offset())
+        self.value(tuple(value.shape))
+        self.value(tuple(value.stride()))
+        self.value(value.requires_grad)
+        if not value.is_meta:
+            self.rest(value)
+        self.out += b"t"
+
+    def rest(self, value: Tensor) -> None:
+        """Hooks, of which none is saved, and what the numbers do not tell."""
+        self.call("collections", "OrderedDict")
+        if value.dtype not in STORAGE_OF:
+            self.value(value.dtype)
+        if marks := {m: True for m in ("conj", "neg") if getattr(value, f"is_{m}")()}:
+            self.value(marks)
+
+    def storage(self, tensor: Tensor) -> None:
+        """The identity of a tensor's storage. Each storage is written once."""
+        plain = STORAGE_OF.get(tensor.dtype)
+        address = _core.storage_address(tensor)
+        number = self.numbers.setdefault(address, len(self.storages))
+        if number == len(self.storages):
+            self.storages.append(_core.storage_bytes(tensor.detach()))
+        count = self.storages[number].numel()
+        self.out += b"("
+        self.value("storage")
+        self.name("torch" if plain else "torch.storage", plain or "UntypedStorage")
+        self.value(str(number))
+        self.value("cpu")
+        self.value(count // tensor.element_size() if plain else count)
+        self.out += b"tQ"
+
+
+_WRITERS: dict[type, Callable[[Emitter, Any], None]] = {
+    type(None): lambda self, value: self.out.extend(b"N"),
+    bool: lambda self, value: self.out.extend(b"\x88" if value else b"\x89"),
+    int: Emitter.put_int,
+    float: Emitter.put_float,
+    complex: lambda self, value: self.call("__builtin__", "complex", value.real, value.imag),
+    str: Emitter.put_str,
+    bytes: Emitter.put_bytes,
+    bytearray: lambda self, value: self.call("__builtin__", "bytearray", bytes(value)),
+    list: Emitter.put_list,
+    tuple: Emitter.put_tuple,
+    set: lambda self, value: self.call("__builtin__", "set", list(value)),
+    frozenset: lambda self, value: self.call("__builtin__", "frozenset", list(value)),
+    dict: Emitter.put_dict,
+    OrderedDict: Emitter.ordered_dict,
+    Counter: lambda self, value: self.call("collections", "Counter", dict(value)),
+    defaultdict: Emitter.default_dict,
+    taeda.Size: lambda self, value: self.call("torch", "Size", tuple(value)),
+    taeda.device: lambda self, value: self.call("torch", "device", str(value)),
+    Tensor: Emitter.tensor,
+}

@@ -1,0 +1,120 @@
+"""Writes the zip that `torch.load` reads, laid out as torch lays it out: every record at a multiple of 64.
+
+Headers come before the sizes and checksums of their records are known, so those follow the data: all is
+written in one go, and each byte is read once.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+from typing import Any
+
+from taeda._native import core as _core
+
+from .emit import Emitter
+
+__all__ = ["prepare", "write_archive"]
+
+_ALIGNMENT = 64
+_CHUNK = 1 << 20  # small enough to be in a cache still when it is written after its checksum
+_MOST32, _MOST16 = 0xFFFFFFFF, 0xFFFF
+_DESCRIPTOR, _UTF8 = 0x0008, 0x0800
+_FOLDER = "archive/"
+
+
+def prepare(obj: Any) -> Emitter:
+    """What a file for `obj` holds. TypeError and ValueError for what cannot be saved."""
+    return Emitter(obj)
+
+
+def write_archive(file: Any, content: Emitter) -> None:
+    """Write what `prepare` gave to an object with `write`."""
+    archive = _Archive(file)
+    archive.add("data.pkl", content.pickle)
+    archive.add(".format_version", b"1")
+    archive.add(".storage_alignment", str(_ALIGNMENT).encode())
+    archive.add("byteorder", sys.byteorder.encode())
+    for number, storage in enumerate(content.storages):
+        archive.add(f"data/{number}", memoryview(storage) if storage.numel() else b"")
+    archive.add("version", b"3\n")
+    archive.end()
+
+
+class _Archive:
+    def __init__(self, file: Any) -> None:
+        self.file, self.at = file, 0
+        self.directory: list[bytes] = []
+
+    def write(self, data: bytes | memoryview) -> None:
+        rest = memoryview(data)
+        while rest.nbytes:
+            written = self.file.write(rest)
+            done = rest.nbytes if written is None else written  # an object need not say
+            self.at += done
+            rest = rest[done:]
+
+    def add(self, name: str, data: bytes | memoryview) -> None:
+        """A record: header, data, checksum and size."""
+        view, text, begin = memoryview(data), (_FOLDER + name).encode(), self.at
+        flags = _UTF8 | (_DESCRIPTOR if view.nbytes else 0)
+        wide = _wide(view.nbytes, begin)
+        extra = wide + _padding(begin + 30 + len(text) + len(wide))
+        header = struct.pack(
+            "<4s5H3I2H",
+            b"PK\3\4",
+            45 if wide else 0,
+            flags,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            len(text),
+            len(extra),
+        )
+        self.write(header + text + extra)
+        sum = 0
+        for chunk in range(0, view.nbytes, _CHUNK):
+            part = view[chunk : chunk + _CHUNK]
+            sum = _core.crc32(part, sum)
+            self.write(part)
+        if view.nbytes:
+            form = "<4sI2Q" if wide else "<4s3I"
+            self.write(struct.pack(form, b"PK\7\10", sum, view.nbytes, view.nbytes))
+        self.directory.append(_entry(text, flags, sum, view.nbytes, begin))
+
+    def end(self) -> None:
+        """The directory, and where it lies, in both forms."""
+        begin, count = self.at, len(self.directory)
+        self.write(b"".join(self.directory))
+        size, at = self.at - begin, self.at
+        facts = struct.pack("<4sQ2H2I4Q", b"PK\6\6", 44, 0, 45, 0, 0, count, count, size, begin)
+        locator = struct.pack("<4sIQI", b"PK\6\7", 0, at, 1)
+        few, small, near = min(count, _MOST16), min(size, _MOST32), min(begin, _MOST32)
+        last = struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, few, few, small, near, 0)
+        self.write(facts + locator + last)
+
+
+def _wide(size: int, begin: int) -> bytes:
+    """The field for numbers that do not fit 32 bits; empty if all do."""
+    sizes = struct.pack("<2Q", size, size) if size >= _MOST32 else b""
+    place = struct.pack("<Q", begin) if begin >= _MOST32 else b""
+    body = sizes + place
+    return struct.pack("<2H", 1, len(body)) + body if body else b""
+
+
+def _padding(position: int) -> bytes:
+    """A field after which data that would begin at `position` begin at a multiple of 64."""
+    missing = -(position + 4) % _ALIGNMENT
+    return b"FB" + struct.pack("<H", missing) + b"Z" * missing
+
+
+def _entry(name: bytes, flags: int, sum: int, size: int, begin: int) -> bytes:
+    """What the directory says of a record."""
+    extra = _wide(size, begin)
+    version = 45 if extra else 0
+    told = (version, version, flags, 0, 0, 0, sum, min(size, _MOST32), min(size, _MOST32))
+    places = (len(name), len(extra), 0, 0, 0, 0, min(begin, _MOST32))
+    return struct.pack("<4s6H3I5H2I", b"PK\1\2", *told, *places) + name + extra

@@ -1,0 +1,36 @@
+"""Files that nobody means well with, of every kind that `load` reads. Used by load_hostile.py.
+
+Each is made by a rule and has a name, so that it can be made again. None may be accepted: a file that would be read
+right does not belong here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from . import cuts, gadgets, ggufs, legacy, npys, pickles, safetensors, tars, tensors, zips
+
+__all__ = ["FAMILIES", "every"]
+
+#: family: a function that gives (name, bytes), the most telling ones first
+FAMILIES = {
+    "pickle: code": gadgets.files,
+    "pickle: instructions": pickles.files,
+    "pickle: tensors": tensors.files,
+    "zip": zips.files,
+    "torch before 1.6": legacy.files,
+    "torch before 0.2": tars.files,
+    "npy, npz": npys.files,
+    "gguf": ggufs.files,
+    "safetensors": safetensors.files,
+    "cut, mixed": cuts.files,
+}
+
+
+def every(most: int | None = None) -> Iterator[tuple[str, str, bytes]]:
+    """(family, name, bytes): all, or the first `most` of each family."""
+    for family, files in FAMILIES.items():
+        for number, (name, data) in enumerate(files()):
+            if most is not None and number >= most:
+                break
+            yield family, name, data
