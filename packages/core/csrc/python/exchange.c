@@ -1,75 +1,6 @@
-/* exchange.c - memory that comes from outside: buffers (numpy arrays), Python numbers and nested lists. */
+/* exchange.c - nested lists as tensors, and storages as objects. */
 #include "python/py.h"
 #include "ops/promotion.h"
-
-/* ---- buffers: the storage holds the Py_buffer until the last tensor on it dies ---- */
-static void release_view(void *context, char *data, int64_t nbytes)
-{
-    PyGILState_STATE state = PyGILState_Ensure();
-    PyBuffer_Release(context);
-    free(context);
-    PyGILState_Release(state);
-}
-
-static int element_geometry(const Py_buffer *v, td_dtype dtype, int64_t *sizes, int64_t *strides, int64_t *extent)
-{
-    int64_t size = td_itemsize(dtype), last = 0;
-    for (int i = 0; i < v->ndim; i++) {
-        sizes[i] = v->shape ? v->shape[i] : (int64_t)v->len / size;
-        int64_t step = v->strides ? v->strides[i] : size;
-        if (step < 0)
-            return PyErr_SetString(PyExc_ValueError, "At least one stride in the given numpy array is negative, and tensors with negative strides "
-                                   "are not supported. (Make a copy of the array: array.copy().)"), -1;
-        if (step % size)
-            return PyErr_Format(PyExc_ValueError, "given numpy array strides not a multiple of the element byte size (%lld). Copy the numpy array to "
-                                "reallocate the memory.", (long long)size), -1;
-        strides[i] = step / size;
-        if (sizes[i] > 1) last += (sizes[i] - 1) * strides[i];
-    }
-    *extent = (last + 1) * size;
-    return 0;
-}
-
-/* from_buffer(object, dtype): a tensor on the memory of an object with the buffer protocol */
-static PyObject *from_buffer(PyObject *m, PyObject *args)
-{
-    PyObject *o, *dtype_object;
-    td_dtype dtype;
-    if (!PyArg_ParseTuple(args, "OO", &o, &dtype_object)) return NULL;
-    if (!td_dtype_from(dtype_object, &dtype)) return PyErr_Format(PyExc_TypeError, "from_buffer: wanted a dtype, got %R", dtype_object);
-    Py_buffer *view = calloc(1, sizeof *view);
-    if (!view) return PyErr_NoMemory();
-    if (PyObject_GetBuffer(o, view, PyBUF_STRIDES | PyBUF_FORMAT) < 0) {
-        free(view);
-        return NULL;
-    }
-    int64_t sizes[TD_MAX_DIMS], strides[TD_MAX_DIMS], extent = 0;
-    td_storage *s;
-    td_tensor *t;
-    if (view->ndim > TD_MAX_DIMS || view->itemsize != td_itemsize(dtype)) {
-        PyErr_Format(PyExc_ValueError, "from_buffer: the buffer has items of %zd bytes, %s has %lld", view->itemsize, td_dtypes[dtype].name,
-                     (long long)td_itemsize(dtype));
-        goto refused;
-    }
-    if (element_geometry(view, dtype, sizes, strides, &extent) < 0) goto refused;
-    td_status status = td_storage_new(&s, 0, TD_CPU);
-    if (status) {
-        td_raise(status);
-        goto refused;
-    }
-    s->data = view->buf;
-    s->nbytes = view->len ? extent : 0;
-    s->fixed = 1;
-    s->release = release_view;
-    s->context = view;
-    status = td_tensor_on_storage(&t, s, dtype, view->ndim, sizes, strides, 0);
-    td_storage_drop(s);
-    return status ? td_raise(status) : td_wrap(t);
-refused:
-    PyBuffer_Release(view);
-    free(view);
-    return NULL;
-}
 
 /* ---- nested lists ---- */
 typedef struct Survey { int64_t sizes[TD_MAX_DIMS]; int ndim; int kind; int other; } Survey; /* kind: widest td_scalar_kind seen; other: a leaf that is no plain number */
@@ -284,7 +215,6 @@ static PyMethodDef methods[] = {
     {"promote", promote, METH_VARARGS, "promote(dtype, dtype): the dtype that both fit in."},
     {"can_cast", can_cast, METH_VARARGS, "can_cast(from, to): may a result be written so?"},
     {"result_type", result_type, METH_VARARGS, "result_type(a, b): the dtype of an elementwise result."},
-    {"from_buffer", from_buffer, METH_VARARGS, "from_buffer(object, dtype): a tensor on the memory of an object."},
     {"from_sequence", from_sequence, METH_VARARGS, "from_sequence(data, dtype): a tensor of nested lists, or None if they hold other things."},
     {"storage_bytes", storage_bytes, METH_O, "The whole storage of a tensor, as bytes."},
     {"storage_address", storage_address, METH_O, "Identity of a tensor's storage."},

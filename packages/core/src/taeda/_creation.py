@@ -33,6 +33,12 @@ def from_numpy(ndarray: Any) -> Tensor:
     >>> from_numpy(np.arange(3)).tolist()
     [0, 1, 2]
     """
+    made = _core.from_array(ndarray)
+    return _from_unusual(ndarray) if made is None else made
+
+
+def _from_unusual(ndarray: Any) -> Tensor:
+    """Arrays that cannot be written, of subclasses, and of dtypes that numpy has from elsewhere."""
     import numpy as np
 
     if not isinstance(ndarray, np.ndarray):
@@ -49,7 +55,7 @@ def from_numpy(ndarray: Any) -> Tensor:
             "The given NumPy array is not writable: a write to the tensor would change memory that must not "
             "change. Copy the array to protect its data.",
             UserWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     kind = getattr(_core, name)
     plain = (

@@ -228,6 +228,11 @@ def numpy(self: Tensor, *, force: bool = False) -> Any:
     RuntimeError if the tensor requires grad or has a conj or neg bit (force=True detaches and copies then);
     TypeError for meta tensors. bfloat16 and float8 arrays carry the dtypes of ml_dtypes.
     """
+    array = None if force else _core.to_array(self)
+    return _numpy_of_unusual(self, force) if array is None else array
+
+
+def _numpy_of_unusual(self: Tensor, force: bool) -> Any:
     import numpy as np
 
     if force:

@@ -1,0 +1,111 @@
+"""Memory shared with numpy, both ways."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+import taeda
+
+DTYPES = "? u1 i1 u2 i2 u4 i4 u8 i8 f2 f4 f8 c8 c16".split()
+LAYOUTS = {
+    "contiguous": lambda a: a,
+    "turned": lambda a: a.T,
+    "every second": lambda a: a[:, ::2],
+    "column": lambda a: a[:, 1],
+    "scalar": lambda a: a[0, 0, ...],
+    "empty": lambda a: a[:0],
+    "spread": lambda a: np.lib.stride_tricks.as_strided(a, (2, 4), (0, a.strides[1])),
+}
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_there_and_back_is_the_same_memory(dtype, layout):
+    array = LAYOUTS[layout]((np.arange(12).reshape(3, 4) % 2).astype(dtype))
+    tensor = taeda.from_numpy(array)
+    assert tensor.shape == array.shape and tensor.tolist() == array.tolist()
+    back = tensor.numpy()
+    assert back.dtype == array.dtype and back.flags.writeable
+    assert (back == array).all() and back.shape == array.shape
+    if array.size:
+        assert back.strides == array.strides or array.ndim == 0 or layout == "spread"
+        assert back.ctypes.data == array.ctypes.data
+        tensor.zero_()
+        assert not array.any() and not back.any()
+
+
+def test_each_keeps_the_others_memory():
+    array = np.ones(1000)
+    count = sys.getrefcount(array)
+    tensor = taeda.from_numpy(array)
+    assert sys.getrefcount(array) == count + 1
+    del tensor
+    assert sys.getrefcount(array) == count
+    kept = taeda.full((1000,), 7.0).numpy()
+    taeda.zeros(1000)
+    assert (kept == 7).all()
+
+
+def test_a_tensor_whose_array_lives_cannot_be_resized():
+    tensor = taeda.ones(3)
+    array = tensor.numpy()
+    with pytest.raises(RuntimeError, match="resized"):
+        tensor.resize_(100_000)
+    assert (array == 1).all()
+
+
+def test_subclasses_and_long_names_of_dtypes():
+    class Own(np.ndarray):
+        pass
+
+    assert taeda.from_numpy(np.arange(3).view(Own)).tolist() == [0, 1, 2]
+    for name in ("intc", "longlong", "ulonglong", "long"):
+        array = np.array([1, 2], dtype=name)
+        tensor = taeda.from_numpy(array)
+        assert tensor.element_size() == array.itemsize and tensor.tolist() == [1, 2]
+
+
+def read_only():
+    array = np.ones(3)
+    array.flags.writeable = False
+    return array
+
+
+def test_arrays_that_cannot_be_written_warn():
+    with pytest.warns(UserWarning, match="not writable") as seen:
+        taeda.from_numpy(read_only())
+    assert seen[0].filename == __file__
+
+
+REFUSED = {
+    "a list": ([1], TypeError, "expected np.ndarray .got list"),
+    "texts": (np.array(["a"]), TypeError, "<U1"),
+    "objects": (np.array([None]), TypeError, "object"),
+    "records": (np.zeros(2, "i4,f4"), TypeError, "can't convert"),
+    "dates": (np.zeros(2, "M8[s]"), TypeError, "datetime64"),
+    "wide floats": (np.zeros(2, "longdouble"), TypeError, "supported types"),
+    "the other byte order": (np.zeros(2, ">f4"), TypeError, ">f4"),
+    "backwards": (np.zeros(3)[::-1], ValueError, "negative"),
+    "odd steps": (np.zeros(3, "u1,f4")["f1"], ValueError, "multiple of the element byte size"),
+}
+
+
+@pytest.mark.parametrize(("value", "error", "fact"), REFUSED.values(), ids=REFUSED)
+def test_refused_arrays(value, error, fact):
+    with pytest.raises(error, match=fact):
+        taeda.from_numpy(value)
+
+
+def test_refused_tensors():
+    with pytest.raises(RuntimeError, match="detach"):
+        taeda.ones(2, requires_grad=True).numpy()
+    with pytest.raises(RuntimeError, match="conjugate"):
+        taeda.ones(2, dtype=taeda.complex64).conj().numpy()
+    with pytest.raises(TypeError, match="meta"):
+        taeda.ones(2, device="meta").numpy()
+    x = taeda.ones(2, requires_grad=True)
+    assert x.numpy(force=True).tolist() == [1, 1]
+    assert (x * 2).detach().numpy().tolist() == [2, 2]
