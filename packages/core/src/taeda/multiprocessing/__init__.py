@@ -20,6 +20,7 @@ from typing import Any
 from taeda import _sharing
 
 from . import reductions as _reductions
+from ._context import JoinableQueue, Pipe, Pool, Queue, SimpleQueue, get_context  # type: ignore[assignment]  # ours, not the standard ones
 from .spawn import (
     ProcessContext,
     ProcessException,

@@ -14,6 +14,8 @@ from taeda import Tensor, _sharing
 from taeda._native import core as _core
 from taeda.storage import TypedStorage, UntypedStorage
 
+from ._transport import carried
+
 __all__ = ["rebuild_storage", "rebuild_tensor", "reduce_storage", "reduce_tensor", "register"]
 
 
@@ -79,13 +81,18 @@ def reduce_storage(storage: UntypedStorage) -> tuple[Any, ...]:
         _, fd, offset, name = _core.segment_facts(storage._bytes)
     if fd < 0:
         return rebuild_named_storage, (name, offset, storage.nbytes())
-    return rebuild_storage, (_handle(fd), offset, storage.nbytes())
+    return rebuild_storage, (_handle(fd, storage), offset, storage.nbytes())
 
 
-def _handle(fd: int) -> Any:
-    """What gives another process the descriptor."""
+def _handle(fd: int, owner: UntypedStorage) -> Any:
+    """What gives another process the descriptor: the message itself, or the start of the process.
+
+    Queues of the standard library bring none along: there this process keeps the descriptor until the other asks.
+    """
     starting: Any = get_spawning_popen()
-    if starting is not None and starting.method == "spawn" and fd in starting._fds:
+    if starting is None:
+        return carried(fd, owner) or DupFd(fd)
+    if starting.method == "spawn" and fd in starting._fds:
         return starting.DupFd(fd)  # it inherits one descriptor, however many handles it is given
     return DupFd(fd)
 
