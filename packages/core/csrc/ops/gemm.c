@@ -68,14 +68,15 @@ static int64_t step_for(int64_t size, int64_t parts, int64_t tile)
 
 static int64_t pieces(int64_t size, int64_t step) { return (size + step - 1) / step; }
 
-/* How long `threads` need for a grid, in units of a multiplication: the rounds of blocks, each with its packing. */
+/* How long `threads` need for a grid, in units of a multiplication: the rounds of blocks, each with its packing (what it
+ * costs in time was fitted to measurements; counted alone it would be a third). */
 static double grid_cost(const grid *d, int threads)
 {
     const td_gemm *g = d->whole;
     int64_t blocks = pieces(g->m, d->row_step) * pieces(g->n, d->col_step);
     double m = (double)d->row_step, n = (double)d->col_step, rounds = (double)((blocks + threads - 1) / threads);
-    double late = rounds > 1 ? 1 : 1.1; /* with a block each, a thread that wakes late leaves another to wait */
-    return rounds * late * (m * n + 12 * (m + n));
+    double late = rounds > 1 ? 1 : 1.01; /* with a block each, a thread that wakes late leaves another to wait */
+    return rounds * late * (m * n + 32 * (m + n));
 }
 
 static void choose_grid(grid *d)
