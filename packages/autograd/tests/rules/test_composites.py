@@ -30,6 +30,15 @@ CALLS = {
     "sum_to_size": (lambda x: x.sum_to_size(3, 1), (2, 3, 4)),
     "mvlgamma": (lambda x: (x * x + 2).mvlgamma(3), (4,)),
     "frexp": (lambda x: taeda.frexp(x)[0], (5,)),
+    "fft": (lambda x: taeda.fft.fft(x, 5, 0, "ortho"), (4, 2)),
+    "rfft": (lambda x: taeda.fft.rfft(x), (2, 6)),
+    "rfftn": (lambda x: taeda.fft.rfftn(x, (3, 5)), (4, 4)),
+    "irfft": (lambda x: taeda.fft.irfft(taeda.complex(x, x.flip(0)), norm="forward"), (4,)),
+    "irfft of odd length": (lambda x: taeda.fft.irfft(taeda.complex(x, x.flip(0)), 5), (4,)),
+    "hfftn": (lambda x: taeda.fft.hfftn(taeda.complex(x, x * x)), (2, 3)),
+    "ihfft2": (taeda.fft.ihfft2, (3, 4)),
+    "stft": (lambda x: taeda.stft(x, 4, 2, return_complex=True), (9,)),
+    "istft": (lambda x: taeda.istft(taeda.complex(x, x.flip(0)), 4, 1), (3, 4)),
     "narrow_copy": (lambda x: taeda.narrow_copy(x, 1, 1, 2), (2, 4)),
 }  # fmt: skip
 

@@ -475,7 +475,11 @@ static PyObject *finish_list(td_frame *f, Node *n, PyObject *list) /* Tensor[] o
 
 PyObject *td_run(td_frame *f)
 {
-    if (f->schema->kind == TD_KIND_COMPOSITE) return td_check_out(f) < 0 ? NULL : run_composite(f);
+    if (f->schema->kind == TD_KIND_COMPOSITE) {
+        PyObject *made = td_check_out(f) < 0 ? NULL : run_composite(f);
+        if (made && f->requires_grad == Py_True && set_requires_grad(f, &made, 1) < 0) Py_CLEAR(made);
+        return made;
+    }
     PyObject *outs[TD_MAX_OUTS] = {0}, *list = NULL;
     int nouts = 0;
     Node *n = NULL;

@@ -64,7 +64,7 @@ _EXPORTS = {
     **{
         name: f"{name}:"
         for name in (
-            "random", "testing", "overrides", "serialization", "return_types", "functional", "linalg", "special", "utils", "_C", "storage", "cuda", "version", "multiprocessing",
+            "random", "testing", "overrides", "serialization", "return_types", "functional", "fft", "linalg", "special", "utils", "_C", "storage", "cuda", "version", "multiprocessing",
         )
     },
 }  # fmt: skip
