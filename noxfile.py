@@ -112,6 +112,7 @@ def bench(session: nox.Session) -> None:
     oracle(session)
     if not session.posargs:
         session.run("python", "benchmarks/startup.py")
+        session.run("python", "benchmarks/checkpoints.py")
     session.run("python", "benchmarks/run.py", *session.posargs)
 
 
@@ -146,6 +147,13 @@ def hostile_files(session: nox.Session) -> None:
     """Hostile files of every kind are refused: no code runs, memory stays bounded. `-- --all` for all 4,500."""
     install(session, "core", "autograd", "nn")
     session.run("python", "tools/load_hostile.py", *session.posargs)
+
+
+@nox.session
+def crash(session: nox.Session) -> None:
+    """Saves are killed, disks fail, files are damaged: the old checkpoint or the new is there. `-- --large 1000` for more."""
+    install(session, "core")
+    session.run("python", "tools/crash.py", *session.posargs)
 
 
 @nox.session

@@ -23,7 +23,7 @@ from ._io.progress import Wish
 from ._io.progress import progress as _progress
 from ._io.safetensors import FormatError
 from ._io.settings import LoadEndianness
-from ._io.urls import is_url, opened_url, written_url
+from ._io.urls import is_url, opened_url, without_file_protocol, written_url
 
 __all__ = [
     "FormatError",
@@ -73,6 +73,7 @@ def save(
         raise TypeError(
             "save() writes no pickles, for loading one runs code: there is nothing for pickle_module to do"
         )
+    f = without_file_protocol(f)
     if not isinstance(f, (str, os.PathLike)) and not hasattr(f, "write"):
         raise AttributeError(_neither(f, "write"))
     content = Content(obj)
@@ -128,6 +129,7 @@ def load(
     {'weight': tensor([1., 1.]), 'epoch': 3}
     """
     _refuse_pickling(pickle_module, options)
+    f = without_file_protocol(f)
     mapped = settings.load.mmap if mmap is None else bool(mmap)
     if is_url(f):
         if mmap:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 import subprocess
 import sys
 import threading
+import zipfile
 
 import pytest
 
@@ -115,3 +117,78 @@ def test_a_large_file_is_replaced_and_freed(tmp_path):
         if fd.isdigit() and os.path.islink(f"/proc/self/fd/{fd}")
     ]
     assert not [name for name in held if str(path) in name]
+
+
+def test_leftovers_of_other_names_are_removed_too(tmp_path):
+    (tmp_path / ".taeda-00.partial").write_bytes(b"half of epoch 3")
+    (tmp_path / "mine.partial").write_bytes(b"not ours")
+    with atomic_write(tmp_path / "epoch4") as file:
+        file.write(b"new")
+    assert sorted(os.listdir(tmp_path)) == ["epoch4", "mine.partial"]
+
+
+def test_a_name_of_any_length(tmp_path):
+    path = tmp_path / ("x" * 255)
+    with atomic_write(path) as file:
+        file.write(b"new")
+    assert path.read_bytes() == b"new"
+
+
+def test_the_owner_is_kept_where_we_may(tmp_path):
+    if os.getuid() != 0:
+        pytest.skip("only root may give files away")
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    os.chown(path, 1234, 5678)
+    with atomic_write(path) as file:
+        file.write(b"new")
+    assert (path.stat().st_uid, path.stat().st_gid) == (1234, 5678)
+
+
+def test_the_file_seeks_tells_and_takes_text(tmp_path):
+    path = tmp_path / "a"
+    with atomic_write(path) as file:
+        file.write(b"....")
+        file.seek(1)
+        assert file.tell() == 1
+        file.write(memoryview(b"ab"))
+        file.seek(0, os.SEEK_END)
+        text = io.TextIOWrapper(file, "utf-8", write_through=True)
+        text.write("é")
+        text.detach()
+    assert path.read_bytes() == ".ab.é".encode()
+
+
+def test_formats_that_go_back_can_write_to_it(tmp_path):
+    with atomic_write(tmp_path / "a.zip") as file, zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("name", b"content")
+    with zipfile.ZipFile(tmp_path / "a.zip") as archive:
+        assert archive.read("name") == b"content"
+
+
+def test_an_error_of_the_caller_stays_as_it_is(tmp_path):
+    with (
+        pytest.raises(FileNotFoundError, match="No such file"),
+        atomic_write(tmp_path / "a"),
+    ):
+        (tmp_path / "missing").read_bytes()
+    assert os.listdir(tmp_path) == []
+
+
+def test_readers_beside_a_writer_see_whole_files(tmp_path):
+    path, stop, seen = tmp_path / "a", threading.Event(), []
+    path.write_bytes(b"0" * 1000)
+
+    def read():
+        while not stop.is_set():
+            seen.append(len(set(path.read_bytes())))
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for number in range(100):
+        with atomic_write(path) as file:
+            for _ in range(10):
+                file.write(b"%d" % (number % 10) * 100)
+    stop.set()
+    reader.join()
+    assert set(seen) == {1}

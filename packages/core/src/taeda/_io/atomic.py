@@ -38,7 +38,7 @@ def atomic_write(path: str | os.PathLike[str], size: int = 0) -> Iterator[IO[byt
     directly. `size` is how many bytes will be written, if that is known: a disk that has not as
     many is refused at once. The OSError of a failure says what is missing.
 
-    For text: `with atomic_write(p) as f, io.TextIOWrapper(f, "utf-8") as text: ...`
+    For text: `file.write(text.encode())`.
     """
     target = Path(os.path.realpath(path))
     old = _status_of(target)

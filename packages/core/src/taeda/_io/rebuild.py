@@ -9,7 +9,7 @@ from taeda import Tensor
 from taeda._native import core as _core
 
 from . import safetypes
-from .safetensors import Entry, FormatError, Header, is_count
+from .safetensors import Entry, FormatError, Header, are_counts, is_count
 from .storages import CODES
 from .tree import dtype_named
 
@@ -52,15 +52,15 @@ def tensor_of_row(row: Any, header: Header, bases: dict[str, Tensor | None]) -> 
 
 def entries_of_data(rows: list[Any]) -> set[Any]:
     """The entries whose numbers are wanted wherever tensors go."""
-    return {row[0] for row in map(_checked_row, rows) if "data" in row[5]}
+    marked = [row for row in rows if isinstance(row, list) and row and row[-1] == ["data"]]
+    return {_checked_row(row)[0] for row in marked}
 
 
 def _checked_row(row: Any) -> tuple[Any, Any, tuple[int, ...], tuple[int, ...], int, list[str]]:
     if not isinstance(row, list) or len(row) != 6:
         raise FormatError(f"a tensor is described by six values, got {row!r:.80}")
     name, dtype, shape, strides, offset, marks = row
-    geometry = (shape, strides)
-    if not all(isinstance(x, list) and all(map(is_count, x)) for x in geometry):
+    if type(shape) is not list or type(strides) is not list or not are_counts(shape + strides):
         raise FormatError(
             f"shape and strides are lists of counts, got {shape!r:.80}, {strides!r:.80}"
         )

@@ -161,17 +161,22 @@ def is_count(value: Any) -> bool:
     return type(value) is int and value >= 0
 
 
+def are_counts(values: list[Any]) -> bool:
+    """Whether these are ints of at least 0 (and no bools)."""
+    return set(map(type, values)) <= {int} and (not values or min(values) >= 0)
+
+
 def _entry(name: str, fields: Any) -> Entry:
     if not isinstance(fields, dict) or set(fields) != {"dtype", "shape", "data_offsets"}:
         raise FormatError(f"entry {name!r} must have dtype, shape and data_offsets")
     dtype, shape, offsets = fields["dtype"], fields["shape"], fields["data_offsets"]
     if not isinstance(dtype, str) or dtype not in ITEM_BYTES:
         raise FormatError(f"entry {name!r} has an unknown dtype: {dtype!r}")
-    if not isinstance(shape, list) or not all(map(is_count, shape)):
+    if not isinstance(shape, list) or not are_counts(shape):
         raise FormatError(f"entry {name!r}: a shape is a list of sizes, got {shape!r:.80}")
     if len(shape) > MOST_DIMENSIONS:
         raise FormatError(f"entry {name!r} has {len(shape)} dimensions, at most {MOST_DIMENSIONS}")
-    if not isinstance(offsets, list) or len(offsets) != 2 or not all(map(is_count, offsets)):
+    if not isinstance(offsets, list) or len(offsets) != 2 or not are_counts(offsets):
         raise FormatError(f"entry {name!r}: data_offsets are two positions, got {offsets!r}")
     begin, end = offsets
     wanted = math.prod(shape) * ITEM_BYTES[dtype]

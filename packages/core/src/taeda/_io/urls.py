@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import IO, Any, TypeGuard
 
-__all__ = ["is_url", "opened_url", "written_url"]
+__all__ = ["is_url", "opened_url", "without_file_protocol", "written_url"]
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+(::|://)")
 
@@ -16,6 +16,11 @@ _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+(::|://)")
 def is_url(f: Any) -> TypeGuard[str]:
     """Whether this text names a file by its protocol. A path with `://` in it can be given as a Path."""
     return isinstance(f, str) and _URL.match(f) is not None
+
+
+def without_file_protocol(f: Any) -> Any:
+    """The path in "file:///path", so that it is written as every path is; other things as they are."""
+    return f.removeprefix("file://") if isinstance(f, str) else f
 
 
 def _file_system(url: str) -> tuple[Any, str]:
@@ -42,11 +47,5 @@ def opened_url(url: str) -> Iterator[IO[bytes]]:
 def written_url(url: str) -> Iterator[IO[bytes]]:
     """A file that is put at the URL when the block ends without an exception, and dropped otherwise."""
     system, path = _file_system(url)
-    file = system.open(path, "wb", autocommit=False)  # half-written: until the commit below
-    try:
+    with system.transaction, system.open(path, "wb") as file:  # half-written: until the former ends
         yield file
-    except BaseException:
-        file.discard()
-        raise
-    file.close()
-    file.commit()

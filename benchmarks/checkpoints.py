@@ -1,0 +1,89 @@
+"""Times of `save` and `load` beside torch's, in turns in one process; checksums on in both. Below 1, taeda is faster.
+
+    python benchmarks/checkpoints.py                        1, 64 and 512 MB, and 10,000 small tensors
+    python benchmarks/checkpoints.py --folder /dev/shm      without a disk
+    python benchmarks/checkpoints.py 64 --rounds 21
+
+taeda's `save` returns when the file is on the disk; torch's returns when the system has taken it. The column
+"synced" is torch's save followed by the same wait. A load is measured warm: the file is in the page cache.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import taeda
+
+SMALL = "small"  # 10,000 tensors of 64 numbers
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)  # fmt: skip
+    parser.add_argument("cases", nargs="*", default=["1", "64", "512", SMALL], help="MB, or small")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--folder", help="where to write; a temporary folder by default")
+    chosen = parser.parse_args()
+    print(f"{'case':>10}  {'save':>9} {'torch':>9} {'ratio':>6} {'synced':>9} {'ratio':>6}  "
+          f"{'load':>9} {'torch':>9} {'ratio':>6}")  # fmt: skip
+    with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
+        for case in chosen.cases:
+            print(_row(case, measure(case, chosen.rounds, Path(folder))), flush=True)
+
+
+def measure(case: str, rounds: int, folder: Path) -> dict[str, list[float]]:
+    """Seconds of each round for each thing that is measured."""
+    ours, theirs = state(taeda, case), state(torch, case)
+    a, b = folder / "a.safetensors", folder / "b.pt"
+    work: dict[str, Callable[[], Any]] = {
+        "save": lambda: taeda.save(ours, a),
+        "torch save": lambda: torch.save(theirs, b),
+        "synced": lambda: (torch.save(theirs, b), sync(b)),
+        "load": lambda: taeda.load(a),
+        "torch load": lambda: torch.load(b),
+    }
+    times: dict[str, list[float]] = {name: [] for name in work}
+    for turn in range(rounds + 1):
+        for name, action in work.items():
+            begin = time.perf_counter()
+            action()
+            if turn:  # the first warms up
+                times[name].append(time.perf_counter() - begin)
+    return times
+
+
+def state(library: Any, case: str) -> dict[str, Any]:
+    """A dict of tensors of so many MB in 16 pieces, or many small ones."""
+    if case == SMALL:
+        return {f"layer{i}.weight": library.randn(64) for i in range(10_000)}
+    return {f"w{i}": library.randn(int(case) * 1024, 16) for i in range(16)}
+
+
+def sync(path: Path) -> None:
+    """Wait until a file and its name are on the disk."""
+    for place in (path, path.parent):
+        descriptor = os.open(place, os.O_RDONLY)
+        os.fsync(descriptor)
+        os.close(descriptor)
+
+
+def _row(case: str, times: dict[str, list[float]]) -> str:
+    ms = {name: 1e3 * statistics.median(values) for name, values in times.items()}
+    label = case if case == SMALL else f"{case} MB"
+    return (
+        f"{label:>10}  {ms['save']:9.1f} {ms['torch save']:9.1f} {ms['save'] / ms['torch save']:6.2f} "
+        f"{ms['synced']:9.1f} {ms['save'] / ms['synced']:6.2f}  "
+        f"{ms['load']:9.1f} {ms['torch load']:9.1f} {ms['load'] / ms['torch load']:6.2f}"
+    )
+
+
+if __name__ == "__main__":
+    main()
