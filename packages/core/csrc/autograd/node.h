@@ -93,7 +93,7 @@ typedef struct Rule {
     int8_t of_argument[TD_MAX_ARGS]; /* which formula serves a Tensor argument, or -1 */
     Formula formulas[TD_MAX_ARGS];
 } Rule;
-const Rule *td_rule(const td_schema *s);             /* NULL: none registered */
+static inline const Rule *td_rule(const td_schema *s) { return s->rule; } /* NULL: none registered */
 int td_load_rules(void);                             /* imports taeda.autograd once; -1 with a sentence if it is not installed */
 PyObject *td_apply_rule(Node *n, const Rule *rule, PyObject *const *grads, PyObject **results); /* borrowed None or NULL */
 PyObject *td_register_rule(PyObject *module, PyObject *args);
@@ -101,12 +101,13 @@ PyObject *td_register_rule(PyObject *module, PyObject *args);
 /* record.c: used by the dispatcher around an operation */
 int td_record_begin(td_frame *f, Node **out);        /* after parsing, before the kernel; *out NULL if nothing is to record */
 int td_record_finish(td_frame *f, Node *n, PyObject *const *outs, int nouts); /* takes n over */
+int td_record_written(td_frame *f);                  /* arguments that an op without a derivative wrote: backward refuses to pass */
 int td_check_inplace(PyTensor *p, const char *name); /* may this tensor be written in place now? */
 int td_rebase_history(PyTensor *p, Node *n, int edge0); /* p was written: n computed it; edge0: n's edge towards p's old value */
 
 /* fast_rules.c */
 typedef int (*td_fast_rule)(Node *n, PyObject *const *grads, PyObject **results); /* 1 done, 0 use the Python rule, -1 error */
-extern td_fast_rule *td_fast_rules;                  /* [td_schema_count] */
+extern td_fast_rule *td_fast_rules;                  /* [td_schema_count + 1]: the last stands for ops defined at run time, and is NULL */
 void td_load_fast_rules(void);
 
 /* engine.c */

@@ -1,6 +1,7 @@
 /* record.c - what the dispatcher does around an operation whose inputs require grad: make the node, keep what the rule
  * wants, set the history of the results; and the rules of writing in place. */
 #include "autograd/node.h"
+#include "python/custom.h"
 
 static int fail(td_status status)
 {
@@ -153,14 +154,17 @@ static int save_values(const td_frame *f, Wish w, Node *n)
 static Node *error_node(const td_frame *f, int nedges, int nouts)
 {
     Node *n = td_node_new(TD_NODE_ERROR, f->schema, nedges, 0, nouts);
-    if (n) n->py = PyUnicode_FromFormat("the derivative for '%s' is not implemented", f->schema->op.name);
+    if (n && !f->schema->custom) n->py = PyUnicode_FromFormat("the derivative for '%s' is not implemented", f->schema->op.name);
+    else if (n)
+        n->py = PyUnicode_FromFormat("Trying to backward through %s, but no autograd formula was registered for it. Give one with "
+                                     "library.register_autograd(\"%s\", backward)", f->schema->text, f->schema->text);
     return n;
 }
 
 int td_record_begin(td_frame *f, Node **out)
 {
     *out = NULL;
-    if (!td_here.grad_mode || !f->any_grad || td_here.inference_mode) return 0;
+    if (!td_here.grad_mode || !f->any_grad || td_here.inference_mode || td_custom_has_autograd(f->schema)) return 0;
     const Rule *rule = td_rule(f->schema);
     if (rule ? !rule->nformulas : f->schema->flags & TD_F_FACTORY) return 0; /* *_like and new_*: only shape and dtype count */
     int first[TD_MAX_ARGS] = {0}, wanted = !rule, nouts = f->schema->nreturns;
@@ -277,6 +281,27 @@ int td_check_inplace(PyTensor *p, const char *name)
     if (!text) return 0;
     PyErr_Format(PyExc_RuntimeError, "%s: %s", name, text);
     return -1;
+}
+
+static int forbid(td_frame *f, int k) /* what went before argument k was written is out of reach */
+{
+    PyTensor *p = (PyTensor *)f->obj[k];
+    Node *n = error_node(f, 1, 1);
+    int status = !n || td_node_set_out(n, 0, p->t) < 0 || (td_requires_grad(p) && td_gradient_edge(p, &n->edges[0]) < 0) ? -1 : 0;
+    if (status == 0) status = td_rebase_history(p, n, 0);
+    Py_XDECREF((PyObject *)n);
+    return status;
+}
+
+int td_record_written(td_frame *f)
+{
+    if (!td_here.grad_mode || !f->any_grad || td_here.inference_mode || f->schema->rule) return 0;
+    for (int k = 0; k < f->schema->nparams; k++) {
+        if (!(f->schema->params[k].flags & TD_P_MUTATED) || f->call.args[k].kind != TD_ARG_TENSOR || !td_is_tensor(f->obj[k])) continue;
+        td_dtype d = (td_dtype)TD_T(f->obj[k])->dtype;
+        if ((td_is_floating(d) || td_is_complex(d)) && forbid(f, k) < 0) return -1;
+    }
+    return 0;
 }
 
 static Slices *slices_new(const PyTensor *base, const PyTensor *view, Node *inner)

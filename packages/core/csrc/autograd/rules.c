@@ -1,10 +1,7 @@
 /* rules.c - the registered derivative rules, and how one is applied to a node. */
 #include "autograd/node.h"
 
-static Rule **rules; /* [td_schema_count] */
 static int loaded;
-
-const Rule *td_rule(const td_schema *s) { return rules ? rules[s->op.id] : NULL; }
 
 int td_load_rules(void)
 {
@@ -106,8 +103,7 @@ PyObject *td_register_rule(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "spO!i", &name, &joint, &PyDict_Type, &parts, &results)) return NULL;
     td_schema *s = td_find_schema(name);
     if (!s) return PyErr_Format(PyExc_ValueError, "rule for '%s': the op table has no such op", name);
-    if (!rules && !(rules = PyMem_Calloc((size_t)td_schema_count, sizeof *rules))) return PyErr_NoMemory();
-    if (rules[s->op.id]) return PyErr_Format(PyExc_ValueError, "op '%s' has a rule already", name);
+    if (s->rule) return PyErr_Format(PyExc_ValueError, "op '%s' has a rule already", name);
     Rule *rule = PyMem_Calloc(1, sizeof *rule);
     if (!rule) return PyErr_NoMemory();
     rule->joint = (uint8_t)joint;
@@ -116,7 +112,7 @@ PyObject *td_register_rule(PyObject *module, PyObject *args)
         PyMem_Free(rule);
         return NULL;
     }
-    rules[s->op.id] = rule;
+    s->rule = rule;
     Py_RETURN_NONE;
 }
 
@@ -253,6 +249,9 @@ static int put_argument(Node *n, int k, PyObject *value, PyObject **results)
 
 static int spread_joint(Node *n, PyObject *made, PyObject **results)
 {
+    if (td_is_tensor(made)) /* an op named as the derivative answers with its one result */
+        for (int k = 0; k < n->schema->nparams; k++)
+            if (n->schema->params[k].type == TD_T_TENSOR) return put_argument(n, k, made, results);
     if (!PyTuple_Check(made) && !PyList_Check(made)) {
         PyErr_Format(PyExc_TypeError, "the joint rule of %s must return a tuple, got %R", n->schema->text, Py_TYPE(made));
         return -1;
@@ -269,9 +268,17 @@ static int spread_joint(Node *n, PyObject *made, PyObject **results)
     return 0;
 }
 
+static int wants_first(const Formula *f) /* the gradient of the first result? */
+{
+    for (int i = 0; i < f->nparams; i++)
+        if (f->params[i] == TD_WANT_GRAD) return 1;
+    return 0;
+}
+
 PyObject *td_apply_rule(Node *n, const Rule *rule, PyObject *const *grads, PyObject **results)
 {
     if (rule->joint) {
+        if (!grads[0] && wants_first(&rule->formulas[0])) return Py_None; /* zero */
         PyObject *made = call_formula(n, &rule->formulas[0], grads);
         int status = made ? spread_joint(n, made, results) : -1;
         Py_XDECREF(made);
@@ -280,9 +287,7 @@ PyObject *td_apply_rule(Node *n, const Rule *rule, PyObject *const *grads, PyObj
     for (int k = 0; k < n->schema->nparams; k++) {
         if (n->schema->params[k].type != TD_T_TENSOR || rule->of_argument[k] < 0 || !needed(n, k)) continue;
         const Formula *f = &rule->formulas[rule->of_argument[k]];
-        int wants_grad = 0;
-        for (int i = 0; i < f->nparams; i++) wants_grad |= f->params[i] == TD_WANT_GRAD;
-        if (wants_grad && !grads[0]) continue; /* no gradient came for the first result: zero */
+        if (!grads[0] && wants_first(f)) continue; /* no gradient came for the first result: zero */
         PyObject *made = call_formula(n, f, grads);
         int status = made ? put_argument(n, k, made, results) : -1;
         Py_XDECREF(made);

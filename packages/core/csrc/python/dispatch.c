@@ -6,6 +6,7 @@
  *                                    record begin → backend (C, or Python kernel) → wrap → record finish
  */
 #include "autograd/node.h"
+#include "python/custom.h"
 
 /* ---- lookup ---- */
 const td_function *td_find_function(const char *namespace_, const char *name)
@@ -19,6 +20,8 @@ static int by_text(const void *a, const void *b) { return strcmp((*(td_schema *c
 td_schema *td_find_schema(const char *qualified)
 {
     static td_schema **sorted;
+    if (!strncmp(qualified, "aten::", 6)) qualified += 6;
+    if (strstr(qualified, "::")) return td_find_custom(qualified);
     if (!sorted) {
         if (!(sorted = PyMem_Malloc(sizeof *sorted * (size_t)(td_schema_count + 1)))) return NULL;
         for (int i = 0; i < td_schema_count; i++) sorted[i] = &td_schemas[i];
@@ -32,9 +35,7 @@ td_schema *td_find_schema(const char *qualified)
 /* the Python function of a composite or Python-kernel row, looked up once */
 static PyObject *implementation(const td_schema *s)
 {
-    static PyObject **found;
-    if (!found && !(found = PyMem_Calloc((size_t)td_schema_count, sizeof *found))) return PyErr_NoMemory();
-    PyObject **slot = &found[s->op.id];
+    PyObject **slot = &((td_schema *)s)->callable;
     if (*slot) return *slot;
     char path[160];
     snprintf(path, sizeof path, "taeda.%s.%s", s->kind == TD_KIND_COMPOSITE ? "_composite" : "_kernels", s->family);
@@ -107,9 +108,7 @@ static PyObject *call_implementation(const td_frame *f, PyObject *args) /* takes
 /* ---- results ---- */
 static PyTypeObject *result_type(const td_schema *s) /* named tuple "taeda.return_types.max" */
 {
-    static PyTypeObject **types;
-    if (!types && !(types = PyMem_Calloc((size_t)td_schema_count, sizeof *types))) return (PyTypeObject *)PyErr_NoMemory();
-    if (types[s->op.id]) return types[s->op.id];
+    if (s->results) return s->results;
     static char names[TD_MAX_OUTS][32];
     PyStructSequence_Field fields[TD_MAX_OUTS + 1] = {{0}};
     const char *at = s->return_names;
@@ -123,7 +122,7 @@ static PyTypeObject *result_type(const td_schema *s) /* named tuple "taeda.retur
     if (!name) return (PyTypeObject *)PyErr_NoMemory();
     snprintf(name, 96, "taeda.return_types.%s%s%s", s->namespace_, s->namespace_[0] ? "_" : "", s->op.name);
     PyStructSequence_Desc desc = {name, "Named results.", fields, s->nreturns};
-    return types[s->op.id] = PyStructSequence_NewType(&desc);
+    return ((td_schema *)s)->results = PyStructSequence_NewType(&desc);
 }
 
 PyObject *td_result_types(PyObject *m, PyObject *unused) /* every named-tuple type there is */
@@ -318,8 +317,23 @@ static int run_python(td_frame *f, PyObject **outs, int *nouts, PyObject **list)
     return 0;
 }
 
+static int run_kernel(td_frame *f, PyObject **outs, int *nouts, PyObject **list)
+{
+    if (resolve_bits(f) < 0) return -1;
+    if (f->schema->custom) {
+        int slot = td_custom_slot(f);
+        if (slot < 0) return -1;
+        if (slot != TD_SLOT_BUILT_IN) {
+            f->call.slot = slot;
+            if (!f->schema->custom->native[slot].call) return td_custom_python(f, outs, nouts, list);
+            return run_c(f, outs, nouts, list) < 0 ? -1 : td_custom_check(f, outs, *nouts);
+        }
+    }
+    return f->schema->op.impl ? run_c(f, outs, nouts, list) : run_python(f, outs, nouts, list);
+}
+
 /* taeda._dispatch.call_traced(op text, arguments) sees the call and decides when to run it */
-static int run_traced(td_frame *f, PyObject **outs, int *nouts)
+static int run_traced(td_frame *f, PyObject **outs, int *nouts, PyObject **list)
 {
     static PyObject *hook;
     if (!hook) {
@@ -332,7 +346,12 @@ static int run_traced(td_frame *f, PyObject **outs, int *nouts)
     PyObject *made = args ? PyObject_CallFunction(hook, "sO", f->schema->text, args) : NULL;
     Py_XDECREF(args);
     if (!made) return -1;
-    if (PyTuple_Check(made) && (f->schema->nreturns > 1 || f->schema->list_result)) {
+    if (f->schema->list_result || f->schema->other_result) {
+        *list = made;
+        return 0;
+    }
+    if (f->schema->nreturns == 0) return Py_DECREF(made), *nouts = 0, 0;
+    if (PyTuple_Check(made) && f->schema->nreturns > 1) {
         *nouts = (int)PyTuple_Size(made);
         if (*nouts > TD_MAX_OUTS) return Py_DECREF(made), PyErr_SetString(PyExc_RuntimeError, "too many results"), -1;
         for (int i = 0; i < *nouts; i++) outs[i] = Py_NewRef(PyTuple_GetItem(made, i));
@@ -347,9 +366,8 @@ static int run_traced(td_frame *f, PyObject **outs, int *nouts)
 static int backend(td_frame *f, PyObject **outs, int *nouts, PyObject **list)
 {
     uint32_t layers = td_here.layers & ~td_here.excluded & (TD_LAYER_TRACE | TD_LAYER_DISPATCH_MODE);
-    if (layers && !f->schema->list_result && !f->schema->other_result) return run_traced(f, outs, nouts);
-    if (resolve_bits(f) < 0) return -1;
-    return f->schema->op.impl ? run_c(f, outs, nouts, list) : run_python(f, outs, nouts, list);
+    if (layers) return run_traced(f, outs, nouts, list);
+    return run_kernel(f, outs, nouts, list);
 }
 
 static void bump_written(td_frame *f)
@@ -469,8 +487,16 @@ static PyObject *finish_list(td_frame *f, Node *n, PyObject *list) /* Tensor[] o
     for (int i = 0; i < count; i++) outs[i] = PyTuple_GetItem(tuple, i);
     if (f->schema->flags & TD_F_VIEW) set_views(f, outs, count, 1);
     if (n && td_record_finish(f, n, outs, count) < 0) Py_CLEAR(tuple);
+    if (tuple && td_custom_has_autograd(f->schema) && td_custom_record(f, &tuple, 1) < 0) Py_CLEAR(tuple);
     PyMem_Free(outs);
+    if (tuple && f->schema->custom) Py_SETREF(tuple, PySequence_List(tuple)); /* the annotation says list */
     return tuple;
+}
+
+static int finish_custom(td_frame *f, PyObject **outs, int nouts)
+{
+    if (td_custom_has_autograd(f->schema)) return td_custom_record(f, outs, nouts);
+    return f->schema->flags & TD_F_MUTATES ? td_record_written(f) : 0;
 }
 
 PyObject *td_run(td_frame *f)
@@ -494,6 +520,7 @@ PyObject *td_run(td_frame *f)
             status = td_record_finish(f, n, outs, nouts);
             n = NULL;
         }
+        if (status == 0 && f->schema->custom) status = finish_custom(f, outs, nouts);
     }
     if (status == 0) status = f->requires_grad || td_here.inference_mode ? set_requires_grad(f, outs, nouts) : 0;
     Py_XDECREF((PyObject *)n);
@@ -554,7 +581,7 @@ PyObject *td_call_backend(PyObject *m, PyObject *args)
     if (!s) return PyErr_Format(PyExc_ValueError, "the op table has no '%s'", text);
     td_frame f;
     td_frame_open(&f);
-    td_function single = {s->op.name, s->namespace_, "", &s, 1, 1, 0, 0};
+    td_function single = {s->op.name, s->namespace_, "", &s, 1, 1, 0, 0, NULL};
     PyObject *items[TD_MAX_ARGS];
     Py_ssize_t n = PyTuple_Size(values);
     if (n != s->nparams) return PyErr_Format(PyExc_TypeError, "%s takes %d arguments, got %zd", text, s->nparams, n);
@@ -574,8 +601,8 @@ PyObject *td_call_backend(PyObject *m, PyObject *args)
         return status < 0 ? NULL : PyErr_Format(PyExc_TypeError, "%s: argument '%s' got %R", text, s->params[k].name, Py_TYPE(items[k]));
     }
     PyObject *outs[TD_MAX_OUTS] = {0}, *list = NULL, *made = NULL;
-    int nouts = 0, status = resolve_bits(&f);
-    if (status == 0) status = s->op.impl ? run_c(&f, outs, &nouts, &list) : run_python(&f, outs, &nouts, &list);
+    int nouts = 0, status = 0;
+    if (status == 0) status = run_kernel(&f, outs, &nouts, &list);
     if (status == 0) made = list ? list : pack_results(s, outs, nouts);
     td_frame_close(&f);
     return made;
@@ -628,7 +655,7 @@ typedef struct td_entry { td_fast function, method; } td_entry;
 #include "entries.gen.h"
 
 static PyObject **function_objects;
-PyObject *td_function_object(const td_function *f) { return function_objects[f - td_functions]; }
+PyObject *td_function_object(const td_function *f) { return f->object ? f->object : function_objects[f - td_functions]; }
 
 /* {"": {"add": <function>}, "nn": {...}}: what the package's namespaces are filled from */
 PyObject *td_function_tables(void)

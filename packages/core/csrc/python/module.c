@@ -1,6 +1,7 @@
 /* module.c - puts the C types and functions into the module taeda._native.core. */
 #include "python/module.h"
 #include "autograd/node.h"
+#include "python/custom.h"
 #include "runtime/alloc.h"
 #include "runtime/blas.h"
 
@@ -16,6 +17,7 @@ PyMethodDef *td_files_methods(void);
 PyObject *td_basic_view(PyObject *module, PyObject *args);
 PyObject *td_load_extension(PyObject *module, PyObject *path);
 PyObject *td_call_kernel(PyObject *module, PyObject *args);
+PyObject *td_kernel_counts(PyObject *module, PyObject *kernel);
 
 /* ---- the interpreter lock around heavy kernels: only a thread that entered through the dispatcher holds it ---- */
 static _Thread_local int unlocked;
@@ -122,8 +124,9 @@ static PyMethodDef methods[] = {
     {"memory_fail_at", memory_fail_at, METH_O, "Tests: the n-th allocation from now fails; 0 is off."},
     {"measured_region", measured_region, METH_O, "Call a callable inside the function that Callgrind watches."},
     {"call_backend", td_call_backend, METH_VARARGS, "call_backend(op, arguments): run a kernel below every layer."},
-    {"load_extension", td_load_extension, METH_O, "load_extension(path): kernels of a library built against taeda/abi.h, by name."},
+    {"load_extension", td_load_extension, METH_O, "load_extension(path): (kernels by name, names of operators) of a library built against taeda/abi.h."},
     {"call_kernel", td_call_kernel, METH_VARARGS, "call_kernel(kernel, tensors): run one of them."},
+    {"kernel_counts", td_kernel_counts, METH_O, "How many tensors one takes and gives."},
     {"basic_view", td_basic_view, METH_VARARGS, "basic_view(tensor, key): one view, or None for an advanced key."},
     {"result_types", td_result_types, METH_NOARGS, "The named-tuple types of results, by name."},
     {"op_rows", op_rows, METH_NOARGS, "(name, family, kind, namespace, target, flags) of every op."},
@@ -136,7 +139,7 @@ static int fill(PyObject *m)
     td_load_loops();
     td_load_fast_rules();
     if (td_add_constants(m) < 0 || td_add_device(m) < 0 || td_add_size(m) < 0 || td_add_node_type(m) < 0 || td_add_tensor_type(m) < 0 ||
-        td_add_generator(m) < 0)
+        td_add_generator(m) < 0 || td_add_operator(m) < 0)
         return -1;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         if (PyModule_AddFunctions(m, tables[i]) < 0) return -1;

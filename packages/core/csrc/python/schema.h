@@ -1,4 +1,5 @@
-/* schema.h - the op table as C sees it. The rows are generated at build time (ops.gen.c) and never change.
+/* schema.h - the op table as C sees it. The rows are generated at build time (ops.gen.c); an op that is defined at run time
+ * (python/custom.c) has a td_schema of its own, with the id td_schema_count.
  *
  *   td_functions[]  one per Python name ("add"): its overloads in the order they are tried
  *   td_schemas[]    one per overload ("add.Tensor"): parameters, results, where the implementation is
@@ -40,6 +41,11 @@ typedef struct td_schema {
     uint8_t list_result;                /* Tensor[] */
     uint8_t other_result;               /* the result is no tensor (bool, int, ...) */
     uint16_t flags;
+    /* found or registered later; zero in the generated rows */
+    struct Rule *rule;           /* the derivative (autograd/rules.c) */
+    struct _object *callable;    /* the function of a composite or Python row */
+    struct _typeobject *results; /* the named tuple of its results */
+    struct td_custom *custom;    /* kernels given at run time (python/custom.h), or NULL */
 } td_schema;
 
 typedef struct td_function {
@@ -47,6 +53,7 @@ typedef struct td_function {
     td_schema *const *overloads;
     int count;
     uint8_t is_function, is_method, is_inplace; /* is_inplace: this is `name_`, whose result goes into self */
+    struct _object *object;    /* what __torch_function__ is told was called; NULL for generated entries */
 } td_function;
 
 extern td_schema td_schemas[];

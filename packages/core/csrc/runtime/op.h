@@ -64,6 +64,7 @@ typedef struct td_op {
 struct td_call {
     const td_op *op;
     int nargs, nout;
+    int slot;                    /* ops defined at run time: which of its kernels this is (python/custom.h) */
     td_arg args[TD_MAX_ARGS];
     td_tensor *out[TD_MAX_OUTS]; /* results: the function makes them, the caller owns them.
                                   * Rows marked `writes_out` may find a ready target here and then write into it.

@@ -27,6 +27,7 @@ _INTERNAL = {
     "python_node", "set_history", "rebase_history", "check_inplace", "set_output_meta", "save_for_node",
     "unpack_saved", "register_rule", "from_array", "from_buffer", "from_sequence", "to_array", "storage_bytes", "crc32", "crc32c", "start_writeback", "storage_address", "storage_owners",
     "storage_resize", "on_storage", "Node", "map_storage", "move_storage", "segment_facts",
+    "Operator", "define_op", "forget_op", "set_kernel", "set_kernel_enabled", "set_autograd", "op_kernels", "kernel_counts",
 }  # fmt: skip
 globals().update({n: v for n, v in _own.items() if n not in _INTERNAL})
 _VARIADIC = ("einsum", "tensordot")  # taeda.functional gives them their public form
@@ -60,11 +61,12 @@ _EXPORTS = {
         "functional",
     ),
     "set_printoptions": "_printing",
+    "Tag": "_library.tags",
     **dict.fromkeys(("UntypedStorage", "TypedStorage"), "storage"),
     **{
         name: f"{name}:"
         for name in (
-            "random", "testing", "overrides", "serialization", "return_types", "functional", "fft", "linalg", "special", "utils", "_C", "storage", "cuda", "version", "multiprocessing",
+            "random", "testing", "overrides", "serialization", "return_types", "functional", "fft", "linalg", "special", "utils", "_C", "storage", "cuda", "version", "multiprocessing", "ops", "library",
         )
     },
 }  # fmt: skip

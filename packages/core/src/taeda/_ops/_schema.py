@@ -39,6 +39,7 @@ class Argument:
     mutated: bool = False
     keyword_only: bool = False
     default: object = field(default_factory=lambda: REQUIRED)
+    declared: str = ""  # the type as it was written: "SymInt[2]"
 
     @property
     def has_default(self) -> bool:
@@ -58,6 +59,7 @@ class Return:
     is_list: bool = False
     alias: str = ""
     mutated: bool = False
+    declared: str = ""
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,7 @@ def _arguments(text: str, whole: str) -> tuple[Argument, ...]:
             Argument(
                 name=name,
                 keyword_only=keyword_only,
-                default=_default(default.strip()) if equals else REQUIRED,
+                default=_default(default.strip(), whole) if equals else REQUIRED,
                 **_type(type_text.strip(), whole),
             )
         )
@@ -160,6 +162,7 @@ def _type(text: str, whole: str) -> dict:
         "element_optional": bool(inner_optional) and is_list,
         "alias": alias or alias2 or "",
         "mutated": bool(bang or bang2),
+        "declared": text,
     }
 
 
@@ -169,8 +172,15 @@ _WORDS = {
 }  # fmt: skip
 
 
-def _default(text: str) -> object:
-    return _WORDS[text] if text in _WORDS else ast.literal_eval(text)
+def _default(text: str, whole: str) -> object:
+    if text in _WORDS:
+        return _WORDS[text]
+    if text.isidentifier():  # the name of a dtype or a layout
+        return text
+    try:
+        return ast.literal_eval(text)
+    except (SyntaxError, ValueError):
+        raise SchemaError(f"default {text!r} of {whole!r} is no constant") from None
 
 
 def _returns(text: str, whole: str) -> tuple[Return, ...]:
@@ -181,5 +191,14 @@ def _returns(text: str, whole: str) -> tuple[Return, ...]:
     for piece in split_commas(text):
         type_text, _, name = piece.rpartition(" ") if " " in piece else (piece, "", "")
         facts = _type(type_text.strip(), whole)
-        made.append(Return(facts["base"], name, facts["is_list"], facts["alias"], facts["mutated"]))
+        made.append(
+            Return(
+                facts["base"],
+                name,
+                facts["is_list"],
+                facts["alias"],
+                facts["mutated"],
+                facts["declared"],
+            )
+        )
     return tuple(made)

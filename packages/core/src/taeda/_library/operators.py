@@ -1,0 +1,237 @@
+"""The objects behind `taeda.ops`: a namespace, an operator, one overload of it. Calls go straight into the core."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from taeda._native import core as _core
+from taeda._ops._schema import Schema
+
+from . import table
+from .schema import FunctionSchema
+
+__all__ = ["Namespace", "OpOverload", "OpOverloadPacket", "namespace", "overload", "packet"]
+
+
+class OpOverload(_core.Operator):
+    """One overload of an operator, as `taeda.ops.aten.add.Tensor`."""
+
+    _parsed: Schema
+    _overloadpacket: OpOverloadPacket
+
+    @property
+    def _schema(self) -> FunctionSchema:
+        return FunctionSchema(self._parsed)
+
+    @property
+    def namespace(self) -> str:
+        """ "aten", or the library that defined it."""
+        return self._parsed.namespace or "aten"
+
+    @property
+    def tags(self) -> list[Any]:
+        """The tags it was defined with."""
+        return list(table.entry(self._text).tags)
+
+    @property
+    def overloadpacket(self) -> OpOverloadPacket:
+        """All overloads of this name."""
+        return self._overloadpacket
+
+    @property
+    def _overloadname(self) -> str:
+        return self._parsed.overload or "default"
+
+    @property
+    def is_view(self) -> bool:
+        """Whether a result shares memory with an argument."""
+        return any(r.alias and not r.mutated for r in self._parsed.returns)
+
+    def name(self) -> str:
+        """ "aten::add.Tensor"."""
+        return self._name
+
+    def __str__(self) -> str:
+        return f"{self.namespace}.{self._overloadpacket.__name__}.{self._overloadname}"
+
+    def __repr__(self) -> str:
+        return f"<OpOverload(op='{self.namespace}.{self._overloadpacket.__name__}', overload='{self._overloadname}')>"
+
+    def __reduce__(self) -> Any:
+        return overload, (self._name,)
+
+
+class OpOverloadPacket(_core.Operator):
+    """All overloads of one name, as `taeda.ops.aten.add`; a call takes the first that fits."""
+
+    _namespace: str
+    _texts: dict[str, str]
+
+    def overloads(self) -> list[str]:
+        """Names of the overloads, for attribute access; the one without a name is "default"."""
+        return list(self._texts)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name not in self._texts:
+            raise AttributeError(f"operator '{self}' has no overload named '{name}'")
+        made = _make_overload(self, self._texts[name])
+        self.__dict__[name] = made
+        return made
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._texts]
+
+    def __str__(self) -> str:
+        return f"{self._namespace}.{self.__name__}"
+
+    def __repr__(self) -> str:
+        return f"<OpOverloadPacket(op='{self}')>"
+
+    def __reduce__(self) -> Any:
+        return packet, (self._namespace, self.__name__)
+
+
+def _make_overload(owner: OpOverloadPacket, text: str) -> OpOverload:
+    inplace = owner._inplace
+    schema = _schema_of(text)
+    made = OpOverload(_spoken(owner), (text,), inplace)
+    made._parsed, made._overloadpacket, made._text = schema, owner, text
+    made._name = f"{owner._namespace}::{owner.__name__}" + (
+        f".{schema.overload}" if schema.overload else ""
+    )
+    made.__name__ = f"{owner.__name__}.{made._overloadname}"
+    made.__qualname__ = made.__name__
+    made.__module__ = owner.__module__
+    made.__doc__ = owner.__doc__
+    return made
+
+
+def _spoken(owner: OpOverloadPacket) -> str:
+    """The name that messages use."""
+    return owner.__name__ if owner._namespace == "aten" else f"{owner._namespace}::{owner.__name__}"
+
+
+def _make_packet(place: str, name: str, texts: tuple[str, ...], inplace: bool) -> OpOverloadPacket:
+    spoken = name if place == "aten" else f"{place}::{name}"
+    made = OpOverloadPacket(spoken, texts, inplace)
+    made.__dict__["_texts"] = {text.partition(".")[2] or "default": text for text in texts}
+    made._namespace, made._inplace = place, inplace
+    made.__name__ = made.__qualname__ = name
+    made.__module__ = f"taeda.ops.{place}"
+    made.__doc__ = _doc(texts[0])
+    return made
+
+
+# ---- built-in rows ----
+
+
+@functools.cache
+def _builtin() -> dict[str, tuple[tuple[str, ...], bool]]:
+    """Name in `taeda.ops.aten` -> (rows in the order they are tried, in place?)."""
+    inplace_flag = 32  # TD_F_INPLACE
+    plain: dict[str, list[str]] = {}
+    written: dict[str, list[str]] = {}
+    for text, _, _, space, _, flags in _core.op_rows():
+        stem = text.partition(".")[0]
+        name = f"{space}_{stem}" if space in ("linalg", "special", "fft") else stem
+        plain.setdefault(name, []).append(text)
+        if flags & inplace_flag:
+            written.setdefault(f"{name}_", []).append(text)
+    found = {name: (tuple(texts), False) for name, texts in plain.items()}
+    return {**{name: (tuple(texts), True) for name, texts in written.items()}, **found}
+
+
+@functools.cache
+def _builtin_rows() -> dict[str, Any]:
+    from taeda._ops._generate import rows
+
+    return {row.schema.qualified: row for row in rows()}
+
+
+def _schema_of(text: str) -> Schema:
+    known = table.entry(text).schema
+    if known is not None:
+        return known
+    schema: Schema = _builtin_rows()[text].schema
+    return schema
+
+
+def _doc(text: str) -> str:
+    if "::" in text:
+        return table.entry(text).doc
+    doc: str = _builtin_rows()[text].doc
+    return doc
+
+
+# ---- namespaces ----
+
+
+class Namespace:
+    """`taeda.ops.<name>`: operators appear as attributes once they are defined."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> OpOverloadPacket:
+        found = None if name.startswith("__") else self._find(name)
+        if found is None:
+            raise AttributeError(f"'_OpNamespace' '{self._name}' object has no attribute '{name}'")
+        self.__dict__[name] = found
+        return found
+
+    def _find(self, name: str) -> OpOverloadPacket | None:
+        if self._name == "aten":
+            texts, inplace = _builtin().get(name, ((), False))
+        else:
+            texts, inplace = tuple(_overloads(self._name, name)), False
+        return _make_packet(self._name, name, texts, inplace) if texts else None
+
+    def __dir__(self) -> list[str]:
+        if self._name == "aten":
+            return [*_builtin()]
+        schemas = (e.schema for e in table.entries() if e.schema is not None)
+        return sorted({s.name for s in schemas if s.namespace == self._name})
+
+    def __repr__(self) -> str:
+        return f"<namespace taeda.ops.{self._name}>"
+
+
+def _overloads(place: str, name: str) -> list[str]:
+    """Texts of the operators defined under this name, the one without an overload name first."""
+    stem = f"{place}::{name}"
+    found = [
+        e.text for e in table.entries() if e.schema is not None and e.text.partition(".")[0] == stem
+    ]
+    return sorted(found, key=lambda text: "." in text)
+
+
+_namespaces: dict[str, Namespace] = {}
+
+
+def namespace(name: str) -> Namespace:
+    """The one namespace object of this name."""
+    return _namespaces.setdefault(name, Namespace(name))
+
+
+def packet(place: str, name: str) -> OpOverloadPacket:
+    """The operator `place::name`; AttributeError if there is none."""
+    found: OpOverloadPacket = getattr(namespace(place), name)
+    return found
+
+
+def overload(qualname: str) -> OpOverload:
+    """The overload "mylib::scale", "aten::add.Tensor" or "add.Tensor"; AttributeError if there is none."""
+    place, _, rest = qualname.rpartition("::")
+    name, _, which = rest.partition(".")
+    found: OpOverload = getattr(packet(place or "aten", name), which or "default")
+    return found
+
+
+def _forget_objects(schema: Schema) -> None:
+    """An operator appeared or went: the next access makes new objects."""
+    if schema.namespace in _namespaces:
+        _namespaces[schema.namespace].__dict__.pop(schema.name, None)
+
+
+table.on_change(_forget_objects)

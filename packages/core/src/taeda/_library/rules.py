@@ -1,0 +1,106 @@
+"""What users register for one operator: kernels by device, a fake kernel, a derivative, dispatch rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import taeda
+from taeda._ops._schema import Schema
+
+from . import table
+from .fake import as_meta_kernel
+from .operators import overload
+from .schema import format_schema
+
+__all__ = [
+    "AutogradRule",
+    "device_slots",
+    "set_autograd",
+    "set_dispatch",
+    "set_fake",
+    "slot_of_device",
+]
+
+Function = Callable[..., Any]
+
+#: device types with a place for kernels; kernels for others are kept in `Entry.rules["kernels"]`
+_SLOTS = ("cpu", "cuda", "meta")
+
+
+def slot_of_device(device_type: str) -> str | None:
+    """The slot of a device type; None for one that this core has no tensors of. RuntimeError for a word that names none."""
+    taeda.device(device_type)  # raises, with the words that exist
+    return device_type if device_type in _SLOTS else None
+
+
+def device_slots(device_types: str | Sequence[str] | None, otherwise: str) -> list[str]:
+    """Slots of some device types, or the one that stands for all."""
+    if device_types is None:
+        return [otherwise]
+    types = [device_types] if isinstance(device_types, str) else list(device_types)
+    for word in types:
+        if not isinstance(word, str):
+            raise ValueError(f"device types are strings such as 'cpu' and 'cuda', got {word!r}")
+    slots = [slot_of_device(word) for word in types]
+    return [slot for slot in slots if slot is not None]
+
+
+def set_fake(qualname: str, function: Function) -> None:
+    """Let calls on meta tensors run `function`."""
+    table.set_rule(qualname, "fake", function)
+    table.set_kernel(qualname, "meta", as_meta_kernel(qualname, function))
+
+
+# ---- derivative ----
+
+
+@dataclass(frozen=True)
+class AutogradRule:
+    """What taeda.autograd gets with each recorded call."""
+
+    backward: Function
+    setup_context: Function | None
+    positional: int
+    keywords: tuple[str, ...]
+    node_name: str
+
+
+def set_autograd(qualname: str, backward: Function, setup_context: Function | None) -> None:
+    """Give an operator a derivative; AttributeError if it does not exist, RuntimeError if it writes its arguments."""
+    op = overload(qualname)
+    schema = op._parsed
+    _check_differentiable(str(op), schema)
+    keywords = tuple(a.name for a in schema.arguments if a.keyword_only)
+    rule = AutogradRule(
+        backward,
+        setup_context,
+        len(schema.arguments) - len(keywords),
+        keywords,
+        f"GeneratedBackwardFor_{op.namespace}_{schema.name}_{op._overloadname}Backward",
+    )
+    table.set_rule(qualname, "autograd", rule)
+
+
+def _check_differentiable(name: str, schema: Schema) -> None:
+    if any(a.mutated for a in schema.arguments) or any(r.alias for r in schema.returns):
+        raise RuntimeError(
+            f"Cannot register autograd formula for non-functional operator {name} with schema {format_schema(schema)}. Please "
+            "create a functional operator and register an autograd formula for that."
+        )
+    if any(a.is_tensor and a.keyword_only for a in schema.arguments):
+        raise NotImplementedError(
+            f"{format_schema(schema)}: a Tensor that is a keyword-only argument gets no gradient. Make it positional."
+        )
+
+
+# ---- __torch_dispatch__ ----
+
+
+def set_dispatch(qualname: str, kind: type, function: Function) -> None:
+    """Call `function` instead of `kind.__torch_dispatch__` for this operator."""
+    known = dict(table.rule_of(qualname, "torch_dispatch") or {})
+    if kind in known:
+        raise RuntimeError(f"{qualname} already has a `__torch_dispatch__` rule for {kind}")
+    table.set_rule(qualname, "torch_dispatch", {**known, kind: function})

@@ -1,0 +1,160 @@
+"""A parsed schema as the core wants it, and as users look at it. Knows no operator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import taeda
+from taeda._ops._schema import Argument, Return, Schema, SchemaError
+
+__all__ = ["FunctionSchema", "core_facts", "format_schema", "split_name"]
+
+# the numbers of py.h and schema.h
+_TYPES = ("Tensor", "Scalar", "int", "float", "bool", "str", "ScalarType", "Layout", "Device",
+          "MemoryFormat", "Generator")  # fmt: skip
+_LIST, _OPTIONAL, _ELEMENT_OPTIONAL, _KEYWORD, _MUTATED, _DEFAULT = 1, 2, 4, 8, 32, 64
+# the field's numbers of dtypes, as defaults may name them
+_DTYPE_NUMBERS = ("uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64",
+                  "complex32", "complex64", "complex128", "bool", "", "", "", "bfloat16")  # fmt: skip
+
+
+def split_name(qualname: str) -> tuple[str, str]:
+    """("mylib", "scale") of "mylib::scale"; ValueError for a name without namespace."""
+    namespace, colons, name = qualname.partition("::")
+    if not colons or not namespace or not name or "::" in name:
+        raise ValueError(
+            f'an operator\'s name looks like "namespace::name", for example "mylib::scale", got {qualname!r}'
+        )
+    return namespace, name
+
+
+# ---- for the core ----
+
+
+def core_facts(schema: Schema) -> tuple[tuple[Any, ...], tuple[Any, ...], bool]:
+    """(parameters, results, is it a view?) as `core.define_op` takes them."""
+    parameters = tuple(_parameter(a) for a in schema.arguments)
+    results = tuple(_result(r, schema) for r in schema.returns)
+    return parameters, results, any(r.alias and not r.mutated for r in schema.returns)
+
+
+def _parameter(a: Argument) -> tuple[str, int, int, int, Any]:
+    facts = ((_LIST, a.is_list), (_OPTIONAL, a.optional), (_ELEMENT_OPTIONAL, a.element_optional),
+             (_KEYWORD, a.keyword_only), (_MUTATED, a.mutated), (_DEFAULT, a.has_default))  # fmt: skip
+    default = _object(a) if a.has_default else None
+    return (a.name, _TYPES.index(a.base), sum(flag for flag, on in facts if on), a.length or 0, default)  # fmt: skip
+
+
+def _object(a: Argument) -> Any:
+    """The default as a caller would write it."""
+    value = a.default
+    if a.base == "ScalarType" and isinstance(value, int):
+        value = _DTYPE_NUMBERS[value] if 0 <= value < len(_DTYPE_NUMBERS) else ""
+    if a.base in ("ScalarType", "Layout", "MemoryFormat") and isinstance(value, str):
+        found = getattr(taeda, value, None)
+        if found is None:
+            raise SchemaError(f"argument {a.name!r}: there is no {a.base} named {value!r}")
+        return found
+    return value
+
+
+def _result(r: Return, schema: Schema) -> tuple[int, int, int]:
+    owners = (
+        i for i, a in enumerate(schema.arguments) if r.mutated and a.mutated and a.alias == r.alias
+    )
+    return (int(r.base == "Tensor"), int(r.is_list), next(owners, -1))
+
+
+# ---- for users ----
+
+
+def format_schema(schema: Schema, head: str = "") -> str:
+    """The text of a schema, without spaces that mean nothing; `head` replaces namespace, name and overload."""
+    pieces = []
+    for argument in schema.arguments:
+        if argument.keyword_only and "*" not in pieces:
+            pieces.append("*")
+        default = f"={_shown(argument.default)}" if argument.has_default else ""
+        pieces.append(f"{argument.declared} {argument.name}{default}")
+    returns = [f"{r.declared} {r.name}".strip() for r in schema.returns]
+    result = returns[0] if len(returns) == 1 else f"({', '.join(returns)})"
+    return f"{head or full_name(schema)}({', '.join(pieces)}) -> {result}"
+
+
+def full_name(schema: Schema) -> str:
+    """ "mylib::scale.overload"."""
+    return f"{schema.namespace or 'aten'}::{schema.qualified}"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, str):
+        return value if value.isidentifier() and hasattr(taeda, value) else f'"{value}"'
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_shown, value)) + "]"
+    return repr(value)
+
+
+@dataclass(frozen=True)
+class AliasInfo:
+    """Which memory an argument or result belongs to, and whether it is written."""
+
+    before_set: frozenset[str]
+    is_write: bool
+
+
+@dataclass(frozen=True)
+class ArgumentInfo:
+    """One argument of a schema, as users ask for it."""
+
+    name: str
+    type: str
+    kwarg_only: bool
+    default_value: Any
+    has_default: bool
+    alias_info: AliasInfo | None
+
+    def has_default_value(self) -> bool:
+        """Whether a call may leave it out."""
+        return self.has_default
+
+
+class FunctionSchema:
+    """What users see of an operator's schema; `str` gives the text."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.name = f"{schema.namespace or 'aten'}::{schema.name}"
+        self.overload_name = schema.overload
+        self.arguments = [_info(a) for a in schema.arguments]
+        self.returns = [_info(r) for r in schema.returns]
+        self._text = format_schema(schema)
+
+    @property
+    def is_mutable(self) -> bool:
+        """Whether a call writes one of its arguments."""
+        return any(a.alias_info is not None and a.alias_info.is_write for a in self.arguments)
+
+    def __str__(self) -> str:
+        return self._text
+
+    __repr__ = __str__
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FunctionSchema) and self._text == other._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+
+def _info(entry: Argument | Return) -> ArgumentInfo:
+    alias = AliasInfo(frozenset({entry.alias}), entry.mutated) if entry.alias else None
+    if isinstance(entry, Return):
+        return ArgumentInfo(entry.name, entry.declared, False, None, False, alias)
+    default = entry.default if entry.has_default else None
+    return ArgumentInfo(entry.name, _bare(entry.declared), entry.keyword_only, default, entry.has_default, alias)  # fmt: skip
+
+
+def _bare(declared: str) -> str:
+    """The type without its alias set: "Tensor(a!)?" is "Tensor?"."""
+    before, paren, rest = declared.partition("(")
+    return before + rest.partition(")")[2] if paren else declared

@@ -1,0 +1,207 @@
+"""The operators that are defined at run time, and what was registered for each operator by layer.
+
+A rule may be registered before its operator is defined; it waits here.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from taeda._native import core as _core
+from taeda._ops._schema import Schema, SchemaError, parse_schema
+
+from .schema import core_facts, format_schema, full_name
+
+__all__ = [
+    "SLOTS",
+    "Entry",
+    "define",
+    "entries",
+    "entry",
+    "forget",
+    "is_defined",
+    "rule_of",
+    "set_kernel",
+    "set_rule",
+]
+
+Function = Callable[..., Any]
+
+#: the places for kernels, in the order of python/custom.h
+SLOTS = ("cpu", "meta", "cuda", "memory", "any", "composite")
+
+
+@dataclass
+class Entry:
+    """One overload: its schema once it is defined, its kernels by slot, its rules by layer.
+
+    `rules` holds what a layer asks for by its own name: "fake", "autograd", "torch_dispatch"; a layer that comes later
+    (batching, automatic precision) adds a name and changes nothing here.
+    """
+
+    text: str  # "mylib::scale.overload"; built-in operators without "aten::"
+    schema: Schema | None = None
+    tags: tuple[Any, ...] = ()
+    doc: str = ""
+    kernels: dict[str, Function] = field(default_factory=dict)
+    rules: dict[str, Any] = field(default_factory=dict)
+
+
+_entries: dict[str, Entry] = {}
+_listeners: list[Callable[[Schema], None]] = []  # told when an operator appears or goes
+
+
+def key(qualname: str) -> str:
+    """The name under which the core knows an operator: built-in ones have no namespace, "default" is no overload."""
+    text = qualname.removeprefix("aten::")
+    return text.removesuffix(".default")
+
+
+def entry(qualname: str) -> Entry:
+    """What is known of an operator; made empty if it is not defined yet."""
+    text = key(qualname)
+    return _entries.setdefault(text, Entry(text))
+
+
+def entries() -> tuple[Entry, ...]:
+    """All entries, defined or waiting."""
+    return tuple(_entries.values())
+
+
+def is_defined(qualname: str) -> bool:
+    """Whether calls of the operator are possible: it has a schema, or is built in."""
+    text = key(qualname)
+    if "::" not in text:
+        return text in builtin_texts()
+    return text in _entries and _entries[text].schema is not None
+
+
+def builtin_texts() -> set[str]:
+    """The rows that were built in."""
+    if not _builtin:
+        _builtin.update(row[0] for row in _core.op_rows())
+    return _builtin
+
+
+_builtin: set[str] = set()
+
+
+def define(
+    text: str,
+    *,
+    tags: Sequence[Any] = (),
+    strict: bool = False,
+    doc: str = "",
+    replace: bool = False,
+) -> Entry:
+    """Add an operator by its schema, which names its namespace.
+
+    strict: a call checks that results share no memory with arguments. Raises SchemaError (a ValueError) for a text that is
+    no schema, RuntimeError for a name that exists, unless `replace` says that the newer one holds.
+    """
+    schema = parse_schema(text)
+    if not schema.namespace:
+        raise SchemaError(f"{text!r} has no namespace; wanted 'namespace::name(...) -> ...'")
+    made = entry(full_name(schema))
+    if made.schema is not None and not replace:
+        raise RuntimeError(
+            f"Tried to register an operator ({format_schema(schema)}) with the same name and overload name multiple times: "
+            f"{format_schema(made.schema)} is registered already"
+        )
+    if made.schema is not None:
+        forget(made.text)
+        made = entry(made.text)
+    parameters, results, view = core_facts(schema)
+    name = f"{schema.namespace}::{schema.name}"
+    _core.define_op(made.text, name, schema.overload, parameters, results, strict, view)
+    made.schema, made.tags, made.doc = schema, tuple(tags), doc
+    for slot, kernel in made.kernels.items():
+        _core.set_kernel(made.text, SLOTS.index(slot), kernel)
+    _fall_back(made)
+    _apply(made)
+    _announce(schema)
+    return made
+
+
+def forget(qualname: str) -> None:
+    """Take an operator and all that was registered for it away. Objects that call it keep working."""
+    known = _entries.pop(key(qualname), None)
+    if known is not None and known.schema is not None:
+        _core.forget_op(known.text)
+        _announce(known.schema)
+
+
+def on_change(listener: Callable[[Schema], None]) -> None:
+    """Call `listener(schema)` whenever an operator appears or goes."""
+    _listeners.append(listener)
+
+
+def _announce(schema: Schema) -> None:
+    for listener in _listeners:
+        listener(schema)
+
+
+# ---- kernels and rules ----
+
+
+def set_kernel(qualname: str, slot: str, kernel: Function | None) -> None:
+    """Give an operator a kernel for a slot, or take it away."""
+    known = entry(qualname)
+    if kernel is None:
+        known.kernels.pop(slot, None)
+    else:
+        known.kernels[slot] = kernel
+    if is_defined(qualname):
+        _core.set_kernel(known.text, SLOTS.index(slot), kernel)
+        _fall_back(known)
+
+
+_fallbacks: dict[str, Function] = {}
+
+
+def set_fallback(slot: str, function: Function | None) -> None:
+    """Serve operators without a kernel for a slot by `function(op, *args, **kwargs)`; None ends it."""
+    _fallbacks.pop(slot, None)
+    if function is not None:
+        _fallbacks[slot] = function
+    for known in entries():
+        if known.schema is not None:
+            if function is None and slot not in known.kernels:
+                _core.set_kernel(known.text, SLOTS.index(slot), None)
+            _fall_back(known)
+
+
+def _fall_back(known: Entry) -> None:
+    """Fill the places that no kernel of the operator itself serves."""
+    if "::" not in known.text:
+        return
+    for slot, function in _fallbacks.items():
+        served = {slot, "any", "composite", *(("memory",) if slot != "meta" else ())}
+        own = None if served & known.kernels.keys() else functools.partial(function, known.text)
+        if slot not in known.kernels:
+            _core.set_kernel(known.text, SLOTS.index(slot), own)
+
+
+def set_rule(qualname: str, layer: str, rule: Any) -> None:
+    """Register what a layer wants to know of an operator; None takes it away."""
+    known = entry(qualname)
+    if rule is None:
+        known.rules.pop(layer, None)
+    else:
+        known.rules[layer] = rule
+    _apply(known)
+
+
+def rule_of(qualname: str, layer: str) -> Any:
+    """What was registered for a layer, or None."""
+    known = _entries.get(key(qualname))
+    return None if known is None else known.rules.get(layer)
+
+
+def _apply(known: Entry) -> None:
+    """Hand the rules that the core itself asks for to it."""
+    if is_defined(known.text) and ("autograd" in known.rules or "::" in known.text):
+        _core.set_autograd(known.text, known.rules.get("autograd"))

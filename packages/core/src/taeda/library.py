@@ -1,0 +1,273 @@
+"""Operators of one's own: made of Python functions or of schemas, with kernels, fake kernels and derivatives.
+
+>>> import taeda
+>>> from taeda import Tensor
+>>> @custom_op("doc::double", mutates_args=())
+... def double(x: Tensor) -> Tensor:
+...     return x * 2
+>>> double.register_autograd(lambda ctx, grad: grad * 2)
+>>> x = taeda.ones(2, requires_grad=True)
+>>> double(x).sum().backward()
+>>> x.grad
+tensor([2., 2.])
+
+Rules for `vmap` and for autocast come with these layers. Triton kernels are not supported: wrap other kernels with `custom_op`.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from taeda._library import rules, table
+from taeda._library.custom_op import CustomOpDef, custom_op, custom_op_of
+from taeda._library.fake import get_ctx
+from taeda._library.infer import infer_schema
+from taeda._library.low_level import Library, fallthrough_kernel, slot_of_key
+from taeda._library.opcheck import opcheck
+from taeda._library.operators import OpOverload
+from taeda._library.schema import split_name
+from taeda._library.tags import Tag, as_tags
+
+__all__ = [
+    "CustomOpDef",
+    "Library",
+    "custom_op",
+    "define",
+    "fallthrough_kernel",
+    "get_ctx",
+    "impl",
+    "impl_abstract",
+    "infer_schema",
+    "opcheck",
+    "register_autograd",
+    "register_fake",
+    "register_kernel",
+    "register_torch_dispatch",
+]
+
+Function = Callable[..., Any]
+Operator = str | OpOverload | CustomOpDef
+
+# libraries behind the functions below, which outlive every caller
+_own: dict[str, Library] = {}
+
+
+def _library_of(namespace: str) -> Library:
+    if namespace not in _own:
+        _own[namespace] = Library(namespace, "FRAGMENT")
+    return _own[namespace]
+
+
+def _name_of(op: Any, function: str) -> str:
+    if isinstance(op, CustomOpDef):
+        return op._qualname
+    if isinstance(op, OpOverload):
+        return op.name()
+    if isinstance(op, str):
+        split_name(op)
+        return op
+    raise ValueError(
+        f"{function}: got unexpected type for op: {type(op)}; wanted a name, an OpOverload or a CustomOpDef"
+    )
+
+
+# ---- defining ----
+
+
+@functools.singledispatch
+def define(
+    qualname: Any, schema: str, *, lib: Library | None = None, tags: Tag | Sequence[Tag] = ()
+) -> Any:
+    """Define an operator by its name "mylib::sin" and its schema "(Tensor x) -> Tensor". It lives as long as `lib`, if given.
+
+    `define(lib, "sin(Tensor x) -> Tensor")` is a decorator of its implementation. Raises ValueError for a name without
+    namespace, RuntimeError for an operator that exists.
+
+    >>> define("doc::third", "(Tensor x) -> Tensor")
+    >>> impl("doc::third", "cpu", lambda x: x / 3)
+    """
+    if not isinstance(qualname, str):
+        raise ValueError(
+            f"define(qualname, schema): expected qualname to be instance of str, got {type(qualname)}"
+        )
+    namespace, name = split_name(qualname)
+    if not schema.lstrip().startswith("("):
+        raise ValueError(
+            f'define(qualname, schema): expected schema to look like e.g. "(Tensor x) -> Tensor" but got "{schema}"'
+        )
+    (lib or _library_of(namespace)).define(name + schema.strip(), tags=as_tags(tags))
+
+
+@define.register
+def _(lib: Library, schema: str, alias_analysis: str = "") -> Callable[[Function], Function]:
+    def register(function: Function) -> Function:
+        lib.impl(lib.define(schema, alias_analysis), function)
+        return function
+
+    return register
+
+
+@functools.singledispatch
+def impl(
+    qualname: Any,
+    types: str | Sequence[str],
+    func: Function | None = None,
+    *,
+    lib: Library | None = None,
+) -> Any:
+    """Give an operator an implementation for device types ("cpu", "cuda", "meta"), or for all of them ("default").
+
+    Without `func` a decorator. `impl(lib, name, dispatch_key)` is a decorator too.
+    """
+    words = {types} if isinstance(types, str) else set(types)
+    keys = {
+        "CompositeExplicitAutograd" if word == "default" else _key_of(word, types) for word in words
+    }
+
+    def register(function: Function) -> None:
+        namespace, name = split_name(qualname)
+        for key in keys - {""}:
+            (lib or _library_of(namespace)).impl(name, function, key)
+
+    return register if func is None else register(func)
+
+
+def _key_of(word: str, types: Any) -> str:
+    """The dispatch key of a device type; a key itself is one."""
+    known = {"cpu": "CPU", "cuda": "CUDA", "meta": "Meta"}
+    if word in known:
+        return known[word]
+    if word[:1].isupper():
+        slot_of_key(word)
+        return word
+    rules.slot_of_device(word)  # raises for a word that names no device
+    return ""  # a device that there are no tensors of: nothing could call the kernel
+
+
+@impl.register
+def _(lib: Library, name: str, dispatch_key: str = "") -> Callable[[Function], Function]:
+    def register(function: Function) -> Function:
+        lib.impl(name, function, dispatch_key)
+        return function
+
+    return register
+
+
+# ---- registering for an operator that exists ----
+
+
+def register_kernel(
+    op: Operator,
+    device_types: str | Sequence[str] | None,
+    func: Function | None = None,
+    /,
+    *,
+    lib: Library | None = None,
+) -> Any:
+    """Give an operator a kernel for device types, or for all (None). Without `func` a decorator."""
+    name = _name_of(op, "register_kernel")
+    made = custom_op_of(op)
+    if made is not None:
+        return made.register_kernel(device_types, func)
+    return impl(name, "default" if device_types is None else device_types, func, lib=lib)
+
+
+def register_fake(
+    op: Operator,
+    func: Function | None = None,
+    /,
+    *,
+    lib: Library | None = None,
+    _stacklevel: int = 1,
+    allow_override: bool = False,
+) -> Any:
+    """Say what calls on meta tensors give: a function of the same parameters, which reads no data. Without `func` a decorator.
+
+    For a size that depends on data it asks `get_ctx().new_dynamic_size()`. RuntimeError if the operator has one.
+
+    >>> @custom_op("doc::linear", mutates_args=())
+    ... def linear(x: Tensor, w: Tensor) -> Tensor:
+    ...     return x @ w.t()
+    >>> @register_fake("doc::linear")
+    ... def _(x, w):
+    ...     return x.new_empty(x.shape[0], w.shape[0])
+    >>> linear(taeda.empty(2, 3, device="meta"), taeda.empty(4, 3, device="meta")).shape
+    taeda.Size([2, 4])
+    """
+    name = _name_of(op, "register_fake")
+
+    def register(function: Function) -> Function:
+        if custom_op_of(op) is None and table.rule_of(name, "fake") and not allow_override:
+            raise RuntimeError(
+                f"{name} has a fake impl already; take it away with its library, or pass allow_override=True"
+            )
+        rules.set_fake(name, function)
+        if lib is not None:
+            lib._kernels[table.key(name), "meta"] = table.entry(name).kernels["meta"]
+        return function
+
+    return register if func is None else register(func)
+
+
+def register_autograd(
+    op: Operator,
+    backward: Function,
+    /,
+    *,
+    setup_context: Function | None = None,
+    lib: Library | None = None,
+) -> None:
+    """Give an operator a derivative.
+
+    `backward(ctx, *grads)` gets one gradient per result (a list for a list of Tensors) and returns one per positional argument,
+    None where there is none. `setup_context(ctx, inputs, output)` runs after the kernel of a recorded call, saves what
+    backward needs with `ctx.save_for_backward` or as attributes, and gets `keyword_only_inputs` besides `inputs` if there are
+    such arguments. Written in differentiable operations, backward can be differentiated again.
+
+    Raises AttributeError if there is no such operator, RuntimeError if it writes its arguments, NotImplementedError if a
+    keyword-only argument is a Tensor.
+    """
+    rules.set_autograd(_name_of(op, "register_autograd"), backward, setup_context)
+
+
+def register_torch_dispatch(
+    op: Operator,
+    torch_dispatch_class: type,
+    func: Function | None = None,
+    /,
+    *,
+    lib: Library | None = None,
+) -> Any:
+    """Say what a TorchDispatchMode does with this operator: `func(mode, op, types, args, kwargs)`, in place of its method.
+
+    Without `func` a decorator. RuntimeError if there is such a rule.
+    """
+    name = _name_of(op, "register_torch_dispatch")
+
+    def register(function: Function) -> Function:
+        rules.set_dispatch(name, torch_dispatch_class, function)
+        return function
+
+    return register if func is None else register(func)
+
+
+def impl_abstract(
+    qualname: str, func: Function | None = None, *, lib: Library | None = None, _stacklevel: int = 1
+) -> Any:
+    """The earlier name of `register_fake`."""
+    warnings.warn("library.impl_abstract was renamed to library.register_fake", FutureWarning, 2)
+    return register_fake(qualname, func, lib=lib)
+
+
+def __getattr__(name: str) -> Any:
+    reasons = {
+        "triton_op": "there is no Triton compiler here; use custom_op",
+        "wrap_triton": "there is no Triton compiler here; use custom_op",
+        "register_vmap": "it comes with the vmap layer",
+        "register_autocast": "it comes with the autocast layer",
+    }
+    reason = f": {reasons[name]}" if name in reasons else ""
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{reason}")
