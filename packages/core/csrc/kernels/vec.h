@@ -153,10 +153,12 @@ VFN vd vd_trunc(vd x) { return vd_copysign(vd_floor(vd_abs(x)), x); }
     VFN md vd_##name(vd a, vd b) { return a operator b; }
 VFN bool vf_any(mf m) { for (int i = 0; i < VF_WIDTH; i++) if (m[i]) return true; return false; }
 VFN bool vd_any(md m) { for (int i = 0; i < VD_WIDTH; i++) if (m[i]) return true; return false; }
-VFN vf vf_load_n(const float *p, int64_t n) { vf x = {0}; memcpy(&x, p, (size_t)n * 4); return x; }
-VFN vd vd_load_n(const double *p, int64_t n) { vd x = {0}; memcpy(&x, p, (size_t)n * 8); return x; }
-VFN void vf_store_n(float *p, vf x, int64_t n) { memcpy(p, &x, (size_t)n * 4); }
-VFN void vd_store_n(double *p, vd x, int64_t n) { memcpy(p, &x, (size_t)n * 8); }
+/* n is at most a vector's width: said for the compiler, which would warn of what cannot be. */
+#define WITHIN(n, width) if ((uint64_t)(n) > (width)) __builtin_unreachable()
+VFN vf vf_load_n(const float *p, int64_t n) { WITHIN(n, VF_WIDTH); vf x = {0}; memcpy(&x, p, (size_t)n * 4); return x; }
+VFN vd vd_load_n(const double *p, int64_t n) { WITHIN(n, VD_WIDTH); vd x = {0}; memcpy(&x, p, (size_t)n * 8); return x; }
+VFN void vf_store_n(float *p, vf x, int64_t n) { WITHIN(n, VF_WIDTH); memcpy(p, &x, (size_t)n * 4); }
+VFN void vd_store_n(double *p, vd x, int64_t n) { WITHIN(n, VD_WIDTH); memcpy(p, &x, (size_t)n * 8); }
 #endif
 
 #ifdef VROUND
