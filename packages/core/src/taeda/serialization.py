@@ -59,6 +59,7 @@ def save(
     pickle_protocol: int = 2,
     _use_new_zipfile_serialization: bool = True,
     *,
+    format: str = "safetensors",
     progress: Wish = False,
 ) -> None:
     """Write `obj` to a path, a URL that fsspec opens, or an object with `write`.
@@ -68,6 +69,14 @@ def save(
     that are one object. A path is replaced as a whole or not at all. TypeError for other objects, with
     the place they were found at. There is no pickling: `pickle_protocol` has no effect.
     `progress=True` writes a line to stderr; a function is called with (bytes done, bytes in all).
+
+    `format="pt"` writes the zip that `torch.load` reads, with each storage whole, instead of safetensors.
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> save({"weight": taeda.ones(2)}, file, format="pt")
+    >>> file.getvalue()[:2]
+    b'PK'
     """
     if pickle_module is not None:
         raise TypeError(
@@ -76,9 +85,21 @@ def save(
     f = without_file_protocol(f)
     if not isinstance(f, (str, os.PathLike)) and not hasattr(f, "write"):
         raise AttributeError(_neither(f, "write"))
-    content = Content(obj)
+    prepare, write = _writer(format)
+    content = prepare(obj)
     with _target(f, content.size) as file:
-        write_native(file, content, _progress(progress, f"saving {_name(f)}", content.data_bytes))
+        write(file, content, _progress(progress, f"saving {_name(f)}", content.data_bytes))
+
+
+def _writer(format: str) -> tuple[Callable[[Any], Any], Callable[..., None]]:
+    """What finds out what a file will hold, and what writes it."""
+    if format == "safetensors":
+        return Content, write_native
+    if format == "pt":
+        from ._io.pt import write  # imported for those who want it
+
+        return write.Content, write.write_pt
+    raise ValueError(f"format is 'safetensors' or 'pt', got {format!r:.50}")
 
 
 def _target(f: Any, size: int) -> contextlib.AbstractContextManager[Any]:

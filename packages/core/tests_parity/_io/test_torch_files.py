@@ -13,6 +13,8 @@ from by_path import load
 torch = pytest.importorskip("torch")
 from describe import describe  # noqa: E402 - after torch, whose absence skips this file
 
+import taeda  # noqa: E402
+
 files = load("packages/core/tests_parity/_io/torch_files.py")
 
 READER = """
@@ -85,3 +87,26 @@ def test_files_without_checksums(objects, read, tmp_path):
     finally:
         torch.serialization.set_crc32_options(before)
     assert read(path) == json.loads(json.dumps(describe(objects["shared"], torch)))
+
+
+@pytest.mark.parametrize("name", ["shared", "tied", "layouts", "optimizer Adam", "module tree"])
+@pytest.mark.parametrize("mmap", [False, True])
+def test_torch_reads_what_we_write(name, mmap, objects, tmp_path):
+    check_written(objects[name], tmp_path, mmap=mmap)
+
+
+def test_torch_reads_every_dtype_and_container(objects, tmp_path):
+    for name, value in objects.items():
+        if not name.startswith(("numpy", "storage")):
+            safe = name not in ("container sets", "container default", "all containers")
+            check_written(value, tmp_path, weights_only=safe)
+
+
+def check_written(value, folder, **options):
+    """torch's object, through torch's file, ours, and back."""
+    torch.save(value, folder / "theirs.pt")
+    made = taeda.load(folder / "theirs.pt")
+    taeda.save(made, folder / "ours.pt", format="pt")
+    back = torch.load(folder / "ours.pt", **({"weights_only": True} | options))
+    wanted = torch.load(folder / "theirs.pt", weights_only=False)
+    assert describe(back, torch) == describe(wanted, torch)

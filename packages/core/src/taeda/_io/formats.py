@@ -73,7 +73,13 @@ FORMATS = [
     Format(
         "a safetensors file", _is_native, "native:read_native", frozenset({"verify", "progress"})
     ),
-    Format("a zip that torch or numpy wrote", _begins(b"PK\x03\x04"), "archive:read_zip"),
+    Format(
+        "a zip that torch or numpy wrote",
+        _begins(b"PK\x03\x04"),
+        "archive:read_zip",
+        frozenset({"verify", "progress"}),
+        namer="archive:unsafe_names",
+    ),
     Format("a file of torch before 1.6", _is_pickle, "pt.read:read_legacy"),
     Format("a tar of torch before 0.2", _is_torch_tar, "pt.read:read_old_tar"),
     Format("a .npy file", _begins(b"\x93NUMPY"), "npy:read_npy"),

@@ -11,6 +11,7 @@ import taeda
 from taeda import Tensor
 from taeda._native import core as _core
 
+from ..place import tag_of
 from .names import STORAGE_OF
 
 __all__ = ["Emitter"]
@@ -266,7 +267,7 @@ class Emitter:
         self.value("storage")
         self.name("torch" if plain else "torch.storage", plain or "UntypedStorage")
         self.value(str(number))
-        self.value("cpu")
+        self.value(tag_of(tensor))
         self.value(count // tensor.element_size() if plain else count)
         self.out += b"tQ"
 

@@ -14,12 +14,17 @@ from . import arrays, plain, rebuild
 from .context import Context, Known, StorageType
 from .errors import RefusedPickle
 
-__all__ = ["KNOWN", "STORAGE_OF", "find"]
+__all__ = ["KNOWN", "STORAGE_OF", "find", "present"]
 
 
 def find(module: str, name: str) -> Any:
     """What stands for a name; None if it is not known."""
-    return KNOWN.get(f"{_MODULES.get(module, module)} {name}")
+    return KNOWN.get(f"{present(module)} {name}")
+
+
+def present(module: str) -> str:
+    """What a module is called today."""
+    return _MODULES.get(module, module)
 
 
 #: modules that have had another name

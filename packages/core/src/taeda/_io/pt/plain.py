@@ -34,6 +34,7 @@ Arguments = tuple[Any, ...]
 FACTORIES: dict[str, Callable[[], Any]] = {
     f"builtins {kind.__name__}": kind for kind in (list, dict, set, int, float, str, tuple, bool)
 }
+FACTORIES["builtins long"] = int  # Python 2's
 _CONTAINER = 300  # bytes
 
 

@@ -2,25 +2,55 @@
 
 from __future__ import annotations
 
-import re
+import struct
+from collections.abc import Iterator
+from typing import Any
 
+from . import names
 from .errors import RefusedPickle
 
-__all__ = ["blocked", "names_in"]
-
-_GLOBAL = re.compile(rb"c([A-Za-z_][\w.]{0,200})\n([A-Za-z_][\w.]{0,200})\n")
-_MOST = 10_000
+__all__ = ["blocked", "unknown_names"]
 
 
-def names_in(data: bytes) -> list[str]:
-    """The names "module.name" that a pickle of protocol 2 or 3 seems to ask for, in order, each once."""
-    found = (f"{m[1].decode()}.{m[2].decode()}" for m in _GLOBAL.finditer(data))
-    return list(dict.fromkeys(name for _, name in zip(range(_MOST), found, strict=False)))
+def unknown_names(data: bytes) -> list[str]:
+    """The names "module.name" that a pickle asks for and that stand for nothing here, in order, each once.
+
+    The instructions are only looked through: nothing is made of them.
+    """
+    try:
+        asked = list(names_asked(data))
+    except (ValueError, struct.error, IndexError) as error:
+        raise RefusedPickle(f"the pickle is damaged: {error}") from None
+    return list(
+        dict.fromkeys(f"{names.present(m)}.{n}" for m, n in asked if names.find(m, n) is None)
+    )
+
+
+def names_asked(data: bytes) -> Iterator[tuple[str, str]]:
+    """Module and name of each GLOBAL, INST and STACK_GLOBAL; for the last, the two texts before it."""
+    import pickletools  # large, and rarely wanted
+
+    texts: list[str] = []
+    memo: list[str] = []
+    argument: Any  # what an instruction has with it: of any kind
+    for code, argument, _ in pickletools.genops(data):
+        if code.name in ("GLOBAL", "INST"):
+            module, _, name = argument.partition(" ")
+            yield module, name
+        elif code.name == "STACK_GLOBAL" and len(texts) > 1:
+            yield texts[-2], texts[-1]
+        elif code.name in ("MEMOIZE", "BINPUT", "LONG_BINPUT"):
+            memo.append(texts[-1] if texts else "")
+        elif code.name in ("BINGET", "LONG_BINGET"):
+            texts.append(memo[argument])
+        elif isinstance(argument, str):
+            texts.append(argument)
+        texts = texts[-2:]
 
 
 def blocked(module: str, name: str, data: bytes) -> RefusedPickle:
     """The exception for a file that names `module.name`."""
-    text = f"{module}.{name}"
+    text = f"{names.present(module)}.{name}"
     if b"_parameters" in data and b"_modules" in data:
         return RefusedPickle(
             f"this file holds a whole module, of the class {text!r:.200}: loading one would run code. "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +12,7 @@ from taeda.storage import TypedStorage, UntypedStorage
 from .context import StorageType
 from .errors import RefusedPickle
 
-__all__ = ["Named", "as_storage", "named", "nowhere", "other_order"]
+__all__ = ["Named", "as_storage", "named", "nowhere"]
 
 
 @dataclass(frozen=True)
@@ -61,13 +60,6 @@ def as_storage(bytes: Tensor, kind: StorageType) -> Any:
     untyped = UntypedStorage.__new__(UntypedStorage)
     untyped._bytes = bytes
     return untyped if kind.dtype is None else TypedStorage(untyped, kind.dtype)
-
-
-def other_order(order: bytes) -> bool:
-    """Whether numbers in the file have to be swapped."""
-    if order not in (b"little", b"big"):
-        raise RefusedPickle(f"the file's order of bytes is {order!r:.40}, wanted little or big")
-    return order.decode() != sys.byteorder
 
 
 def nowhere(count: int) -> Tensor:

@@ -12,31 +12,40 @@ from typing import Any
 
 from taeda._native import core as _core
 
+from .. import settings
+from ..progress import Advance
 from .emit import Emitter
 
-__all__ = ["prepare", "write_archive"]
+__all__ = ["Content", "write_pt"]
 
 _ALIGNMENT = 64
 _CHUNK = 1 << 20  # small enough to be in a cache still when it is written after its checksum
 _MOST32, _MOST16 = 0xFFFFFFFF, 0xFFFF
 _DESCRIPTOR, _UTF8 = 0x0008, 0x0800
 _FOLDER = "archive/"
+_OVERHEAD = 300  # bytes that a record takes besides its own, at most
 
 
-def prepare(obj: Any) -> Emitter:
-    """What a file for `obj` holds. TypeError and ValueError for what cannot be saved."""
-    return Emitter(obj)
+class Content:
+    """What a file for `obj` will hold. TypeError, with the place, for what cannot be saved."""
+
+    def __init__(self, obj: Any) -> None:
+        made = Emitter(obj)
+        self.pickle, self.storages = made.pickle, made.storages
+        self.data_bytes = sum(storage.numel() for storage in self.storages)
+        records = len(self.storages) + 6
+        self.size = len(self.pickle) + self.data_bytes + _OVERHEAD * records
 
 
-def write_archive(file: Any, content: Emitter) -> None:
-    """Write what `prepare` gave to an object with `write`."""
+def write_pt(file: Any, content: Content, advance: Advance) -> None:
+    """Write to an object with `write`."""
     archive = _Archive(file)
     archive.add("data.pkl", content.pickle)
     archive.add(".format_version", b"1")
     archive.add(".storage_alignment", str(_ALIGNMENT).encode())
     archive.add("byteorder", sys.byteorder.encode())
     for number, storage in enumerate(content.storages):
-        archive.add(f"data/{number}", memoryview(storage) if storage.numel() else b"")
+        archive.add(f"data/{number}", memoryview(storage) if storage.numel() else b"", advance)
     archive.add("version", b"3\n")
     archive.end()
 
@@ -54,7 +63,7 @@ class _Archive:
             self.at += done
             rest = rest[done:]
 
-    def add(self, name: str, data: bytes | memoryview) -> None:
+    def add(self, name: str, data: bytes | memoryview, advance: Advance | None = None) -> None:
         """A record: header, data, checksum and size."""
         view, text, begin = memoryview(data), (_FOLDER + name).encode(), self.at
         flags = _UTF8 | (_DESCRIPTOR if view.nbytes else 0)
@@ -78,8 +87,10 @@ class _Archive:
         sum = 0
         for chunk in range(0, view.nbytes, _CHUNK):
             part = view[chunk : chunk + _CHUNK]
-            sum = _core.crc32(part, sum)
+            sum = _core.crc32(part, sum) if settings.save.compute_crc32 else 0
             self.write(part)
+            if advance is not None:
+                advance(part.nbytes)
         if view.nbytes:
             form = "<4sI2Q" if wide else "<4s3I"
             self.write(struct.pack(form, b"PK\7\10", sum, view.nbytes, view.nbytes))

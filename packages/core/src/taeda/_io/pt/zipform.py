@@ -9,21 +9,25 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+import taeda
 from taeda import Tensor
 from taeda._native import core as _core
 
 from .. import settings
 from ..budget import Budget
 from ..place import Place
+from ..progress import Wish, progress
 from ..safetensors import FormatError
+from ..settings import LoadEndianness
 from ..source import Source
 from ..swap import swap_bytes
 from ..zipfile import Record
 from .context import Context
 from .machine import load
-from .storages import Named, as_storage, named, nowhere, other_order
+from .refusal import unknown_names
+from .storages import Named, as_storage, named, nowhere
 
-__all__ = ["is_torch", "read_archive"]
+__all__ = ["is_torch", "names_in_archive", "read_archive"]
 
 _SMALL_RECORD = 1024
 
@@ -33,18 +37,35 @@ def is_torch(records: dict[str, Record]) -> bool:
     return any(name.rpartition("/")[2] == "data.pkl" for name in records)
 
 
-def read_archive(source: Source, place: Place, records: dict[str, Record]) -> Any:
+def read_archive(
+    source: Source,
+    place: Place,
+    records: dict[str, Record],
+    verify: bool = True,
+    wish: Wish = False,
+) -> Any:
     """The object in an archive whose directory was read."""
-    return _Archive(source, place, records).load()
+    return _Archive(source, place, records, verify, wish).load()
+
+
+def names_in_archive(source: Source, records: dict[str, Record]) -> list[str]:
+    """The names that its object asks for, and that nobody allowed."""
+    archive = _Archive(source, Place(None), records, verify=True, wish=False)
+    return unknown_names(archive.content("data.pkl"))
 
 
 class _Archive:
-    def __init__(self, source: Source, place: Place, records: dict[str, Record]) -> None:
+    def __init__(
+        self, source: Source, place: Place, records: dict[str, Record], verify: bool, wish: Wish
+    ) -> None:
         self.source, self.place = source, place
         self.records = _below_one_folder(records)
-        self.checked = any(record.crc for record in records.values())  # torch may leave sums out
-        self.swapped = other_order(self.order())
+        summed = any(record.crc for record in records.values())  # torch may leave sums out
+        self.sum = _core.crc32 if summed and verify else None
+        self.swapped = _is_swapped(self.small("byteorder") if "byteorder" in self.records else None)
         self.storages: dict[str, Tensor] = {}
+        total = sum(record.nbytes for record in records.values())
+        self.advance = progress(wish, f"loading {source.name}", total)
 
     def load(self) -> Any:
         data = self.content("data.pkl")
@@ -72,7 +93,7 @@ class _Archive:
     def content(self, name: str) -> bytes:
         record = self.record(name)
         data = self.source.read(record.begin, record.nbytes)
-        self.check_sum(name, record, _core.crc32(data))
+        self.check_sum(name, record, self.sum and self.sum(data))
         return data
 
     def small(self, name: str) -> bytes:
@@ -81,7 +102,7 @@ class _Archive:
         return self.content(name)
 
     def check_sum(self, name: str, record: Record, sum: int | None) -> None:
-        if self.checked and sum is not None and sum != record.crc:
+        if self.sum is not None and sum != record.crc:
             raise FormatError(f"record {name!r} is damaged: its checksum differs")
 
     def storage(self, identity: Any) -> Any:
@@ -101,8 +122,11 @@ class _Archive:
     def read(self, name: str, record: Record, told: Named) -> Tensor:
         if self.place.is_meta(told.location):
             return nowhere(record.nbytes)
-        data, sum = self.source.tensor(record.begin, record.nbytes)
+        if settings.skips_data.get():
+            return taeda.zeros(record.nbytes, dtype=taeda.uint8)
+        data, sum = self.source.tensor(record.begin, record.nbytes, self.sum)
         self.check_sum(name, record, sum)
+        self.advance(record.nbytes)
         if self.swapped and told.kind.dtype is None and record.nbytes:
             raise FormatError(
                 f"storage {told.key!r} has no dtype, so its bytes cannot be put in this machine's order"
@@ -110,6 +134,18 @@ class _Archive:
         if self.swapped and record.nbytes:
             data = swap_bytes(data, told.kind.dtype)
         return self.place.moved(data, told.location)
+
+
+def _is_swapped(order: bytes | None) -> bool:
+    """Whether numbers have to be swapped; torch marks their order since 2.1, before it was little-endian."""
+    if order not in (None, b"little", b"big"):
+        raise FormatError(f"the file's order of bytes is {order!r:.40}, wanted little or big")
+    if order is None:
+        assumed = settings.load.endianness
+        if assumed is LoadEndianness.NATIVE:
+            return False
+        order = b"big" if assumed is LoadEndianness.BIG else b"little"
+    return order.decode() != sys.byteorder
 
 
 def _below_one_folder(records: dict[str, Record]) -> dict[str, Record]:

@@ -1,0 +1,213 @@
+"""Pickles are read as data: what data needs is read in every protocol, and nothing else is."""
+
+from __future__ import annotations
+
+import collections
+import io
+import os
+import pickle
+import struct
+import subprocess
+import zipfile
+
+import numpy as np
+import pytest
+
+import taeda
+from taeda._io.budget import Budget
+from taeda._io.place import Place
+from taeda._io.pt.context import Context
+from taeda._io.pt.errors import RefusedPickle
+from taeda._io.pt.machine import load
+
+
+def read(data):
+    return load(data, Context(Budget(len(data)), Place(None)))
+
+
+def pickled(value, protocol):
+    """As torch has Python do it: without classes of containers that it does not know."""
+    return pickle.dumps(value, protocol)
+
+
+PLAIN = [
+    None,
+    True,
+    [0, 1, -1, 255, 256, 65535, 65536, 2**31 - 1, -(2**31), 2**31, 2**63, -(2**1000)],
+    [0.0, -0.0, 1.5, float("inf"), 5e-324],
+    1 - 2j,
+    ["", "é", "😀", "\ud800", "a" * 70_000],
+    [b"", b"\xff" * 300, bytearray(b"abc"), bytearray()],
+    [(), (1,), (1, 2), (1, 2, 3), tuple(range(5000))],
+    [[], list(range(5000)), [[[]]]],
+    {"a": {1: {2.5: {None: {(1, (2, b"x")): "deep"}}}}},
+    [set(), {1, "a", (1, 2)}, frozenset(), frozenset({1})],
+    collections.OrderedDict(b=1, a=2),
+    collections.Counter("abca"),
+    collections.defaultdict(int, a=1),
+    {str(i): i for i in range(5000)},
+    [np.float64(2.5), np.int8(-3), np.bool_(True), np.complex64(1j)],
+]
+
+
+@pytest.mark.parametrize("protocol", [2, 3, 4, 5])
+@pytest.mark.parametrize("value", PLAIN, ids=lambda v: repr(v)[:30])
+def test_plain_data(value, protocol):
+    made = read(pickled(value, protocol))
+    assert type(made) is type(value)
+    assert repr(made) == repr(value)
+    assert made == value
+
+
+@pytest.mark.parametrize("protocol", [2, 3, 4, 5])
+@pytest.mark.parametrize(
+    "array",
+    [np.arange(6).reshape(2, 3), np.ones((2, 3)).T, np.empty((0, 2)), np.arange(3, dtype=">i2")],
+)
+def test_arrays(array, protocol):
+    made = read(pickled(array, protocol))
+    assert np.array_equal(made, array)
+    assert made.dtype.newbyteorder("=") == array.dtype.newbyteorder("=")
+    assert made.flags.writeable
+
+
+def test_one_object_stays_one():
+    inner = [1]
+    made = read(pickled([inner, inner, (inner,)], 4))
+    assert made[0] is made[1] is made[2][0]
+
+
+def test_python_2_wrote_bytes_as_text_and_dicts_as_pairs():
+    assert read(b"\x80\x02(U\x03abcU\x02\xe9!e.".replace(b"(", b"](")) == ["abc", "é!"]
+    pairs = b"\x80\x02ccollections\nOrderedDict\n(](](U\x01aK\x01e](U\x01bK\x02eetR."
+    assert read(pairs) == collections.OrderedDict(a=1, b=2)
+
+
+def test_a_factory_is_a_builtin():
+    made = read(pickled(collections.defaultdict(dict), 2))
+    assert made["x"] == {}
+    with pytest.raises(RefusedPickle, match=r"builtins\.eval"):
+        read(pickled(collections.defaultdict(eval), 2))
+
+
+class Gadget:
+    def __init__(self, *made):
+        self.made = made
+
+    def __reduce__(self):
+        return self.made
+
+
+GADGETS = {
+    "os.system": Gadget(os.system, ("false",)),
+    "subprocess.Popen": Gadget(subprocess.Popen, (["false"],)),
+    "eval": Gadget(eval, ("1/0",)),
+    "getattr": Gadget(getattr, ("", "join")),
+    "partial": Gadget(__import__("functools").partial, (print, 1)),
+    "a state": Gadget(collections.OrderedDict, (), {"__class__": dict}),
+}
+
+
+@pytest.mark.parametrize("protocol", [2, 4])
+@pytest.mark.parametrize("gadget", GADGETS.values(), ids=GADGETS)
+def test_code_is_refused(gadget, protocol):
+    with pytest.raises(pickle.UnpicklingError, match=r"asks for|attributes other than"):
+        read(pickled([1, gadget], protocol))
+
+
+def test_a_refusal_names_what_was_wanted_and_what_to_do():
+    with pytest.raises(
+        RuntimeError, match=r"'posix\.system'.*nothing is imported or called.*state_dict"
+    ):
+        read(pickled(GADGETS["os.system"], 2))
+
+
+def test_names_that_are_refused_are_listed():
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        value = [collections.OrderedDict(), GADGETS["os.system"], GADGETS["eval"], GADGETS["eval"]]
+        archive.writestr("archive/data.pkl", pickled(value, 4))
+    file.seek(0)
+    names = taeda.serialization.get_unsafe_globals_in_checkpoint(file)
+    assert names == ["posix.system", "builtins.eval"]
+
+
+def nested(depth, wrap):
+    value = wrap(())
+    for _ in range(depth):
+        value = wrap((value,))
+    return value
+
+
+@pytest.mark.parametrize("wrap", [list, tuple], ids=["lists", "tuples"])
+def test_depth(wrap):
+    empty = b"]" if wrap is list else b")"
+    close = b"\x85" if wrap is tuple else None
+
+    def deep(levels):
+        body = empty * (levels + 1) + b"a" * levels if close is None else empty + close * levels
+        return b"\x80\x02" + body + b"."
+
+    assert read(deep(100)) == nested(100, wrap)
+    with pytest.raises(RefusedPickle, match="nested deeper than 1000"):
+        read(deep(100_000))
+
+
+def test_what_doubles_at_each_level_costs_nothing():
+    made = read(b"\x80\x02K\x01\x85" + b"q\x00h\x00\x86" * 500 + b".")
+    assert made[0] is made[1]
+
+
+WORDS = {
+    "itself": (b"]q\x00h\x00a", "contains itself"),
+    "a key that doubles": (b"}K\x01\x85" + b"q\x00h\x00\x86" * 60 + b"Ns", "tuples of up to 64"),
+    "a list as key": (b"}]Ns", "a list is used as a key"),
+    "one hash": (
+        b"}("
+        + b"".join(
+            b"\x8a\x0b" + ((2**61 - 1) * i).to_bytes(11, "little") + b"N" for i in range(1, 40)
+        )
+        + b"u",
+        "same hash",
+    ),
+    "entries into a list": (b"]K\x01K\x02s", "into a list, not into a dict"),
+    "items into a dict": (b"}K\x01a", "to a dict, not to a list"),
+    "items into nothing": (b"a", "nothing on the stack"),
+    "no mark": (b"t", "no mark"),
+    "a key without a value": (b"}(K\x01u", "last key has no value"),
+    "a memo entry": (b"h\x00", "memo entry 0 was never set"),
+    "a far memo entry": (b"Nr\xff\xff\xff\xff", "follows entry -1"),
+    "twice in the memo": (b"N\x94\x94", "into the memo twice"),
+    "two objects": (b"NN", "more than one object"),
+    "an open mark": (b"(N", "more than one object"),
+    "a call of data": (b"K\x01)R", "a int is called, which is data"),
+    "a name alone": (b"ctorch\nSize\n", "a name and no data"),
+    "a name in a list": (b"]ctorch\nFloatStorage\na", "a name and no data"),
+    "an old protocol": (b"\x80\x00N", "protocol 0 is not read"),
+    "an unknown instruction": (b"\xfe", "is none that data needs"),
+    "a text that ends early": (b"X\xff\x00\x00\x00abc", "truncated"),
+    "an integer of a megabyte": (
+        b"\x8b" + struct.pack("<I", 1 << 20) + bytes(1 << 20),
+        "an integer of",
+    ),
+    "a frame": (b"\x95" + struct.pack("<Q", 1 << 40), "truncated"),
+    "a storage": (b"NQ", "where none can be"),
+    "not UTF-8": (b"X\x01\x00\x00\x00\xff", "not UTF-8"),
+}
+
+
+@pytest.mark.parametrize(("words", "message"), WORDS.values(), ids=WORDS)
+def test_refused(words, message):
+    with pytest.raises(RefusedPickle, match=message):
+        read(b"\x80\x02" + words + b".")
+
+
+def test_memory_is_in_proportion_to_the_pickle():
+    with pytest.raises(RuntimeError, match="refused as a bomb"):
+        read(b"\x80\x02(" + b"]" * 1_000_000 + b"l.")
+    assert len(read(b"\x80\x02(" + b"]" * 100_000 + b"l.")) == 100_000
+
+
+def test_bytes_behind():
+    with pytest.raises(RefusedPickle, match="2 bytes follow"):
+        read(b"\x80\x02N.N.")
