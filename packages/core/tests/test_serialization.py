@@ -8,6 +8,7 @@ import json
 import mmap
 import os
 import random
+import zipfile
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -612,3 +613,24 @@ def test_a_mapped_file_is_checked_on_request(tmp_path):
 def test_trailing_bytes_are_refused():
     with pytest.raises(FormatError, match="nothing describes"):
         loaded(stored(VALUE) + b"x")
+
+
+def test_a_zip_for_torch_on_request(tmp_path):
+    base, seen = taeda.arange(300_000.0), []
+    value = {"a": base, "b": base[10:20], "n": [1, "x", None]}
+    save(
+        value,
+        tmp_path / "model.pt",
+        format="pt",
+        progress=lambda done, total: seen.append(done / total),
+    )
+    with zipfile.ZipFile(tmp_path / "model.pt") as archive:
+        assert "archive/data.pkl" in archive.namelist()
+    made = load(tmp_path / "model.pt")
+    assert made["b"].tolist() == base[10:20].tolist()
+    made["a"][10] = -1.0
+    assert made["b"][0].item() == -1.0
+    assert made["n"] == [1, "x", None]
+    assert seen[-1] == 1
+    with pytest.raises(ValueError, match="'safetensors' or 'pt'"):
+        save(value, tmp_path / "model.pt", format="pickle")

@@ -29,7 +29,7 @@ def progress(wish: Wish, label: str, total: int) -> Advance:
 
     def advance(count: int) -> None:
         nonlocal done
-        done += count
+        done = min(done + count, total)  # headers are not counted
         report(done, total)
 
     return advance
