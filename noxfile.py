@@ -156,6 +156,13 @@ def crash(session: nox.Session) -> None:
     session.run("python", "tools/crash.py", *session.posargs)
 
 
+@nox.session(name="fuzz-files")
+def fuzz_files(session: nox.Session) -> None:
+    """Files changed behind their outer form do no harm to any reader. `-- --files 1000000` for a long run."""
+    install(session, "core", "autograd", "nn")
+    session.run("python", "tools/fuzz_files.py", *session.posargs)
+
+
 @nox.session
 def wheels(session: nox.Session) -> None:
     """Build every wheel, install them into a clean environment, import, train a few steps."""

@@ -76,6 +76,11 @@ def test_tensors_and_facts(version, tmp_path):
     assert load(data, map_location="meta")["t0"].is_meta
 
 
+def test_a_tensor_without_dimensions():
+    made = load(build({"w": np.array(2.5, np.float32)}))["w"]
+    assert (made.shape, made.item()) == ((), 2.5)
+
+
 def test_another_alignment():
     facts = {"general.alignment": (struct.pack("<2I", U32, 128), 128)}
     assert load(build(ARRAYS, facts, alignment=128))["t30"].tolist() == [[0, 1, 2], [3, 4, 5]]

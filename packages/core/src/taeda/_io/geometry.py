@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from taeda import Tensor
 
-__all__ = ["extent", "is_dense", "reached"]
+__all__ = ["extent", "is_dense", "reached", "row_major"]
 
 Sizes = tuple[int, ...]
 
@@ -40,3 +40,11 @@ def reached(tensor: Tensor) -> Sizes:
     """Sizes that reach the same elements with the same strides, without the axes that repeat them."""
     steps = zip(tensor.shape, tensor.stride(), strict=True)
     return tuple(1 if stride == 0 else size for size, stride in steps)
+
+
+def row_major(shape: Sizes) -> Sizes:
+    """The strides of a contiguous tensor."""
+    strides = [1]
+    for size in reversed(shape[1:]):
+        strides.append(strides[-1] * max(size, 1))
+    return tuple(reversed(strides[: len(shape)]))

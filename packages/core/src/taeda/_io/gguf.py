@@ -18,6 +18,7 @@ from taeda import Tensor
 from taeda._native import core as _core
 
 from .budget import Budget
+from .geometry import row_major
 from .opened import opened
 from .place import Place
 from .safetensors import FormatError
@@ -91,10 +92,8 @@ def _tensor(source: Source, entry: _Entry, start: int, place: Place) -> Tensor:
     if place.is_meta("cpu"):
         return taeda.empty(entry.shape, dtype=entry.dtype, device="meta")
     data, _ = source.tensor(start + entry.offset, entry.nbytes)
-    flat = _core.on_storage(
-        place.moved(data, "cpu"), entry.dtype, (math.prod(entry.shape),), (1,), 0
-    )
-    return flat.view(entry.shape)
+    data = place.moved(data, "cpu")
+    return _core.on_storage(data, entry.dtype, entry.shape, row_major(entry.shape), 0)
 
 
 def _check_layout(entries: list[_Entry], start: int, alignment: int, size: int) -> None:
@@ -167,7 +166,8 @@ def _entries(reader: _Reader, count: int, alignment: int) -> list[_Entry]:
                 "F64, I8 to I64): convert the file to one of those"
             )
         dtype = getattr(taeda, _DTYPES[kind])
-        if offset % alignment or math.prod(shape) * dtype.itemsize >= 1 << 62:
+        most = max(math.prod(shape) * dtype.itemsize, *shape, 0)
+        if offset % alignment or most >= 1 << 62:
             raise FormatError(f"tensor {name!r:.100} of shape {shape} at offset {offset} cannot be")
         entries[name] = _Entry(name, shape, dtype, offset)
     return list(entries.values())

@@ -16,6 +16,7 @@ import taeda
 from taeda import Tensor
 from taeda._native import core as _core
 
+from .geometry import row_major
 from .opened import opened
 from .place import Place
 from .safetensors import FormatError
@@ -94,15 +95,8 @@ def _tensor(data: Tensor, header: _Header) -> Tensor:
     if header.swapped and data.numel():
         data = swap_bytes(data, header.dtype)
     shape = header.shape[::-1] if header.fortran else header.shape
-    made = _core.on_storage(data, header.dtype, shape, _row_major(shape), 0)
+    made = _core.on_storage(data, header.dtype, shape, row_major(shape), 0)
     return made.permute(*range(len(shape))[::-1]) if header.fortran and shape else made
-
-
-def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
-    strides = [1]
-    for size in reversed(shape[1:]):
-        strides.append(strides[-1] * max(size, 1))
-    return tuple(reversed(strides[: len(shape)]))
 
 
 def _header(data: bytes | bytearray, size: int, name: str) -> _Header:

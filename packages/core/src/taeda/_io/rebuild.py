@@ -9,6 +9,7 @@ from taeda import Tensor
 from taeda._native import core as _core
 
 from . import safetypes
+from .geometry import row_major
 from .safetensors import Entry, FormatError, Header, are_counts, is_count
 from .storages import CODES
 from .tree import dtype_named
@@ -23,14 +24,7 @@ def tensor_of_entry(entry: Entry, base: Tensor | None) -> Tensor:
     dtype = getattr(taeda, _NAMES[entry.dtype])
     if base is None:
         return taeda.empty(entry.shape, dtype=dtype, device="meta")
-    return _core.on_storage(base, dtype, entry.shape, _row_major(entry.shape), 0)
-
-
-def _row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
-    strides = [1]
-    for size in reversed(shape[1:]):
-        strides.append(strides[-1] * max(size, 1))
-    return tuple(reversed(strides[: len(shape)]))
+    return _core.on_storage(base, dtype, entry.shape, row_major(entry.shape), 0)
 
 
 def tensor_of_row(row: Any, header: Header, bases: dict[str, Tensor | None]) -> Tensor:

@@ -41,7 +41,7 @@ PLAIN = [
     [(), (1,), (1, 2), (1, 2, 3), tuple(range(5000))],
     [[], list(range(5000)), [[[]]]],
     {"a": {1: {2.5: {None: {(1, (2, b"x")): "deep"}}}}},
-    [set(), {1, "a", (1, 2)}, frozenset(), frozenset({1})],
+    [set(), {1}, {"a"}, {(1, 2)}, frozenset(), frozenset({1})],
     collections.OrderedDict(b=1, a=2),
     collections.Counter("abca"),
     collections.defaultdict(int, a=1),
