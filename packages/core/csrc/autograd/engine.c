@@ -122,10 +122,31 @@ static int fits(const OutMeta *m, const td_tensor *t)
            !memcmp(t->sizes, m->sizes, (size_t)m->ndim * sizeof(int64_t));
 }
 
+/* Has the gradient only leading dimensions too many, as that of a bias? */
+static int has_leading(const OutMeta *m, const td_tensor *t)
+{
+    int extra = t->ndim - m->ndim;
+    return extra > 0 && t->dtype == m->dtype && t->device == m->device && t->numel > 0 &&
+           !memcmp(t->sizes + extra, m->sizes, (size_t)m->ndim * sizeof(int64_t));
+}
+
+static PyObject *sum_leading(PyObject *grad, int extra) /* takes grad over */
+{
+    static const td_function *sum;
+    if (!sum) sum = td_find_function("", "sum");
+    PyObject *dims = PyTuple_New(extra), *made = NULL;
+    for (int i = 0; dims && i < extra; i++) PyTuple_SetItem(dims, i, PyLong_FromLong(i));
+    if (dims && sum) made = td_apply(sum, 2, (PyObject *const[]){grad, dims});
+    Py_XDECREF(dims);
+    Py_DECREF(grad);
+    return made;
+}
+
 /* what arrives at (node, nr): summed down over broadcast dimensions, cast; takes `grad` over */
 static PyObject *fit(const Node *from, int index, const OutMeta *m, PyObject *grad)
 {
     if (fits(m, TD_T(grad))) return grad;
+    if (has_leading(m, TD_T(grad))) return sum_leading(grad, TD_T(grad)->ndim - m->ndim);
     PyObject *call = helper("fit_gradient"), *made = NULL;
     if (call) {
         PyObject *size = td_size_object(m->ndim, m->sizes), *dtype = td_dtype_object((td_dtype)m->dtype);
