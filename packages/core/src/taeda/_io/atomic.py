@@ -65,7 +65,7 @@ class AtomicFile(io.RawIOBase):
 
     def __init__(self, descriptor: int, target: Path, size: int) -> None:
         self.descriptor, self.target, self.size = descriptor, target, size
-        self._begun = 0  # bytes that the device was asked to write already
+        self._waiting = 0  # bytes since the device was last asked to begin
 
     def writable(self) -> bool:
         return True
@@ -81,7 +81,9 @@ class AtomicFile(io.RawIOBase):
         with explained(self.target, self.size):
             while view.nbytes:
                 view = view[self._some(view) :]
-        self._flush_early()
+        self._waiting += count
+        if self._waiting >= _LARGE:
+            self._flush_early()
         return count
 
     def _some(self, view: memoryview) -> int:
@@ -94,10 +96,9 @@ class AtomicFile(io.RawIOBase):
         return done
 
     def _flush_early(self) -> None:
-        here = self.tell()
-        if here - self._begun >= _LARGE:
-            disk.current().flush_early(self.descriptor, self._begun, here - self._begun)
-            self._begun = here
+        begin = max(self.tell() - self._waiting, 0)
+        disk.current().flush_early(self.descriptor, begin, self._waiting)
+        self._waiting = 0
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
         return os.lseek(self.descriptor, offset, whence)
