@@ -39,6 +39,19 @@ CALLS = {
     "ihfft2": (taeda.fft.ihfft2, (3, 4)),
     "stft": (lambda x: taeda.stft(x, 4, 2, return_complex=True), (9,)),
     "istft": (lambda x: taeda.istft(taeda.complex(x, x.flip(0)), 4, 1), (3, 4)),
+    "i0": (taeda.i0, (4,)),
+    "i0e": (taeda.special.i0e, (4,)),
+    "i1": (taeda.special.i1, (4,)),
+    "i1e": (taeda.special.i1e, (4,)),
+    "ndtr": (taeda.special.ndtr, (4,)),
+    "log_ndtr": (lambda x: taeda.special.log_ndtr(x * 3), (4,)),
+    "ndtri": (lambda x: taeda.special.ndtri(x.sigmoid()), (4,)),
+    "erfcx": (taeda.special.erfcx, (4,)),
+    "entr": (lambda x: taeda.special.entr(x.exp()), (4,)),
+    "xlog1py": (lambda x, y: taeda.special.xlog1py(x, y * y), (4,), (4,)),
+    "zeta": (lambda q: taeda.special.zeta(2.5, q * q + 1), (4,)),
+    "igamma": (lambda x: taeda.igamma(taeda.full((4,), 1.5).double(), x.exp()), (4,)),
+    "igammac": (lambda x: taeda.igammac(taeda.full((4,), 1.5).double(), x.exp()), (4,)),
     "narrow_copy": (lambda x: taeda.narrow_copy(x, 1, 1, 2), (2, 4)),
 }  # fmt: skip
 
@@ -56,3 +69,11 @@ def test_rows_that_coincide_are_not_pulled(mode):
     x = taeda.ones(2, 3, requires_grad=True)
     taeda.cdist(x, taeda.ones(1, 3), compute_mode=mode).sum().backward()
     assert not x.grad.any()
+
+
+@pytest.mark.parametrize("name", ["igamma", "igammac"])
+def test_no_derivative_in_the_shape_of_a_gamma_distribution(name):
+    a = taeda.ones(2, requires_grad=True)
+    made = getattr(taeda, name)(a, taeda.ones(2)).sum()
+    with pytest.raises(NotImplementedError, match=f"derivative of {name} in its first argument"):
+        made.backward()

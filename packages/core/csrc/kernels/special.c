@@ -3,6 +3,7 @@
 #include "vmath_trig.h"
 #include "vrow.h"
 #include "complex_numbers.h"
+#include "zeta.h"
 
 /* ---- log of |gamma|: the C library's reentrant form, as the plain one writes a global ---- */
 static float lgamma_f(float x) { int sign; return lgammaf_r(x, &sign); }
@@ -32,33 +33,7 @@ TD_C_ROW(digamma_f32_row, 1, float, float, , (float)digamma_d(x))
 TD_C_ROW(digamma_f64_row, 1, double, double, , digamma_d(x))
 FLOAT_LOOPS(digamma, 1)
 
-/* ---- polygamma: sums of 1 / (q + k)^s, by Euler and Maclaurin from q = 10 on ---- */
-static double zeta_right(double s, double q)
-{
-    /* (2k)! over the Bernoulli numbers */
-    static const double c[] = {12.0, -720.0, 30240.0, -1209600.0, 47900160.0, -1.8924375803183791606e9,
-                               7.47242496e10, -2.950130727918164224e12, 1.1646782814350067249e14,
-                               -4.5979787224074726105e15, 1.8152105401943546773e17, -7.1661652561756670113e18};
-    double sum = 0;
-    for (; q < 10; q += 1) sum += pow(q, -s);
-    double power = pow(q, -s), factor = s, term = power / q;
-    sum += power * q / (s - 1) + 0.5 * power;
-    for (int k = 0; k < 12; k++) {
-        sum += factor * term / c[k];
-        term /= q * q;
-        factor *= (s + 2 * k + 1) * (s + 2 * k + 2);
-    }
-    return sum;
-}
-/* left of 0 the terms up to the change of sign are those of 1 - r, 2 - r, ..., where r = q - floor(q) */
-static double zeta_whole(double s, double q)
-{
-    if (q > 0) return zeta_right(s, q);
-    double below = floor(q), r = q - below;
-    if (r == 0) return INFINITY;
-    double mirrored = zeta_right(s, 1 - r) - zeta_right(s, 1 - q);
-    return zeta_right(s, r) + (fmod(s, 2) == 0 ? mirrored : -mirrored);
-}
+/* ---- polygamma ---- */
 static double polygamma_d(int64_t n, double x)
 {
     if (n == 0) return digamma_d(x);

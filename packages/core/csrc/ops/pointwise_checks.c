@@ -234,6 +234,8 @@ static const struct {
     {"clamp_min", check_fits},
     {"clamp_max", check_fits},
     {"xlogy", refuse_two_numbers},
+    {"xlog1py", refuse_two_numbers},
+    {"zeta", refuse_two_numbers},
     {"bitwise_and", refuse_two_numbers},
     {"bitwise_or", refuse_two_numbers},
     {"bitwise_xor", refuse_two_numbers},

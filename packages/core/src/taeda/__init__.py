@@ -66,7 +66,7 @@ _EXPORTS = {
     **{
         name: f"{name}:"
         for name in (
-            "random", "testing", "overrides", "serialization", "return_types", "functional", "fft", "linalg", "special", "utils", "_C", "storage", "cuda", "version", "multiprocessing", "ops", "library",
+            "random", "testing", "overrides", "serialization", "return_types", "functional", "fft", "linalg", "signal", "special", "utils", "_C", "storage", "cuda", "version", "multiprocessing", "ops", "library",
         )
     },
 }  # fmt: skip

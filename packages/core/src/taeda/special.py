@@ -13,6 +13,7 @@ for _name in (
         "erfinv",
         "exp2",
         "expm1",
+        "i0",
         "log1p",
         "log_softmax",
         "logit",
@@ -26,5 +27,7 @@ for _name, _top in {
     "gammaln": "lgamma",
     "psi": "digamma",
     "multigammaln": "mvlgamma",
+    "gammainc": "igamma",
+    "gammaincc": "igammac",
 }.items():
     globals()[_name] = _core.functions[""][_top]

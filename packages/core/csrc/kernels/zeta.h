@@ -1,0 +1,38 @@
+/* zeta.h - sums of 1 / (q + k)^s, term by term while q is small against s, then by Euler and Maclaurin. */
+#ifndef TD_ZETA_H
+#define TD_ZETA_H
+#include <math.h>
+
+static inline double zeta_right(double s, double q)
+{
+    /* (2k)! over the Bernoulli numbers */
+    static const double c[] = {12.0, -720.0, 30240.0, -1209600.0, 47900160.0, -1.8924375803183791606e9,
+                               7.47242496e10, -2.950130727918164224e12, 1.1646782814350067249e14,
+                               -4.5979787224074726105e15, 1.8152105401943546773e17, -7.1661652561756670113e18};
+    double sum = 0;
+    for (; q < 10 + s; q += 1) {
+        double first = pow(q, -s);
+        sum += first;
+        if (first * (1 + q / (s - 1)) < sum * 1e-17) return sum;
+    }
+    double power = pow(q, -s), factor = s, term = power / q;
+    sum += power * q / (s - 1) + 0.5 * power;
+    for (int k = 0; k < 12; k++) {
+        sum += factor * term / c[k];
+        term /= q * q;
+        factor *= (s + 2 * k + 1) * (s + 2 * k + 2);
+    }
+    return sum;
+}
+
+/* left of 0 the terms up to the change of sign are those of 1 - r, 2 - r, ..., where r = q - floor(q) */
+static inline double zeta_whole(double s, double q)
+{
+    if (q > 0) return zeta_right(s, q);
+    double below = floor(q), r = q - below;
+    if (r == 0) return INFINITY;
+    double mirrored = zeta_right(s, 1 - r) - zeta_right(s, 1 - q);
+    return zeta_right(s, r) + (fmod(s, 2) == 0 ? mirrored : -mirrored);
+}
+
+#endif

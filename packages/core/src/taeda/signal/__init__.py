@@ -1,0 +1,5 @@
+"""Signals: `taeda.signal.windows`."""
+
+from . import windows
+
+__all__ = ["windows"]
