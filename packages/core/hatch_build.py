@@ -3,7 +3,8 @@
 Three kinds of C: kernels are compiled once for each instruction set; what touches Python gets Python.h and the
 limited API of 3.11, so that one library serves every later Python; the rest is plain C. Part of the C is
 generated from the op table (`taeda/_ops`) into the build folder. TAEDA_SANITIZE=address,undefined builds an
-instrumented library into a folder of its own and prints that folder, for use as TAEDA_NATIVE.
+instrumented library into a folder of its own and prints that folder, for use as TAEDA_NATIVE; so does
+TAEDA_PADDING=40 with tensors that are laid out otherwise, by so many bytes.
 """
 
 from __future__ import annotations
@@ -62,14 +63,28 @@ stubs = _load("_taeda_stubs", PACKAGE / "_build" / "stubs.py")
 def build_native(out: Path | None = None, extra_ldflags: tuple[str, ...] = ()) -> Path:
     """Generate, compile and link the native core; return the library. In place unless `out` says where."""
     cc.require_tools()
-    sanitize = os.environ.get("TAEDA_SANITIZE", "")
-    folder = BUILD / ("native-" + sanitize.replace(",", "-") if sanitize else "native")
+    variant = _variant()
+    folder = BUILD / "-".join(["native", *variant])
     generated = _generate(folder / "generated")
-    default = folder / "lib" / LIBRARY if sanitize else PACKAGE / "_native" / LIBRARY
+    default = folder / "lib" / LIBRARY if variant else PACKAGE / "_native" / LIBRARY
     units = _units(generated, folder / "generated")
-    instrument = _sanitizer(sanitize)
+    instrument = _sanitizer(os.environ.get("TAEDA_SANITIZE", ""))
+    layout = tuple(f"-DTD_TENSOR_PADDING={size}" for size in filter(None, [_padding()]))
     link = (*instrument, *extra_ldflags, *LDFLAGS)
-    return cc.build(units, out or default, folder, (*CFLAGS, *instrument), link)
+    return cc.build(units, out or default, folder, (*CFLAGS, *instrument, *layout), link)
+
+
+def _variant() -> list[str]:
+    """What this library has that the one in the tree has not, as words for its folder."""
+    sanitize = os.environ.get("TAEDA_SANITIZE", "")
+    return [
+        *filter(None, sanitize.split(",")),
+        *(f"padding{size}" for size in filter(None, [_padding()])),
+    ]
+
+
+def _padding() -> int:
+    return int(os.environ.get("TAEDA_PADDING") or 0)
 
 
 def _sanitizer(names: str) -> tuple[str, ...]:
@@ -158,5 +173,5 @@ if __name__ == "__main__":
         library = build_native()
     except (cc.NotReady, cc.CompileError) as problem:
         sys.exit(str(problem))
-    if os.environ.get("TAEDA_SANITIZE"):
+    if _variant():
         print(library.parent)

@@ -36,11 +36,20 @@ typedef struct td_storage {
 
 enum { TD_FLAG_CONJ = 1, TD_FLAG_NEG = 2, TD_FLAG_WRAPPED = 4 /* a Python number */, TD_FLAG_INFERENCE = 8 };
 
+/* The abi session compiles the core with every field elsewhere, to show that no extension depends on where they lie. */
+#ifdef TD_TENSOR_PADDING
+#define TD_PADDING(place) char place[TD_TENSOR_PADDING];
+#else
+#define TD_PADDING(place)
+#endif
+
 typedef struct td_tensor {
+    TD_PADDING(before)
     td_storage *storage;
     td_version *own_version; /* NULL: the storage's counter */
     int64_t offset;          /* elements from the start of the storage */
     int64_t numel;
+    TD_PADDING(between)
     int64_t *sizes, *strides; /* ndim entries each; strides in elements */
     int32_t ndim;
     uint8_t dtype, device, flags, unused;

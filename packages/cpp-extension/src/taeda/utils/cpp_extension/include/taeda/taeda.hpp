@@ -14,11 +14,15 @@
  *         return y;
  *     }
  *
- *     TAEDA_EXTENSION(m) { m.def("scale", scale, "factor times x"); }
+ *     TAEDA_EXTENSION(m)
+ *     {
+ *         m.def("scale(Tensor x, float factor=2) -> Tensor", scale, "factor times x");
+ *     }
  *
- * Arguments of bound functions: Tensor, double, float, int64_t, int, bool, std::string; results: Tensor, or a
- * std::tuple of Tensors. Errors are exceptions; the boundary turns each into the Python exception of its name. An
- * exception that leaves the body of parallel_for reaches the caller of parallel_for.
+ * A bound function is an operator of the core's table. Its arguments may be Tensor, double, float, int64_t, int, bool,
+ * std::string, DType, std::vector of Tensor, int64_t, double or bool, and std::optional of the single ones; its results
+ * Tensor, std::tuple of Tensor, void, or one double, int64_t or bool. Errors are exceptions; the boundary turns each into
+ * the Python exception of its name. One that leaves the body of parallel_for reaches the caller of parallel_for.
  *
  * The compiled library uses only C functions of the table, so it does not care which compiler or C++ library the core,
  * or another extension, was built with. Everything here is hidden: two extensions in one process share nothing. */
@@ -27,8 +31,10 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <exception>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -41,6 +47,8 @@
 #include <cuda_runtime_api.h>
 extern "C" __attribute__((weak, visibility("hidden"))) int taeda_cuda_launch_error(void); /* cuda_launch.c, linked in by the toolkit */
 #endif
+
+static_assert(TAEDA_ABI >= TAEDA_ABI_OF(1, 1), "taeda.hpp needs the header abi.h of 1.1");
 
 #define TAEDA_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -146,19 +154,25 @@ TAEDA_DTYPE(double, TAEDA_FLOAT64)
 }
 template <class T> inline constexpr DType dtype_of = detail::DTypeOf<T>::dtype;
 
-inline const char *name_of(DType dtype)
+inline taeda_dtype_facts facts_of(DType dtype)
 {
-    static constexpr const char *names[] = {
-        "bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64", "float16", "bfloat16",
-        "float32", "float64", "complex32", "complex64", "complex128"};
-    return dtype >= 0 && dtype <= TAEDA_COMPLEX128 ? names[dtype] : "a dtype that this header does not know";
+    taeda_dtype_facts facts{};
+    taeda_error error{};
+    facts.size = sizeof facts;
+    detail::check(api().dtype_facts(dtype, &facts, &error), error);
+    return facts;
 }
-inline int64_t size_of(DType dtype)
+inline const char *name_of(DType dtype) { return facts_of(dtype).name; } /* "float32" */
+inline bool is_floating_point(DType dtype) { return facts_of(dtype).category == TAEDA_CATEGORY_FLOAT; }
+/* The dtype that values of both fit in. */
+inline DType promote(DType a, DType b)
 {
-    static constexpr int8_t sizes[] = {1, 1, 1, 2, 4, 8, 2, 4, 8, 2, 2, 4, 8, 4, 8, 16};
-    if (dtype < 0 || dtype > TAEDA_COMPLEX128) throw NotImplementedError(name_of(dtype));
-    return sizes[dtype];
+    int32_t made;
+    taeda_error error{};
+    detail::check(api().promote_dtypes(a, b, &made, &error), error);
+    return DType(made);
 }
+inline DType default_dtype() { return DType(api().default_dtype()); }
 
 /* Sizes or strides: borrowed from a tensor, valid while one of its handles lives. */
 class Dims {
@@ -246,25 +260,24 @@ public:
     DType dtype() const { return DType(facts().dtype); }
     int64_t dim() const { return facts().ndim; }
     int64_t numel() const { return facts().numel; }
-    int64_t element_size() const { return size_of(dtype()); }
+    int64_t element_size() const { return facts().itemsize; }
     Dims sizes() const { return {facts().sizes, facts().ndim}; }
     Dims strides() const { return {facts().strides, facts().ndim}; } /* in elements */
     int64_t size(int64_t d) const { return facts().sizes[wrapped(d)]; } /* negative counts from the end */
     int64_t stride(int64_t d) const { return facts().strides[wrapped(d)]; }
     bool is_meta() const { return !facts().on_cpu; } /* shape without memory */
 
-    /* Are the elements in row-major order without gaps? */
-    bool is_contiguous() const
-    {
-        int64_t step = 1;
-        for (int64_t d = dim() - 1; d >= 0; d--) {
-            if (facts().sizes[d] != 1 && facts().strides[d] != step) return numel() == 0;
-            step *= facts().sizes[d];
-        }
-        return true;
-    }
+    bool is_contiguous() const { return facts().is_contiguous; } /* are the elements in row-major order without gaps? */
     /* This tensor if it is row-major, else a copy that is. */
     Tensor contiguous() const { return is_contiguous() ? *this : row_major(); }
+    /* A tensor on this one's memory; strides and offset count elements. ValueError for what lies outside. */
+    Tensor as_strided(const std::vector<int64_t> &sizes, const std::vector<int64_t> &strides, int64_t offset = 0) const
+    {
+        TAEDA_CHECK_VALUE(sizes.size() == strides.size(), "as_strided: ", sizes.size(), " sizes and ", strides.size(), " strides");
+        return adopt(viewed(int32_t(sizes.size()), sizes.data(), strides.data(), offset));
+    }
+    /* Another tensor on the same memory. */
+    Tensor alias() const { return adopt(viewed(facts().ndim, facts().sizes, facts().strides, 0)); }
 
     /* The first element, for reading; TypeError unless the elements are of type T. NULL on meta and for empty tensors. */
     template <class T> const T *data() const { return static_cast<const T *>(memory(dtype_of<T>)); }
@@ -285,6 +298,13 @@ private:
     friend class Borrowed;
     Tensor(taeda_tensor *t, bool owned) : box_(new detail::Box(t, owned)) {}
 
+    taeda_tensor *viewed(int32_t ndim, const int64_t *sizes, const int64_t *strides, int64_t offset) const
+    {
+        taeda_tensor *made;
+        taeda_error error{};
+        detail::check(api().view(get(), ndim, sizes, strides, offset, &made, &error), error);
+        return made;
+    }
     detail::Box &box() const
     {
         if (!box_) throw ValueError("this Tensor stands for nothing: it was made without a value, or moved from");
@@ -427,6 +447,65 @@ template <class F> void parallel_for(int64_t begin, int64_t end, int64_t grain, 
     if (loop.thrown) std::rethrow_exception(loop.thrown);
 }
 
+/* ---- operators of the core, and of other extensions ---- */
+/* A value on its way to an operator; it borrows what it is made of, which lives until the call's full expression ends. */
+class Value {
+public:
+    Value(const Tensor &x) : value_{TAEDA_KIND_TENSOR, 0, 0, {}} { value_.as.tensor = const_cast<taeda_tensor *>(x.get()); }
+    Value(bool v) : value_{TAEDA_KIND_BOOL, 0, 0, {}} { value_.as.integer = v; }
+    Value(int v) : Value(int64_t(v)) {}
+    Value(int64_t v) : value_{TAEDA_KIND_INT, 0, 0, {}} { value_.as.integer = v; }
+    Value(double v) : value_{TAEDA_KIND_FLOAT, 0, 0, {}} { value_.as.real = v; }
+    Value(DType v) : value_{TAEDA_KIND_DTYPE, 0, 0, {}} { value_.as.integer = v; }
+    Value(const char *v) : value_{TAEDA_KIND_STRING, 0, 0, {}} { value_.as.string = v; }
+    Value(const std::vector<int64_t> &v) : value_{TAEDA_KIND_INTS, 0, int64_t(v.size()), {}} { value_.as.integers = v.data(); }
+    Value(const std::vector<Tensor> &v) : value_{TAEDA_KIND_TENSORS, 0, int64_t(v.size()), {}}
+    {
+        for (const Tensor &x : v) list_.push_back(x.defined() ? const_cast<taeda_tensor *>(x.get()) : nullptr);
+        value_.as.tensors = list_.data();
+    }
+    Value(std::nullopt_t) : value_{TAEDA_KIND_NONE, 0, 0, {}} {} /* None, or the default */
+    const taeda_value &get() const { return value_; }
+
+private:
+    taeda_value value_;
+    std::vector<taeda_tensor *> list_;
+};
+
+/* An operator by name ("sum", "add.Tensor", "mylib::scale"); found when it is made, so keep it: static Operator sum("sum"); */
+class Operator {
+public:
+    explicit Operator(const char *name)
+    {
+        taeda_error error{};
+        detail::check(api().find_op(name, &op_, &error), error);
+    }
+    /* Call it with arguments in the order of its schema; later ones take their defaults. Records no derivative. */
+    template <class... A> std::vector<Tensor> results(const A &...arguments) const
+    {
+        const Value values[] = {Value(arguments)...};
+        taeda_value plain[sizeof...(A)], made[capacity];
+        for (size_t i = 0; i < sizeof...(A); i++) plain[i] = values[i].get();
+        taeda_error error{};
+        taeda_op_call call{sizeof call, int32_t(sizeof...(A)), op_, plain, made, capacity, 0, &error};
+        detail::check(api().call_op(&call), error);
+        std::vector<Tensor> list;
+        for (int32_t i = 0; i < call.result_count; i++) {
+            if (made[i].kind != TAEDA_KIND_TENSOR) throw TypeError("an operator whose result is no Tensor is called through the table");
+            list.push_back(Tensor::adopt(made[i].as.tensor));
+        }
+        return list;
+    }
+    /* The same for operators with one result. */
+    template <class... A> Tensor operator()(const A &...arguments) const { return std::move(results(arguments...).at(0)); }
+
+private:
+    static constexpr int32_t capacity = 16;
+    const taeda_op *op_;
+};
+/* call("relu", x): looks the name up each time. */
+template <class... A> Tensor call(const char *name, const A &...arguments) { return Operator(name)(arguments...); }
+
 /* ---- the boundary ---- */
 /* An argument of a running call. */
 class Borrowed {
@@ -440,13 +519,10 @@ public:
     const Tensor &operator*() const { return tensor_; }
 
 private:
-    void outlive() /* somebody kept a handle: give it a tensor of its own */
+    void outlive() noexcept /* somebody kept a handle: give it a tensor of its own. Ends the process if memory is out */
     {
-        taeda_tensor *made;
-        taeda_error error{};
         detail::Box &box = *tensor_.box_;
-        if (api().contiguous(box.tensor, &made, &error)) std::terminate(); /* out of memory, in a destructor */
-        box.tensor = made;
+        box.tensor = tensor_.viewed(box.facts.ndim, box.facts.sizes, box.facts.strides, 0);
         box.owned = true;
         box.ask();
     }
@@ -456,79 +532,113 @@ private:
 inline taeda_tensor *Tensor::release() const
 {
     detail::Box &b = box();
-    if (b.owned && b.handles.load(std::memory_order_acquire) == 1) {
-        b.owned = false;
-        return b.tensor;
-    }
-    taeda_tensor *made; /* shared with somebody, or an argument: another tensor on the same memory */
-    taeda_error error{};
-    detail::check(api().contiguous(b.tensor, &made, &error), error);
-    return made;
+    if (!b.owned || b.handles.load(std::memory_order_acquire) > 1) /* shared with somebody, or an argument */
+        return viewed(b.facts.ndim, b.facts.sizes, b.facts.strides, 0);
+    b.owned = false;
+    return b.tensor;
 }
 
 namespace detail {
-/* How a value crosses: its name in schemas, and how it is read from the tensor that carries it. */
+/* How a value crosses: the name of its type in schemas, and how it is read. */
 template <class T> struct Argument {
-    static_assert(sizeof(T) == 0, "arguments of bound functions are Tensor, double, float, int64_t, int, bool or std::string");
+    static_assert(sizeof(T) == 0, "this type cannot be an argument of a bound function: the top of taeda.hpp lists those that can");
 };
-struct TensorArgument {
+template <> struct Argument<Tensor> {
     static constexpr const char *schema = "Tensor";
     Borrowed borrowed;
-    explicit TensorArgument(const taeda_tensor *t) : borrowed(t) {}
+    explicit Argument(const taeda_value &v) : borrowed(v.as.tensor) {}
     const Tensor &get() const { return *borrowed; }
 };
-template <class T> struct NumberArgument {
+template <> struct Argument<std::vector<Tensor>> {
+    static constexpr const char *schema = "Tensor[]";
+    std::vector<Borrowed> borrowed;
+    std::vector<Tensor> list;
+    explicit Argument(const taeda_value &v)
+    {
+        borrowed.reserve(size_t(v.count));
+        for (int64_t i = 0; i < v.count; i++) {
+            if (v.as.tensors[i]) borrowed.emplace_back(v.as.tensors[i]);
+            list.push_back(v.as.tensors[i] ? *borrowed.back() : Tensor());
+        }
+    }
+    Argument(Argument &&) = default;
+    ~Argument() { list.clear(); } /* before the borrowed, which look whether a handle is left */
+    const std::vector<Tensor> &get() const { return list; }
+};
+template <class T> struct Plain {
     T value;
-    explicit NumberArgument(const taeda_tensor *t) : value((*Borrowed(t)).item<T>()) {}
-    T get() const { return value; }
+    const T &get() const { return value; }
 };
-template <> struct Argument<Tensor> : TensorArgument { using TensorArgument::TensorArgument; };
-template <> struct Argument<double> : NumberArgument<double> { using NumberArgument::NumberArgument; static constexpr const char *schema = "float"; };
-template <> struct Argument<float> : NumberArgument<float> { using NumberArgument::NumberArgument; static constexpr const char *schema = "float"; };
-template <> struct Argument<int64_t> : NumberArgument<int64_t> { using NumberArgument::NumberArgument; static constexpr const char *schema = "int"; };
-template <> struct Argument<int> : NumberArgument<int64_t> {
-    using NumberArgument::NumberArgument;
+inline double real(const taeda_value &v) { return v.kind == TAEDA_KIND_FLOAT ? v.as.real : double(v.as.integer); }
+#define TAEDA_ARGUMENT(type, name, expression) \
+    template <> struct Argument<type> : Plain<type> { \
+        static constexpr const char *schema = name; \
+        explicit Argument(const taeda_value &v) : Plain<type>{expression} {} \
+    };
+TAEDA_ARGUMENT(double, "float", real(v))
+TAEDA_ARGUMENT(float, "float", float(real(v)))
+TAEDA_ARGUMENT(int64_t, "int", v.as.integer)
+TAEDA_ARGUMENT(bool, "bool", v.as.integer != 0)
+TAEDA_ARGUMENT(DType, "ScalarType", DType(v.as.integer))
+TAEDA_ARGUMENT(std::string, "str", v.as.string)
+TAEDA_ARGUMENT(std::vector<double>, "float[]", std::vector<double>(v.as.reals, v.as.reals + v.count))
+TAEDA_ARGUMENT(std::vector<int64_t>, "int[]", std::vector<int64_t>(v.as.integers, v.as.integers + v.count))
+TAEDA_ARGUMENT(std::vector<bool>, "bool[]", std::vector<bool>(v.as.integers, v.as.integers + v.count))
+#undef TAEDA_ARGUMENT
+template <> struct Argument<int> : Plain<int> {
     static constexpr const char *schema = "int";
-    int get() const
+    explicit Argument(const taeda_value &v) : Plain<int>{int(v.as.integer)}
     {
-        if (int(value) != value) throw ValueError(concat(value, " does not fit into 32 bits"));
-        return int(value);
+        if (value != v.as.integer) throw ValueError(concat(v.as.integer, " does not fit into 32 bits"));
     }
 };
-template <> struct Argument<bool> : NumberArgument<bool> { using NumberArgument::NumberArgument; static constexpr const char *schema = "bool"; };
-template <> struct Argument<std::string> {
-    static constexpr const char *schema = "str";
-    std::string value;
-    explicit Argument(const taeda_tensor *t)
+template <class T> struct Argument<std::optional<T>> {
+    static inline const std::string name = std::string(Argument<T>::schema) + "?";
+    static inline const char *schema = name.c_str();
+    std::optional<Argument<T>> held;
+    std::optional<T> value;
+    explicit Argument(const taeda_value &v)
     {
-        Borrowed bytes(t);
-        value.assign(reinterpret_cast<const char *>((*bytes).data<uint8_t>()), size_t((*bytes).numel()));
+        if (v.kind == TAEDA_KIND_NONE) return;
+        held.emplace(v);
+        value = held->get();
     }
-    const std::string &get() const { return value; }
+    Argument(Argument &&) = default;
+    ~Argument() { value.reset(); }
+    const std::optional<T> &get() const { return value; }
 };
 
+/* How a result crosses. `number` says what Python makes of a tensor of one element. */
 template <class R> struct Result {
-    static_assert(sizeof(R) == 0, "results of bound functions are Tensor or std::tuple of Tensor");
+    static_assert(sizeof(R) == 0, "this type cannot be a result of a bound function: the top of taeda.hpp lists those that can");
 };
 template <> struct Result<Tensor> {
-    static constexpr int32_t count = 1;
+    static constexpr const char *number = "";
     static std::string schema() { return "Tensor"; }
     static void store(const Tensor &made, taeda_tensor **outputs) { outputs[0] = made.release(); }
 };
 template <class... T> struct Result<std::tuple<T...>> {
-    static_assert((std::is_same_v<T, Tensor> && ...), "results of bound functions are Tensor or std::tuple of Tensor");
-    static constexpr int32_t count = sizeof...(T);
+    static_assert((std::is_same_v<T, Tensor> && ...), "a std::tuple of results holds Tensors");
+    static constexpr const char *number = "";
     static std::string schema()
     {
         std::string made;
-        for (int i = 0; i < count; i++) made += i ? ", Tensor" : "(Tensor";
+        for (size_t i = 0; i < sizeof...(T); i++) made += i ? ", Tensor" : "(Tensor";
         return made + ")";
     }
     static void store(const std::tuple<T...> &made, taeda_tensor **outputs)
     {
-        std::apply([&](const auto &...one) { ((*outputs++ = one.release()), ...); }, made);
+        /* One that stands for nothing is left out: a gradient that is not wanted. */
+        std::apply([&](const auto &...one) { ((*outputs++ = one.defined() ? one.release() : nullptr), ...); }, made);
     }
 };
+template <class T> struct NumberResult {
+    static std::string schema() { return "Tensor"; }
+    static void store(T made, taeda_tensor **outputs) { outputs[0] = scalar<T>(made).release(); }
+};
+template <> struct Result<double> : NumberResult<double> { static constexpr const char *number = "float"; };
+template <> struct Result<int64_t> : NumberResult<int64_t> { static constexpr const char *number = "int"; };
+template <> struct Result<bool> : NumberResult<bool> { static constexpr const char *number = "bool"; };
 
 /* Run `body` and turn what it throws into a code and a message. */
 template <class F> int32_t guarded(taeda_error *error, F &&body)
@@ -552,74 +662,182 @@ template <class F> int32_t guarded(taeda_error *error, F &&body)
     }
 }
 
+/* The functions of one operator; lives as long as the library. */
+struct Functions {
+    void (*cpu)() = nullptr;
+    void (*meta)() = nullptr;
+    bool in_place = false; /* the results are arguments: nothing is handed over */
+};
+
 template <class R, class... A> struct Binding {
     using Function = R (*)(A...);
-    static constexpr int32_t inputs = sizeof...(A);
 
-    static int32_t call(const taeda_call *call) { return guarded(call->error, [&] { run(*call, std::index_sequence_for<A...>{}); }); }
+    static int32_t cpu(const taeda_call *call) { return run(*call, static_cast<Functions *>(call->user)->cpu); }
+    static int32_t meta(const taeda_call *call) { return run(*call, static_cast<Functions *>(call->user)->meta); }
     static std::string schema(const std::string &name)
     {
         std::string made = name + "(";
         int i = 0;
         ((made += concat(i ? ", " : "", Argument<std::decay_t<A>>::schema, " arg", i), i++), ...);
-        return made + ") -> " + Result<std::decay_t<R>>::schema();
+        if constexpr (std::is_void_v<R>) return made + ") -> ()";
+        else return made + ") -> " + Result<std::decay_t<R>>::schema();
+    }
+    static constexpr const char *number()
+    {
+        if constexpr (std::is_void_v<R>) return "";
+        else return Result<std::decay_t<R>>::number;
     }
 
 private:
-    template <size_t... I> static void run(const taeda_call &call, std::index_sequence<I...>)
+    static int32_t run(const taeda_call &call, void (*function)())
     {
-        auto function = reinterpret_cast<Function>(call.user);
-        [[maybe_unused]] std::tuple<Argument<std::decay_t<A>>...> arguments{Argument<std::decay_t<A>>(call.inputs[I])...};
-        auto made = function(std::get<I>(arguments).get()...);
+        return guarded(call.error, [&] { apply(call, reinterpret_cast<Function>(function), std::index_sequence_for<A...>{}); });
+    }
+    template <size_t... I> static void apply(const taeda_call &call, Function function, std::index_sequence<I...>)
+    {
+        if (call.arg_count != int32_t(sizeof...(A)))
+            throw TypeError(concat("the schema has ", call.arg_count, " arguments, the C++ function ", sizeof...(A)));
+        [[maybe_unused]] std::tuple<Argument<std::decay_t<A>>...> arguments{Argument<std::decay_t<A>>(call.args[I])...};
+        if constexpr (std::is_void_v<R>) {
+            function(std::get<I>(arguments).get()...);
+            launched();
+        } else {
+            auto made = function(std::get<I>(arguments).get()...);
+            launched();
+            if (!static_cast<Functions *>(call.user)->in_place) Result<std::decay_t<R>>::store(made, call.outputs);
+        }
+    }
+    static void launched()
+    {
 #ifdef TAEDA_WITH_CUDA
         /* f<<<...>>>(...) reports a failure nowhere else */
         if (taeda_cuda_launch_error) cuda::check(cudaError_t(taeda_cuda_launch_error()), "a kernel was not launched");
 #endif
-        Result<std::decay_t<R>>::store(made, call.outputs);
     }
 };
 }
 
+/* An operator that is being described. */
+class Definition {
+public:
+    /* What runs on tensors without memory: a function of the same type that makes results of the right shape and dtype. */
+    template <class R, class... A> Definition &meta(R (*function)(A...))
+    {
+        functions_->meta = reinterpret_cast<void (*)()>(function);
+        kernels_.meta = detail::Binding<R, A...>::meta;
+        return *this;
+    }
+    /* The operator that computes its derivative, bound in the same extension. Argument names of its schema say what it gets:
+     * `grad`, arguments of this one by their names, `result`; it returns a gradient for each Tensor argument. taeda/abi.h,
+     * taeda_derivative, has the whole list. */
+    Definition &derivative(const std::string &backward)
+    {
+        backward_ = backward;
+        return *this;
+    }
+
+private:
+    friend class Module;
+    std::string schema_, doc_, backward_;
+    const char *number_ = "";
+    detail::Functions *functions_ = nullptr;
+    taeda_op_def kernels_{};
+
+    std::string name() const { return schema_.substr(0, schema_.find_first_of("(.")); }
+    void define(const std::string &space)
+    {
+        std::string schema = space + "::" + schema_;
+        taeda_error error{};
+        kernels_.size = sizeof kernels_;
+        kernels_.schema = schema.c_str();
+        kernels_.user = functions_;
+        kernels_.doc = doc_.c_str();
+        detail::check(api().define_op(&kernels_, &error), error);
+    }
+    void derive(const std::string &space) const
+    {
+        if (backward_.empty()) return;
+        std::string op = space + "::" + name(), backward = space + "::" + backward_;
+        taeda_derivative made{};
+        taeda_error error{};
+        made.size = sizeof made;
+        made.op = op.c_str();
+        made.backward = backward.c_str();
+        detail::check(api().define_derivative(&made, &error), error);
+    }
+};
+
 /* What TAEDA_EXTENSION's body fills. */
 class Module {
 public:
-    /* Offer `function` to Python under `name`. */
-    template <class R, class... A> Module &def(const std::string &name, R (*function)(A...), const std::string &doc = "")
+    /* Bind `function`. `text` is a schema, "scale(Tensor x, float factor=2) -> Tensor", or a name alone: then the schema
+     * follows from the function's type, and the arguments are called arg0, arg1, ... */
+    template <class R, class... A> Definition &def(const std::string &text, R (*function)(A...), const std::string &doc = "")
     {
         using B = detail::Binding<R, A...>;
-        void *user = reinterpret_cast<void *>(function);
-        int32_t code = api().register_kernel(name.c_str(), B::inputs, detail::Result<std::decay_t<R>>::count, B::call, user);
-        if (code) throw Error("the core refused the function " + name, code);
-        described_ += B::schema(name) + '\x1f' + doc + '\x1e';
-        return *this;
+        Definition &made = definitions_.emplace_back();
+        made.schema_ = text.find('(') == std::string::npos ? B::schema(text) : text;
+        made.doc_ = doc;
+        made.number_ = B::number();
+        made.functions_ = new detail::Functions; /* for as long as the library is loaded, which is for ever */
+        made.functions_->cpu = reinterpret_cast<void (*)()>(function);
+        made.functions_->in_place = made.schema_.find('!', made.schema_.rfind("->")) != std::string::npos;
+        made.kernels_.cpu = B::cpu;
+        return made;
     }
-    const std::string &described() const { return described_; }
+    /* Register what was bound under `space`; returns a record a line for Python: schema, what a number is, docstring. */
+    std::string finish(const std::string &space)
+    {
+        std::string described;
+        for (Definition &one : definitions_) one.define(space);
+        for (Definition &one : definitions_) {
+            one.derive(space);
+            described += one.schema_ + '\x1f' + one.number_ + '\x1f' + one.doc_ + '\x1e';
+        }
+        return described;
+    }
 
 private:
-    std::string described_;
+    std::deque<Definition> definitions_; /* a place that does not move: def returns a reference */
 };
 
 namespace detail {
-inline std::string described;
+inline std::string space, described, failure;
 
 inline int32_t start(const taeda_api *given, void (*fill)(Module &))
 {
     table = given;
     taeda_error error{};
-    return guarded(&error, [&] {
+    int32_t code = guarded(&error, [&] {
         Module m;
         fill(m);
-        described = m.described();
+        described = m.finish(space);
     });
+    if (code) failure = error.message;
+    return code;
 }
 }
 }
 
-/* Defines what the core looks for in an extension; the body binds functions: TAEDA_EXTENSION(m) { m.def("f", f); } */
+#ifndef TAEDA_EXTENSION_NAME
+#define TAEDA_EXTENSION_NAME extension
+#endif
+#define TAEDA_TEXT_(x) #x
+#define TAEDA_TEXT(x) TAEDA_TEXT_(x)
+
+/* Defines what the core looks for in an extension; the body binds functions: TAEDA_EXTENSION(m) { m.def("f", f); }
+ * The operators' namespace is TAEDA_EXTENSION_NAME, unless whoever loads the library sets another one first, as it does for a
+ * second version of one extension in one process. */
 #define TAEDA_EXTENSION(module) \
     static void taeda_extension_fill(::taeda::Module &); \
     TAEDA_EXPORT uint32_t taeda_ext_abi(void) { return TAEDA_ABI; } \
-    TAEDA_EXPORT int32_t taeda_ext_init(const taeda_api *api) { return ::taeda::detail::start(api, taeda_extension_fill); } \
+    TAEDA_EXPORT void taeda_ext_namespace(const char *name) { ::taeda::detail::space = name; } \
+    TAEDA_EXPORT int32_t taeda_ext_init(const taeda_api *api) \
+    { \
+        if (::taeda::detail::space.empty()) ::taeda::detail::space = TAEDA_TEXT(TAEDA_EXTENSION_NAME); \
+        return ::taeda::detail::start(api, taeda_extension_fill); \
+    } \
     TAEDA_EXPORT const char *taeda_ext_functions(void) { return ::taeda::detail::described.c_str(); } \
+    TAEDA_EXPORT const char *taeda_ext_failure(void) { return ::taeda::detail::failure.c_str(); } \
     static void taeda_extension_fill([[maybe_unused]] ::taeda::Module &module)
 #endif
