@@ -136,6 +136,38 @@ def sanitize(session: nox.Session) -> None:
 
 
 @nox.session
+def abi(session: nox.Session) -> None:
+    """Extensions built against every released header run on today's core, and on one whose tensors are laid out otherwise."""
+    install(session, *NAMES)
+    tests = ("packages/core/tests/test_abi.py", "examples/custom_op", *session.posargs)
+    # Both runs share what they build: the second core meets libraries that the first one used.
+    built = {"TAEDA_EXTENSIONS_DIR": str(Path(session.create_tmp()) / "extensions")}
+    session.run("pytest", *tests, env=built)
+    command = ("python", "packages/core/hatch_build.py")
+    folder = session.run(*command, env={"TAEDA_PADDING": "40"}, silent=True)
+    other = {"TAEDA_NATIVE": str(folder).strip().splitlines()[-1]}
+    session.run("pytest", "-p", "no:cacheprovider", *tests, env={**built, **other})
+
+
+@nox.session(name="custom-op")
+def custom_op(session: nox.Session) -> None:
+    """The example operator in C, C++ and CUDA builds, passes its tests, and is measured; so is building itself."""
+    install(session, *NAMES)
+    env = {"TAEDA_EXTENSIONS_DIR": str(Path(session.create_tmp()) / "extensions")}
+    session.run("pytest", "examples/custom_op", *session.posargs, env=env)
+    session.run("python", "examples/custom_op/swiglu.py", env=env)
+    session.run("python", "benchmarks/extensions.py", "--alone")
+
+
+@nox.session
+def tutorial(session: nox.Session) -> None:
+    """A newcomer's way from nothing to a wheel: every command of docs/tutorial-custom-op.md, with wheels built here."""
+    wheels(session)
+    page = "docs/tutorial-custom-op.md"
+    session.run("python", "tools/tutorial.py", page, "--wheels", str(ROOT / "dist"))
+
+
+@nox.session
 def fuzz(session: nox.Session) -> None:
     """Every operation meets hostile arguments in child processes and none dies. `-- --calls 1000000` for more."""
     install(session, *NAMES)

@@ -12,7 +12,7 @@ constexpr int64_t GRAIN = 4096;
 
 void check(const Tensor &gate, const Tensor &up)
 {
-    TAEDA_CHECK_TYPE(gate.dtype() == up.dtype(), "the tensors differ in dtype: ", name_of(gate.dtype()), " and ", name_of(up.dtype()));
+    TAEDA_CHECK_TYPE(gate.dtype() == up.dtype(), "the tensors differ in dtype: ", taeda::name_of(gate.dtype()), " and ", taeda::name_of(up.dtype()));
     TAEDA_CHECK_VALUE(gate.sizes() == up.sizes(), "the tensors differ in shape: ", shape_text(gate.sizes()), " and ", shape_text(up.sizes()));
 }
 

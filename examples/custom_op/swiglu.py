@@ -1,6 +1,6 @@
 """One operator, swiglu(gate, up) = gate * sigmoid(gate) * up, in C, in C++ and in CUDA: built, checked, measured.
 
-    python examples/custom_op/swiglu.py        build all, compare them with the formula, print their times
+python examples/custom_op/swiglu.py        build all, compare them with the formula, print their times
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ from taeda.utils.benchmark import Timer
 from taeda.utils.cpp_extension import load
 
 HERE = Path(__file__).parent
+# For this machine's vector unit. Fast math lets the compiler call exp for many elements at a time; it also lets it assume
+# that there is no NaN, so a kernel that promises something for NaN goes without.
+FAST = ["-march=native", "-ffast-math"]
 
 
 def formula(gate: Tensor, up: Tensor) -> Tensor:
@@ -24,7 +27,10 @@ def formula(gate: Tensor, up: Tensor) -> Tensor:
 
 def build() -> dict[str, ModuleType]:
     """The extension in every language that can be compiled here."""
-    made = {"C": load("swiglu_c", str(HERE / "swiglu.c")), "C++": load("swiglu_cpp", str(HERE / "swiglu.cpp"))}
+    made = {
+        "C": load("swiglu_c", str(HERE / "swiglu.c"), extra_cflags=FAST),
+        "C++": load("swiglu_cpp", str(HERE / "swiglu.cpp"), extra_cflags=FAST),
+    }
     if shutil.which("nvcc"):
         made["CUDA"] = load("swiglu_cuda", str(HERE / "swiglu.cu"))
     return made
@@ -40,13 +46,17 @@ def measure(modules: dict[str, ModuleType]) -> None:
     """Microseconds of a call and of a training step, beside the formula's."""
     gates = {n: taeda.randn(n, requires_grad=True) for n in (16, 2**20)}
     ways = {"formula": formula, **{name: m.swiglu for name, m in modules.items() if name != "CUDA"}}
-    print(f"{'microseconds':10} {'call of 16':>12} {'of 2**20':>12} {'step of 16':>12} {'of 2**20':>12}")
+    print(
+        f"{'microseconds':10} {'call of 16':>12} {'of 2**20':>12} {'step of 16':>12} {'of 2**20':>12}"
+    )
     for name, swiglu in ways.items():
         times = []
         for statement in ("f(gate.detach(), gate.detach())", "step(f, gate, gate)"):
             for gate in gates.values():
                 names = {"f": swiglu, "gate": gate, "step": training_step}
-                times.append(1e6 * Timer(statement, globals=names).blocked_autorange(min_run_time=0.3).median)
+                times.append(
+                    1e6 * Timer(statement, globals=names).blocked_autorange(min_run_time=0.3).median
+                )
         print(f"{name:12} " + " ".join(f"{t:12.1f}" for t in times))
 
 

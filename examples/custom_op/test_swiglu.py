@@ -24,9 +24,16 @@ def op(request, modules):
 @pytest.mark.parametrize("dtype", [taeda.float32, taeda.float64], ids=str)
 @pytest.mark.parametrize("shape", [(), (0, 3), (5,), (64, 257)], ids=str)
 def test_values(op, dtype, shape):
-    gate, up = taeda.randn(*shape, dtype=dtype), taeda.randn(*shape, dtype=dtype)
+    gate, up = taeda.randn((2, *shape), dtype=dtype).unbind()
     taeda.testing.assert_close(op(gate, up), swiglu.formula(gate, up))
-    taeda.testing.assert_close(op(gate.mT, up.mT) if gate.ndim == 2 else op(gate, up), swiglu.formula(gate.mT, up.mT) if gate.ndim == 2 else swiglu.formula(gate, up))
+
+
+def test_transposed_and_strided(op):
+    gate, up = taeda.randn(2, 64, 257).unbind()
+    taeda.testing.assert_close(op(gate.t(), up.t()), swiglu.formula(gate, up).t())
+    taeda.testing.assert_close(
+        op(gate[::2, 1:], up[1::2, :-1]), swiglu.formula(gate[::2, 1:], up[1::2, :-1])
+    )
 
 
 def test_gradients(op):
@@ -55,7 +62,7 @@ def test_without_memory(op):
 
 
 def test_refusals(op):
-    with pytest.raises(TypeError, match="float32 or float64|int64 is not supported"):
+    with pytest.raises(TypeError, match=r"float32 or float64|int64 is not supported"):
         op(taeda.ones(2, dtype=taeda.int64), taeda.ones(2, dtype=taeda.int64))
     with pytest.raises(TypeError, match="differ in dtype"):
         op(taeda.ones(2), taeda.ones(2).double())
@@ -63,7 +70,9 @@ def test_refusals(op):
         op(taeda.ones(2), taeda.ones(3))
 
 
-@pytest.mark.skipif(shutil.which("nvcc") is None, reason="compiling CUDA sources needs the CUDA toolkit")
+@pytest.mark.skipif(
+    shutil.which("nvcc") is None, reason="compiling CUDA sources needs the CUDA toolkit"
+)
 def test_cuda(modules):
     module = modules["CUDA"]
     gate, up = taeda.randn(2, 1000).unbind()

@@ -237,7 +237,7 @@ def test_inline_functions_docstrings_and_errors():
     )
     assert module.first(taeda.tensor([4.0])).item() == 4
     assert 'the "only" element?' in module.first.__doc__
-    assert getattr(module, "inner::three")(taeda.zeros(2)).tolist() == [3, 3]
+    assert module.three(taeda.zeros(2)).tolist() == [3, 3]
     with pytest.raises(ValueError, match="item: wanted one element, got shape \\[2\\]"):
         module.first(taeda.zeros(2))
 

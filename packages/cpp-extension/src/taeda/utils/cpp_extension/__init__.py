@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from ._build import default_root as get_default_build_root
 from ._build import include_paths, library_paths
+from ._library import build_library, wheel_tag
 from ._load import NO_SYCL, load, load_inline
+from ._module import import_library
 from ._toolchain import (
     check_compiler_is_gcc,
     check_compiler_ok_for_platform,
@@ -29,17 +31,20 @@ __all__ = [
     "CUDAExtension",
     "CppExtension",
     "SyclExtension",
+    "build_library",
     "check_compiler_is_gcc",
     "check_compiler_ok_for_platform",
     "get_compiler_abi_compatibility_and_version",
     "get_cxx_compiler",
     "get_default_build_root",
+    "import_library",
     "include_paths",
     "is_ninja_available",
     "library_paths",
     "load",
     "load_inline",
     "verify_ninja_availability",
+    "wheel_tag",
 ]
 
 _FOR_SETUP = ("BuildExtension", "CUDAExtension", "CppExtension")

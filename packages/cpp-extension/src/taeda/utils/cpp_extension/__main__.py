@@ -1,8 +1,8 @@
 """Build operators for taeda from a shell.
 
-    python -m taeda.utils.cpp_extension new my_op       a package: kernel, derivative, tests, and a build that makes a wheel
-    python -m taeda.utils.cpp_extension build a.cpp     one library of the sources, for import_library or another program
-    python -m taeda.utils.cpp_extension info            compilers, headers and folders that are used here
+python -m taeda.utils.cpp_extension new my_op       a package: kernel, derivative, tests, and a build that makes a wheel
+python -m taeda.utils.cpp_extension build a.cpp     one library of the sources, for import_library or another program
+python -m taeda.utils.cpp_extension info            compilers, headers and folders that are used here
 """
 
 from __future__ import annotations
@@ -38,13 +38,29 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="{new,build,info}")
     new = commands.add_parser("new", help="make a package around an operator")
     new.add_argument("name", help="of the package and of its operator, such as fast_gelu")
-    new.add_argument("--into", type=Path, default=Path(), metavar="FOLDER", help="where to put it (here)")
+    new.add_argument(
+        "--into", type=Path, default=Path(), metavar="FOLDER", help="where to put it (here)"
+    )
     new.set_defaults(run=_new)
     build = commands.add_parser("build", help="compile sources to one library")
     build.add_argument("sources", nargs="+", type=Path, help=".c, .cpp or .cu files")
-    build.add_argument("--out", type=Path, help="the library (the first source's name, ending in .so)")
-    build.add_argument("--cflag", action="append", default=[], metavar="FLAG", help="for the compiler; may be repeated: --cflag=-g")
-    build.add_argument("--ldflag", action="append", default=[], metavar="FLAG", help="for the linker; may be repeated")
+    build.add_argument(
+        "--out", type=Path, help="the library (the first source's name, ending in .so)"
+    )
+    build.add_argument(
+        "--cflag",
+        action="append",
+        default=[],
+        metavar="FLAG",
+        help="for the compiler; may be repeated: --cflag=-g",
+    )
+    build.add_argument(
+        "--ldflag",
+        action="append",
+        default=[],
+        metavar="FLAG",
+        help="for the linker; may be repeated",
+    )
     build.set_defaults(run=_build)
     commands.add_parser("info", help="what is used here").set_defaults(run=_info)
     return parser
@@ -70,7 +86,9 @@ def _info(options: argparse.Namespace) -> None:
         "C compiler": lambda: " ".join(_toolchain.c_compiler()),
         "C++ compiler": lambda: f"{' '.join(_toolchain.cxx_compiler())} {_version()}",
         "CUDA toolkit": lambda: str(_cuda.cuda_home()),
-        "ninja": lambda: "installed" if _toolchain.is_ninja_available() else "not installed, and not needed",
+        "ninja": lambda: (
+            "installed" if _toolchain.is_ninja_available() else "not installed, and not needed"
+        ),
         "headers": lambda: "  ".join(include_paths()),
         "built in": lambda: root,
         "wheels are tagged": wheel_tag,

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import taeda
@@ -46,7 +46,6 @@ class Request:
     cuda: bool = False
     standalone: bool = False
     verbose: bool = False
-    own_flags: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by source name
 
 
 def include_paths(device_type: str = "cpu") -> list[str]:
@@ -80,19 +79,22 @@ def default_root() -> str:
     return str(Path(os.path.realpath(cache)) / "taeda_extensions")
 
 
-def units(request: Request) -> list[cc.Unit]:
-    """The objects of a request. ValueError for a source in no language that is known here."""
+def units(request: Request, space: str = "") -> list[cc.Unit]:
+    """The objects of a request. ValueError for a source in no language that is known here.
+
+    `space` is what TAEDA_EXTENSION_NAME says instead of the request's name.
+    """
     include = include_paths("cuda" if request.cuda else "cpu")
     shared = tuple(f"-I{path}" for path in (*include, *request.include_paths))
-    shared += ("-DTAEDA_WITH_CUDA",) * request.cuda + (f"-DTAEDA_EXTENSION_NAME={request.name}",)
+    shared += ("-DTAEDA_WITH_CUDA",) * request.cuda + (
+        f"-DTAEDA_EXTENSION_NAME={space or request.name}",
+    )
     made = {}
     for path in request.sources:
         if not path.is_file():
             raise FileNotFoundError(f"no source file {path}")
         compiler, flags = _language(path, request)
-        made[path] = cc.Unit(
-            path, (*shared, *flags, *request.own_flags.get(path.name, ())), "", compiler
-        )
+        made[path] = cc.Unit(path, (*shared, *flags), space, compiler)
     if request.cuda:
         made[LAUNCH] = cc.Unit(LAUNCH, C_FLAGS, "", _toolchain.c_compiler())
     return list(made.values())
@@ -121,7 +123,7 @@ def _separate(compiler: tuple[str, ...]) -> tuple[str, ...]:
 def link_flags(request: Request) -> tuple[str, ...]:
     """The words after the objects."""
     cuda = _cuda.link_flags() if request.cuda else ()
-    return (*(() if request.standalone else ("-shared",)), *request.ldflags, *cuda)
+    return (*(() if request.standalone else ("-shared",)), *request.ldflags, *cuda, "-lm")
 
 
 @contextmanager

@@ -169,6 +169,9 @@ def _obtain(request: Request, build: cc.Build, as_module: bool, keep: bool) -> A
         known.keys.append(key)
         number = len(known.keys) - 1
         suffix = f"_v{number}" if number else ""
+        if number and all(path.suffix == ".c" for path in request.sources):
+            # Plain C names its operators itself, by the macro: a second version needs another text, and so another object.
+            objects = build.compile(units(request, f"{request.name}{suffix}"))
         library = build.link(objects, request.folder / f"{request.name}{suffix}.so", flags)
         known.modules[key] = _use(request.name, library, as_module)
     if not keep:
@@ -180,7 +183,7 @@ def _obtain(request: Request, build: cc.Build, as_module: bool, keep: bool) -> A
 def _use(name: str, library: Path, as_module: bool) -> ModuleType | str:
     if as_module:
         return import_library(name, library)
-    load_library(library)
+    load_library(name, library)
     return str(library)
 
 
@@ -190,7 +193,10 @@ def _write(path: Path, text: str) -> None:
 
 
 def _binding(functions: Mapping[str, str]) -> str:
-    lines = [f"    module.def({_quoted(f)}, &{f}, {_quoted(doc)});" for f, doc in functions.items()]
+    lines = [
+        f"    module.def({_quoted(f.rpartition('::')[2])}, &{f}, {_quoted(doc)});"
+        for f, doc in functions.items()
+    ]
     return "\n".join(["", "TAEDA_EXTENSION(module) {", *lines, "}", ""]) if lines else ""
 
 

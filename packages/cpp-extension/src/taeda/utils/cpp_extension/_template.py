@@ -25,7 +25,10 @@ def new_package(name: str, parent: Path) -> list[Path]:
     target = parent / name
     target.mkdir(parents=True)
     template = HERE / "template"
-    return [_write(path, target / _place(path.relative_to(template), name), name) for path in sorted(template.rglob("*.in"))]
+    return [
+        _write(path, target / _place(path.relative_to(template), name), name)
+        for path in sorted(template.rglob("*.in"))
+    ]
 
 
 def _place(path: Path, name: str) -> Path:

@@ -31,7 +31,6 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
-#include <deque>
 #include <exception>
 #include <new>
 #include <optional>
@@ -50,6 +49,7 @@ extern "C" __attribute__((weak, visibility("hidden"))) int taeda_cuda_launch_err
 
 static_assert(TAEDA_ABI >= TAEDA_ABI_OF(1, 1), "taeda.hpp needs the header abi.h of 1.1");
 
+#define TAEDA_RARE __attribute__((cold, noinline)) /* runs once, or in an error: compiled for size, and sooner */
 #define TAEDA_EXPORT extern "C" __attribute__((visibility("default")))
 
 namespace taeda __attribute__((visibility("hidden"))) {
@@ -89,15 +89,23 @@ public:
 };
 
 namespace detail {
-inline std::string text(const char *s) { return s; }
-inline std::string text(const std::string &s) { return s; }
-inline std::string text(bool b) { return b ? "true" : "false"; }
-template <class T> std::enable_if_t<std::is_arithmetic_v<T>, std::string> text(T v) { return std::to_string(v); }
-template <class... Parts> std::string concat(const Parts &...parts) { return (std::string() + ... + text(parts)); }
+TAEDA_RARE inline void append(std::string &to, const char *s) { to += s; }
+TAEDA_RARE inline void append(std::string &to, const std::string &s) { to += s; }
+TAEDA_RARE inline void append(std::string &to, bool b) { to += b ? "true" : "false"; }
+TAEDA_RARE inline void append(std::string &to, double v) { to += std::to_string(v); }
+TAEDA_RARE inline void append(std::string &to, long long v) { to += std::to_string(v); }
+template <class T> std::enable_if_t<std::is_integral_v<T>> append(std::string &to, T v) { append(to, static_cast<long long>(v)); }
+template <class... Parts> TAEDA_RARE std::string concat(const Parts &...parts)
+{
+    std::string made;
+    (append(made, parts), ...);
+    return made;
+}
 
+[[noreturn]] TAEDA_RARE inline void fail(int32_t code, const taeda_error &error) { throw Error(error.message, code); }
 inline void check(int32_t code, const taeda_error &error)
 {
-    if (code) throw Error(error.message, code);
+    if (code) fail(code, error);
 }
 }
 
@@ -154,7 +162,7 @@ TAEDA_DTYPE(double, TAEDA_FLOAT64)
 }
 template <class T> inline constexpr DType dtype_of = detail::DTypeOf<T>::dtype;
 
-inline taeda_dtype_facts facts_of(DType dtype)
+TAEDA_RARE inline taeda_dtype_facts facts_of(DType dtype)
 {
     taeda_dtype_facts facts{};
     taeda_error error{};
@@ -195,10 +203,10 @@ private:
 };
 
 /* "[2, 3]", for messages */
-inline std::string shape_text(Dims dims)
+TAEDA_RARE inline std::string shape_text(Dims dims)
 {
     std::string made = "[";
-    for (size_t i = 0; i < dims.size(); i++) made += (i ? ", " : "") + std::to_string(dims[i]);
+    for (size_t i = 0; i < dims.size(); i++) made += detail::concat(i ? ", " : "", dims[i]);
     return made + "]";
 }
 
@@ -265,6 +273,7 @@ public:
     Dims strides() const { return {facts().strides, facts().ndim}; } /* in elements */
     int64_t size(int64_t d) const { return facts().sizes[wrapped(d)]; } /* negative counts from the end */
     int64_t stride(int64_t d) const { return facts().strides[wrapped(d)]; }
+    bool is_argument() const { return !box().owned; } /* is it one of the running call's? */
     bool is_meta() const { return !facts().on_cpu; } /* shape without memory */
 
     bool is_contiguous() const { return facts().is_contiguous; } /* are the elements in row-major order without gaps? */
@@ -307,7 +316,7 @@ private:
     }
     detail::Box &box() const
     {
-        if (!box_) throw ValueError("this Tensor stands for nothing: it was made without a value, or moved from");
+        if (!box_) undefined();
         return *box_;
     }
     const taeda_facts &facts() const { return box().facts; }
@@ -322,14 +331,26 @@ private:
     int64_t wrapped(int64_t d) const
     {
         int64_t n = dim();
-        if (d < -n || d >= n) throw IndexError(detail::concat("dimension ", d, " of a tensor with ", n, " dimensions"));
+        if (d < -n || d >= n) no_dimension(d);
         return d < 0 ? d + n : d;
     }
     void *memory(DType wanted) const
     {
-        if (is_meta() && numel()) throw NotImplementedError("a meta tensor has a shape and no memory");
-        if (wanted != dtype()) throw TypeError(detail::concat("wanted a ", name_of(wanted), " tensor, got ", name_of(dtype())));
+        if (wanted != dtype() || (is_meta() && numel())) no_memory(wanted);
         return facts().data;
+    }
+    [[noreturn]] TAEDA_RARE void no_memory(DType wanted) const
+    {
+        if (wanted == dtype()) throw NotImplementedError("a meta tensor has a shape and no memory");
+        throw TypeError(detail::concat("wanted a ", name_of(wanted), " tensor, got ", name_of(dtype())));
+    }
+    [[noreturn]] TAEDA_RARE void no_dimension(int64_t d) const
+    {
+        throw IndexError(detail::concat("dimension ", d, " of a tensor with ", dim(), " dimensions"));
+    }
+    [[noreturn]] TAEDA_RARE static void undefined()
+    {
+        throw ValueError("this Tensor stands for nothing: it was made without a value, or moved from");
     }
     const int64_t *strided(int64_t n) const
     {
@@ -608,6 +629,10 @@ template <class T> struct Argument<std::optional<T>> {
     const std::optional<T> &get() const { return value; }
 };
 
+TAEDA_RARE inline taeda_tensor *copy_of(const Tensor &x) { return call("clone", x).release(); }
+/* A result may not share memory with an argument: who returns one gives a copy. */
+inline taeda_tensor *hand_over(const Tensor &x) { return x.is_argument() ? copy_of(x) : x.release(); }
+
 /* How a result crosses. `number` says what Python makes of a tensor of one element. */
 template <class R> struct Result {
     static_assert(sizeof(R) == 0, "this type cannot be a result of a bound function: the top of taeda.hpp lists those that can");
@@ -615,7 +640,7 @@ template <class R> struct Result {
 template <> struct Result<Tensor> {
     static constexpr const char *number = "";
     static std::string schema() { return "Tensor"; }
-    static void store(const Tensor &made, taeda_tensor **outputs) { outputs[0] = made.release(); }
+    static void store(const Tensor &made, taeda_tensor **outputs) { outputs[0] = hand_over(made); }
 };
 template <class... T> struct Result<std::tuple<T...>> {
     static_assert((std::is_same_v<T, Tensor> && ...), "a std::tuple of results holds Tensors");
@@ -629,7 +654,7 @@ template <class... T> struct Result<std::tuple<T...>> {
     static void store(const std::tuple<T...> &made, taeda_tensor **outputs)
     {
         /* One that stands for nothing is left out: a gradient that is not wanted. */
-        std::apply([&](const auto &...one) { ((*outputs++ = one.defined() ? one.release() : nullptr), ...); }, made);
+        std::apply([&](const auto &...one) { ((*outputs++ = one.defined() ? hand_over(one) : nullptr), ...); }, made);
     }
 };
 template <class T> struct NumberResult {
@@ -640,13 +665,12 @@ template <> struct Result<double> : NumberResult<double> { static constexpr cons
 template <> struct Result<int64_t> : NumberResult<int64_t> { static constexpr const char *number = "int"; };
 template <> struct Result<bool> : NumberResult<bool> { static constexpr const char *number = "bool"; };
 
-/* Run `body` and turn what it throws into a code and a message. */
-template <class F> int32_t guarded(taeda_error *error, F &&body)
+/* What is being thrown, as a code and a message. */
+TAEDA_RARE inline int32_t translate(taeda_error *error)
 {
     const taeda_api &t = api();
     try {
-        body();
-        return TAEDA_OK;
+        throw;
     } catch (const Error &e) {
         return t.fail(error, e.code(), e.what());
     } catch (const std::bad_alloc &) {
@@ -661,6 +685,20 @@ template <class F> int32_t guarded(taeda_error *error, F &&body)
         return t.fail(error, TAEDA_RUNTIME_ERROR, "the extension threw something that is no std::exception");
     }
 }
+template <class F> int32_t guarded(taeda_error *error, F &&body)
+{
+    try {
+        body();
+        return TAEDA_OK;
+    } catch (...) {
+        return translate(error);
+    }
+}
+
+[[noreturn]] TAEDA_RARE inline void wrong_count(int64_t schema, int64_t function)
+{
+    throw TypeError(concat("the schema has ", schema, " arguments, the C++ function ", function));
+}
 
 /* The functions of one operator; lives as long as the library. */
 struct Functions {
@@ -669,6 +707,13 @@ struct Functions {
     bool in_place = false; /* the results are arguments: nothing is handed over */
 };
 
+TAEDA_RARE inline std::string schema_text(const std::string &name, const char *const *types, const std::string &result)
+{
+    std::string made = name + "(";
+    for (int i = 0; types[i]; i++) made += concat(i ? ", " : "", types[i], " arg", i);
+    return made + ") -> " + result;
+}
+
 template <class R, class... A> struct Binding {
     using Function = R (*)(A...);
 
@@ -676,11 +721,9 @@ template <class R, class... A> struct Binding {
     static int32_t meta(const taeda_call *call) { return run(*call, static_cast<Functions *>(call->user)->meta); }
     static std::string schema(const std::string &name)
     {
-        std::string made = name + "(";
-        int i = 0;
-        ((made += concat(i ? ", " : "", Argument<std::decay_t<A>>::schema, " arg", i), i++), ...);
-        if constexpr (std::is_void_v<R>) return made + ") -> ()";
-        else return made + ") -> " + Result<std::decay_t<R>>::schema();
+        const char *types[] = {Argument<std::decay_t<A>>::schema..., nullptr};
+        if constexpr (std::is_void_v<R>) return schema_text(name, types, "()");
+        else return schema_text(name, types, Result<std::decay_t<R>>::schema());
     }
     static constexpr const char *number()
     {
@@ -695,8 +738,7 @@ private:
     }
     template <size_t... I> static void apply(const taeda_call &call, Function function, std::index_sequence<I...>)
     {
-        if (call.arg_count != int32_t(sizeof...(A)))
-            throw TypeError(concat("the schema has ", call.arg_count, " arguments, the C++ function ", sizeof...(A)));
+        if (call.arg_count != int32_t(sizeof...(A))) wrong_count(call.arg_count, sizeof...(A));
         [[maybe_unused]] std::tuple<Argument<std::decay_t<A>>...> arguments{Argument<std::decay_t<A>>(call.args[I])...};
         if constexpr (std::is_void_v<R>) {
             function(std::get<I>(arguments).get()...);
@@ -742,9 +784,10 @@ private:
     const char *number_ = "";
     detail::Functions *functions_ = nullptr;
     taeda_op_def kernels_{};
+    Definition *next_ = nullptr;
 
     std::string name() const { return schema_.substr(0, schema_.find_first_of("(.")); }
-    void define(const std::string &space)
+    TAEDA_RARE void define(const std::string &space)
     {
         std::string schema = space + "::" + schema_;
         taeda_error error{};
@@ -754,7 +797,7 @@ private:
         kernels_.doc = doc_.c_str();
         detail::check(api().define_op(&kernels_, &error), error);
     }
-    void derive(const std::string &space) const
+    TAEDA_RARE void derive(const std::string &space) const
     {
         if (backward_.empty()) return;
         std::string op = space + "::" + name(), backward = space + "::" + backward_;
@@ -775,36 +818,48 @@ public:
     template <class R, class... A> Definition &def(const std::string &text, R (*function)(A...), const std::string &doc = "")
     {
         using B = detail::Binding<R, A...>;
-        Definition &made = definitions_.emplace_back();
-        made.schema_ = text.find('(') == std::string::npos ? B::schema(text) : text;
-        made.doc_ = doc;
-        made.number_ = B::number();
-        made.functions_ = new detail::Functions; /* for as long as the library is loaded, which is for ever */
-        made.functions_->cpu = reinterpret_cast<void (*)()>(function);
-        made.functions_->in_place = made.schema_.find('!', made.schema_.rfind("->")) != std::string::npos;
-        made.kernels_.cpu = B::cpu;
-        return made;
+        return add(text.find('(') == std::string::npos ? B::schema(text) : text, doc, reinterpret_cast<void (*)()>(function), B::cpu, B::number());
     }
-    /* Register what was bound under `space`; returns a record a line for Python: schema, what a number is, docstring. */
-    std::string finish(const std::string &space)
+    /* Register what was bound under `space`; returns for each, for Python: its schema, and what the number is that it returns. */
+    TAEDA_RARE std::string finish(const std::string &space)
     {
         std::string described;
-        for (Definition &one : definitions_) one.define(space);
-        for (Definition &one : definitions_) {
-            one.derive(space);
-            described += one.schema_ + '\x1f' + one.number_ + '\x1f' + one.doc_ + '\x1e';
+        for (Definition *one = first_; one; one = one->next_) one->define(space);
+        for (Definition *one = first_; one; one = one->next_) {
+            one->derive(space);
+            described += detail::concat(one->schema_, "\x1f", one->number_, "\x1e");
         }
         return described;
     }
+    Module() = default;
+    Module(const Module &) = delete;
+    Module &operator=(const Module &) = delete;
+    ~Module()
+    {
+        while (first_) delete std::exchange(first_, first_->next_);
+    }
 
 private:
-    std::deque<Definition> definitions_; /* a place that does not move: def returns a reference */
+    TAEDA_RARE Definition &add(const std::string &schema, const std::string &doc, void (*function)(), taeda_kernel kernel, const char *number)
+    {
+        Definition *made = *last_ = new Definition;
+        last_ = &made->next_;
+        made->schema_ = schema;
+        made->doc_ = doc;
+        made->number_ = number;
+        made->functions_ = new detail::Functions; /* for as long as the library is loaded, which is for ever */
+        made->functions_->cpu = function;
+        made->functions_->in_place = schema.find('!', schema.rfind("->")) != std::string::npos;
+        made->kernels_.cpu = kernel;
+        return *made;
+    }
+    Definition *first_ = nullptr, **last_ = &first_;
 };
 
 namespace detail {
 inline std::string space, described, failure;
 
-inline int32_t start(const taeda_api *given, void (*fill)(Module &))
+TAEDA_RARE inline int32_t start(const taeda_api *given, void (*fill)(Module &))
 {
     table = given;
     taeda_error error{};
