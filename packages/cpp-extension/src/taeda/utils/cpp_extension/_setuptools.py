@@ -53,7 +53,7 @@ def _extension(
     kwargs["library_dirs"] = [*(kwargs.get("library_dirs") or ()), *library_paths(device)]
     kwargs["language"] = "c++"
     made = Extension(name, sources, *args, **kwargs)
-    made.taeda_cuda = device == "cuda"
+    vars(made)["taeda_cuda"] = device == "cuda"
     return made
 
 
@@ -104,7 +104,7 @@ class BuildExtension(build_ext):
 
     def _request(self, ext: Extension) -> Request:
         sources = tuple(Path(source).absolute() for source in ext.sources)
-        given = ext.extra_compile_args or {}
+        given: Any = ext.extra_compile_args or {}
         flags = given if isinstance(given, Mapping) else {"cxx": given, "nvcc": given}
         if unknown := flags.keys() - set(LANGUAGES):
             raise ValueError(
@@ -144,7 +144,7 @@ class BuildExtension(build_ext):
 
 
 def _link_words(ext: Extension) -> tuple[str, ...]:
-    given = vars(ext)
+    given: dict[str, Any] = vars(ext)
     return (
         *given["extra_objects"],
         *(f"-L{folder}" for folder in given["library_dirs"]),
