@@ -133,70 +133,9 @@ def _text(library: ctypes.CDLL, name: str) -> str:
     return function().decode()
 
 
-<<<<<<< HEAD
-def fill(module: ModuleType) -> None:
-    """Load the extension in the module's file and set its functions on `module`."""
-    library = Path(module.__file__ or "")
-    kernels = core.load_extension(str(library))
-    described = _described(library)
-    for name, kernel in kernels.items():
-        schema, doc = described.get(name, ("", ""))
-        setattr(module, name, _function(module.__name__, name, kernel, schema, doc))
-
-
-def _described(library: Path) -> dict[str, tuple[str, str]]:
-    """{function: (schema, docstring)} of what taeda.hpp bound."""
-    handle = _open(library)
-    if not hasattr(handle, "taeda_ext_functions"):
-        return {}
-    handle.taeda_ext_functions.restype = ctypes.c_char_p
-    text = handle.taeda_ext_functions().decode()
-    pairs = [record.split("\x1f") for record in text.split("\x1e") if record]
-    return {schema.partition("(")[0]: (schema, doc) for schema, doc in pairs}
-
-
-def _function(home: str, name: str, kernel: Any, schema: str, doc: str) -> Callable[..., Any]:
-    kinds = _kinds(schema)
-    if any(kind != "Tensor" for kind in kinds):
-
-        def call(*arguments: Any) -> Any:
-            if len(arguments) != len(kinds):
-                raise TypeError(f"{schema} takes {len(kinds)} arguments, got {len(arguments)}")
-            crossing = map(_cross, arguments, kinds, range(len(kinds)), [schema] * len(kinds))
-            return core.call_kernel(kernel, tuple(crossing))
-    else:
-
-        def call(*arguments: Any) -> Any:
-            return core.call_kernel(kernel, arguments)
-
-    call.__name__, call.__qualname__, call.__module__ = name, name, home
-    call.__doc__ = f"{doc or name}\n\n{schema}" if schema else name
-    return call
-
-
-def _kinds(schema: str) -> list[str]:
-    inside = schema.partition("(")[2].partition(") ->")[0]
-    return [part.partition(" ")[0] for part in inside.split(", ") if part]
-
-
-WANTED = {"float": (float, int), "int": (int,), "bool": (bool,), "str": (str,)}
-DTYPES = {"float": taeda.float64, "int": taeda.int64, "bool": taeda.bool}
-
-
-def _cross(value: Any, kind: str, position: int, schema: str) -> Any:
-    """The tensor that carries a value of the schema's `kind`."""
-    if kind == "Tensor":
-        return value
-    if not isinstance(value, WANTED[kind]) or (isinstance(value, bool) and kind != "bool"):
-        raise TypeError(f"{schema}: argument {position} must be {kind}, not {type(value).__name__}")
-    if isinstance(value, str):
-        return taeda.tensor(list(value.encode()), dtype=taeda.uint8)
-    return taeda.tensor(value, dtype=DTYPES[kind])
-=======
 def _described(library: ctypes.CDLL) -> list[tuple[str, str]]:
     """(function, what the number is that it returns) of what taeda.hpp bound."""
     records = [
         record.split("\x1f") for record in _text(library, "taeda_ext_functions").split("\x1e")
     ]
     return [(record[0].partition("(")[0], record[1]) for record in records if len(record) == 2]
->>>>>>> 98ea5ef (cpp-extension: operators with schemas and derivatives in C++, a package template, the abi, custom-op and tutorial sessions)

@@ -6,6 +6,8 @@ import keyword
 import re
 from pathlib import Path
 
+from taeda._io.atomic import atomic_write
+
 from ._build import HERE
 
 __all__ = ["new_package"]
@@ -39,5 +41,6 @@ def _place(path: Path, name: str) -> Path:
 
 def _write(source: Path, target: Path, name: str) -> Path:
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(source.read_text().replace(WORD, name))
+    with atomic_write(target) as file:
+        file.write(source.read_text().replace(WORD, name).encode())
     return target
