@@ -156,14 +156,13 @@ def _taeda_calls() -> dict[str, Any]:
 
 def _torch_calls() -> dict[str, Any]:
     import torch
+    from torch import library
     from torch.utils.cpp_extension import load_inline
 
     load_inline("bench_torch", KERNEL.format(**WORDS["torch"]) + REGISTERED, is_python_module=False)
     x = torch.randn(16)
 
-    @torch.library.custom_op(
-        "extension_bench::in_python", mutates_args=(), schema="(Tensor x) -> Tensor"
-    )
+    @library.custom_op("extension_bench::in_python", mutates_args=(), schema="(Tensor x) -> Tensor")
     def in_python(x: Any) -> Any:
         return -x
 
