@@ -137,7 +137,7 @@ REFUSED = {
     "joined streams": (lambda: ConcatDataset([[1], Count(1)]), AssertionError, "at 1"),
     "chained lists": (lambda: list(ChainDataset([[1]])), AssertionError, "list"),
     "no samples": (lambda: Dataset()[0], NotImplementedError, "__getitem__"),
-    "no iteration": (lambda: iter(IterableDataset()), NotImplementedError, "__iter__"),
+    "no iteration": (lambda: iter(IterableDataset()), TypeError, "__iter__"),
     "no length": (lambda: len(Dataset()), TypeError, "no len"),
 }
 

@@ -41,12 +41,11 @@ class Dataset(Generic[T_co]):
 
 
 class IterableDataset(Dataset[T_co], Iterable[T_co]):
-    """Samples in the order of its own `__iter__`, for streams that have no indices."""
+    """Samples in the order of its own `__iter__`, for streams that have no indices.
 
-    def __iter__(self) -> Iterator[T_co]:
-        raise NotImplementedError(
-            f"{type(self).__name__}: subclasses of IterableDataset should implement __iter__"
-        )
+    Python refuses to make an object of a subclass without `__iter__`. One that also has `state_dict()` and
+    `load_state_dict(state)` is resumed by them; others are read again up to their place.
+    """
 
     def __add__(self, other: Dataset[T_co]) -> ChainDataset:  # type: ignore[override]
         return ChainDataset([self, other])
