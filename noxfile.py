@@ -181,6 +181,13 @@ def hostile_files(session: nox.Session) -> None:
     session.run("python", "tools/load_hostile.py", *session.posargs)
 
 
+@nox.session(venv_backend="virtualenv")
+def loader(session: nox.Session) -> None:
+    """Epochs, first batches, errors of lost workers, and hangs of loaders made amid threads. `-- --cycles 1000` for more."""
+    oracle(session)
+    session.run("python", "benchmarks/loader.py", *session.posargs)
+
+
 @nox.session
 def crash(session: nox.Session) -> None:
     """Saves are killed, disks fail, files are damaged: the old checkpoint or the new is there. `-- --large 1000` for more."""

@@ -21,8 +21,8 @@ import taeda
 from taeda.utils.data import DataLoader, TensorDataset
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tools" / "testing"))
-import fork  # noqa: E402 - the neighbour that keeps threads busy
-from loader_data import Numbers, together  # noqa: E402 - found through the line above
+import fork
+from loader_data import Numbers, together
 
 Row = tuple[str, float, float, str]  # figure, measured, wanted at most, unit
 ROWS, BATCH = 8192, 64
