@@ -265,7 +265,6 @@ PROGRAMS = {
     "no worker here": lambda T, D: D.get_worker_info(),
     "a bare data set": lambda T, D: D.Dataset()[0],
     "a bare stream": lambda T, D: iter(D.IterableDataset()),
-    "a bare stream": lambda T, D: iter(D.IterableDataset()),
     "a bare sampler": lambda T, D: iter(D.Sampler()),
 }
 
