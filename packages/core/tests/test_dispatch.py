@@ -225,3 +225,11 @@ def test_tracers_see_kernels_in_order():
     assert [op.split(".")[0] for op in tracer.ops] == ["mul", "sum"]
     x + 1
     assert len(tracer.ops) == 2
+
+
+def test_a_number_first_does_not_make_a_kernel_read_elements_without_memory():
+    number, nothing = taeda.ones(()), taeda.ones((), device="meta")
+    with pytest.raises(RuntimeError, match="same device"):
+        taeda._core.functions["nn"]["_l1_loss"](number, nothing, 1)
+    assert (number + nothing).device.type == "meta"
+    assert taeda.where(taeda.tensor(True), nothing, nothing).device.type == "meta"

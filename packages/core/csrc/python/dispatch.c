@@ -185,24 +185,32 @@ static int resolve_bits(td_frame *f)
     return 0;
 }
 
+static int on_two_devices(const td_frame *f)
+{
+    PyErr_Format(PyExc_RuntimeError, "%s: Expected all tensors to be on the same device, but found at least two devices, cpu and meta!",
+                 f->schema->op.name);
+    return -1;
+}
+
+/* A tensor without dimensions on the cpu is a number, welcome anywhere. As the first argument of a C implementation it is more: the first
+ * one says where the work is done, and elements without memory cannot be read. */
 static int check_devices(const td_frame *f)
 {
-    int seen = -1;
+    int seen = -1, first = -1;
     for (int k = 0; k < f->schema->nparams; k++) {
         const td_arg *a = &f->call.args[k];
         int n = a->kind == TD_ARG_TENSORS ? (int)a->n : a->kind == TD_ARG_TENSOR;
         for (int i = 0; i < n; i++) {
             const td_tensor *t = a->kind == TD_ARG_TENSORS ? a->tensors[i] : a->tensor;
-            if (!t || (t->ndim == 0 && t->device == TD_CPU)) continue;
-            if (seen >= 0 && seen != t->device && strcmp(f->schema->op.name, "copy_")) {
-                PyErr_Format(PyExc_RuntimeError, "%s: Expected all tensors to be on the same device, but found at least two devices, cpu and meta!",
-                             f->schema->op.name);
-                return -1;
-            }
+            if (!t) continue;
+            if (first < 0) first = t->device;
+            if (t->ndim == 0 && t->device == TD_CPU) continue;
+            if (seen >= 0 && seen != t->device && strcmp(f->schema->op.name, "copy_")) return on_two_devices(f);
             seen = t->device;
         }
     }
-    return 0;
+    int placed = f->schema->kind == TD_KIND_C && strcmp(f->schema->family, "pointwise"); /* those take numbers in any place */
+    return placed && first == TD_CPU && seen == TD_META && strcmp(f->schema->op.name, "copy_") ? on_two_devices(f) : 0;
 }
 
 static int is_argument(const td_call *call, const td_tensor *t)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -222,10 +223,13 @@ def ifftshift(self: Tensor, dim: Ints | None) -> Tensor:
 def _frequencies(
     name: str, n: int, d: float, first: int, last: int, dtype: taeda.dtype | None, device: Any
 ) -> Tensor:
-    if n == 0 or d == 0:
-        raise ZeroDivisionError(f"{name}: {n} points at distances of {d} have no frequencies")
+    if n < 0:
+        raise RuntimeError(f"{name}: the number of points must not be negative, got {n}")
     real = taeda.get_default_dtype() if dtype is None else dtype
-    return taeda.arange(first, last, dtype=real, device=device) * (1.0 / (n * d))
+    span = n * d
+    # Points at no distance have infinite frequencies, as arithmetic on tensors has it.
+    step = 1.0 / span if span else math.copysign(math.inf, d)
+    return taeda.arange(first, last, dtype=real, device=device) * step
 
 
 def fftfreq(
