@@ -60,13 +60,14 @@ TD_INLINE void output_1d(const vf *m, int step, vf *o, int out_step)
     o[3 * out_step] = vf_add(vf_fma(C(B2 * B), d, vf_mul(C(A2 * A), b)), m[5 * step]);
 }
 
-/* ---- weights: LANES outputs of one channel at a time, stored as the product kernels pack A ---- */
+/* ---- weights: as many outputs of one channel at a time as a tile has rows, stored as the product kernels pack A.
+ * Channel after channel, so that what is read and what is written lies one after the other. ---- */
 static void transform_weights(float *to, const float *w, int64_t outputs, int64_t channels, int64_t begin, int64_t end)
 {
-    for (int64_t c = begin; c < end; c++)
-        for (int64_t first = 0; first < outputs; first += MR) {
-            int64_t rows = outputs - first < MR ? outputs - first : MR;
-            uint32_t bits = td_lanes(rows, LANES);
+    for (int64_t first = 0; first < outputs; first += MR) {
+        int64_t rows = outputs - first < MR ? outputs - first : MR;
+        uint32_t bits = td_lanes(rows, LANES);
+        for (int64_t c = begin; c < end; c++) {
             const float *from = w + (first * channels + c) * 9;
             vf g[9], half[18], u[36];
             for (int i = 0; i < 9; i++) g[i] = vf_gather(bits, from + i, channels * 9);
@@ -74,6 +75,7 @@ static void transform_weights(float *to, const float *w, int64_t outputs, int64_
             for (int i = 0; i < 6; i++) weights_1d(half[3 * i], half[3 * i + 1], half[3 * i + 2], u + 6 * i, 1);
             for (int i = 0; i < 36; i++) vf_store_part(to + (i * outputs + first) * channels + c * rows, bits, u[i]);
         }
+    }
 }
 
 /* ---- tiles ---- */
