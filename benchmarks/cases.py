@@ -64,7 +64,7 @@ def deep(lib):
 def _elementwise(
     name: str, action: Callable[[Any, Any, Any], object], dtype: str = "float32"
 ) -> None:
-    for label, count in (("32 K", 1 << 15), ("4 M", 1 << 22)):
+    for label, count in (("32 K", 1 << 15), ("256 K", 1 << 18), ("4 M", 1 << 22)):
 
         @case("elementwise", f"{name}, {label}" + (f" {dtype}" if dtype != "float32" else ""))
         def make(lib, count=count):
@@ -96,6 +96,13 @@ def add_transposed(lib):
 def add_row(lib):
     x, y = lib.ones(2048, 2048), lib.ones(2048)
     return lambda: x + y
+
+
+@case("elementwise", "gather 256 of 1024 in 4096 rows")
+def gather(lib):
+    lib.manual_seed(0)
+    x, index = lib.rand(4096, 1024), lib.randint(0, 1024, (4096, 256))
+    return lambda: x.gather(1, index)
 
 
 # ---- reduction ----
@@ -147,6 +154,14 @@ def attention(lib):
     return lambda: lib.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
 
 
+@case("matmul", "attention, 4 heads, 64 long, 32 wide, and backward")
+def short_attention(lib):
+    lib.manual_seed(0)
+    q, k, v = (lib.rand(16, 4, 64, 32).requires_grad_() for _ in range(3))
+    attend = lib.nn.functional.scaled_dot_product_attention
+    return lambda: attend(q, k, v, is_causal=True).sum().backward()
+
+
 # ---- conv ----
 def _conv(
     name: str, batch: int, inputs: int, outputs: int, size: int, kernel: int, **more: int
@@ -167,6 +182,13 @@ _conv("7 x 7 stride 2, 3 to 64, 112", 2, 3, 64, 112, 7, stride=2, padding=3)
 _conv("3 x 3, 1 to 32, 8", 64, 1, 32, 8, 3, padding=1)
 
 
+@case("conv", "max pooling 2 x 2, 28, and backward")
+def max_pooling(lib):
+    lib.manual_seed(0)
+    x = lib.rand(64, 32, 28, 28).requires_grad_()
+    return lambda: lib.nn.functional.max_pool2d(x, 2).sum().backward()
+
+
 # ---- optim ----
 def _optimizer(name: str, **options: float) -> None:
     for label, count, size in (("60 small", 60, 256), ("6 large", 6, 1 << 20)):
@@ -183,6 +205,14 @@ def _optimizer(name: str, **options: float) -> None:
 _optimizer("SGD", momentum=0.9)
 _optimizer("Adam")
 _optimizer("AdamW", weight_decay=0.01)
+
+
+@case("optim", "clip_grad_norm_ within the limit, 6 large")
+def clipping(lib):
+    parameters = [lib.nn.Parameter(lib.ones(1 << 20)) for _ in range(6)]
+    for parameter in parameters:
+        parameter.grad = lib.ones(1 << 20)
+    return lambda: lib.nn.utils.clip_grad_norm_(parameters, 1e9)
 
 
 # ---- train: whole steps ----
@@ -214,6 +244,25 @@ def cnn(lib):
     layers += [nn.Conv2d(32, 64, 3, padding=1), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(2)]
     model = nn.Sequential(*layers, nn.Flatten(), nn.Linear(256, 10))
     return _step(lib, model, lib.rand(64, 1, 8, 8), lib.arange(64) % 10)
+
+
+class _Recurrent:
+    """An LSTM and a layer on its last output, called like a module."""
+
+    def __init__(self, lib: Any) -> None:
+        self.rnn = lib.nn.LSTM(64, 256, batch_first=True)
+        self.head = lib.nn.Linear(256, 10)
+
+    def parameters(self) -> list[Any]:
+        return [*self.rnn.parameters(), *self.head.parameters()]
+
+    def __call__(self, x: Any) -> Any:
+        return self.head(self.rnn(x)[0][:, -1])
+
+
+@case("train", "LSTM of 256 units, 48 steps, batch 32")
+def lstm(lib):
+    return _step(lib, _Recurrent(lib), lib.rand(32, 48, 64), lib.arange(32) % 10)
 
 
 @case("train", "ResNet-18 on 32 x 32, batch 8")
