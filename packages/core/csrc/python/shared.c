@@ -46,9 +46,20 @@ static PyObject *segment_facts(PyObject *m, PyObject *o)
     return Py_BuildValue("OiLz", s->shared ? Py_True : Py_False, s->fd, (long long)s->offset, s->name);
 }
 
+/* watch_storage(tensor, socket): tell the end of a named storage there; False if this process does already */
+static PyObject *watch_storage(PyObject *m, PyObject *args)
+{
+    PyObject *o;
+    int socket;
+    if (!PyArg_ParseTuple(args, "Oi:watch_storage", &o, &socket)) return NULL;
+    if (!td_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "watch_storage: wanted a Tensor, got %S", Py_TYPE(o));
+    return PyBool_FromLong(td_shared_watch(TD_T(o)->storage, socket));
+}
+
 static PyMethodDef methods[] = {
     {"map_storage", map_storage, METH_VARARGS, "map_storage(fd, offset, nbytes, flags, name): a uint8 tensor on an open file."},
     {"move_storage", move_storage, METH_VARARGS, "move_storage(tensor, fd, offset, flags, name): move a storage into an open file."},
     {"segment_facts", segment_facts, METH_O, "Where a mapped storage lies, or None."},
+    {"watch_storage", watch_storage, METH_VARARGS, "watch_storage(tensor, socket): tell the end of a named storage."},
     {0}};
 PyMethodDef *td_shared_methods(void) { return methods; }

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 #include "alloc.h"
 
@@ -53,8 +55,18 @@ static td_status map_range(td_segment *s, int fd, int64_t nbytes, int flags)
     return TD_OK;
 }
 
+/* The end of a process says the same: a message lost to a full socket costs time, not memory. */
+static void tell_end(const td_segment *s)
+{
+    if (s->watch < 0 || !s->name || s->watcher_of != getpid()) return;
+    struct iovec parts[2] = {{"-", 1}, {s->name, strlen(s->name)}};
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+    sendmsg(s->watch, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
 static void segment_free(td_segment *s)
 {
+    tell_end(s);
     if (s->base) munmap(s->base, (size_t)s->length);
     if (s->fd >= 0) close(s->fd);
     td_storage_drop(s->before);
@@ -76,7 +88,7 @@ static td_status segment_new(td_segment **out, int fd, int64_t offset, int64_t n
         free(copy);
         return td_fail(TD_MEMORY_ERROR, "out of memory: no room for a shared segment");
     }
-    *s = (td_segment){.fd = -1, .shared = (flags & TD_MAP_SHARED) != 0, .offset = offset, .name = copy};
+    *s = (td_segment){.fd = -1, .watch = -1, .shared = (flags & TD_MAP_SHARED) != 0, .offset = offset, .name = copy};
     td_status status = identify(s, fd, end);
     if (!status && nbytes) status = map_range(s, fd, nbytes, flags);
     if (status) segment_free(s);
@@ -147,6 +159,16 @@ static void put_on_segment(td_storage *s, td_segment *segment, int64_t nbytes)
 }
 
 const td_segment *td_segment_of(const td_storage *s) { return s->release == release_segment ? s->context : NULL; }
+
+bool td_shared_watch(td_storage *s, int socket)
+{
+    const td_segment *now = td_segment_of(s);
+    if (!now || !now->name || now->watcher_of == getpid()) return false;
+    td_segment *segment = s->context;
+    segment->watch = socket;
+    segment->watcher_of = getpid();
+    return true;
+}
 
 td_status td_shared_map(td_storage **out, int fd, int64_t offset, int64_t nbytes, int flags, const char *name)
 {

@@ -24,6 +24,8 @@ typedef struct td_segment {
     int64_t length;
     int64_t offset;   /* of the storage in the file */
     char *name;       /* as the caller gave it, or NULL */
+    int watch;          /* socket on which the end of a named segment is told, or -1; not owned */
+    pid_t watcher_of;   /* the process whose socket it is: a fork inherits the number, not the duty */
     td_storage *next; /* in the list of storages that are found by their file */
     td_storage *before; /* owned: where the storage lay before it was moved, while somebody may hold that address */
 } td_segment;
@@ -35,6 +37,8 @@ td_status td_shared_map(td_storage **out, int fd, int64_t offset, int64_t nbytes
 td_status td_shared_move(td_storage *s, int fd, int64_t offset, int flags, const char *name);
 /* NULL for a storage that is not mapped. */
 const td_segment *td_segment_of(const td_storage *s);
+/* Tell the end of a named segment on `socket`, as "-name"; false if this process does so already. */
+bool td_shared_watch(td_storage *s, int socket);
 /* One owner of a listed storage leaves; true if it was the last. */
 bool td_shared_leave(td_storage *s);
 

@@ -26,7 +26,7 @@ _INTERNAL = {
     "set_layer_flag", "set_excluded_flag", "get_layers", "get_excluded", "run_backward", "gradient_edge",
     "python_node", "set_history", "rebase_history", "check_inplace", "set_output_meta", "save_for_node",
     "unpack_saved", "register_rule", "from_array", "from_buffer", "from_sequence", "to_array", "storage_bytes", "crc32", "crc32c", "start_writeback", "storage_address", "storage_owners",
-    "storage_resize", "on_storage", "Node", "map_storage", "move_storage", "segment_facts",
+    "storage_resize", "on_storage", "Node", "map_storage", "move_storage", "segment_facts", "watch_storage",
     "Operator", "define_op", "forget_op", "set_kernel", "set_kernel_enabled", "set_autograd", "op_kernels", "kernel_counts",
 }  # fmt: skip
 globals().update({n: v for n, v in _own.items() if n not in _INTERNAL})

@@ -1,7 +1,7 @@
 """Storages that other processes see: how their memory is made, and how it is found again.
 
 A segment is a memfd, which has no name and so cannot be left behind by a process that dies, or under the strategy
-"file_system" a file in /dev/shm. The bytes are written before they are mapped, and a memfd is sealed at its size:
+"file_system" a file in /dev/shm, which a small process removes when nobody holds it any more. The bytes are written before they are mapped, and a memfd is sealed at its size:
 no store through the mapping can meet a page that the system does not have.
 """
 
@@ -12,16 +12,28 @@ import fcntl
 import math
 import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard, TypeVar
 
 from ._native import core as _core
 
 Tensor = _core.Tensor
-__all__ = ["from_file", "gather", "is_shared", "new_shared", "reserved_file", "share", "strategy"]
+T = TypeVar("T")
+__all__ = [
+    "from_file",
+    "gather",
+    "is_own_file",
+    "is_shared",
+    "new_shared",
+    "reserved_file",
+    "share",
+    "strategy",
+]
 
 SHARED, KEEP_FD, FIND = 1, 2, 4  # flags of map_storage and move_storage
+FILES = "/dev/shm/taeda-"  # how the names of our own files begin
 
 #: how new segments are made; taeda.multiprocessing.set_sharing_strategy changes it
 strategy = "file_descriptor"
@@ -42,6 +54,11 @@ def is_shared(tensor: Tensor) -> bool:
     return facts is not None and facts[0]
 
 
+def is_own_file(name: str | None) -> TypeGuard[str]:
+    """Whether a name is that of a file made under the strategy "file_system"."""
+    return name is not None and name.startswith(FILES)
+
+
 def share(tensor: Tensor) -> None:
     """Move the storage of a tensor, and with it every view of that storage, into shared memory.
 
@@ -53,28 +70,21 @@ def share(tensor: Tensor) -> None:
     with _lock:
         if is_shared(tensor):
             return
-        fd = _new_segment(tensor.untyped_storage().nbytes())
-        try:
-            _core.move_storage(tensor, fd, 0, SHARED | KEEP_FD, None)
-        except BaseException:
-            os.close(fd)
-            raise
-    _seal(fd)
+        with _segment(tensor.untyped_storage().nbytes()) as segment:
+            _core.move_storage(tensor, segment.fd, 0, segment.flags, segment.name)
+            segment.settle(tensor)
 
 
 def new_shared(nbytes: int) -> Tensor:
     """`nbytes` zero bytes in shared memory, as a uint8 tensor. RuntimeError if they are not to be had."""
-    fd = reserved_file(nbytes)
-    try:
-        return _core.map_storage(fd, 0, nbytes, SHARED | KEEP_FD, None)
-    except BaseException:
-        os.close(fd)
-        raise
+    with _segment(nbytes) as segment:
+        _reserve(segment.fd, nbytes)
+        return segment.map(nbytes)
 
 
 def reserved_file(nbytes: int) -> int:
     """A descriptor of `nbytes` zero bytes without a name, all of them promised by the system; RuntimeError otherwise."""
-    fd = _new_segment(nbytes)
+    fd = _made(nbytes, _new_memfd)
     try:
         _reserve(fd, nbytes)
         _seal(fd)
@@ -86,18 +96,12 @@ def reserved_file(nbytes: int) -> int:
 
 def gather(chunks: Iterable[bytes]) -> Tensor:
     """The bytes of all chunks, one after the other in shared memory, as a uint8 tensor."""
-    fd = _new_segment(0)
     size = 0
-    try:
+    with _segment(0) as segment:
         for chunk in chunks:
             _check_memory(len(chunk))
-            size += _write(fd, chunk)
-        made = _core.map_storage(fd, 0, size, SHARED | KEEP_FD, None)
-    except BaseException:
-        os.close(fd)
-        raise
-    _seal(fd)
-    return made
+            size += _write(segment.fd, chunk)
+        return segment.map(size)
 
 
 def _write(fd: int, chunk: bytes) -> int:
@@ -120,12 +124,67 @@ def _reserve(fd: int, nbytes: int) -> None:
         raise RuntimeError(_sentence(error, f"{nbytes} bytes of shared memory")) from error
 
 
-def _new_segment(nbytes: int) -> int:
+class _Segment:
+    """Fresh memory that can be shared, and what becomes of it."""
+
+    def __init__(self, fd: int, name: str | None) -> None:
+        self.fd, self.name = fd, name
+        self.flags = SHARED if name else SHARED | KEEP_FD
+
+    def map(self, nbytes: int) -> Tensor:
+        made = _core.map_storage(self.fd, 0, nbytes, self.flags, self.name)
+        self.settle(made)
+        return made
+
+    def settle(self, tensor: Tensor) -> None:
+        """A storage lies on it now, and has taken the descriptor over."""
+        fd, self.fd = self.fd, -1
+        if self.name is None:
+            _seal(fd)
+        else:
+            _shared_files().created(tensor, self.name)
+
+    def abandon(self) -> None:
+        if self.fd >= 0:
+            os.close(self.fd)
+        if self.name is not None:
+            _shared_files().abandon(self.name)
+
+
+@contextmanager
+def _segment(nbytes: int) -> Iterator[_Segment]:
+    """Memory for `nbytes`, made as the strategy says; given back if the block fails."""
+    if strategy == "file_system":
+        segment = _Segment(*_made(nbytes, _new_file))
+    else:
+        segment = _Segment(_made(nbytes, _new_memfd), None)
+    try:
+        yield segment
+    except BaseException:
+        segment.abandon()
+        raise
+
+
+def _made(nbytes: int, make: Callable[[], T]) -> T:
     _check_memory(nbytes)
     try:
-        return os.memfd_create("taeda", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        return make()
     except OSError as error:
         raise RuntimeError(_sentence(error, "a segment of shared memory")) from error
+
+
+def _new_memfd() -> int:
+    return os.memfd_create("taeda", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+
+
+def _new_file() -> tuple[int, str]:
+    return _shared_files().create()
+
+
+def _shared_files() -> Any:
+    from . import _shared_files  # needs sockets, which few programs do
+
+    return _shared_files
 
 
 _LARGE = 64 << 20  # smaller segments are not worth a look at the system's figures

@@ -142,8 +142,10 @@ class UntypedStorage:
     @property
     def filename(self) -> str | None:
         """The file that the storage was mapped from by `from_file`, or None."""
+        from ._sharing import is_own_file
+
         facts = _core.segment_facts(self._bytes)
-        return facts[3] if facts else None
+        return None if facts is None or is_own_file(facts[3]) else facts[3]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, UntypedStorage) and _core.storage_address(

@@ -46,7 +46,7 @@ __all__ = [
 __all__ += _standard.__all__
 
 _reductions.register()
-_STRATEGIES = frozenset({"file_descriptor"})
+_STRATEGIES = frozenset({"file_descriptor", "file_system"})
 
 
 def get_all_sharing_strategies() -> set[str]:
@@ -63,6 +63,8 @@ def set_sharing_strategy(new_strategy: str) -> None:
     """Choose how storages that are shared from now on are made. AssertionError for an unknown name.
 
     "file_descriptor": memory without a name; each shared storage keeps one file descriptor open.
+    "file_system": files in /dev/shm; no descriptor stays open, and a small process of its own removes each file
+    when nobody holds it any more, even after SIGKILL.
     """
     assert new_strategy in _STRATEGIES, (
         f"unknown sharing strategy {new_strategy!r}: wanted one of {sorted(_STRATEGIES)}"

@@ -10,7 +10,7 @@ from multiprocessing.reduction import DupFd, ForkingPickler
 from typing import Any
 
 import taeda
-from taeda import Tensor, _sharing
+from taeda import Tensor, _shared_files, _sharing
 from taeda._native import core as _core
 from taeda.storage import TypedStorage, UntypedStorage
 
@@ -80,6 +80,8 @@ def reduce_storage(storage: UntypedStorage) -> tuple[Any, ...]:
         )
         _, fd, offset, name = _core.segment_facts(storage._bytes)
     if fd < 0:
+        if _sharing.is_own_file(name):
+            _shared_files.sending(storage._bytes, name)
         return rebuild_named_storage, (name, offset, storage.nbytes())
     return rebuild_storage, (_handle(fd, storage), offset, storage.nbytes())
 
@@ -105,7 +107,10 @@ def rebuild_storage(handle: Any, offset: int, nbytes: int) -> UntypedStorage:
 
 def rebuild_named_storage(name: str, offset: int, nbytes: int) -> UntypedStorage:
     """The storage behind a file's name; the one this process has already, if it has."""
-    return UntypedStorage._of(_sharing.open_named(name, offset, nbytes))
+    found = _sharing.open_named(name, offset, nbytes)
+    if _sharing.is_own_file(name):
+        _shared_files.arrived(found, name)
+    return UntypedStorage._of(found)
 
 
 def _reduce_typed(storage: TypedStorage) -> tuple[Any, ...]:

@@ -1,0 +1,189 @@
+"""The strategy "file_system": no descriptor stays open, and no file stays behind, whoever dies."""
+
+from __future__ import annotations
+
+import glob
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from children import echo
+
+import taeda
+import taeda.multiprocessing as mp
+from taeda import UntypedStorage, _sharing
+from taeda._native import core
+
+
+@pytest.fixture(autouse=True)
+def _strategy():
+    mp.set_sharing_strategy("file_system")
+    yield
+    mp.set_sharing_strategy("file_descriptor")
+
+
+def file_of(tensor):
+    return Path(core.segment_facts(tensor)[3])
+
+
+def gone(path, seconds=20.0):
+    """Whether a file is removed in time."""
+    until = time.monotonic() + seconds
+    while path.exists() and time.monotonic() < until:
+        time.sleep(0.01)
+    return not path.exists()
+
+
+def forked(action):
+    pid = os.fork()
+    if pid == 0:
+        try:
+            action()
+        finally:
+            os._exit(1)
+    return os.waitpid(pid, 0)[1]
+
+
+def test_a_file_lives_as_long_as_its_storage():
+    x = taeda.arange(5.0)
+    view = x[2:]
+    path = file_of(x.share_memory_())
+    assert path.stat().st_size == 20
+    assert path.stat().st_mode & 0o777 == 0o600
+    del x
+    assert view.tolist() == [2, 3, 4]
+    assert path.exists()
+    del view
+    assert gone(path)
+
+
+def test_no_descriptor_stays_open():
+    taeda.ones(3).share_memory_()  # the connection to the watcher
+    before = len(os.listdir("/proc/self/fd"))
+    kept = [taeda.ones(3).share_memory_() for _ in range(50)]
+    assert len(os.listdir("/proc/self/fd")) == before
+    assert UntypedStorage._new_shared(10).tolist() == [0] * 10
+    assert kept[0].untyped_storage().filename is None
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_through_queues(method):
+    context = mp.get_context(method)
+    there, back = context.Queue(), context.SimpleQueue()
+    process = context.Process(target=echo, args=(there, back), daemon=True)
+    process.start()
+    x = taeda.arange(6)
+    there.put([x, x[2:], taeda.empty(0)])
+    whole, part, empty = back.get()
+    assert whole.is_set_to(x)
+    assert part.is_set_to(x[2:])
+    assert empty.numel() == 0
+    path = file_of(x)
+    there.put(None)
+    process.join(20)
+    assert path.exists()
+    del x, whole, part
+    assert gone(path)
+
+
+def test_a_message_outlives_a_sender_that_ended_well():
+    queue = mp.SimpleQueue()
+    process = mp.get_context("fork").Process(target=lambda: queue.put(taeda.arange(3)))
+    taeda.ones(1).share_memory_()  # the watcher is this process's
+    process.start()
+    process.join(20)
+    x = queue.get()
+    path = file_of(x)
+    assert x.tolist() == [0, 1, 2]
+    assert path.exists()
+    del x
+    assert gone(path)
+
+
+def test_a_receiver_sends_on_what_the_maker_has_dropped():
+    queue = mp.SimpleQueue()
+    x = taeda.arange(3)
+    queue.put(x)
+    received = queue.get()
+    path = file_of(x)
+    del x
+    queue.put(received)
+    assert queue.get().tolist() == [0, 1, 2]
+    del received
+    assert gone(path)
+
+
+def test_files_of_a_killed_holder_go():
+    read, write = os.pipe()
+    taeda.ones(1).share_memory_()
+
+    def hold_and_die():
+        x = taeda.ones(3).share_memory_()
+        os.write(write, str(file_of(x)).encode())
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    assert forked(hold_and_die) == signal.SIGKILL
+    assert gone(Path(os.read(read, 1000).decode()))
+
+
+def test_messages_of_a_killed_sender_go():
+    queue = mp.SimpleQueue()
+    taeda.ones(1).share_memory_()
+    token = str(file_of(taeda.ones(1).share_memory_())).split("-")[1]
+
+    def send_and_die():
+        queue.put(taeda.ones(3))
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    assert forked(send_and_die) == signal.SIGKILL
+    left = glob.glob(f"{_sharing.FILES}{token}-*")
+    assert all(gone(Path(path)) for path in left)
+
+
+def test_nothing_is_left_when_a_whole_program_is_killed():
+    program = """
+import os, signal, taeda, taeda.multiprocessing as mp
+from taeda._native import core
+mp.set_sharing_strategy("file_system")
+x, queue = taeda.ones(3), mp.SimpleQueue()
+queue.put(x)
+print(core.segment_facts(x)[3], flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == -signal.SIGKILL
+    assert gone(Path(done.stdout.strip()))
+
+
+def test_a_move_that_fails_leaves_no_file(monkeypatch):
+    x = taeda.ones(1 << 20)
+    made = []
+    new_file = _sharing._new_file
+
+    def full():
+        fd, name = new_file()
+        made.append(name)
+        os.close(fd)
+        return os.open("/dev/full", os.O_RDWR), name
+
+    monkeypatch.setattr(_sharing, "_new_file", full)
+    with pytest.raises(RuntimeError, match=r"cannot write 4194304 bytes.*--shm-size"):
+        x.share_memory_()
+    assert not x.is_shared()
+    assert gone(Path(made[0]))
+
+
+def test_what_another_forked_process_made_can_be_sent_by_its_children():
+    x = taeda.arange(3).share_memory_()
+    queue = mp.SimpleQueue()
+    process = mp.get_context("fork").Process(target=queue.put, args=(x,))
+    process.start()
+    assert queue.get().is_set_to(x)
+    process.join(20)
+    assert file_of(x).exists()
