@@ -5,11 +5,13 @@ from __future__ import annotations
 import enum
 import io
 import json
+import math
 import mmap
 import os
 import random
 import zipfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +19,7 @@ import pytest
 
 import taeda
 from taeda import serialization
+from taeda._io import disk
 from taeda._io.place import _registered
 from taeda._io.safetensors import LENGTH_BYTES, FormatError
 from taeda._native.core import crc32c
@@ -634,3 +637,39 @@ def test_a_zip_for_torch_on_request(tmp_path):
     assert seen[-1] == 1
     with pytest.raises(ValueError, match="'safetensors' or 'pt'"):
         save(value, tmp_path / "model.pt", format="pickle")
+
+
+def test_a_tensor_that_changes_while_it_is_saved_gives_a_whole_file(tmp_path):
+    value = {"large": taeda.zeros(600_000), "small": taeda.zeros(10)}
+
+    class Busy(disk.Disk):
+        def write(self, descriptor, data):
+            value["large"].add_(1)
+            value["small"].add_(1)
+            return super().write(descriptor, data)
+
+    with disk.replaced(Busy()):
+        save(value, tmp_path / "file")
+    made = load(tmp_path / "file")
+    assert value["large"][0].item() > 0
+    assert made["large"].shape == (600_000,)
+
+
+def test_a_file_of_version_1_is_read_for_ever():
+    """The file was written when the format was new; a reader that refuses it breaks a promise."""
+    made = load(Path(__file__).parent / "_io" / "files" / "version-1.safetensors")
+    assert made["weight"].tolist() == [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
+    made["weight"][0, 0] = 9.0
+    assert made["row"].tolist() == [9.0, 1.0, 2.0]
+    assert made["parameter"].requires_grad
+    assert made["conj"].tolist() == [1 - 2j]
+    assert made["column"].stride() == (3,)
+    assert made["bfloat16"].dtype == taeda.bfloat16
+    assert made["eight"].dtype == taeda.float8_e4m3fn
+    assert made["meta"].device.type == "meta"
+    assert made["plain"] == (1, 2.5, None, "é", b"\x00", {3}, {("a", 1): [math.inf]})
+    assert made["plain"] is made["again"]
+    assert made["array"].tolist() == ["ab", "c"]
+    assert type(made["scalar"]) is np.float32
+    assert made["ordered"]._metadata == {"": {"version": 1}}
+    assert made["generator"].initial_seed() == 7

@@ -16,7 +16,13 @@ from .tree import dtype_named
 
 __all__ = ["entries_of_data", "tensor_of_entry", "tensor_of_row"]
 
-_NAMES = {code: name for name, code in CODES.items()}
+#: newer names are read and not written, so that older tools read our files
+_NAMES = {code: name for name, code in CODES.items()} | {
+    "F8_E8M0": "float8_e8m0fnu",
+    "F8_E4M3FNUZ": "float8_e4m3fnuz",
+    "F8_E5M2FNUZ": "float8_e5m2fnuz",
+    "C64": "complex64",
+}
 
 
 def tensor_of_entry(entry: Entry, base: Tensor | None) -> Tensor:

@@ -81,7 +81,7 @@ def restore(kind: type, state: Any) -> Any:
     for name in slots & state.keys():
         object.__setattr__(made, name, state[name])
     if rest := {name: value for name, value in state.items() if name not in slots}:
-        made.__dict__.update(rest)
+        object.__getattribute__(made, "__dict__").update(rest)
     return made
 
 

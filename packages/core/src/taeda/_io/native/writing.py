@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 from taeda._native import core as _core
@@ -86,7 +85,7 @@ def _write_pieces(file: Any, pieces: list[Piece], advance: Advance) -> list[str]
         data = piece.data()
         if data.nbytes < _SMALL:
             gathered += data
-            sums.append(checksum(data))
+            sums.append(checksum(memoryview(gathered)[-data.nbytes :]))
         if gathered and (data.nbytes >= _SMALL or len(gathered) >= _CHUNK):
             write_all(file, gathered)
             advance(len(gathered))
@@ -99,18 +98,18 @@ def _write_pieces(file: Any, pieces: list[Piece], advance: Advance) -> list[str]
 
 
 def _write_large(file: Any, data: memoryview, advance: Advance) -> str:
-    """Write chunk by chunk, so that a chunk is in the cache for its checksum and for being written."""
-    sum = 0
-    for chunk in _chunks(data):
+    """Write chunk by chunk, so that a chunk is in the cache for its checksum and for being written.
+
+    A copy is written: should another thread change the tensor now, the checksum still is that of the file.
+    """
+    sum, scratch = 0, memoryview(bytearray(min(data.nbytes, _CHUNK)))
+    for begin in range(0, data.nbytes, _CHUNK):
+        chunk = scratch[: min(_CHUNK, data.nbytes - begin)]
+        chunk[:] = data[begin : begin + chunk.nbytes]
         sum = _core.crc32c(chunk, sum)
         write_all(file, chunk)
         advance(chunk.nbytes)
     return f"{sum:08x}"
-
-
-def _chunks(data: memoryview) -> Iterator[memoryview]:
-    for begin in range(0, data.nbytes, _CHUNK):
-        yield data[begin : begin + _CHUNK]
 
 
 def _write_empty(file: Any, count: int) -> None:
