@@ -135,6 +135,27 @@ FATES = {
 }
 
 
+class Shelf(Dataset):
+    """Many small tensors and a large one; a sample tells whether the large one is shared."""
+
+    def __init__(self, n):
+        self.small = [taeda.full((3,), i) for i in range(n)]
+        self.large = taeda.ones(100_000)
+
+    def __len__(self):
+        return len(self.small)
+
+    def __getitem__(self, i):
+        return self.small[i], self.large.is_shared(), self.large[:2]
+
+
+class CannotOpen(Numbers):
+    """Its unpickling fails."""
+
+    def __setstate__(self, state):
+        raise OSError("no such archive")
+
+
 def together(samples):
     """A collate_fn that leaves samples as they are."""
     return samples

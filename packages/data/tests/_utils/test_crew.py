@@ -14,7 +14,7 @@ import warnings
 from pathlib import Path
 
 import pytest
-from loader_data import Numbers, Stream, fail, no_more_files, together
+from loader_data import CannotOpen, Numbers, Stream, fail, no_more_files, together
 
 import taeda
 from taeda.utils.data import DataLoader, TensorDataset
@@ -96,13 +96,22 @@ def test_a_lost_worker_ends_the_pass_and_no_process_stays(persistent):
 
 def test_worker_init_fn_that_fails():
     loader = DataLoader(Numbers(3), num_workers=2, worker_init_fn=fail)
-    with pytest.raises(ValueError, match="worker_init_fn of DataLoader worker process 0"):
+    with pytest.raises(ValueError, match="DataLoader worker process 0, in worker_init_fn"):
         list(loader)
 
 
 def test_what_cannot_be_sent_to_a_new_process():
     with pytest.raises((AttributeError, TypeError), match=r"pickle|local"):
         list(DataLoader([lambda: 0], num_workers=2, multiprocessing_context="spawn"))
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_a_data_set_that_does_not_arrive(method):
+    loader = DataLoader(CannotOpen(3), num_workers=1, multiprocessing_context=method)
+    with pytest.raises(
+        OSError, match=r"(?s)OSError in .*process 0, unpickling the data set.*no such archive"
+    ):
+        list(loader)
 
 
 def alive(member):

@@ -10,7 +10,7 @@ import warnings
 
 import numpy as np
 import pytest
-from loader_data import Facts, Noisy, Numbers, Stream, announce, pid_and_samples, together
+from loader_data import Facts, Noisy, Numbers, Shelf, Stream, announce, pid_and_samples, together
 
 import taeda
 from taeda.utils.data import DataLoader, TensorDataset
@@ -336,3 +336,17 @@ def test_a_batch_can_be_sent_on():
     assert taeda.equal(got, batch)
     got.zero_()
     assert batch.any()  # a copy: the worker uses its memory again
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_large_tensors_of_a_data_set_are_shared_and_many_small_ones_need_no_descriptors(method):
+    loader = DataLoader(Shelf(400), 400, num_workers=1, multiprocessing_context=method)
+    ((small, shared, large),) = loader
+    assert shared.all() and (large == 1).all()
+    assert small[:, 0].tolist() == list(range(400))
+
+
+def test_workers_may_be_asked_for_after_construction():
+    loader = DataLoader(Numbers(4), batch_size=2)
+    loader.num_workers = 2
+    assert lists(loader) == [[0, 1], [2, 3]]

@@ -6,6 +6,7 @@ import os
 import pickle
 import select
 import signal
+import time
 import weakref
 from collections import deque
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ from .worker import GRACE, Epoch, Reply, Setup, Task, run_worker, sample_name
 
 __all__ = ["Crew"]
 
+_PATIENCE = 0.3  # seconds for all workers to write their stacks
 _LOOKED_AT = 8  # segments in use that are looked at for each task sent
 
 _crews: weakref.WeakSet[Crew] = weakref.WeakSet()
@@ -243,17 +245,30 @@ class Crew:
 
     def report(self) -> str:
         """A line for each worker with what it is at, and its Python stack."""
-        return "\n".join(self._report(i) for i in range(len(self.members)))
+        asked = [self._ask_for_stack(member) for member in self.members]
+        end = time.monotonic() + _PATIENCE
+        while time.monotonic() < end and not all(map(_answered, self.members, asked)):
+            time.sleep(0.01)
+        return "\n".join(self._report(i, since) for i, since in enumerate(asked))
 
-    def _report(self, worker: int) -> str:
+    def _ask_for_stack(self, member: _Member) -> int | None:
+        """Where the stack will stand; None if the worker is dead, or not yet able to write one."""
+        if member.status is None or not member.process.is_alive():
+            return None
+        return member.status.ask_for_stack(member.pid)
+
+    def _report(self, worker: int, since: int | None) -> str:
         member = self.members[worker]
         if not member.process.is_alive():
             return f"worker {worker} {_ending(member.process.exitcode)} {self._doing(worker)}"
         line = f"worker {worker} (pid {member.pid}) {self._doing(worker)}"
-        if member.status is None:
+        if since is None or member.status is None:
             return line
-        stack = member.status.ask_for_stack(member.pid)
-        return f"{line}\n{stack or '(gives no stack)'}"
+        return f"{line}\n{member.status.stack(since) or '(gives no stack)'}"
+
+
+def _answered(member: _Member, since: int | None) -> bool:
+    return since is None or member.status is None or member.status.answered(since)
 
 
 def _ending(code: int | None) -> str:

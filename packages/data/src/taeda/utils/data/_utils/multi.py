@@ -10,6 +10,7 @@ from collections import deque
 from typing import Any
 
 from .crew import Crew
+from .luggage import Luggage
 from .passes import Pass
 from .place import Lane, Place, indices, ordered
 from .start import default_context
@@ -27,9 +28,10 @@ class MultiPass(Pass):
     """
 
     def __init__(self, loader: Any) -> None:
-        if not loader.prefetch_factor:
+        self._ahead = 2 if loader.prefetch_factor is None else loader.prefetch_factor
+        if self._ahead <= 0:
             raise AssertionError(
-                f"prefetch_factor must be positive where workers load, got {loader.prefetch_factor}"
+                f"prefetch_factor must be positive where workers load, got {self._ahead}"
             )
         self._crew: Crew | None = None
         self._serial = 0  # of epochs, also of those begun a second time
@@ -68,7 +70,7 @@ class MultiPass(Pass):
         self._serial += 1
         for worker in range(self._workers):
             self._hired().begin(worker, self._epoch(worker))
-        for k in range(loader.prefetch_factor * self._workers):
+        for k in range(self._ahead * self._workers):
             self._ask((place.turn + k) % self._workers)
 
     def _hired(self) -> Crew:
@@ -80,19 +82,18 @@ class MultiPass(Pass):
 
     def _setups(self) -> list[Setup]:
         loader = self._loader
+        luggage = Luggage((loader.dataset, loader.collate_fn, loader.worker_init_fn))
         return [
             Setup(
                 channel=None,  # the crew makes it
                 id=worker,
                 num_workers=self._workers,
                 base_seed=self._place.base_seed,
-                dataset=loader.dataset,
+                luggage=luggage,
                 iterable=loader._streams,
                 batched=loader._auto_collation,
-                collate_fn=loader.collate_fn,
                 drop_last=loader.drop_last,
                 batch_size=loader.batch_size or 1,
-                worker_init_fn=loader.worker_init_fn,
                 seed_batches=loader.seed_batches,
             )
             for worker in range(self._workers)

@@ -31,7 +31,10 @@ __all__ = [
 
 SMALL = 2048  # bytes; below this a copy through the socket is cheaper than a segment
 _MOST_AWAY = 4096  # segments that the parent may hold; a process has some 65,000 mappings
-_KEPT = 64  # free segments that a worker keeps for later batches
+_KEPT = (
+    64  # free segments that a worker keeps for later batches, if they are not too large together:
+)
+_KEPT_BYTES = 64 << 20  # this, or four times the largest
 _RESERVE = 32  # descriptors left to the program
 
 
@@ -114,7 +117,12 @@ class Arena:
 
     def dropped(self) -> list[int]:
         """Segments too many, given up; the parent may unmap them."""
-        gone = [self._free.pop(0) for _ in range(len(self._free) - _KEPT)]
+        gone = []
+        sizes = [segment.memory.numel() for segment in self._free]
+        room = max(_KEPT_BYTES, 4 * max(sizes, default=0))
+        while len(sizes) > _KEPT or sum(sizes) > room:
+            gone.append(self._free.pop(0))
+            del sizes[0]
         for segment in gone:
             if segment.fd is not None:
                 os.close(segment.fd)

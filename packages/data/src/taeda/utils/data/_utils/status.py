@@ -12,7 +12,6 @@ import os
 import re
 import signal
 import tempfile
-import time
 
 __all__ = ["BETWEEN", "COLLATING", "FETCHING", "SENDING", "STARTING", "Status"]
 
@@ -87,16 +86,15 @@ class Status:
         text = os.pread(self.fd, _MOST_TEXT, since).decode(errors="replace").strip()
         return _OUTER_FRAMES.sub(r"\1", text)
 
-    def ask_for_stack(self, pid: int) -> str:
-        """The worker's Python stack at this moment; '' if it does not answer within 0.2 s."""
-        before = size = os.fstat(self.fd).st_size
+    def ask_for_stack(self, pid: int) -> int:
+        """Let the worker write its Python stack as it is now; the result is where it will stand."""
+        before = os.fstat(self.fd).st_size
         os.kill(pid, _SIGNAL)
-        for _ in range(20):
-            time.sleep(0.01)
-            last, size = size, os.fstat(self.fd).st_size
-            if before < last == size:  # written, and no longer growing
-                break
-        return self.stack(before)
+        return before
+
+    def answered(self, since: int) -> bool:
+        """Whether there is a stack behind byte `since`, down to its last frame."""
+        return self.stack(since).endswith(("in run_worker", "..."))
 
     def close(self) -> None:
         """Give back the page."""

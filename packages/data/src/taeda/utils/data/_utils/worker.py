@@ -12,7 +12,6 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +20,7 @@ import taeda
 from . import seeds, segments
 from .channel import MOST_DESCRIPTORS, Channel
 from .fetch import IterableFetcher, MapFetcher, resumed_stream, stream_state
+from .luggage import Luggage
 from .parcel import pack
 from .status import BETWEEN, FETCHING, SENDING, Status
 
@@ -160,13 +160,11 @@ class Setup:
     id: int
     num_workers: int
     base_seed: int
-    dataset: Any
+    luggage: Luggage  # (data set, collate_fn, worker_init_fn)
     iterable: bool
     batched: bool
-    collate_fn: Callable[[Any], Any]
     drop_last: bool
     batch_size: int
-    worker_init_fn: Callable[[int], None] | None
     seed_batches: bool
 
 
@@ -194,6 +192,8 @@ class _Worker:
         self._leaving = False
         self._arena = segments.arena = segments.Arena(self._status.fd)
         self._epoch = Epoch(0, 0, setup.base_seed)
+        self._dataset: Any = None
+        self._collate_fn: Any = None
         self._fetcher: Any = None
         self._ended = False
         self._given = 0
@@ -227,14 +227,17 @@ class _Worker:
         global _worker_info
         setup = self._setup
         taeda.set_num_threads(1)
-        seeds.seed_worker(setup.base_seed, setup.id)
-        seed = setup.base_seed + setup.id
-        _worker_info = WorkerInfo(setup.id, setup.num_workers, seed, setup.dataset)
+        step = "unpickling the data set"
         try:
-            if setup.worker_init_fn is not None:
-                setup.worker_init_fn(setup.id)
-        except Exception as error:  # noqa: BLE001 - it is the answer to the first task
-            self._failure = Failure.of(error, f"worker_init_fn of {self._name}")
+            self._dataset, self._collate_fn, worker_init_fn = setup.luggage.opened()
+            seeds.seed_worker(setup.base_seed, setup.id)
+            seed = setup.base_seed + setup.id
+            _worker_info = WorkerInfo(setup.id, setup.num_workers, seed, self._dataset)
+            step = "in worker_init_fn"
+            if worker_init_fn is not None:
+                worker_init_fn(setup.id)
+        except Exception as error:  # noqa: BLE001 - it is the answer to every task
+            self._failure = Failure.of(error, f"{self._name}, {step}")
 
     @property
     def _name(self) -> str:
@@ -303,7 +306,7 @@ class _Worker:
 
     def _new_fetcher(self) -> MapFetcher | IterableFetcher:
         setup, epoch = self._setup, self._epoch
-        facts = setup.dataset, setup.batched, setup.collate_fn
+        facts = self._dataset, setup.batched, self._collate_fn
         fetcher: Any
         if setup.iterable:
             skip = epoch.given * setup.batch_size
@@ -337,12 +340,15 @@ class _Worker:
             [(segment.id, segment.memory.numel()) for segment in fresh.values()],
             self._arena.dropped(),
             self._moved_streams(),
-            stream_state(self._setup.dataset) if self._setup.iterable else None,
+            self._stream_state(),
             refusal,
         )
         descriptors = [segment.fd for segment in fresh.values() if segment.fd is not None]
         self._channel.send(pickle.dumps(reply, -1), descriptors)
         self._arena.sent(used)
+
+    def _stream_state(self) -> Any:
+        return stream_state(self._dataset) if self._setup.iterable else None
 
     def _moved_streams(self) -> seeds.Streams | None:
         now = seeds.streams()
