@@ -3,7 +3,8 @@
     gate (C) ── dispatch_override ──▶ function modes, innermost first
                                       layers: transforms, then autocast
                                       __torch_function__ of the arguments, subclasses first
-             ── call_traced ────────▶ tracers, just above the kernel
+             ── call_traced ────────▶ dispatch modes, innermost first, below the derivative
+                                      tracers, just above the kernel
 
 The gate tests two words of flags, `layers` (what is active in this thread) and `excluded` (what is
 hidden while it runs); this module keeps them. Each handler runs with its own layer hidden, so that
@@ -37,8 +38,10 @@ __all__ = [
     "dispatch_override",
     "has_overrides",
     "overriding",
+    "pop_dispatch_mode",
     "pop_function_mode",
     "pop_tracer",
+    "push_dispatch_mode",
     "push_function_mode",
     "push_tracer",
     "register_layer",
@@ -56,6 +59,7 @@ class _Here(threading.local):
 
     def __init__(self) -> None:
         self.modes: list[Any] = []
+        self.dispatchers: list[Any] = []
         self.tracers: list[Any] = []
 
 
@@ -296,7 +300,9 @@ def pop_tracer() -> Any:
 
 
 def call_traced(op: str, args: tuple[Any, ...]) -> Any:
-    """A kernel call while a tracer is active: the innermost one decides when it runs."""
+    """A kernel call while a dispatch mode or a tracer is active: the innermost one decides when it runs."""
+    if _here.dispatchers:
+        return _call_dispatch(op, args)
     tracer = pop_tracer()
     try:
         return tracer.call(op, args, lambda: _below(op, args))
@@ -306,3 +312,44 @@ def call_traced(op: str, args: tuple[Any, ...]) -> Any:
 
 def _below(op: str, args: tuple[Any, ...]) -> Any:
     return call_traced(op, args) if _here.tracers else _core.call_backend(op, args)
+
+
+# ---- dispatch modes: below the derivative, above the tracers ----
+
+
+def push_dispatch_mode(mode: Any) -> None:
+    """From now on `mode.__torch_dispatch__` sees the kernel calls of this thread first."""
+    _here.dispatchers.append(mode)
+    _core.set_layer_flag(DISPATCH_MODE, True)
+
+
+def pop_dispatch_mode() -> Any:
+    """Take the innermost dispatch mode off, and return it."""
+    mode = _here.dispatchers.pop()
+    _core.set_layer_flag(DISPATCH_MODE, bool(_here.dispatchers))
+    return mode
+
+
+def _call_dispatch(op: str, args: tuple[Any, ...]) -> Any:
+    """The innermost mode answers, off the stack and outside the graph; what it calls goes to the next."""
+    from taeda._library.operators import normalized, overload
+    from taeda._library.table import rule_of
+
+    func = overload(op)
+    positional, keywords = normalized(func, args)
+    mode = pop_dispatch_mode()
+    before = _core._set_grad_enabled(False)
+    try:
+        rule = (rule_of(op, "torch_dispatch") or {}).get(type(mode))
+        if rule is not None:
+            result = rule(mode, func, (), positional, keywords)
+        else:
+            result = mode.__torch_dispatch__(func, (), positional, keywords)
+    finally:
+        _core._set_grad_enabled(before)
+        push_dispatch_mode(mode)
+    if result is NotImplemented:
+        raise TypeError(
+            f"no implementation found for '{func}': mode {type(mode).__qualname__} declined"
+        )
+    return result

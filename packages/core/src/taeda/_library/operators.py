@@ -5,13 +5,22 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from taeda import Tensor
 from taeda._native import core as _core
-from taeda._ops._schema import Schema
+from taeda._ops._schema import Argument, Schema
 
 from . import table
-from .schema import FunctionSchema
+from .schema import FunctionSchema, default_object
 
-__all__ = ["Namespace", "OpOverload", "OpOverloadPacket", "namespace", "overload", "packet"]
+__all__ = [
+    "Namespace",
+    "OpOverload",
+    "OpOverloadPacket",
+    "namespace",
+    "normalized",
+    "overload",
+    "packet",
+]
 
 
 class OpOverload(_core.Operator):
@@ -226,6 +235,29 @@ def overload(qualname: str) -> OpOverload:
     name, _, which = rest.partition(".")
     found: OpOverload = getattr(packet(place or "aten", name), which or "default")
     return found
+
+
+def normalized(op: OpOverload, values: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """All arguments of a call, in schema order, as `__torch_dispatch__` gets them.
+
+    Keyword-only ones by name; left out is what equals its default, unless a later positional one does not.
+    """
+    arguments = op._parsed.arguments
+    pairs = list(zip(arguments, values, strict=True))
+    keywords = {a.name: v for a, v in pairs if a.keyword_only and not _is_default(a, v)}
+    positional = [(a, v) for a, v in pairs if not a.keyword_only]
+    while positional and _is_default(*positional[-1]):
+        positional.pop()
+    return tuple(v for _, v in positional), keywords
+
+
+def _is_default(argument: Argument, value: Any) -> bool:
+    if not argument.has_default or isinstance(value, Tensor):
+        return False
+    default = default_object(argument)
+    if isinstance(value, (list, tuple)) and isinstance(default, (list, tuple)):
+        return list(value) == list(default)
+    return value is default or (type(value) is type(default) and bool(value == default))
 
 
 def _forget_objects(schema: Schema) -> None:

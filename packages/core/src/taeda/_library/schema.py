@@ -8,7 +8,7 @@ from typing import Any
 import taeda
 from taeda._ops._schema import Argument, Return, Schema, SchemaError
 
-__all__ = ["FunctionSchema", "core_facts", "format_schema", "split_name"]
+__all__ = ["FunctionSchema", "core_facts", "default_object", "format_schema", "split_name"]
 
 # the numbers of py.h and schema.h
 _TYPES = ("Tensor", "Scalar", "int", "float", "bool", "str", "ScalarType", "Layout", "Device",
@@ -42,11 +42,11 @@ def core_facts(schema: Schema) -> tuple[tuple[Any, ...], tuple[Any, ...], bool]:
 def _parameter(a: Argument) -> tuple[str, int, int, int, Any]:
     facts = ((_LIST, a.is_list), (_OPTIONAL, a.optional), (_ELEMENT_OPTIONAL, a.element_optional),
              (_KEYWORD, a.keyword_only), (_MUTATED, a.mutated), (_DEFAULT, a.has_default))  # fmt: skip
-    default = _object(a) if a.has_default else None
+    default = default_object(a) if a.has_default else None
     return (a.name, _TYPES.index(a.base), sum(flag for flag, on in facts if on), a.length or 0, default)  # fmt: skip
 
 
-def _object(a: Argument) -> Any:
+def default_object(a: Argument) -> Any:
     """The default as a caller would write it."""
     value = a.default
     if a.base == "ScalarType" and isinstance(value, int):
