@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from mmap import MAP_SHARED
-from typing import Any
+from typing import Any, Literal, overload
 
 from . import settings
 from .source import FileSource, MappedSource, Source
@@ -14,9 +15,17 @@ from .source import FileSource, MappedSource, Source
 __all__ = ["opened"]
 
 
-@contextlib.contextmanager
-def opened(f: Any, mmap: bool) -> Iterator[Source]:
+@overload
+def opened(f: Any, mmap: Literal[False]) -> AbstractContextManager[FileSource]: ...
+@overload
+def opened(f: Any, mmap: bool) -> AbstractContextManager[Source]: ...
+def opened(f: Any, mmap: bool) -> AbstractContextManager[Source]:
     """The bytes of a path, mapped or not, or those from here on of an open file."""
+    return _opened(f, mmap)
+
+
+@contextlib.contextmanager
+def _opened(f: Any, mmap: bool) -> Iterator[Source]:
     if not isinstance(f, (str, os.PathLike)):
         here = f.tell()
         size = f.seek(0, os.SEEK_END) - here

@@ -22,7 +22,7 @@ class DtypeRecord:
     """A dtype by numpy's code, and its order of bytes, which a pickle gives afterwards."""
 
     code: str
-    order: str = "="
+    order: Any = "="  # one of < > | =
 
     def set_state(self, given: Any) -> None:
         """(version, order, None, None, None, -1, -1, flags)."""

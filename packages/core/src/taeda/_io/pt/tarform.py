@@ -114,11 +114,12 @@ class _Reader:
     def parts(self, given: Any) -> None:
         """[(key, key of the whole, offset, count)] of storages that were part of others."""
         for part in given if isinstance(given, list) else [None]:
-            numbers = isinstance(part, tuple) and [type(value) for value in part] == [int] * 4
-            whole = self.known.get(part[1]) if numbers else None
-            if not isinstance(whole, TypedStorage):
+            if not isinstance(part, tuple) or [type(value) for value in part] != [int] * 4:
                 raise FormatError("a part of a storage is described by two keys, offset and length")
-            key, _, offset, count = part
+            key, owner, offset, count = part
+            whole = self.known.get(owner)
+            if not isinstance(whole, TypedStorage):
+                raise FormatError(f"storage {key} is part of {owner}, which is not there")
             if offset < 0 or count < 0 or offset + count > len(whole):
                 raise FormatError(f"storage {key} reaches outside of the one that it is part of")
             item = whole.dtype.itemsize
