@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from types import MemberDescriptorType
 from typing import Any
 
-__all__ = ["add", "clear", "listed", "name_of", "restore", "state_of", "type_named"]
+__all__ = ["add", "clear", "listed", "name_of", "put_fields", "restore", "state_of", "type_named"]
 
 Listed = Any  # a class (or function), or (class, full name)
 _by_name: dict[str, Any] = {}
@@ -77,12 +77,17 @@ def restore(kind: type, state: Any) -> Any:
     if issubclass(kind, tuple):
         return tuple.__new__(kind, state)
     made = object.__new__(kind)
-    slots = _slots(kind)
-    for name in slots & state.keys():
-        object.__setattr__(made, name, state[name])
-    if rest := {name: value for name, value in state.items() if name not in slots}:
-        object.__getattribute__(made, "__dict__").update(rest)
+    put_fields(made, state)
     return made
+
+
+def put_fields(target: Any, fields: dict[str, Any]) -> None:
+    """Set fields without a call to the class. AttributeError if it has no place for one."""
+    slots = _slots(type(target))
+    for name in slots & fields.keys():
+        object.__setattr__(target, name, fields[name])
+    if rest := {name: value for name, value in fields.items() if name not in slots}:
+        object.__getattribute__(target, "__dict__").update(rest)
 
 
 def _slots(kind: type) -> set[str]:

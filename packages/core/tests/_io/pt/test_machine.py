@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
 import collections
+import dataclasses
+import enum
 import io
 import os
+import pathlib
 import pickle
 import struct
 import subprocess
+import types
 import zipfile
 
 import numpy as np
@@ -46,6 +51,9 @@ PLAIN = [
     collections.Counter("abca"),
     collections.defaultdict(int, a=1),
     {str(i): i for i in range(5000)},
+    [collections.deque([1, [2]], 5), collections.deque(), range(2, 9, 3)],
+    [argparse.Namespace(lr=0.1, sizes=[1, 2]), types.SimpleNamespace(a=argparse.Namespace())],
+    [pathlib.Path("/a/b.txt"), pathlib.Path("c")],
     [np.float64(2.5), np.int8(-3), np.bool_(True), np.complex64(1j)],
 ]
 
@@ -130,6 +138,109 @@ def test_names_that_are_refused_are_listed():
     file.seek(0)
     names = taeda.serialization.get_unsafe_globals_in_checkpoint(file)
     assert names == ["posix.system", "builtins.eval"]
+
+
+# ---- classes that the user allowed ----
+
+
+class Colour(enum.Enum):
+    RED = 1
+    BLUE = "b"
+
+
+class Point(collections.namedtuple("Point", "x y")):
+    pass
+
+
+@dataclasses.dataclass
+class Config:
+    size: int
+    inner: object = None
+
+    def __post_init__(self):
+        raise AssertionError("code of the class runs")
+
+    def __setstate__(self, state):
+        raise AssertionError("code of the class runs")
+
+
+class Slotted:
+    __slots__ = ("a",)
+
+
+class Called:
+    def __reduce__(self):
+        return Called, (1,)
+
+
+class Subclass(taeda.Tensor):
+    pass
+
+
+def config(**fields):
+    made = object.__new__(Config)
+    made.__dict__.update(fields)
+    return made
+
+
+def slotted(a):
+    made = Slotted()
+    made.a = a
+    return made
+
+
+# Python names the module of a test as it likes; a file names these "classes"
+@pytest.fixture
+def allowed(monkeypatch):
+    kinds = [Colour, Point, Config, Slotted, Called]
+    for kind in kinds:
+        monkeypatch.setattr(kind, "__module__", "classes")
+    module = types.ModuleType("classes")
+    module.__dict__.update({kind.__name__: kind for kind in kinds})
+    monkeypatch.setitem(__import__("sys").modules, "classes", module)
+    with taeda.serialization.safe_globals(kinds):
+        yield
+
+
+@pytest.mark.parametrize("protocol", [2, 4])
+def test_allowed_classes(protocol, allowed):
+    value = [
+        Colour.RED,
+        Colour.BLUE,
+        Point(1, [2]),
+        config(size=3, inner=Colour.RED),
+        slotted((1,)),
+    ]
+    data = pickled(value, protocol)
+    made = read(data)
+    assert made[:2] == [Colour.RED, Colour.BLUE]
+    assert (type(made[2]), made[2]) == (Point, (1, [2]))
+    assert (type(made[3]), vars(made[3])) == (Config, {"size": 3, "inner": Colour.RED})
+    assert (type(made[4]), made[4].a) == (Slotted, (1,))
+
+
+def test_a_field_that_has_no_place(allowed):
+    data = pickled(slotted(1), 2).replace(b"X\x01\x00\x00\x00a", b"X\x01\x00\x00\x00z")
+    with pytest.raises(RefusedPickle, match="no place for a field"):
+        read(data)
+
+
+def test_an_allowed_class_is_never_called(allowed):
+    with pytest.raises(RefusedPickle, match="made by calling the class"):
+        read(pickled(Called(), 2))
+
+
+def test_classes_that_are_not_allowed_any_more(allowed):
+    data = pickled(Colour.RED, 2)
+    taeda.serialization.clear_safe_globals()
+    with pytest.raises(RefusedPickle, match=r"'classes\.Colour'.*add_safe_globals"):
+        read(data)
+
+
+def test_names_do_not_hide_in_fields():
+    for body in (b"cargparse\nNamespace\n)\x81}X\x01\x00\x00\x00actorch\nSize\nsb",):
+        with pytest.raises(RefusedPickle, match="a name and no data"):
+            read(b"\x80\x02" + body + b".")
 
 
 def nested(depth, wrap):

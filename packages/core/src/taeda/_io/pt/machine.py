@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import struct
 import sys
-from collections import Counter, OrderedDict, defaultdict
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from typing import Any
 
-from . import names, refusal, state
+from . import allowed, names, refusal, state
 from .context import Context, Known, StorageType
 from .errors import RefusedPickle, TruncatedPickle
 from .nesting import check_nesting
@@ -188,7 +188,7 @@ class Machine:
 
     def extend(self, items: list[Any]) -> None:
         target = self.top()
-        if type(target) is not list:
+        if type(target) is not list and type(target) is not deque:
             raise self.wrong(f"items are appended to a {_kind(target)}, not to a list")
         self.spend(_SLOT * len(items))
         target.extend(items)
@@ -238,7 +238,7 @@ class Machine:
     def find(self, module: Any, name: Any) -> None:
         if type(module) is not str or type(name) is not str:
             raise self.wrong("a name is no text")
-        known = names.find(module, name)
+        known = names.find(module, name) or allowed.find(module, name)
         if known is None:
             raise refusal.blocked(module, name, self.data)
         self.push(known)

@@ -6,6 +6,8 @@ values a `Known` (a function of ours), a `StorageType` or a dtype.
 
 from __future__ import annotations
 
+from argparse import Namespace
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
 import taeda
@@ -34,6 +36,7 @@ _MODULES = {
     "torch.nn": "torch.nn.parameter",
     "torch.cuda": "torch",
     "torch.storage": "torch",
+    "pathlib._local": "pathlib",
     "numpy.core.multiarray": "numpy._core.multiarray",
     "numpy.core.numeric": "numpy._core.numeric",
 }
@@ -79,6 +82,12 @@ _MAKERS = {
     "collections OrderedDict": plain.ordered_dict,
     "collections Counter": plain.counter,
     "collections defaultdict": plain.default_dict,
+    "collections deque": plain.deque_,
+    "builtins range": plain.range_,
+    "builtins xrange": plain.range_,  # Python 2's
+    "argparse Namespace": plain.namespace(Namespace),
+    "types SimpleNamespace": plain.namespace(SimpleNamespace),
+    **{f"pathlib {kind}Path": plain.path for kind in ("Posix", "Windows")},
     "torch Size": plain.size,
     "torch device": plain.device,
     "torch.serialization _get_layout": plain.layout,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator
 from itertools import chain
+from types import NoneType
 from typing import Any
 
 from .arrays import DtypeRecord
@@ -14,7 +16,8 @@ __all__ = ["check_nesting"]
 
 _DEEPEST = 1000
 _SMALL = 8
-_CONTAINERS = (list, tuple, dict)
+_SEQUENCES = (list, tuple, deque)
+_PLAIN = (str, int, float, bytes, NoneType)
 _NO_DATA = (Known, StorageType, DtypeRecord)
 
 
@@ -27,6 +30,8 @@ class _Open:
 
 def check_nesting(value: Any) -> None:
     """RefusedPickle if containers are nested too deeply, or one is inside itself. Does not recurse."""
+    if isinstance(value, _NO_DATA):
+        raise RefusedPickle(f"the object is {value!r:.100}, which is a name and no data")
     heights: dict[int, int] = {}
     way = [_Open(value)]
     open_now = {id(value)}
@@ -57,22 +62,42 @@ def _too_deep() -> RefusedPickle:
 
 
 def _inside(value: Any) -> Iterator[Any]:
-    """The containers in a container that have to be looked into."""
+    """What there is in a container, or in the attributes of an object, that has to be looked into."""
     for item in _items(value):
         if isinstance(item, _NO_DATA):
             raise RefusedPickle(f"the object holds {item!r:.100}, which is a name and no data")
-        if isinstance(item, _CONTAINERS) and item and not _is_leaf(item):
+        if _holds_something(item) and not _is_leaf(item):
             yield item
 
 
 def _items(value: Any) -> Iterable[Any]:
     if isinstance(value, dict):
         return chain(value.values(), [getattr(value, "_metadata", None)])
-    return value if isinstance(value, _CONTAINERS) else (value,)
+    if isinstance(value, _SEQUENCES):
+        return value
+    return _fields(value).values()
+
+
+def _holds_something(value: Any) -> bool:
+    if isinstance(value, _PLAIN):
+        return False
+    if isinstance(value, (dict, *_SEQUENCES)):
+        return len(value) > 0
+    return len(_fields(value)) > 0
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """The attributes of an object, without asking its class."""
+    if isinstance(value, type):
+        return {}
+    try:
+        return object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return {}
 
 
 def _is_leaf(value: Any) -> bool:
     """Whether a small container holds nothing to look at: most do, and need not be remembered."""
-    if len(value) > _SMALL:
+    if not isinstance(value, (dict, *_SEQUENCES)) or len(value) > _SMALL:
         return False
-    return not any(isinstance(item, _CONTAINERS + _NO_DATA) for item in _items(value))
+    return not any(isinstance(item, _NO_DATA) or _holds_something(item) for item in _items(value))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, OrderedDict, defaultdict
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import taeda
@@ -20,10 +21,14 @@ __all__ = [
     "counter",
     "counts",
     "default_dict",
+    "deque_",
     "device",
     "layout",
+    "namespace",
     "no_bytes",
     "ordered_dict",
+    "path",
+    "range_",
     "set_of",
     "size",
 ]
@@ -127,6 +132,43 @@ def size(arguments: Arguments, context: Context) -> taeda.Size:
     [values] = want(arguments, ((tuple, list),), "a Size")
     context.budget.spend(56 + 8 * len(values))
     return taeda.Size(counts(values, "a Size"))
+
+
+def deque_(arguments: Arguments, context: Context) -> deque[Any]:
+    """(list[, longest]); Python puts the elements in afterwards, one by one."""
+    items, longest = want((*arguments, *((), None)[len(arguments) :]), (object, object), "a deque")
+    length = longest is None or (type(longest) is int and 0 <= longest < 1 << 40)
+    if not isinstance(items, (list, tuple)) or not length:
+        raise RefusedPickle("a deque is made of a list and its greatest length")
+    context.budget.spend(700 + 9 * len(items))
+    return deque(items, longest)
+
+
+def range_(arguments: Arguments, context: Context) -> range:
+    """(start, stop, step)."""
+    start, stop, step = want(arguments, (int, int, int), "a range")
+    if step == 0:
+        raise RefusedPickle("a range has a step of 0")
+    return range(start, stop, step)
+
+
+def namespace(kind: Callable[[], Any]) -> Callable[[Arguments, Context], Any]:
+    """The function that makes an empty namespace; its names come afterwards."""
+
+    def make(arguments: Arguments, context: Context) -> Any:
+        want(arguments, (), "a namespace")
+        context.budget.spend(_CONTAINER)
+        return kind()
+
+    return make
+
+
+def path(arguments: Arguments, context: Context) -> Path:
+    """The parts of a path, as one of this machine."""
+    if not all(isinstance(part, str) and "\0" not in part for part in arguments):
+        raise RefusedPickle("a path is made of texts")
+    context.budget.spend(_CONTAINER)
+    return Path(*arguments)
 
 
 def device(arguments: Arguments, context: Context) -> taeda.device:

@@ -10,6 +10,7 @@ from taeda import Tensor
 from taeda._native import core as _core
 from taeda.storage import TypedStorage, UntypedStorage
 
+from .allowed import Allowed
 from .context import Context, Known, want
 from .errors import RefusedPickle
 from .plain import counts
@@ -172,13 +173,16 @@ def device_tensor(arguments: Arguments, context: Context) -> Tensor:
 
 
 def from_type(arguments: Arguments, context: Context) -> Tensor:
-    """(maker, type, its arguments, attributes): a tensor that had attributes, or a Buffer."""
+    """(maker, type, its arguments, attributes): a tensor that had attributes, a Buffer, or of an allowed class."""
     maker, kind, inner, state = want(arguments, (Known, Known, tuple, object), "a tensor")
-    if maker.name not in _TENSOR_MAKERS or kind.name not in _TENSOR_TYPES:
+    of_user = isinstance(kind, Allowed) and isinstance(kind.kind, type)
+    fits = kind.name in _TENSOR_TYPES or (of_user and issubclass(kind.kind, Tensor))
+    if maker.name not in _TENSOR_MAKERS or not fits:
         raise RefusedPickle(
             f"a tensor of the type {kind.name} is made by {maker.name}: save a plain tensor"
         )
-    return set_attributes(maker.make(inner, context), state)
+    made = maker.make(inner, context)
+    return set_attributes(Tensor.as_subclass(made, kind.kind) if of_user else made, state)
 
 
 _TENSOR_TYPES = ("torch Tensor", "torch.nn.parameter Parameter")

@@ -60,5 +60,6 @@ def blocked(module: str, name: str, data: bytes) -> RefusedPickle:
     return RefusedPickle(
         f"the file asks for {text!r:.200}, and files are read as data: nothing is imported or called. "
         "Save tensors, numbers, texts, and lists, tuples, sets and dicts of them; of an object of a "
-        "class, its state_dict()"
+        "class, its state_dict(). A class of plain fields can be allowed: import it and call "
+        "taeda.serialization.add_safe_globals([the class])"
     )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections import OrderedDict
+from types import SimpleNamespace
 from typing import Any
 
 from taeda import Tensor
 
-from . import arrays
+from . import allowed, arrays
 from .context import Context
 from .errors import RefusedPickle
 
@@ -31,6 +33,8 @@ def build(target: Any, given: Any, context: Context) -> None:
         _set_old_state(target, given)
     elif isinstance(target, Tensor):
         set_attributes(target, given)
+    elif type(target) in (Namespace, SimpleNamespace) or allowed.is_instance(target):
+        allowed.fill(target, given)
     else:
         raise RefusedPickle(f"a {type(target).__name__} is given attributes, and has none")
 

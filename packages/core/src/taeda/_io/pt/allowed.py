@@ -1,0 +1,82 @@
+"""Instances of classes that the user allowed (`add_safe_globals`): their fields are put in place, none of their code runs."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+from taeda import Tensor
+
+from .. import safetypes
+from .context import Context, Known
+from .errors import RefusedPickle
+
+__all__ = ["Allowed", "fill", "find", "is_instance"]
+
+_INSTANCE = 400  # bytes
+
+
+class Allowed(Known):
+    """A name that stands for something of the user's."""
+
+    def __init__(self, name: str, kind: Any) -> None:
+        super().__init__(name, lambda arguments, context: instance(kind, arguments, context))
+        object.__setattr__(self, "kind", kind)
+
+    kind: Any
+
+
+def find(module: str, name: str) -> Allowed | None:
+    """What the user allowed under this name."""
+    kind = safetypes.type_named(f"{module}.{name}")
+    return None if kind is None else Allowed(f"{module}.{name}", kind)
+
+
+def instance(kind: Any, arguments: tuple[Any, ...], context: Context) -> Any:
+    """An instance of an allowed class: an enum's member, a tuple of values, or an object without fields yet."""
+    context.budget.spend(_INSTANCE)
+    if not isinstance(kind, type):
+        raise RefusedPickle(f"the function {kind.__name__} is called: functions in files never are")
+    if issubclass(kind, enum.Enum):
+        return _member(kind, arguments)
+    if issubclass(kind, tuple):
+        return tuple.__new__(kind, arguments if hasattr(kind, "_fields") else arguments[0])
+    if arguments or issubclass(kind, (Tensor, int, float, str, bytes, list, dict, set)):
+        raise RefusedPickle(
+            f"an instance of {kind.__qualname__} is made by calling the class, which files cannot: save "
+            "its fields"
+        )
+    return object.__new__(kind)
+
+
+def _member(kind: type[enum.Enum], arguments: tuple[Any, ...]) -> enum.Enum:
+    for member in kind.__members__.values():
+        if len(arguments) == 1 and type(arguments[0]) in _PLAIN and member._value_ == arguments[0]:
+            return member
+    raise RefusedPickle(f"the enum {kind.__qualname__} has no such member")
+
+
+_PLAIN = (int, str, float, bool, bytes)
+
+
+def is_instance(value: Any) -> bool:
+    """Whether this is an object of an allowed class, to be given fields."""
+    return safetypes.name_of(type(value)) is not None
+
+
+def fill(target: Any, given: Any) -> None:
+    """Put fields in place: a dict of them, or a pair of dicts, for `__dict__` and for slots."""
+    parts = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
+    if not all(part is None or isinstance(part, dict) for part in parts):
+        raise RefusedPickle(f"a {type(target).__qualname__} is given something else than fields")
+    fields = {name: value for part in parts for name, value in (part or {}).items()}
+    if not all(isinstance(name, str) and name.isidentifier() for name in fields):
+        raise RefusedPickle(
+            f"a {type(target).__qualname__} is given fields that have no plain names"
+        )
+    try:
+        safetypes.put_fields(target, fields)
+    except AttributeError as error:
+        raise RefusedPickle(
+            f"a {type(target).__qualname__} has no place for a field: {error}"
+        ) from None
