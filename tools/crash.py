@@ -42,6 +42,7 @@ def main() -> int:
             lambda: killed_at_every_byte(folder / "small"),
             lambda: killed_at_random_bytes(folder / "large", chosen.large),
             lambda: killed_at_random_moments(folder / "timed", chosen.timed),
+            lambda: readers_beside_a_writer(folder / "readers"),
             lambda: every_fault(folder / "faults"),
             lambda: power_cuts(folder / "cuts"),
             lambda: flipped_bits(),
@@ -58,7 +59,7 @@ def main() -> int:
 
 
 def state(epoch: int, count: int = 6) -> State:
-    """A small training state; with a larger `count`, one of `count` * 24 bytes and more."""
+    """A small training state; with a larger `count`, one of `count` * 16 bytes."""
     return {
         "epoch": epoch,
         "weight": taeda.full((count, 2), float(epoch)),
@@ -77,12 +78,19 @@ def whole(path: Path, *epochs: int) -> bool:
 
 def in_a_child(action: Callable[[], object]) -> int:
     """Run `action` in a fork; the signal that ended it."""
+    return os.waitpid(_started(action), 0)[1] & 0x7F
+
+
+def _started(action: Callable[[], object]) -> int:
+    """A fork that runs `action`; it exits with 1 after an exception."""
     child = os.fork()
-    if child == 0:
-        with contextlib.suppress(BaseException):
-            action()
-        os._exit(0)
-    return os.waitpid(child, 0)[1] & 0x7F
+    if child:
+        return child
+    try:
+        action()
+    except BaseException:  # noqa: BLE001 - nothing of the parent's may run in the child
+        os._exit(1)
+    os._exit(0)
 
 
 def killed_at_every_byte(folder: Path) -> tuple[str, bool]:
@@ -142,7 +150,26 @@ def killed_at_random_moments(folder: Path, points: int) -> tuple[str, bool]:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         good += whole(path, 1, 2)
-    return f"killed at random moments of saves of 24 MB: {good} of {points} whole", good == points
+    return f"killed at random moments of saves of 16 MB: {good} of {points} whole", good == points
+
+
+def readers_beside_a_writer(folder: Path, readers: int = 2, saves: int = 500) -> tuple[str, bool]:
+    """Processes that load all the time while another saves: what they read is whole."""
+    folder.mkdir()
+    path, stop = folder / "model", folder / "stop"
+    taeda.save(state(1), path)
+
+    def read() -> None:
+        while not stop.exists():
+            if not whole(path, 1, 2):
+                os.kill(os.getpid(), signal.SIGABRT)
+
+    children = [_started(read) for _ in range(readers)]
+    for number in range(saves):
+        taeda.save(state(1 + number % 2), path)
+    stop.touch()
+    ended = [os.waitpid(child, 0)[1] for child in children]
+    return f"{readers} readers beside {saves} saves: {ended.count(0)} saw nothing but whole files", not any(ended)  # fmt: skip
 
 
 # ---- failing disks ----

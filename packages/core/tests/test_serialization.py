@@ -9,6 +9,7 @@ import math
 import mmap
 import os
 import random
+import threading
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -180,6 +181,16 @@ def test_streams_without_seek_and_without_readinto():
 
     made = load(Stream(stored({"a": taeda.arange(5)})))
     assert made["a"].tolist() == [0, 1, 2, 3, 4]
+
+
+def test_through_a_named_pipe(tmp_path):
+    path, value = tmp_path / "pipe", {"a": taeda.arange(100_000)}
+    os.mkfifo(path)
+    writer = threading.Thread(target=save, args=(value, path))
+    writer.start()
+    made = load(path)
+    writer.join()
+    assert taeda.equal(made["a"], value["a"])
 
 
 def test_large_tensors(tmp_path):

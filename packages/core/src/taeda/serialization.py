@@ -157,13 +157,11 @@ def load(
             raise ValueError("a URL cannot be mapped: download the file, or load it without mmap")
         with opened_url(f) as file:
             return _kind(file).read(file, map_location, False, **options)
-    if isinstance(f, (str, os.PathLike)):
+    if isinstance(f, (str, os.PathLike)) and not _is_pipe(f):
         return _kind_of_path(f).read(f, map_location, mapped, **options)
     if mmap:
         raise ValueError("f must be a file name in order to use the mmap argument")
-    if not hasattr(f, "read"):
-        raise AttributeError(_neither(f, "read"))
-    file = _seekable(f)
+    file = _seekable(_opened_pipe(f))
     return _kind(file).read(file, map_location, False, **options)
 
 
@@ -175,6 +173,20 @@ def _refuse_pickling(pickle_module: Any, options: dict[str, Any]) -> None:
             f"load() takes no {', '.join(given)}: it reads files as data and never unpickles, because that "
             "runs code which the file names"
         )
+
+
+def _is_pipe(path: str | os.PathLike[str]) -> bool:
+    """Whether a path names what can be read only once, such as a named pipe or the shell's `<(...)`."""
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+
+
+def _opened_pipe(f: Any) -> Any:
+    if isinstance(f, (str, os.PathLike)):
+        with open(f, "rb") as file:
+            return io.BytesIO(file.read())
+    if not hasattr(f, "read"):
+        raise AttributeError(_neither(f, "read"))
+    return f
 
 
 def _kind_of_path(path: str | os.PathLike[str]) -> Format:

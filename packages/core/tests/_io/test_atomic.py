@@ -192,3 +192,11 @@ def test_readers_beside_a_writer_see_whole_files(tmp_path):
     stop.set()
     reader.join()
     assert set(seen) == {1}
+
+
+def test_a_pipe_under_the_name_of_a_leftover_does_not_hold_us_up(tmp_path):
+    os.mkfifo(tmp_path / ".taeda-00.partial")
+    (tmp_path / ".taeda-01.partial").symlink_to("elsewhere")
+    with atomic_write(tmp_path / "a") as file:
+        file.write(b"new")
+    assert len(os.listdir(tmp_path)) == 3

@@ -172,6 +172,16 @@ def _replace(temporary: str, target: Path) -> None:
 def _remove_leftovers(folder: Path) -> None:
     """Remove temporary files of processes that died: nobody holds their lock."""
     for leftover in folder.glob(_PATTERN):
-        with contextlib.suppress(OSError), open(leftover, "rb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            leftover.unlink()
+        with contextlib.suppress(OSError):  # somebody's at work, or not ours
+            _remove_leftover(leftover)
+
+
+def _remove_leftover(path: Path) -> None:
+    # Not blocking: in a folder for everybody, anybody may put a pipe there under this name.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            path.unlink()
+    finally:
+        os.close(descriptor)
