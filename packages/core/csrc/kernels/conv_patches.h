@@ -222,32 +222,53 @@ static void G(patches)(const void *context, void *panel, int64_t k0, int64_t k, 
 }
 #undef CHANNELS_AT_ONCE
 
-/* one run of LANES pixels or fewer, alone */
-TD_INLINE VEC G(read_segment)(const REAL *from, uint64_t mask, int64_t stride)
-{
-    if (stride == 1) return V(load_part)((uint32_t)mask, from);
-    return stride == 2 ? G(read_onto)(V(zero)(), from, (uint32_t)mask, 2, 2) : V(gather)((uint32_t)mask, from, stride);
-}
-
 /* ---- turned: a row is a pixel, a column is (channel, tap); LANES pixels at a time are read and transposed ---- */
 typedef struct G(column) {
-    int64_t offset, tap[3];
+    int64_t offset, z, y; /* of its tap, in x and in the first two dimensions */
+    int slot;             /* of its tap's last coordinate among the different ones */
 } G(column);
+
+typedef struct G(turned_plan) {
+    G(column) columns[NR];
+    int64_t last[NR]; /* the different last coordinates of the columns' taps */
+    int slots;
+} G(turned_plan);
 
 static int64_t G(turned_work)(const td_patches *p)
 {
     (void)p;
-    return NR * (int64_t)sizeof(G(column));
+    return (int64_t)sizeof(G(turned_plan));
 }
 
-static void G(turn_run)(const td_patches *p, const G(segment) *s, const G(column) *columns, int64_t width, REAL *out)
+static void G(plan_columns)(const td_patches *p, int64_t column, int64_t width, G(turned_plan) *plan)
 {
+    plan->slots = 0;
+    for (int64_t j = 0; j < width; j++) {
+        const int64_t *tap = p->tap[(column + j) % p->taps];
+        int slot = 0;
+        while (slot < plan->slots && plan->last[slot] != tap[2]) slot++;
+        if (slot == plan->slots) plan->last[plan->slots++] = tap[2];
+        plan->columns[j] = (G(column)){(column + j) / p->taps * p->channel + G(tap_offset)(p, tap), tap[0], tap[1], slot};
+    }
+}
+
+TD_INLINE void G(turn_run)(const td_patches *p, const G(segment) *s, const G(turned_plan) *plan, int64_t width, const int64_t stride,
+                           REAL *out)
+{
+    uint64_t masks[NR];
+    const REAL *x = (const REAL *)p->x + s->base;
+    for (int i = 0; i < plan->slots; i++) {
+        const int64_t tap[3] = {-s->at[0], -s->at[1], plan->last[i]}; /* a row that exists: only the columns count */
+        masks[i] = G(segment_mask)(p, s, tap);
+    }
     for (int64_t h = 0; h < NR; h += LANES) {
         VEC r[LANES];
         for (int64_t i = 0; i < LANES; i++) {
-            const G(column) *c = &columns[h + i];
-            uint64_t mask = h + i < width ? G(segment_mask)(p, s, c->tap) : 0;
-            r[i] = mask ? G(read_segment)((const REAL *)p->x + s->base + c->offset, mask, p->stride[2]) : V(zero)();
+            const G(column) *c = &plan->columns[h + i];
+            r[i] = V(zero)();
+            if (h + i >= width || (uint64_t)(s->at[0] + c->z) >= (uint64_t)p->in[0]) continue;
+            if ((uint64_t)(s->at[1] + c->y) >= (uint64_t)p->in[1]) continue;
+            r[i] = G(read_onto)(r[i], x + c->offset, (uint32_t)masks[c->slot], stride, p->stride[2]);
         }
         V(transpose)(r);
         for (int64_t i = 0; i < s->length; i++) V(store)(out + i * NR + h, r[i]);
@@ -257,18 +278,17 @@ static void G(turn_run)(const td_patches *p, const G(segment) *s, const G(column
 static void G(turned)(const void *context, void *panel, int64_t k0, int64_t k, int64_t column, int64_t width, void *work)
 {
     const td_patches *p = context;
-    G(column) *columns = work;
-    for (int64_t j = 0; j < width; j++) {
-        const int64_t *tap = p->tap[(column + j) % p->taps];
-        columns[j].offset = (column + j) / p->taps * p->channel + G(tap_offset)(p, tap);
-        memcpy(columns[j].tap, tap, sizeof columns[j].tap);
-    }
+    G(turned_plan) *plan = work;
+    G(plan_columns)(p, column, width, plan);
     G(walk) w = G(walk_from)(p, k0);
     for (int64_t row = 0; row < k;) {
         G(walk) here = w;
         int64_t most = k - row < LANES ? k - row : LANES, run = G(walk_run)(p, &w, most);
         G(segment) s = G(segment_at)(p, here.image, here.pixel, run);
-        G(turn_run)(p, &s, columns, width, (REAL *)panel + row * NR);
+        REAL *out = (REAL *)panel + row * NR;
+        if (p->stride[2] == 1) G(turn_run)(p, &s, plan, width, 1, out);
+        else if (p->stride[2] == 2) G(turn_run)(p, &s, plan, width, 2, out);
+        else G(turn_run)(p, &s, plan, width, 0, out);
         row += run;
     }
 }

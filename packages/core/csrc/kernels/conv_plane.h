@@ -29,6 +29,16 @@ static int64_t G(plane_work)(const td_patches *p)
     return s.depth * s.rows * p->stride[2] * s.width * (int64_t)sizeof(REAL) + p->taps * (int64_t)sizeof(int64_t);
 }
 
+/* to[i] = from[i * stride] */
+static void G(copy_every)(REAL *to, const REAL *from, int64_t low, int64_t high, int64_t stride)
+{
+    int64_t i = low;
+    if (stride == 2)
+        for (; i + LANES < high; i += LANES) /* one short, because the second vector reads one element too many */
+            V(store)(to + i, V(even)(V(load)(from + 2 * i), V(load)(from + 2 * i + LANES)));
+    for (; i < high; i++) to[i] = from[i * stride];
+}
+
 /* One input row from element `first` on, outside of which zeros stand: every stride-th element of each phase. */
 static void G(copy_row)(const REAL *row, int64_t size, int64_t first, int64_t stride, int64_t width, REAL *to)
 {
@@ -40,8 +50,7 @@ static void G(copy_row)(const REAL *row, int64_t size, int64_t first, int64_t st
         if (high < low) high = low;
         memset(to, 0, (size_t)low * sizeof(REAL));
         if (stride == 1) memcpy(to + low, row + start + low, (size_t)(high - low) * sizeof(REAL));
-        else
-            for (int64_t i = low; i < high; i++) to[i] = row[start + i * stride];
+        else G(copy_every)(to, row + start, low, high, stride);
         memset(to + high, 0, (size_t)(width - high) * sizeof(REAL));
     }
 }

@@ -6,6 +6,7 @@
 #include "ops/conv_run.h"
 #include <string.h>
 #include "kernels/conv.h"
+#include "kernels/winograd.h"
 #include "ops/gemm.h"
 #include "ops/scratch.h"
 
@@ -299,11 +300,21 @@ static td_gemm weight_product(const weight_job *j, td_patches *patches, const ch
 {
     const td_conv *c = j->c;
     int64_t columns = c->channels * c->taps;
+    const char *x = c->x + (first * j->patches.image + group * c->channels * j->patches.channel) * j->item;
+    td_gemm product = {.m = c->outputs, .n = columns, .k = count * j->pixels, .a = g, .a_row = g_row, .a_col = 1,
+                       .c = j->dw + group * c->outputs * columns * j->item, .c_row = columns, .alpha = 1, .add = first > 0};
+    if (count == 1 && td_conv_pointwise(c)) {
+        product.b = x;
+        product.b_row = 1;
+        product.b_col = j->pixels;
+        return product;
+    }
     *patches = j->patches;
-    patches->x = c->x + (first * patches->image + group * c->channels * patches->channel) * j->item;
-    return (td_gemm){.m = c->outputs, .n = columns, .k = count * j->pixels, .a = g, .a_row = g_row, .a_col = 1,
-                     .c = j->dw + group * c->outputs * columns * j->item, .c_row = columns, .alpha = 1, .add = first > 0,
-                     .pack = j->conv->turned, .pack_context = patches, .pack_work = j->conv->turned_work(patches)};
+    patches->x = x;
+    product.pack = j->conv->turned;
+    product.pack_context = patches;
+    product.pack_work = j->conv->turned_work(patches);
+    return product;
 }
 
 static td_gemm image_product(const weight_job *j, td_patches *patches, int64_t image, int64_t group)
@@ -370,6 +381,44 @@ static td_status weight_all_images(weight_job *j)
     return status;
 }
 
+/* ---- Winograd: blocks of outputs and channels. The sums of a weight run over the tiles in one order, whatever the blocks. ---- */
+typedef struct winograd_job {
+    td_winograd p;
+    const td_winograd_kernel *kernel;
+    float *dw;
+    int64_t outputs, channels, across; /* of a block; blocks side by side */
+    td_scratch scratch;
+} winograd_job;
+
+static void run_winograd_blocks(void *context, int64_t begin, int64_t end)
+{
+    winograd_job *j = context;
+    void *work = td_scratch_take(&j->scratch);
+    for (int64_t i = begin; i < end; i++) {
+        int64_t output = i / j->across * j->outputs, channel = i % j->across * j->channels;
+        j->kernel->gradient(&j->p, output, least(j->outputs, j->p.outputs - output), channel,
+                            least(j->channels, j->p.channels - channel), j->dw, work);
+    }
+    td_scratch_give(&j->scratch, work);
+}
+
+static int64_t winograd_tiles(const td_conv *c) { return (c->out[1] + 3) / 4 * ((c->out[2] + 3) / 4) * c->images; }
+
+static int64_t pieces(int64_t n, int64_t each) { return (n + each - 1) / each; }
+
+static td_status winograd_weight(const td_conv *c, const char *g, char *dw)
+{
+    winograd_job j = {.p = td_conv_winograd_of(c, NULL), .kernel = TD_PICK(td_winograd_kernel), .dw = (float *)dw, .outputs = 64,
+                      .channels = 64};
+    j.p.y = (float *)(uintptr_t)g; /* only read */
+    while (j.channels > 16 && pieces(c->outputs, j.outputs) * pieces(c->channels, j.channels) < 2 * td_num_threads()) j.channels /= 2;
+    j.across = pieces(c->channels, j.channels);
+    TD_TRY(td_scratch_begin(&j.scratch, j.kernel->gradient_work(j.outputs, j.channels)));
+    td_parallel_even(pieces(c->outputs, j.outputs) * j.across, run_winograd_blocks, &j);
+    td_scratch_end(&j.scratch);
+    return TD_OK;
+}
+
 td_status td_conv_weight(const td_conv *c, const char *g, char *dw)
 {
     int64_t elements = c->groups * c->outputs * c->channels * c->taps;
@@ -380,6 +429,7 @@ td_status td_conv_weight(const td_conv *c, const char *g, char *dw)
         return TD_OK;
     }
     if (!td_conv_is_real(c->dtype)) return td_conv_columns_weight(c, g, dw);
+    if (td_conv_winograd_fits(c) && winograd_tiles(c) >= 16) return winograd_weight(c, g, dw);
     if (c->groups > 1 && c->channels == 1 && c->outputs <= 4) return depthwise_weight(c, g, dw);
     if (c->groups > 1) return grouped_weight(&j);
     if (c->images > 1 && j.pixels < 512) return weight_all_images(&j);

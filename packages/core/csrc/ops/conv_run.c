@@ -55,7 +55,7 @@ td_patches td_conv_patches(const td_conv *c)
     return p;
 }
 
-static bool is_pointwise(const td_conv *c)
+bool td_conv_pointwise(const td_conv *c)
 {
     if (c->taps != 1) return false;
     for (int d = 0; d < 3; d++)
@@ -116,7 +116,7 @@ static job job_of(const td_conv *c)
     int is_double = c->dtype == TD_F64;
     return (job){.c = c, .patches = td_conv_patches(c), .conv = &TD_PICK(td_conv_kernels)->real[is_double],
                  .gemm = td_gemm_kernel_of(is_double), .item = td_itemsize(c->dtype), .pixels = td_volume(c->out),
-                 .pointwise = is_pointwise(c)};
+                 .pointwise = td_conv_pointwise(c)};
 }
 
 #define BLOCK_PIXELS 1568 /* patches of a block stay in the caches */
@@ -196,15 +196,19 @@ static td_status run_depthwise(const td_conv *c)
 }
 
 /* ---- Winograd ---- */
-static bool wants_winograd(const td_conv *c)
+bool td_conv_winograd_fits(const td_conv *c)
 {
-    int64_t tiles = (c->out[1] + 3) / 4 * ((c->out[2] + 3) / 4) * c->images;
-    if (!td_conv_winograd || c->dtype != TD_F32 || c->groups != 1) return false;
+    if (!td_conv_winograd || c->dtype != TD_F32 || c->groups != 1 || c->channels < 16 || c->outputs < 16) return false;
     if (c->in[0] != 1 || c->out[0] != 1 || c->kernel[0] != 1 || c->kernel[1] != 3 || c->kernel[2] != 3) return false;
     for (int d = 1; d < 3; d++)
         if (c->stride[d] != 1 || c->dilation[d] != 1) return false;
-    if (c->channels < 16 || c->outputs < 16 || tiles < 64) return false;
-    return least(c->out[1], c->out[2]) >= 14 || (c->images >= 16 && least(c->out[1], c->out[2]) >= 8);
+    return true;
+}
+
+static bool wants_winograd(const td_conv *c)
+{
+    int64_t tiles = (c->out[1] + 3) / 4 * ((c->out[2] + 3) / 4) * c->images, side = least(c->out[1], c->out[2]);
+    return td_conv_winograd_fits(c) && tiles >= 64 && (side >= 14 || (c->images >= 16 && side >= 8));
 }
 
 typedef struct weight_job {
@@ -233,7 +237,7 @@ static void run_tiles(void *context, int64_t begin, int64_t end)
     td_scratch_give(&j->scratch, work);
 }
 
-static td_winograd winograd_of(const td_conv *c, const float *weights)
+td_winograd td_conv_winograd_of(const td_conv *c, const float *weights)
 {
     td_winograd p = {.channels = c->channels, .outputs = c->outputs, .x = (const float *)c->x, .y = (float *)c->y,
                      .bias = (const float *)c->bias, .weights = weights, .x_channel = td_volume(c->in), .y_channel = td_volume(c->out)};
@@ -257,7 +261,7 @@ static td_status run_winograd(const td_conv *c)
     if (!weights) return td_fail(TD_MEMORY_ERROR, "convolution: no memory for %lld bytes", (long long)bytes);
     weight_job w = {c, kernel, weights};
     td_parallel(c->channels, 1 + 4096 / c->outputs, run_weights, &w);
-    td_winograd p = winograd_of(c, weights);
+    td_winograd p = td_conv_winograd_of(c, weights);
     tile_job t = {.p = &p, .kernel = kernel};
     td_status status = td_scratch_begin(&t.scratch, kernel->work(&p));
     if (status == TD_OK) {

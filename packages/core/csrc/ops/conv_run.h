@@ -1,6 +1,8 @@
 /* conv_run.h - convolutions on dense arrays: which algorithm, how it is spread over threads. */
 #ifndef TD_CONV_RUN_H
 #define TD_CONV_RUN_H
+#include "kernels/conv.h"
+#include "kernels/winograd.h"
 #include "runtime/tensor.h"
 
 typedef struct td_tap { int64_t at[3]; } td_tap;
@@ -26,7 +28,11 @@ td_status td_conv_weight(const td_conv *c, const char *g, char *dw);
 /* The same sums seen from x: x[..] = sum of w * y. `c->x` is not read; writes x, adds bias[group][channel] if not NULL. */
 td_status td_conv_data(const td_conv *c, const char *y, char *x, const char *bias);
 
-struct td_patches td_conv_patches(const td_conv *c);
+/* what the algorithms share */
+td_patches td_conv_patches(const td_conv *c);
+bool td_conv_pointwise(const td_conv *c);     /* 1x1: pixels see themselves only */
+bool td_conv_winograd_fits(const td_conv *c); /* 3x3 of stride 1, and channels enough to be worth it */
+td_winograd td_conv_winograd_of(const td_conv *c, const float *weights);
 
 /* the regular grid of taps of kernel, dilation and padding; td_free it with td_taps_bytes */
 td_status td_conv_make_taps(td_conv *c, td_tap **taps);

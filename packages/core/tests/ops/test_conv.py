@@ -213,6 +213,50 @@ def test_nan_and_infinity_stay_under_the_kernel(channels):
     assert got[0, 0] == 4 * channels
 
 
+def weight_gradient(x, g, kernel, stride, padding):
+    """Every tap sees the output's gradient against the inputs it met (numpy, two spatial dimensions)."""
+    x = np.pad(x, ((0, 0), (0, 0), (padding, padding), (padding, padding)))
+    h, w = g.shape[2:]
+    made = np.zeros((g.shape[1], x.shape[1], kernel, kernel))
+    for i, j in itertools.product(range(kernel), repeat=2):
+        met = x[:, :, i : i + stride * (h - 1) + 1 : stride, j : j + stride * (w - 1) + 1 : stride]
+        made[:, :, i, j] = np.einsum("bohw,bchw->oc", g, met)
+    return made
+
+
+# (images, channels, outputs, height, width, kernel, stride, padding)
+WEIGHTS = [
+    (2, 16, 16, 16, 16, 3, 1, 1), (2, 17, 33, 13, 18, 3, 1, 0), (1, 40, 20, 33, 31, 3, 1, 2), (17, 70, 24, 4, 4, 3, 1, 1),
+    (3, 16, 130, 5, 41, 3, 1, 1), (1, 16, 16, 6, 6, 3, 1, 1), (2, 8, 16, 40, 9, 3, 1, 1), (2, 16, 16, 17, 19, 3, 2, 1),
+    (3, 5, 7, 24, 30, 5, 2, 2), (2, 3, 8, 30, 33, 7, 3, 3), (2, 20, 24, 24, 24, 1, 1, 0), (3, 20, 24, 9, 9, 1, 2, 0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WEIGHTS, ids=str)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_gradient_of_weights(case, dtype):
+    images, channels, outputs, height, width, kernel, stride, padding = case
+    x = draw((images, channels, height, width), dtype)
+    w = draw((outputs, channels, kernel, kernel), dtype, 1).requires_grad_()
+    y = taeda.conv2d(x, w, stride=stride, padding=padding)
+    g = draw(tuple(y.shape), dtype, 2)
+    y.backward(g)
+    expected = weight_gradient(values(x), values(g), kernel, stride, padding)
+    error = np.abs(values(w.grad) - expected).max() / expected.std()
+    assert error < (2e-5 if dtype == "float32" else 1e-12)
+
+
+def test_gradient_of_depthwise_weights_of_stride_2():
+    x, w = draw((2, 3, 41, 70), "float32"), draw((3, 1, 3, 3), "float32", 1).requires_grad_()
+    y = taeda.conv2d(x, w, stride=2, padding=1, groups=3)
+    g = draw(tuple(y.shape), "float32", 2)
+    y.backward(g)
+    for c in range(3):
+        part = slice(c, c + 1)
+        expected = weight_gradient(values(x)[:, part], values(g)[:, part], 3, 2, 1)
+        np.testing.assert_allclose(values(w.grad)[part], expected, rtol=1e-4, atol=1e-3)
+
+
 def test_threads_do_not_change_a_bit():
     x, w = draw((3, 16, 24, 24), "float32"), draw((24, 16, 3, 3), "float32", 1)
     before, made = taeda.get_num_threads(), []
