@@ -131,16 +131,20 @@ def load(
     *,
     weights_only: bool | None = None,
     mmap: bool | None = None,
-    **options: Any,
+    verify: bool | None = None,
+    progress: Wish = False,
+    **pickle_load_args: Any,
 ) -> Any:
     """Read what `save` wrote, or another kind of checkpoint, from a path, a URL or an object with `read`.
 
     A file is checked before anything is made of it: FormatError (a RuntimeError) says what is
     wrong with it and what to do, EOFError that it is empty. Checksums are compared; with `mmap=True`,
-    which maps the file and reads what is used when it is used, only with `verify=True`.
+    which maps the file and reads what is used when it is used, only with `verify=True`. `verify=False`
+    reads what is left of a damaged file.
     `map_location` is a device, a dict of places, or a function of (storage, place) that gives a storage
     or None; "meta" reads no numbers. `progress` is as for `save`.
-    Loading never runs code, whatever `weights_only` says; `pickle_module` is refused for that reason.
+    Loading never runs code, whatever `weights_only` says; `pickle_module` and arguments for it are refused
+    for that reason.
 
     >>> import io
     >>> file = io.BytesIO()
@@ -149,7 +153,10 @@ def load(
     >>> load(file)
     {'weight': tensor([1., 1.]), 'epoch': 3}
     """
-    _refuse_pickling(pickle_module, options)
+    _refuse_pickling(pickle_module, pickle_load_args)
+    options: dict[str, Any] = {} if verify is None else {"verify": verify}
+    if progress is not False:
+        options["progress"] = progress
     f = without_file_protocol(f)
     mapped = settings.load.mmap if mmap is None else bool(mmap)
     if is_url(f):
@@ -165,9 +172,8 @@ def load(
     return _kind(file).read(file, map_location, False, **options)
 
 
-def _refuse_pickling(pickle_module: Any, options: dict[str, Any]) -> None:
-    strange = sorted(options.keys() - {"verify", "progress"})
-    given = ["pickle_module"] * (pickle_module is not None) + strange
+def _refuse_pickling(pickle_module: Any, arguments: dict[str, Any]) -> None:
+    given = ["pickle_module"] * (pickle_module is not None) + sorted(arguments)
     if given:
         raise RuntimeError(
             f"load() takes no {', '.join(given)}: it reads files as data and never unpickles, because that "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import datetime as dt
 import json
 import math
 import pathlib
@@ -50,6 +51,14 @@ VALUES = [
     taeda.strided,
     taeda.channels_last,
     range(1, 10, 3),
+    slice(None, 3, -1),
+    dt.datetime(2024, 2, 29, 12, 30, 1, 5, dt.timezone(dt.timedelta(hours=2))),
+    dt.datetime(2024, 2, 29),
+    dt.date(2024, 2, 29),
+    dt.time(1, 2, 3),
+    dt.timedelta(-1, 5, 7),
+    np.dtype("<f4"),
+    np.dtype([("a", "<i2"), ("b", "<f8", (2, 3))]),
     deque([1, 2], maxlen=5),
     defaultdict(list, a=[1]),
     defaultdict(None, a=1),
@@ -195,6 +204,11 @@ BAD = [
     {"Generator": ["cpu", 1]},
     {"storage": 3},
     {"range": [0, 1, 0]},
+    {"slice": [[], 1, 2]},
+    {"slice": [1]},
+    {"datetime": "yesterday"},
+    {"timedelta": [1e300, 0, 0]},
+    {"numpy.dtype": "|O"},
     {"Path": 3},
     {},
 ]

@@ -73,7 +73,7 @@ class Place:
             return taeda.empty(0, device=wanted).device
         except RuntimeError as error:
             if wanted != location:
-                raise
+                raise RuntimeError(f"{error}: load with map_location='cpu'") from None
             raise RuntimeError(
                 f"the file has tensors from the device {location!r:.50}, which is not here ({error}): "
                 "load with map_location='cpu'"

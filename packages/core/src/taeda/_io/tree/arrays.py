@@ -12,7 +12,15 @@ from taeda import Tensor
 
 from ..safetensors import FormatError
 
-__all__ = ["array_from", "array_node", "is_numpy", "scalar_from", "scalar_node"]
+__all__ = [
+    "array_from",
+    "array_node",
+    "dtype_from",
+    "dtype_node",
+    "is_numpy",
+    "scalar_from",
+    "scalar_node",
+]
 
 Json = Any
 
@@ -59,6 +67,15 @@ def _check(dtype: Any, path: str) -> None:
         )
 
 
+def dtype_node(value: Any, path: str) -> Json | None:
+    """The JSON of a numpy dtype; None for other things."""
+    numpy = sys.modules.get("numpy")
+    if numpy is None or not isinstance(value, numpy.dtype):
+        return None
+    _check(value, path)
+    return {"numpy.dtype": _described(value)}
+
+
 def _described(dtype: Any) -> Json:
     import numpy as np
 
@@ -76,7 +93,7 @@ def array_from(tensor: Any, described: Json, shape: Any) -> Any:
         raise FormatError("an array wants a plain tensor on the cpu")
     if described is None:
         return tensor.numpy()
-    return np.ndarray(tuple(shape), _dtype(described), buffer=tensor.numpy())
+    return np.ndarray(tuple(shape), dtype_from(described), buffer=tensor.numpy())
 
 
 def scalar_from(described: Json, content: Any) -> Any:
@@ -84,13 +101,14 @@ def scalar_from(described: Json, content: Any) -> Any:
     import numpy as np
 
     data = base64.b64decode(content, validate=True)
-    dtype = _dtype(described)
+    dtype = dtype_from(described)
     if len(data) != dtype.itemsize:
         raise FormatError(f"a {dtype} has {dtype.itemsize} bytes, the file gives {len(data)}")
     return np.ndarray((), dtype, buffer=bytearray(data))[()]
 
 
-def _dtype(described: Json) -> Any:
+def dtype_from(described: Json) -> Any:
+    """The numpy dtype that a description gives; FormatError for one of Python objects."""
     import numpy as np
 
     dtype = np.lib.format.descr_to_dtype(_with_tuples(described))

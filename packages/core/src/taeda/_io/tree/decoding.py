@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import base64
 import binascii
+import datetime as dt
 import pathlib
 import types
 from collections import Counter, OrderedDict, defaultdict, deque
@@ -16,7 +17,7 @@ from taeda import Tensor
 
 from .. import safetypes
 from ..safetensors import FormatError
-from .arrays import array_from, scalar_from
+from .arrays import array_from, dtype_from, scalar_from
 from .encoding import FACTORIES, MODULE_VERSIONS
 
 __all__ = ["decode", "dtype_named"]
@@ -171,6 +172,12 @@ def _nonfinite(_: Any, value: Json) -> float:
     return float(value)
 
 
+def _slice(start: Json, stop: Json, step: Json) -> slice:
+    if any(part is not None and type(part) is not int for part in (start, stop, step)):
+        raise TypeError("a slice is of ints")
+    return slice(start, stop, step)
+
+
 def _bytes(value: Json) -> bytes:
     return base64.b64decode(value, validate=True)
 
@@ -207,5 +214,11 @@ _READERS: dict[str, Callable[[_Decoder, Json], Any]] = {
     "memory_format": _named(taeda.memory_format),
     "device": lambda d, v: taeda.device(v),
     "range": lambda d, v: range(*v),
+    "slice": lambda d, v: _slice(*v),
+    "datetime": lambda d, v: dt.datetime.fromisoformat(v),
+    "date": lambda d, v: dt.date.fromisoformat(v),
+    "time": lambda d, v: dt.time.fromisoformat(v),
+    "timedelta": lambda d, v: dt.timedelta(*v),
+    "numpy.dtype": lambda d, v: dtype_from(v),
     "Path": lambda d, v: pathlib.Path(v),
 }

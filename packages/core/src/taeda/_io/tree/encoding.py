@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import base64
+import datetime as dt
 import math
 import pathlib
 import types
@@ -15,7 +16,7 @@ import taeda
 from taeda import Tensor
 
 from .. import safetypes
-from .arrays import array_node, is_numpy, scalar_node
+from .arrays import array_node, dtype_node, is_numpy, scalar_node
 
 __all__ = ["FACTORIES", "MODULE_VERSIONS", "Json", "Keep", "encode"]
 
@@ -57,7 +58,7 @@ class _Encoder:
             return scalar_node(value, path)
         if isinstance(value, (int, float, str, complex, bytes, bytearray)) and not _allowed(value):
             return _scalar(value)
-        simple = _simple(value)
+        simple = _simple(value) or dtype_node(value, path)
         return self.container(value, path) if simple is None else simple
 
     def data(self, value: Tensor, path: str) -> Json:
@@ -176,6 +177,22 @@ def _scalar(value: Any) -> Json:
     return int(value) if isinstance(value, int) else str(value)
 
 
+def _of_ints(value: slice) -> bool:
+    return all(part is None or type(part) is int for part in (value.start, value.stop, value.step))
+
+
+_TIMES = {dt.datetime, dt.date, dt.time, dt.timedelta}
+
+
+def _time(value: Any) -> Json | None:
+    if isinstance(value, dt.timedelta):
+        return {"timedelta": [value.days, value.seconds, value.microseconds]}
+    zone = getattr(value, "tzinfo", None)
+    if zone is not None and type(zone) is not dt.timezone:
+        return None  # the name of a zone would be lost
+    return {type(value).__name__: value.isoformat()}
+
+
 def _simple(value: Any) -> Json | None:
     """Values without parts; None for others."""
     if isinstance(value, taeda.dtype):
@@ -184,6 +201,10 @@ def _simple(value: Any) -> Json | None:
         return {"device": str(value)}
     if isinstance(value, (taeda.layout, taeda.memory_format)):
         return {type(value).__name__: str(value).rpartition(".")[2]}
+    if isinstance(value, slice):
+        return {"slice": [value.start, value.stop, value.step]} if _of_ints(value) else None
+    if type(value) in _TIMES:
+        return _time(value)
     if isinstance(value, range):
         return {"range": [value.start, value.stop, value.step]}
     if isinstance(value, pathlib.Path):
