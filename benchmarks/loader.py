@@ -29,7 +29,7 @@ ROWS, BATCH = 8192, 64
 # each with the part of the message that names the cause
 FAILURES = {
     "killed": "SIGKILL", "segfault": "SIGSEGV", "abort": "SIGABRT", "exit": "code 0", "hard exit": "code 3",
-    "raise": "ValueError", "memory": "MemoryError", "function": "pickle", "sleep": "timed out",
+    "raise": "ValueError", "memory": "MemoryError", "function": "packed", "sleep": "timed out",
 }  # fmt: skip
 
 

@@ -45,7 +45,8 @@ def seed_worker(base_seed: int, worker: int) -> None:
 
 def seed_batch(base_seed: int, epoch: int, batch: int) -> None:
     """Seed the three generators by the batch, whichever process fetches it."""
-    seed_streams(mixed(base_seed, epoch, batch), mixed(batch, epoch, base_seed))
+    # Python and NumPy have the same generator: from the same seed they would draw the same numbers
+    seed_streams(mixed(base_seed, epoch, batch), mixed(base_seed, epoch, batch, 1))
 
 
 def seed_streams(seed: int, numpy_seed: int) -> None:
