@@ -459,8 +459,11 @@ def test_a_library_defines_and_implements():
     assert taeda.ops.tl1.f.overloads() == ["default", "twice"]
     with pytest.raises(RuntimeError, match="multiple times"):
         lib.define("f(Tensor x) -> Tensor")
-    with pytest.raises(RuntimeError, match="already a kernel registered from python"):
-        lib.impl("f", lambda x: x, "CPU")
+    with pytest.warns(
+        UserWarning, match="Overriding a previously registered kernel of tl1::f for CPU"
+    ):
+        lib.impl("f", lambda x: x + 2, "CPU")
+    assert taeda.ops.tl1.f(taeda.ones(1)).item() == 3
     with pytest.raises(RuntimeError, match="Only a single library of kind 'DEF'"):
         Library("tl1", "DEF")
     fragment = Library("tl1", "FRAGMENT")

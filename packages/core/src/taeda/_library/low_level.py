@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -136,7 +137,7 @@ class Library:
         """Give an operator of this namespace a kernel for a dispatch key: "CPU", "Meta", "CompositeExplicitAutograd", ...
 
         The operator may be defined later. "CompositeImplicitAutograd" (the default) is a function in other operators, which
-        are differentiated instead of it. RuntimeError if there is a kernel from Python for that key.
+        are differentiated instead of it. A kernel that is there for that key is replaced, with a warning.
         """
         if not callable(fn):
             raise TypeError(
@@ -151,9 +152,11 @@ class Library:
                 f"{text}: with_keyset=True passes a key set, and operators here have no keys"
             )
         if slot in table.entry(text).kernels and not allow_override:
-            raise RuntimeError(
-                f"This is not allowed since there's already a kernel registered from python overriding {text}'s behavior for "
-                f"{dispatch_key or self.dispatch_key or 'CompositeImplicitAutograd'} dispatch key and {self.ns} namespace."
+            warnings.warn(
+                f"Overriding a previously registered kernel of {text} for "
+                f"{dispatch_key or self.dispatch_key or 'CompositeImplicitAutograd'}; pass allow_override=True if it is meant",
+                UserWarning,
+                stacklevel=2,
             )
         table.set_kernel(text, slot, fn)
         self._kernels[text, slot] = fn
