@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import glob
 import os
 import signal
@@ -63,6 +64,7 @@ def test_a_file_lives_as_long_as_its_storage():
 
 def test_no_descriptor_stays_open():
     taeda.ones(3).share_memory_()  # the connection to the watcher
+    gc.collect()
     before = len(os.listdir("/proc/self/fd"))
     kept = [taeda.ones(3).share_memory_() for _ in range(50)]
     assert len(os.listdir("/proc/self/fd")) == before

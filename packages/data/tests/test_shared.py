@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing.context
 import os
 import pickle
@@ -71,6 +72,7 @@ def test_records_larger_than_a_piece():
 
 
 def test_what_cannot_be_pickled_is_refused_and_nothing_leaks():
+    gc.collect()
     before = len(os.listdir("/proc/self/fd"))
     with pytest.raises((AttributeError, TypeError, pickle.PicklingError)):
         SharedList([lambda: None])

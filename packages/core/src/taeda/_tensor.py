@@ -155,57 +155,11 @@ def _copy_storage(self: Tensor, memo: dict[Any, Any]) -> Tensor:
 
 
 @_method
-def __reduce_ex__(self: Tensor, protocol: int) -> Any:
-    if (
-        type(self) is not Tensor
-    ):  # around a plain tensor, which multiprocessing sends by shared memory
-        with _no_grad():
-            plain = Tensor._make_subclass(Tensor, self)
-        return _rebuild_subclass, (type(self), plain, self.requires_grad, dict(self.__dict__))
-    state = self.detach().cpu().contiguous()
-    kind = str(self.dtype).removeprefix("taeda.")
-    raw = _core.storage_bytes(state.clone()).numpy().tobytes()
-    return _rebuild, (
-        Tensor,
-        raw,
-        kind,
-        tuple(self.shape),
-        self.requires_grad,
-        dict(self.__dict__),
-    )
+def __reduce_ex__(self: Tensor, protocol: Any) -> Any:
+    from ._pickling import describe
 
-
-def _rebuild_subclass(
-    cls: type, plain: Tensor, requires_grad: bool, attributes: dict[str, Any]
-) -> Tensor:
-    """The tensor of a subclass that `pickle` stored."""
-    made: Tensor = Tensor._make_subclass(cls, plain, requires_grad)
-    made.__dict__.update(attributes)
-    return made
-
-
-def _rebuild(
-    cls: type,
-    raw: bytes,
-    kind: str,
-    shape: tuple[int, ...],
-    requires_grad: bool,
-    attributes: dict[str, Any],
-) -> Tensor:
-    """The tensor that `pickle` stored: bytes in row-major order."""
-    dtype = getattr(_core, kind)
-    if raw:
-        flat = _core.from_buffer(bytearray(raw), _core.uint8)
-        strides = [1] * len(shape)
-        for i in range(len(shape) - 2, -1, -1):
-            strides[i] = strides[i + 1] * shape[i + 1]
-        made = _core.on_storage(flat, dtype, shape, tuple(strides), 0).clone()
-    else:
-        made = _core.functions[""]["empty"](shape, dtype=dtype)
-    if cls is not Tensor:
-        made = Tensor._make_subclass(cls, made)
-    made.__dict__.update(attributes)
-    return made.requires_grad_(requires_grad)
+    with _no_grad():
+        return describe(self)
 
 
 class _no_grad:

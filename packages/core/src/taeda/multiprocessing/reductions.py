@@ -9,8 +9,7 @@ from multiprocessing.context import get_spawning_popen
 from multiprocessing.reduction import DupFd, ForkingPickler
 from typing import Any
 
-import taeda
-from taeda import Tensor, _shared_files, _sharing
+from taeda import Tensor, _pickling, _shared_files, _sharing
 from taeda._native import core as _core
 from taeda.storage import TypedStorage, UntypedStorage
 
@@ -36,34 +35,16 @@ def reduce_tensor(tensor: Tensor) -> tuple[Any, ...]:
             "cannot send a tensor that was computed from others and requires grad: its graph does not cross "
             "processes. Send tensor.detach() for the values alone"
         )
-    bits = (tensor.is_conj(), tensor.is_neg())
-    geometry = (tuple(tensor.shape), tuple(tensor.stride()), tensor.storage_offset())
     storage = None if tensor.device.type == "meta" else tensor.untyped_storage()
     state = dict(tensor.__dict__) or None
-    return rebuild_tensor, (storage, tensor.dtype, geometry, bits, tensor.requires_grad, state)
+    facts = (tensor.dtype, *_pickling.facts(tensor), tensor.requires_grad, state)
+    return rebuild_tensor, (storage, tensor.storage_offset(), *facts)
 
 
-def rebuild_tensor(
-    storage: UntypedStorage | None,
-    dtype: Any,
-    geometry: tuple[tuple[int, ...], tuple[int, ...], int],
-    bits: tuple[bool, bool],
-    requires_grad: bool,
-    state: dict[str, Any] | None,
-) -> Tensor:
+def rebuild_tensor(storage: UntypedStorage | None, offset: int, *facts: Any) -> Tensor:
     """The tensor that `reduce_tensor` described."""
-    shape, strides, offset = geometry
-    if storage is None:
-        made = taeda.empty_strided(shape, strides, dtype=dtype, device="meta")
-    else:
-        made = _core.on_storage(storage._bytes, dtype, shape, strides, offset)
-    if bits[0]:
-        made = made.conj()
-    if bits[1]:
-        made = _core.functions[""]["_neg_view"](made)
-    made.requires_grad_(requires_grad)
-    made.__dict__.update(state or {})
-    return made
+    base = None if storage is None else storage._bytes
+    return _pickling.rebuild(base, offset, *facts)
 
 
 # ---- storages ----
