@@ -350,3 +350,22 @@ def test_workers_may_be_asked_for_after_construction():
     loader = DataLoader(Numbers(4), batch_size=2)
     loader.num_workers = 2
     assert lists(loader) == [[0, 1], [2, 3]]
+
+
+class Ragged(Numbers):
+    """Arrays, tensors and texts of sizes that come near to each other again and again."""
+
+    def __getitem__(self, i):
+        n = 2000 + i * 37 % 200
+        return {"array": np.full(n, i), "tensor": taeda.full((n,), i), "text": "x" * (40_000 + n)}
+
+
+def test_memory_of_other_sizes_is_used_again_and_sizes_stay():
+    loader = DataLoader(Ragged(60), 2, num_workers=2, collate_fn=together, persistent_workers=True)
+    for _ in range(2):
+        for k, batch in enumerate(loader):
+            for i, sample in zip((2 * k, 2 * k + 1), batch, strict=True):
+                n = 2000 + i * 37 % 200
+                assert sample["array"].tolist() == sample["tensor"].tolist() == [i] * n
+                assert len(sample["text"]) == 40_000 + n
+    assert all(len(member._memories) < 60 for member in loader._iterator._crew.members)

@@ -86,16 +86,16 @@ class _Member:
 
     def unpacked(self, reply: Reply) -> Any:
         """The batch of an answer. Its segments are free again when nobody holds it."""
-        memories = [self._memories[segment] for segment in reply.segments]
+        memories = [(self._memories[segment], nbytes) for segment, nbytes in reply.segments]
         self.forget(reply)
         data = reply.data
         if isinstance(data, int):  # the first segment holds the pickle
-            data = memoryview(memories.pop(0))[:data]
+            data = memoryview(memories.pop(0)[0])[:data]
         return unpack(data, memories)
 
     def forget(self, reply: Reply) -> None:
         """Nobody wants this answer: what it lies on is free."""
-        self._lent += dict.fromkeys(reply.segments)
+        self._lent += dict.fromkeys(segment for segment, _ in reply.segments)
 
     def keep_lent(self) -> None:
         """What is lent now is never written again: a forked process sees it, too."""

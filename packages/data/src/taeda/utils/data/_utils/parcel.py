@@ -19,8 +19,8 @@ from .segments import Arena, Segment
 __all__ = ["pack", "unpack"]
 
 
-def pack(batch: Any, arena: Arena) -> tuple[bytes, list[Segment]]:
-    """The pickle of a batch, and in their order the segments that hold its larger tensors and arrays.
+def pack(batch: Any, arena: Arena) -> tuple[bytes, list[tuple[Segment, int]]]:
+    """The pickle of a batch, and in their order the segments with its larger tensors and arrays, and how many bytes they use.
 
     Tensors are copied unless they were made on a segment. Views of one segment stay views of one.
     """
@@ -29,10 +29,10 @@ def pack(batch: Any, arena: Arena) -> tuple[bytes, list[Segment]]:
     return file.getvalue(), beside.used
 
 
-def unpack(data: bytes, memories: Iterable[Tensor]) -> Any:
-    """The batch again, on the same segments; `memories` are their bytes in this process."""
+def unpack(data: bytes, memories: Iterable[tuple[Tensor, int]]) -> Any:
+    """The batch again, on the same segments; `memories` are their bytes in this process, and how many are used."""
     # each user gets a handle of its own, so that the segment knows when the last one is gone
-    handles = (_core.on_storage(m, taeda.uint8, (m.numel(),), (1,), 0) for m in memories)
+    handles = (_core.on_storage(m, taeda.uint8, (nbytes,), (1,), 0) for m, nbytes in memories)
     return pickle.loads(data, buffers=handles)
 
 
@@ -40,7 +40,7 @@ class _Beside:
     """What lies beside a pickle: which of its buffers are on which segments."""
 
     def __init__(self, arena: Arena) -> None:
-        self.used: list[Segment] = []
+        self.used: list[tuple[Segment, int]] = []
         self._arena = arena
         self._stand_ins: dict[int, tuple[pickle.PickleBuffer, Segment]] = {}
 
@@ -69,17 +69,17 @@ class _Beside:
     def take(self, buffer: pickle.PickleBuffer) -> bool:
         """Called for each buffer of the pickle; False leaves its bytes out of it."""
         found = self._stand_ins.get(id(buffer))
-        segment = found[1] if found else self._filled(buffer)
-        if segment is None:
-            return True
-        self.used.append(segment)
-        return False
-
-    def _filled(self, buffer: pickle.PickleBuffer) -> Segment | None:
+        if found:
+            self.used.append((found[1], found[1].memory.numel()))
+            return False
         raw = buffer.raw()
         if len(self.used) >= MOST_DESCRIPTORS or raw.readonly:
-            return None
-        return self._arena.with_bytes(raw)
+            return True
+        segment = self._arena.with_bytes(raw)
+        if segment is None:
+            return True
+        self.used.append((segment, raw.nbytes))
+        return False
 
 
 class _Pickler(ForkingPickler):

@@ -94,7 +94,9 @@ class Reply:
     task: int
     kind: int
     data: Any  # the pickle of a batch, or how many bytes of the first segment are it, or a Failure
-    segments: list[int] = field(default_factory=list)  # that the batch lies on
+    segments: list[tuple[int, int]] = field(
+        default_factory=list
+    )  # that the batch lies on: (id, bytes used)
     made: list[tuple[int, int]] = field(
         default_factory=list
     )  # (id, bytes) whose descriptors come along
@@ -181,6 +183,9 @@ def _leave_interrupts_to_parent() -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
 
 
+Used = list[tuple[segments.Segment, int]]  # segments, and how many of their bytes
+
+
 class _Worker:
     def __init__(self, setup: Setup) -> None:
         self._setup = setup
@@ -262,7 +267,7 @@ class _Worker:
     def _answer(self, task: Task) -> None:
         self._status.begin(task.number)
         self._arena.allowed = task.may_share
-        used: list[segments.Segment] = []
+        used: Used = []
         try:
             batch = self._fetched(task)
             self._status.enter(SENDING)
@@ -320,23 +325,23 @@ class _Worker:
 
     # ---- the answer ----
 
-    def _packed(self, batch: Any) -> tuple[Any, list[segments.Segment]]:
+    def _packed(self, batch: Any) -> tuple[Any, Used]:
         data, used = pack(batch, self._arena)
         if len(data) > _LONG and len(used) < MOST_DESCRIPTORS:
             segment = self._arena.with_bytes(memoryview(data))
             if segment:
-                return len(data), [segment, *used]
+                return len(data), [(segment, len(data)), *used]
         return data, used
 
-    def _send(self, task: Task, kind: int, data: Any, used: list[segments.Segment]) -> None:
-        fresh = {s.id: s for s in used if s.fd is not None}
+    def _send(self, task: Task, kind: int, data: Any, used: Used) -> None:
+        fresh = {s.id: s for s, _ in used if s.fd is not None}
         refusal, self._arena.refusal = self._arena.refusal, None
         reply = Reply(
             self._epoch.serial,
             task.number,
             kind,
             data,
-            [segment.id for segment in used],
+            [(segment.id, nbytes) for segment, nbytes in used],
             [(segment.id, segment.memory.numel()) for segment in fresh.values()],
             self._arena.dropped(),
             self._moved_streams(),
@@ -345,7 +350,7 @@ class _Worker:
         )
         descriptors = [segment.fd for segment in fresh.values() if segment.fd is not None]
         self._channel.send(pickle.dumps(reply, -1), descriptors)
-        self._arena.sent(used)
+        self._arena.sent([segment for segment, _ in used])
 
     def _stream_state(self) -> Any:
         return stream_state(self._dataset) if self._setup.iterable else None
