@@ -102,49 +102,52 @@ static void segment_own(td_segment *s, int fd, int flags)
     else close(fd);
 }
 
-/* ---- the list: two handles to one place in one file are one storage ---- */
-static struct { pthread_mutex_t lock; td_storage *first; } list = {.lock = PTHREAD_MUTEX_INITIALIZER};
+/* ---- the table: two handles to one place in one file are one storage ---- */
+enum { BUCKETS = 1024 };
+static struct { pthread_mutex_t lock; td_storage *first[BUCKETS]; } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void lock_list(void) { pthread_mutex_lock(&list.lock); }
-static void unlock_list(void) { pthread_mutex_unlock(&list.lock); }
-static void survive_fork(void) { pthread_atfork(lock_list, unlock_list, unlock_list); }
+static void lock_table(void) { pthread_mutex_lock(&table.lock); }
+static void unlock_table(void) { pthread_mutex_unlock(&table.lock); }
+static void survive_fork(void) { pthread_atfork(lock_table, unlock_table, unlock_table); }
+static td_storage **bucket(ino_t inode) { return &table.first[(uint64_t)inode % BUCKETS]; }
+static td_storage **next_of(td_storage *s) { return &((td_segment *)s->context)->next; }
 
 static void enlist(td_storage *s, td_segment *segment)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, survive_fork);
-    lock_list();
-    segment->next = list.first;
-    list.first = s;
+    lock_table();
+    segment->next = *bucket(segment->inode);
+    *bucket(segment->inode) = s;
     s->listed = 1;
-    unlock_list();
+    unlock_table();
 }
 
 static td_storage *find(int fd, int64_t offset, int64_t nbytes)
 {
     struct stat facts;
     if (fstat(fd, &facts)) return NULL;
-    lock_list();
-    td_storage *s = list.first;
-    for (const td_segment *at; s; s = at->next) {
-        at = s->context;
+    lock_table();
+    td_storage *s = *bucket(facts.st_ino);
+    for (; s; s = *next_of(s)) {
+        const td_segment *at = s->context;
         if (at->inode == facts.st_ino && at->device == facts.st_dev && at->offset == offset && s->nbytes == nbytes) break;
     }
     if (s) td_storage_keep(s);
-    unlock_list();
+    unlock_table();
     return s;
 }
 
 bool td_shared_leave(td_storage *s)
 {
-    lock_list();
+    lock_table();
     bool last = __atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL) == 0;
     if (last) {
-        td_storage **link = &list.first;
-        while (*link != s) link = &((td_segment *)(*link)->context)->next;
-        *link = ((td_segment *)s->context)->next;
+        td_storage **link = bucket(((td_segment *)s->context)->inode);
+        while (*link != s) link = next_of(*link);
+        *link = *next_of(s);
     }
-    unlock_list();
+    unlock_table();
     return last;
 }
 

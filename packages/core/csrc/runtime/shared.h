@@ -26,7 +26,7 @@ typedef struct td_segment {
     char *name;       /* as the caller gave it, or NULL */
     int watch;          /* socket on which the end of a named segment is told, or -1; not owned */
     pid_t watcher_of;   /* the process whose socket it is: a fork inherits the number, not the duty */
-    td_storage *next; /* in the list of storages that are found by their file */
+    td_storage *next; /* among the storages that are found by their file */
     td_storage *before; /* owned: where the storage lay before it was moved, while somebody may hold that address */
 } td_segment;
 
