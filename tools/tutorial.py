@@ -21,7 +21,7 @@ BLOCK = re.compile(r"^```sh\n(.*?)^```", re.M | re.S)
 
 def script(page: str) -> str:
     """One shell script of all blocks; each command is shown before it runs."""
-    return "set -evu\n" + "".join(BLOCK.findall(page))
+    return "set -eu\ntrap 'echo \"\\$ $BASH_COMMAND\"' DEBUG\n" + "".join(BLOCK.findall(page))
 
 
 def constraints(wheels: Path) -> str:

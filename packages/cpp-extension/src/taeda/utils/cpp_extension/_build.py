@@ -44,6 +44,7 @@ class Request:
     ldflags: tuple[str, ...] = ()
     include_paths: tuple[str, ...] = ()
     cuda: bool = False
+    device_sources: tuple[Path, ...] = ()  # for NVRTC, where there is no nvcc
     standalone: bool = False
     verbose: bool = False
 

@@ -9,7 +9,7 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-__all__ = ["SUFFIXES", "arch_flags", "cuda_home", "include_dirs", "link_flags", "nvcc"]
+__all__ = ["SUFFIXES", "arch_flags", "cuda_home", "has_nvcc", "include_dirs", "link_flags", "nvcc"]
 
 SUFFIXES = (".cu", ".cuh")
 _ARCH = re.compile(r"(\d+)\.(\d+)([af]?)(\+PTX)?")
@@ -42,6 +42,17 @@ def cuda_home() -> Path:
         "CUDA sources need the CUDA toolkit, and there is none here (looked for `nvcc` on the PATH and in /usr/local/cuda).\n"
         "Install it, or set CUDA_HOME to the folder that holds bin/nvcc."
     )
+
+
+def has_nvcc() -> bool:
+    """Is there a toolkit? A folder that a variable names and that holds none is an OSError."""
+    named = any(os.environ.get(variable) for variable in ("CUDA_HOME", "CUDA_PATH"))
+    try:
+        return bool(cuda_home())
+    except OSError:
+        if named:
+            raise
+        return False
 
 
 def nvcc() -> tuple[str, ...]:

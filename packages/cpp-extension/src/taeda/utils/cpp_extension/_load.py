@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from taeda._build import cc
 
-from . import _cuda
+from . import _cuda, _nvrtc
 from ._build import Request, building, default_root, link_flags, units
 from ._module import import_library, load_library
 
@@ -91,7 +91,7 @@ def load(
         verbose=verbose,
     )
     with building(request) as build:
-        return _obtain(request, build, is_python_module, keep_intermediates)
+        return _obtain(_for_this_machine(request), build, is_python_module, keep_intermediates)
 
 
 def load_inline(
@@ -120,7 +120,8 @@ def load_inline(
     `cpp_sources` are joined into `main.cpp` in the build folder, after `#include <taeda/taeda.hpp>` (unless
     `no_implicit_headers`). `functions` names those to bind: names, or names with docstrings. They take and return
     `taeda::Tensor` and plain values, as the header lists. `cuda_sources` go to `cuda.cu` and nvcc; to bind what they
-    define, declare it in `cpp_sources`.
+    define, declare it in `cpp_sources`. Without nvcc, but with CuPy, NVRTC compiles them: device code only, whose
+    `extern "C"` kernels become functions of the module, called with (grid, block, arguments).
 
     Exceptions never cross the boundary of an extension, so `with_pytorch_error_handling=False` changes nothing, and
     the header is so small that `use_pch` has nothing to speed up.
@@ -133,9 +134,12 @@ def load_inline(
     bound = _functions(functions)
     cpp, cuda = _texts(cpp_sources, "cpp_sources"), _texts(cuda_sources or (), "cuda_sources")
     header = "" if no_implicit_headers else "#include <taeda/taeda.hpp>\n"
+    implicit = (
+        not no_implicit_headers and bool(cuda) and _cuda.has_nvcc()
+    )  # NVRTC knows no host code
     texts = {"main.cpp": "\n".join([header + cpp[0] if cpp else header, *cpp[1:], _binding(bound)])}
     if cuda:
-        texts["cuda.cu"] = _CUDA_HEADER * (not no_implicit_headers) + "\n".join(cuda) + "\n"
+        texts["cuda.cu"] = _CUDA_HEADER * implicit + "\n".join(cuda) + "\n"
     folder = _folder(name, build_directory)
     request = Request(
         _checked(name),
@@ -151,7 +155,7 @@ def load_inline(
     with building(request) as build:
         for file, text in texts.items():
             _write(folder / file, text)
-        return _obtain(request, build, is_python_module, keep_intermediates)
+        return _obtain(_for_this_machine(request), build, is_python_module, keep_intermediates)
 
 
 _CUDA_HEADER = "#include <taeda/cuda.hpp>\n#include <cuda.h>\n#include <cuda_runtime.h>\n"
@@ -164,8 +168,12 @@ def _obtain(request: Request, build: cc.Build, as_module: bool, keep: bool) -> A
     if request.standalone:
         return str(build.link(objects, request.folder / request.name, flags))
     known = _loaded.setdefault(request.folder / request.name, _Loaded())
-    key = f"{as_module} {build.link_key(objects, flags)}"
+    device = [path.read_text() for path in request.device_sources]
+    key = f"{as_module} {build.link_key(objects, flags)} {device} {request.cuda_cflags if device else ''}"
     if key not in known.modules:
+        kernels: dict[str, Any] = {}
+        for path in request.device_sources:
+            kernels |= _nvrtc.kernels(path, request.cuda_cflags, _cuda.arch_flags())
         known.keys.append(key)
         number = len(known.keys) - 1
         suffix = f"_v{number}" if number else ""
@@ -173,11 +181,27 @@ def _obtain(request: Request, build: cc.Build, as_module: bool, keep: bool) -> A
             # Plain C names its operators itself, by the macro: a second version needs another text, and so another object.
             objects = build.compile(units(request, f"{request.name}{suffix}"))
         library = build.link(objects, request.folder / f"{request.name}{suffix}.so", flags)
-        known.modules[key] = _use(request.name, library, as_module)
+        made = _use(request.name, library, as_module)
+        if isinstance(made, ModuleType):
+            vars(made).update(kernels)
+        known.modules[key] = made
     if not keep:
         for path in objects:
             path.unlink(missing_ok=True)
     return known.modules[key]
+
+
+def _for_this_machine(request: Request) -> Request:
+    """Hand CUDA sources to NVRTC where there is CuPy and no nvcc."""
+    device = tuple(path for path in request.sources if path.suffix in _cuda.SUFFIXES)
+    if not device or _cuda.has_nvcc() or not _nvrtc.is_available():
+        return request
+    host = tuple(path for path in request.sources if path not in device)
+    if not host:
+        raise ValueError(
+            f"extension {request.name!r}: without nvcc, CUDA sources need a C or C++ source beside them"
+        )
+    return replace(request, sources=host, device_sources=device, cuda=False)
 
 
 def _use(name: str, library: Path, as_module: bool) -> ModuleType | str:
