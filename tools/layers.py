@@ -21,7 +21,12 @@ __all__ = ["check", "imports"]
 
 UPWARD = re.compile(r"# upward: \w+")
 # Packages whose module is not named as the distribution is.
-MODULES = {"scikit-learn": "sklearn", "pillow": "PIL"}
+MODULES = {
+    "scikit-learn": "sklearn",
+    "pillow": "PIL",
+    "cupy-cuda12x": "cupy",
+    "cupy-cuda13x": "cupy",
+}
 
 
 def check(packages: Iterable[Package]) -> list[str]:
