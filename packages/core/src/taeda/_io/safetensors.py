@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -48,7 +49,7 @@ class FormatError(RuntimeError):
     """A file that is no checkpoint of ours, or a damaged one; the message says what is wrong."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One piece of data: its dtype and shape, and where its bytes begin and end after the header."""
 
@@ -77,14 +78,10 @@ class Header:
 
 def write_header(header: Header) -> bytes:
     """The bytes before the first entry's. ValueError if there is more to say than readers accept."""
-    document: dict[str, Any] = {"__metadata__": header.metadata} if header.metadata else {}
-    for name, entry in header.entries.items():
-        document[name] = {
-            "dtype": entry.dtype,
-            "shape": entry.shape,
-            "data_offsets": [entry.begin, entry.end],
-        }
-    text = json.dumps(document, separators=(",", ":"), allow_nan=False).encode()
+    parts = [_described(name, entry) for name, entry in header.entries.items()]
+    if header.metadata:
+        parts.insert(0, f'"__metadata__":{json.dumps(header.metadata, separators=(",", ":"))}')
+    text = f"{{{','.join(parts)}}}".encode()
     text += b" " * (-(LENGTH_BYTES + len(text)) % ALIGNMENT)
     if len(text) > HEADER_LIMIT:
         raise ValueError(
@@ -92,6 +89,23 @@ def write_header(header: Header) -> bytes:
             "most that readers accept: keep large data in tensors, not in lists of numbers"
         )
     return len(text).to_bytes(LENGTH_BYTES, "little") + text
+
+
+def _described(name: str, entry: Entry) -> str:
+    # As text at once: thousands of small dicts would keep the garbage collector busy.
+    return (
+        f'{json_text(name)}:{{"dtype":"{entry.dtype}","shape":{json_counts(entry.shape)},'
+        f'"data_offsets":[{entry.begin},{entry.end}]}}'
+    )
+
+
+#: a text in JSON, quotes and all
+json_text: Callable[[str], str] = json.encoder.encode_basestring_ascii
+
+
+def json_counts(counts: Iterable[int]) -> str:
+    """A list of numbers in JSON."""
+    return f"[{','.join(map(str, counts))}]"
 
 
 # ---- reading ----

@@ -16,6 +16,7 @@ from taeda import Tensor
 from taeda._native import core as _core
 
 from .geometry import extent, is_dense, reached
+from .safetensors import json_counts, json_text
 from .safetypes import name_of
 
 __all__ = ["CODES", "Collector", "Piece", "dtype_name"]
@@ -47,7 +48,7 @@ def dtype_name(dtype: Any) -> str:
     return str(dtype).rpartition(".")[2]
 
 
-@dataclass
+@dataclass(slots=True)
 class Row:
     """A tensor that is saved, as one of plain numbers in a storage, and what it is besides."""
 
@@ -58,16 +59,18 @@ class Row:
     end: int = 0
     piece: Piece | None = None
 
-    def described(self) -> list[Any]:
-        """[piece, dtype, shape, strides, offset, marks]."""
+    def described(self) -> str:
+        """[piece, dtype, shape, strides, offset, marks] in JSON."""
         tensor, piece, offset = self.tensor, self.piece, 0
         if piece is not None and self.end > self.begin:
             offset = (self.begin - piece.begin) // tensor.element_size()
-        geometry = [list(tensor.shape), list(tensor.stride()), offset]
-        return [piece.name if piece else None, dtype_name(tensor.dtype), *geometry, self.marks]
+        name = json_text(piece.name) if piece else "null"
+        geometry = f"{json_counts(tensor.shape)},{json_counts(tensor.stride())},{offset}"
+        marks = f"[{','.join(map(json_text, self.marks))}]"
+        return f'[{name},"{dtype_name(tensor.dtype)}",{geometry},{marks}]'
 
 
-@dataclass
+@dataclass(slots=True)
 class Piece:
     """Bytes that become an entry of the file: a part of a storage that some tensors reach."""
 

@@ -34,7 +34,7 @@ class Content:
             "format": "taeda",
             KEYS.VERSION: VERSION,
             KEYS.TREE: _dump(tree),
-            KEYS.TENSORS: _dump([row.described() for row in collector.rows]),
+            KEYS.TENSORS: f"[{','.join(row.described() for row in collector.rows)}]",
         }
         if elsewhere := {p.name: tag for p in pieces if (tag := tag_of(p.rows[0].tensor)) != "cpu"}:
             metadata[KEYS.LOCATIONS] = _dump(elsewhere)
