@@ -450,6 +450,17 @@ def test_a_shared_map_writes_to_the_file(tmp_path):
         serialization.set_default_mmap_options(77)
 
 
+def test_mapped_numbers_are_aligned(tmp_path):
+    pieces = []
+    for length in (3, 5, 7):
+        base = taeda.arange(40)
+        pieces += [base[:2], base.view(taeda.uint8)[: 16 + length]]
+    save(pieces, tmp_path / "f")
+    for made, wanted in zip(load(tmp_path / "f", mmap=True), pieces, strict=True):
+        assert made.tolist() == wanted.tolist()
+        assert made.data_ptr() % made.element_size() == 0
+
+
 def test_config_shows_the_options(tmp_path):
     config = taeda.utils.serialization.config
     save(taeda.ones(2), tmp_path / "f")

@@ -14,7 +14,7 @@ from .safetensors import Entry, FormatError, Header, are_counts, is_count
 from .storages import CODES
 from .tree import dtype_named
 
-__all__ = ["entries_of_data", "tensor_of_entry", "tensor_of_row"]
+__all__ = ["alignments", "entries_of_data", "tensor_of_entry", "tensor_of_row"]
 
 #: newer names are read and not written, so that older tools read our files
 _NAMES = {code: name for name, code in CODES.items()} | {
@@ -54,6 +54,15 @@ def entries_of_data(rows: list[Any]) -> set[Any]:
     """The entries whose numbers are wanted wherever tensors go."""
     marked = [row for row in rows if isinstance(row, list) and row and row[-1] == ["data"]]
     return {_checked_row(row)[0] for row in marked}
+
+
+def alignments(rows: list[Any]) -> dict[Any, int]:
+    """The bytes that each entry must begin at a multiple of, for the tensors that lie in it."""
+    made: dict[Any, int] = {}
+    for row in rows:
+        name, dtype, *_ = _checked_row(row)
+        made[name] = max(made.get(name, 1), dtype.itemsize)
+    return made
 
 
 def _checked_row(row: Any) -> tuple[Any, Any, tuple[int, ...], tuple[int, ...], int, list[str]]:

@@ -12,7 +12,7 @@ from .. import settings
 from ..opened import opened
 from ..place import Place
 from ..progress import Advance, Wish, progress
-from ..rebuild import entries_of_data, tensor_of_entry, tensor_of_row
+from ..rebuild import alignments, entries_of_data, tensor_of_entry, tensor_of_row
 from ..safetensors import (
     ITEM_BYTES,
     LENGTH_BYTES,
@@ -56,6 +56,7 @@ def read_native(
         reader = _Reader(
             source, header, start, sums if verify else {}, Place(map_location), progress
         )
+        reader.aligns = alignments(rows) if mmap else {}
         bases = reader.bases(entries_of_data(rows))
         tensors = [tensor_of_row(row, header, bases) for row in rows]
         return decode(load_json(header.metadata[KEYS.TREE], "the tree"), tensors)
@@ -76,6 +77,7 @@ class _Reader:
         self.source, self.header, self.start, self.sums = source, header, start, sums
         self.place, self.locations = place, _locations(header)
         self.damaged: list[str] = []
+        self.aligns: dict[Any, int] = {}
         total = sum(entry.nbytes for entry in header.entries.values())
         self.advance: Advance = progress(wish, f"loading {source.name}", total)
 
@@ -100,7 +102,7 @@ class _Reader:
             return taeda.zeros(entry.nbytes, dtype=taeda.uint8)
         told = self.sums.get(name, UNKNOWN)
         compute = None if told == UNKNOWN else _core.crc32c
-        align = ITEM_BYTES[entry.dtype]
+        align = self.aligns.get(name, ITEM_BYTES[entry.dtype])
         made, sum = self.source.tensor(self.start + entry.begin, entry.nbytes, compute, align)
         if compute is not None and f"{sum:08x}" != told:
             self.damaged.append(name)
