@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import nox
@@ -186,6 +187,7 @@ def loader(session: nox.Session) -> None:
     """Epochs, first batches, errors of lost workers, and hangs of loaders made amid threads. `-- --cycles 1000` for more."""
     oracle(session)
     session.run("python", "benchmarks/loader.py", *session.posargs)
+    session.run("python", "tools/stress_loader.py", "--seed", str(int(time.time())))
 
 
 @nox.session

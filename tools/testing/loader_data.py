@@ -149,6 +149,30 @@ class Shelf(Dataset):
         return self.small[i], self.large.is_shared(), self.large[:2]
 
 
+class Assorted(Numbers):
+    """Tensors, arrays and texts of all sizes, below and above those that travel in shared memory."""
+
+    def __getitem__(self, i):
+        import numpy as np
+
+        n = i * 7919 % 5000 + 1
+        array = np.full(n // 2 + 1, i)
+        return {
+            "index": i,
+            "tensor": taeda.full((n,), i),
+            "array": array,
+            "text": "x" * (i * 331 % 70_000),
+        }
+
+    @staticmethod
+    def check(sample):
+        i = sample["index"]
+        n = i * 7919 % 5000 + 1
+        assert sample["tensor"].shape == (n,) and (sample["tensor"] == i).all(), i
+        assert sample["array"].shape == (n // 2 + 1,) and (sample["array"] == i).all(), i
+        assert len(sample["text"]) == i * 331 % 70_000, i
+
+
 class CannotOpen(Numbers):
     """Its unpickling fails."""
 

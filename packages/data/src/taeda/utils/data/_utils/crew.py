@@ -3,113 +3,25 @@
 from __future__ import annotations
 
 import os
-import pickle
 import select
 import signal
 import time
 import weakref
-from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
-from taeda import Tensor
-from taeda._native import core as _core
-
-from . import segments, status
+from . import status
 from .channel import Channel
-from .parcel import unpack
+from .member import Member
+from .messages import Epoch, Reply, Setup, sample_name
 from .start import join_or_kill, start_all
-from .status import Status
-from .worker import GRACE, Epoch, Reply, Setup, Task, run_worker, sample_name
+from .worker import GRACE, run_worker
 
 __all__ = ["Crew"]
 
 _PATIENCE = 0.3  # seconds for all workers to write their stacks
-_LOOKED_AT = 8  # segments in use that are looked at for each task sent
 
 _crews: weakref.WeakSet[Crew] = weakref.WeakSet()
-
-
-class _Member:
-    """One worker: its process, its channel, and the segments it has lent."""
-
-    def __init__(self, process: Any, channel: Channel) -> None:
-        self.process = process
-        self.pid: int = process.pid
-        self.channel = channel
-        self.life = _life_of(process)  # readable when the process has ended
-        self.status: Status | None = None  # once it has said hello
-        self.epoch = 0
-        self.asked: deque[Task] = deque()  # in this epoch and not answered, oldest first
-        self._memories: dict[int, Tensor] = {}
-        self._lent: deque[int] = deque()
-        self._forgotten: list[int] = []
-
-    def begin(self, epoch: Epoch) -> None:
-        """Announce an epoch."""
-        self.channel.send(pickle.dumps(epoch, -1))
-        self.epoch = epoch.serial
-        self.asked.clear()
-
-    def ask(self, number: int, index: Any) -> None:
-        """Send a task, and with it which segments are free again."""
-        short = segments.descriptors_are_short(self.channel.fileno())
-        forgotten, self._forgotten = self._forgotten, []
-        task = Task(number, index, self._returned(), forgotten, not short)
-        self.channel.send(pickle.dumps(task, -1))
-        self.asked.append(task)
-
-    def _returned(self) -> list[int]:
-        free = []
-        for _ in range(min(_LOOKED_AT, len(self._lent))):
-            segment = self._lent.popleft()
-            if _core.storage_owners(self._memories[segment]) == 1:
-                free.append(segment)
-            else:
-                self._lent.append(segment)
-        return free
-
-    def receive(self) -> Reply | None:
-        """The next answer; None for the first message, which says hello. EOFError from a worker that is gone."""
-        message, descriptors = self.channel.receive()
-        if self.status is None:
-            self.status = Status(descriptors[0])
-            return None
-        reply: Reply = pickle.loads(message)
-        for (segment, nbytes), fd in zip(reply.made, descriptors, strict=True):
-            self._memories[segment] = segments.map_bytes(fd, nbytes)
-        for segment in reply.dropped:
-            self._memories.pop(segment, None)
-        if reply.epoch == self.epoch:
-            self.asked.popleft()
-        return reply
-
-    def unpacked(self, reply: Reply) -> Any:
-        """The batch of an answer. Its segments are free again when nobody holds it."""
-        memories = [(self._memories[segment], nbytes) for segment, nbytes in reply.segments]
-        self.forget(reply)
-        data = reply.data
-        if isinstance(data, int):  # the first segment holds the pickle
-            data = memoryview(memories.pop(0)[0])[:data]
-        return unpack(data, memories)
-
-    def forget(self, reply: Reply) -> None:
-        """Nobody wants this answer: what it lies on is free."""
-        self._lent += dict.fromkeys(segment for segment, _ in reply.segments)
-
-    def keep_lent(self) -> None:
-        """What is lent now is never written again: a forked process sees it, too."""
-        for segment in self._lent:
-            del self._memories[segment]
-        self._forgotten += self._lent
-        self._lent.clear()
-
-
-def _life_of(process: Any) -> int:
-    """A descriptor that tells of a process's end, even if its own children go on."""
-    if hasattr(os, "pidfd_open"):
-        return os.pidfd_open(process.pid)
-    return os.dup(process.sentinel)
 
 
 class Crew:
@@ -117,15 +29,14 @@ class Crew:
 
     def __init__(self, context: Any, setups: list[Setup]) -> None:
         self._owner = os.getpid()
-        self.members: list[_Member] = []
+        self.members: list[Member] = []
         self._channels: list[Channel] = []
         _crews.add(self)
         # A forked worker holds whatever is open at that moment: one pair at a time, so that nobody holds another's end.
         groups = [[s] for s in setups] if context.get_start_method() == "fork" else [setups]
         self._poll = select.poll()
-        self._by_fd: dict[
-            int, tuple[int, bool]
-        ] = {}  # worker, and whether the descriptor stands for its life
+        # descriptor: worker, and whether it stands for the worker's life
+        self._by_fd: dict[int, tuple[int, bool]] = {}
         try:
             for group in groups:
                 self._start(context, group)
@@ -150,9 +61,9 @@ class Crew:
             for _, theirs in pairs:
                 theirs.close()
         for process, (ours, _) in zip(processes, pairs, strict=True):
-            self._enlist(_Member(process, ours))
+            self._enlist(Member(process, ours))
 
-    def _enlist(self, member: _Member) -> None:
+    def _enlist(self, member: Member) -> None:
         worker = len(self.members)
         self.members.append(member)
         for fd, is_life in ((member.channel.fileno(), False), (member.life, True)):
@@ -251,7 +162,7 @@ class Crew:
             time.sleep(0.01)
         return "\n".join(self._report(i, since) for i, since in enumerate(asked))
 
-    def _ask_for_stack(self, member: _Member) -> int | None:
+    def _ask_for_stack(self, member: Member) -> int | None:
         """Where the stack will stand; None if the worker is dead, or not yet able to write one."""
         if member.status is None or not member.process.is_alive():
             return None
@@ -267,7 +178,7 @@ class Crew:
         return f"{line}\n{member.status.stack(since) or '(gives no stack)'}"
 
 
-def _answered(member: _Member, since: int | None) -> bool:
+def _answered(member: Member, since: int | None) -> bool:
     return since is None or member.status is None or member.status.answered(since)
 
 
@@ -281,7 +192,7 @@ def _ending(code: int | None) -> str:
     return f"was ended by {name}{hint}"
 
 
-def _dismiss(owner: int, members: list[_Member], now: bool = False) -> None:
+def _dismiss(owner: int, members: list[Member], now: bool = False) -> None:
     if (
         os.getpid() != owner
     ):  # a forked copy of the object is collected: the workers are not its own

@@ -11,10 +11,10 @@ from typing import Any
 
 from .crew import Crew
 from .luggage import Luggage
+from .messages import END, FAILURE, Epoch, Reply, Setup
 from .passes import Pass
 from .place import Lane, Place, indices, ordered
 from .start import default_context
-from .worker import END, FAILURE, Epoch, Reply, Setup
 
 __all__ = ["MultiPass"]
 

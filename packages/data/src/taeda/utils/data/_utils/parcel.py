@@ -51,9 +51,8 @@ class _Beside:
             tensor, segment = self._copied(tensor)
         if segment is None:
             return None
-        buffer = pickle.PickleBuffer(
-            bytearray()
-        )  # a writable one is replaced by what it stands for, as it is
+        # a writable buffer is replaced by what it stands for as it is, without a memoryview around it
+        buffer = pickle.PickleBuffer(bytearray())
         self._stand_ins[id(buffer)] = (buffer, segment)
         return buffer, tensor
 

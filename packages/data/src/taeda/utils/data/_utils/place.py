@@ -60,9 +60,8 @@ class Place:
     base_seed: int
     epoch: int = 0
     yielded: int = 0  # batches, all from the first on
-    ahead: list[int] = field(
-        default_factory=list
-    )  # numbers of batches that were given before their turn
+    # numbers of batches that were given before their turn
+    ahead: list[int] = field(default_factory=list)
     order: dict[str, Any] | None = None  # states before the first index was drawn
     lanes: list[Lane] = field(default_factory=list)
     turn: int = 0  # the worker whose batch comes next

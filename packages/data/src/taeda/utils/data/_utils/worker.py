@@ -11,8 +11,7 @@ import queue
 import signal
 import threading
 import time
-import traceback
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import taeda
@@ -20,26 +19,15 @@ import taeda
 from . import seeds, segments
 from .channel import MOST_DESCRIPTORS, Channel
 from .fetch import IterableFetcher, MapFetcher, resumed_stream, stream_state
-from .luggage import Luggage
+from .messages import BATCH, END, FAILURE, Epoch, Failure, Reply, Setup, Task, sample_name
 from .parcel import pack
 from .status import BETWEEN, FETCHING, SENDING, Status
 
-__all__ = [
-    "Epoch",
-    "Failure",
-    "Reply",
-    "Setup",
-    "Task",
-    "WorkerInfo",
-    "get_worker_info",
-    "run_worker",
-]
+__all__ = ["GRACE", "WorkerInfo", "get_worker_info", "run_worker"]
 
 GRACE = 1.0  # seconds that a worker may go on with its sample after its parent has left
-BATCH, FAILURE, END = range(3)
-_LONG = (
-    1 << 15
-)  # bytes; a longer pickle goes through a segment, so that the socket holds every answer
+# bytes; a longer pickle goes through a segment, so that the socket holds every answer
+_LONG = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -60,116 +48,6 @@ def get_worker_info() -> WorkerInfo | None:
     return _worker_info
 
 
-# ---- messages ----
-
-
-@dataclass(frozen=True)
-class Epoch:
-    """Begin an epoch, perhaps in its middle."""
-
-    serial: int  # a new one each time that a pass begins
-    number: int
-    base_seed: int
-    given: int = 0  # batches of it that this worker has given already
-    streams: seeds.Streams | None = None  # where its generators stood after those
-    dataset: Any = None  # what the data set's own state_dict() said after those
-
-
-@dataclass(frozen=True)
-class Task:
-    """Fetch one batch."""
-
-    number: int
-    index: Any
-    returned: list[int]  # segments that are free again
-    forgotten: list[int]  # segments that never will be
-    may_share: bool
-
-
-@dataclass(frozen=True)
-class Reply:
-    """What came of a task."""
-
-    epoch: int  # its serial
-    task: int
-    kind: int
-    data: Any  # the pickle of a batch, or how many bytes of the first segment are it, or a Failure
-    segments: list[tuple[int, int]] = field(
-        default_factory=list
-    )  # that the batch lies on: (id, bytes used)
-    made: list[tuple[int, int]] = field(
-        default_factory=list
-    )  # (id, bytes) whose descriptors come along
-    dropped: list[int] = field(default_factory=list)  # segments that were given up
-    streams: seeds.Streams | None = None  # where the generators stand, if they moved
-    dataset: Any = None  # the data set's own state, if it has one
-    refusal: str | None = None  # why no segment could be had
-
-
-@dataclass(frozen=True)
-class Failure:
-    """An exception of a worker, in a form that another process can raise."""
-
-    kind: Any
-    message: str
-
-    @classmethod
-    def of(cls, error: BaseException, where: str) -> Failure:
-        """The exception at hand, with where it happened and its traceback in the message."""
-        text = "".join(traceback.format_exception(error))
-        message = f"Caught {type(error).__name__} in {where}.\nOriginal {text}"
-        try:
-            pickle.dumps(type(error))
-        except Exception:  # noqa: BLE001 - whatever a class does when it is pickled: it cannot travel
-            return cls(RuntimeError, message)
-        return cls(type(error), message)
-
-    def reraise(self) -> None:
-        """Raise it here: the same type if that takes one message, otherwise RuntimeError."""
-        if issubclass(self.kind, KeyError):
-            raise self.kind(_Verbatim(self.message))
-        try:
-            error = self.kind(self.message)
-        except Exception:  # noqa: BLE001 - a constructor that wants something else
-            raise RuntimeError(self.message) from None
-        raise error
-
-
-class _NotPrepared(Exception):
-    """Instead of a batch: worker_init_fn has failed."""
-
-    def __init__(self, failure: Failure) -> None:
-        self.failure = failure
-
-
-class _Verbatim(str):
-    """A text that is its own repr: KeyError shows the repr of its argument."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return str(self)
-
-
-# ---- the process ----
-
-
-@dataclass
-class Setup:
-    """All that a worker begins with."""
-
-    channel: Any  # a socket: sockets can be sent to new processes
-    id: int
-    num_workers: int
-    base_seed: int
-    luggage: Luggage  # (data set, collate_fn, worker_init_fn)
-    iterable: bool
-    batched: bool
-    drop_last: bool
-    batch_size: int
-    seed_batches: bool
-
-
 def run_worker(setup: Setup) -> None:
     """The target of the process. Returns when the parent closes the channel."""
     gc.freeze()  # what was forked stays where it is: the collector need not touch its pages
@@ -181,6 +59,13 @@ def run_worker(setup: Setup) -> None:
 def _leave_interrupts_to_parent() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+
+
+class _NotPrepared(Exception):
+    """Instead of a batch: worker_init_fn has failed."""
+
+    def __init__(self, failure: Failure) -> None:
+        self.failure = failure
 
 
 Used = list[tuple[segments.Segment, int]]  # segments, and how many of their bytes
@@ -361,15 +246,3 @@ class _Worker:
             return None
         self._last_streams = now
         return now
-
-
-def sample_name(index: Any, position: int) -> str:
-    """What a message says of the sample at `position` of a batch; -1 if the batch is fetched in one."""
-    if not isinstance(index, list):
-        return "next sample of the stream" if index is None else f"sample {index!r}"
-    if index and index[0] is None:
-        return "next sample of the stream" if position < 0 else f"sample {position} of the stream"
-    if 0 <= position < len(index):
-        return f"sample {index[position]!r}"
-    shown = ", ".join(map(repr, index[:8])) + ", ..." * (len(index) > 8)
-    return f"samples [{shown}]"

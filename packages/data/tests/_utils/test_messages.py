@@ -7,8 +7,7 @@ import pickle
 import pytest
 from loader_data import Unusual
 
-from taeda.utils.data import get_worker_info
-from taeda.utils.data._utils.worker import Failure, sample_name
+from taeda.utils.data._utils.messages import Failure, sample_name
 
 
 @pytest.mark.parametrize(
@@ -58,7 +57,3 @@ def test_a_class_that_cannot_travel_becomes_a_runtime_error():
         pass
 
     assert Failure.of(Inner("x"), "place").kind is RuntimeError
-
-
-def test_the_main_process_is_no_worker():
-    assert get_worker_info() is None
