@@ -391,6 +391,14 @@ def __rdiv__(self: Tensor, other: Any) -> Tensor:
 
 
 @_method
+def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
+    """(LU, pivots), with `get_infos` also which pivot is zero."""
+    from .functional import lu as factors
+
+    return factors(self, pivot, get_infos)
+
+
+@_method
 def where(self: Tensor, condition: Tensor, other: Any) -> Tensor:
     """The tensor where the condition holds, else `other`."""
     return _core.functions[""]["where"](condition, self, other)

@@ -25,6 +25,7 @@ __all__ = [
     "cartesian_prod",
     "einsum",
     "histogramdd",
+    "lu",
     "meshgrid",
     "resize_as_",
     "tensordot",
@@ -183,6 +184,20 @@ def unique_consecutive(
     """
     made = _core.functions[""]["_unique_consecutive"](input, return_inverse, return_counts, dim)
     return _asked(made, return_inverse, return_counts)
+
+
+def lu(
+    A: Tensor, pivot: bool = True, get_infos: bool = False, out: tuple[Tensor, ...] | None = None
+) -> tuple[Tensor, ...]:
+    """`linalg.lu_factor` under its older name: (LU, pivots), with `get_infos` also which pivot is zero.
+
+    >>> lu(taeda.tensor([[2.0, 1.0], [1.0, 1.0]]))[1].tolist()
+    [1, 2]
+    """
+    made = tuple(_core.functions["linalg"]["lu_factor_ex"](A, pivot=pivot))[: 3 if get_infos else 2]
+    if out is None:
+        return made
+    return tuple(o.resize_(m.shape).copy_(m) for o, m in zip(out, made, strict=True))
 
 
 class Histogramdd(NamedTuple):

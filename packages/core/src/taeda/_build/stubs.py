@@ -47,6 +47,8 @@ from taeda import layout as _layout
 from taeda import memory_format as _memory_format
 
 """
+# what a namespace holds besides operations
+NAMESPACE_MORE = {"linalg": "from taeda._errors import LinAlgError as LinAlgError\n\n"}
 
 
 def write(rows: Iterable[Any], package: Path) -> list[Path]:
@@ -63,7 +65,10 @@ def write(rows: Iterable[Any], package: Path) -> list[Path]:
     )
     texts = {"__init__": text}
     for space in sorted({row.namespace for row in rows} - {"", "nn", "attribute", "functional"}):
-        texts[space] = NAMESPACE_HEAD + _functions([r for r in rows if r.namespace == space])
+        here = [row for row in rows if row.namespace == space]
+        results = sorted({_result(row) for row in here if _named(row)})
+        head = NAMESPACE_HEAD + "".join(f"from taeda import {name}\n" for name in results)
+        texts[space] = head + NAMESPACE_MORE.get(space, "") + _functions(here)
     return [_update(package / f"{name}.pyi", content) for name, content in texts.items()]
 
 
@@ -188,10 +193,15 @@ def _parameter(row: Any, argument: Any) -> str:
     return f"{name}: {kind}" + (" = ..." if argument.has_default else "")
 
 
+def _named(row: Any) -> bool:
+    """Do the results make a named tuple?"""
+    return len(row.schema.returns) > 1 and all(r.name for r in row.schema.returns)
+
+
 def _result(row: Any) -> str:
     returns = row.schema.returns
     kinds = [f"list[{TYPES[r.base]}]" if r.is_list else TYPES[r.base] for r in returns]
-    if len(kinds) > 1 and all(r.name for r in returns):
+    if _named(row):
         return f"_{row.schema.name}_{'_'.join(r.name for r in returns)}"
     return kinds[0] if len(kinds) == 1 else f"tuple[{', '.join(kinds)}]" if kinds else "None"
 
@@ -200,7 +210,7 @@ def _named_tuples(rows: list[Any]) -> list[str]:
     made = {}
     for row in rows:
         returns = row.schema.returns
-        if len(returns) > 1 and all(r.name for r in returns):
+        if _named(row):
             fields = "\n".join(f"    {r.name}: {TYPES[r.base]}" for r in returns)
             made[_result(row)] = f"class {_result(row)}(NamedTuple):\n{fields}\n"
     return [made[name] for name in sorted(made)]

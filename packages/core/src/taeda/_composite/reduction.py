@@ -94,12 +94,12 @@ def norm(
 def norm_str(
     self: Tensor, p: str, dim: Sequence[int] | None, keepdim: bool, dtype: Dtype | None
 ) -> Tensor:
-    """The Frobenius norm is the vector norm of order 2; the nuclear norm is not computed yet."""
+    """The Frobenius norm is the vector norm of order 2; the nuclear norm is that of matrices."""
     if p == "fro":
         return taeda.linalg.vector_norm(self, 2, dim, keepdim, dtype=dtype)
     if p == "nuc":
-        raise NotImplementedError(
-            "norm: the nuclear norm needs singular values, which are not computed yet; use p='fro' or a number"
+        return taeda.linalg.matrix_norm(
+            self, "nuc", (0, 1) if dim is None else dim, keepdim, dtype=dtype
         )
     raise RuntimeError(f"norm: the only str orders are 'fro' and 'nuc', got '{p}'")
 

@@ -307,7 +307,7 @@ def _vector_norm(
     if ord == 1:
         return grad * self.sgn()
     if ord == 2:
-        return self * taeda.where(norm == 0, 0.0, grad / norm)
+        return self * taeda.where(norm == 0, 0.0, grad / taeda.where(norm == 0, 1.0, norm))
     size = self.abs()
     if math.isinf(ord):
         chosen = (size == norm) | (taeda.isnan(size) & taeda.isnan(norm))

@@ -1,0 +1,278 @@
+"""Derivatives of linear algebra. Vectors of eigenvectors and singular vectors are fixed up to a phase; a gradient is right for what
+does not depend on it, and infinite where values coincide.
+
+Sources: Giles, An extended collection of matrix derivative results (2008); Golub and Pereyra (1973) for the pseudoinverse; Boeddeker
+et al. (2017) for complex matrices.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import taeda
+from taeda import Tensor
+
+from ._registry import not_differentiable, rule, rule_joint
+
+Maybe = Tensor | None
+solve, triangular = taeda.linalg.solve, taeda.linalg.solve_triangular
+
+
+def _zero(t: Maybe, like: Tensor) -> Tensor:
+    return taeda.zeros_like(like) if t is None else t
+
+
+def _hermitian(x: Tensor) -> Tensor:
+    return (x + x.mH) / 2
+
+
+def _skew(x: Tensor) -> Tensor:
+    return x - x.mH
+
+
+# ---- factorizations ----
+
+
+@rule_joint("_linalg_cholesky", differentiable_results=1)
+def _cholesky(grads: tuple[Maybe, ...], result0: Tensor) -> tuple[Maybe]:
+    g, lower = grads[0], result0
+    if g is None:
+        return (None,)
+    below = (lower.mH @ g).tril()
+    inner = below + below.tril(-1).mH
+    half = triangular(lower.mH, inner, upper=True)
+    return (triangular(lower, half, upper=False, left=False) / 2,)
+
+
+@rule_joint("_linalg_lu", differentiable_results=1)
+def _lu(grads: tuple[Maybe, ...], result0: Tensor, result1: Tensor) -> tuple[Maybe]:
+    g = grads[0]
+    if g is None:
+        return (None,)
+    m, n = result0.shape[-2:]
+    k = min(m, n)
+    first = result0.narrow(-2, 0, k).narrow(-1, 0, k)
+    lower = first.tril(-1) + taeda.eye(k, dtype=g.dtype, device=g.device)
+    upper = first.triu()
+    corner = g.narrow(-2, 0, k).narrow(-1, 0, k)
+    to_l, to_u = lower.mH @ corner.tril(-1), corner.triu() @ upper.mH
+    if n > k:  # A = [A1 A2], U2 = L^-1 A2
+        g2, u2 = g.narrow(-1, k, n - k), result0.narrow(-1, k, n - k)
+        to_l = to_l - g2 @ u2.mH
+    if m > k:  # L2 = A2 U^-1
+        g2, l2 = g.narrow(-2, k, m - k), result0.narrow(-2, k, m - k)
+        to_u = to_u - l2.mH @ g2
+    inner = triangular(upper.mH, to_l.tril(-1) + to_u.triu(), upper=False, left=False)
+    made = triangular(lower.mH, inner, upper=True, unitriangular=True)
+    if n > k:
+        made = taeda.cat([made, triangular(lower.mH, g2, upper=True, unitriangular=True)], -1)
+    if m > k:
+        made = taeda.cat([made, triangular(upper.mH, g2, upper=False, left=False)], -2)
+    order = taeda._linalg_permutation(result1, m)
+    place = order.argsort(-1).unsqueeze(-1).expand(made.shape)
+    return (made.gather(-2, place),)
+
+
+def _qr_square(q: Tensor, r: Tensor, to_q: Tensor, to_r: Tensor) -> Tensor:
+    """For an invertible R."""
+    m = (to_r @ r.mH - q.mH @ to_q).triu()
+    m = m + m.mH
+    diagonal = m.diagonal(0, -2, -1)
+    diagonal = diagonal.real.to(m.dtype) if m.is_complex() else diagonal
+    m = m - taeda.diag_embed(m.diagonal(0, -2, -1)) + taeda.diag_embed(diagonal) / 2
+    return triangular(r.mH, to_q + q @ m, upper=False, left=False)
+
+
+@rule_joint("_linalg_qr")
+def _qr(
+    grads: tuple[Maybe, ...], A: Tensor, mode: str, result0: Tensor, result1: Tensor
+) -> tuple[Maybe]:
+    q, r = result0, result1
+    m, n = A.shape[-2:]
+    if mode == "r":
+        raise RuntimeError("linalg.qr: the derivative needs Q; use mode='reduced' instead of 'r'")
+    if mode == "complete" and m > n:
+        raise RuntimeError(
+            "linalg.qr: no derivative for mode='complete' with more rows than columns"
+        )
+    if grads[0] is None and grads[1] is None:
+        return (None,)
+    to_q, to_r = _zero(grads[0], q), _zero(grads[1], r)
+    if m >= n:
+        return (_qr_square(q, r, to_q, to_r),)
+    rest, right = A.narrow(-1, m, n - m), to_r.narrow(-1, m, n - m)
+    made = _qr_square(q, r.narrow(-1, 0, m), to_q + rest @ right.mH, to_r.narrow(-1, 0, m))
+    return (taeda.cat([made, q @ right], -1),)
+
+
+def _gaps(values: Tensor) -> Tensor:
+    """values[j] - values[i], 1 on the diagonal."""
+    gaps = values.unsqueeze(-2) - values.unsqueeze(-1)
+    return gaps + taeda.eye(values.size(-1), dtype=values.dtype, device=values.device)
+
+
+@rule_joint("_linalg_eigh")
+def _eigh(grads: tuple[Maybe, ...], result0: Tensor, result1: Tensor) -> tuple[Maybe]:
+    v = result1
+    if grads[0] is None and grads[1] is None:
+        return (None,)
+    inner = None
+    if grads[1] is not None:
+        turned = v.mH @ grads[1]
+        inner = turned / _gaps(result0)
+        inner = inner - taeda.diag_embed(inner.diagonal(0, -2, -1))
+    if grads[0] is not None:
+        values = taeda.diag_embed(grads[0]).to(v.dtype)
+        inner = values if inner is None else inner + values
+    return (_hermitian(v @ inner @ v.mH),)
+
+
+@rule_joint("_linalg_eig")
+def _eig(grads: tuple[Maybe, ...], A_dtype: Any, result0: Tensor, result1: Tensor) -> tuple[Maybe]:
+    v = result1
+    if grads[0] is None and grads[1] is None:
+        return (None,)
+    inner = None
+    if grads[1] is not None:
+        turned = v.mH @ grads[1]
+        along = turned.diagonal(0, -2, -1).real.unsqueeze(-2)  # vectors keep their length
+        inner = (turned - v.mH @ v * along) / _gaps(result0).conj()
+        inner = inner - taeda.diag_embed(inner.diagonal(0, -2, -1))
+    if grads[0] is not None:
+        values = taeda.diag_embed(grads[0])
+        inner = values if inner is None else inner + values
+    made = solve(v.mH, inner @ v.mH)
+    return (made if A_dtype.is_complex else made.real,)
+
+
+@rule_joint("_linalg_svd")
+def _svd(
+    grads: tuple[Maybe, ...],
+    A_shape: tuple[int, ...],
+    result0: Tensor,
+    result1: Tensor,
+    result2: Tensor,
+) -> tuple[Maybe]:
+    m, n = A_shape[-2:]
+    k = min(m, n)
+    to_u, to_s, to_v = grads
+    if to_u is None and to_s is None and to_v is None:
+        return (None,)
+    u, s, vh = result0.narrow(-1, 0, k), result1, result2.narrow(-2, 0, k)
+    inner = None if to_s is None else taeda.diag_embed(to_s).to(u.dtype)
+    if to_u is None and to_v is None:
+        return (u @ inner @ vh,)
+    squares = s * s
+    gaps, column, row = _gaps(squares), s.unsqueeze(-1), s.unsqueeze(-2)
+    extra: list[Tensor] = []
+    if to_u is not None:
+        to_u = to_u.narrow(-1, 0, k)
+        turned = u.mH @ to_u
+        part = _skew(turned) / gaps * row
+        if turned.is_complex() and to_v is not None:
+            phase = turned.diagonal(0, -2, -1).imag / s
+            part = (
+                part
+                - taeda.diag_embed(part.diagonal(0, -2, -1))
+                + taeda.diag_embed(taeda.complex(taeda.zeros_like(phase), phase))
+            )
+        inner = part if inner is None else inner + part
+        if m > k:
+            extra.append(((to_u - u @ turned) / row) @ vh)
+    if to_v is not None:
+        to_v = to_v.narrow(-2, 0, k)
+        turned = to_v @ vh.mH
+        part = _skew(turned.mH) / gaps * column
+        part = part - taeda.diag_embed(part.diagonal(0, -2, -1))
+        inner = part if inner is None else inner + part
+        if n > k:
+            extra.append((u / row) @ (to_v - turned @ vh))
+    made = u @ inner @ vh
+    for part in extra:
+        made = made + part
+    return (made,)
+
+
+# ---- solutions ----
+
+
+@rule_joint("_linalg_inv", differentiable_results=1)
+def _inv(grads: tuple[Maybe, ...], result0: Tensor) -> tuple[Maybe]:
+    g, x = grads[0], result0.mH
+    return (None if g is None else -(x @ g @ x),)
+
+
+@rule_joint("_linalg_solve", differentiable_results=1)
+def _solve(
+    grads: tuple[Maybe, ...], needs: tuple[bool, ...], A: Tensor, result0: Tensor
+) -> tuple[Maybe, Maybe]:
+    if grads[0] is None:
+        return None, None
+    to_b = taeda._linalg_solve(A.mH, grads[0])[0]
+    return (-(to_b @ result0.mH) if needs[0] else None), to_b
+
+
+@rule_joint("_linalg_triangular")
+def _triangular(
+    grad: Tensor,
+    needs: tuple[bool, ...],
+    A: Tensor,
+    upper: bool,
+    unitriangular: bool,
+    result: Tensor,
+) -> tuple[Maybe, Maybe]:
+    to_b = taeda._linalg_triangular(A.mH, grad, not upper, unitriangular)
+    if not needs[0]:
+        return None, to_b
+    to_a = -(to_b @ result.mH)
+    offset = 1 if unitriangular else 0
+    return (to_a.triu(offset) if upper else to_a.tril(-offset)), to_b
+
+
+def _pinv(grad: Tensor, A: Tensor, result: Tensor) -> Tensor:
+    p, ph, gh = result, result.mH, grad.mH
+    left, right = gh @ p, p @ gh
+    made = -(ph @ grad @ ph)
+    made = made + (left - A @ (p @ left)) @ ph
+    return made + ph @ (right - (right @ p) @ A)
+
+
+rule("_linalg_pinv", A=_pinv)
+
+# ---- determinants ----
+
+
+def _det(grad: Tensor, A: Tensor, result: Tensor) -> Tensor:
+    """The cofactors: determinant times inverse, by singular vectors where there is none."""
+    if A.size(-1) == 0:
+        return taeda.zeros_like(A)
+    if bool((result.detach() != 0).all()) and bool((taeda._linalg_inv(A.detach())[1] == 0).all()):
+        inverse = taeda._linalg_inv(A)[0].mH
+        return (grad * result.conj()).unsqueeze(-1).unsqueeze(-1) * inverse
+    u, s, vh = taeda._linalg_svd(A, True, True)
+    n = s.size(-1)
+    masked = s.unsqueeze(-2).expand(*s.shape, n) * (
+        1 - taeda.eye(n, dtype=s.dtype, device=s.device)
+    )
+    others = (masked + taeda.eye(n, dtype=s.dtype, device=s.device)).prod(-1).to(A.dtype)
+    turn = taeda._linalg_det(u) * taeda._linalg_det(vh)
+    return (grad * turn).unsqueeze(-1).unsqueeze(-1) * ((u * others.unsqueeze(-2)) @ vh)
+
+
+rule("_linalg_det", A=_det)
+
+
+@rule_joint("_linalg_slogdet")
+def _slogdet(grads: tuple[Maybe, ...], A: Tensor, result0: Tensor, result1: Tensor) -> tuple[Maybe]:
+    to_sign, to_size = grads
+    share = taeda.zeros_like(result1) if to_size is None else to_size
+    if A.is_complex() and to_sign is not None:
+        turn = (to_sign * result0.conj()).imag
+        share = taeda.complex(share, turn)
+    elif to_size is None:
+        return (None,)
+    return (share.unsqueeze(-1).unsqueeze(-1) * taeda._linalg_inv(A)[0].mH,)
+
+
+not_differentiable("_linalg_permutation", "returns places of rows")
+not_differentiable("geqrf", "its reflections are a means; use linalg.qr, which has a derivative")
