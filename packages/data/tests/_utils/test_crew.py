@@ -94,6 +94,16 @@ def test_a_lost_worker_ends_the_pass_and_no_process_stays(persistent):
     assert len(list(loader)) == 10
 
 
+def test_a_lost_worker_is_seen_where_the_system_has_no_pidfd(monkeypatch):
+    def forbidden(pid):
+        raise PermissionError("pidfd_open")
+
+    monkeypatch.setattr(os, "pidfd_open", forbidden)
+    for method in ("fork", "forkserver"):
+        with pytest.raises(RuntimeError, match="SIGKILL"):
+            list(loader_with("killed", multiprocessing_context=method))
+
+
 def test_worker_init_fn_that_fails():
     loader = DataLoader(Numbers(3), num_workers=2, worker_init_fn=fail)
     with pytest.raises(ValueError, match="DataLoader worker process 0, in worker_init_fn"):

@@ -38,10 +38,19 @@ class _Forever(Sampler[None]):
 class DataLoader(Generic[T_co]):
     """Iterates over batches of a data set.
 
-    `dataset` has `__getitem__` and `__len__`, or is an IterableDataset. The order is that of
-    `sampler`, of `batch_sampler` (which gives lists of indices), random with `shuffle`, or 0, 1,
-    2...; samples are joined by `collate_fn`. With `batch_size=None` samples come singly. Random
-    orders draw from `generator`, or from the global stream.
+    `dataset` has `__getitem__` and `__len__`, or is an IterableDataset. The order is that of `sampler`, of
+    `batch_sampler` (which gives lists of indices), random with `shuffle`, or 0, 1, 2...; samples are joined by
+    `collate_fn`. With `batch_size=None` samples come singly. Random orders draw from `generator`, or from the
+    global stream.
+
+    `num_workers` processes fetch batches, `prefetch_factor` (2) of each ahead, started by `multiprocessing_context`
+    and prepared by `worker_init_fn(worker)`. They live for one iteration, or with `persistent_workers` as long as the
+    loader. Batches keep the sampler's order unless `in_order` is False. RuntimeError if one takes longer than
+    `timeout` seconds, or if a worker dies; an exception in a worker is raised here as the same type.
+
+    Besides the field's options: `seed_batches` makes random numbers depend on the batch and not on the worker that
+    fetches it; after `watchdog` seconds without a batch (0: never) the stacks of all workers are printed;
+    `progress` shows how far the epoch is, under that title if it is a text.
 
     >>> list(DataLoader(range(5), batch_size=2))
     [tensor([0, 1]), tensor([2, 3]), tensor([4])]

@@ -98,6 +98,7 @@ class Member:
 
 def _life_of(process: Any) -> int:
     """A descriptor that tells of a process's end, even if its own children go on."""
-    if hasattr(os, "pidfd_open"):
+    try:
         return os.pidfd_open(process.pid)
-    return os.dup(process.sentinel)
+    except (AttributeError, OSError):  # another system, or a sandbox that forbids it
+        return os.dup(process.sentinel)
