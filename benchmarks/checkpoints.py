@@ -3,6 +3,7 @@
     python benchmarks/checkpoints.py                        1, 64 and 512 MB, and 10,000 small tensors
     python benchmarks/checkpoints.py --folder /dev/shm      without a disk
     python benchmarks/checkpoints.py 64 --rounds 21
+    python benchmarks/checkpoints.py --format pt            taeda writes and reads torch's zip too
 
 taeda's `save` returns when the file is on the disk; torch's returns when the system has taken it. The column
 "synced" is torch's save followed by the same wait. A load is measured warm: the file is in the page cache.
@@ -31,20 +32,21 @@ def main() -> None:
     parser.add_argument("cases", nargs="*", default=["1", "64", "512", SMALL], help="MB, or small")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--folder", help="where to write; a temporary folder by default")
+    parser.add_argument("--format", default="safetensors", choices=["safetensors", "pt"])
     chosen = parser.parse_args()
     print(f"{'case':>10}  {'save':>9} {'torch':>9} {'ratio':>6} {'synced':>9} {'ratio':>6}  "
           f"{'load':>9} {'torch':>9} {'ratio':>6}")  # fmt: skip
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
         for case in chosen.cases:
-            print(_row(case, measure(case, chosen.rounds, Path(folder))), flush=True)
+            print(_row(case, measure(case, chosen.rounds, Path(folder), chosen.format)), flush=True)
 
 
-def measure(case: str, rounds: int, folder: Path) -> dict[str, list[float]]:
+def measure(case: str, rounds: int, folder: Path, format: str) -> dict[str, list[float]]:
     """Seconds of each round for each thing that is measured."""
     ours, theirs = state(taeda, case), state(torch, case)
-    a, b = folder / "a.safetensors", folder / "b.pt"
+    a, b = folder / f"a.{format}", folder / "b.pt"
     work: dict[str, Callable[[], Any]] = {
-        "save": lambda: taeda.save(ours, a),
+        "save": lambda: taeda.save(ours, a, format=format),
         "torch save": lambda: torch.save(theirs, b),
         "synced": lambda: (torch.save(theirs, b), sync(b)),
         "load": lambda: taeda.load(a),

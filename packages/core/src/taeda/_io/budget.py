@@ -1,4 +1,4 @@
-"""How much memory a description may ask for: in proportion to its own length."""
+"""How much memory the objects in a file may take: in proportion to what describes them."""
 
 from __future__ import annotations
 
@@ -11,16 +11,26 @@ _LEAST = 16 << 20
 
 
 class Budget:
-    """20 bytes for each byte of the description, and 16 MiB at least."""
+    """As many bytes as the file has, and 16 MiB or 20 times the description, whichever is more.
 
-    def __init__(self, description_bytes: int) -> None:
-        self.limit = self.left = max(_FACTOR * description_bytes, _LEAST)
+    A tensor takes some 1,800 bytes besides its numbers: 20 times the 85 that a pickle has for it, and its part of
+    the directory. Numbers that are read are spent as well.
+    """
+
+    def __init__(self, file_bytes: int, description_bytes: int = 0) -> None:
+        self.file, self.description, self.spent = file_bytes, 0, 0
+        self.describe(description_bytes)
+
+    def describe(self, count: int) -> None:
+        """Know of `count` more bytes of description."""
+        self.description += count
+        self.limit = self.file + max(_LEAST, _FACTOR * self.description)
 
     def spend(self, count: int) -> None:
         """Take `count` bytes. FormatError when no more are left."""
-        self.left -= count
-        if self.left < 0:
+        self.spent += count
+        if self.spent > self.limit:
             raise FormatError(
-                f"the file asks for more than {self.limit} bytes of memory, {_FACTOR} times what "
-                "describes it: refused as a bomb"
+                f"the file asks for more than {self.limit} bytes of memory; it has {self.file}, of which "
+                f"{self.description} describe objects: refused as a bomb"
             )

@@ -179,7 +179,7 @@ class _Reader:
     def __init__(self, source: Source) -> None:
         self.source, self.at = source, 0
         self.window, self.window_at = b"", 0
-        self.budget = Budget(source.size)
+        self.budget = Budget(0)  # for facts and names; they are a small part of the file
 
     def take(self, count: int) -> bytes:
         here = self.at - self.window_at
@@ -191,6 +191,7 @@ class _Reader:
             size = max(count, min(_WINDOW, self.source.size - self.at))
             self.window, self.window_at, here = self.source.read(self.at, size), self.at, 0
         self.at += count
+        self.budget.describe(count)
         return self.window[here : here + count]
 
     def number(self, code: str) -> Any:
@@ -220,7 +221,7 @@ class _Reader:
             size = struct.calcsize(f"<{_SCALARS[kind]}")
             if count * size > self.source.size - self.at:
                 raise FormatError(f"the file is truncated: an array of {count} values is announced")
-            self.budget.spend(40 * count)
+            self.budget.spend((9 if size == 1 else 41) * count)  # small ints exist already
             return list(struct.unpack(f"<{count}{_SCALARS[kind]}", self.take(count * size)))
         return [self.value(kind, depth) for _ in range(self.checked(count))]
 

@@ -27,7 +27,7 @@ from taeda._io.pt.machine import load
 
 
 def read(data):
-    return load(data, Context(Budget(len(data)), Place(None)))
+    return load(data, Context(Budget(len(data), len(data)), Place(None)))
 
 
 def pickled(value, protocol):
@@ -317,6 +317,17 @@ def test_memory_is_in_proportion_to_the_pickle():
     with pytest.raises(RuntimeError, match="refused as a bomb"):
         read(b"\x80\x02(" + b"]" * 1_000_000 + b"l.")
     assert len(read(b"\x80\x02(" + b"]" * 100_000 + b"l.")) == 100_000
+
+
+def test_what_programs_save_is_no_bomb():
+    file = io.BytesIO()
+    taeda.save({f"layer.{i}.weight": taeda.zeros(2) for i in range(10_000)}, file, format="pt")
+    file.seek(0)
+    assert len(taeda.load(file)) == 10_000
+    words = [{"id": i, "text": f"a{i}"} for i in range(60_000)]
+    assert read(pickled(words, 2)) == words
+    vocabulary = {f"word{i}": i for i in range(200_000)}
+    assert read(pickled(vocabulary, 4)) == vocabulary
 
 
 def test_bytes_behind():

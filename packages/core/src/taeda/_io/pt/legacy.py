@@ -25,11 +25,9 @@ from .errors import RefusedPickle, TruncatedPickle
 from .machine import Machine
 from .storages import Named, as_storage, named, nowhere
 
-__all__ = ["MAGIC_PICKLE", "StorageSizes", "read_count", "read_stream"]
+__all__ = ["read_stream", "to_this_machine"]
 
 _MAGIC, _PROTOCOL = 0x1950A86A20F9469CFC6C, 1001
-#: how such a file goes on after the two bytes that tell the pickle's protocol (and a frame, from 4 on)
-MAGIC_PICKLE = b"\x8a\x0a" + _MAGIC.to_bytes(10, "little") + b"."
 _WINDOW = 1 << 20
 
 
@@ -38,8 +36,9 @@ def read_stream(source: FileSource, place: Place) -> tuple[Any, int]:
     window = _WINDOW
     while True:  # where the pickles end is not told: look into more of the file, if it takes more
         data = source.read(0, min(window, source.size))
-        storages = _Storages(source, place)
-        machine = Machine(data, Context(Budget(len(data)), place, storages.named))
+        budget = Budget(source.size, len(data))
+        storages = _Storages(source, place, budget)
+        machine = Machine(data, Context(budget, place, storages.named))
         try:
             made, keys = _pickles(machine)
         except TruncatedPickle:
@@ -64,28 +63,11 @@ def _pickles(machine: Machine) -> tuple[Any, list[str]]:
     return made, keys
 
 
-class StorageSizes:
-    """Adds up what storages are said to take, and refuses what the file cannot hold."""
-
-    def __init__(self, file_bytes: int) -> None:
-        self.left = file_bytes
-
-    def take(self, told: Named) -> None:
-        """FormatError if all storages together are larger than the file."""
-        self.left -= told.nbytes
-        if self.left < 0:
-            raise FormatError(
-                f"storage {told.key!r:.50} is said to have {told.count} elements: with the others, "
-                "more than the file has bytes"
-            )
-
-
 class _Storages:
-    def __init__(self, source: FileSource, place: Place) -> None:
-        self.source, self.place = source, place
-        self.sizes = StorageSizes(source.size)
+    def __init__(self, source: FileSource, place: Place, budget: Budget) -> None:
+        self.source, self.place, self.budget = source, place, budget
+        self.left = source.size
         self.made: dict[str, tuple[Named, Tensor]] = {}
-        self.views: dict[str, tuple[str, int, int]] = {}
 
     def named(self, identity: Any) -> Any:
         told, [view] = named(identity, 6)
@@ -95,7 +77,13 @@ class _Storages:
         return as_storage(bytes if view is None else self.part(told, bytes, view), told.kind)
 
     def make(self, told: Named) -> tuple[Named, Tensor]:
-        self.sizes.take(told)
+        self.left -= told.nbytes
+        if self.left < 0:
+            raise FormatError(
+                f"storage {told.key!r:.50} is said to have {told.count} elements: with the others, "
+                "more than the file has bytes"
+            )
+        self.budget.spend(told.nbytes)
         if self.place.is_meta(told.location):
             bytes = nowhere(told.nbytes)
         else:
@@ -123,7 +111,7 @@ class _Storages:
             raise FormatError("the storages in the file are not those that its object names")
         for key in keys:
             told, bytes = self.made[key]
-            at = read_count(self.source, at, told)
+            at = _read_count(self.source, at, told)
             if not bytes.is_meta:
                 self.source.fill(at, bytes)
                 to_this_machine(bytes, told.kind)
@@ -133,7 +121,7 @@ class _Storages:
         return at
 
 
-def read_count(source: FileSource, at: int, told: Named) -> int:
+def _read_count(source: FileSource, at: int, told: Named) -> int:
     """Check the number of elements that stands before a storage. Returns where its bytes begin."""
     count = int.from_bytes(source.read(at, 8), "little")
     if count != told.count:

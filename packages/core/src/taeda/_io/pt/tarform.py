@@ -40,17 +40,18 @@ def read_tar(source: FileSource, place: Place) -> Any:
             f"this is a tar archive without {', '.join(sorted(missing))}, so torch did not write it: "
             "unpack it (`tar xf`) and load the file inside"
         )
-    reader = _Reader(source, place)
+    described = members["tensors"][1] + members["pickle"][1]
+    reader = _Reader(source, Context(Budget(source.size, described), place))
     reader.storages(*members["storages"])
     reader.tensors(*members["tensors"])
     begin, size = members["pickle"]
     data = source.read(begin, size)
-    return load(data, Context(Budget(size), place, reader.find))
+    return load(data, Context(reader.context.budget, place, reader.find))
 
 
 class _Reader:
-    def __init__(self, source: FileSource, place: Place) -> None:
-        self.source, self.place = source, place
+    def __init__(self, source: FileSource, context: Context) -> None:
+        self.source, self.context, self.place = source, context, context.place
         self.known: dict[int, Any] = {}
         self.at = self.end = 0
 
@@ -70,7 +71,7 @@ class _Reader:
 
     def pickle(self) -> Any:
         data = self.source.read(self.at, min(_PICKLE, self.end - self.at))
-        machine = Machine(data, Context(Budget(0), self.place))
+        machine = Machine(data, self.context)
         made = machine.run()
         self.at += machine.at
         return made
@@ -107,6 +108,7 @@ class _Reader:
         self.at += nbytes
         if self.place.is_meta(location):
             return nowhere(nbytes)
+        self.context.budget.spend(nbytes)
         made, _ = self.source.tensor(begin, nbytes)
         to_this_machine(made, kind)
         return self.place.moved(made, location)
@@ -128,7 +130,6 @@ class _Reader:
 
     def tensors(self, begin: int, size: int) -> None:
         self.at, self.end = begin, begin + size
-        context = Context(Budget(size), self.place)
         for _ in range(self.count()):
             key, storage, _ = self.keyed()
             dims, _ = struct.unpack("<ii", self.take(8))
@@ -136,4 +137,4 @@ class _Reader:
                 raise FormatError(f"tensor {key} is said to have {dims} dimensions")
             numbers = struct.unpack(f"<{2 * dims + 1}q", self.take(8 * (2 * dims + 1)))
             arguments = (self.known.get(storage), numbers[-1], numbers[:dims], numbers[dims:-1])
-            self.known[key] = rebuild.tensor_v1(arguments, context)
+            self.known[key] = rebuild.tensor_v1(arguments, self.context)

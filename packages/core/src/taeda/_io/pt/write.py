@@ -20,6 +20,7 @@ __all__ = ["Content", "write_pt"]
 
 _ALIGNMENT = 64
 _CHUNK = 1 << 20  # small enough to be in a cache still when it is written after its checksum
+_SMALL = 1 << 16
 _MOST32, _MOST16 = 0xFFFFFFFF, 0xFFFF
 _DESCRIPTOR, _UTF8 = 0x0008, 0x0800
 _FOLDER = "archive/"
@@ -54,14 +55,27 @@ class _Archive:
     def __init__(self, file: Any) -> None:
         self.file, self.at = file, 0
         self.directory: list[bytes] = []
+        self.gathered = bytearray()  # small pieces, to be written together
 
     def write(self, data: bytes | memoryview) -> None:
-        rest = memoryview(data)
+        count = len(data)
+        self.at += count
+        if count < _SMALL:
+            self.gathered += data
+            if len(self.gathered) >= _CHUNK:
+                self.flush()
+        else:
+            self.flush()
+            self.write_now(memoryview(data))
+
+    def flush(self) -> None:
+        gathered, self.gathered = self.gathered, bytearray()
+        self.write_now(memoryview(gathered))
+
+    def write_now(self, rest: memoryview) -> None:
         while rest.nbytes:
             written = self.file.write(rest)
-            done = rest.nbytes if written is None else written  # an object need not say
-            self.at += done
-            rest = rest[done:]
+            rest = rest[rest.nbytes if written is None else written :]  # an object need not say
 
     def add(self, name: str, data: bytes | memoryview, advance: Advance | None = None) -> None:
         """A record: header, data, checksum and size."""
@@ -106,6 +120,7 @@ class _Archive:
         few, small, near = min(count, _MOST16), min(size, _MOST32), min(begin, _MOST32)
         last = struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, few, few, small, near, 0)
         self.write(facts + locator + last)
+        self.flush()
 
 
 def _wide(size: int, begin: int) -> bytes:

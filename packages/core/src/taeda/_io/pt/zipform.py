@@ -69,8 +69,8 @@ class _Archive:
 
     def load(self) -> Any:
         data = self.content("data.pkl")
-        context = Context(Budget(len(data)), self.place, self.storage)
-        return load(data, context)
+        self.budget = Budget(self.source.size, len(data))
+        return load(data, Context(self.budget, self.place, self.storage))
 
     def order(self) -> bytes:
         """The order of bytes that the archive tells, or the one to assume."""
@@ -122,6 +122,7 @@ class _Archive:
     def read(self, name: str, record: Record, told: Named) -> Tensor:
         if self.place.is_meta(told.location):
             return nowhere(record.nbytes)
+        self.budget.spend(0 if self.source.mapped else record.nbytes)
         if settings.skips_data.get():
             return taeda.zeros(record.nbytes, dtype=taeda.uint8)
         data, sum = self.source.tensor(record.begin, record.nbytes, self.sum)
