@@ -142,6 +142,8 @@ def test_the_compilers_words_are_in_the_error(tmp_path):
         ({"sources": ["gone.c"]}, FileNotFoundError, "extension 'x': no source file .*gone.c"),
         ({"sources": []}, ValueError, "sources is empty"),
         ({"sources": [3]}, TypeError, "sources must be a str or a list of str, and has a int"),
+        ({"sources": None}, TypeError, "sources must be a str or a list of str, not NoneType"),
+        ({"extra_ldflags": 3}, TypeError, "extra_ldflags must be a str or a list of str, not int"),
         ({"name": 3}, TypeError, "name must be a str, not int"),
         ({"name": "../x"}, ValueError, "wanted letters, digits and underscores, got '../x'"),
         ({"is_standalone": True}, ValueError, "pass is_python_module=False with it"),

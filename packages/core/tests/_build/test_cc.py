@@ -139,3 +139,46 @@ def test_without_python_h_there_are_three_lines_with_the_folder(monkeypatch, tmp
         cc.python_include()
     assert str(tmp_path) in str(caught.value)
     assert len(str(caught.value).splitlines()) == 3
+
+
+def test_a_unit_may_have_a_compiler_of_its_own(project):
+    """Its command is then the unit's alone: the flags of the build stay away."""
+    (project / "other").write_text('#!/bin/sh\nexec cc -DVALUE_OF_B=9 "$@"\n')
+    (project / "other").chmod(0o755)
+    (project / "b.c").write_text("int b(void) { return VALUE_OF_B; }\n")
+    unit = cc.Unit(project / "b.c", ("-fPIC",), compiler=(str(project / "other"),))
+    assert call(build(project, unit, cflags=("-DVALUE_OF_B=1", "-fPIC")), "b") == 9
+
+
+def test_steps_and_what_compilers_say_are_handed_on(project):
+    steps: list[str] = []
+    said: list[str] = []
+    (project / "b.c").write_text("int b(void) { int unused = 1; return 2; }\n")
+    folder = project / "objects"
+    folder.mkdir()
+    with cc.locked(folder):
+        build = cc.Build(folder, cc.compiler(), CFLAGS, say=said.append, progress=steps.append)
+        for _ in range(2):  # the second time there is nothing to do, and nothing is said
+            objects = build.compile([cc.Unit(project / "a.c"), cc.Unit(project / "b.c")])
+            build.link(objects, project / "lib.so", ("-shared",))
+    assert sorted(steps) == ["compiling a.c", "compiling b.c", "linking lib.so"]
+    assert len(said) == 1 and "unused" in said[0]
+
+
+def test_what_killed_builds_left_goes(project):
+    (objects_folder := project / "objects").mkdir()
+    library = build(project)
+    stem = next(objects_folder.glob("a-*.o")).name
+    left = [objects_folder / f".{stem}.123.o", library.with_name(".lib.so.123")]
+    for path in left:
+        path.write_text("half an object")
+    (project / "a.c").write_text("int a(void) { return 8; }\n")
+    assert call(build(project), "a") == 8
+    assert not [path for path in left if path.exists()]
+
+
+def test_the_lock_touches_no_file(project):
+    build(project)
+    before = {path: path.stat().st_mtime_ns for path in project.rglob("*")}
+    build(project)
+    assert before == {path: path.stat().st_mtime_ns for path in project.rglob("*")}

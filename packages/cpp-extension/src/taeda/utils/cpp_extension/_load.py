@@ -270,6 +270,8 @@ def _folder(name: str, given: str | os.PathLike[str] | None) -> Path:
 
 
 def _texts(value: Strings, what: str) -> list[str]:
+    if not isinstance(value, str | os.PathLike | Sequence):
+        raise TypeError(f"{what} must be a str or a list of str, not {type(value).__name__}")
     found = [value] if isinstance(value, str | os.PathLike) else list(value)
     for one in found:
         if not isinstance(one, str | os.PathLike):
