@@ -397,6 +397,74 @@ static PyGetSetDef fields[] = {
     {"_hooks", get_hooks, set_hooks, "Hooks by kind, or None.", 0},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, 0, 0},
     {0}};
+
+/* ---- attributes of subclasses: __torch_function__ is asked with Tensor.shape.__get__ and the like ---- */
+static int own_override(PyObject *o) /* has its type a __torch_function__ that is not Tensor's? */
+{
+    static PyObject *tensors;
+    PyObject *method = PyObject_GetAttrString((PyObject *)Py_TYPE(o), "__torch_function__");
+    PyObject *function = method ? PyObject_GetAttrString(method, "__func__") : NULL;
+    if (!tensors) {
+        PyObject *own = PyObject_GetAttrString((PyObject *)TensorT, "__torch_function__");
+        tensors = own ? PyObject_GetAttrString(own, "__func__") : NULL;
+        Py_XDECREF(own);
+    }
+    if (!function) PyErr_Clear(); /* no method of a class: the Python side says what it is */
+    int own = method && function != tensors;
+    Py_XDECREF(function);
+    Py_XDECREF(method);
+    return own;
+}
+
+static int is_asked(PyObject *o)
+{
+    if (td_here.layers & ~td_here.excluded & TD_LAYER_FUNCTION_MODE) return 1;
+    return !td_is_exact(o) && !(td_here.excluded & TD_LAYER_OVERRIDE) && own_override(o);
+}
+
+static PyObject *ask(PyObject *o, const char *name, const char *slot, PyObject *value)
+{
+    PyObject *module = PyImport_ImportModule("taeda._dispatch"), *made = NULL;
+    PyObject *field = PyObject_GetAttrString((PyObject *)TensorT, name), *call = field ? PyObject_GetAttrString(field, slot) : NULL;
+    PyObject *args = value ? PyTuple_Pack(2, o, value) : PyTuple_Pack(1, o);
+    if (module && call && args) made = PyObject_CallMethod(module, "dispatch_override", "OO{}", call, args);
+    Py_XDECREF(module);
+    Py_XDECREF(field);
+    Py_XDECREF(call);
+    Py_XDECREF(args);
+    return made;
+}
+
+static PyObject *guarded_get(PyObject *o, void *field)
+{
+    const PyGetSetDef *own = field;
+    return is_asked(o) ? ask(o, own->name, "__get__", NULL) : own->get(o, NULL);
+}
+
+static int guarded_set(PyObject *o, PyObject *value, void *field)
+{
+    const PyGetSetDef *own = field;
+    if (!value || !is_asked(o)) return own->set(o, value, NULL);
+    PyObject *made = ask(o, own->name, "__set__", value);
+    Py_XDECREF(made);
+    return made ? 0 : -1;
+}
+
+/* what the type gets in place of `fields`; names that begin with an underscore are seen by nobody, but for _base and _version */
+static PyGetSetDef *guarded_fields(void)
+{
+    enum { N = sizeof fields / sizeof *fields };
+    static PyGetSetDef guarded[N];
+    for (int i = 0; i < N; i++) {
+        guarded[i] = fields[i];
+        if (!fields[i].name || !strcmp(fields[i].name, "__dict__") || !strcmp(fields[i].name, "_hooks")) continue;
+        guarded[i].get = guarded_get;
+        guarded[i].set = fields[i].set ? guarded_set : NULL;
+        guarded[i].closure = &fields[i];
+    }
+    return guarded;
+}
+
 static PyMemberDef members[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(PyTensor, weaklist), READONLY},
                                 {"__dictoffset__", T_PYSSIZET, offsetof(PyTensor, dict), READONLY}, {0}};
 #define FAST(f) (PyCFunction)(void (*)(void))f, METH_FASTCALL | METH_KEYWORDS
@@ -435,7 +503,7 @@ PyMethodDef *td_tensor_methods(void) { return methods; }
 int td_add_tensor_type(PyObject *module)
 {
     PyType_Slot own[] = {{Py_tp_new, tensor_new}, {Py_tp_init, tensor_init}, {Py_tp_dealloc, tensor_dealloc}, {Py_tp_traverse, tensor_traverse},
-                         {Py_tp_clear, tensor_clear}, {Py_tp_getset, fields}, {Py_tp_members, members}, {Py_tp_hash, tensor_hash},
+                         {Py_tp_clear, tensor_clear}, {Py_tp_getset, guarded_fields()}, {Py_tp_members, members}, {Py_tp_hash, tensor_hash},
                          {Py_tp_methods, td_entry_methods()}, {Py_sq_length, tensor_length}, {Py_mp_length, tensor_length},
                          {Py_mp_subscript, td_getitem}, {Py_mp_ass_subscript, td_setitem}, {Py_bf_getbuffer, get_buffer},
                          {Py_bf_releasebuffer, release_buffer},

@@ -340,6 +340,22 @@ _method(_type)
 # ---- attributes that are views ----
 
 
+def _set_property(name: str, get: Callable[[Tensor], Any], doc: str) -> None:
+    """Add a property; `__torch_function__` of a subclass is asked with `Tensor.<name>.__get__`."""
+
+    def read(self: Tensor) -> Any:
+        return get(self) if type(self) is Tensor else asked(self)
+
+    def asked(self: Tensor) -> Any:
+        from . import _dispatch  # it needs Tensor complete
+
+        if not _dispatch.has_overrides((self,)):
+            return get(self)
+        return _dispatch.dispatch_override(vars(Tensor)[name].__get__, (self,), {})
+
+    setattr(Tensor, name, property(read, doc=doc))
+
+
 def _set_view_properties() -> None:
     functions = {**_core.functions[""], **_core.functions.get("attribute", {})}
     for name, op, doc in (
@@ -348,7 +364,7 @@ def _set_view_properties() -> None:
         ("real", "real", "Real part, a view."), ("imag", "imag", "Imaginary part, a view."),
     ):  # fmt: skip
         if op in functions:
-            setattr(Tensor, name, property(functions[op], doc=doc))
+            _set_property(name, functions[op], doc)
 
 
 _set_view_properties()
@@ -366,7 +382,7 @@ _PROPERTIES: dict[str, tuple[Callable[[Tensor], Any], str]] = {
     **dict.fromkeys(_ABSENT, (lambda self: False, "False: no such tensors in this build.")),
 }
 for _name, (_get, _doc) in _PROPERTIES.items():
-    setattr(Tensor, _name, property(_get, doc=_doc))
+    _set_property(_name, _get, _doc)
 
 
 # ---- in-place changes of geometry ----
