@@ -63,6 +63,13 @@ _EXPORTS = {
     "set_printoptions": "_printing",
     "Tag": "_library.tags",
     **dict.fromkeys(("UntypedStorage", "TypedStorage"), "storage"),
+    **dict.fromkeys(
+        (f"{kind}Storage" for kind in (
+            "BFloat16", "Bool", "Byte", "Char", "ComplexDouble", "ComplexFloat", "Double", "Float", "Half", "Int", "Long", "QInt32",
+            "QInt8", "QUInt2x4", "QUInt4x2", "QUInt8", "Short",
+        )),
+        "storage",
+    ),
     **{
         name: f"{name}:"
         for name in (

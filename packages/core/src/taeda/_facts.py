@@ -24,9 +24,9 @@ def is_tensor(obj: Any) -> bool:
 
 def is_storage(obj: Any) -> bool:
     """True for a storage object."""
-    from .storage import UntypedStorage
+    from .storage import TypedStorage, UntypedStorage
 
-    return isinstance(obj, UntypedStorage)
+    return isinstance(obj, (TypedStorage, UntypedStorage))
 
 
 def is_floating_point(input: Tensor) -> bool:

@@ -537,7 +537,7 @@ def storage(self: Tensor) -> Any:
     """The storage seen as elements of this tensor's dtype."""
     from .storage import TypedStorage
 
-    return TypedStorage(self.untyped_storage(), self.dtype)
+    return TypedStorage(wrap_storage=self.untyped_storage(), dtype=self.dtype)
 
 
 @_method

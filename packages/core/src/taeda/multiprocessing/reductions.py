@@ -95,4 +95,8 @@ def rebuild_named_storage(name: str, offset: int, nbytes: int) -> UntypedStorage
 
 
 def _reduce_typed(storage: TypedStorage) -> tuple[Any, ...]:
-    return TypedStorage, (storage.untyped(), storage.dtype)
+    return _rebuild_typed, (storage.untyped(), storage.dtype)
+
+
+def _rebuild_typed(storage: UntypedStorage, dtype: Any) -> TypedStorage:
+    return TypedStorage(wrap_storage=storage, dtype=dtype)

@@ -59,7 +59,7 @@ def as_storage(bytes: Tensor, kind: StorageType) -> Any:
     """The object that tensors are made of."""
     untyped = UntypedStorage.__new__(UntypedStorage)
     untyped._bytes = bytes
-    return untyped if kind.dtype is None else TypedStorage(untyped, kind.dtype)
+    return untyped if kind.dtype is None else TypedStorage(wrap_storage=untyped, dtype=kind.dtype)
 
 
 def nowhere(count: int) -> Tensor:
