@@ -99,6 +99,14 @@ Tensor cube_backward(Tensor grad, Tensor x, double by)
     for (int64_t i = 0; i < in.numel(); i++) out.mutable_data<double>()[i] = 3 * by * g.data<double>()[i] * in.data<double>()[i] * in.data<double>()[i];
     return out;
 }
+// The gradient that arrives is grads[0] here, because `grad` is an argument of cube_backward.
+std::tuple<Tensor, Tensor> cube_twice(const std::vector<Tensor> &grads, Tensor grad, Tensor x, double by)
+{
+    auto times = [](const Tensor &a, const Tensor &b) { return taeda::call("mul.Tensor", a, b); };
+    Tensor u = times(grads.at(0), x);
+    return {taeda::call("mul.Tensor", times(u, x), 3 * by), taeda::call("mul.Tensor", times(u, grad), 6 * by)};
+}
+
 TAEDA_EXTENSION(m)
 {
     m.def("remember", remember);
@@ -116,7 +124,8 @@ TAEDA_EXTENSION(m)
     m.def("ask", ask);
     m.def("total", total);
     m.def("cube(Tensor x, float by=1) -> Tensor", cube, "by times x cubed").meta(cube_meta).derivative("cube_backward");
-    m.def("cube_backward(Tensor grad, Tensor x, float by) -> Tensor", cube_backward);
+    m.def("cube_backward(Tensor grad, Tensor x, float by) -> Tensor", cube_backward).derivative("cube_twice");
+    m.def("cube_twice(Tensor?[] grads, Tensor grad, Tensor x, float by) -> (Tensor, Tensor)", cube_twice);
     m.def("wrong(Tensor x, int n) -> Tensor", same);
 }
 """
@@ -228,6 +237,7 @@ def test_derivative(ext):
     pytest.importorskip("taeda.autograd", reason="derivatives need taeda-autograd")
     x = taeda.tensor([1.0, 2.0], dtype=taeda.float64, requires_grad=True)
     assert taeda.autograd.gradcheck(lambda x: ext.cube(x, 2.0), (x,))
+    assert taeda.autograd.gradgradcheck(lambda x: ext.cube(x, 2.0), (x,))
 
 
 def test_two_versions_in_one_process(tmp_path):

@@ -770,8 +770,9 @@ public:
         return *this;
     }
     /* The operator that computes its derivative, bound in the same extension. Argument names of its schema say what it gets:
-     * `grad`, arguments of this one by their names, `result`; it returns a gradient for each Tensor argument. taeda/abi.h,
-     * taeda_derivative, has the whole list. */
+     * `grad`, arguments of this one by their names, `result`; it returns a gradient for each Tensor argument. A derivative
+     * of a derivative takes what arrives as `Tensor?[] grads`, since `grad` is an argument there. The whole list is in
+     * taeda/abi.h, taeda_derivative. */
     Definition &derivative(const std::string &backward)
     {
         backward_ = backward;
