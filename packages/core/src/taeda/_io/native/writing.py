@@ -18,8 +18,7 @@ from .layout import KEYS, UNKNOWN, VERSION, checksum, template, with_sums
 
 __all__ = ["Content", "write_native"]
 
-_CHUNK = 1 << 20  # bytes: small enough to be in the cache still when they are written
-_SMALL = 1 << 16  # bytes: pieces below are gathered before they are written
+_CHUNK = 1 << 18  # bytes: small enough to be in the cache still when they are written
 
 
 class Content:
@@ -80,36 +79,39 @@ def write_native(file: Any, content: Content, advance: Advance) -> None:
 
 def _write_pieces(file: Any, pieces: list[Piece], advance: Advance) -> list[str]:
     """Write the bytes of the pieces; their checksums."""
-    sums, gathered = [], bytearray()
-    for piece in pieces:
-        data = piece.data()
-        if data.nbytes < _SMALL:
-            gathered += data
-            sums.append(checksum(memoryview(gathered)[-data.nbytes :]))
-        if gathered and (data.nbytes >= _SMALL or len(gathered) >= _CHUNK):
-            write_all(file, gathered)
-            advance(len(gathered))
-            gathered = bytearray()
-        if data.nbytes >= _SMALL:
-            sums.append(_write_large(file, data, advance))
-    write_all(file, gathered)
-    advance(len(gathered))
+    chunks = _Chunks(file, advance)
+    sums = [chunks.add(piece.data()) for piece in pieces]
+    chunks.flush()
     return sums
 
 
-def _write_large(file: Any, data: memoryview, advance: Advance) -> str:
-    """Write chunk by chunk, so that a chunk is in the cache for its checksum and for being written.
+class _Chunks:
+    """Bytes on their way to a file, gathered to chunks that are in the cache when they are written.
 
-    A copy is written: should another thread change the tensor now, the checksum still is that of the file.
+    Copies are written: should another thread change a tensor now, its checksum still is that of the file.
     """
-    sum, scratch = 0, memoryview(bytearray(min(data.nbytes, _CHUNK)))
-    for begin in range(0, data.nbytes, _CHUNK):
-        chunk = scratch[: min(_CHUNK, data.nbytes - begin)]
-        chunk[:] = data[begin : begin + chunk.nbytes]
-        sum = _core.crc32c(chunk, sum)
-        write_all(file, chunk)
-        advance(chunk.nbytes)
-    return f"{sum:08x}"
+
+    def __init__(self, file: Any, advance: Advance) -> None:
+        self.file, self.advance = file, advance
+        self.chunk, self.used = memoryview(bytearray(_CHUNK)), 0
+
+    def add(self, data: memoryview) -> str:
+        """Take all of `data`; their checksum."""
+        sum = 0
+        while data.nbytes:
+            room = self.chunk[self.used : self.used + data.nbytes]
+            room[:] = data[: room.nbytes]
+            sum = _core.crc32c(room, sum)
+            data = data[room.nbytes :]
+            self.used += room.nbytes
+            if self.used == _CHUNK:
+                self.flush()
+        return f"{sum:08x}"
+
+    def flush(self) -> None:
+        write_all(self.file, self.chunk[: self.used])
+        self.advance(self.used)
+        self.used = 0
 
 
 def _write_empty(file: Any, count: int) -> None:
