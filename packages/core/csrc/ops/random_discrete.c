@@ -209,15 +209,16 @@ typedef struct weights { /* one row each of weights, uniform numbers and results
     _Atomic int64_t refused; /* the first row that cannot be drawn from; INT64_MAX: none */
 } weights;
 
-/* The sum of the weights, or NaN if one of them is negative, infinite or NaN. */
+/* The sum of the weights, or -1 if one of them is negative, infinite or NaN. */
 static double total_of(const double *w, int64_t n)
 {
-    double sum = 0, worst = 0;
+    double sum = 0;
+    int64_t good = 0;
     for (int64_t i = 0; i < n; i++) {
         sum += w[i];
-        worst = w[i] >= 0 && w[i] < INFINITY ? worst : NAN;
+        good += w[i] >= 0 && w[i] < INFINITY;
     }
-    return sum + worst;
+    return good == n ? sum : -1;
 }
 
 /* Say what is wrong with the first row that was refused. */

@@ -551,3 +551,13 @@ def test_refusals(call, error, words):
 def test_shared_elements_are_refused(name):
     with pytest.raises(RuntimeError, match="single memory location"):
         SAMPLERS[name](empty(1).expand(3), None)
+
+
+@pytest.mark.parametrize("replacement", [False, True])
+@pytest.mark.parametrize("place", range(5))
+@pytest.mark.parametrize("bad", [-1.0, float("inf"), float("-inf"), float("nan")])
+def test_multinomial_finds_a_bad_weight_wherever_it_stands(bad, place, replacement):
+    weights = taeda.ones(2, 5)
+    weights[1, place] = bad
+    with pytest.raises(RuntimeError, match=f"at category {place} of row 1"):
+        taeda.multinomial(weights, 2, replacement)
