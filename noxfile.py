@@ -119,13 +119,13 @@ def bench(session: nox.Session) -> None:
 
 @nox.session
 def sanitize(session: nox.Session) -> None:
-    """Core's tests pass on a library built with the address and undefined behaviour sanitizers."""
+    """Core's tests pass on a library built with the address and undefined behaviour sanitizers. `-- PATH` for some of them."""
     install(session, "core")
     env = {"TAEDA_SANITIZE": "address,undefined"}
     folder = session.run("python", "packages/core/hatch_build.py", env=env, silent=True)
     preload = [compiler_file(session, name) for name in ("libasan.so", "libubsan.so")]
     session.run(
-        *("pytest", "packages/core/tests", "-p", "no:cacheprovider", *session.posargs),
+        *("pytest", "-p", "no:cacheprovider", *(session.posargs or ["packages/core/tests"])),
         env={
             "TAEDA_NATIVE": str(folder).strip().splitlines()[-1],
             "LD_PRELOAD": " ".join(preload),
