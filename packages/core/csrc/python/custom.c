@@ -169,6 +169,7 @@ static PyObject *set_kernel_enabled(PyObject *m, PyObject *args)
     td_schema *s = wanted(text);
     td_custom *c = s ? custom_of(s) : NULL;
     if (!c) return NULL;
+    if (slot < 0 || slot >= TD_SLOTS) return PyErr_Format(PyExc_ValueError, "%s: no slot %d", text, slot);
     int before = !(c->disabled >> slot & 1);
     c->disabled = (uint8_t)(on ? c->disabled & ~(1 << slot) : c->disabled | 1 << slot);
     return PyBool_FromLong(before);

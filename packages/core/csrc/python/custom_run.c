@@ -144,7 +144,9 @@ int td_custom_python(td_frame *f, PyObject **outs, int *nouts, PyObject **list)
     uint32_t excluded = td_here.excluded;
     td_here.grad_mode = 0;
     td_here.excluded |= TD_LAYER_FUNCTION_MODE | TD_LAYER_OVERRIDE | TD_LAYER_TRACE | TD_LAYER_DISPATCH_MODE;
-    PyObject *made = call_kernel(f, s->custom->python[f->call.slot]);
+    PyObject *kernel = Py_NewRef(s->custom->python[f->call.slot]); /* it may replace itself */
+    PyObject *made = call_kernel(f, kernel);
+    Py_DECREF(kernel);
     td_here.grad_mode = mode;
     td_here.excluded = excluded;
     if (!made) return -1;
