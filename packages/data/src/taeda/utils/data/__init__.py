@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from ._utils.worker import get_worker_info
+from typing import TYPE_CHECKING
+
+from taeda._lazy import lazy_attributes
+
+from ._utils.here import get_worker_info
 from .dataloader import DataLoader, default_collate, default_convert
 from .dataset import (
     ChainDataset,
@@ -23,7 +27,13 @@ from .sampler import (
     SubsetRandomSampler,
     WeightedRandomSampler,
 )
-from .shared import SharedDict, SharedList
+
+if TYPE_CHECKING:
+    from .shared import SharedDict, SharedList
+else:  # loads what makes shared memory, which few programs need
+    __getattr__, __dir__ = lazy_attributes(
+        __name__, {"SharedDict": "utils.data.shared", "SharedList": "utils.data.shared"}
+    )
 
 __all__ = [
     "BatchSampler",

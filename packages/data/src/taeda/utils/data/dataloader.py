@@ -10,12 +10,10 @@ from typing import Any, Generic, TypeVar
 from taeda import Generator
 
 from ._utils.collate import default_collate, default_convert
-from ._utils.multi import MultiPass
+from ._utils.here import get_worker_info
 from ._utils.options import check_order, check_streaming, check_workers
 from ._utils.passes import Pass, SinglePass
 from ._utils.place import Place, beginning, restored
-from ._utils.start import checked_context
-from ._utils.worker import get_worker_info
 from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
@@ -139,7 +137,11 @@ class DataLoader(Generic[T_co]):
 
     @multiprocessing_context.setter
     def multiprocessing_context(self, context: Any) -> None:
-        self._context = checked_context(context, self.num_workers)
+        if context is not None:
+            from ._utils.start import checked_context  # loads multiprocessing
+
+            context = checked_context(context, self.num_workers)
+        self._context = context
 
     @property
     def _auto_collation(self) -> bool:
@@ -156,10 +158,14 @@ class DataLoader(Generic[T_co]):
         return made
 
     def _new_pass(self) -> Pass:
-        return MultiPass(self) if self.num_workers else SinglePass(self)
+        if not self.num_workers:
+            return SinglePass(self)
+        from ._utils.multi import MultiPass  # loads much, which only workers need
+
+        return MultiPass(self)
 
     def _pass_of_persistent_workers(self) -> Pass:
-        if isinstance(self._iterator, MultiPass) and self._iterator.usable:
+        if self._iterator is not None and self._iterator.usable:
             self._iterator.reset()
         else:
             self._iterator = self._new_pass()

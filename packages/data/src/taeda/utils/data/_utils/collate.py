@@ -9,7 +9,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 
-from .segments import stack_room
+from . import here
 
 __all__ = ["collate", "default_collate", "default_collate_fn_map", "default_convert"]
 
@@ -22,7 +22,7 @@ _WANTED = "default_collate: batch must contain tensors, numpy arrays, numbers, d
 def collate_tensor_fn(batch: Any, *, collate_fn_map: CollateMap | None = None) -> Tensor:
     """One tensor with a new first dimension; in a worker on memory that the main process sees."""
     tensors = list(batch)
-    room = stack_room(tensors)
+    room = None if here.arena is None else here.arena.stack_room(tensors)
     return taeda.stack(tensors, 0) if room is None else taeda.stack(tensors, 0, out=room)
 
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import taeda
 from taeda import Tensor
 
 from ..dataset import Subset, TensorDataset
 from ..sampler import BatchSampler, RandomSampler, SequentialSampler
-from . import segments
+from . import here
 from .collate import default_collate
-from .status import COLLATING, Status
+
+if TYPE_CHECKING:  # only workers have one
+    from .status import Status
 
 __all__ = ["IterableFetcher", "MapFetcher", "resumed_stream", "stream_state", "whole_batches"]
 
@@ -39,7 +41,7 @@ class MapFetcher:
             return self._rows(index)
         samples = self._many(index) if self._many else self._one_by_one(index)
         if self._status:
-            self._status.enter(COLLATING)
+            self._status.collating()
         return self.collate_fn(samples)
 
     def _one_by_one(self, index: Any) -> list[Any]:
@@ -132,7 +134,7 @@ def _rows_of(dataset: Any) -> Callable[[list[int]], list[Tensor]] | None:
 
     def rows(index: list[int]) -> list[Tensor]:
         picked = taeda.tensor(index, dtype=taeda.int64)
-        if segments.arena is None:
+        if here.arena is None:
             return [tensor[picked] for tensor in dataset.tensors]
         return [_into_shared(tensor, picked) for tensor in dataset.tensors]
 
@@ -141,8 +143,8 @@ def _rows_of(dataset: Any) -> Callable[[list[int]], list[Tensor]] | None:
 
 def _into_shared(tensor: Tensor, picked: Tensor) -> Tensor:
     room = None
-    if not tensor.requires_grad and segments.arena is not None:
-        room = segments.arena.empty((len(picked), *tensor.shape[1:]), tensor.dtype)
+    if not tensor.requires_grad and here.arena is not None:
+        room = here.arena.empty((len(picked), *tensor.shape[1:]), tensor.dtype)
     if room is None:
         return tensor[picked]
     picked = taeda.where(picked < 0, picked + len(tensor), picked)

@@ -13,7 +13,6 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda.multiprocessing.reductions import reduce_tensor
 
 __all__ = ["Luggage"]
 
@@ -49,6 +48,10 @@ class _Pickler(ForkingPickler):
         if type(value) is not Tensor or value.layout is not taeda.strided:
             return NotImplemented
         if value.nbytes >= _LARGE and self._shared < _MOST_SHARED:
+            from taeda.multiprocessing.reductions import (
+                reduce_tensor,
+            )  # loads much, for a rare case
+
             self._shared += 1
             return reduce_tensor(value)
         if value.requires_grad and not value.is_leaf:

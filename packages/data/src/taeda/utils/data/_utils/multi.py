@@ -39,7 +39,7 @@ class MultiPass(Pass):
         super().__init__(loader)
 
     @property
-    def usable(self) -> bool:
+    def usable(self) -> bool:  # type: ignore[override] # there it is always False
         """Whether the workers live, for another epoch."""
         return self._crew is not None and bool(self._crew.members)
 
@@ -51,8 +51,8 @@ class MultiPass(Pass):
                 self._hired().forget(worker, reply)
         last, resumed = self._place, self._loader._resumed()
         lanes = [Lane(streams=lane.streams) for lane in last.lanes]
-        self._place = resumed or Place(last.base_seed, lanes=lanes)
-        self._place.epoch = last.epoch + 1 if resumed is None else resumed.epoch
+        self._place = resumed or Place(last.base_seed, last.epoch + 1)
+        self._place.lanes = self._place.lanes or lanes
         self._open()
 
     def _open(self) -> None:

@@ -46,6 +46,12 @@ class Pass(ABC):
     def __len__(self) -> int:
         return len(self._loader._index_sampler)
 
+    usable = False  # for another epoch
+
+    def reset(self) -> None:
+        """Begin another epoch, if the pass is usable for one."""
+        raise RuntimeError("a pass without workers is made anew for each epoch")
+
     def state_dict(self) -> dict[str, Any] | None:
         """Where the pass stands; None once it is over."""
         return None if self._finished else self._place.state(self._loader)

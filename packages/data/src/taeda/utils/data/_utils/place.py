@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 from taeda import Generator, Tensor
@@ -22,14 +21,20 @@ _VERSION = 1
 _NOTHING = object()
 
 
-@dataclass
 class Lane:
     """The share of one worker in what has been given out."""
 
-    given: int = 0  # batches
-    ended: bool = False  # an iterable data set that has no more
-    streams: seeds.Streams | None = None  # of the worker, after the last batch given
-    dataset: Any = None  # what the data set said of its own place then
+    def __init__(
+        self,
+        given: int = 0,
+        ended: bool = False,
+        streams: seeds.Streams | None = None,
+        dataset: Any = None,
+    ) -> None:
+        self.given = given  # batches
+        self.ended = ended  # an iterable data set that has no more
+        self.streams = streams  # of the worker, after the last batch given
+        self.dataset = dataset  # what the data set said of its own place then
 
     def count(self, streams: seeds.Streams | None, dataset: Any) -> None:
         """A batch was given out; what came with it."""
@@ -53,19 +58,18 @@ class Lane:
         return cls(**{**plain, "streams": seeds.from_plain(plain["streams"])})
 
 
-@dataclass
 class Place:
     """A place in an epoch."""
 
-    base_seed: int
-    epoch: int = 0
-    yielded: int = 0  # batches, all from the first on
-    # numbers of batches that were given before their turn
-    ahead: list[int] = field(default_factory=list)
-    order: dict[str, Any] | None = None  # states before the first index was drawn
-    lanes: list[Lane] = field(default_factory=list)
-    turn: int = 0  # the worker whose batch comes next
-    dataset: Any = None  # without workers: the data set's own state
+    def __init__(self, base_seed: int, epoch: int = 0) -> None:
+        self.base_seed = base_seed
+        self.epoch = epoch
+        self.yielded = 0  # batches, all from the first on
+        self.ahead: list[int] = []  # numbers of batches that were given before their turn
+        self.order: dict[str, Any] | None = None  # states before the first index was drawn
+        self.lanes: list[Lane] = []
+        self.turn = 0  # the worker whose batch comes next
+        self.dataset: Any = None  # without workers: the data set's own state
 
     def count(self, number: int, anonymous: bool) -> None:
         """Batch `number` was given out; the batches of a stream have none."""
@@ -112,8 +116,11 @@ def restored(loader: Any, state: dict[str, Any]) -> Place | None:
     lanes = [Lane.from_plain(lane) for lane in state["lanes"]]
     if len(lanes) != loader.num_workers:
         lanes = []  # the order does not depend on workers, their random numbers do
-    facts = ("base_seed", "epoch", "yielded", "order", "turn", "dataset")
-    return Place(**{k: state[k] for k in facts}, ahead=list(state["ahead"]), lanes=lanes)
+    place = Place(state["base_seed"], state["epoch"])
+    place.lanes, place.ahead = lanes, list(state["ahead"])
+    for fact in ("yielded", "order", "turn", "dataset"):
+        setattr(place, fact, state[fact])
+    return place
 
 
 def _check(loader: Any, state: dict[str, Any]) -> None:

@@ -1,14 +1,12 @@
 """Random numbers in workers: seeds, and the states of the generators as values that can be kept.
 
-Three generators are known: taeda's, Python's `random` and NumPy's global one, which is only touched if it is loaded.
+Three generators are known: taeda's, Python's `random` and NumPy's global one. The last two count if they are loaded.
 """
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import importlib.machinery
-import random
 import sys
 from typing import Any
 
@@ -34,6 +32,8 @@ Streams = dict[str, Any]
 
 def mixed(*numbers: int) -> int:
     """A seed of 63 bits that depends on every one of `numbers`."""
+    import hashlib  # in workers only
+
     digest = hashlib.blake2b(repr(numbers).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "little") >> 1
 
@@ -51,6 +51,8 @@ def seed_batch(base_seed: int, epoch: int, batch: int) -> None:
 
 def seed_streams(seed: int, numpy_seed: int) -> None:
     """Seed the three generators; NumPy's also if it is imported only later."""
+    import random
+
     random.seed(seed)
     taeda.manual_seed(seed & _BITS)
     words = [numpy_seed & 0xFFFFFFFF, numpy_seed >> 32]
@@ -94,10 +96,9 @@ class _SeedWhenLoaded:
 
 def streams() -> Streams:
     """The states of the three generators, in a form that is cheap to take and to compare."""
-    found: Streams = {
-        "taeda": memoryview(taeda.get_rng_state()).tobytes(),
-        "python": random.getstate(),
-    }
+    found: Streams = {"taeda": memoryview(taeda.get_rng_state()).tobytes()}
+    if "random" in sys.modules:
+        found["python"] = sys.modules["random"].getstate()
     if "numpy.random" in sys.modules:
         name, words, *rest = sys.modules["numpy.random"].get_state()
         found["numpy"] = (name, words.tobytes(), *rest)
@@ -107,7 +108,8 @@ def streams() -> Streams:
 def restore_streams(states: Streams) -> None:
     """Set the generators to states that `streams` gave."""
     taeda.set_rng_state(_tensor(states["taeda"]))
-    random.setstate(states["python"])
+    if "python" in states:
+        importlib.import_module("random").setstate(states["python"])
     if "numpy" in states:
         name, words, *rest = states["numpy"]
         numpy_random = importlib.import_module("numpy.random")
@@ -122,11 +124,10 @@ def to_plain(states: Streams | None) -> dict[str, Any] | None:
     """States as tensors, numbers and texts, for a checkpoint."""
     if states is None:
         return None
-    version, words, gauss = states["python"]
-    plain: dict[str, Any] = {
-        "taeda": _tensor(states["taeda"]),
-        "python": {"version": version, "words": taeda.tensor(words), "gauss": gauss},
-    }
+    plain: dict[str, Any] = {"taeda": _tensor(states["taeda"])}
+    if "python" in states:
+        version, words, gauss = states["python"]
+        plain["python"] = {"version": version, "words": taeda.tensor(words), "gauss": gauss}
     if "numpy" in states:
         name, numpy_words, *rest = states["numpy"]
         plain["numpy"] = {"name": name, "words": _tensor(numpy_words), "rest": rest}
@@ -137,11 +138,10 @@ def from_plain(plain: dict[str, Any] | None) -> Streams | None:
     """The opposite of `to_plain`."""
     if plain is None:
         return None
-    python = plain["python"]
-    states: Streams = {
-        "taeda": memoryview(plain["taeda"]).tobytes(),
-        "python": (python["version"], tuple(python["words"].tolist()), python["gauss"]),
-    }
+    states: Streams = {"taeda": memoryview(plain["taeda"]).tobytes()}
+    if "python" in plain:
+        python = plain["python"]
+        states["python"] = (python["version"], tuple(python["words"].tolist()), python["gauss"])
     if "numpy" in plain:
         numpy = plain["numpy"]
         words = memoryview(numpy["words"]).tobytes()

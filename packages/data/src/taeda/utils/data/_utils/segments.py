@@ -26,7 +26,6 @@ __all__ = [
     "Segment",
     "descriptors_are_short",
     "map_bytes",
-    "stack_room",
 ]
 
 SMALL = 2048  # bytes; below this a copy through the socket is cheaper than a segment
@@ -84,6 +83,15 @@ class Arena:
         """A tensor with unset elements on a segment; None if it is small or memory is short."""
         segment = self._take(math.prod(sizes) * dtype.itemsize)
         return _on(segment.memory, dtype, sizes) if segment else None
+
+    def stack_room(self, tensors: list[Tensor]) -> Tensor | None:
+        """Memory for a stack of these; None for what stays private."""
+        first = tensors[0] if tensors else None
+        if first is None or any(
+            not _plain(t) or t.shape != first.shape or t.dtype != first.dtype for t in tensors
+        ):
+            return None
+        return self.empty((len(tensors), *first.shape), first.dtype)
 
     def holding(self, tensor: Tensor) -> Segment | None:
         """The segment of the batch at hand that `tensor` lies on."""
@@ -159,20 +167,6 @@ class Arena:
 def _on(memory: Tensor, dtype: Any, sizes: tuple[int, ...]) -> Tensor:
     strides = [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
     return _core.on_storage(memory, dtype, sizes, tuple(strides), 0)
-
-
-# the arena of this process, if it is a worker that batches samples
-arena: Arena | None = None
-
-
-def stack_room(tensors: list[Tensor]) -> Tensor | None:
-    """Shared memory for a stack of these; None outside workers, and for what stays private."""
-    if arena is None or not tensors:
-        return None
-    first = tensors[0]
-    if any(not _plain(t) or t.shape != first.shape or t.dtype != first.dtype for t in tensors):
-        return None
-    return arena.empty((len(tensors), *first.shape), first.dtype)
 
 
 def _plain(tensor: Any) -> bool:

@@ -69,6 +69,10 @@ class Status:
         """The sample at `position` of the batch comes next."""
         self.words[_POSITION] = position
 
+    def collating(self) -> None:
+        """The samples are there and are being joined."""
+        self.enter(COLLATING)
+
     def enter(self, phase: int) -> None:
         """Another part of the work begins."""
         self.words[_PHASE] = phase

@@ -1,4 +1,4 @@
-"""A worker process: takes tasks, fetches batches, sends them; and what it knows of itself."""
+"""A worker process: takes tasks, fetches batches, sends them."""
 
 from __future__ import annotations
 
@@ -11,41 +11,22 @@ import queue
 import signal
 import threading
 import time
-from dataclasses import dataclass
 from typing import Any
 
 import taeda
 
-from . import seeds, segments
+from . import here, seeds, segments
 from .channel import MOST_DESCRIPTORS, Channel
 from .fetch import IterableFetcher, MapFetcher, resumed_stream, stream_state
 from .messages import BATCH, END, FAILURE, Epoch, Failure, Reply, Setup, Task, sample_name
 from .parcel import pack
 from .status import BETWEEN, FETCHING, SENDING, Status
 
-__all__ = ["GRACE", "WorkerInfo", "get_worker_info", "run_worker"]
+__all__ = ["GRACE", "run_worker"]
 
 GRACE = 1.0  # seconds that a worker may go on with its sample after its parent has left
 # bytes; a longer pickle goes through a segment, so that the socket holds every answer
 _LONG = 1 << 15
-
-
-@dataclass(frozen=True)
-class WorkerInfo:
-    """Number, count, seed and data set of a worker."""
-
-    id: int
-    num_workers: int
-    seed: int
-    dataset: Any
-
-
-_worker_info: WorkerInfo | None = None
-
-
-def get_worker_info() -> WorkerInfo | None:
-    """In a worker process what it knows of itself; None in the main process."""
-    return _worker_info
 
 
 def run_worker(setup: Setup) -> None:
@@ -80,7 +61,7 @@ class _Worker:
         self._inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._announced = 0
         self._leaving = False
-        self._arena = segments.arena = segments.Arena(self._status.fd)
+        self._arena = here.arena = segments.Arena(self._status.fd)
         self._epoch = Epoch(0, 0, setup.base_seed)
         self._dataset: Any = None
         self._collate_fn: Any = None
@@ -114,7 +95,6 @@ class _Worker:
             os._exit(1)  # a sample takes for ever and nobody waits for it
 
     def _prepare(self) -> None:
-        global _worker_info
         setup = self._setup
         taeda.set_num_threads(1)
         step = "unpickling the data set"
@@ -122,7 +102,7 @@ class _Worker:
             self._dataset, self._collate_fn, worker_init_fn = setup.luggage.opened()
             seeds.seed_worker(setup.base_seed, setup.id)
             seed = setup.base_seed + setup.id
-            _worker_info = WorkerInfo(setup.id, setup.num_workers, seed, self._dataset)
+            here.worker_info = here.WorkerInfo(setup.id, setup.num_workers, seed, self._dataset)
             step = "in worker_init_fn"
             if worker_init_fn is not None:
                 worker_init_fn(setup.id)
