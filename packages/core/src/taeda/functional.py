@@ -27,7 +27,9 @@ __all__ = [
     "histogramdd",
     "lu",
     "meshgrid",
+    "pca_lowrank",
     "resize_as_",
+    "svd_lowrank",
     "tensordot",
     "unique",
     "unique_consecutive",
@@ -198,6 +200,56 @@ def lu(
     if out is None:
         return made
     return tuple(o.resize_(m.shape).copy_(m) for o, m in zip(out, made, strict=True))
+
+
+def svd_lowrank(
+    A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """About the q largest singular values of A (of A - M), with their vectors: (U, S, V) with A near U diag(S) V^H.
+
+    A random projection, sharpened by `niter` steps of subspace iteration (Halko, Martinsson and Tropp 2011). Draws
+    from the default generator. ValueError for a negative q or niter.
+
+    >>> svd_lowrank(taeda.ones(4, 3), q=1)[1].shape
+    taeda.Size([1])
+    """
+    linalg, randn = _core.functions["linalg"], _core.functions[""]["randn"]
+    q, niter = 6 if q is None else q, 2 if niter is None else niter
+    if q < 0 or niter < 0:
+        raise ValueError(f"svd_lowrank: q={q} and niter={niter} must be non-negative integers")
+    x = A if M is None else A - M
+    wide = x.size(-2) < x.size(-1)
+    x = x.mH if wide else x
+    test = randn(x.size(-1), q, dtype=x.dtype, device=x.device)
+    basis = linalg["qr"](x @ test)[0]
+    for _ in range(niter):
+        basis = linalg["qr"](x.mH @ basis)[0]
+        basis = linalg["qr"](x @ basis)[0]
+    u, values, vh = linalg["svd"](basis.mH @ x, full_matrices=False)
+    left, right = basis @ u, vh.mH
+    return (right, values, left) if wide else (left, values, right)
+
+
+def pca_lowrank(
+    A: Tensor, q: int | None = None, center: bool = True, niter: int = 2
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The principal components of the rows of A: `svd_lowrank` of A without the mean of its columns.
+
+    `q` is min(6, m, n) unless given. ValueError if it is larger than a side of A, or niter negative.
+
+    >>> pca_lowrank(taeda.ones(4, 3), q=2)[1].tolist()
+    [0.0, 0.0]
+    """
+    sides = A.shape[-2:]
+    q = min(6, *sides) if q is None else q
+    if not 0 <= q <= min(sides):
+        raise ValueError(
+            f"q(={q}) must be non-negative integer and not greater than min(m, n)={min(sides)}"
+        )
+    if niter < 0:
+        raise ValueError(f"niter(={niter}) must be non-negative integer")
+    mean = A.mean(-2, keepdim=True) if center else None
+    return svd_lowrank(A, q, niter, mean)
 
 
 class Histogramdd(NamedTuple):

@@ -261,6 +261,25 @@ def test_tolerances():
     assert linalg.pinv(a, 1e-6, hermitian=True)[2, 2] == 0
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("size", [(12, 7), (7, 12)])
+def test_low_rank(size, dtype):
+    a = draw(2, size[0], 3, dtype=dtype) @ draw(2, 3, size[1], dtype=dtype, seed=1)
+    for shift in (None, draw(1, 1, size[1], dtype=dtype)):
+        moved = a if shift is None else a + shift
+        u, s, v = taeda.svd_lowrank(moved, q=3, M=shift)
+        close(u * s.unsqueeze(-2) @ v.mH, a, dtype)
+        close(s, linalg.svdvals(a)[..., :3], dtype)
+    u, s, v = taeda.pca_lowrank(a, q=3)
+    close(u * s.unsqueeze(-2) @ v.mH, a - a.mean(-2, keepdim=True), dtype)
+    assert taeda.pca_lowrank(a, center=False)[1].shape == (2, 6)
+    for call in (lambda: taeda.pca_lowrank(a, q=8), lambda: taeda.pca_lowrank(a, niter=-1)):
+        with pytest.raises(ValueError, match="must be non-negative integer"):
+            call()
+    with pytest.raises(ValueError, match="q=-1"):
+        taeda.svd_lowrank(a, q=-1)
+
+
 # ---- numbers of a matrix, products ----
 
 
