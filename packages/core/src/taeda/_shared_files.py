@@ -130,12 +130,14 @@ def _connect(token: str) -> socket.socket:
                 f"the process that watches over {FILES}{token}-* has ended: {error.strerror}"
             ) from error
         _sockets[token] = found
-        Finalize(None, _say_goodbye, (found,), exitpriority=-100)
+        Finalize(None, _say_goodbye, (token,), exitpriority=-100)
     return found
 
 
-def _say_goodbye(connection: socket.socket) -> None:
+def _say_goodbye(token: str) -> None:
+    connection = _sockets.pop(token)
     connection.send(b"!")
+    connection.detach()  # open until the process ends: storages that end later still tell so on it
 
 
 def _start_watcher() -> str:
