@@ -188,6 +188,7 @@ def register_fake(
 
     For a size that depends on data it asks `get_ctx().new_dynamic_size()`. RuntimeError if the operator has one.
 
+    >>> import taeda
     >>> @custom_op("doc::linear", mutates_args=())
     ... def linear(x: Tensor, w: Tensor) -> Tensor:
     ...     return x @ w.t()

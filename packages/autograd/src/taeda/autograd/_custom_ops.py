@@ -36,6 +36,13 @@ class _OpCtx(FunctionCtx):
     def __init__(self, rule: Any, inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
         super().__init__()
         self._rule = rule
+        if not rule.has_lists:
+            self._lengths: list[int | None] = [None] * len(inputs)
+            self._results: tuple[Any, ...] = (None,) * len(outputs)
+            self.needs_input_grad = tuple(
+                [isinstance(v, Tensor) and v.requires_grad for v in inputs]
+            )
+            return
         self._lengths = [len(v) if _is_list(v) else None for v in inputs]
         self._results = tuple([None] * len(v) if _is_list(v) else None for v in outputs)
         needs = tuple(isinstance(v, Tensor) and v.requires_grad for v in _flat(inputs))
@@ -102,5 +109,6 @@ def record(rule: Any, args: tuple[Any, ...], results: tuple[Any, ...]) -> None:
                 rule.setup_context(ctx=ctx, inputs=inputs, output=output)
         finally:
             _core._set_grad_enabled(before)
-    outputs = _flat(results)
-    _set_graph(ctx, _flat(inputs), outputs, outputs)
+    if rule.has_lists:
+        inputs, results = _flat(inputs), _flat(results)
+    _set_graph(ctx, inputs, results, results)

@@ -65,6 +65,7 @@ class AutogradRule:
     positional: int
     keywords: tuple[str, ...]
     node_name: str
+    has_lists: bool  # a list of Tensors among arguments or results
 
 
 def set_autograd(qualname: str, backward: Function, setup_context: Function | None) -> None:
@@ -79,6 +80,8 @@ def set_autograd(qualname: str, backward: Function, setup_context: Function | No
         len(schema.arguments) - len(keywords),
         keywords,
         f"GeneratedBackwardFor_{op.namespace}_{schema.name}_{op._overloadname}Backward",
+        any(a.is_tensor and a.is_list for a in schema.arguments)
+        or any(r.base == "Tensor" and r.is_list for r in schema.returns),
     )
     table.set_rule(qualname, "autograd", rule)
 
