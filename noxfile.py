@@ -177,7 +177,7 @@ def fuzz(session: nox.Session) -> None:
 
 @nox.session(name="hostile-files")
 def hostile_files(session: nox.Session) -> None:
-    """Hostile files of every kind are refused: no code runs, memory stays bounded. `-- --all` for all 4,500."""
+    """Hostile files of every kind are refused: no code runs, memory stays bounded. `-- --all` for all 4,400."""
     install(session, "core", "autograd", "nn")
     session.run("python", "tools/load_hostile.py", *session.posargs)
 

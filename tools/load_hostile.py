@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from hostile_files import every
 
 MEMORY = 16 << 20  # bytes above the file's own
-FACTOR = 20  # or so many times the file, where that is more: what objects take that a long pickle describes
+FACTOR = 20  # or so many times the file, where that is more: what a long pickle may describe
 SECONDS = 5.0  # of the processor
 LIMIT = 2 << 30  # address space on top of what is there: a backstop
 REFUSED, ACCEPTED, WATCHED = 0, 3, 4  # how a child ends
@@ -170,7 +170,7 @@ def problem_of(code: int, text: str, grown: int, seconds: float, size: int) -> s
         return f"died: {signal.Signals(-code).name if code < 0 else code}"
     if not text.partition(": ")[2]:
         return "said nothing"
-    if grown > max(size + MEMORY, FACTOR * size):
+    if grown > size + max(MEMORY, FACTOR * size):
         return f"took {grown >> 20} MiB"
     return f"took {seconds:.1f} s" if seconds > SECONDS else ""
 

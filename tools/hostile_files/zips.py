@@ -160,7 +160,7 @@ def contradictions() -> Iterator[tuple[str, bytes]]:
         wrong[bit // 8] ^= 1 << bit % 8
         told = {"crc": zlib.crc32(NUMBERS)}
         yield (
-            f"bit {bit} of a storage",
+            f"damaged: bit {bit} of a storage",
             archive(good(data=Entry("archive/data/0", bytes(wrong), told, told))),
         )
 
