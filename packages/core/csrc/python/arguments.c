@@ -402,6 +402,16 @@ static int fill_keywords(td_frame *f, Attempt *a)
     return 1;
 }
 
+static void fill_device(td_frame *f) /* of a factory that follows no tensor */
+{
+    const td_schema *s = f->schema;
+    for (int k = 0; k < s->nparams; k++) {
+        if (s->params[k].type == TD_T_TENSOR) return;
+        if (s->params[k].type == TD_T_DEVICE && f->call.args[k].kind == TD_ARG_NONE)
+            f->call.args[k] = (td_arg){TD_ARG_DEVICE, 0, {.i = td_here.default_device}};
+    }
+}
+
 static int fill_defaults(td_frame *f, Attempt *a)
 {
     const td_schema *s = f->schema;
@@ -412,6 +422,7 @@ static int fill_defaults(td_frame *f, Attempt *a)
         if (s->params[k].type == TD_T_GENERATOR)
             f->call.args[k] = (td_arg){TD_ARG_GENERATOR, 0, {.generator = &td_default_generator}};
     }
+    if (td_here.default_device && s->flags & TD_F_FACTORY) fill_device(f);
     return 1;
 }
 

@@ -265,3 +265,35 @@ REFUSALS = [
 def test_refuses(call, kind, words):
     with pytest.raises(kind, match=words):
         call()
+
+
+FACTORIES = {
+    "empty": (2,), "zeros": (2,), "ones": (2,), "full": ((2,), 1.0), "rand": (2,), "randn": (2,), "randint": (3, (2,)), "eye": (2,),
+    "arange": (2,), "linspace": (0, 1, 2), "logspace": (0, 1, 2), "randperm": (2,), "tensor": ([1, 2],),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FACTORIES)
+def test_factories_follow_the_default_device(name):
+    make, args = getattr(taeda, name), FACTORIES[name]
+    with taeda.device("meta"):
+        assert make(*args).is_meta
+        assert make(*args, device=None).is_meta
+        assert make(*args, device="cpu").is_cpu
+        with taeda.device("cpu"):
+            assert make(*args).is_cpu
+    assert make(*args).is_cpu
+
+
+def test_what_follows_a_tensor_stays_on_its_device():
+    x = taeda.ones(2)
+    with taeda.device("meta"):
+        assert taeda.zeros_like(x).is_cpu
+        assert x.new_ones(3).is_cpu
+        assert (x + 1).is_cpu
+    taeda.set_default_device("meta")
+    try:
+        assert taeda.ones(2).is_meta
+    finally:
+        taeda.set_default_device(None)
+    assert taeda.ones(2).is_cpu
