@@ -3,7 +3,8 @@
 Epochs are timed in turns and compared as ratios of medians; torch takes a turn if it is installed. Times to a first batch and
 to an error are the longest of all runs, in seconds by the clock, so other work on the machine counts in. A cycle is one
 loader with two forked workers, made while threads of the parent multiply, add and allocate; one whose batch does not come
-within `--patience` seconds is a hang. The exit status is 1 if a figure misses its mark.
+within `--patience` seconds is a hang. The exit status is 1 if one hangs or an error does not name its cause and sample. A time that
+misses its mark says so and no more, for other work on the machine may be why.
 """
 
 from __future__ import annotations
@@ -39,12 +40,12 @@ def main() -> int:
     parser.add_argument("--cycles", type=int, default=50)
     parser.add_argument("--patience", type=float, default=30.0)
     options = parser.parse_args()
-    missed = 0
+    wrong = 0
     for figure, measured, wanted, unit in rows(options):
         verdict = "ok" if measured <= wanted else "MISSED"
-        missed += verdict != "ok"
+        wrong += measured == float("inf") or (unit == "hangs" and measured > wanted)
         print(f"{figure:46} {measured:9.2f} {unit:6} wanted <= {wanted:g}  {verdict}", flush=True)
-    return 1 if missed else 0
+    return 1 if wrong else 0
 
 
 def rows(options: argparse.Namespace) -> Iterator[Row]:

@@ -8,6 +8,8 @@ from importlib import metadata
 
 import pytest
 
+from taeda._lazy import DISTRIBUTIONS
+
 MODULES = {
     "taeda-core": "taeda",
     "taeda-autograd": "taeda.autograd",
@@ -22,6 +24,11 @@ MODULES = {
 def test_it_depends_on_every_package():
     required = {re.match("[a-z-]+", text)[0] for text in metadata.requires("taeda")}
     assert required == set(MODULES)
+
+
+def test_what_is_not_installed_is_named_by_its_distribution():
+    places = {sub: name for name, module in MODULES.items() if (sub := module.partition(".")[2])}
+    assert places == DISTRIBUTIONS
 
 
 @pytest.mark.parametrize("distribution", MODULES)

@@ -18,6 +18,7 @@ DISTRIBUTIONS = {
     "autograd": "taeda-autograd",
     "nn": "taeda-nn",
     "optim": "taeda-optim",
+    "utils.benchmark": "taeda-benchmark",
     "utils.data": "taeda-data",
     "utils.cpp_extension": "taeda-cpp-extension",
 }
