@@ -216,6 +216,7 @@ from loader_data import Numbers
 from taeda.utils.data import DataLoader
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started the tests may ignore it
     data = Numbers(100, at={at!r})
     loader = DataLoader(data, num_workers=2, multiprocessing_context={method!r})
     batches = iter(loader)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from types import MethodWrapperType
 from typing import Any, ClassVar
 
 import taeda
@@ -75,9 +76,6 @@ core.register_parameter_type(Parameter)  # operations treat it as a plain tensor
 
 # ---- without a shape ----
 
-_ALLOWED = frozenset({"device", "dtype", "layout", "data", "requires_grad", "grad", "grad_fn", "is_leaf",
-                      "is_meta", "is_cuda"})  # fmt: skip
-
 
 class _Uninitialized:
     """What waits for its shape: has a dtype and a device, refuses every operation, and can be made real."""
@@ -121,8 +119,8 @@ class _Uninitialized:
     def __torch_function__(
         cls, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        name = getattr(func, "__name__", "")
-        if name in _METHODS or getattr(getattr(func, "__self__", None), "__name__", "") in _ALLOWED:
+        attribute = isinstance(func, MethodWrapperType)  # Tensor.<name>.__get__ or __set__
+        if attribute or getattr(func, "__name__", "") in _METHODS:
             return super().__torch_function__(func, types, args, kwargs or {})  # type: ignore[misc]
         raise ValueError(
             f"Attempted to use an uninitialized parameter in {func}. This error happens when you are "

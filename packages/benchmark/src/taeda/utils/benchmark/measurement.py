@@ -64,9 +64,9 @@ class Measurement:
     Attributes of the task (`stmt`, `label`, `num_threads`, ...) are readable here. Can be pickled.
 
     >>> spec = TaskSpec("x + y", "pass")
-    >>> m = Measurement(10, [2e-5, 3e-5, 4e-5], spec)
-    >>> m.median, m.times[0], m.stmt
-    (3e-06, 2e-06, 'x + y')
+    >>> m = Measurement(10, [2.5, 5.0, 10.0], spec)
+    >>> m.median, m.times, m.stmt
+    (0.5, [0.25, 0.5, 1.0], 'x + y')
     """
 
     number_per_run: int
