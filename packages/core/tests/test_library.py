@@ -356,11 +356,24 @@ def test_what_does_not_exist():
         taeda.ops.tlib.nothing
     with pytest.raises(AttributeError, match="no overload named 'nothing'"):
         taeda.ops.aten.add.nothing
-    for name in ("register_vmap", "register_autocast", "triton_op", "wrap_triton"):
-        with pytest.raises(AttributeError, match=r"comes with|no Triton"):
+    for name in ("register_vmap", "register_autocast"):
+        with pytest.raises(AttributeError, match="comes with"):
             getattr(library, name)
     with pytest.raises(AttributeError):
         library.register_autograd("tlib::nothing", lambda ctx, g: g)
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        lambda: library.triton_op("tlib::kernel", mutates_args=()),
+        lambda: library.triton_op("tlib::kernel", abs, mutates_args={"out"}),
+        lambda: library.wrap_triton(abs),
+    ],
+)
+def test_triton_is_refused_with_what_serves_instead(refused):
+    with pytest.raises(NotImplementedError, match=r"no tensors on one yet.*custom_op"):
+        refused()
 
 
 def test_too_many_arguments_are_refused():

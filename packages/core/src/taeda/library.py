@@ -11,7 +11,8 @@
 >>> x.grad
 tensor([2., 2.])
 
-Rules for `vmap` and for autocast come with these layers. Triton kernels are not supported: wrap other kernels with `custom_op`.
+Rules for `vmap` and for autocast come with these layers. Triton kernels are refused with a
+sentence: wrap other kernels with `custom_op`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from taeda._library import rules, table
 from taeda._library.custom_op import CustomOpDef, custom_op, custom_op_of
@@ -46,6 +47,8 @@ __all__ = [
     "register_fake",
     "register_kernel",
     "register_torch_dispatch",
+    "triton_op",
+    "wrap_triton",
 ]
 
 Function = Callable[..., Any]
@@ -263,10 +266,35 @@ def impl_abstract(
     return register_fake(qualname, func, lib=lib)
 
 
+# ---- Triton ----
+
+
+def triton_op(
+    name: str,
+    fn: Function | None = None,
+    /,
+    *,
+    mutates_args: str | Sequence[str],
+    schema: str | None = None,
+) -> NoReturn:
+    """Refused: there are no tensors on a device that Triton compiles for. NotImplementedError names what serves instead."""
+    raise _no_triton(f"triton_op({name!r})")
+
+
+def wrap_triton(triton_kernel: Function, /) -> NoReturn:
+    """Refused, as `triton_op` is."""
+    raise _no_triton("wrap_triton")
+
+
+def _no_triton(what: str) -> NotImplementedError:
+    return NotImplementedError(
+        f"{what}: Triton compiles for a GPU, and taeda has no tensors on one yet. Register a kernel for the "
+        "cpu with custom_op, or one in C or C++ with taeda.utils.cpp_extension"
+    )
+
+
 def __getattr__(name: str) -> Any:
     reasons = {
-        "triton_op": "there is no Triton compiler here; use custom_op",
-        "wrap_triton": "there is no Triton compiler here; use custom_op",
         "register_vmap": "it comes with the vmap layer",
         "register_autocast": "it comes with the autocast layer",
     }
