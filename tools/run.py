@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> int:
         python = _bootstrap()
     except (OSError, subprocess.CalledProcessError) as error:
         return _refuse(f"Could not prepare {HOME}: {error}")
-    chosen = [part for name in sessions for part in ("-s", name)] or ["--list"]
+    chosen = ["-s", *sessions] if sessions else ["--list"]  # of two `-s` nox would hear the last
     command = [python, "-m", "nox", "-f", ROOT / "noxfile.py", *chosen, *rest]
     return subprocess.run(command, check=False).returncode
 

@@ -49,6 +49,7 @@ def test_it_trains(op):
     for _ in range(50):
         loss = (op(x @ w[0], x @ w[1]) - x).square().mean()
         loss.backward()
+        assert w.grad is not None
         with taeda.no_grad():
             w -= 0.3 * w.grad
         w.grad = None

@@ -28,3 +28,19 @@ def test_a_compiler_that_is_named_but_missing_is_named():
     assert done.returncode == 1
     assert "$CC = 'no-such-compiler'" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_every_session_named_reaches_nox(monkeypatch):
+    tool = by_path.load("tools/run.py")
+    asked = []
+    monkeypatch.setattr(tool, "_missing_tools", lambda: "")
+    monkeypatch.setattr(tool, "_bootstrap", lambda: "python")
+    monkeypatch.setattr(
+        tool.subprocess,
+        "run",
+        lambda command, **rest: asked.append(command) or subprocess.CompletedProcess(command, 0),
+    )
+    assert tool.main(["lint", "types", "--", "--full"]) == 0
+    assert asked[0][5:] == ["-s", "lint", "types", "--", "--full"]
+    assert tool.main([]) == 0
+    assert asked[1][5:] == ["--list"]

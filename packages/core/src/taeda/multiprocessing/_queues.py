@@ -6,9 +6,9 @@ is needed around a packet: a process that is killed while it puts or gets blocks
 
 from __future__ import annotations
 
+import pickle
 import time
 from multiprocessing import queues as _standard
-from multiprocessing.reduction import ForkingPickler
 from queue import Empty
 from typing import Any
 
@@ -79,7 +79,7 @@ class _Carrying:
 
 def _unpack(data: bytes) -> Any:
     try:
-        return ForkingPickler.loads(data)
+        return pickle.loads(data)
     finally:
         drop_arrived()
 

@@ -69,7 +69,8 @@ def fill(target: Any, given: Any) -> None:
     parts = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
     if not all(part is None or isinstance(part, dict) for part in parts):
         raise RefusedPickle(f"a {type(target).__qualname__} is given something else than fields")
-    fields = {name: value for part in parts for name, value in (part or {}).items()}
+    dicts: list[dict[Any, Any]] = [part for part in parts if isinstance(part, dict)]
+    fields = {name: value for part in dicts for name, value in part.items()}
     if not all(isinstance(name, str) and name.isidentifier() for name in fields):
         raise RefusedPickle(
             f"a {type(target).__qualname__} is given fields that have no plain names"

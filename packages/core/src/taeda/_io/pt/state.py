@@ -51,7 +51,10 @@ def set_attributes(target: Tensor, given: Any) -> Tensor:
     """Attributes that a program set on a tensor. None of them may hide what tensors have themselves."""
     if isinstance(given, tuple) and len(given) == 2 and given[1] in (None, {}):
         given = given[0]
-    for name, value in (given or {}).items() if isinstance(given or {}, dict) else [(None, None)]:
+    attributes: Any = given or {}
+    if not isinstance(attributes, dict):
+        raise RefusedPickle("a tensor is given attributes that have no plain names")
+    for name, value in attributes.items():
         if not isinstance(name, str) or not name.isidentifier() or name.startswith("__"):
             raise RefusedPickle("a tensor is given attributes that have no plain names")
         if hasattr(type(target), name):

@@ -40,7 +40,7 @@ def kernels(source: Path, flags: Sequence[str], arch: Sequence[str]) -> dict[str
 
 def _compile(text: str, name: str, options: tuple[str, ...]) -> bytes:
     try:
-        from cupy.cuda import nvrtc
+        from cupy.cuda import nvrtc  # pyright: ignore[reportMissingImports]  # optional
 
         program = nvrtc.createProgram(text, name, (), ())
     except (
@@ -77,7 +77,7 @@ class Kernel:
         self, grid: tuple[int, ...], block: tuple[int, ...], arguments: Sequence[Any]
     ) -> None:
         launch = self._loaded()
-        import cupy
+        import cupy  # pyright: ignore[reportMissingImports]  # optional
 
         tensors = {i: a for i, a in enumerate(arguments) if isinstance(a, taeda.Tensor)}
         crossing = list(arguments)
@@ -89,7 +89,7 @@ class Kernel:
 
     def _loaded(self) -> Any:
         if self._function is None:
-            import cupy
+            import cupy  # pyright: ignore[reportMissingImports]  # optional
 
             try:
                 cupy.cuda.runtime.getDeviceCount()

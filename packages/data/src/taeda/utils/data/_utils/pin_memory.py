@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import taeda
-from taeda import Tensor
 
 from .collate import _like_mapping, _like_sequence
 
@@ -31,7 +30,7 @@ def pin_memory(data: Any) -> Any:
 
     Other values are asked for their own `pin_memory()`, and stay as they are if they have none.
     """
-    if isinstance(data, Tensor) or hasattr(data, "pin_memory"):
+    if hasattr(data, "pin_memory"):
         return data.pin_memory()
     if isinstance(data, (str, bytes)):
         return data

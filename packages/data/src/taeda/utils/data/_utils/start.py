@@ -10,6 +10,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing.context import BaseContext
 from typing import Any
 
 __all__ = ["checked_context", "default_context", "join_or_kill", "start_all"]
@@ -35,7 +36,7 @@ def checked_context(context: Any, num_workers: int) -> Any:
                 f"{known}, but got multiprocessing_context={context!r}"
             )
         return multiprocessing.get_context(context)
-    if not isinstance(context, multiprocessing.context.BaseContext):
+    if not isinstance(context, BaseContext):
         raise TypeError(
             "multiprocessing_context option should be a context object of multiprocessing or the name of a "
             f"start method, but got multiprocessing_context={context!r}"
