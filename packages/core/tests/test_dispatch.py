@@ -9,15 +9,16 @@ import pytest
 import taeda
 from taeda import Tensor
 from taeda._dispatch import (
-    AUTOCAST,
-    DisableTorchFunction,
-    DisableTorchFunctionSubclass,
     disabled_torch_function,
     has_overrides,
     overriding,
-    pop_tracer,
-    push_tracer,
     register_layer,
+)
+from taeda._layers import (
+    AUTOCAST,
+    DisableTorchFunction,
+    DisableTorchFunctionSubclass,
+    tracers,
 )
 from taeda._native import core
 from taeda.overrides import TorchFunctionMode
@@ -216,11 +217,11 @@ def test_tracers_see_kernels_in_order():
 
     tracer = Tracer()
     x = taeda.ones(3)
-    push_tracer(tracer)
+    tracers.push(tracer)
     try:
         made = (x * 2).sum()
     finally:
-        assert pop_tracer() is tracer
+        assert tracers.pop() is tracer
     assert made.item() == 6.0
     assert [op.split(".")[0] for op in tracer.ops] == ["mul", "sum"]
     x + 1

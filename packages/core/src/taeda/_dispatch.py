@@ -6,31 +6,34 @@
              ── call_traced ────────▶ dispatch modes, innermost first, below the derivative
                                       tracers, just above the kernel
 
-The gate tests two words of flags, `layers` (what is active in this thread) and `excluded` (what is
-hidden while it runs); this module keeps them. Each handler runs with its own layer hidden, so that
-a call it makes arrives at the next one.
+`_layers` keeps what is active. Each handler runs with its own layer hidden, so that a call it makes
+arrives at the next one.
 """
 
 from __future__ import annotations
 
-import contextlib
-import threading
+import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from types import TracebackType
 from typing import Any
 
 from taeda import Tensor
 from taeda._native import core as _core
 
+from ._layers import (
+    AUTOCAST,
+    FUNCTION_MODE,
+    OVERRIDE,
+    TRANSFORM,
+    DisableTorchFunctionSubclass,
+    dispatch_modes,
+    function_modes,
+    hidden,
+    is_active,
+    is_hidden,
+    tracers,
+)
+
 __all__ = [
-    "AUTOCAST",
-    "DISPATCH_MODE",
-    "FUNCTION_MODE",
-    "OVERRIDE",
-    "TRACE",
-    "TRANSFORM",
-    "DisableTorchFunction",
-    "DisableTorchFunctionSubclass",
     "call_override",
     "call_traced",
     "default_torch_function",
@@ -38,46 +41,13 @@ __all__ = [
     "dispatch_override",
     "has_overrides",
     "overriding",
-    "pop_dispatch_mode",
-    "pop_function_mode",
-    "pop_tracer",
-    "push_dispatch_mode",
-    "push_function_mode",
-    "push_tracer",
     "register_layer",
 ]
-
-# the flags of py.h
-FUNCTION_MODE, TRANSFORM, AUTOCAST, DISPATCH_MODE, TRACE, OVERRIDE = 1, 2, 4, 8, 16, 32
 
 Function = Callable[..., Any]
 Layer = Callable[[Function, tuple[Any, ...], dict[str, Any]], Any]
 
-
-class _Here(threading.local):
-    """The stacks of one thread."""
-
-    def __init__(self) -> None:
-        self.modes: list[Any] = []
-        self.dispatchers: list[Any] = []
-        self.tracers: list[Any] = []
-
-
-_here = _Here()
 _layers: dict[int, Layer] = {}
-
-
-def _active(bit: int) -> bool:
-    return bool(_core.get_layers() & ~_core.get_excluded() & bit)
-
-
-@contextlib.contextmanager
-def _without(bit: int) -> Iterator[None]:
-    before = _core.set_excluded_flag(bit, True)
-    try:
-        yield
-    finally:
-        _core.set_excluded_flag(bit, before)
 
 
 # ---- which arguments have a say ----
@@ -116,9 +86,9 @@ def overriding(arguments: Iterable[Any]) -> list[Any]:
 
 def has_overrides(arguments: Iterable[Any]) -> bool:
     """Whether a call with these arguments is for somebody else: a mode, or one of their types."""
-    if _here.modes and _active(FUNCTION_MODE):
+    if is_active(FUNCTION_MODE):
         return True
-    if _core.get_excluded() & OVERRIDE:
+    if is_hidden(OVERRIDE):
         return False
     return any(_has_say(type(argument)) for argument in arguments)
 
@@ -152,24 +122,24 @@ def call_override(
     The first that does not return NotImplemented decides. Raises TypeError, which lists those
     asked, if all decline.
     """
-    asked = [] if _core.get_excluded() & OVERRIDE else overriding(relevant_args)
+    asked = [] if is_hidden(OVERRIDE) else overriding(relevant_args)
     kinds = tuple(types) if types is not None else tuple(type(a) for a in asked)
     mode = None
-    if _here.modes and _active(FUNCTION_MODE):
-        with _top_mode() as mode:
+    if is_active(FUNCTION_MODE):
+        with function_modes.innermost() as mode:
             result = mode.__torch_function__(func, kinds, args, kwargs)
         if result is not NotImplemented:
             return result
     for bit in (TRANSFORM, AUTOCAST):
-        if _active(bit):
-            with _without(bit):
+        if is_active(bit):
+            with hidden(bit):
                 return _layers[bit](func, args, kwargs)
     for argument in asked:
         result = argument.__torch_function__(func, kinds, args, kwargs)
         if result is not NotImplemented:
             return result
     if not asked and mode is None:
-        with _without(OVERRIDE):  # nobody is left to ask, so the gate need not come here again
+        with hidden(OVERRIDE):  # nobody is left to ask, so the gate need not come here again
             return func(*args, **kwargs)
     raise TypeError(_nobody(func, kinds, mode))
 
@@ -189,37 +159,6 @@ def _nobody(func: Function, kinds: tuple[type, ...], mode: Any) -> str:
 def register_layer(bit: int, layer: Layer) -> None:
     """Give a layer its handler: called with function, arguments and keywords, the layer hidden."""
     _layers[bit] = layer
-
-
-# ---- function modes ----
-
-
-def push_function_mode(mode: Any) -> None:
-    """From now on this thread's calls go through `mode.__torch_function__` first."""
-    _here.modes.append(mode)
-    _core.set_layer_flag(FUNCTION_MODE, True)
-
-
-def pop_function_mode() -> Any:
-    """Take the innermost mode off, and return it."""
-    mode = _here.modes.pop()
-    _core.set_layer_flag(FUNCTION_MODE, bool(_here.modes))
-    return mode
-
-
-@contextlib.contextmanager
-def _top_mode() -> Iterator[Any]:
-    """The innermost mode, off the stack while its handler runs."""
-    mode = pop_function_mode()
-    try:
-        yield mode
-    finally:
-        push_function_mode(mode)
-
-
-def function_modes() -> tuple[Any, ...]:
-    """The modes of this thread, outermost first."""
-    return tuple(_here.modes)
 
 
 # ---- what Tensor itself does for its subclasses ----
@@ -253,81 +192,19 @@ def _as(cls: type, result: Any) -> Any:
     return result
 
 
-class _Excluding:
-    """Hides layers from the calls of a `with` block."""
-
-    _bits: tuple[int, ...] = ()
-
-    def __enter__(self) -> None:
-        self._before = [_core.set_excluded_flag(bit, True) for bit in self._bits]
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        for bit, before in zip(self._bits, self._before, strict=True):
-            _core.set_excluded_flag(bit, before)
-
-
-class DisableTorchFunctionSubclass(_Excluding):
-    """In its `with` block subclasses are plain tensors; modes still see the calls."""
-
-    _bits = (OVERRIDE,)
-
-
-class DisableTorchFunction(_Excluding):
-    """In its `with` block neither subclasses nor modes see the calls."""
-
-    _bits = (OVERRIDE, FUNCTION_MODE)
-
-
-# ---- tracers: above the kernel, below everything else ----
-
-
-def push_tracer(tracer: Any) -> None:
-    """`tracer.call(op, args, run)` sees each kernel call of this thread; `run()` makes it."""
-    _here.tracers.append(tracer)
-    _core.set_layer_flag(TRACE, True)
-
-
-def pop_tracer() -> Any:
-    """Take the innermost tracer off, and return it."""
-    tracer = _here.tracers.pop()
-    _core.set_layer_flag(TRACE, bool(_here.tracers))
-    return tracer
+# ---- below the derivative: dispatch modes, then tracers just above the kernel ----
 
 
 def call_traced(op: str, args: tuple[Any, ...]) -> Any:
     """A kernel call while a dispatch mode or a tracer is active: the innermost one decides when it runs."""
-    if _here.dispatchers:
+    if dispatch_modes.entered:
         return _call_dispatch(op, args)
-    tracer = pop_tracer()
-    try:
+    with tracers.innermost() as tracer:
         return tracer.call(op, args, lambda: _below(op, args))
-    finally:
-        push_tracer(tracer)
 
 
 def _below(op: str, args: tuple[Any, ...]) -> Any:
-    return call_traced(op, args) if _here.tracers else _core.call_backend(op, args)
-
-
-# ---- dispatch modes: below the derivative, above the tracers ----
-
-
-def push_dispatch_mode(mode: Any) -> None:
-    """From now on `mode.__torch_dispatch__` sees the kernel calls of this thread first."""
-    _here.dispatchers.append(mode)
-    _core.set_layer_flag(DISPATCH_MODE, True)
-
-
-def pop_dispatch_mode() -> Any:
-    """Take the innermost dispatch mode off, and return it."""
-    mode = _here.dispatchers.pop()
-    _core.set_layer_flag(DISPATCH_MODE, bool(_here.dispatchers))
-    return mode
+    return call_traced(op, args) if tracers.entered else _core.call_backend(op, args)
 
 
 def _call_dispatch(op: str, args: tuple[Any, ...]) -> Any:
@@ -337,17 +214,14 @@ def _call_dispatch(op: str, args: tuple[Any, ...]) -> Any:
 
     func = overload(op)
     positional, keywords = normalized(func, args)
-    mode = pop_dispatch_mode()
     before = _core._set_grad_enabled(False)
     try:
-        rule = (rule_of(op, "torch_dispatch") or {}).get(type(mode))
-        if rule is not None:
-            result = rule(mode, func, (), positional, keywords)
-        else:
-            result = mode.__torch_dispatch__(func, (), positional, keywords)
+        with dispatch_modes.innermost() as mode:
+            rule = (rule_of(op, "torch_dispatch") or {}).get(type(mode))
+            asked = functools.partial(rule, mode) if rule else mode.__torch_dispatch__
+            result = asked(func, (), positional, keywords)
     finally:
         _core._set_grad_enabled(before)
-        push_dispatch_mode(mode)
     if result is NotImplemented:
         raise TypeError(
             f"no implementation found for '{func}': mode {type(mode).__qualname__} declined"

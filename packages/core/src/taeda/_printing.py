@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import taeda
 
-from ._dispatch import DisableTorchFunction
+from ._layers import DisableTorchFunction
 
 if TYPE_CHECKING:
     from taeda import Tensor

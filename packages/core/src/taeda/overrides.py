@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from types import TracebackType
 from typing import Any
 
 from taeda import Tensor
 
-from . import _dispatch
 from ._dispatch import call_override, has_overrides
+from ._layers import Mode, function_modes
 from ._overridable import (
     get_default_nowrap_functions,
     get_ignored_functions,
@@ -110,7 +109,7 @@ def is_tensor_like(inp: Any) -> bool:
 # ---- modes ----
 
 
-class TorchFunctionMode:
+class TorchFunctionMode(Mode):
     """Sees every call of this library inside its `with` block, before the arguments' types do.
 
     A subclass defines `__torch_function__(self, func, types, args=(), kwargs=None)`. While that
@@ -127,6 +126,8 @@ class TorchFunctionMode:
     exp
     """
 
+    _stack = function_modes
+
     def __torch_function__(
         self,
         func: Function,
@@ -135,23 +136,6 @@ class TorchFunctionMode:
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
         raise NotImplementedError(f"{type(self).__name__} defines no __torch_function__")
-
-    def __enter__(self) -> TorchFunctionMode:
-        _dispatch.push_function_mode(self)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        _dispatch.pop_function_mode()
-
-    @classmethod
-    def push(cls, *args: Any, **kwargs: Any) -> TorchFunctionMode:
-        """A new mode, to be entered by `with`."""
-        return cls(*args, **kwargs)
 
 
 class BaseTorchFunctionMode(TorchFunctionMode):

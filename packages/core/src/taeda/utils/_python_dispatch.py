@@ -14,15 +14,14 @@ aten.sum.default
 
 from __future__ import annotations
 
-from types import TracebackType
 from typing import Any
 
-from taeda import _dispatch
+from taeda._layers import Mode, dispatch_modes
 
 __all__ = ["TorchDispatchMode"]
 
 
-class TorchDispatchMode:
+class TorchDispatchMode(Mode):
     """Sees every operator that runs in its `with` block, after autograd has recorded it.
 
     A subclass defines `__torch_dispatch__(self, func, types, args=(), kwargs=None)`: `func` is an overload of `taeda.ops`, args
@@ -30,6 +29,8 @@ class TorchDispatchMode:
     recorded; calling `func` goes to the next mode outwards, then to the kernel. An operator that is written in others is not
     seen, those are. The in-place form of an operator arrives as the operator, whose result is written afterwards.
     """
+
+    _stack = dispatch_modes
 
     def __torch_dispatch__(
         self,
@@ -39,20 +40,3 @@ class TorchDispatchMode:
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
         raise NotImplementedError(f"{type(self).__name__} defines no __torch_dispatch__")
-
-    def __enter__(self) -> TorchDispatchMode:
-        _dispatch.push_dispatch_mode(self)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        _dispatch.pop_dispatch_mode()
-
-    @classmethod
-    def push(cls, *args: Any, **kwargs: Any) -> TorchDispatchMode:
-        """A new mode, to be entered by `with`."""
-        return cls(*args, **kwargs)

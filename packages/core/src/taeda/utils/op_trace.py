@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from taeda import Tensor
-from taeda._dispatch import pop_tracer, push_tracer
+from taeda._layers import tracers
 
 __all__ = ["OpCall", "trace_ops"]
 
@@ -50,11 +50,11 @@ class trace_ops:
         self.calls: list[OpCall] = []
 
     def __enter__(self) -> trace_ops:
-        push_tracer(self)
+        tracers.push(self)
         return self
 
     def __exit__(self, *unused: object) -> None:
-        pop_tracer()
+        tracers.pop()
 
     def call(self, op: str, args: tuple[Any, ...], run: Callable[[], Any]) -> Any:
         """Run one kernel and note it."""

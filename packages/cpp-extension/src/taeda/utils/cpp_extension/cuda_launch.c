@@ -1,6 +1,6 @@
 /* cuda_launch.c - remembers a kernel launch that failed, for `f<<<blocks, threads>>>(...)` throws that away.
  *
- * Linked into extensions with CUDA code with -Wl,--wrap for both names that nvcc calls; taeda.hpp asks after each call. */
+ * Linked into extensions with CUDA code with -Wl,--wrap for both names that nvcc calls; cuda_error.hpp asks after each call. */
 #include <stddef.h>
 
 typedef struct dim3 { unsigned x, y, z; } dim3;

@@ -13,11 +13,12 @@
 #ifndef TAEDA_WITH_CUDA
 #define TAEDA_WITH_CUDA
 #endif
+#include "taeda/cuda_error.hpp"
 #include "taeda/taeda.hpp"
 
 #define TAEDA_CUDA_CHECK(call) ::taeda::cuda::check((call), #call)
 
-namespace taeda __attribute__((visibility("hidden"))) {
+namespace taeda TAEDA_HIDDEN {
 namespace cuda {
 
 /* Is there a device that kernels can run on? */

@@ -1,0 +1,123 @@
+"""What is active in this thread and sees calls, and what is hidden while it runs.
+
+The gate tests two words of flags, `layers` (active) and `excluded` (hidden); this module keeps
+them. A handler runs with its own layer hidden, so that a call it makes arrives at the next one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self
+
+from taeda._native import core as _core
+
+__all__ = [
+    "AUTOCAST",
+    "DISPATCH_MODE",
+    "FUNCTION_MODE",
+    "OVERRIDE",
+    "TRACE",
+    "TRANSFORM",
+    "DisableTorchFunction",
+    "DisableTorchFunctionSubclass",
+    "Mode",
+    "Stack",
+    "dispatch_modes",
+    "function_modes",
+    "hidden",
+    "is_active",
+    "is_hidden",
+    "tracers",
+]
+
+# the flags of py.h
+FUNCTION_MODE, TRANSFORM, AUTOCAST, DISPATCH_MODE, TRACE, OVERRIDE = 1, 2, 4, 8, 16, 32
+
+
+def is_active(bit: int) -> bool:
+    """Whether the gate of this thread stops for the layer."""
+    return bool(_core.get_layers() & ~_core.get_excluded() & bit)
+
+
+def is_hidden(bit: int) -> bool:
+    """Whether the layer is kept from the calls that are made now."""
+    return bool(_core.get_excluded() & bit)
+
+
+class hidden:
+    """Keeps layers from the calls of a `with` block."""
+
+    def __init__(self, *bits: int) -> None:
+        self._bits = bits
+
+    def __enter__(self) -> None:
+        self._before = [_core.set_excluded_flag(bit, True) for bit in self._bits]
+
+    def __exit__(self, *raised: object) -> None:
+        for bit, before in zip(self._bits, self._before, strict=True):
+            _core.set_excluded_flag(bit, before)
+
+
+class DisableTorchFunctionSubclass(hidden):
+    """In its `with` block subclasses are plain tensors; modes still see the calls."""
+
+    def __init__(self) -> None:
+        super().__init__(OVERRIDE)
+
+
+class DisableTorchFunction(hidden):
+    """In its `with` block neither subclasses nor modes see the calls."""
+
+    def __init__(self) -> None:
+        super().__init__(OVERRIDE, FUNCTION_MODE)
+
+
+class Stack(threading.local):
+    """What this thread has entered and not left, outermost first. Its layer is active while there is any."""
+
+    def __init__(self, bit: int) -> None:
+        self.bit = bit
+        self.entered: list[Any] = []
+
+    def push(self, handler: Any) -> None:
+        """From now on `handler` sees the calls first."""
+        self.entered.append(handler)
+        _core.set_layer_flag(self.bit, True)
+
+    def pop(self) -> Any:
+        """Take the innermost off, and return it."""
+        handler = self.entered.pop()
+        _core.set_layer_flag(self.bit, bool(self.entered))
+        return handler
+
+    @contextlib.contextmanager
+    def innermost(self) -> Iterator[Any]:
+        """The innermost, off the stack while it decides: what it calls goes to the next outwards."""
+        handler = self.pop()
+        try:
+            yield handler
+        finally:
+            self.push(handler)
+
+
+function_modes, dispatch_modes, tracers = Stack(FUNCTION_MODE), Stack(DISPATCH_MODE), Stack(TRACE)
+
+
+class Mode:
+    """On the stack of its kind during its `with` block."""
+
+    _stack: ClassVar[Stack]
+
+    def __enter__(self) -> Self:
+        self._stack.push(self)
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._stack.pop()
+
+    @classmethod
+    def push(cls, *args: Any, **kwargs: Any) -> Self:
+        """A new mode, to be entered by `with`."""
+        return cls(*args, **kwargs)

@@ -1,0 +1,85 @@
+/* taeda/error.hpp - the core's functions, and how their failures and ours become exceptions. */
+#ifndef TAEDA_ERROR_HPP
+#define TAEDA_ERROR_HPP
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+#include "taeda/abi.h"
+
+static_assert(TAEDA_ABI >= TAEDA_ABI_OF(1, 1), "taeda.hpp needs the header abi.h of 1.1");
+
+#define TAEDA_RARE __attribute__((cold, noinline)) /* runs once, or in an error: compiled for size, and sooner */
+#define TAEDA_HIDDEN __attribute__((visibility("hidden"))) /* two extensions in one process share nothing */
+
+namespace taeda TAEDA_HIDDEN {
+
+namespace detail {
+inline const taeda_api *table = nullptr;
+}
+/* The core's functions; set when the extension is loaded. */
+inline const taeda_api &api() { return *detail::table; }
+
+/* The base of all below, and what becomes RuntimeError. */
+class Error : public std::runtime_error {
+public:
+    explicit Error(const std::string &message, int32_t code = TAEDA_RUNTIME_ERROR) : std::runtime_error(message), code_(code) {}
+    int32_t code() const { return code_; }
+
+private:
+    int32_t code_;
+};
+class TypeError : public Error {
+public:
+    explicit TypeError(const std::string &message) : Error(message, TAEDA_TYPE_ERROR) {}
+};
+class ValueError : public Error {
+public:
+    explicit ValueError(const std::string &message) : Error(message, TAEDA_VALUE_ERROR) {}
+};
+class IndexError : public Error {
+public:
+    explicit IndexError(const std::string &message) : Error(message, TAEDA_INDEX_ERROR) {}
+};
+class NotImplementedError : public Error {
+public:
+    explicit NotImplementedError(const std::string &message) : Error(message, TAEDA_NOT_IMPLEMENTED) {}
+};
+
+namespace detail {
+TAEDA_RARE inline void append(std::string &to, const char *s) { to += s; }
+TAEDA_RARE inline void append(std::string &to, const std::string &s) { to += s; }
+TAEDA_RARE inline void append(std::string &to, bool b) { to += b ? "true" : "false"; }
+TAEDA_RARE inline void append(std::string &to, double v) { to += std::to_string(v); }
+TAEDA_RARE inline void append(std::string &to, long long v) { to += std::to_string(v); }
+template <class T> std::enable_if_t<std::is_integral_v<T>> append(std::string &to, T v) { append(to, static_cast<long long>(v)); }
+template <class... Parts> TAEDA_RARE std::string concat(const Parts &...parts)
+{
+    std::string made;
+    (append(made, parts), ...);
+    return made;
+}
+
+[[noreturn]] TAEDA_RARE inline void fail(int32_t code, const taeda_error &error) { throw Error(error.message, code); }
+inline void check(int32_t code, const taeda_error &error)
+{
+    if (code) fail(code, error);
+}
+}
+
+}
+
+/* Throw Error, with a message made of the further arguments (texts and numbers), unless `condition` holds. */
+#define TAEDA_CHECK(condition, ...) \
+    do { \
+        if (!(condition)) throw ::taeda::Error(::taeda::detail::concat(__VA_ARGS__)); \
+    } while (0)
+#define TAEDA_CHECK_TYPE(condition, ...) \
+    do { \
+        if (!(condition)) throw ::taeda::TypeError(::taeda::detail::concat(__VA_ARGS__)); \
+    } while (0)
+#define TAEDA_CHECK_VALUE(condition, ...) \
+    do { \
+        if (!(condition)) throw ::taeda::ValueError(::taeda::detail::concat(__VA_ARGS__)); \
+    } while (0)
+#endif

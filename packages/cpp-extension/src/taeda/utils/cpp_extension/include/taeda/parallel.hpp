@@ -1,0 +1,42 @@
+/* taeda/parallel.hpp - loops on the core's threads. */
+#ifndef TAEDA_PARALLEL_HPP
+#define TAEDA_PARALLEL_HPP
+#include <atomic>
+#include <exception>
+#include <type_traits>
+
+#include "taeda/error.hpp"
+
+namespace taeda TAEDA_HIDDEN {
+
+namespace detail {
+template <class F> struct Loop {
+    F &body;
+    int64_t first;
+    Loop(F &f, int64_t begin) : body(f), first(begin) {}
+    std::atomic_flag failed = ATOMIC_FLAG_INIT;
+    std::exception_ptr thrown; /* the first; the core's end of the loop orders it before whoever reads */
+
+    static void run(void *context, int64_t begin, int64_t end)
+    {
+        Loop &loop = *static_cast<Loop *>(context);
+        try {
+            loop.body(loop.first + begin, loop.first + end);
+        } catch (...) {
+            if (!loop.failed.test_and_set()) loop.thrown = std::current_exception();
+        }
+    }
+};
+}
+/* Run body(begin, end) over [begin, end) on the core's threads, in pieces of at least `grain`. The body may read and
+ * write data, and throw; it may make no tensors. */
+template <class F> void parallel_for(int64_t begin, int64_t end, int64_t grain, F &&body)
+{
+    if (begin >= end) return;
+    detail::Loop<std::remove_reference_t<F>> loop{body, begin};
+    api().parallel_for(end - begin, grain, decltype(loop)::run, &loop);
+    if (loop.thrown) std::rethrow_exception(loop.thrown);
+}
+
+}
+#endif
