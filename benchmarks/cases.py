@@ -247,10 +247,10 @@ def cnn(lib):
 
 
 class _Recurrent:
-    """An LSTM and a layer on its last output, called like a module."""
+    """A recurrent layer and a linear one on its last output, called like a module."""
 
-    def __init__(self, lib: Any) -> None:
-        self.rnn = lib.nn.LSTM(64, 256, batch_first=True)
+    def __init__(self, lib: Any, kind: str) -> None:
+        self.rnn = getattr(lib.nn, kind)(64, 256, batch_first=True)
         self.head = lib.nn.Linear(256, 10)
 
     def parameters(self) -> list[Any]:
@@ -262,7 +262,17 @@ class _Recurrent:
 
 @case("train", "LSTM of 256 units, 48 steps, batch 32")
 def lstm(lib):
-    return _step(lib, _Recurrent(lib), lib.rand(32, 48, 64), lib.arange(32) % 10)
+    return _step(lib, _Recurrent(lib, "LSTM"), lib.rand(32, 48, 64), lib.arange(32) % 10)
+
+
+@case("train", "GRU of 256 units, 48 steps, batch 32")
+def gru(lib):
+    return _step(lib, _Recurrent(lib, "GRU"), lib.rand(32, 48, 64), lib.arange(32) % 10)
+
+
+@case("train", "RNN of 256 units, 48 steps, batch 32")
+def rnn(lib):
+    return _step(lib, _Recurrent(lib, "RNN"), lib.rand(32, 48, 64), lib.arange(32) % 10)
 
 
 @case("train", "ResNet-18 on 32 x 32, batch 8")

@@ -1,21 +1,40 @@
-/* recurrent.h - the arithmetic of one step of an LSTM, on rows (TD_PICK).
+/* recurrent.h - the arithmetic of one step of a recurrent cell, on rows (TD_PICK). A new cell is a row of the table.
  *
- * Gates i, f, g, o of a row lie `apart` numbers apart (of a gradient `to_apart`), n of each:  c' = f c + i g,  h' = o tanh(c'). */
+ * Sums of a row lie in slots, `apart` numbers apart and n of each; `forward` leaves there what `backward` needs:
+ *   LSTM  i, f, g, o         c' = f c + i g,  h' = o tanh(c')
+ *   GRU   r, z, n, W_n h     n = tanh(sum_n + r (W_n h)),  h' = n + z (h - n)
+ *   RNN   h'                 h' = tanh(sum) or relu(sum): the slot is the output itself
+ * A cell carries something from step to step beside the product with the weights: the gradient of an LSTM's c, and of
+ * a GRU's h what went past the gates. */
 #ifndef TD_RECURRENT_KERNELS_H
 #define TD_RECURRENT_KERNELS_H
 #include <stdint.h>
 #include "runtime/cpu.h"
 
-typedef struct td_lstm_kernel {
-    /* gates: sums before, values of sigmoid and tanh after; writes the new cell and hidden state */
-    void (*forward)(void *gates, int64_t apart, const void *before, void *cell, void *hidden, int64_t n);
-    /* grad_cell: that of the new cell's state before, of the old one's after; writes the gradient of the sums */
-    void (*backward)(const void *gates, int64_t apart, const void *before, const void *cell, const void *grad_hidden, void *grad_cell,
-                     void *grad_gates, int64_t to_apart, int64_t n);
-} td_lstm_kernel;
+typedef enum td_cell { TD_CELL_LSTM, TD_CELL_GRU, TD_CELL_TANH, TD_CELL_RELU, TD_CELLS } td_cell;
+
+typedef struct td_cell_rows {
+    void *slots;           /* forward: sums before, values after */
+    int64_t apart;
+    const void *before;    /* the state before: an LSTM's c, a GRU's h */
+    void *cell, *hidden;   /* new states; c only of an LSTM */
+    const void *grad;      /* the gradient of the new h */
+    void *carry;           /* gradient carried on to the step before */
+    void *to_state;        /* gradients of the products with the state, `to_apart` numbers apart */
+    void *to_share;        /* and of the inputs' shares, where they differ (GRU), or NULL */
+    int64_t to_apart;
+} td_cell_rows;
+
+typedef void (*td_cell_fn)(const td_cell_rows *rows, int64_t n);
+
+typedef struct td_cell_kernel {
+    int gates, slots;      /* parts of the weight; slots, 0 if they are in the output */
+    int last;              /* the slot that the last gate's product goes to; the others' are their own */
+    td_cell_fn forward, backward;
+} td_cell_kernel;
 
 typedef struct td_recurrent_kernels {
-    td_lstm_kernel lstm[2]; /* float, double */
+    td_cell_kernel cells[TD_CELLS][2]; /* float, double */
 } td_recurrent_kernels;
 
 extern const td_recurrent_kernels td_recurrent_kernels_generic;

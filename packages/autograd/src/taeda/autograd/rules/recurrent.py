@@ -1,4 +1,7 @@
-"""Derivatives of recurrent layers: a fused kernel, or where the gradient is itself to be differentiated, step by step."""
+"""Derivatives of recurrent layers: a fused kernel, or where the gradient is itself to be differentiated, step by step.
+
+Step by step means in operations, whose own derivatives then come by themselves.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import taeda
 from taeda import Tensor
 from taeda._C import _nn
 
+from ._recurrent_steps import gru_by_steps, lstm_by_steps, rnn_by_steps
 from ._registry import not_differentiable, rule_joint
 
 
@@ -25,10 +29,9 @@ def _lstm(
     by_output = taeda.zeros_like(result0) if grads[0] is None else grads[0]
     by_cell = taeda.zeros_like(cell) if grads[1] is None else grads[1]
     if taeda.is_grad_enabled():
-        by_share, by_hidden, first = _by_steps(
+        output, by_share, by_hidden, first = lstm_by_steps(
             by_output, by_cell, share, hidden, cell, weight, reverse
         )
-        output = _forward(share, hidden, cell, weight, reverse)[0]
     else:
         by_share, by_hidden, first = _nn._lstm_backward(
             by_output, by_cell, cell, weight, result2, result3, reverse
@@ -48,57 +51,59 @@ def _weight(by_share: Tensor, output: Tensor, hidden: Tensor, reverse: bool) -> 
     return taeda.addmm(by_first, later.flatten(0, 1).t(), before.flatten(0, 1))
 
 
-# ---- in other operations, so that they can be differentiated again ----
-
-_Gates = tuple[Tensor, ...]  # i, f, g, o, and the cell's state before and after
-
-
-def _order(steps: int, reverse: bool) -> list[int]:
-    return list(range(steps))[::-1] if reverse else list(range(steps))
-
-
-def _forward(
-    share: Tensor, hidden: Tensor, cell: Tensor, weight: Tensor, reverse: bool
-) -> tuple[Tensor, dict[int, _Gates]]:
-    outputs: dict[int, Tensor] = {}
-    gates: dict[int, _Gates] = {}
-    for t in _order(share.shape[0], reverse):
-        i, f, g, o = (share[t] + hidden.mm(weight.t())).chunk(4, -1)
-        i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
-        after = f * cell + i * g
-        gates[t] = (i, f, g, o, cell, after)
-        cell = after
-        outputs[t] = hidden = o * cell.tanh()
-    return taeda.stack([outputs[t] for t in range(share.shape[0])]), gates
-
-
-def _by_steps(
-    by_output: Tensor,
-    by_cell: Tensor,
+@rule_joint("_gru", differentiable_results=1)
+def _gru(
+    grads: tuple[Tensor | None, ...],
+    needs: tuple[bool, ...],
     share: Tensor,
     hidden: Tensor,
-    cell: Tensor,
     weight: Tensor,
+    bias: Tensor | None,
     reverse: bool,
-) -> tuple[Tensor, Tensor, Tensor]:
-    gates = _forward(share, hidden, cell, weight, reverse)[1]
-    by_share: dict[int, Tensor] = {}
-    by_hidden = taeda.zeros_like(hidden)
-    for t in _order(share.shape[0], not reverse):
-        i, f, g, o, before, after = gates[t]
-        slope, squashed = by_output[t] + by_hidden, after.tanh()
-        by_cell = by_cell + slope * o * (1 - squashed * squashed)
-        sums = (
-            by_cell * g * i * (1 - i),
-            by_cell * before * f * (1 - f),
-            by_cell * i * (1 - g * g),
-            slope * squashed * o * (1 - o),
+    result0: Tensor,
+    result1: Tensor,
+) -> tuple[Tensor | None, ...]:
+    by_output = taeda.zeros_like(result0) if grads[0] is None else grads[0]
+    if taeda.is_grad_enabled():
+        output, by_share, products, first = gru_by_steps(
+            by_output, share, hidden, weight, bias, reverse
         )
-        by_share[t] = taeda.cat(sums, -1)
-        by_cell, by_hidden = by_cell * f, by_share[t].mm(weight)
-    return taeda.stack([by_share[t] for t in range(share.shape[0])]), by_hidden, by_cell
+    else:
+        by_share, products, first = _nn._gru_backward(
+            by_output, hidden, weight, result0, result1, reverse
+        )
+        output = result0
+    by_weight = _weight(products, output, hidden, reverse) if needs[2] else None
+    by_bias = products[:, :, 2 * hidden.shape[1] :].sum((0, 1)) if needs[3] else None
+    return by_share, first, by_weight, by_bias
+
+
+@rule_joint("_rnn", differentiable_results=1)
+def _rnn(
+    grads: tuple[Tensor | None, ...],
+    needs: tuple[bool, ...],
+    share: Tensor,
+    hidden: Tensor,
+    weight: Tensor,
+    relu: bool,
+    reverse: bool,
+    result: Tensor,
+) -> tuple[Tensor | None, ...]:
+    (by_output,) = grads
+    assert by_output is not None
+    if taeda.is_grad_enabled():
+        output, by_share, first = rnn_by_steps(by_output, share, hidden, weight, relu, reverse)
+    else:
+        by_share, first = _nn._rnn_backward(by_output, weight, result, relu, reverse)
+        output = result
+    by_weight = _weight(by_share, output, hidden, reverse) if needs[2] else None
+    return by_share, first, by_weight
 
 
 not_differentiable(
     "_lstm_backward", "an LSTM whose gradient is differentiated again goes another way"
+)
+not_differentiable("_gru_backward", "a GRU whose gradient is differentiated again goes another way")
+not_differentiable(
+    "_rnn_backward", "a recurrence whose gradient is differentiated again goes another way"
 )

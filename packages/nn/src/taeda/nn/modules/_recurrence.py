@@ -80,8 +80,8 @@ def walk(
 
     Going in reverse starts with each sequence's own last step.
     """
-    if step is lstm_step and batch_sizes is None and _is_plain(inputs, weights):
-        return _lstm_layer(inputs, states, weights, reverse)
+    if batch_sizes is None and _is_plain(inputs, weights):
+        return LAYERS[step](inputs, states, weights, reverse)
     shares = linear(inputs, weights.input, weights.input_bias)
     parts = list(shares.unbind(0) if batch_sizes is None else shares.split(list(batch_sizes)))
     outputs: list[Tensor] = []
@@ -104,13 +104,51 @@ def _is_plain(inputs: Tensor, w: Weights) -> bool:
     )
 
 
-def _lstm_layer(inputs: Tensor, states: States, w: Weights, reverse: bool) -> tuple[Tensor, States]:
+# ---- all steps in one kernel ----
+
+
+def _shares(inputs: Tensor, w: Weights) -> Tensor:
+    """The inputs' part of the gates, with both biases."""
     bias = w.input_bias
     if bias is not None and w.hidden_bias is not None:
         bias = bias + w.hidden_bias
-    share = linear(inputs, w.input, bias)
-    output, cell, _, _ = _nn._lstm(share, states[0], states[1], w.hidden, reverse)
-    return output, (output[0 if reverse else -1], cell)
+    return linear(inputs, w.input, bias)
+
+
+def _last(output: Tensor, reverse: bool) -> Tensor:
+    return output[0 if reverse else -1]
+
+
+def _lstm_layer(inputs: Tensor, states: States, w: Weights, reverse: bool) -> tuple[Tensor, States]:
+    output, cell, _, _ = _nn._lstm(_shares(inputs, w), states[0], states[1], w.hidden, reverse)
+    return output, (_last(output, reverse), cell)
+
+
+def _gru_layer(inputs: Tensor, states: States, w: Weights, reverse: bool) -> tuple[Tensor, States]:
+    bias, last = w.input_bias, None
+    if bias is not None and w.hidden_bias is not None:
+        size = 2 * w.hidden.shape[1]  # the last gate's bias stands inside its product with r
+        bias = bias + taeda.cat([w.hidden_bias[:size], taeda.zeros_like(w.hidden_bias[size:])])
+        last = w.hidden_bias[size:]
+    output, _ = _nn._gru(linear(inputs, w.input, bias), states[0], w.hidden, last, reverse)
+    return output, (_last(output, reverse),)
+
+
+def _plain_layer(relu: bool) -> Layer:
+    def layer(inputs: Tensor, states: States, w: Weights, reverse: bool) -> tuple[Tensor, States]:
+        output = _nn._rnn(_shares(inputs, w), states[0], w.hidden, relu, reverse)
+        return output, (_last(output, reverse),)
+
+    return layer
+
+
+Layer = Callable[[Tensor, States, Weights, bool], tuple[Tensor, States]]
+LAYERS: dict[Step, Layer] = {
+    tanh_step: _plain_layer(relu=False),
+    relu_step: _plain_layer(relu=True),
+    lstm_step: _lstm_layer,
+    gru_step: _gru_layer,
+}
 
 
 def _advance(step: Step, share: Tensor, states: States, weights: Weights) -> States:
