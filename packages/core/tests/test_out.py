@@ -154,3 +154,25 @@ def test_out_of_a_wrong_kind():
         taeda.exp(taeda.ones(2), out=3)
     with pytest.raises(TypeError, match="a tuple with one Tensor per result"):
         taeda.sort(taeda.ones(2), out=taeda.empty(2))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, out: taeda.abs(x, out=out),
+        lambda x, out: taeda.threshold(x, 1.0, 2.0, out=out),
+        lambda x, out: taeda.add(x, 1, out=out),
+        lambda x, out: taeda.cumsum(x, 0, out=out),
+    ],
+)
+def test_an_output_on_another_device_than_the_operands_is_refused(call):
+    here, nowhere = taeda.ones(8), taeda.empty(8, device="meta")
+    for x, out in ((here, nowhere), (nowhere, here)):
+        with pytest.raises(RuntimeError, match="same device.*cpu and meta"):
+            call(x, out)
+
+
+def test_numbers_may_go_to_an_output_of_another_device():
+    out = taeda.empty(8, device="meta")
+    taeda.add(taeda.tensor(1.0), taeda.ones(8, device="meta"), out=out)
+    assert out.device.type == "meta"

@@ -123,3 +123,9 @@ def test_a_zero_dim_tensor_formats_as_its_number():
     assert f"{taeda.tensor(1.5):.3f}" == "1.500"
     with pytest.raises(TypeError, match="__format__"):
         f"{taeda.tensor([1.5]):.3f}"
+
+
+def test_named_results_stand_one_a_line():
+    assert repr(taeda.max(taeda.eye(2), 1)) == (
+        "taeda.return_types.max(\nvalues=tensor([1., 1.]),\nindices=tensor([0, 1]))"
+    )

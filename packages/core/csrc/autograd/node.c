@@ -1,9 +1,6 @@
-/* node.c - graph nodes: their life, their names, the edges of a tensor. */
+/* node.c - graph nodes: their life, and the edges of a tensor. */
 #include "autograd/node.h"
 
-PyTypeObject *NodeT;
-static allocfunc node_alloc;
-static freefunc node_free;
 static uint64_t next_seq;
 
 static void *array(int n, int inlined, void *inline_items, size_t size)
@@ -13,7 +10,7 @@ static void *array(int n, int inlined, void *inline_items, size_t size)
 
 Node *td_node_new(td_node_kind kind, const td_schema *schema, int nedges, int nsaved, int nouts)
 {
-    Node *n = (Node *)node_alloc(NodeT, 0); /* zeroed */
+    Node *n = (Node *)td_node_alloc(NodeT, 0); /* zeroed */
     if (!n) return NULL;
     n->kind = (uint8_t)kind;
     n->schema = schema;
@@ -97,14 +94,15 @@ static void finish(Node *n)
     if (n->edges != n->inline_edges) PyMem_Free(n->edges);
     if (n->saved != n->inline_saved) PyMem_Free(n->saved);
     if (n->outs != &n->inline_out) PyMem_Free(n->outs);
-    node_free(n);
-    Py_DECREF(NodeT);
+    PyTypeObject *type = Py_TYPE((PyObject *)n);
+    td_node_free(n);
+    Py_DECREF((PyObject *)type);
 }
 
 /* A long chain dies node by node from this list: dealloc never recurses, however deep the graph. */
 static _Thread_local Node *dead;
 static _Thread_local int burying;
-static void node_dealloc(PyObject *o)
+void td_node_dealloc(PyObject *o)
 {
     PyObject_GC_UnTrack(o);
     Node *n = (Node *)o;
@@ -119,7 +117,7 @@ static void node_dealloc(PyObject *o)
     burying = 0;
 }
 
-static int node_traverse(PyObject *o, visitproc visit, void *arg)
+int td_node_traverse(PyObject *o, visitproc visit, void *arg)
 {
     Node *n = (Node *)o;
     for (int i = 0; i < n->nedges; i++) Py_VISIT((PyObject *)n->edges[i].node);
@@ -139,7 +137,7 @@ static int node_traverse(PyObject *o, visitproc visit, void *arg)
     Py_VISIT((PyObject *)Py_TYPE(o));
     return 0;
 }
-static int node_clear(PyObject *o)
+int td_node_clear(PyObject *o)
 {
     forget((Node *)o);
     return 0;
@@ -208,123 +206,4 @@ int td_gradient_edge(PyTensor *p, Edge *edge)
         if (!(edge->node = accumulate_node(p))) return -1;
     }
     return 0;
-}
-
-/* ---- what Python sees ---- */
-static PyObject *camel(const char *name)
-{
-    char text[128];
-    size_t n = 0;
-    int upper = 1;
-    for (; *name && n < sizeof text - 1; name++) {
-        if (*name == '_') upper = 1;
-        else {
-            text[n++] = (char)(upper && *name >= 'a' && *name <= 'z' ? *name - 32 : *name);
-            upper = 0;
-        }
-    }
-    text[n] = 0;
-    return PyUnicode_FromFormat("%sBackward0", text);
-}
-
-static PyObject *node_name(PyObject *o, PyObject *unused)
-{
-    Node *n = (Node *)o;
-    switch (n->kind) {
-    case TD_NODE_ACCUMULATE: return PyUnicode_FromString("AccumulateGrad");
-    case TD_NODE_SLICES: return PyUnicode_FromString("CopySlices");
-    case TD_NODE_ERROR: return PyUnicode_FromString("NotImplemented");
-    case TD_NODE_PYTHON: return PyObject_CallMethod(n->py, "_name", NULL);
-    default: return camel(n->schema->op.name);
-    }
-}
-static PyObject *node_repr(PyObject *o)
-{
-    PyObject *name = node_name(o, NULL), *made = name ? PyUnicode_FromFormat("<%U object at %p>", name, o) : NULL;
-    Py_XDECREF(name);
-    return made;
-}
-static PyObject *node_next(PyObject *o, void *c)
-{
-    Node *n = (Node *)o;
-    PyObject *made = PyTuple_New(n->nedges);
-    for (int i = 0; made && i < n->nedges; i++)
-        PyTuple_SetItem(made, i, Py_BuildValue("(OI)", n->edges[i].node ? (PyObject *)n->edges[i].node : Py_None, n->edges[i].nr));
-    return made;
-}
-static PyObject *node_variable(PyObject *o, void *c)
-{
-    Node *n = (Node *)o;
-    if (n->kind == TD_NODE_ACCUMULATE && n->variable) return Py_NewRef((PyObject *)n->variable);
-    return PyErr_Format(PyExc_AttributeError, "only AccumulateGrad has a variable");
-}
-static PyObject *node_metadata(PyObject *o, void *c)
-{
-    Node *n = (Node *)o;
-    if (!n->metadata && !(n->metadata = PyDict_New())) return NULL;
-    return Py_NewRef(n->metadata);
-}
-static PyObject *node_hooks(PyObject *o, void *c)
-{
-    Node *n = (Node *)o;
-    if (!n->hooks && !(n->hooks = PyDict_New())) return NULL;
-    n->has_hooks = 1;
-    return Py_NewRef(n->hooks);
-}
-static PyObject *node_seq(PyObject *o, PyObject *unused) { return PyLong_FromUnsignedLongLong(((Node *)o)->seq); }
-static PyObject *node_py(PyObject *o, void *c)
-{
-    Node *n = (Node *)o;
-    return Py_NewRef(n->py ? n->py : Py_None);
-}
-static PyObject *node_op(PyObject *o, void *c)
-{
-    Node *n = (Node *)o;
-    return n->schema ? PyUnicode_FromString(n->schema->text) : Py_NewRef(Py_None);
-}
-static PyObject *node_outputs(PyObject *o, void *c) { return PyLong_FromLong(((Node *)o)->nouts); }
-
-/* grad_fn._saved_self, ._saved_result, ._saved_dim: what the node keeps */
-static PyObject *node_getattr(PyObject *o, PyObject *name)
-{
-    PyObject *found = PyObject_GenericGetAttr(o, name);
-    Node *n = (Node *)o;
-    const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
-    if (found || !text || strncmp(text, "_saved_", 7) || n->kind != TD_NODE_OP) return found;
-    PyErr_Clear(); /* not an ordinary attribute: look among the saved values */
-    text += 7;
-    for (int i = 0; i < n->nsaved; i++) {
-        Saved *s = &n->saved[i];
-        const char *own = s->key >= TD_KEY_RESULT ? "result" : n->schema->params[s->key].name;
-        if (!s->facts_only && !strncmp(own, text, strlen(own)) && (!text[strlen(own)] || s->key >= TD_KEY_RESULT)) return td_unpack(n, s);
-    }
-    for (int k = 0; n->args && k < n->schema->nparams; k++)
-        if (!strcmp(n->schema->params[k].name, text)) return Py_NewRef(PyTuple_GetItem(n->args, k));
-    return PyErr_Format(PyExc_AttributeError, "%R keeps nothing of the name %U", o, name);
-}
-
-static PyMethodDef methods[] = {{"name", node_name, METH_NOARGS, "The name of the derivative: 'MulBackward0'."},
-                                {"_sequence_nr", node_seq, METH_NOARGS, "Order of creation."}, {0}};
-static PyGetSetDef fields[] = {{"next_functions", node_next, 0, "Pairs of (node, output number) that gradients flow on to.", 0},
-                               {"variable", node_variable, 0, "The leaf of an AccumulateGrad.", 0},
-                               {"metadata", node_metadata, 0, "A dict for anybody's notes.", 0},
-                               {"_hooks", node_hooks, 0, "Registered hooks by kind.", 0},
-                               {"_context", node_py, 0, "Context of a custom Function.", 0},
-                               {"_op", node_op, 0, "Qualified name of the op, or None.", 0},
-                               {"_outputs", node_outputs, 0, "How many results the operation has.", 0},
-                               {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, 0, 0}, {0}};
-static PyMemberDef members[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(Node, weaklist), READONLY},
-                                {"__dictoffset__", T_PYSSIZET, offsetof(Node, dict), READONLY}, {0}};
-
-int td_add_node_type(PyObject *module)
-{
-    static PyType_Slot slots[] = {{Py_tp_dealloc, node_dealloc}, {Py_tp_traverse, node_traverse}, {Py_tp_clear, node_clear},
-                                  {Py_tp_repr, node_repr}, {Py_tp_methods, methods}, {Py_tp_getset, fields}, {Py_tp_members, members},
-                                  {Py_tp_getattro, node_getattr}, {Py_tp_doc, "A step of the graph that backward walks."}, {0}};
-    static PyType_Spec spec = {"taeda.autograd.graph.Node", sizeof(Node), 0,
-                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
-    if (!(NodeT = (PyTypeObject *)PyType_FromSpec(&spec))) return -1;
-    node_alloc = (allocfunc)PyType_GetSlot(NodeT, Py_tp_alloc);
-    node_free = (freefunc)PyType_GetSlot(NodeT, Py_tp_free);
-    return PyModule_AddObjectRef(module, "Node", (PyObject *)NodeT);
 }

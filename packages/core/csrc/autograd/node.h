@@ -71,6 +71,14 @@ int td_node_set_out(Node *n, int nr, const td_tensor *t);
 int td_gradient_edge(PyTensor *p, Edge *edge);
 Node *td_grad_fn(PyTensor *p, int *failed);          /* borrowed; NULL for leaves */
 
+/* node_type.c */
+extern allocfunc td_node_alloc;
+extern freefunc td_node_free;
+PyObject *td_node_shown(Node *n);                    /* new reference for Python, of the class with its name; None for NULL */
+void td_node_dealloc(PyObject *node);                /* these three: node.c */
+int td_node_traverse(PyObject *node, visitproc visit, void *arg);
+int td_node_clear(PyObject *node);
+
 /* saved.c */
 int td_save(Saved *s, PyTensor *p, int key, int index);         /* an argument */
 int td_save_result(Saved *s, PyTensor *p, int key, int index);  /* a result of the node itself */

@@ -34,11 +34,19 @@ TD_C_ROW(digamma_f64_row, 1, double, double, , digamma_d(x))
 FLOAT_LOOPS(digamma, 1)
 
 /* ---- polygamma ---- */
+/* The factorial is above every double: in logarithms. For a million and more the sum's own logarithm is lost beside the others. */
+static double polygamma_large(double s, double x)
+{
+    return exp(lgamma_d(s) - s * log(x) + (s < 1e6 ? log(zeta_right(s, x, x)) : 0));
+}
 static double polygamma_d(int64_t n, double x)
 {
     if (n == 0) return digamma_d(x);
     if (isnan(x)) return x;
-    return (n % 2 ? 1.0 : -1.0) * tgamma((double)n + 1) * zeta_whole((double)n + 1, x);
+    double sign = n % 2 ? 1 : -1, s = (double)n + 1;
+    if (x == INFINITY) return sign * 0.0;
+    if (n > 170 && x > 0) return sign * polygamma_large(s, x);
+    return sign * tgamma(s) * zeta_whole(s, x);
 }
 /* polygamma(n, x) or x.polygamma(n) */
 static int64_t order_of(const void *context)

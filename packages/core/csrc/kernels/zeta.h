@@ -1,9 +1,10 @@
-/* zeta.h - sums of 1 / (q + k)^s, term by term while q is small against s, then by Euler and Maclaurin. */
+/* zeta.h - sums of (unit / (q + k))^s, term by term while q is small against s, then by Euler and Maclaurin. */
 #ifndef TD_ZETA_H
 #define TD_ZETA_H
 #include <math.h>
 
-static inline double zeta_right(double s, double q)
+/* unit: 1, or q where 1 / q^s has no place in a double */
+static inline double zeta_right(double s, double q, double unit)
 {
     /* (2k)! over the Bernoulli numbers */
     static const double c[] = {12.0, -720.0, 30240.0, -1209600.0, 47900160.0, -1.8924375803183791606e9,
@@ -11,11 +12,11 @@ static inline double zeta_right(double s, double q)
                                -4.5979787224074726105e15, 1.8152105401943546773e17, -7.1661652561756670113e18};
     double sum = 0;
     for (; q < 10 + s; q += 1) {
-        double first = pow(q, -s);
+        double first = pow(q / unit, -s);
         sum += first;
-        if (first * (1 + q / (s - 1)) < sum * 1e-17) return sum;
+        if (first * (1 + q / (s - 1)) <= sum * 1e-17) return sum; /* or all are below the smallest number: 0 */
     }
-    double power = pow(q, -s), factor = s, term = power / q;
+    double power = pow(q / unit, -s), factor = s, term = power / q;
     sum += power * q / (s - 1) + 0.5 * power;
     for (int k = 0; k < 12; k++) {
         sum += factor * term / c[k];
@@ -28,11 +29,11 @@ static inline double zeta_right(double s, double q)
 /* left of 0 the terms up to the change of sign are those of 1 - r, 2 - r, ..., where r = q - floor(q) */
 static inline double zeta_whole(double s, double q)
 {
-    if (q > 0) return zeta_right(s, q);
+    if (q > 0) return isinf(q) ? 0 : zeta_right(s, q, 1);
     double below = floor(q), r = q - below;
     if (r == 0) return INFINITY;
-    double mirrored = zeta_right(s, 1 - r) - zeta_right(s, 1 - q);
-    return zeta_right(s, r) + (fmod(s, 2) == 0 ? mirrored : -mirrored);
+    double mirrored = zeta_right(s, 1 - r, 1) - zeta_right(s, 1 - q, 1);
+    return zeta_right(s, r, 1) + (fmod(s, 2) == 0 ? mirrored : -mirrored);
 }
 
 #endif

@@ -106,6 +106,25 @@ static PyObject *call_implementation(const td_frame *f, PyObject *args) /* takes
 }
 
 /* ---- results ---- */
+/* taeda.return_types.max(
+ * values=tensor(…),
+ * indices=tensor(…)) */
+static PyObject *named_text(PyObject *results, PyObject *unused)
+{
+    PyObject *names = PyObject_GetAttrString((PyObject *)Py_TYPE(results), "__match_args__"), *lines = PyList_New(0);
+    PyObject *made = NULL, *comma = PyUnicode_FromString(",\n"), *text = NULL;
+    for (Py_ssize_t i = 0; names && lines && i < PyTuple_Size(names); i++) {
+        PyObject *line = PyUnicode_FromFormat("%U=%R", PyTuple_GetItem(names, i), PyTuple_GetItem(results, i));
+        if (!line || PyList_Append(lines, line) < 0) Py_CLEAR(lines);
+        Py_XDECREF(line);
+    }
+    PyObject *type = names ? PyObject_GetAttrString((PyObject *)Py_TYPE(results), "__name__") : NULL;
+    if (lines && comma) text = PyUnicode_Join(comma, lines);
+    if (type && text) made = PyUnicode_FromFormat("taeda.return_types.%U(\n%U)", type, text);
+    Py_XDECREF(names), Py_XDECREF(lines), Py_XDECREF(comma), Py_XDECREF(type), Py_XDECREF(text);
+    return made;
+}
+
 static PyTypeObject *result_type(const td_schema *s) /* named tuple "taeda.return_types.max" */
 {
     if (s->results) return s->results;
@@ -122,7 +141,12 @@ static PyTypeObject *result_type(const td_schema *s) /* named tuple "taeda.retur
     if (!name) return (PyTypeObject *)PyErr_NoMemory();
     snprintf(name, 96, "taeda.return_types.%s%s%s", s->namespace_, s->namespace_[0] ? "_" : "", s->op.name);
     PyStructSequence_Desc desc = {name, "Named results.", fields, s->nreturns};
-    return ((td_schema *)s)->results = PyStructSequence_NewType(&desc);
+    PyTypeObject *type = PyStructSequence_NewType(&desc);
+    static PyMethodDef repr = {"__repr__", named_text, METH_NOARGS, "One result a line."};
+    PyObject *method = type ? PyDescr_NewMethod(type, &repr) : NULL;
+    if (method && PyObject_SetAttrString((PyObject *)type, "__repr__", method) == 0) ((td_schema *)s)->results = type;
+    Py_XDECREF(method);
+    return s->results;
 }
 
 PyObject *td_result_types(PyObject *m, PyObject *unused) /* every named-tuple type there is */
@@ -208,6 +232,10 @@ static int check_devices(const td_frame *f)
             if (seen >= 0 && seen != t->device && strcmp(f->schema->op.name, "copy_")) return on_two_devices(f);
             seen = t->device;
         }
+    }
+    for (int k = 0; f->out && first >= 0 && k < f->schema->nreturns; k++) {
+        PyObject *out = td_out_item(f, k);
+        if (out && td_is_tensor(out) && TD_T(out)->device != (seen >= 0 ? seen : first)) return on_two_devices(f);
     }
     int placed = f->schema->kind == TD_KIND_C && strcmp(f->schema->family, "pointwise"); /* those take numbers in any place */
     return placed && first == TD_CPU && seen == TD_META && strcmp(f->schema->op.name, "copy_") ? on_two_devices(f) : 0;

@@ -100,7 +100,7 @@ static PyObject *get_grad_fn(PyObject *o, void *c)
 {
     int failed;
     Node *n = td_grad_fn(SELF, &failed);
-    return failed ? NULL : Py_NewRef(n ? (PyObject *)n : Py_None);
+    return failed ? NULL : td_node_shown(n);
 }
 static PyObject *get_requires_grad(PyObject *o, void *c) { return PyBool_FromLong(td_requires_grad(SELF)); }
 static PyObject *get_retains_grad(PyObject *o, void *c) { return PyBool_FromLong(SELF->retains_grad); }

@@ -246,6 +246,15 @@ def test_polygamma_on_both_sides_of_zero():
         np.testing.assert_allclose(taeda.from_numpy(x).polygamma(n).numpy(), expected, rtol=1e-9)
 
 
+def test_polygamma_of_orders_whose_factorial_overflows():
+    x = taeda.tensor([2.0, 70.0, 1e9, math.inf], dtype=taeda.float64)
+    below = taeda.polygamma(170, x).tolist()
+    assert below[0] == pytest.approx(-2.4246705e255) and below[2:] == [0.0, 0.0]
+    above = taeda.polygamma(171, x).tolist()
+    assert above == [pytest.approx(2.0730931e257), pytest.approx(5.979568e-9), 0.0, 0.0]
+    assert taeda.polygamma(1 << 62, x[:1]).tolist() == [-math.inf]  # in no time
+
+
 def _zeta(s, q):
     left = [(q + k) ** -s for k in range(math.ceil(-q) if q < 0 else 0)]
     return sum(left) + scipy.special.zeta(s, q + len(left))

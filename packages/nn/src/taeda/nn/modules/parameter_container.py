@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Self
 
 from taeda import Tensor
@@ -20,13 +20,13 @@ def _as_parameter(value: Any) -> Any:
     return Parameter(value) if plain else value
 
 
-def _described(value: Any, shown: str) -> str:
+def _described(value: Any, kind_of: Callable[[Tensor], Any]) -> str:
     """What a container's text says of one entry."""
     if not isinstance(value, Tensor):
         return f"Object of type: {type(value).__name__}"
     kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
     where = "" if value.device.type == "cpu" else f" ({value.device})"
-    return f"{kind} containing: [{shown.format(value.dtype, tuple_text(value))}{where}]"
+    return f"{kind} containing: [{kind_of(value)} of size {tuple_text(value)}{where}]"
 
 
 def tuple_text(value: Tensor) -> str:
@@ -92,7 +92,7 @@ class ParameterList(_Entries):
 
     def extra_repr(self) -> str:
         return "\n".join(
-            f"  ({i}): " + _described(value, "{} of size {}") for i, value in enumerate(self)
+            f"  ({i}): " + _described(value, lambda t: t.dtype) for i, value in enumerate(self)
         )
 
 
@@ -196,7 +196,7 @@ class ParameterDict(_Entries):
 
     def extra_repr(self) -> str:
         return "\n".join(
-            f"  ({key}): " + _described(value, "{} of size {}") for key, value in self.items()
+            f"  ({key}): " + _described(value, Tensor.type) for key, value in self.items()
         )
 
     def __or__(self, other: ParameterDict) -> ParameterDict:
