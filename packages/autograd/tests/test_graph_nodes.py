@@ -37,7 +37,7 @@ def test_the_node_of_a_custom_function_shows_its_context():
     assert type(node).__name__ == "DoubledBackward"
     assert node.note == "kept"
     with pytest.raises(AttributeError, match="no attribute 'other'"):
-        node.other  # noqa: B018 - the access is what is tested
+        node.other
 
 
 def test_nodes_are_made_by_operations_only():

@@ -168,7 +168,7 @@ def test_out_of_a_wrong_kind():
 def test_an_output_on_another_device_than_the_operands_is_refused(call):
     here, nowhere = taeda.ones(8), taeda.empty(8, device="meta")
     for x, out in ((here, nowhere), (nowhere, here)):
-        with pytest.raises(RuntimeError, match="same device.*cpu and meta"):
+        with pytest.raises(RuntimeError, match=r"same device.*cpu and meta"):
             call(x, out)
 
 
