@@ -1,6 +1,11 @@
 /* alloc.c - the caching allocator.
  *
- *   td_alloc ── this thread's lists (blocks up to 64 KiB) ── the shared lists (lock) ── malloc, or mmap from 4 MiB
+ *   td_alloc ── this thread's lists (blocks up to 64 KiB) ── the shared lists (lock) ── malloc ── up to 64 KiB
+ *                                                                                   ├─ a region ── up to 4 MiB
+ *                                                                                   └─ mmap ──── larger
+ *
+ * Regions are address space for huge pages: with small ones a step over many tensors of some hundred KiB spends an
+ * eighth of its time on translating addresses. A block is cut off a region once and unmapped by itself.
  *
  * A free block keeps the link to the next one in its own first bytes. A block freed by another thread than the one that
  * got it joins the freeing thread's list; lists that grow too long hand half to the shared ones, and a thread that ends
@@ -31,6 +36,8 @@ enum {
     CLASSES = FINE_CLASSES + 4 * (47 - 10),  /* to 128 TiB, more than an address space holds */
 };
 #define HUGE_PAGE ((int64_t)2 << 20)
+#define REGION ((int64_t)32 << 20)
+#define REGION_FROM ((int64_t)64 << 10)
 #define MAPPED_FROM ((int64_t)4 << 20)
 #define THREAD_BYTES ((int64_t)32 << 10) /* kept in one class by one thread, but four blocks at least */
 #define SETTLE_BYTES ((int64_t)64 << 10)
@@ -73,10 +80,34 @@ static void *map_aligned(int64_t bytes)
     return aligned;
 }
 
+static struct {
+    pthread_mutex_t lock;
+    char *next, *end; /* what is left of the present one */
+} region = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static bool in_region(int64_t bytes)
+{
+    return KEEP_BLOCKS && bytes > REGION_FROM && bytes < MAPPED_FROM && bytes % sysconf(_SC_PAGESIZE) == 0;
+}
+
+static void *cut_from_region(int64_t bytes)
+{
+    pthread_mutex_lock(&region.lock);
+    if (region.end - region.next < bytes) {
+        if (region.end > region.next) munmap(region.next, (size_t)(region.end - region.next));
+        region.next = map_aligned(REGION);
+        region.end = region.next ? region.next + REGION : NULL;
+    }
+    char *b = region.next;
+    if (b) region.next += bytes;
+    pthread_mutex_unlock(&region.lock);
+    return b;
+}
+
 static void *system_take_once(int64_t bytes)
 {
     if (bytes >= MAPPED_FROM) return map_aligned(bytes);
-    return aligned_alloc(64, (size_t)bytes);
+    return in_region(bytes) ? cut_from_region(bytes) : aligned_alloc(64, (size_t)bytes);
 }
 
 static void *system_take(int64_t bytes)
@@ -92,7 +123,7 @@ static void *system_take(int64_t bytes)
 
 static void system_give(void *b, int64_t bytes)
 {
-    if (bytes >= MAPPED_FROM) munmap(b, (size_t)bytes);
+    if (bytes >= MAPPED_FROM || in_region(bytes)) munmap(b, (size_t)bytes);
     else free(b);
 }
 
@@ -166,8 +197,17 @@ static void thread_ends(void *cache)
     free(t);
 }
 
-static void lock_shared(void) { pthread_mutex_lock(&shared.lock); }
-static void unlock_shared(void) { pthread_mutex_unlock(&shared.lock); }
+static void lock_shared(void)
+{
+    pthread_mutex_lock(&shared.lock);
+    pthread_mutex_lock(&region.lock);
+}
+
+static void unlock_shared(void)
+{
+    pthread_mutex_unlock(&region.lock);
+    pthread_mutex_unlock(&shared.lock);
+}
 
 static void start(void)
 {

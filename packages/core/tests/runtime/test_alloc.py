@@ -45,7 +45,7 @@ def test_large_blocks_lie_on_huge_pages():
 
 
 @needs_cache
-@pytest.mark.parametrize("nbytes", [100, 50_000, 8 * MiB])
+@pytest.mark.parametrize("nbytes", [100, 50_000, 70_000, MiB, 8 * MiB])
 def test_a_freed_block_is_used_again(nbytes):
     first = taeda.empty(nbytes, dtype=taeda.uint8)
     address = first.data_ptr()
@@ -62,6 +62,29 @@ def test_trim_gives_everything_back():
     assert memory_stats()["cached"] >= 24 * MiB
     taeda._core.memory_trim()
     assert memory_stats()["cached"] < MiB
+
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+@needs_cache
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="only Linux tells it this way")
+def test_blocks_cut_off_a_region_go_back_one_by_one():
+    blocks = [taeda.ones(MiB + k * 4096, dtype=taeda.uint8) for k in range(64)]
+    full = resident()
+    kept = blocks[::16]
+    del blocks
+    taeda._core.memory_trim()
+    assert resident() < full - 48 * MiB
+    assert all(bool((x == 1).all()) for x in kept)
+
+
+def test_blocks_of_a_region_are_apart():
+    sizes = [65 << 10, 100_000, 300_000, MiB, 3 * MiB + 1] * 8
+    blocks = [taeda.full((n,), k, dtype=taeda.uint8) for k, n in enumerate(sizes)]
+    assert all(bool((x == k).all()) for k, x in enumerate(blocks))
 
 
 def test_the_cache_keeps_to_its_limit():
