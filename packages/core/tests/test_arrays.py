@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import sys
 
 import numpy as np
@@ -109,3 +110,71 @@ def test_refused_tensors():
     x = taeda.ones(2, requires_grad=True)
     assert x.numpy(force=True).tolist() == [1, 1]
     assert (x * 2).detach().numpy().tolist() == [2, 2]
+
+
+HIDDEN = {
+    "gradient": (lambda: taeda.ones(2, requires_grad=True), "requires grad"),
+    "conj": (lambda: taeda.ones(2, dtype=taeda.complex64).conj(), "conjugate"),
+    "neg": (lambda: taeda.ones(2, dtype=taeda.complex64).conj().imag, "negative"),
+}
+
+
+@pytest.mark.parametrize(("make", "fact"), HIDDEN.values(), ids=HIDDEN)
+def test_numpy_reads_no_memory_that_means_something_else(make, fact):
+    with pytest.raises(RuntimeError, match=fact):
+        np.asarray(make())
+    with pytest.raises(BufferError, match=fact):
+        memoryview(make())
+
+
+def test_asarray_keeps_a_history_unless_told_not_to():
+    x = taeda.ones(2, requires_grad=True)
+    assert taeda.asarray(x) is x and taeda.asarray(x * 2).requires_grad
+    assert not taeda.asarray(x, requires_grad=False).requires_grad
+    assert taeda.asarray([1.0], requires_grad=True).is_leaf
+    with pytest.raises(RuntimeError, match="floating point"):
+        taeda.asarray([1], requires_grad=True)
+
+
+def test_asarray_reads_buffers_as_elements():
+    buffer = bytearray(8)
+    made = taeda.asarray(buffer, dtype=taeda.int16)
+    made[0] = 1
+    assert made.shape == (4,) and buffer[0] == 1
+    assert taeda.asarray(buffer).dtype is taeda.float32
+    assert taeda.asarray(array.array("i", [1, 2]), dtype=taeda.int32).tolist() == [1, 2]
+    with pytest.raises(ValueError, match="multiple of element size"):
+        taeda.asarray(b"abc")
+
+
+REFUSED_BUFFERS = {
+    "no buffer": ([1], {"dtype": taeda.uint8}, ValueError, "buffer protocol.*list"),
+    "gaps": (np.ones(4)[::2], {"dtype": taeda.float64}, RuntimeError, "gaps"),
+    "no dtype": (b"a", {"dtype": None}, TypeError, "must be taeda.dtype, not NoneType"),
+}
+
+
+@pytest.mark.parametrize(
+    ("value", "words", "error", "fact"), REFUSED_BUFFERS.values(), ids=REFUSED_BUFFERS
+)
+def test_refused_buffers(value, words, error, fact):
+    with pytest.raises(error, match=fact):
+        taeda.frombuffer(value, **words)
+
+
+@pytest.mark.parametrize("value", [2**63, [1, 2**63], 2**64, [True, -(2**64)]], ids=str)
+def test_integers_that_do_not_fit(value):
+    with pytest.raises(ValueError, match="Overflow when unpacking"):
+        taeda.tensor(value)
+
+
+def test_integers_that_fit_elsewhere():
+    assert taeda.tensor(2**63, dtype=taeda.uint64).item() == 2**63
+    assert taeda.tensor([1.5, 2**64]).tolist() == [1.5, 2.0**64]
+    assert taeda.tensor(2**70, dtype=taeda.float64).item() == 2.0**70
+
+
+@pytest.mark.parametrize("value", ["a", b"a", [1, "a"], [[b"a"], 1][:1]], ids=str)
+def test_text_is_no_data(value):
+    with pytest.raises(TypeError, match="invalid data type"):
+        taeda.tensor(value)

@@ -35,6 +35,19 @@ static int survey(PyObject *o, int depth, Survey *s)
     return 0;
 }
 
+/* a Python number as a scalar; what exceeds 64 bits is still a float where one is wanted */
+static int number(PyObject *o, td_dtype dtype, td_scalar *v)
+{
+    int status = td_scalar_from(o, v);
+    if (status >= 0 || !PyLong_Check(o)) return status;
+    PyErr_Clear();
+    if (td_is_integral(dtype)) return PyErr_Format(PyExc_ValueError, "Overflow when unpacking long long: %R does not fit 64 bits", o), -1;
+    *v = td_scalar_float(PyLong_AsDouble(o));
+    return PyErr_Occurred() ? -1 : 1;
+}
+
+static int beyond_int64(const td_scalar *v) { return v->kind == TD_S_INT && v->i < 0 && v->re > 0; }
+
 /* does the integer fit? negative ones wrap into unsigned dtypes, as C's do */
 static int in_range(const td_scalar *v, td_dtype dtype)
 {
@@ -46,11 +59,12 @@ static int in_range(const td_scalar *v, td_dtype dtype)
 static int store(PyObject *o, td_dtype dtype, char *at)
 {
     td_scalar v;
-    int status = td_scalar_from(o, &v);
+    int status = number(o, dtype, &v);
     if (status < 0) return -1;
     if (!status) return PyErr_Format(PyExc_TypeError, "must be a number, not %S", Py_TYPE(o)), -1;
     if (v.kind == TD_S_COMPLEX && !td_is_complex(dtype))
         return PyErr_Format(PyExc_RuntimeError, "value cannot be converted to type %s without overflow: %R is complex", td_dtypes[dtype].name, o), -1;
+    if (dtype == TD_I64 && beyond_int64(&v)) return PyErr_Format(PyExc_ValueError, "Overflow when unpacking long long: %R does not fit int64", o), -1;
     if (!in_range(&v, dtype))
         return PyErr_Format(PyExc_RuntimeError, "value cannot be converted to type %s without overflow: %R", td_dtypes[dtype].name, o), -1;
     td_scalar_store(&v, dtype, at);

@@ -10,6 +10,7 @@ int td_add_device(PyObject *module);
 int td_add_size(PyObject *module);
 int td_add_generator(PyObject *module);
 PyMethodDef *td_array_methods(void);
+PyMethodDef *td_dlpack_methods(void);
 PyMethodDef *td_exchange_methods(void);
 PyMethodDef *td_checksum_methods(void);
 PyMethodDef *td_shared_methods(void);
@@ -135,7 +136,7 @@ static PyMethodDef methods[] = {
 
 static int fill(PyObject *m)
 {
-    PyMethodDef *tables[] = {methods, td_state_methods(), td_engine_methods(), td_node_functions(), td_array_methods(), td_exchange_methods(), td_checksum_methods(), td_shared_methods(), td_files_methods()};
+    PyMethodDef *tables[] = {methods, td_state_methods(), td_engine_methods(), td_node_functions(), td_array_methods(), td_dlpack_methods(), td_exchange_methods(), td_checksum_methods(), td_shared_methods(), td_files_methods()};
     td_load_loops();
     td_load_fast_rules();
     if (td_add_constants(m) < 0 || td_add_device(m) < 0 || td_add_size(m) < 0 || td_add_node_type(m) < 0 || td_add_tensor_type(m) < 0 ||

@@ -349,17 +349,26 @@ static Py_ssize_t tensor_length(PyObject *o)
 /* ---- buffer protocol: numpy and memoryview share the memory ---- */
 static const char *const formats[TD_NDTYPES] = {
     [TD_BOOL] = "?", [TD_U8] = "B", [TD_I8] = "b", [TD_I16] = "h", [TD_I32] = "i", [TD_I64] = "q", [TD_U16] = "H", [TD_U32] = "I",
-    [TD_U64] = "Q", [TD_F16] = "e", [TD_BF16] = "H", [TD_F32] = "f", [TD_F64] = "d", [TD_C64] = "Zf", [TD_C128] = "Zd",
-    [TD_F8_E4M3FN] = "B", [TD_F8_E5M2] = "B", [TD_F8_E4M3FNUZ] = "B", [TD_F8_E5M2FNUZ] = "B", [TD_F8_E8M0FNU] = "B"};
+    [TD_U64] = "Q", [TD_F16] = "e", [TD_F32] = "f", [TD_F64] = "d", [TD_C64] = "Zf", [TD_C128] = "Zd"};
+
+/* A reader of the buffer sees numbers: no other ones than the tensor's, and no write behind autograd's back. */
+static int may_share(PyObject *o)
+{
+    const td_tensor *t = SELF->t;
+    if (td_is_meta(t) || !formats[t->dtype])
+        PyErr_Format(PyExc_BufferError, "a %s tensor of dtype %s has no memory to share", td_is_meta(t) ? "meta" : "cpu", td_dtypes[t->dtype].name);
+    else if (t->flags & (TD_FLAG_CONJ | TD_FLAG_NEG))
+        PyErr_SetString(PyExc_BufferError, "a tensor with conjugate or negative bit does not hold its own values: use resolve_conj().resolve_neg()");
+    else if (td_requires_grad(SELF)) PyErr_SetString(PyExc_BufferError, "a tensor that requires grad shares its memory by detach() only");
+    else return 1;
+    return 0;
+}
 
 static int get_buffer(PyObject *o, Py_buffer *view, int flags)
 {
     const td_tensor *t = SELF->t;
     view->obj = NULL;
-    if (td_is_meta(t) || !formats[t->dtype]) {
-        PyErr_Format(PyExc_BufferError, "a %s tensor of dtype %s has no memory to share", td_is_meta(t) ? "meta" : "cpu", td_dtypes[t->dtype].name);
-        return -1;
-    }
+    if (!may_share(o)) return -1;
     t->storage->fixed = t->storage->exported = 1; /* somebody holds the address from now on: the memory may not move */
     Py_ssize_t *dims = PyMem_Malloc(sizeof *dims * 2 * (size_t)(t->ndim + 1));
     if (!dims) return PyErr_NoMemory(), -1;

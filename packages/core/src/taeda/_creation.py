@@ -71,10 +71,17 @@ def frombuffer(
 ) -> Tensor:
     """A 1-D tensor on the memory of an object with the buffer protocol.
 
-    `count` elements (-1: all) from `offset` bytes on. ValueError if the buffer is empty or too short.
+    `count` elements (-1: all) from `offset` bytes on. ValueError if the buffer is empty or too short or there is none,
+    RuntimeError if it has gaps.
+
+    >>> frombuffer(bytearray(b"\\x01\\x00\\x02\\x00"), dtype=taeda.int16).tolist()
+    [1, 2]
     """
-    view = memoryview(buffer).cast("B")
-    size = dtype.itemsize
+    if not isinstance(dtype, _core.dtype):
+        raise TypeError(
+            f"frombuffer(): argument 'dtype' must be taeda.dtype, not {type(dtype).__name__}"
+        )
+    view, size = _bytes_of(buffer), dtype.itemsize
     if view.nbytes == 0 or count == 0:
         raise ValueError(f"both buffer length ({view.nbytes}) and count ({count}) must not be 0")
     if not 0 <= offset < view.nbytes:
@@ -98,6 +105,20 @@ def frombuffer(
         0,
     )
     return made.requires_grad_(requires_grad)
+
+
+def _bytes_of(buffer: Any) -> memoryview:
+    try:
+        view = memoryview(buffer)
+    except TypeError:
+        raise ValueError(
+            f"object does not implement Python buffer protocol: frombuffer() got {type(buffer).__name__}"
+        ) from None
+    if not view.c_contiguous:
+        raise RuntimeError(
+            "could not retrieve buffer from object: its memory has gaps; copy it first"
+        )
+    return view.cast("B")
 
 
 def _is_numpy(data: Any) -> bool:
@@ -139,10 +160,23 @@ def _read(data: Any, dtype: Any) -> Tensor:
     return _foreign(data, dtype)
 
 
+def _first_wrong(data: Any) -> Any:
+    """The first leaf that is no number."""
+    if not isinstance(data, (list, tuple)):
+        return None if isinstance(data, (int, float, complex)) else data
+    return next((bad for item in data if (bad := _first_wrong(item)) is not None), None)
+
+
+def _refuse_text(leaf: Any) -> None:
+    if isinstance(leaf, (str, bytes)):
+        raise TypeError(
+            f"new(): invalid data type '{type(leaf).__name__}': {leaf!r} is text, wanted numbers"
+        )
+
+
 def _mixed(data: Any, dtype: Any) -> Tensor:
     leaf = _first_leaf(data)
-    if isinstance(leaf, str):
-        raise TypeError(f"new(): invalid data type '{type(leaf).__name__}'")
+    _refuse_text(leaf)
     if dtype is None and (isinstance(leaf, Tensor) or _is_numpy(leaf)):
         dtype = (
             leaf.dtype
@@ -156,7 +190,8 @@ def _mixed(data: Any, dtype: Any) -> Tensor:
     plain = _stack(data, dtype)
     made = _core.from_sequence(plain, dtype)
     if made is None:
-        bad = _first_leaf(plain)
+        bad = _first_wrong(plain)
+        _refuse_text(bad)
         raise RuntimeError(
             f"Could not infer dtype of {type(bad).__name__}: wanted numbers in nested lists"
         )
@@ -169,19 +204,12 @@ def _foreign(data: Any, dtype: Any) -> Tensor:
 
         return _read(np.asarray(data), dtype)
     if hasattr(data, "__dlpack__"):
-        import numpy as np
+        from .utils.dlpack import from_dlpack
 
-        return from_numpy(np.from_dlpack(data))
-    if (
-        hasattr(data, "__len__")
-        and hasattr(data, "__getitem__")
-        and not isinstance(data, (str, bytes, dict))
-    ):
+        return from_dlpack(data)
+    _refuse_text(data)
+    if hasattr(data, "__len__") and hasattr(data, "__getitem__") and not isinstance(data, dict):
         return _read([data[i] for i in range(len(data))], dtype)
-    if isinstance(data, (bytes, bytearray, memoryview)):
-        return _read(list(data), _core.uint8 if dtype is None else dtype)
-    if isinstance(data, str):
-        raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
     if hasattr(data, "__float__") or hasattr(data, "__index__"):
         return _read(operator.index(data) if hasattr(data, "__index__") else float(data), dtype)
     raise RuntimeError(
@@ -248,10 +276,17 @@ def asarray(
     dtype: Any = None,
     device: Any = None,
     copy: bool | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = None,
 ) -> Tensor:
-    """A tensor of `obj`: shares by default, copies with copy=True, ValueError with copy=False if it cannot share."""
-    made = _read(obj, dtype)
+    """A tensor of `obj`: shares by default, copies with copy=True, ValueError with copy=False if it cannot share.
+
+    A tensor keeps its autograd history unless `requires_grad` is False. An object with `__dlpack__` or with numpy's
+    protocols is an array; any other buffer is read as elements of `dtype`, the default float if none is given.
+
+    >>> asarray(bytearray(4), dtype=taeda.int16).tolist()
+    [0, 0]
+    """
+    made = _read_buffer(obj, dtype) if _is_buffer(obj) else _read(obj, dtype)
     placed = _placed(made, dtype, device)
     shares = placed is made and not isinstance(obj, (list, tuple, int, float, complex))
     if copy is False and not shares:
@@ -260,6 +295,23 @@ def asarray(
         )
     if copy and shares:
         placed = placed.clone()
-    if isinstance(obj, Tensor) and obj.requires_grad and not requires_grad:
+    if requires_grad is False and placed.requires_grad:
         return placed.detach()
-    return placed.requires_grad_(requires_grad) if placed.is_leaf else placed
+    return placed.requires_grad_() if requires_grad and placed.is_leaf else placed
+
+
+def _is_buffer(obj: Any) -> bool:
+    """Bytes without a word on what they mean."""
+    if _is_numpy(obj) or isinstance(obj, (Tensor, list, tuple, int, float, complex, str)):
+        return False
+    if any(hasattr(obj, name) for name in ("__dlpack__", "__array__", "__array_interface__")):
+        return False
+    try:
+        memoryview(obj)
+    except TypeError:
+        return False
+    return True
+
+
+def _read_buffer(obj: Any, dtype: Any) -> Tensor:
+    return frombuffer(obj, dtype=_core.get_default_dtype() if dtype is None else dtype)

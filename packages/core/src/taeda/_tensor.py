@@ -101,10 +101,15 @@ def __dir__(self: Tensor) -> list[str]:
 
 @_method
 def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
+    """What numpy asks for: an array on this memory, or a copy. ValueError if `copy` is False and one is needed."""
     array = self.numpy()
-    if dtype is not None:
-        array = array.astype(dtype, copy=False)
-    return array.copy() if copy else array
+    if dtype is None or array.dtype == dtype:
+        return array.copy() if copy else array
+    if copy is False:
+        raise ValueError(
+            f"__array__: dtype {dtype} of a {self.dtype} tensor needs a copy, and copy=False forbids it"
+        )
+    return array.astype(dtype)
 
 
 @_method
@@ -211,7 +216,8 @@ def _numpy_of_unusual(self: Tensor, force: bool) -> Any:
     if name.startswith(("bfloat", "float8")):
         import ml_dtypes
 
-        return np.asarray(memoryview(self)).view(getattr(ml_dtypes, name))
+        plain = self.view(_core.uint8 if self.itemsize == 1 else _core.int16)
+        return np.asarray(memoryview(plain)).view(getattr(ml_dtypes, name))
     if name in ("complex32",) or name.startswith("q"):
         raise TypeError(f"Got unsupported ScalarType {name}: numpy has no such dtype")
     return np.asarray(memoryview(self))
@@ -612,19 +618,26 @@ def is_pinned(self: Tensor, device: Any = None) -> bool:
 
 
 @_method
-def __dlpack__(self: Tensor, stream: Any = None, **options: Any) -> Any:
-    """A DLPack capsule on this memory; BufferError for what cannot be shared."""
-    if self.requires_grad or self.is_conj() or self.is_neg():
-        raise BufferError(
-            "Can't export tensors that require gradient or have a conj or neg bit; use tensor.detach().resolve_conj()"
-        )
-    return self.detach().numpy().__dlpack__()
+def __dlpack__(
+    self: Tensor,
+    *,
+    stream: int | None = -1,
+    max_version: tuple[int, int] | None = None,
+    dl_device: tuple[int, int] | None = None,
+    copy: bool | None = None,
+) -> Any:
+    """A DLPack capsule on this memory, of version 1 if `max_version` allows it; see `taeda.utils.dlpack`."""
+    from .utils.dlpack import export
+
+    return export(self, stream, max_version, dl_device, copy)
 
 
 @_method
 def __dlpack_device__(self: Tensor) -> tuple[int, int]:
-    """(1, 0): the cpu."""
-    return (1, 0)
+    """Where the memory lies, in DLPack's numbers: (1, 0), the cpu. ValueError for a meta tensor, which has none."""
+    from .utils.dlpack import device_of
+
+    return device_of(self)
 
 
 # ---- functions with one result or several ----

@@ -1,0 +1,45 @@
+/* dlpack.h - the exchange structures of DLPack 1.x, field for field: https://dmlc.github.io/dlpack/latest/c_api.html */
+#ifndef TD_DLPACK_H
+#define TD_DLPACK_H
+#include <stddef.h>
+#include <stdint.h>
+
+#define DL_MAJOR 1
+#define DL_MINOR 0
+#define DL_NAME "dltensor"                     /* a capsule nobody has taken yet */
+#define DL_USED_NAME "used_dltensor"
+#define DL_VERSIONED_NAME "dltensor_versioned"
+#define DL_USED_VERSIONED_NAME "used_dltensor_versioned"
+
+enum { DL_CPU = 1 };
+enum { DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_BFLOAT = 4, DL_COMPLEX = 5, DL_BOOL = 6,
+       DL_E4M3FN = 10, DL_E4M3FNUZ = 11, DL_E5M2 = 12, DL_E5M2FNUZ = 13, DL_E8M0FNU = 14 };
+enum { DL_READ_ONLY = 1, DL_COPIED = 2 };
+
+typedef struct dl_device { int32_t type, id; } dl_device;
+typedef struct dl_type { uint8_t code, bits; uint16_t lanes; } dl_type;
+typedef struct dl_tensor {
+    void *data;
+    dl_device device;
+    int32_t ndim;
+    dl_type type;
+    int64_t *shape, *strides; /* elements; strides NULL: row-major */
+    uint64_t byte_offset;
+} dl_tensor;
+typedef struct dl_managed { /* before 1.0 */
+    dl_tensor tensor;
+    void *context;
+    void (*deleter)(struct dl_managed *self); /* NULL: nothing to do */
+} dl_managed;
+typedef struct dl_version { uint32_t major, minor; } dl_version;
+typedef struct dl_versioned {
+    dl_version version; /* another major: nothing may be read but this and the deleter */
+    void *context;
+    void (*deleter)(struct dl_versioned *self);
+    uint64_t flags;
+    dl_tensor tensor;
+} dl_versioned;
+_Static_assert(sizeof(dl_tensor) == 48 && offsetof(dl_managed, deleter) == 56, "as every producer lays them out");
+_Static_assert(offsetof(dl_versioned, flags) == 24 && offsetof(dl_versioned, tensor) == 32, "as every producer lays them out");
+
+#endif
