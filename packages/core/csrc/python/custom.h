@@ -6,7 +6,7 @@
  * freed: graphs and objects may still name an operator that was replaced. */
 #ifndef TD_CUSTOM_H
 #define TD_CUSTOM_H
-#include "python/py.h"
+#include "python/dispatch.h"
 #include "taeda/abi.h"
 
 enum { TD_SLOT_CPU, TD_SLOT_META, TD_SLOT_CUDA,
@@ -38,8 +38,8 @@ PyMethodDef *td_custom_methods(void);
 
 /* ---- running one (custom_run.c) ---- */
 int td_custom_slot(const td_frame *f);            /* which kernel serves this call; TD_SLOT_BUILT_IN; -1 with NotImplementedError */
-int td_custom_python(td_frame *f, PyObject **outs, int *nouts, PyObject **list);
-int td_custom_check(td_frame *f, PyObject **outs, int nouts); /* results of a strict operator; drops them on failure */
+int td_custom_python(td_frame *f, td_made *made);
+int td_custom_check(const td_frame *f, const td_made *made); /* may a strict operator give these results? */
 int td_custom_record(td_frame *f, PyObject *const *outs, int nouts); /* after the kernel: the graph of a Python derivative */
 static inline int td_custom_has_autograd(const td_schema *s) { return s->custom && s->custom->autograd; }
 td_status td_op_extension(td_call *call);         /* abi_call.c: an extension's kernel as the implementation of a row */

@@ -46,19 +46,10 @@ int td_custom_slot(const td_frame *f)
 }
 
 /* ---- a kernel in Python ---- */
-static PyObject *plain(const td_frame *f, PyObject *o, td_tensor *t) /* outside the graph, bits resolved */
-{
-    if (!t) return Py_NewRef(Py_None);
-    if (o && Py_TYPE(o) == TensorT && TD_T(o) == t && !td_requires_grad((PyTensor *)o)) return Py_NewRef(o);
-    td_tensor *alias;
-    TD_PY(td_tensor_alias(&alias, t));
-    return td_wrap(alias);
-}
-
 static PyObject *argument(const td_frame *f, int k) /* lists are lists, as the annotation says */
 {
     const td_arg *a = &f->call.args[k];
-    if (a->kind == TD_ARG_TENSOR) return plain(f, f->obj[k], a->tensor);
+    if (a->kind == TD_ARG_TENSOR) return td_plain_tensor(f->obj[k], a->tensor);
     if (a->kind != TD_ARG_TENSORS) {
         PyObject *o = td_argument_object(f, k), *list = NULL;
         if (!o || !(f->schema->params[k].flags & TD_P_LIST) || o == Py_None) return o;
@@ -68,7 +59,7 @@ static PyObject *argument(const td_frame *f, int k) /* lists are lists, as the a
     }
     PyObject *made = PyList_New((Py_ssize_t)a->n);
     for (Py_ssize_t i = 0; made && i < a->n; i++) {
-        PyObject *item = plain(f, NULL, a->tensors[i]);
+        PyObject *item = td_plain_tensor(NULL, a->tensors[i]);
         if (!item) Py_CLEAR(made);
         else PyList_SetItem(made, i, item);
     }
@@ -117,49 +108,37 @@ static int wrong_count(const td_frame *f, PyObject *made)
     return -1;
 }
 
-/* the kernel's answer as results: new references */
-static int split(const td_frame *f, PyObject *made, PyObject **outs)
+static int split(const td_frame *f, PyObject *answer, td_made *made)
 {
-    int n = f->schema->nreturns, count = 0;
-    if (n == 0) return made == Py_None ? 0 : wrong_count(f, made);
-    if (n > 1 && ((!PyTuple_Check(made) && !PyList_Check(made)) || PySequence_Size(made) != n)) return wrong_count(f, made);
-    for (; count < n; count++) {
-        PyObject *o = n == 1 ? Py_NewRef(made) : PySequence_GetItem(made, count);
-        if (!o || wrong_result(f, count, o)) {
-            Py_XDECREF(o);
-            while (count--) Py_DECREF(outs[count]);
-            return -1;
-        }
-        int alias = f->schema->return_alias[count];
-        outs[count] = o;
-        if (alias >= 0 && f->obj[alias]) Py_SETREF(outs[count], Py_NewRef(f->obj[alias])); /* (a!): the argument itself */
+    int n = f->schema->nreturns;
+    if (n == 0) return answer == Py_None ? 0 : wrong_count(f, answer);
+    if (n > 1 && ((!PyTuple_Check(answer) && !PyList_Check(answer)) || PySequence_Size(answer) != n)) return wrong_count(f, answer);
+    for (; made->n < n; made->n++) {
+        PyObject *o = n == 1 ? Py_NewRef(answer) : PySequence_GetItem(answer, made->n);
+        if (!o || wrong_result(f, made->n, o)) return Py_XDECREF(o), -1;
+        int alias = f->schema->return_alias[made->n];
+        made->outs[made->n] = o;
+        if (alias >= 0 && f->obj[alias]) Py_SETREF(made->outs[made->n], Py_NewRef(f->obj[alias])); /* (a!): the argument itself */
     }
     return 0;
 }
 
-int td_custom_python(td_frame *f, PyObject **outs, int *nouts, PyObject **list)
+int td_custom_python(td_frame *f, td_made *made)
 {
     const td_schema *s = f->schema;
-    uint8_t mode = td_here.grad_mode;
-    uint32_t excluded = td_here.excluded;
-    td_here.grad_mode = 0;
-    td_here.excluded |= TD_LAYER_FUNCTION_MODE | TD_LAYER_OVERRIDE | TD_LAYER_TRACE | TD_LAYER_DISPATCH_MODE;
     PyObject *kernel = Py_NewRef(s->custom->python[f->call.slot]); /* it may replace itself */
-    PyObject *made = call_kernel(f, kernel);
+    td_outside was = td_go_below();
+    PyObject *answer = call_kernel(f, kernel);
+    td_come_back(was);
     Py_DECREF(kernel);
-    td_here.grad_mode = mode;
-    td_here.excluded = excluded;
-    if (!made) return -1;
+    if (!answer) return -1;
     if (s->list_result || s->other_result) {
-        if (s->list_result && wrong_result(f, 0, made)) return Py_DECREF(made), -1;
-        *list = made;
-        return 0;
+        if (s->list_result && wrong_result(f, 0, answer)) return Py_DECREF(answer), -1;
+        return made->list = answer, 0;
     }
-    int status = split(f, made, outs);
-    Py_DECREF(made);
-    if (status < 0) return -1;
-    *nouts = s->nreturns;
-    return td_custom_check(f, outs, *nouts);
+    int status = split(f, answer, made);
+    Py_DECREF(answer);
+    return status;
 }
 
 /* ---- results that share memory although the schema does not say so ---- */
@@ -175,19 +154,18 @@ static int shares(const td_frame *f, const td_storage *s)
     return 0;
 }
 
-int td_custom_check(td_frame *f, PyObject **outs, int nouts)
+int td_custom_check(const td_frame *f, const td_made *made)
 {
     const td_schema *s = f->schema;
     if (!s->custom->strict || s->flags & TD_F_VIEW) return 0;
-    for (int k = 0; k < nouts; k++) {
-        if (s->return_alias[k] >= 0 || !td_is_tensor(outs[k])) continue;
-        const td_storage *mine = TD_T(outs[k])->storage;
+    for (int k = 0; k < made->n; k++) {
+        if (s->return_alias[k] >= 0 || !td_is_tensor(made->outs[k])) continue;
+        const td_storage *mine = TD_T(made->outs[k])->storage;
         int bad = shares(f, mine);
-        for (int j = 0; j < k && !bad; j++) bad = mine->data && td_is_tensor(outs[j]) && TD_T(outs[j])->storage == mine;
+        for (int j = 0; j < k && !bad; j++) bad = mine->data && td_is_tensor(made->outs[j]) && TD_T(made->outs[j])->storage == mine;
         if (!bad) continue;
         PyErr_Format(PyExc_RuntimeError, "%s: result %d shares memory with an argument or another result, which the schema does not say. The output "
                      "of a custom operator must not also be an input, nor may alias any inputs or other results: return a clone()", s->text, k);
-        for (int j = 0; j < nouts; j++) Py_CLEAR(outs[j]);
         return -1;
     }
     return 0;
@@ -210,12 +188,7 @@ int td_custom_record(td_frame *f, PyObject *const *outs, int nouts)
 {
     static PyObject *hook;
     if (!td_here.grad_mode || !f->any_grad || td_here.inference_mode) return 0;
-    if (!hook) {
-        PyObject *module = PyImport_ImportModule("taeda.autograd._custom_ops");
-        hook = module ? PyObject_GetAttrString(module, "record") : NULL;
-        Py_XDECREF(module);
-        if (!hook) return -1;
-    }
+    if (!td_python_function(&hook, "taeda.autograd._custom_ops", "record")) return -1;
     PyObject *results = PyTuple_New(nouts), *args = inputs(f), *made = NULL;
     for (int k = 0; results && k < nouts; k++) PyTuple_SetItem(results, k, Py_NewRef(outs[k]));
     if (results && args)

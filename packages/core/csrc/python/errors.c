@@ -19,3 +19,5 @@ PyObject *td_raise(td_status status)
     PyErr_SetString(type, td_error_message());
     return NULL;
 }
+
+PyObject *td_type_name(PyObject *o) { return PyObject_GetAttrString((PyObject *)Py_TYPE(o), "__name__"); }

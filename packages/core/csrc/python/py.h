@@ -57,7 +57,6 @@ static inline int td_requires_grad(const PyTensor *p)
         if (p->requires_grad || p->node) return 1;
     return 0;
 }
-PyObject *td_type_name(PyObject *o); /* "Tensor": new reference */
 
 /* ---- errors (python/errors.c) ---- */
 PyObject *td_raise(td_status status);          /* sets the exception of the pending message; returns NULL */
@@ -67,6 +66,7 @@ PyObject *td_raise(td_status status);          /* sets the exception of the pend
         if (td_py_status != TD_OK) return td_raise(td_py_status); \
     } while (0)
 extern PyObject *td_linalg_error; /* exception type, or NULL */
+PyObject *td_type_name(PyObject *o); /* "Tensor", for messages: new reference */
 
 /* ---- small objects (python/dtype.c, device.c, size.c, generator.c) ---- */
 extern PyTypeObject *DtypeT, *DeviceT, *LayoutT, *MemoryFormatT, *SizeT, *GeneratorT, *NodeT;
@@ -108,7 +108,7 @@ extern _Thread_local td_state td_here;
 extern int td_anomaly; /* process-wide */
 PyMethodDef *td_state_methods(void);
 
-/* ---- arguments (python/arguments.c) ---- */
+/* ---- arguments (python/arguments.c, frame.c, bind.c) ---- */
 #define TD_MAX_TEMPS 16
 #define TD_POOL_INTS 96
 #define TD_POOL_TENSORS 48
@@ -138,26 +138,38 @@ int td_parse(td_frame *frame, const td_function *f, PyObject *self, PyObject *co
 int td_has_override(PyObject *o);                           /* has its type a __torch_function__ that takes part? */
 void td_frame_open(td_frame *frame);
 void td_frame_close(td_frame *frame);
+static inline void td_frame_row(td_frame *f, const td_function *function, const td_schema *s) /* the overload that is called */
+{
+    f->function = function;
+    f->schema = s;
+    f->call.op = &s->op;
+    f->call.nargs = s->nparams;
+    f->call.nout = s->nreturns;
+    memset(f->call.out, 0, sizeof f->call.out);
+    f->call.outs = NULL;
+}
 int td_bind(td_frame *frame, int k, PyObject *o);           /* set parameter k of frame->schema from an object: 1, 0 wrong type, -1 */
+int td_bind_number(td_frame *frame, int k, PyObject *o);    /* a Python number where the schema says Tensor: 1, 0, -1 */
 PyObject *td_argument_object(const td_frame *frame, int k); /* new reference; defaults too */
 td_tensor *td_frame_temp(td_frame *frame, td_tensor *t);    /* freed when the frame closes */
 
-/* ---- dispatch (python/dispatch.c) ---- */
+/* ---- dispatch (python/dispatch.c, backend.c, implementation.c, named_results.c) ---- */
 PyObject *td_call_entry(const td_function *f, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 PyObject *td_run(td_frame *frame);                          /* below the override layer */
-const td_function *td_find_function(const char *namespace_, const char *name);
-td_schema *td_find_schema(const char *qualified);           /* "add.Tensor" */
-PyObject *td_function_object(const td_function *f);         /* borrowed: taeda.<name> */
 /* Call an op from C on objects: positional arguments only, NULL stands for the default. New reference or NULL. */
 PyObject *td_apply(const td_function *f, int n, PyObject *const *args);
 PyObject *td_slot_binary(const td_function *f, td_schema *s, PyObject *a, PyObject *b); /* a + b without the parser */
-int td_bind_number(td_frame *frame, int k, PyObject *o);    /* a Python number where the schema says Tensor: 1, 0, -1 */
-int td_fits_broadcast(const td_frame *frame, const td_tensor *t); /* has t the shape that the tensor arguments broadcast to? */
-int td_resize_handle(td_tensor *t, int ndim, const int64_t *sizes); /* row-major, keeps the bytes; 0 or -1 with an exception */
-void td_load_loops(void);
-PyObject *td_function_tables(void);
-PyObject *td_result_types(PyObject *module, PyObject *unused);
 PyObject *td_call_backend(PyObject *module, PyObject *args);
+PyObject *td_result_types(PyObject *module, PyObject *unused);
+PyObject *td_python_function(PyObject **slot, const char *module, const char *name); /* borrowed: looked up once, kept in `slot` */
+
+/* ---- the op table (python/table.c, entries.c) ---- */
+const td_function *td_find_function(const char *namespace_, const char *name);
+td_schema *td_find_schema(const char *qualified);           /* "add.Tensor" */
+PyObject *td_function_object(const td_function *f);         /* borrowed: taeda.<name> */
+PyObject *td_function_tables(void);
+PyMethodDef *td_entry_methods(void);                        /* generated methods of Tensor */
+void td_load_loops(void);
 
 /* ---- results into given tensors (python/results.c): 0, or -1 with an exception ---- */
 PyObject *td_out_item(const td_frame *frame, int k);        /* borrowed: the k-th tensor of out=, or NULL */
@@ -169,7 +181,7 @@ int td_place_results(td_frame *frame, PyObject **outs, int nouts);
 extern PyType_Slot td_number_slots[];
 PyObject *td_getitem(PyObject *self, PyObject *key);
 int td_setitem(PyObject *self, PyObject *key, PyObject *value);
-PyMethodDef *td_entry_methods(void); /* generated methods of Tensor */
 PyMethodDef *td_tensor_methods(void);
+int td_resize_handle(td_tensor *t, int ndim, const int64_t *sizes); /* row-major, keeps the bytes; 0 or -1 with an exception */
 
 #endif
