@@ -57,7 +57,7 @@ static void tensor_dealloc(PyObject *o)
 
 static PyObject *tensor_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
-    PyObject *module = PyImport_ImportModule("taeda._tensor"), *call = module ? PyObject_GetAttrString(module, "legacy_new") : NULL;
+    PyObject *module = PyImport_ImportModule("taeda._legacy_types"), *call = module ? PyObject_GetAttrString(module, "legacy_new") : NULL;
     Py_XDECREF(module);
     if (!call) return NULL;
     Py_ssize_t n = PyTuple_Size(args);

@@ -61,6 +61,11 @@ _EXPORTS = {
         "functional",
     ),
     "set_printoptions": "_printing",
+    **dict.fromkeys(
+        ("BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor", "LongTensor",
+         "ShortTensor", "set_default_tensor_type"),
+        "_legacy_types",
+    ),
     "from_dlpack": "utils.dlpack",
     "Tag": "_library.tags",
     **dict.fromkeys(("UntypedStorage", "TypedStorage"), "storage"),

@@ -6,46 +6,17 @@ import copy
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ._legacy_types import construct, tensor_type
 from ._native import core as _core
 
 Tensor = _core.Tensor
-__all__ = ["legacy_new"]
+__all__: list[str] = []
 
 
 def _method(function: Callable[..., Any]) -> Callable[..., Any]:
     """Make a function of this file a method of Tensor, under its own name without leading "tensor"."""
     setattr(Tensor, function.__name__, function)
     return function
-
-
-def legacy_new(
-    cls: type, *args: Any, dtype: Any = None, device: Any = None, **unknown: Any
-) -> Tensor:
-    """`Tensor(2, 3)`: sizes; `Tensor([1, 2])`: data in the default dtype; `Tensor(t)`: an alias.
-
-    TypeError for keywords other than device, and for mixtures.
-    """
-    if unknown or dtype is not None:
-        raise TypeError(
-            f"Tensor() takes sizes or data, not {sorted(unknown) or ['dtype']}: use taeda.tensor()"
-        )
-    functions = _core.functions[""]
-    default = _core.get_default_dtype()
-    if len(args) == 1 and isinstance(args[0], Tensor):
-        made = args[0].detach() if cls is not Tensor else functions["alias"](args[0])
-    elif all(isinstance(a, int) and not isinstance(a, bool) for a in args):
-        made = functions["empty"](args or (0,), dtype=default, device=device)
-    elif len(args) == 1 and isinstance(args[0], _core.Size):
-        made = functions["empty"](tuple(args[0]), dtype=default, device=device)
-    elif len(args) == 1:
-        from ._creation import tensor
-
-        made = tensor(args[0], dtype=default, device=device)
-    else:
-        raise TypeError(
-            f"Tensor() wants sizes or one piece of data, got {[type(a).__name__ for a in args]}"
-        )
-    return made if cls is Tensor else Tensor._make_subclass(cls, made)
 
 
 # ---- printing and formatting ----
@@ -318,29 +289,14 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
     return self.to(other.dtype)
 
 
-_LEGACY = {"Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16", "Long": "int64", "Int": "int32",
-           "Short": "int16", "Char": "int8", "Byte": "uint8", "Bool": "bool", "ComplexFloat": "complex64",
-           "ComplexDouble": "complex128"}  # fmt: skip
+Tensor.type = tensor_type
 
 
-def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
-    """Without argument the legacy type name ("taeda.FloatTensor"); else the tensor in that dtype."""
-    names = {v: k for k, v in _LEGACY.items()}
-    if dtype is None:
-        name = str(self.dtype).removeprefix("taeda.")
-        return f"taeda.{names.get(name, name.title())}Tensor"
-    if isinstance(dtype, str):
-        word = dtype.removeprefix("taeda.").removeprefix("torch.").removesuffix("Tensor")
-        if word not in _LEGACY:
-            raise ValueError(
-                f"invalid type: {dtype!r}; wanted one of {sorted(_LEGACY)} followed by 'Tensor'"
-            )
-        dtype = getattr(_core, _LEGACY[word])
-    return self.to(dtype)
-
-
-_type.__name__ = "type"  # a global of this name would hide Python's own from this file
-_method(_type)
+@_method
+def new(self: Tensor, *args: Any, device: Any = None) -> Tensor:
+    """A tensor of this one's dtype: `x.new(2, 3)` has these sizes, `x.new([1, 2])` these values."""
+    place = self.device if device is None else device
+    return construct("new", self.dtype, args, place)
 
 
 # ---- attributes that are views ----

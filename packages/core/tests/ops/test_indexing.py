@@ -548,3 +548,29 @@ def test_refuses_and_changes_nothing(call, kind, words):
     with pytest.raises(kind, match=words):
         call()
     assert X.tolist() == before
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (2, 5), (7, 2), (4, 3), (0, 3), (3, 0), (3, 3, 3)])
+@pytest.mark.parametrize("wrap", [False, True])
+def test_fill_diagonal(shape, wrap):
+    expected = np.zeros(shape)
+    if expected.size:
+        np.fill_diagonal(expected, 5, wrap=wrap)
+    x = taeda.zeros(shape)
+    assert x.fill_diagonal_(5, wrap) is x
+    np.testing.assert_array_equal(x.numpy(), expected)
+    turned = taeda.zeros(shape[::-1]).permute(*reversed(range(len(shape))))
+    np.testing.assert_array_equal(turned.fill_diagonal_(5, wrap).numpy(), expected)
+
+
+def test_fill_diagonal_passes_no_gradient_through_what_it_wrote():
+    x = taeda.ones(2, 2, requires_grad=True)
+    (x * 2).fill_diagonal_(0).sum().backward()
+    assert x.grad.tolist() == [[0, 2], [2, 0]]
+
+
+def test_fill_diagonal_refusals():
+    with pytest.raises(RuntimeError, match="2 dimensions or more, but got 1"):
+        taeda.zeros(3).fill_diagonal_(1)
+    with pytest.raises(RuntimeError, match=r"equal length, but got \(2, 3, 2\)"):
+        taeda.zeros(2, 3, 2).fill_diagonal_(1)

@@ -99,3 +99,21 @@ def nonzero_static(self: Tensor, size: int, fill_value: int) -> Tensor:
         (size - rows.size(0), self.dim()), fill_value, dtype=taeda.int64, device=self.device
     )
     return taeda.cat([rows, missing])
+
+
+def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool) -> Tensor:
+    """Where all indices are equal. `wrap`: a matrix taller than wide has another diagonal a row below each square."""
+    if self.dim() < 2:
+        raise RuntimeError(f"fill_diagonal_(): wanted 2 dimensions or more, but got {self.dim()}")
+    if self.dim() == 2:
+        height, width = self.shape
+        for top in range(0, height if wrap else min(height, 1), width + 1):
+            self[top:].diagonal().fill_(fill_value)
+        return self
+    if len(set(self.shape)) > 1:
+        raise RuntimeError(
+            f"fill_diagonal_(): all dimensions of input must be of equal length, but got {tuple(self.shape)}"
+        )
+    along = self.as_strided((self.size(0),), (sum(self.stride()),), self.storage_offset())
+    along.fill_(fill_value)
+    return self

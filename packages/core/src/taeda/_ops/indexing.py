@@ -292,3 +292,9 @@ op(
     namespace="nn",
     doc="Gradient of as_strided.",
 )
+op(
+    "fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)",
+    composite=True,
+    variants="method",
+    doc="Write a number along the main diagonal; `wrap` begins it anew below a square of a tall matrix.",
+)
