@@ -289,7 +289,7 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
     return self.to(other.dtype)
 
 
-Tensor.type = tensor_type
+setattr(Tensor, "type", tensor_type)  # noqa: B010 - the stub declares a method there
 
 
 @_method
