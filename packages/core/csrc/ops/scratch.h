@@ -13,15 +13,21 @@ typedef struct td_scratch {
     int count;
 } td_scratch;
 
-static inline td_status td_scratch_begin(td_scratch *s, int64_t each)
+/* `count` blocks: as many as bodies that run at once */
+static inline td_status td_scratch_begin_some(td_scratch *s, int count, int64_t each)
 {
-    s->count = td_in_parallel() ? 1 : td_num_threads();
+    s->count = count;
     s->each = (each + 63) / 64 * 64;
     s->bytes = s->count * (s->each + 64);
     s->memory = td_alloc(s->bytes);
     if (!s->memory) return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of work space", (long long)s->bytes);
     for (int i = 0; i < s->count; i++) atomic_init((atomic_int *)(s->memory + s->count * s->each + i * 64), 0);
     return TD_OK;
+}
+
+static inline td_status td_scratch_begin(td_scratch *s, int64_t each)
+{
+    return td_scratch_begin_some(s, td_in_parallel() ? 1 : td_num_threads(), each);
 }
 
 static inline void td_scratch_end(td_scratch *s) { td_free(s->memory, s->bytes); }

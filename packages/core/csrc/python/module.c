@@ -1,6 +1,7 @@
 /* module.c - puts the C types and functions into the module taeda._native.core. */
 #include "python/module.h"
 #include "autograd/node.h"
+#include "ops/fft_plan.h"
 #include "python/custom.h"
 #include "runtime/alloc.h"
 #include "runtime/blas.h"
@@ -57,8 +58,9 @@ static PyObject *memory_stats(PyObject *m, PyObject *unused)
 {
     td_alloc_stats s;
     td_alloc_get_stats(&s);
-    return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L}", "allocated", (long long)s.allocated, "peak", (long long)s.peak, "cached", (long long)s.cached,
-                         "limit", (long long)s.limit, "calls", (long long)s.calls, "mapped", (long long)s.mapped);
+    return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L,s:L}", "allocated", (long long)s.allocated, "peak", (long long)s.peak, "cached", (long long)s.cached,
+                         "limit", (long long)s.limit, "calls", (long long)s.calls, "mapped", (long long)s.mapped, "fft_plans",
+                         (long long)td_fft_cached_bytes());
 }
 static PyObject *memory_reset_peak(PyObject *m, PyObject *unused)
 {

@@ -5,11 +5,11 @@ from __future__ import annotations
 from ._table import op
 
 # ---- kernels; normalization: 0 none, 1 by the root of the number of points, 2 by the number ----
-op("_fft_c2c(Tensor self, int[] dim, int normalization, bool forward) -> Tensor", python=True, variants="function",
+op("_fft_c2c(Tensor self, int[] dim, int normalization, bool forward) -> Tensor", c="_fft_c2c", variants="function",
    doc="Complex to complex.")
-op("_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor", python=True, variants="function",
+op("_fft_r2c(Tensor self, int[] dim, int normalization, bool onesided) -> Tensor", c="_fft_r2c", variants="function",
    doc="Real to complex; onesided keeps the half of the last dimension that is not redundant.")
-op("_fft_c2r(Tensor self, int[] dim, int normalization, int last_dim_size) -> Tensor", python=True, variants="function",
+op("_fft_c2r(Tensor self, int[] dim, int normalization, int last_dim_size) -> Tensor", c="_fft_c2r", variants="function",
    doc="Half of a symmetric spectrum to real, unsigned exponent.")
 
 # ---- the public transforms ----
