@@ -10,7 +10,7 @@
 #include "runtime/blas.h"
 
 #define PARALLEL_NS 12000 /* below, waking a thread costs more than it brings */
-#define BLAS_FLOPS 1.5e9  /* above, OpenBLAS is a little faster than our tiles */
+#define BLAS_FLOPS 1.5e9  /* from here on complex numbers go to a BLAS, real ones to one that TAEDA_BLAS names; ours is as fast as OpenBLAS */
 
 /* arithmetic on whole vectors, or memory at 25 bytes a nanosecond */
 double td_gemm_cost(int64_t m, int64_t n, int64_t k)
@@ -234,7 +234,7 @@ static bool blas_wants(const one *o, blas_job *j)
     if (flops < BLAS_FLOPS || least(p->m, least(p->n, p->k)) < 64 || p->col_bias || is_zero(&p->alpha)) return false;
     j->ta = blas_form(p->a_row, p->a_col, p->m, p->k, &j->lda);
     j->tb = blas_form(p->b_row, p->b_col, p->k, p->n, &j->ldb);
-    if (!j->ta || !j->tb || !td_blas_load()) return false;
+    if (!j->ta || !j->tb || !(is_real(p->dtype) ? td_blas_chosen() : td_blas_load())) return false;
     int64_t largest = p->m > p->n ? p->m : p->n;
     largest = largest > p->k ? largest : p->k;
     largest = largest > p->c_row ? largest : p->c_row;

@@ -21,7 +21,9 @@ static const char *const GEMM_NAMES[KINDS] = {"sgemm", "dgemm", "cgemm", "zgemm"
 
 static struct {
     void *gemm[KINDS];
-    bool wide; /* 64-bit integers */
+    bool wide, chosen; /* 64-bit integers; named by the user */
+    void *library;
+    const char *prefix, *suffix; /* around the plain names */
     char path[4096], name[4096];
 } blas;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -58,6 +60,9 @@ static bool adopt(const char *file)
         if (!find_gemms(library, styles[i].prefix, styles[i].gemm_suffix)) continue;
         one_thread(library, styles[i].prefix, styles[i].suffix);
         blas.wide = styles[i].wide;
+        blas.library = library;
+        blas.prefix = styles[i].prefix;
+        blas.suffix = styles[i].gemm_suffix;
         snprintf(blas.name, sizeof blas.name, "%s", file);
         return true;
     }
@@ -71,8 +76,8 @@ static void find(void)
 {
     const char *wanted = getenv("TAEDA_BLAS");
     if (wanted && !strcmp(wanted, "none")) return;
-    if (wanted && *wanted && (!strcmp(wanted, "mkl") ? adopt_mkl() : adopt(wanted))) return;
-    if (blas.path[0]) adopt(blas.path);
+    blas.chosen = wanted && *wanted && (!strcmp(wanted, "mkl") ? adopt_mkl() : adopt(wanted));
+    if (!blas.chosen && blas.path[0]) adopt(blas.path);
 }
 
 int td_blas_load(void)
@@ -82,8 +87,11 @@ int td_blas_load(void)
 }
 
 void td_blas_set_path(const char *path) { snprintf(blas.path, sizeof blas.path, "%s", path ? path : ""); }
+bool td_blas_chosen(void) { return td_blas_load() && blas.chosen; }
 const char *td_blas_name(void) { return td_blas_load() ? blas.name : ""; }
 bool td_blas_fits(int64_t largest) { return blas.wide || largest <= INT_MAX; }
+bool td_blas_is_wide(void) { return blas.wide; }
+void *td_blas_symbol(const char *name) { return td_blas_load() ? symbol(blas.library, blas.prefix, name, blas.suffix) : NULL; }
 
 /* ---- calling ---- */
 static void gemm(int kind, char ta, char tb, const int64_t sizes[3], const void *alpha, const void *a, int64_t lda,

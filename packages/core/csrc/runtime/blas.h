@@ -11,8 +11,11 @@
  * the path given to td_blas_set_path. */
 int td_blas_load(void);
 void td_blas_set_path(const char *path); /* before the first td_blas_load; NULL for none */
+bool td_blas_chosen(void);               /* is it the one that TAEDA_BLAS names? */
 const char *td_blas_name(void);          /* the file in use, "" when there is none */
 bool td_blas_fits(int64_t largest);      /* may a size, stride or leading dimension be that large? */
+bool td_blas_is_wide(void);              /* does the library count in 64 bits? */
+void *td_blas_symbol(const char *name);  /* another routine of the library by its plain name ("sgetrf"); NULL if it has none */
 
 /* c = alpha * op(a) op(b) + beta * c; ta, tb: 'N', 'T' or 'C'. Only after td_blas_load() gave 1. */
 void td_blas_sgemm(char ta, char tb, int64_t m, int64_t n, int64_t k, float alpha, const float *a, int64_t lda, const float *b,

@@ -319,11 +319,13 @@ def pinv_atol_rtol_tensor(
     x = self.detach()
     if hermitian:
         check_square("linalg.pinv", x)
-        sizes = taeda._linalg_eigh(x, "L", True)[0].abs()
+        values, u = taeda._linalg_eigh(x, "L", True)
+        vh = u.mH
     else:
-        sizes = taeda._linalg_svd(x, False, True)[1]
-    cut = _cut(x, sizes, atol, rtol).expand(self.shape[:-2])
-    return taeda._linalg_pinv(self, cut, hermitian)
+        u, values, vh = taeda._linalg_svd(x, False, True)
+    sizes = values.abs()
+    keep = sizes > _cut(x, sizes, atol, rtol).expand(self.shape[:-2]).unsqueeze(-1)
+    return taeda._linalg_pinv(self, u, taeda.where(keep, 1 / values, 0), vh)
 
 
 def pinv(self: Tensor, rcond: Tensor | float, hermitian: bool) -> Tensor:

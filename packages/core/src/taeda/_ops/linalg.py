@@ -6,25 +6,25 @@ from ._table import op
 
 HERE = {"composite": True, "variants": "function out", "namespace": "linalg"}
 LIST = {"composite": True, "variants": "function", "namespace": "linalg"}
-KERNEL = {"python": True, "variants": "function"}
+KERNEL = {"variants": "function"}
 
 # ---- kernels ----
-op("_linalg_cholesky(Tensor A) -> (Tensor, Tensor)", **KERNEL, doc="Lower factor, and the order of the minor that is not positive.")
-op("_linalg_inv(Tensor A) -> (Tensor, Tensor)", **KERNEL, doc="Inverse, and 1 + the place of a zero pivot, or 0.")
-op("_linalg_solve(Tensor A, Tensor B) -> (Tensor, Tensor)", **KERNEL, doc="A^-1 B, and 1 + the place of a zero pivot, or 0.")
-op("_linalg_lu(Tensor A, bool pivot) -> (Tensor, Tensor, Tensor)", **KERNEL,
+op("_linalg_cholesky(Tensor A) -> (Tensor, Tensor)", c="linalg_cholesky", **KERNEL, doc="Lower factor, and the order of the minor that is not positive.")
+op("_linalg_inv(Tensor A) -> (Tensor, Tensor)", c="linalg_inv", **KERNEL, doc="Inverse, and 1 + the place of a zero pivot, or 0.")
+op("_linalg_solve(Tensor A, Tensor B) -> (Tensor, Tensor)", c="linalg_solve", **KERNEL, doc="A^-1 B, and 1 + the place of a zero pivot, or 0.")
+op("_linalg_lu(Tensor A, bool pivot) -> (Tensor, Tensor, Tensor)", c="linalg_lu", **KERNEL,
    doc="L and U in one matrix, the rows exchanged, and 1 + the place of a zero pivot, or 0.")
-op("_linalg_permutation(Tensor pivots, int rows) -> Tensor", **KERNEL, doc="Where exchanges of rows bring every row.")
-op("_linalg_qr(Tensor A, str mode) -> (Tensor, Tensor)", **KERNEL, doc="Orthonormal columns and an upper triangle.")
-op("_linalg_eigh(Tensor A, str UPLO, bool vectors) -> (Tensor, Tensor)", **KERNEL, doc="Eigenvalues in ascending order, eigenvectors.")
-op("_linalg_eig(Tensor A, bool vectors) -> (Tensor, Tensor)", **KERNEL, doc="Complex eigenvalues and eigenvectors of length 1.")
-op("_linalg_svd(Tensor A, bool full_matrices, bool vectors) -> (Tensor, Tensor, Tensor)", **KERNEL,
+op("_linalg_permutation(Tensor pivots, int rows) -> Tensor", c="linalg_permutation", **KERNEL, doc="Where exchanges of rows bring every row.")
+op("_linalg_qr(Tensor A, str mode) -> (Tensor, Tensor)", c="linalg_qr", **KERNEL, doc="Orthonormal columns and an upper triangle.")
+op("_linalg_eigh(Tensor A, str UPLO, bool vectors) -> (Tensor, Tensor)", c="linalg_eigh", **KERNEL, doc="Eigenvalues in ascending order, eigenvectors.")
+op("_linalg_eig(Tensor A, bool vectors) -> (Tensor, Tensor)", c="linalg_eig", **KERNEL, doc="Complex eigenvalues and eigenvectors of length 1.")
+op("_linalg_svd(Tensor A, bool full_matrices, bool vectors) -> (Tensor, Tensor, Tensor)", c="linalg_svd", **KERNEL,
    doc="Left vectors, singular values in descending order, conjugated right vectors.")
-op("_linalg_slogdet(Tensor A) -> (Tensor, Tensor)", **KERNEL, doc="Direction of the determinant, logarithm of its magnitude.")
-op("_linalg_det(Tensor A) -> Tensor", **KERNEL, doc="Determinant.")
-op("_linalg_pinv(Tensor A, Tensor cut, bool hermitian) -> Tensor", **KERNEL, doc="Pseudoinverse without singular values up to `cut`.")
-op("_linalg_triangular(Tensor A, Tensor B, bool upper, bool unitriangular) -> Tensor", **KERNEL, doc="A^-1 B for a triangle A.")
-op("geqrf(Tensor self) -> (Tensor a, Tensor tau)", python=True, variants="function method out", doc="The reflections of a QR factorization.")
+op("_linalg_slogdet(Tensor A) -> (Tensor, Tensor)", c="linalg_slogdet", **KERNEL, doc="Direction of the determinant, logarithm of its magnitude.")
+op("_linalg_det(Tensor A) -> Tensor", c="linalg_det", **KERNEL, doc="Determinant.")
+op("_linalg_pinv(Tensor A, Tensor u, Tensor inverse, Tensor vh) -> Tensor", python=True, **KERNEL, doc="Pseudoinverse of A = u diag(s) vh by the inverses of s.")
+op("_linalg_triangular(Tensor A, Tensor B, bool upper, bool unitriangular) -> Tensor", c="linalg_triangular", **KERNEL, doc="A^-1 B for a triangle A.")
+op("geqrf(Tensor self) -> (Tensor a, Tensor tau)", c="geqrf", variants="function method out", doc="The reflections of a QR factorization.")
 
 # ---- factorizations ----
 op("cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)", **HERE,

@@ -1,0 +1,76 @@
+/* linalg.h - what the operators of linear algebra share: stacks of column-major matrices, their share of the threads, and how a
+ * failure of one of them is told. */
+#ifndef TD_LINALG_H
+#define TD_LINALG_H
+#include "ops/scratch.h"
+#include "runtime/lapack.h"
+#include "runtime/op.h"
+
+/* ---- stacks (linalg_stack.c) ----
+ * Matrices one after the other, each dense. A column-major one has adjacent rows. A turned one is row-major in the tensor, so
+ * that the library, which knows columns only, sees its transpose. */
+typedef struct td_stack {
+    td_tensor *t;        /* owned by whoever made the stack */
+    char *data;
+    int64_t count, rows, cols; /* as the library sees them */
+    int64_t bytes;       /* from one matrix to the next */
+    bool turned;
+} td_stack;
+
+typedef enum td_turn { TD_AS_IT_LIES, TD_COLUMNS } td_turn; /* row-major may stay so, or not */
+
+/* A new tensor of the batch of `like` (its dimensions but the last `trailing`) and one or two more. */
+td_status td_stack_new(td_stack *s, td_dtype dtype, const td_tensor *like, int64_t rows, int64_t cols);
+td_status td_vectors_new(td_tensor **out, td_dtype dtype, const td_tensor *like, int64_t n); /* n < 0: one number a matrix */
+td_status td_stack_copy(td_stack *s, const td_tensor *from, td_turn turn);
+/* The same, expanded to a batch. */
+td_status td_stack_expand(td_stack *s, const td_tensor *from, int dims, const int64_t *batch, td_turn turn);
+/* No copy if every matrix of `from` can be read where it lies; `ld` as the library counts. Free s->t in either case. */
+td_status td_stack_read(td_stack *s, const td_tensor *from, int64_t *ld);
+
+/* Elements from the start of t to the part of it that belongs to matrix i of a result with `dims` batch dimensions; t has
+ * `trailing` dimensions after its own, which broadcast. */
+int64_t td_batch_offset(const td_tensor *t, int trailing, int dims, const int64_t *batch, int64_t i);
+
+static inline char *td_matrix(const td_stack *s, int64_t i) { return s->data + i * s->bytes; }
+void td_stack_fill_eye(const td_stack *s);                /* ones on the diagonal, zeros elsewhere */
+void td_clear_below(td_dtype d, char *a, int64_t rows, int64_t cols); /* zeros under the diagonal of one dense matrix */
+void td_clear_above(td_dtype d, char *a, int64_t rows, int64_t cols);
+/* Are all n numbers finite? */
+bool td_all_finite(td_dtype d, const char *x, int64_t n);
+
+/* ---- running ---- */
+/* nanoseconds of so many multiplications with additions, about */
+double td_linalg_ns(td_dtype d, double flops);
+/* body(context, begin, end) over matrices that take `ns` each; releases the lock. */
+void td_linalg_parallel(int64_t count, double ns, td_range_fn body, void *context);
+/* The work space a routine asked for, as a number it wrote at `work`; at least 1. */
+int64_t td_work_size(td_dtype d, const void *work);
+/* RuntimeError if the library cannot count to n. */
+td_status td_linalg_fits(const char *op, int64_t n);
+/* td_linalg_parallel for algorithms that may not converge. The body writes a number for each matrix to *info: 0, or what the library
+ * says, or -1 for a matrix with NaN or infinity. LinAlgError for the first that is not 0; `like` has the batch's shape. */
+td_status td_linalg_iterate(const char *op, const td_tensor *like, int64_t count, double ns, td_range_fn body, void *context,
+                            int32_t **info);
+
+/* A number of a dtype, for alpha and beta. */
+const void *td_linalg_one(td_dtype d);
+const void *td_linalg_minus_one(td_dtype d);
+
+/* ---- one LU factorisation by all threads (linalg_lu.c) ---- */
+/* A = P L U in place; `pivots` as the library counts. Returns 0, or 1 + the place of the first zero on U's diagonal. Bits do not
+ * depend on the number of threads. */
+int64_t td_lu_factor(const td_lapack *la, td_dtype d, int64_t m, int64_t n, char *a, void *pivots);
+
+typedef struct td_lu { /* a stack and its factors */
+    td_stack a;
+    td_tensor *info;
+    char *pivots; /* library integers, `stride` bytes a matrix */
+    int64_t stride, bytes;
+} td_lu;
+/* Copy and factorise; matrices are square, or TD_COLUMNS. Only for matrices with elements. */
+td_status td_lu_of(td_lu *lu, const char *op, const td_tensor *A, td_turn turn);
+void td_lu_free(td_lu *lu);        /* what is still there: a.t and info may have been handed over and set NULL */
+static inline void *td_lu_pivots(const td_lu *lu, int64_t i) { return lu->pivots + i * lu->stride; }
+
+#endif
