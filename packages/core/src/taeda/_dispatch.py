@@ -30,6 +30,7 @@ from ._layers import (
     hidden,
     is_active,
     is_hidden,
+    no_grad,
     tracers,
 )
 
@@ -214,14 +215,10 @@ def _call_dispatch(op: str, args: tuple[Any, ...]) -> Any:
 
     func = overload(op)
     positional, keywords = normalized(func, args)
-    before = _core._set_grad_enabled(False)
-    try:
-        with dispatch_modes.innermost() as mode:
-            rule = (rule_of(op, "torch_dispatch") or {}).get(type(mode))
-            asked = functools.partial(rule, mode) if rule else mode.__torch_dispatch__
-            result = asked(func, (), positional, keywords)
-    finally:
-        _core._set_grad_enabled(before)
+    with no_grad(), dispatch_modes.innermost() as mode:
+        rule = (rule_of(op, "torch_dispatch") or {}).get(type(mode))
+        asked = functools.partial(rule, mode) if rule else mode.__torch_dispatch__
+        result = asked(func, (), positional, keywords)
     if result is NotImplemented:
         raise TypeError(
             f"no implementation found for '{func}': mode {type(mode).__qualname__} declined"

@@ -29,6 +29,7 @@ __all__ = [
     "hidden",
     "is_active",
     "is_hidden",
+    "no_grad",
     "tracers",
 ]
 
@@ -44,6 +45,16 @@ def is_active(bit: int) -> bool:
 def is_hidden(bit: int) -> bool:
     """Whether the layer is kept from the calls that are made now."""
     return bool(_core.get_excluded() & bit)
+
+
+class no_grad:
+    """Grad mode off for a with block; the public one lives in taeda.autograd, above core."""
+
+    def __enter__(self) -> None:
+        self.before = _core._set_grad_enabled(False)
+
+    def __exit__(self, *unused: object) -> None:
+        _core._set_grad_enabled(self.before)
 
 
 class hidden:

@@ -8,6 +8,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._layers import no_grad
 from taeda._native import core as _core
 
 from . import table
@@ -163,7 +164,7 @@ class _Check:
 
     def called(self, values: tuple[Arguments, Keywords]) -> Any:
         """The results on these arguments, outside the graph."""
-        with _no_grad():
+        with no_grad():
             return self.op(*values[0], **values[1])
 
     def named(self, values: tuple[Arguments, Keywords]) -> dict[str, Any]:
@@ -173,16 +174,6 @@ class _Check:
 
     def close(self, actual: Any, expected: Any) -> None:
         taeda.testing.assert_close(actual, expected, equal_nan=True, **self.tolerances)
-
-
-class _no_grad:
-    """Grad mode off; core has no autograd package to ask."""
-
-    def __enter__(self) -> None:
-        self._before = _core._set_grad_enabled(False)
-
-    def __exit__(self, *unused: object) -> None:
-        _core._set_grad_enabled(self._before)
 
 
 # ---- the tests ----

@@ -1,0 +1,8 @@
+"""Methods of Tensor that are written in Python; the modules set them on the C type itself."""
+
+from . import attributes, conversions, copying, exchange, memory, methods, protocols
+from ._method import Tensor
+
+__all__ = ["attributes", "conversions", "copying", "exchange", "memory", "methods", "protocols"]
+
+Tensor.__module__ = "taeda"

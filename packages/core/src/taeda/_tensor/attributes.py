@@ -1,0 +1,38 @@
+"""Attributes that are views, and answers to questions about devices and layouts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .._native import core as _core
+from ._method import Tensor, set_property
+
+
+def _set_view_properties() -> None:
+    functions = {**_core.functions[""], **_core.functions.get("attribute", {})}
+    for name, op, doc in (
+        ("T", "numpy_T", "Dimensions reversed."), ("mT", "mT", "The last two dimensions exchanged."),
+        ("H", "matrix_H", "Conjugate transpose of a matrix."), ("mH", "mH", "Conjugate transpose of the last two dimensions."),
+        ("real", "real", "Real part, a view."), ("imag", "imag", "Imaginary part, a view."),
+    ):  # fmt: skip
+        if op in functions:
+            set_property(name, functions[op], doc)
+
+
+_set_view_properties()
+
+
+_ABSENT = (
+    *("is_cuda", "is_sparse", "is_sparse_csr", "is_quantized", "is_mkldnn", "is_mps", "is_xpu"),
+    *("is_nested", "is_ipu", "is_xla", "is_mtia", "is_maia", "is_vulkan"),
+)
+_PROPERTIES: dict[str, tuple[Callable[[Tensor], Any], str]] = {
+    "is_cpu": (lambda self: self.device.type == "cpu", "True if the memory is on the cpu."),
+    "is_meta": (lambda self: self.device.type == "meta", "True for a tensor without memory."),
+    "name": (lambda self: None, "None: tensors have no names."),
+    "volatile": (lambda self: False, "False; kept for old programs."),
+    **dict.fromkeys(_ABSENT, (lambda self: False, "False: no such tensors in this build.")),
+}
+for _name, (_get, _doc) in _PROPERTIES.items():
+    set_property(_name, _get, _doc)

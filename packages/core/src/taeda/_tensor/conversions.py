@@ -1,0 +1,112 @@
+"""Other dtypes, other devices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .._legacy_types import construct, tensor_type
+from .._native import core as _core
+from ._method import Tensor, method
+
+_CASTS = {
+    "float": "float32", "double": "float64", "half": "float16", "bfloat16": "bfloat16", "long": "int64", "int": "int32",
+    "short": "int16", "char": "int8", "byte": "uint8", "bool": "bool", "cfloat": "complex64", "cdouble": "complex128",
+    "chalf": "complex32",
+}  # fmt: skip
+
+
+def _cast_method(name: str, dtype: Any) -> Callable[..., Any]:
+    def cast(self: Tensor, memory_format: Any = _core.preserve_format) -> Tensor:
+        return self.to(dtype, memory_format=memory_format)
+
+    cast.__name__, cast.__qualname__ = name, f"Tensor.{name}"
+    cast.__doc__ = f"The tensor in {dtype}; itself if it has that dtype already."
+    return cast
+
+
+for _name, _kind in _CASTS.items():
+    setattr(Tensor, _name, _cast_method(_name, getattr(_core, _kind)))
+
+
+_PYTHON_TYPES: tuple[Any, ...] = (float, int, bool, complex)
+
+
+def _parse_to(
+    args: tuple[Any, ...], dtype: Any, device: Any, other: Any
+) -> tuple[Any, Any, list[Any]]:
+    """(dtype, device, further positional arguments) of the forms to(dtype), to(device, dtype), to(other)."""
+    rest = list(args)
+    if rest and isinstance(rest[0], Tensor):
+        other = rest.pop(0)
+    if other is not None:
+        return other.dtype, other.device, rest
+    if rest and (isinstance(rest[0], _core.dtype) or rest[0] in _PYTHON_TYPES):
+        dtype = rest.pop(0)
+    elif rest and (
+        isinstance(rest[0], (str, _core.device))
+        or rest[0] is None
+        or (isinstance(rest[0], int) and not isinstance(rest[0], bool))
+    ):
+        device = rest.pop(0)
+        if rest and (isinstance(rest[0], _core.dtype) or rest[0] is None):
+            dtype = rest.pop(0)
+    elif rest:
+        raise TypeError(f"to(): wanted a dtype, a device or a tensor, got {type(rest[0]).__name__}")
+    return dtype, device, rest
+
+
+@method
+def to(
+    self: Tensor, *args: Any, dtype: Any = None, device: Any = None, other: Any = None, non_blocking: bool = False,
+    copy: bool = False, memory_format: Any = None,
+) -> Tensor:  # fmt: skip
+    """The tensor with another dtype or on another device; itself if nothing changes and copy is False.
+
+    Forms: to(dtype), to(device, dtype=None), to(other). Differentiable across floating-point dtypes.
+    """
+    dtype, device, rest = _parse_to(args, dtype, device, other)
+    if len(rest) > 1:  # to(..., non_blocking, copy); a copy between cpu tensors never waits
+        copy = rest[1]
+    if device is not None and not isinstance(device, _core.device):
+        device = _core.device(device)
+    same_dtype = dtype is None or dtype is self.dtype
+    same_device = device is None or device.type == self.device.type
+    same_format = memory_format in (None, _core.preserve_format) or self.is_contiguous(
+        memory_format=memory_format
+    )
+    if same_dtype and same_device and same_format and not copy:
+        return self
+    return _core.functions[""]["_to_copy"](
+        self, dtype=dtype, device=device, memory_format=memory_format
+    )
+
+
+@method
+def cpu(self: Tensor, memory_format: Any = _core.preserve_format) -> Tensor:
+    """The tensor on the cpu; itself if it is there already."""
+    return self.to("cpu", memory_format=memory_format)
+
+
+@method
+def cuda(
+    self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = None
+) -> Tensor:
+    """The tensor on a CUDA device; RuntimeError where there is none."""
+    return self.to("cuda" if device is None else device)
+
+
+@method
+def type_as(self: Tensor, other: Tensor) -> Tensor:
+    """The tensor in the dtype of `other`."""
+    return self.to(other.dtype)
+
+
+setattr(Tensor, "type", tensor_type)  # noqa: B010 - the stub declares a method there
+
+
+@method
+def new(self: Tensor, *args: Any, device: Any = None) -> Tensor:
+    """A tensor of this one's dtype: `x.new(2, 3)` has these sizes, `x.new([1, 2])` these values."""
+    place = self.device if device is None else device
+    return construct("new", self.dtype, args, place)

@@ -1,0 +1,99 @@
+"""Memory shared with numpy and, through DLPack, with others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._native import core as _core
+from ._method import Tensor, method
+
+
+@method
+def numpy(self: Tensor, *, force: bool = False) -> Any:
+    """The same memory as a numpy array.
+
+    RuntimeError if the tensor requires grad or has a conj or neg bit (force=True detaches and copies then);
+    TypeError for meta tensors. bfloat16 and float8 arrays carry the dtypes of ml_dtypes.
+    """
+    array = None if force else _core.to_array(self)
+    return _numpy_of_unusual(self, force) if array is None else array
+
+
+def _numpy_of_unusual(self: Tensor, force: bool) -> Any:
+    import numpy as np
+
+    if force:
+        return self.detach().cpu().resolve_conj().resolve_neg().numpy()
+    if self.requires_grad:
+        raise RuntimeError(
+            "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+        )
+    if self.is_conj():
+        raise RuntimeError(
+            "Can't call numpy() on Tensor that has conjugate bit set. Use tensor.resolve_conj().numpy() instead."
+        )
+    if self.is_neg():
+        raise RuntimeError(
+            "Can't call numpy() on Tensor that has negative bit set. Use tensor.resolve_neg().numpy() instead."
+        )
+    if self.device.type != "cpu":
+        raise TypeError(
+            f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+        )
+    name = str(self.dtype).removeprefix("taeda.")
+    if name.startswith(("bfloat", "float8")):
+        import ml_dtypes
+
+        plain = self.view(_core.uint8 if self.itemsize == 1 else _core.int16)
+        return np.asarray(memoryview(plain)).view(getattr(ml_dtypes, name))
+    if name in ("complex32",) or name.startswith("q"):
+        raise TypeError(f"Got unsupported ScalarType {name}: numpy has no such dtype")
+    return np.asarray(memoryview(self))
+
+
+@method
+def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
+    """What numpy asks for: an array on this memory, or a copy. ValueError if `copy` is False and one is needed."""
+    array = self.numpy()
+    if dtype is None or array.dtype == dtype:
+        return array.copy() if copy else array
+    if copy is False:
+        raise ValueError(
+            f"__array__: dtype {dtype} of a {self.dtype} tensor needs a copy, and copy=False forbids it"
+        )
+    return array.astype(dtype)
+
+
+@method
+def __array_wrap__(
+    self: Tensor, array: Any, context: Any = None, return_scalar: bool = False
+) -> Any:
+    from .._creation import from_numpy
+
+    return from_numpy(array.copy() if not array.flags.writeable else array)
+
+
+Tensor.__array_priority__ = 1000  # numpy lets the tensor's own operators answer
+
+
+@method
+def __dlpack__(
+    self: Tensor,
+    *,
+    stream: int | None = -1,
+    max_version: tuple[int, int] | None = None,
+    dl_device: tuple[int, int] | None = None,
+    copy: bool | None = None,
+) -> Any:
+    """A DLPack capsule on this memory, of version 1 if `max_version` allows it; see `taeda.utils.dlpack`."""
+    from ..utils.dlpack import export
+
+    return export(self, stream, max_version, dl_device, copy)
+
+
+@method
+def __dlpack_device__(self: Tensor) -> tuple[int, int]:
+    """Where the memory lies, in DLPack's numbers: (1, 0), the cpu. ValueError for a meta tensor, which has none."""
+    from ..utils.dlpack import device_of
+
+    return device_of(self)

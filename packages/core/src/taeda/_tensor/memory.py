@@ -1,0 +1,108 @@
+"""The storage below a tensor: its geometry, its sharing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._native import core as _core
+from ._method import Tensor, method
+
+
+@method
+def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
+    """Other sizes in place: grows the storage, never shrinks it, keeps the elements in storage order."""
+    flat = tuple(sizes[0]) if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
+    return self._resize(tuple(flat))
+
+
+@method
+def resize_as_(self: Tensor, other: Tensor, *, memory_format: Any = None) -> Tensor:
+    """The sizes of `other`, in place."""
+    return self._resize(tuple(other.shape))
+
+
+@method
+def untyped_storage(self: Tensor) -> Any:
+    """The bytes that this tensor views."""
+    from ..storage import UntypedStorage
+
+    return UntypedStorage._of(self)
+
+
+@method
+def storage(self: Tensor) -> Any:
+    """The storage seen as elements of this tensor's dtype."""
+    from ..storage import TypedStorage
+
+    return TypedStorage(wrap_storage=self.untyped_storage(), dtype=self.dtype)
+
+
+@method
+def set_(
+    self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None, stride: Any = None
+) -> Tensor:
+    """Become a view of another tensor's storage, or of a storage with the given geometry."""
+    if source is None:
+        view = _core.functions[""]["empty"](0, dtype=self.dtype)
+    elif isinstance(source, Tensor) and size is None:
+        view = source.detach()
+    else:
+        base = (
+            source
+            if isinstance(source, Tensor)
+            else getattr(source, "_untyped_storage", source)._bytes
+        )
+        count = (base.numel() * base.element_size() // self.dtype.itemsize - storage_offset,)
+        sizes = count if size is None else tuple(size)
+        view = _core.on_storage(
+            base,
+            self.dtype,
+            sizes,
+            tuple(stride) if stride is not None else _row_major(sizes),
+            storage_offset,
+        )
+    if view.dtype is not self.dtype:
+        raise RuntimeError(
+            f"Could not set tensor of type {view.dtype} to a tensor of type {self.dtype}"
+        )
+    return self._set(source if isinstance(source, Tensor) else view, view)
+
+
+def _row_major(sizes: tuple[int, ...]) -> tuple[int, ...]:
+    strides, step = [], 1
+    for size in reversed(sizes):
+        strides.append(step)
+        step *= max(size, 1)
+    return tuple(reversed(strides))
+
+
+@method
+def dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
+    """The dimensions from the outermost in memory to the innermost."""
+    return tuple(sorted(range(self.dim()), key=lambda d: -self.stride(d)))
+
+
+@method
+def is_shared(self: Tensor) -> bool:
+    """Whether other processes can see the memory: moved by `share_memory_`, or mapped from a file to be shared."""
+    facts = _core.segment_facts(self)
+    return facts is not None and facts[0]
+
+
+@method
+def share_memory_(self: Tensor) -> Tensor:
+    """Move the memory to where other processes can see it; views move along, `.grad` stays. Returns the tensor.
+
+    No change if it is shared already. RuntimeError if shared memory or file descriptors are out. A numpy array made
+    from the tensor before keeps the old memory, and no longer sees writes.
+    """
+    from .._sharing import share
+
+    share(self)
+    return self
+
+
+@method
+def is_pinned(self: Tensor, device: Any = None) -> bool:
+    """Whether the memory is page-locked for an accelerator: False, there is none."""
+    return False

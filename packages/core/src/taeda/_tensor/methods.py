@@ -1,0 +1,116 @@
+"""Methods with a form of their own, and those whose function lives elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .._native import core as _core
+from ._method import Tensor, explained_method, method
+
+
+@method
+def where(self: Tensor, condition: Tensor, other: Any) -> Tensor:
+    """The tensor where the condition holds, else `other`."""
+    return _core.functions[""]["where"](condition, self, other)
+
+
+@method
+def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
+    """(LU, pivots), with `get_infos` also which pivot is zero."""
+    from ..functional import lu as factors
+
+    return factors(self, pivot, get_infos)
+
+
+@method
+def new_tensor(
+    self: Tensor,
+    data: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    layout: Any = None,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A new leaf with a copy of `data`, in this tensor's dtype and device unless given."""
+    from .._creation import _placed, _read
+
+    made = _read(data, dtype or self.dtype).detach()
+    placed = _placed(made, dtype or self.dtype, device or self.device)
+    return (placed.clone() if placed is made else placed).requires_grad_(requires_grad)
+
+
+@method
+def apply_(self: Tensor, function: Callable[[Any], Any]) -> Tensor:
+    """Replace each element by what `function` returns for it; slow, for the cpu."""
+    return self.copy_(_like(self, [function(v) for v in self.detach().reshape(-1).tolist()]))
+
+
+@method
+def map_(self: Tensor, other: Tensor, function: Callable[[Any, Any], Any]) -> Tensor:
+    """Replace each element by `function(own, other's)`; slow, for the cpu."""
+    pairs = zip(
+        self.detach().reshape(-1).tolist(),
+        other.detach().expand_as(self).reshape(-1).tolist(),
+        strict=True,
+    )
+    return self.copy_(_like(self, [function(a, b) for a, b in pairs]))
+
+
+def _like(self: Tensor, values: list[Any]) -> Tensor:
+    return self.new_tensor(values).reshape(self.shape)
+
+
+@method
+def detach_(self: Tensor) -> Tensor:
+    """Leave the graph, in place; RuntimeError for views, whose history belongs to their base."""
+    if self._is_view():
+        raise RuntimeError("Can't detach views in-place. Use detach() instead.")
+    made = self.detach()
+    made.__dict__.update(self.__dict__)
+    self._swap(made)
+    return self
+
+
+@method
+def as_subclass(self: Tensor, cls: Any) -> Any:
+    """An object of the subclass `cls` on the same memory, with the same history."""
+    return Tensor._make_subclass(cls, self) if not self.requires_grad else _with_history(cls, self)
+
+
+def _with_history(cls: Any, source: Tensor) -> Any:
+    made = Tensor._make_subclass(cls, source.detach())
+    view = _core.functions[""]["alias"](source)
+    node, number = _core.gradient_edge(view)
+    if node is not None:
+        _core.set_history(node, number, made)
+    return made
+
+
+# ---- the way to where they are ----
+
+
+def _autograd_method(name: str) -> None:
+    def call(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        from taeda.autograd import _tensor_methods  # upward: its absence is explained
+
+        return getattr(_tensor_methods, name)(self, *args, **kwargs)
+
+    explained_method(name, "taeda.autograd._tensor_methods", call)
+
+
+def _functional_method(name: str) -> None:
+    def call(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        from .. import functional
+
+        return getattr(functional, name)(self, *args, **kwargs)
+
+    explained_method(name, "taeda", call)
+
+
+for _name in ("backward", "retain_grad", "register_hook", "register_post_accumulate_grad_hook"):
+    _autograd_method(_name)
+for _name in ("unique", "unique_consecutive"):
+    _functional_method(_name)
