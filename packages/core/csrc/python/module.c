@@ -1,5 +1,6 @@
 /* module.c - puts the C types and functions into the module taeda._native.core. */
 #include "python/module.h"
+#include "runtime/cpu.h"
 #include "autograd/node.h"
 #include "ops/fft_plan.h"
 #include "python/custom.h"
@@ -136,13 +137,22 @@ static PyMethodDef methods[] = {
     {"has_rule", has_rule, METH_O, "Has this op a derivative rule (or a stated reason why not)?"},
     {0}};
 
+static const char *capability(void)
+{
+    switch (td_isa()) {
+    case TD_ISA_AVX512: return "AVX512";
+    case TD_ISA_AVX2: return "AVX2";
+    default: return "DEFAULT";
+    }
+}
+
 static int fill(PyObject *m)
 {
     PyMethodDef *tables[] = {methods, td_state_methods(), td_engine_methods(), td_node_functions(), td_array_methods(), td_dlpack_methods(), td_exchange_methods(), td_checksum_methods(), td_shared_methods(), td_files_methods()};
     td_load_loops();
     td_load_fast_rules();
     if (td_add_constants(m) < 0 || td_add_device(m) < 0 || td_add_size(m) < 0 || td_add_node_type(m) < 0 || td_add_tensor_type(m) < 0 ||
-        td_add_generator(m) < 0 || td_add_operator(m) < 0)
+        td_add_generator(m) < 0 || td_add_operator(m) < 0 || PyModule_AddStringConstant(m, "cpu_capability", capability()) < 0)
         return -1;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         if (PyModule_AddFunctions(m, tables[i]) < 0) return -1;

@@ -21,7 +21,7 @@ __version__ = "0.1.0"
 
 _own = {n: v for n, v in vars(_core).items() if not n.startswith("_")}
 _INTERNAL = {
-    "functions", "register_parameter_type", "register_linalg_error", "set_blas_path", "measured_region", "memory_stats", "memory_reset_peak", "memory_trim",
+    "functions", "register_parameter_type", "register_linalg_error", "set_blas_path", "measured_region", "cpu_capability", "memory_stats", "memory_reset_peak", "memory_trim",
     "memory_set_limit", "memory_fail_at", "call_backend", "result_types", "op_rows", "has_rule", "basic_view", "load_extension", "call_kernel", "promote", "can_cast", "result_type",
     "set_layer_flag", "set_excluded_flag", "get_layers", "get_excluded", "run_backward", "gradient_edge",
     "python_node", "set_history", "rebase_history", "check_inplace", "set_output_meta", "save_for_node",
@@ -80,7 +80,7 @@ _EXPORTS = {
     **{
         name: f"{name}:"
         for name in (
-            "random", "testing", "overrides", "serialization", "return_types", "functional", "fft", "linalg", "signal", "special", "utils", "_C", "storage", "cuda", "version", "multiprocessing", "ops", "library",
+            "accelerator", "backends", "cpu", "mtia", "xpu", "random", "testing", "overrides", "serialization", "return_types", "functional", "fft", "linalg", "signal", "special", "utils", "_C", "storage", "cuda", "version", "multiprocessing", "ops", "library",
         )
     },
 }  # fmt: skip

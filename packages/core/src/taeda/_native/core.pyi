@@ -23,6 +23,7 @@ class Operator:
     def __getattr__(self, name: str) -> Any: ...
 
 functions: dict[str, dict[str, Any]]
+cpu_capability: str
 bfloat16: dtype
 bool: dtype
 cdouble: dtype

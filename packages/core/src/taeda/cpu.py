@@ -1,0 +1,85 @@
+"""The CPU through the interface of accelerators, so that a program can be written for both.
+
+Work on the CPU is done when a call returns: there is one device, one stream, and nothing to wait for.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Self
+
+__all__ = [
+    "Stream", "StreamContext", "current_device", "current_stream", "device_count", "is_available", "set_device", "stream", "synchronize",
+]  # fmt: skip
+
+
+class Stream:
+    """Stands for the order of work, of which the CPU has one."""
+
+    def __init__(self, priority: int = -1) -> None: ...
+
+    def wait_stream(self, stream: Stream) -> None:
+        """Nothing: work given to a stream is done."""
+
+
+class StreamContext:
+    """Within the block the stream is the one given; None changes nothing."""
+
+    def __init__(self, stream: Stream | None) -> None:
+        self.stream = stream
+        self._before: list[Stream] = []
+
+    def __enter__(self) -> Self:
+        self._before.append(_select(self.stream or _current))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        _select(self._before.pop())
+
+
+_current = Stream()
+
+
+def _select(stream: Stream) -> Stream:
+    """Make a stream the current one; return the one before."""
+    global _current
+    before, _current = _current, stream
+    return before
+
+
+def stream(stream: Stream | None) -> StreamContext:
+    """`with taeda.cpu.stream(s):` makes `s` the current stream."""
+    return StreamContext(stream)
+
+
+def current_stream(device: Any = None) -> Stream:
+    """The stream that `stream` chose."""
+    return _current
+
+
+def is_available() -> bool:
+    """True."""
+    return True
+
+
+def synchronize(device: Any = None) -> None:
+    """Nothing: work on the CPU is done when its call returns."""
+
+
+def device_count() -> int:
+    """1: the processor, however many cores it has."""
+    return 1
+
+
+def current_device() -> str:
+    """ "cpu"."""
+    return "cpu"
+
+
+def set_device(device: Any) -> None:
+    """Nothing: there is one."""
