@@ -44,7 +44,8 @@ def main() -> int:
             lambda: killed_at_random_moments(folder / "timed", chosen.timed),
             lambda: readers_beside_a_writer(folder / "readers"),
             lambda: every_fault(folder / "faults"),
-            lambda: power_cuts(folder / "cuts"),
+            lambda: power_cuts(folder / "cuts", "normal"),
+            lambda: power_cuts(folder / "all cuts", "full"),
             lambda: flipped_bits(),
             lambda: memory_of_a_load(folder / "memory"),
             lambda: a_mapped_file(folder / "mapped"),
@@ -99,7 +100,7 @@ def killed_at_every_byte(folder: Path) -> tuple[str, bool]:
     path = folder / "model"
     taeda.save(state(1), path)
     with faults.recorded() as steps:
-        taeda.save(state(2), folder / "other")
+        taeda.save(state(2), folder / "other", sync="full")
     points: list[dict[str, int]] = [{"after_bytes": b} for b in range(1, _bytes(steps) + 1)]
     points += [{"at": number} for number in range(len(steps) + 2)]
     good = sum(_killed(path, point) for point in points)
@@ -116,7 +117,7 @@ def _bytes(steps: list[faults.Step]) -> int:
 def _killed(path: Path, point: dict[str, int], count: int = 6) -> bool:
     def save() -> None:
         with faults.killed(**point):
-            taeda.save(state(2, count), path)
+            taeda.save(state(2, count), path, sync="full")
 
     ended = in_a_child(save)
     return ended in (0, signal.SIGKILL) and whole(path, 1, 2)
@@ -194,7 +195,7 @@ def every_fault(folder: Path) -> tuple[str, bool]:
         text = ""
         try:
             with faults.failing("any", number, at):
-                taeda.save(state(2), path)
+                taeda.save(state(2), path, sync="full")
         except OSError as error:
             text = str(error)
         tried += 1
@@ -209,20 +210,22 @@ def every_fault(folder: Path) -> tuple[str, bool]:
     return text, good == tried
 
 
-def power_cuts(folder: Path) -> tuple[str, bool]:
-    """Every state that lost writes and renames may leave between the syncs."""
+def power_cuts(folder: Path, sync: Any) -> tuple[str, bool]:
+    """Every state that lost writes and renames may leave between the syncs, and after the last."""
     folder.mkdir()
     path, copy = folder / "model", folder / "copy"
     taeda.save(state(1), path)
     before = {str(path): path.read_bytes()}
     with faults.recorded() as steps:
-        taeda.save(state(2), path)
+        taeda.save(state(2), path, sync=sync)
     good = tried = 0
-    for _, left in faults.power_cuts(steps, before):
+    for name, left in faults.power_cuts(steps, before):
         copy.write_bytes(left[str(path)])
+        ended = name.startswith(f"cut {len(steps)},")
         tried += 1
-        good += whole(copy, 1, 2)
-    return f"states that a power cut may leave: {good} of {tried} whole", good == tried
+        good += whole(copy, *((2,) if ended and sync == "full" else (1, 2)))
+    text = f"states that a power cut may leave, sync={sync!r}: {good} of {tried} whole"
+    return text, good == tried
 
 
 # ---- damaged files ----

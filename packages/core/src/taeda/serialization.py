@@ -15,7 +15,7 @@ from typing import IO, Any, TypeAlias
 import taeda
 
 from ._io import safetypes, settings
-from ._io.atomic import atomic_write
+from ._io.atomic import Sync, atomic_write, check_sync
 from ._io.formats import PEEK, Format, identify
 from ._io.native import Content, write_native
 from ._io.place import register_package
@@ -61,6 +61,7 @@ def save(
     *,
     format: str = "safetensors",
     progress: Wish = False,
+    sync: Sync = "normal",
 ) -> None:
     """Write `obj` to a path, a URL that fsspec opens, or an object with `write`.
 
@@ -69,6 +70,11 @@ def save(
     that are one object. A path is replaced as a whole or not at all. TypeError for other objects, with
     the place they were found at. There is no pickling: `pickle_protocol` has no effect.
     `progress=True` writes a line to stderr; a function is called with (bytes done, bytes in all).
+
+    `sync` says what a save to a path waits for. However the process ends, and after a loss of power, the path is
+    the old file or the new one, whole. With "full" it is the new one from the moment on when `save` returns (ask for
+    it before you delete another checkpoint); with "normal" a few seconds later. "off" waits for nothing, as
+    `torch.save` does: a loss of power within half a minute may leave a damaged file, which `load` refuses.
 
     `format="pt"` writes the zip that `torch.load` reads, with each storage whole, instead of safetensors.
 
@@ -86,8 +92,9 @@ def save(
     if not isinstance(f, (str, os.PathLike)) and not hasattr(f, "write"):
         raise AttributeError(_neither(f, "write"))
     prepare, write = _writer(format)
+    check_sync(sync)
     content = prepare(obj)
-    with _target(f, content.size) as file:
+    with _target(f, content.size, sync) as file:
         write(file, content, _progress(progress, f"saving {_name(f)}", content.data_bytes))
 
 
@@ -102,11 +109,11 @@ def _writer(format: str) -> tuple[Callable[[Any], Any], Callable[..., None]]:
     raise ValueError(f"format is 'safetensors' or 'pt', got {format!r:.50}")
 
 
-def _target(f: Any, size: int) -> contextlib.AbstractContextManager[Any]:
+def _target(f: Any, size: int, sync: Sync) -> contextlib.AbstractContextManager[Any]:
     if is_url(f):
         return written_url(f)
     if isinstance(f, (str, os.PathLike)):
-        return atomic_write(f, size)
+        return atomic_write(f, size, sync=sync)
     return contextlib.nullcontext(f)
 
 

@@ -8,10 +8,14 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 import zipfile
+from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
+from taeda._io import disk
 from taeda._io.atomic import atomic_write
 
 
@@ -108,15 +112,17 @@ def test_a_large_file_is_replaced_and_freed(tmp_path):
         with atomic_write(path) as file:
             file.write(fill * (9 << 20))
     assert path.read_bytes()[:2] == b"yy"
-    for thread in threading.enumerate():
-        if thread is not threading.current_thread():
-            thread.join(10)
-    held = [
-        os.readlink(f"/proc/self/fd/{fd}")
-        for fd in os.listdir("/proc/self/fd")
-        if fd.isdigit() and os.path.islink(f"/proc/self/fd/{fd}")
-    ]
-    assert not [name for name in held if str(path) in name]
+    for _ in range(1000):  # freed beside the program, in its own time
+        if not any(str(path) in name for name in _held()):
+            break
+        time.sleep(0.01)
+    assert not any(str(path) in name for name in _held())
+
+
+def _held():
+    """The files that this process holds open."""
+    folder = Path("/proc/self/fd")
+    return [os.readlink(held) for held in folder.iterdir() if held.is_symlink()]
 
 
 def test_leftovers_of_other_names_are_removed_too(tmp_path):
@@ -173,6 +179,35 @@ def test_an_error_of_the_caller_stays_as_it_is(tmp_path):
     ):
         (tmp_path / "missing").read_bytes()
     assert os.listdir(tmp_path) == []
+
+
+def test_a_relative_path_means_the_folder_of_the_beginning(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with atomic_write("a") as file:
+        file.write(b"new")
+        monkeypatch.chdir("/")
+    assert (tmp_path / "a").read_bytes() == b"new"
+
+
+@pytest.mark.parametrize("pieces", [[300_000] * 5, [1, 300_000, 5000], [1 << 20, 3]])
+def test_the_device_begins_early_with_whole_pages_that_are_not_written_again(tmp_path, pieces):
+    class Watched(disk.Disk):
+        asked: ClassVar = []
+
+        def flush_early(self, descriptor, offset, count):
+            self.asked.append((offset, offset + count))
+            super().flush_early(descriptor, offset, count)
+
+    content = [bytes([i + 1]) * count for i, count in enumerate(pieces)]
+    with disk.replaced(Watched()), atomic_write(tmp_path / "a") as file:
+        for part in content:
+            file.write(part)
+    assert (tmp_path / "a").read_bytes() == b"".join(content)
+    edges = [edge for span in Watched.asked for edge in span]
+    assert edges
+    assert edges == sorted(edges)
+    assert all(edge % 4096 == 0 for edge in edges)
+    assert edges[-1] <= sum(pieces)
 
 
 def test_readers_beside_a_writer_see_whole_files(tmp_path):

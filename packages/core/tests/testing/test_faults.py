@@ -60,7 +60,7 @@ def test_every_operation_in_turn_fails(path):
     for at in range(100):
         try:
             with faults.failing("any", errno.EIO, at):
-                taeda.save(NEW, path)
+                taeda.save(NEW, path, sync="full")
         except OSError:
             failures += 1
             made = taeda.load(path)
@@ -68,7 +68,7 @@ def test_every_operation_in_turn_fails(path):
             assert os.listdir(path.parent) == ["model.pt"]
         else:
             break
-    assert failures >= 6
+    assert failures >= 5
     assert is_new(taeda.load(path))
 
 
@@ -77,7 +77,7 @@ def test_a_failure_after_the_rename_says_that_the_new_file_is_there(path):
         pytest.raises(OSError, match=r"model\.pt is written, but whether it survives"),
         faults.failing("sync_folder", errno.EIO),
     ):
-        taeda.save(NEW, path)
+        taeda.save(NEW, path, sync="full")
     assert is_new(taeda.load(path))
 
 
@@ -166,23 +166,62 @@ def test_killed_at_points_spread_over_a_save(path):
     assert os.listdir(path.parent) == ["model.pt"]  # leftovers of the dead are gone
 
 
-def test_every_state_that_a_power_cut_may_leave(path, tmp_path):
+def after_power_cuts(path, tmp_path, sync):
+    """What `load` makes of each state that a power cut during a save may leave: (how far, old, new or refused)."""
     before = {str(path): path.read_bytes()}
     with faults.recorded() as steps:
-        taeda.save(NEW, path)
-    assert [step.operation for step in steps if step.operation != "write"] == [
-        "create",
-        "sync",
-        "rename",
-        "sync_folder",
-    ]
-    copy, seen = tmp_path / "copy", set()
+        taeda.save(NEW, path, sync=sync)
+    copy = tmp_path / "copy"
     for name, folder in faults.power_cuts(steps, before):
         copy.write_bytes(folder[str(path)])
-        made = taeda.load(copy)
-        assert is_old(made) or is_new(made), name
-        seen.add(is_new(made))
-    assert seen == {True, False}
+        try:
+            made = taeda.load(copy)
+        except (taeda.serialization.FormatError, EOFError):
+            yield name, "refused"
+        else:
+            assert is_old(made) or is_new(made), name
+            yield name, "new" if is_new(made) else "old"
+
+
+def operations(path, sync):
+    with faults.recorded() as steps:
+        taeda.save(NEW, path, sync=sync)
+    return [step.operation for step in steps if step.operation != "write"]
+
+
+@pytest.mark.parametrize(
+    ("sync", "done"),
+    [
+        ("off", ["create", "rename"]),
+        ("normal", ["create", "sync", "rename"]),
+        ("full", ["create", "sync", "rename", "sync_folder"]),
+    ],
+)
+def test_what_is_waited_for(path, sync, done):
+    assert operations(path, sync) == done
+
+
+@pytest.mark.parametrize("sync", ["normal", "full"])
+def test_every_state_that_a_power_cut_may_leave_is_old_or_new(path, tmp_path, sync):
+    left = dict(after_power_cuts(path, tmp_path, sync))
+    assert set(left.values()) == {"old", "new"}
+
+
+def test_after_a_full_sync_the_new_file_stays(path, tmp_path):
+    left = dict(after_power_cuts(path, tmp_path, "full"))
+    end = max(left, key=lambda name: int(name.split()[1].rstrip(","))).partition(",")[0]
+    assert {came for name, came in left.items() if name.startswith(f"{end},")} == {"new"}
+
+
+def test_without_sync_a_damaged_file_is_refused_and_never_read_as_something_else(path, tmp_path):
+    left = dict(after_power_cuts(path, tmp_path, "off"))
+    assert set(left.values()) == {"old", "new", "refused"}
+
+
+def test_another_word_is_refused_before_anything_is_written(path):
+    with faults.recorded() as steps, pytest.raises(ValueError, match="'off', 'normal' or 'full'"):
+        taeda.save(NEW, path, sync="fast")
+    assert not steps
 
 
 def test_power_cuts_find_a_writer_that_does_not_sync(path):

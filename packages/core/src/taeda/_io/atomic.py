@@ -3,6 +3,7 @@
     sibling temporary file (locked) → content → fsync → rename over the target → fsync of the folder
 
 A process that dies leaves at most its temporary file; the next write into the folder removes it.
+Which of the two waits are done is the caller's choice; the order of the steps never changes.
 """
 
 from __future__ import annotations
@@ -10,26 +11,30 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
-import io
 import os
 import secrets
 import stat
-import threading
 from collections.abc import Iterator
-from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Literal, TypeAlias, cast, get_args
+
+from taeda._native import core as _core
 
 from . import disk
+from .atomicfile import AtomicFile
 from .explain import check_space, explained, unconfirmed
 
-__all__ = ["AtomicFile", "atomic_write"]
+__all__ = ["AtomicFile", "Sync", "atomic_write", "check_sync"]
 
-_LARGE = 8 << 20  # bytes: from here on the device begins before the end
-_PATTERN = ".taeda-*.partial"
+#: what is waited for before the writer goes on: nothing, the content, or also the name
+Sync: TypeAlias = Literal["off", "normal", "full"]
+_LARGE = 1 << 16  # bytes: starting a thread takes as long as freeing so many
+_BEGIN, _END = ".taeda-", ".partial"  # of a temporary file's name
 
 
 @contextlib.contextmanager
-def atomic_write(path: str | os.PathLike[str], size: int = 0) -> Iterator[IO[bytes]]:
+def atomic_write(
+    path: str | os.PathLike[str], size: int = 0, *, sync: Sync = "normal"
+) -> Iterator[IO[bytes]]:
     """Open a binary file that becomes `path` when the `with` block ends without an exception.
 
     After an exception `path` is what it was, and no other file is left. The file keeps the
@@ -38,9 +43,14 @@ def atomic_write(path: str | os.PathLike[str], size: int = 0) -> Iterator[IO[byt
     directly. `size` is how many bytes will be written, if that is known: a disk that has not as
     many is refused at once. The OSError of a failure says what is missing.
 
+    However the process ends, `path` is the old file or the new one. After a loss of power it is so too,
+    unless `sync` is "off". With "full" it is the new one from the moment on when the block is left; with
+    "normal" a few seconds later, when the system has written the folder.
+
     For text: `file.write(text.encode())`.
     """
-    target = Path(os.path.realpath(path))
+    check_sync(sync)
+    target = _target_of(os.fspath(path))
     old = _status_of(target)
     if old is not None and not stat.S_ISREG(old.st_mode):
         with open(target, "wb", buffering=0) as special:  # half-written: no regular file
@@ -48,97 +58,51 @@ def atomic_write(path: str | os.PathLike[str], size: int = 0) -> Iterator[IO[byt
         return
     _check_writable(target, old)
     check_space(target, size)
-    _remove_leftovers(target.parent)
+    _remove_leftovers(os.path.dirname(target))
     with _temporary(target, size) as (name, file):
         yield cast("IO[bytes]", file)
         with explained(target, size):
             if old is not None:
                 disk.current().copy_rights(file.descriptor, old)
-            disk.current().sync(file.descriptor)
-            _replace(name, target)
-    with unconfirmed(target):
-        disk.current().sync_folder(str(target.parent))
+            if sync != "off":
+                disk.current().sync(file.descriptor)
+            _replace(name, target, old)
+    if sync == "full":
+        with unconfirmed(target):
+            disk.current().sync_folder(os.path.dirname(target))
 
 
-class AtomicFile(io.RawIOBase):
-    """A binary file whose `write` takes all it is given."""
-
-    def __init__(self, descriptor: int, target: Path, size: int) -> None:
-        self.descriptor, self.target, self.size = descriptor, target, size
-        self._waiting = 0  # bytes since the device was last asked to begin
-
-    def writable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        """Write all bytes of a contiguous buffer; their number."""
-        view = memoryview(data)
-        count = view.nbytes
-        view = view.cast("B") if count else memoryview(b"")
-        with explained(self.target, self.size):
-            while view.nbytes:
-                view = view[self._some(view) :]
-        self._waiting += count
-        if self._waiting >= _LARGE:
-            self._flush_early()
-        return count
-
-    def _some(self, view: memoryview) -> int:
-        try:
-            done = disk.current().write(self.descriptor, view)
-        except InterruptedError:
-            return 0
-        if done == 0:
-            raise OSError(errno.EIO, "the system takes no more bytes and does not say why")
-        return done
-
-    def _flush_early(self) -> None:
-        begin = max(self.tell() - self._waiting, 0)
-        disk.current().flush_early(self.descriptor, begin, self._waiting)
-        self._waiting = 0
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        return os.lseek(self.descriptor, offset, whence)
-
-    def tell(self) -> int:
-        return os.lseek(self.descriptor, 0, os.SEEK_CUR)
-
-    def truncate(self, size: int | None = None) -> int:
-        size = self.tell() if size is None else size
-        os.ftruncate(self.descriptor, size)
-        return size
-
-    def close(self) -> None:
-        if not self.closed:
-            super().close()
-            os.close(self.descriptor)
+def check_sync(sync: str) -> None:
+    """ValueError if `sync` is none of the three."""
+    if sync not in get_args(Sync):
+        raise ValueError(f"sync is 'off', 'normal' or 'full', got {sync!r:.50}")
 
 
-def _status_of(target: Path) -> os.stat_result | None:
+def _target_of(path: str) -> str:
+    """What is replaced: the file behind a link, wherever the process may go meanwhile."""
+    return os.path.realpath(path) if os.path.islink(path) else os.path.join(os.getcwd(), path)
+
+
+def _status_of(target: str) -> os.stat_result | None:
     try:
-        return target.stat()
+        return os.stat(target)
     except FileNotFoundError:
         return None
 
 
-def _check_writable(target: Path, old: os.stat_result | None) -> None:
+def _check_writable(target: str, old: os.stat_result | None) -> None:
     """A file that its owner made read-only is not replaced, though its folder would allow it."""
     if old is not None and not old.st_mode & 0o222:
         mode = stat.filemode(old.st_mode)
         advice = "make it writable (chmod u+w), or choose another name"
-        raise PermissionError(
-            errno.EACCES, f"the file is read-only ({mode}): {advice}", str(target)
-        )
+        raise PermissionError(errno.EACCES, f"the file is read-only ({mode}): {advice}", target)
 
 
 @contextlib.contextmanager
-def _temporary(target: Path, size: int) -> Iterator[tuple[str, AtomicFile]]:
+def _temporary(target: str, size: int) -> Iterator[tuple[str, AtomicFile]]:
     """A new file beside the target, which is removed unless the block gave it another name."""
     while True:
-        name = str(target.with_name(f".taeda-{secrets.token_hex(8)}.partial"))
+        name = f"{os.path.dirname(target)}/{_BEGIN}{secrets.token_hex(8)}{_END}"
         with explained(target, size):
             file = AtomicFile(disk.current().create(name), target, size)
         if os.fstat(file.descriptor).st_nlink:
@@ -153,35 +117,36 @@ def _temporary(target: Path, size: int) -> Iterator[tuple[str, AtomicFile]]:
         raise
 
 
-def _replace(temporary: str, target: Path) -> None:
-    """Rename; a large old file is freed beside the program, for that takes as long as writing one."""
-    try:
-        old = os.open(target, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:  # none there, or none to be read: nothing to hold
-        disk.current().rename(temporary, str(target))
+def _replace(temporary: str, target: str, old: os.stat_result | None) -> None:
+    """Rename, and let a large old file be freed beside the program: some disks make one wait for that."""
+    if old is None or old.st_size < _LARGE:
+        disk.current().rename(temporary, target)
         return
-    try:
-        disk.current().rename(temporary, str(target))
-    finally:
-        if os.fstat(old).st_size < _LARGE:
-            os.close(old)
-        else:
-            threading.Thread(target=os.close, args=(old,)).start()
+    with contextlib.ExitStack() as after:
+        with contextlib.suppress(OSError):  # none to be read: nothing to hold
+            held = os.open(target, os.O_RDONLY | os.O_CLOEXEC)
+            after.callback(_core.close_aside, held)
+        disk.current().rename(temporary, target)
 
 
-def _remove_leftovers(folder: Path) -> None:
+def _remove_leftovers(folder: str) -> None:
     """Remove temporary files of processes that died: nobody holds their lock."""
-    for leftover in folder.glob(_PATTERN):
-        with contextlib.suppress(OSError):  # somebody's at work, or not ours
-            _remove_leftover(leftover)
+    try:
+        names = os.listdir(folder)
+    except OSError:  # no folder, or one that may not be read: writing will tell
+        return
+    for name in names:
+        if name.startswith(_BEGIN) and name.endswith(_END):
+            with contextlib.suppress(OSError):  # somebody's at work, or not ours
+                _remove_leftover(os.path.join(folder, name))
 
 
-def _remove_leftover(path: Path) -> None:
+def _remove_leftover(path: str) -> None:
     # Not blocking: in a folder for everybody, anybody may put a pipe there under this name.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         if stat.S_ISREG(os.fstat(descriptor).st_mode):
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            path.unlink()
+            os.unlink(path)
     finally:
         os.close(descriptor)

@@ -44,7 +44,8 @@ class Disk:
         if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
             with contextlib.suppress(PermissionError):
                 os.fchown(descriptor, old.st_uid, old.st_gid)
-        os.fchmod(descriptor, old.st_mode & 0o7777)
+        if new.st_mode != old.st_mode:
+            os.fchmod(descriptor, old.st_mode & 0o7777)
 
     def sync(self, descriptor: int) -> None:
         """Wait until the file is on the device."""

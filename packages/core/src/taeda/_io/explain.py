@@ -6,47 +6,47 @@ import contextlib
 import errno
 import os
 from collections.abc import Iterator
-from pathlib import Path
 
 __all__ = ["check_space", "explained", "unconfirmed"]
 
 
-def check_space(target: Path, size: int) -> None:
+def check_space(target: str, size: int) -> None:
     """OSError before anything is written if the disk has no room for `size` bytes."""
-    free = _free(target.parent)
+    free = _free(os.path.dirname(target))
     if free is not None and size > free:
-        raise OSError(errno.ENOSPC, _sentence(errno.ENOSPC, target, size), str(target))
+        raise OSError(errno.ENOSPC, _sentence(errno.ENOSPC, target, size), target)
 
 
 @contextlib.contextmanager
-def explained(target: Path, size: int) -> Iterator[None]:
+def explained(target: str, size: int) -> Iterator[None]:
     """Give an OSError of the block the facts that help, and its number and type as they were."""
     try:
         yield
     except OSError as error:
         if error.errno not in _SENTENCES:
             raise
-        raise type(error)(error.errno, _sentence(error.errno, target, size), str(target)) from error
+        raise type(error)(error.errno, _sentence(error.errno, target, size), target) from error
 
 
 @contextlib.contextmanager
-def unconfirmed(target: Path) -> Iterator[None]:
+def unconfirmed(target: str) -> Iterator[None]:
     """An OSError of the block comes when the new file is in its place already."""
     try:
         yield
     except OSError as error:
-        text = f"{target.name} is written, but whether it survives a power failure is unknown"
-        raise type(error)(error.errno, f"{text}: {error.strerror}", str(target)) from error
+        text = f"{os.path.basename(target)} is written, but whether it survives a power failure is unknown"
+        raise type(error)(error.errno, f"{text}: {error.strerror}", target) from error
 
 
-def _sentence(number: int, target: Path, size: int) -> str:
+def _sentence(number: int, target: str, size: int) -> str:
+    folder, name = os.path.split(target)
     facts = {
-        "folder": target.parent,
+        "folder": folder,
         "wanted": f"{size} bytes are to be written, and " if size else "",
-        "free": _free(target.parent),
+        "free": _free(folder),
     }
-    state = "is as it was" if target.exists() else "was not made"
-    return f"{_SENTENCES[number].format(**facts)}; {target.name} {state}"
+    state = "is as it was" if os.path.exists(target) else "was not made"
+    return f"{_SENTENCES[number].format(**facts)}; {name} {state}"
 
 
 _READ_ONLY = "the file or its folder {folder} may not be written; change its permissions, or choose another place"
@@ -66,7 +66,7 @@ _SENTENCES = {
 }
 
 
-def _free(folder: Path) -> int | None:
+def _free(folder: str) -> int | None:
     try:
         status = os.statvfs(folder)
     except OSError:  # the folder is not there, which the write itself will say

@@ -49,7 +49,7 @@ class FormatError(RuntimeError):
     """A file that is no checkpoint of ours, or a damaged one; the message says what is wrong."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: making one would take three times as long
 class Entry:
     """One piece of data: its dtype and shape, and where its bytes begin and end after the header."""
 

@@ -6,6 +6,7 @@ memory again when they are loaded; bytes between them that none shows are writte
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -43,6 +44,14 @@ _PAIRS = {"complex32": "F16", "complex64": "F32", "complex128": "F64"}  # real a
 _SPARSE = 4  # a view that shows less than one byte in so many is written without what lies between
 
 
+@functools.cache
+def _code(dtype: Any) -> tuple[str | None, tuple[int, ...]]:
+    """The format's name, and the last axis that its numbers are taken apart by."""
+    name = dtype_name(dtype)
+    return (_PAIRS[name], (2,)) if name in _PAIRS else (CODES.get(name), ())
+
+
+@functools.cache
 def dtype_name(dtype: Any) -> str:
     """ "float32" for taeda.float32."""
     return str(dtype).rpartition(".")[2]
@@ -58,6 +67,13 @@ class Row:
     begin: int = 0  # bytes in its storage that it reaches
     end: int = 0
     piece: Piece | None = None
+    placed: bool = True  # not on the meta device
+    dense: bool = False  # shows every byte from begin to end, in order
+
+    def measure(self) -> None:
+        """Find out which bytes it reaches."""
+        self.begin, self.end = extent(self.tensor)
+        self.dense = self.tensor.is_contiguous()
 
     def described(self) -> str:
         """[piece, dtype, shape, strides, offset, marks] in JSON."""
@@ -66,8 +82,8 @@ class Row:
             offset = (self.begin - piece.begin) // tensor.element_size()
         name = json_text(piece.name) if piece else "null"
         geometry = f"{json_counts(tensor.shape)},{json_counts(tensor.stride())},{offset}"
-        marks = f"[{','.join(map(json_text, self.marks))}]"
-        return f'[{name},"{dtype_name(tensor.dtype)}",{geometry},{marks}]'
+        marks = ",".join(map(json_text, self.marks)) if self.marks else ""
+        return f'[{name},"{dtype_name(tensor.dtype)}",{geometry},[{marks}]]'
 
 
 @dataclass(slots=True)
@@ -86,27 +102,28 @@ class Piece:
 
     @property
     def align(self) -> int:
-        return max(row.tensor.element_size() for row in self.rows)
+        return max([row.tensor.element_size() for row in self.rows])
 
     def data(self) -> memoryview:
         """The bytes, with zeros for those that no tensor shows."""
         whole = _core.storage_bytes(self.rows[0].tensor)
         if not self.holes:
-            return memoryview(whole)[self.begin : self.end]
-        shown = taeda.zeros(self.nbytes, dtype=taeda.bool)
+            shown = memoryview(whole)
+            return shown if shown.nbytes == self.nbytes else shown[self.begin : self.end]
+        mask = taeda.zeros(self.nbytes, dtype=taeda.bool)
         for row in self.rows:
-            _mark(shown, row, self.begin)
-        return memoryview(whole[self.begin : self.end] * shown)
+            _mark(mask, row, self.begin)
+        return memoryview(whole[self.begin : self.end] * mask)
 
     def shape(self) -> tuple[str, tuple[int, ...]]:
         """The format's dtype and shape: those of the first tensor if it is the piece, else flat."""
-        first, dtype = self.rows[0].tensor, dtype_name(self.rows[0].tensor.dtype)
-        if dtype not in CODES | _PAIRS or any(r.tensor.dtype != first.dtype for r in self.rows[1:]):
+        row = self.rows[0]
+        code, pair = _code(row.tensor.dtype)
+        if code is None or any(r.tensor.dtype != row.tensor.dtype for r in self.rows[1:]):
             return "U8", (self.nbytes,)
-        item = first.element_size()
-        whole = first.is_contiguous() and first.numel() * item == self.nbytes
-        shape = tuple(first.shape) if whole else (self.nbytes // item,)
-        return (CODES[dtype], shape) if dtype in CODES else (_PAIRS[dtype], (*shape, 2))
+        whole = row.dense and row.end - row.begin == self.nbytes
+        shape = row.tensor.shape if whole else (self.nbytes // row.tensor.element_size(),)
+        return code, (*shape, *pair)
 
 
 def _mark(shown: Tensor, row: Row, begin: int) -> None:
@@ -137,8 +154,8 @@ class Collector:
         number = self.numbers[id(tensor)] = len(self.rows)
         row = _row(tensor, path)
         row.marks += marks
-        if row.tensor.device.type != "meta":
-            row.begin, row.end = extent(row.tensor)
+        if row.placed:
+            row.measure()
         self.rows.append(row)
         return number, True
 
@@ -146,7 +163,7 @@ class Collector:
         """The pieces that the tensors lie in, those of the widest elements first, so that all are aligned."""
         groups: dict[Any, list[Row]] = {}
         for number, row in enumerate(self.rows):
-            if row.tensor.device.type != "meta":
+            if row.placed:
                 key = _core.storage_address(row.tensor) if row.end > row.begin else -1 - number
                 groups.setdefault(key, []).append(row)
         names = _Names()
@@ -154,11 +171,12 @@ class Collector:
         return sorted(made, key=lambda piece: -piece.align)
 
 
-def _clusters(rows: list[Row]) -> Iterator[list[Row]]:
+def _clusters(rows: list[Row]) -> list[list[Row]]:
     """The tensors on one storage in groups that do not touch each other."""
-    if len(rows) == 1:
-        yield rows
-        return
+    return [rows] if len(rows) == 1 else list(_apart(rows))
+
+
+def _apart(rows: list[Row]) -> Iterator[list[Row]]:
     rows = sorted(rows, key=lambda row: row.begin)
     together, end = [rows[0]], rows[0].end
     for row in rows[1:]:
@@ -171,17 +189,28 @@ def _clusters(rows: list[Row]) -> Iterator[list[Row]]:
 
 
 def _piece(rows: list[Row], names: _Names) -> Piece:
+    name = names.new(rows[0].path)
     if len(rows) == 1:
-        _compact(rows[0])
-    begin, end = min(row.begin for row in rows), max(row.end for row in rows)
-    made = Piece(names.new(rows[0].path), rows, begin, end)
-    if len(rows) > 1:
-        made.begin -= begin % made.align  # offsets are whole in every dtype
-    size = made.nbytes
-    made.holes = size > 0 and not any(is_dense(row.tensor, size) for row in rows)
-    for row in rows:
-        row.piece = made
+        [row] = rows
+        if not row.dense:
+            _compact(row)
+        row.piece = made = Piece(name, rows, row.begin, row.end)
+    else:
+        made = Piece(name, rows, min([r.begin for r in rows]), max([r.end for r in rows]))
+        made.begin -= made.begin % made.align  # offsets are whole in every dtype
+        for row in rows:
+            row.piece = made
+    made.holes = _has_holes(made)
     return made
+
+
+def _has_holes(piece: Piece) -> bool:
+    """Whether no tensor by itself shows every byte."""
+    size = piece.nbytes
+    return size > 0 and not any(
+        row.end - row.begin == size if row.dense else is_dense(row.tensor, size)
+        for row in piece.rows
+    )
 
 
 def _compact(row: Row) -> None:
@@ -189,7 +218,7 @@ def _compact(row: Row) -> None:
     shown = row.tensor.numel() * row.tensor.element_size()
     if shown * _SPARSE < row.end - row.begin:
         row.tensor = row.tensor.clone()
-        row.begin, row.end = extent(row.tensor)
+        row.measure()
 
 
 class _Names:
@@ -199,7 +228,9 @@ class _Names:
         self.taken = {"__metadata__"}
 
     def new(self, path: str) -> str:
-        name = path = path.encode(errors="replace").decode() or "tensor"
+        if not path.isascii():  # half of a pair of surrogates is no text
+            path = path.encode(errors="replace").decode()
+        name = path = path or "tensor"
         copies = 1
         while name in self.taken:
             copies += 1
@@ -224,9 +255,10 @@ def _row(tensor: Tensor, path: str) -> Row:
     if plain.is_conj():
         plain = plain.conj()
         marks.append("conj")
-    if plain.device.type == "meta":
-        marks.append("meta")
-    return Row(plain, path, marks)
+    if placed := plain.device.type != "meta":
+        return Row(plain, path, marks)
+    marks.append("meta")
+    return Row(plain, path, marks, placed=placed)
 
 
 def _class_marks(tensor: Tensor, path: str) -> list[str]:

@@ -51,30 +51,52 @@ def _entries(pieces: list[Piece]) -> dict[str, Entry]:
     return made
 
 
+_as_json = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False).encode
+
+
 def _dump(value: Any) -> str:
     try:
-        return json.dumps(value, separators=(",", ":"), allow_nan=False)
+        return _as_json(value)
     except RecursionError:
         raise ValueError("cannot save the object: nested too deeply") from None
 
 
 def write_native(file: Any, content: Content, advance: Advance) -> None:
     """Write to an object with `write`; to one of ours in a single pass, its header last."""
+    room = len(content.template)
     if settings.skips_data.get():
         write_all(file, with_sums(content.template, [UNKNOWN] * len(content.pieces)))
         _write_empty(file, content.data_bytes)
-    elif not settings.save.compute_crc32:
-        write_all(file, with_sums(content.template, [UNKNOWN] * len(content.pieces)))
-        _write_pieces(file, content.pieces, advance)
+    elif content.size <= _CHUNK:
+        write_all(file, _in_memory(content))
+        advance(content.data_bytes)
     elif isinstance(file, AtomicFile):
-        write_all(file, content.template)
+        file.seek(room)
         sums = _write_pieces(file, content.pieces, advance)
         file.seek(0)
         write_all(file, with_sums(content.template, sums))
     else:
-        sums = [checksum(piece.data()) for piece in content.pieces]
+        sums = [_sum_of(piece.data()) for piece in content.pieces]
         write_all(file, with_sums(content.template, sums))
         _write_pieces(file, content.pieces, advance)
+
+
+def _sum_of(data: memoryview) -> str:
+    return checksum(data) if settings.save.compute_crc32 else UNKNOWN
+
+
+def _in_memory(content: Content) -> bytearray:
+    """A small file, from copies, as a large one is written."""
+    made = bytearray(content.size)
+    sums, at = [], len(content.template)
+    with memoryview(made) as view:
+        for piece in content.pieces:
+            part = view[at : at + piece.nbytes]
+            part[:] = piece.data()
+            sums.append(_sum_of(part))
+            at += piece.nbytes
+        view[: len(content.template)] = with_sums(content.template, sums)
+    return made
 
 
 def _write_pieces(file: Any, pieces: list[Piece], advance: Advance) -> list[str]:
@@ -97,16 +119,16 @@ class _Chunks:
 
     def add(self, data: memoryview) -> str:
         """Take all of `data`; their checksum."""
-        sum = 0
+        sum, summed = 0, settings.save.compute_crc32
         while data.nbytes:
             room = self.chunk[self.used : self.used + data.nbytes]
             room[:] = data[: room.nbytes]
-            sum = _core.crc32c(room, sum)
+            sum = _core.crc32c(room, sum) if summed else 0
             data = data[room.nbytes :]
             self.used += room.nbytes
             if self.used == _CHUNK:
                 self.flush()
-        return f"{sum:08x}"
+        return f"{sum:08x}" if summed else UNKNOWN
 
     def flush(self) -> None:
         write_all(self.file, self.chunk[: self.used])
