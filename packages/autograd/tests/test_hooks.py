@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
 import taeda
+from taeda._native import core
 from taeda.autograd import graph
 
 
@@ -122,3 +125,47 @@ def test_nodes_tell_their_story():
     node.metadata["note"] = 1
     assert y.grad_fn.metadata["note"] == 1
     assert graph.get_gradient_edge(y).node is node
+
+
+def test_a_packed_tensor_is_let_go():
+    class Packed:
+        pass
+
+    def held():
+        gc.collect()
+        return core.memory_stats()["allocated"]
+
+    x = taeda.ones(10_000, requires_grad=True)
+    before = held()
+    with graph.saved_tensors_hooks(lambda t: Packed(), lambda p: taeda.zeros(10_000)):
+        y = (x * 2).exp().sum()
+    assert held() - before < 1000
+    y.backward()
+    assert not x.grad.any()
+
+
+def test_a_pack_hook_gets_the_value_before_the_write():
+    packed = []
+    x = taeda.full((2,), 2.0, requires_grad=True)
+    with graph.saved_tensors_hooks(lambda t: packed.append(t) or t, lambda t: t):
+        y = (x * 1).sin_()
+    assert packed[-1].tolist() == [2, 2]
+    y.sum().backward()
+    assert taeda.equal(x.grad, x.detach().cos())
+
+
+def test_an_error_in_a_pack_hook_leaves_nothing_behind():
+    def refuse(tensor):
+        raise ValueError("no room")
+
+    x = taeda.ones(10_000, requires_grad=True)
+    gc.collect()
+    before = core.memory_stats()["allocated"]
+    for call in (x.exp, lambda: x * x, lambda: x.reshape(100, 100).max(0), lambda: (x * 1).relu_()):
+        with (
+            graph.saved_tensors_hooks(refuse, lambda t: t),
+            pytest.raises(ValueError, match="no room"),
+        ):
+            call()
+    gc.collect()
+    assert core.memory_stats()["allocated"] - before < 1000

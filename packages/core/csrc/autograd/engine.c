@@ -502,24 +502,18 @@ static PyObject *run_backward(PyObject *m, PyObject *args)
     td_state before = td_here;
     td_here.excluded |= TD_LAYER_FUNCTION_MODE | TD_LAYER_OVERRIDE;
     td_here.grad_mode = (uint8_t)r.create_graph;
+    td_task task;
+    td_task_enter(&task, inputs != Py_None);
     int status = inputs == Py_None ? 0 : add_captures(&r, inputs);
     if (status == 0) status = grow(&r);
     if (status == 0) status = start(&r, roots, grads);
     if (status == 0 && r.limited) status = mark_needed(&r);
     if (status == 0) status = walk(&r);
-    if (status == 0) result = inputs == Py_None ? Py_NewRef(Py_None) : captured(&r);
+    if (td_task_leave(&task, status) == 0) result = inputs == Py_None ? Py_NewRef(Py_None) : captured(&r);
     td_here.grad_mode = before.grad_mode;
     td_here.excluded = before.excluded;
     run_close(&r);
     return result;
-}
-
-PyObject *td_add(PyObject *a, PyObject *b)
-{
-    static const td_function *add;
-    if (!add && !(add = td_find_function("", "add"))) return PyErr_Format(PyExc_RuntimeError, "the op table has no add");
-    PyObject *args[] = {a, b};
-    return td_apply(add, 2, args);
 }
 
 static PyMethodDef methods[] = {

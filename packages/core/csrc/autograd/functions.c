@@ -78,6 +78,14 @@ static PyObject *set_meta(PyObject *m, PyObject *args) /* shape of an output tha
     Py_RETURN_NONE;
 }
 
+PyObject *td_add(PyObject *a, PyObject *b)
+{
+    static const td_function *add;
+    if (!add && !(add = td_find_function("", "add"))) return PyErr_Format(PyExc_RuntimeError, "the op table has no add");
+    PyObject *args[] = {a, b};
+    return td_apply(add, 2, args);
+}
+
 /* ---- saved tensors of custom Functions: the same checks as those of built-in operations ---- */
 static void saved_free(PyObject *capsule)
 {

@@ -81,6 +81,7 @@ int td_node_clear(PyObject *node);
 
 /* saved.c */
 int td_save(Saved *s, PyTensor *p, int key, int index);         /* an argument */
+int td_save_copy(Saved *s, PyTensor *p, int key);               /* an argument that is about to be overwritten */
 int td_save_result(Saved *s, PyTensor *p, int key, int index);  /* a result of the node itself */
 int td_save_facts(Saved *s, const td_tensor *t, int key, int index);
 PyObject *td_unpack(const Node *n, Saved *s);        /* new reference, checked against later writes */
@@ -123,6 +124,16 @@ PyMethodDef *td_engine_methods(void);
 /* Run one node: grads in (borrowed, NULL where none), gradients of its edges out (owned). */
 int td_run_node(Node *n, PyObject *const *grads, PyObject **results, int create_graph);
 PyMethodDef *td_node_functions(void);
+
+/* task.c: what one walk of the engine is, for the Python that runs inside it */
+typedef struct td_task {
+    struct td_task *outer;
+    PyObject *last;          /* owned list of callables for its end, or NULL */
+    int limited;             /* towards given inputs, not to all leaves */
+} td_task;
+void td_task_enter(td_task *task, int limited);
+int td_task_leave(td_task *task, int status);        /* runs the callables; status, or -1 with an exception */
+PyMethodDef *td_task_methods(void);
 PyObject *td_add(PyObject *a, PyObject *b);          /* a + b through the table, any flags */
 
 #endif

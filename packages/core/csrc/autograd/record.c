@@ -81,20 +81,6 @@ static int count_saved(const td_frame *f, Wish w)
     return n;
 }
 
-/* the old value of a tensor that the operation is about to overwrite */
-static int save_before_write(Saved *s, PyTensor *p, int key)
-{
-    td_tensor *copy;
-    if (td_save(s, p, key, -1) < 0) return -1;
-    td_status status = td_tensor_empty_like(&copy, p->t, (td_dtype)p->t->dtype);
-    if (status) return fail(status);
-    if (!td_is_meta(copy) && (status = td_copy(copy, p->t))) return td_tensor_free(copy), fail(status);
-    td_tensor_free(s->t);
-    s->t = copy;
-    s->version = td_version_of(copy);
-    return 0;
-}
-
 static int save_number(Saved *s, const td_tensor *t, int key) /* a Python number that stood for a tensor */
 {
     memset(s, 0, sizeof *s);
@@ -124,7 +110,7 @@ static int save_inputs(const td_frame *f, Wish w, Node *n)
                 Saved *s = &n->saved[at++];
                 if (!t) *s = (Saved){.undefined = 1, .key = (int8_t)k, .index = (int16_t)index};
                 else if (!o || !td_is_tensor(o)) status = save_number(s, t, k);
-                else if (written(f, k)) status = save_before_write(s, (PyTensor *)o, k);
+                else if (written(f, k)) status = td_save_copy(s, (PyTensor *)o, k);
                 else status = td_save(s, (PyTensor *)o, k, index);
             }
             if (status == 0 && w.facts >> k & 1) {
@@ -255,7 +241,10 @@ int td_record_finish(td_frame *f, Node *n, PyObject *const *outs, int nouts)
     for (int k = 0; status == 0 && k < nouts && k < TD_MAX_OUTS; k++) {
         if (!(mask >> k & 1)) continue;
         Saved *s = &n->saved[n->nsaved];
-        if ((status = td_save_result(s, (PyTensor *)outs[k], TD_KEY_RESULT + k, -1)) < 0) break;
+        if ((status = td_save_result(s, (PyTensor *)outs[k], TD_KEY_RESULT + k, -1)) < 0) {
+            td_saved_clear(s); /* it does not count yet, so the node would not */
+            break;
+        }
         s->requires_grad = (uint8_t)differentiable(rule, k, outs[k]);
         s->nr = (uint32_t)k;
         n->nsaved++;

@@ -17,9 +17,17 @@ static int start(Saved *s, int key, int index)
     return 0;
 }
 
+/* shape, strides and dtype of `t`, without its memory */
+static td_status facts_of(td_tensor **out, const td_tensor *t)
+{
+    if (!nothing) TD_TRY(td_storage_new(&nothing, 0, TD_META));
+    return td_tensor_on_storage(out, nothing, (td_dtype)t->dtype, t->ndim, t->sizes, t->strides, t->offset);
+}
+
+/* From now on what the hook made stands for the tensor, whose memory is let go. */
 static int pack(Saved *s)
 {
-    td_tensor *alias;
+    td_tensor *alias, *facts;
     td_status status = td_tensor_alias(&alias, s->t);
     if (status) return fail(status);
     PyObject *argument = td_wrap(alias);
@@ -34,7 +42,18 @@ static int pack(Saved *s)
         return -1;
     }
     s->unpack = Py_NewRef(td_here.unpack_hook);
+    if ((status = facts_of(&facts, s->t))) return fail(status);
+    td_tensor_free(s->t);
+    s->t = facts;
     return 0;
+}
+
+static int keep_handle(Saved *s, PyTensor *p, td_tensor *t) /* takes `t` over: p's own or a copy */
+{
+    s->t = t;
+    s->version = td_version_of(t);
+    s->requires_grad = (uint8_t)td_requires_grad(p);
+    return td_here.pack_hook ? pack(s) : 0;
 }
 
 static int keep(Saved *s, PyTensor *p)
@@ -44,17 +63,14 @@ static int keep(Saved *s, PyTensor *p)
                         "clone to get a normal tensor and use it in autograd.");
         return -1;
     }
-    td_status status = td_tensor_alias(&s->t, p->t);
-    if (status) return fail(status);
-    s->version = td_version_of(p->t);
-    s->requires_grad = (uint8_t)td_requires_grad(p);
-    return td_here.pack_hook ? pack(s) : 0;
+    td_tensor *alias;
+    td_status status = td_tensor_alias(&alias, p->t);
+    return status ? fail(status) : keep_handle(s, p, alias);
 }
 
-int td_save(Saved *s, PyTensor *p, int key, int index)
+static int save_history(Saved *s, PyTensor *p) /* where the gradient of an argument flows to */
 {
-    start(s, key, index);
-    if (!td_requires_grad(p)) return keep(s, p);
+    if (!td_requires_grad(p)) return 0;
     Edge edge;
     if (td_gradient_edge(p, &edge) < 0) return -1;
     s->nr = edge.nr;
@@ -63,7 +79,24 @@ int td_save(Saved *s, PyTensor *p, int key, int index)
         s->leaf = (PyTensor *)Py_NewRef((PyObject *)p);
         Py_XDECREF((PyObject *)edge.node);
     }
-    return keep(s, p);
+    return 0;
+}
+
+int td_save(Saved *s, PyTensor *p, int key, int index)
+{
+    start(s, key, index);
+    return save_history(s, p) < 0 ? -1 : keep(s, p);
+}
+
+int td_save_copy(Saved *s, PyTensor *p, int key)
+{
+    td_tensor *copy;
+    start(s, key, -1);
+    if (save_history(s, p) < 0) return -1;
+    td_status status = td_tensor_empty_like(&copy, p->t, (td_dtype)p->t->dtype);
+    if (status) return fail(status);
+    if (!td_is_meta(copy) && (status = td_copy(copy, p->t))) return td_tensor_free(copy), fail(status);
+    return keep_handle(s, p, copy);
 }
 
 int td_save_result(Saved *s, PyTensor *p, int key, int index)
@@ -77,9 +110,7 @@ int td_save_facts(Saved *s, const td_tensor *t, int key, int index)
 {
     start(s, key, index);
     s->facts_only = 1;
-    td_status status = nothing ? TD_OK : td_storage_new(&nothing, 0, TD_META);
-    if (!status)
-        status = td_tensor_on_storage(&s->t, nothing, (td_dtype)t->dtype, t->ndim, t->sizes, t->strides, t->offset);
+    td_status status = facts_of(&s->t, t);
     return status ? fail(status) : 0;
 }
 

@@ -23,7 +23,7 @@ _own = {n: v for n, v in vars(_core).items() if not n.startswith("_")}
 _INTERNAL = {
     "functions", "register_parameter_type", "register_linalg_error", "set_blas_path", "measured_region", "cpu_capability", "memory_stats", "memory_reset_peak", "memory_trim",
     "memory_set_limit", "memory_fail_at", "call_backend", "result_types", "op_rows", "has_rule", "basic_view", "load_extension", "call_kernel", "promote", "can_cast", "result_type",
-    "set_layer_flag", "set_excluded_flag", "get_layers", "get_excluded", "run_backward", "gradient_edge",
+    "set_layer_flag", "set_excluded_flag", "get_layers", "get_excluded", "run_backward", "queue_callback", "backward_task", "gradient_edge",
     "python_node", "set_history", "rebase_history", "check_inplace", "set_output_meta", "save_for_node",
     "unpack_saved", "register_rule", "from_array", "from_buffer", "from_sequence", "to_array", "to_dlpack", "from_dlpack", "storage_bytes", "crc32", "crc32c", "start_writeback", "close_aside", "storage_address", "storage_owners",
     "storage_resize", "on_storage", "Node", "map_storage", "move_storage", "segment_facts", "watch_storage",

@@ -19,6 +19,7 @@ DISTRIBUTIONS = {
     "nn": "taeda-nn",
     "optim": "taeda-optim",
     "utils.benchmark": "taeda-benchmark",
+    "utils.checkpoint": "taeda-autograd",
     "utils.data": "taeda-data",
     "utils.cpp_extension": "taeda-cpp-extension",
 }

@@ -1,0 +1,36 @@
+"""What a second run of a function has to find as the first did: random numbers and what sees calls."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+import taeda
+from taeda import random
+from taeda._layers import FUNCTION_MODE, OVERRIDE
+from taeda._native import core as _core
+
+__all__ = ["Surroundings"]
+
+_LAYERS = (FUNCTION_MODE, OVERRIDE)  # the engine hides them from what it calls
+
+
+class Surroundings:
+    """Taken where the first run begins; `restored()` is a context for the others."""
+
+    def __init__(self, preserve_rng_state: bool) -> None:
+        self.rng = random.get_rng_state() if preserve_rng_state else None
+        self.hidden = _core.get_excluded()
+
+    @contextlib.contextmanager
+    def restored(self) -> Iterator[None]:
+        """As it was then, with gradients recorded; what was before comes back."""
+        before = [(bit, _core.set_excluded_flag(bit, bool(self.hidden & bit))) for bit in _LAYERS]
+        try:
+            with random.fork_rng(enabled=self.rng is not None), taeda.enable_grad():
+                if self.rng is not None:
+                    random.set_rng_state(self.rng)
+                yield
+        finally:
+            for bit, hidden in before:
+                _core.set_excluded_flag(bit, hidden)
