@@ -198,6 +198,48 @@ static void G(fill_any)(const REAL *x, int64_t channel, const G(tap_plan) *t, in
     else G(fill_tap_slowly)(x, channel, t, slots, 0, stride, out, step, n);
 }
 
+/* Pixels of which every tap lies inside of x: masks depend on the piece alone, and a tap is an offset. */
+TD_INLINE void G(fill_inside)(const td_patches *p, const G(panel_plan) *plan, const int slots, const int64_t stride,
+                              const int64_t *offset, REAL *out, int64_t k0, int64_t k)
+{
+    const REAL *from[2 * TD_NV];
+    uint32_t mask[2 * TD_NV];
+    for (int v = 0; v < TD_NV; v++)
+        for (int s = 0; s < slots; s++) {
+            int i = plan->first[v] + s, here = i < plan->first[v + 1];
+            const G(segment) *piece = &plan->pieces[here ? i : 0];
+            uint64_t span = (1ull << (stride * (piece->length - 1) + 1)) - 1;
+            from[v * slots + s] = (const REAL *)p->x + piece->base - piece->lane * stride;
+            mask[v * slots + s] = here ? (uint32_t)(span << (stride * piece->lane)) : 0;
+        }
+    int64_t c = k0 / p->taps * p->channel, t = k0 % p->taps;
+    for (int64_t row = 0; row < k; row++, out += NR) {
+        TD_UNROLL for (int v = 0; v < TD_NV; v++) {
+            VEC r = V(zero)();
+            TD_UNROLL for (int s = 0; s < slots; s++)
+                r = G(read_onto)(r, from[v * slots + s] + c + offset[t], mask[v * slots + s], stride, stride);
+            V(store)(out + v * LANES, r);
+        }
+        if (++t < p->taps) continue;
+        t = 0;
+        c += p->channel;
+    }
+}
+
+/* Is it such a panel? Then fill it. */
+static int G(filled_inside)(const td_patches *p, const G(panel_plan) *plan, int64_t *offset, REAL *out, int64_t k0, int64_t k)
+{
+    if (plan->most > 2 || p->stride[2] > 2) return 0;
+    for (int i = 0; i < plan->count; i++)
+        if (!plan->pieces[i].inside) return 0;
+    for (int64_t t = 0; t < p->taps; t++) offset[t] = G(tap_offset)(p, p->tap[t]);
+    if (p->stride[2] == 1 && plan->most == 1) G(fill_inside)(p, plan, 1, 1, offset, out, k0, k);
+    else if (p->stride[2] == 1) G(fill_inside)(p, plan, 2, 1, offset, out, k0, k);
+    else if (plan->most == 1) G(fill_inside)(p, plan, 1, 2, offset, out, k0, k);
+    else G(fill_inside)(p, plan, 2, 2, offset, out, k0, k);
+    return 1;
+}
+
 static int64_t G(patches_work)(const td_patches *p) { return p->taps * (int64_t)sizeof(G(tap_plan)); }
 
 #define CHANNELS_AT_ONCE 16 /* their rows stay in the first cache from tap to tap */
@@ -208,6 +250,7 @@ static void G(patches)(const void *context, void *panel, int64_t k0, int64_t k, 
     G(tap_plan) *taps = work;
     G(panel_plan) plan;
     G(find_pieces)(p, column, width, &plan);
+    if (G(filled_inside)(p, &plan, work, panel, k0, k)) return;
     for (int64_t t = 0; t < p->taps; t++) G(plan_tap)(p, &plan, p->tap[t], plan.most, &taps[t]);
     int64_t first = k0 / p->taps, last = (k0 + k - 1) / p->taps;
     for (int64_t c = first; c <= last; c += CHANNELS_AT_ONCE) {

@@ -4,7 +4,8 @@
  *   depthwise                       plane by plane
  *   1x1                             a product of weights and pixels
  *   small maps                      one product over the pixels of all images, then put in place
- *   else                            a product per image whose right side is made while it is packed
+ *   else                            a product per image whose right side is made while it is packed,
+ *                                   after a copy with its padding if every number is read often
  */
 #include "ops/conv_run.h"
 #include <string.h>
@@ -279,6 +280,6 @@ td_status td_conv_forward(const td_conv *c)
     if (!td_conv_is_real(c->dtype)) return td_conv_columns_forward(c);
     if (wants_winograd(c)) return run_winograd(c);
     if (c->groups > 1 && c->channels == 1 && c->outputs <= 4) return run_depthwise(c);
-    if (c->groups == 1 && c->images > 1 && pixels <= 256) return run_all_images(c);
-    return run_per_image(c);
+    td_status (*run)(const td_conv *) = c->groups == 1 && c->images > 1 && pixels <= 256 ? run_all_images : run_per_image;
+    return td_conv_wants_padding(c) ? td_conv_over_padded(c, run) : run(c);
 }

@@ -41,6 +41,10 @@ static inline int64_t td_taps_bytes(int64_t taps) { return taps * (int64_t)sizeo
 static inline int64_t td_volume(const int64_t size[3]) { return size[0] * size[1] * size[2]; }
 static inline int td_conv_is_real(td_dtype d) { return d == TD_F32 || d == TD_F64; }
 
+/* a copy of x with its padding (ops/conv_padded.c): is it worth it; `run` over such a copy */
+bool td_conv_wants_padding(const td_conv *c);
+td_status td_conv_over_padded(const td_conv *c, td_status (*run)(const td_conv *c));
+
 extern int td_conv_winograd; /* 0: never (backends.conv.winograd) */
 
 /* dtypes without kernels of their own (ops/conv_columns.c) */

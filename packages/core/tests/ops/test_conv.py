@@ -145,6 +145,33 @@ def test_layouts(layout, options):
     close(taeda.conv2d(LAYOUTS[layout](x), LAYOUTS[layout](w), **options), want, "float32")
 
 
+# rows of 16 outputs and more, every number read often: these go over a copy with its padding
+OFTEN_READ = [
+    ((2, 3, 31, 37), (5, 3, 7, 7), {"stride": 2, "padding": 3}),
+    ((2, 3, 30, 38), (5, 3, 7, 6), {"stride": 2, "padding": (2, 5)}),
+    ((1, 2, 21, 50), (4, 2, 5, 5), {"stride": (1, 2), "padding": (0, 4), "dilation": (1, 2)}),
+    ((3, 1, 20, 33), (6, 1, 3, 3), {"padding": 1}),
+    ((2, 4, 20, 20), (6, 2, 5, 4), {"padding": (4, 1), "groups": 2}),
+    ((2, 2, 70), (3, 2, 13), {"stride": 2, "padding": 6}),
+    ((1, 2, 5, 6, 40), (3, 2, 3, 3, 5), {"stride": (1, 1, 2), "padding": (1, 0, 2)}),
+    ((1, 1, 5, 40), (2, 1, 4, 9), {"stride": (1, 2), "padding": (9, 0)}),
+]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("x", "w", "options"), OFTEN_READ, ids=range(len(OFTEN_READ)))
+def test_convolutions_over_a_padded_copy(x, w, options, dtype):
+    a, b, bias = draw(x, dtype), draw(w, dtype, 1), draw(w[:1], dtype, 2)
+    got = CONV[len(x) - 2](a, b, bias, **options)
+    close(got, convolve(values(a), values(b), values(bias), **options), dtype)
+
+
+def test_padding_reads_zeros_not_products_with_infinity():
+    x = taeda.full((1, 1, 20, 40), float("inf"))
+    got = taeda.conv2d(x, taeda.ones(1, 1, 5, 5), stride=2, padding=2)
+    assert bool((got == float("inf")).all())
+
+
 def test_channels_last_stays_channels_last():
     x = draw((2, 3, 5, 5), "float32").contiguous(memory_format=taeda.channels_last)
     got = taeda.conv2d(x, draw((4, 3, 3, 3), "float32"))
