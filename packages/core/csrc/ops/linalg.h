@@ -25,8 +25,9 @@ td_status td_vectors_new(td_tensor **out, td_dtype dtype, const td_tensor *like,
 td_status td_stack_copy(td_stack *s, const td_tensor *from, td_turn turn);
 /* The same, expanded to a batch. */
 td_status td_stack_expand(td_stack *s, const td_tensor *from, int dims, const int64_t *batch, td_turn turn);
-/* No copy if every matrix of `from` can be read where it lies; `ld` as the library counts. Free s->t in either case. */
-td_status td_stack_read(td_stack *s, const td_tensor *from, int64_t *ld);
+/* No copy if every matrix of `from` can be read where it lies (s->count and s->bytes are not set then: use td_batch_offset); `ld` as
+ * the library counts. Free s->t in either case. */
+td_status td_stack_read(td_stack *s, const td_tensor *from, int64_t *ld, td_turn turn);
 
 /* Elements from the start of t to the part of it that belongs to matrix i of a result with `dims` batch dimensions; t has
  * `trailing` dimensions after its own, which broadcast. */

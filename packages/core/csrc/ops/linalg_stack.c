@@ -66,13 +66,13 @@ static bool readable(int64_t step, int64_t ld, int64_t length, int64_t count)
     return (step == 1 || length == 1) && (ld >= length || count == 1) && ld > 0;
 }
 
-td_status td_stack_read(td_stack *s, const td_tensor *from, int64_t *ld)
+td_status td_stack_read(td_stack *s, const td_tensor *from, int64_t *ld, td_turn turn)
 {
     int n = from->ndim;
     int64_t rows = from->sizes[n - 2], cols = from->sizes[n - 1], row = from->strides[n - 2], col = from->strides[n - 1];
     bool columns = readable(row, col, rows, cols), turned = !columns && readable(col, row, cols, rows);
-    if (!columns && !turned) {
-        TD_TRY(td_stack_copy(s, from, TD_AS_IT_LIES));
+    if (!columns && (!turned || turn == TD_COLUMNS)) {
+        TD_TRY(td_stack_copy(s, from, turn));
         *ld = s->rows > 1 ? s->rows : 1;
         return TD_OK;
     }

@@ -52,7 +52,7 @@ td_status td_op_linalg_triangular(td_call *call)
     TD_TRY(td_stack_expand(&j.x, B, j.dims, batch, TD_AS_IT_LIES));
     call->out[0] = j.x.t;
     if (td_is_meta(A) || j.x.t->numel == 0) return TD_OK;
-    TD_TRY(td_stack_read(&j.a, A, &j.lda));
+    TD_TRY(td_stack_read(&j.a, A, &j.lda, TD_AS_IT_LIES));
     j.uplo = TD_BOOLEAN(2) != j.a.turned ? "U" : "L";
     j.trans = j.a.turned != j.x.turned ? "T" : "N";
     td_status status = run_substitution(&j);
@@ -66,6 +66,7 @@ typedef struct cholesky_job {
     const td_lapack *la;
     const td_stack *a;
     int32_t *info;
+    bool above; /* the triangle as the library sees it */
 } cholesky_job;
 
 /* The first place on the diagonal that is no number, from 1; 0 if all are. The library compares pivots with 0 only. */
@@ -78,7 +79,7 @@ static int64_t first_nan(td_dtype d, const char *a, int64_t n)
     return 0;
 }
 
-/* The lower triangle of A counts; in a turned matrix the library finds it above the diagonal, conjugated: A^T = U^H U, L = U^T. */
+/* In a turned matrix the library finds the lower triangle above the diagonal, conjugated: A^T = U^H U, A = L L^H with L = U^T. */
 static void factor_stack(void *context, int64_t begin, int64_t end)
 {
     const cholesky_job *j = context;
@@ -87,15 +88,15 @@ static void factor_stack(void *context, int64_t begin, int64_t end)
     for (int64_t i = begin; i < end; i++) {
         int64_t info = 0;
         char *a = td_matrix(j->a, i);
-        j->la->potrf(j->a->turned ? "U" : "L", &n, a, &n, &info, 1);
+        j->la->potrf(j->above ? "U" : "L", &n, a, &n, &info, 1);
         info = td_lapack_int(&info, 0);
         j->info[i] = (int32_t)(info ? info : first_nan(d, a, n));
-        if (j->a->turned) td_clear_below(d, a, n, n);
+        if (j->above) td_clear_below(d, a, n, n);
         else td_clear_above(d, a, n, n);
     }
 }
 
-/* _linalg_cholesky(A): (L, order of the first minor that is not positive definite, or 0) */
+/* _linalg_cholesky(A, upper): (L or U, order of the first minor that is not positive definite, or 0); one triangle is read */
 td_status td_op_linalg_cholesky(td_call *call)
 {
     const td_tensor *A = TD_TENSOR(0);
@@ -105,7 +106,7 @@ td_status td_op_linalg_cholesky(td_call *call)
     TD_TRY(td_vectors_new(&call->out[1], TD_I32, A, -1));
     if (td_is_meta(A)) return TD_OK;
     if (A->numel == 0) return td_fill(call->out[1], &(td_scalar){0});
-    cholesky_job j = {NULL, &a, td_data(call->out[1])};
+    cholesky_job j = {NULL, &a, td_data(call->out[1]), TD_BOOLEAN(1) != a.turned};
     TD_TRY(td_lapack_of(&j.la, (td_dtype)A->dtype));
     TD_TRY(td_linalg_fits("linalg.cholesky", a.rows));
     double n = (double)a.rows;

@@ -396,6 +396,10 @@ ones = taeda.ones
         (lambda: linalg.tensorsolve(ones(2, 3), ones(2)), "3 != 2"),
         (lambda: linalg.householder_product(ones(2, 3), ones(2)), "greater than or equal"),
         (lambda: linalg.lu_solve(ones(2, 2), taeda.tensor([1, 2]), ones(2, 1)), "int32"),
+        (lambda: linalg.ldl_factor(ones(2, 3)), "square"),
+        (lambda: linalg.ldl_solve(ones(2, 2), ones(2), ones(2, 1)), "int32"),
+        (lambda: linalg.ldl_solve(ones(2, 2), taeda.tensor([1, 2]), ones(3, 1)), "Incompatible shapes"),
+        (lambda: linalg.ldl_solve(ones(2, 2), taeda.tensor([1]), ones(2, 1)), "Incompatible shapes"),
         (lambda: linalg.vecdot(taeda.tensor([1]), taeda.tensor([1])), "floating point or complex"),
     ],
 )  # fmt: skip

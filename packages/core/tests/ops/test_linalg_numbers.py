@@ -141,6 +141,58 @@ def test_bits_do_not_depend_on_threads(threads):
         taeda.set_num_threads(before)
 
 
+# ---- LDL ----
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("hermitian", [False, True])
+@pytest.mark.parametrize("batch", [(), (2, 3)])
+def test_ldl(batch, hermitian, dtype):
+    a = draw(*batch, 6, 6, dtype=dtype)
+    a = a + (a.mH if hermitian else a.mT)
+    a = a - taeda.diag_embed(a.diagonal(0, -2, -1))  # pivots of 0: blocks of two rows
+    packed, pivots = linalg.ldl_factor(a.tril(), hermitian=hermitian)
+    assert taeda.equal(packed, packed.tril())
+    assert (pivots < 0).any()
+    b = draw(*batch, 6, 2, dtype=dtype, seed=1)
+    close(a @ linalg.ldl_solve(packed, pivots, b, hermitian=hermitian), b, dtype, scale=10)
+    close(
+        a @ linalg.ldl_solve(packed, pivots.long(), b[..., :1], hermitian=hermitian),
+        b[..., :1],
+        dtype,
+        scale=10,
+    )
+    find = scipy.linalg.lapack.get_lapack_funcs(
+        "hetrf" if hermitian and dtype.is_complex else "sytrf", (a.numpy(),)
+    )
+    want = find(a.reshape(-1, 6, 6)[0].numpy(), lower=1)
+    close(packed.reshape(-1, 6, 6)[0], np.tril(want[0]), dtype)
+
+
+def test_ldl_of_singular_matrices():
+    a = taeda.stack([taeda.eye(3), taeda.zeros(3, 3)])
+    assert linalg.ldl_factor_ex(a).info.tolist() == [0, 1]
+    for call in (linalg.ldl_factor, lambda m: linalg.ldl_factor_ex(m, check_errors=True)):
+        with pytest.raises(
+            linalg.LinAlgError,
+            match=r"linalg\.ldl_factor: \(Batch element 1\): Element 1 of D is zero",
+        ):
+            call(a)
+    assert linalg.ldl_factor(taeda.empty(0, 0)).LD.shape == (0, 0)
+    assert linalg.ldl_factor_ex(taeda.empty(2, 3, 3, device="meta")).info.shape == (2,)
+
+
+@pytest.mark.parametrize(
+    "wrong", [[1, 2, 4], [0, 2, 3], [1, 2, -3], [-1, -2, 3], [-4, -4, 3], [-1, 2, 3]]
+)
+def test_ldl_pivots_that_cannot_be(wrong):
+    with pytest.raises(
+        RuntimeError,
+        match=r"linalg\.ldl_solve: pivots must lie between 1 and the 3 rows, or be two equal negative",
+    ):
+        linalg.ldl_solve(taeda.eye(3), taeda.tensor(wrong), taeda.ones(3, 1))
+
+
 # ---- layouts ----
 
 
@@ -227,6 +279,10 @@ def test_pivots_that_cannot_be():
     for wrong in ([1, 2, 4], [0, 2, 3], [1, -2, 3]):
         with pytest.raises(RuntimeError, match="between 1 and the 3 rows"):
             taeda.lu_unpack(packed, taeda.tensor(wrong, dtype=taeda.int32))
+        with pytest.raises(
+            RuntimeError, match=r"linalg\.lu_solve: pivots must lie between 1 and the 3 rows"
+        ):
+            linalg.lu_solve(packed, taeda.tensor(wrong, dtype=taeda.int32), packed)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import taeda
 from taeda import Tensor
 
 from ._linalg_checks import check_matrix, check_square
-from .linalg import permutation, reflections, triangles
+from ._linalg_packed import permutation, reflections, triangles
 
 Pair = tuple[Tensor, Tensor]
 Triple = tuple[Tensor, Tensor, Tensor]
@@ -154,15 +154,12 @@ def orgqr(self: Tensor, input2: Tensor) -> Tensor:
 
 
 def ormqr(self: Tensor, input2: Tensor, input3: Tensor, left: bool, transpose: bool) -> Tensor:
-    """Reflection after reflection, without their product."""
-    steps = reflections("ormqr", self, input2)
-    if not left:  # C Q is (Q^H C^H)^H
-        return ormqr(self, input2, input3.mH, True, not transpose).mH
-    if input3.size(-2) != self.size(-2):
+    """The product of the reflections is never made."""
+    v, t = reflections("ormqr", self, input2)
+    side = -2 if left else -1
+    if input3.size(side) != self.size(-2):
         raise RuntimeError(
-            f"ormqr: other.shape[-2] must be equal to input.shape[-2], got {input3.size(-2)} and {self.size(-2)}"
+            f"ormqr: other.shape[{side}] must be equal to input.shape[-2], got {input3.size(side)} and {self.size(-2)}"
         )
-    made = input3
-    for v, row in steps if transpose else reversed(steps):
-        made = made - (row.mH @ (v.mH @ made) if transpose else v @ (row @ made))
-    return made
+    t = t.mH if transpose else t
+    return input3 - (v @ (t @ (v.mH @ input3)) if left else ((input3 @ v) @ t) @ v.mH)

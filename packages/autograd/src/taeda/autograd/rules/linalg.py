@@ -34,10 +34,11 @@ def _skew(x: Tensor) -> Tensor:
 
 
 @rule_joint("_linalg_cholesky", differentiable_results=1)
-def _cholesky(grads: tuple[Maybe, ...], result0: Tensor) -> tuple[Maybe]:
-    g, lower = grads[0], result0
+def _cholesky(grads: tuple[Maybe, ...], upper: bool, result0: Tensor) -> tuple[Maybe]:
+    g = grads[0]
     if g is None:
         return (None,)
+    lower, g = (result0.mH, g.mH) if upper else (result0, g)
     below = (lower.mH @ g).tril()
     inner = below + below.tril(-1).mH
     half = triangular(lower.mH, inner, upper=True)
@@ -229,6 +230,28 @@ def _triangular(
     return (to_a.triu(offset) if upper else to_a.tril(-offset)), to_b
 
 
+@rule_joint("_linalg_lu_solve")
+def _lu_solve(
+    grad: Tensor,
+    needs: tuple[bool, ...],
+    LU: Tensor,
+    pivots: Tensor,
+    adjoint: bool,
+    result: Tensor,
+) -> tuple[Maybe, None, Maybe]:
+    """With A = P L U, the solution solves L U X = P^T B; or, if adjoint, U^H L^H P^T X = B."""
+    to_b = taeda._linalg_lu_solve(LU, pivots, grad, not adjoint)
+    if not needs[0]:
+        return None, None, to_b
+    unit = LU.tril(-1) + taeda.eye(LU.size(-1), dtype=LU.dtype, device=LU.device)
+    inner, outer = (to_b, result) if adjoint else (result, to_b)  # next to U, next to P
+    order = taeda._linalg_permutation(pivots, LU.size(-1))
+    place = order.unsqueeze(-1).expand(outer.shape)
+    turned = outer.gather(-2, place)
+    to_l = (turned @ (LU.triu() @ inner).mH).tril(-1)
+    return -to_l - ((unit.mH @ turned) @ inner.mH).triu(), None, to_b
+
+
 def _pinv(grad: Tensor, A: Tensor, result: Tensor) -> Tensor:
     p, ph, gh = result, result.mH, grad.mH
     left, right = gh @ p, p @ gh
@@ -274,5 +297,8 @@ def _slogdet(grads: tuple[Maybe, ...], A: Tensor, result0: Tensor, result1: Tens
     return (share.unsqueeze(-1).unsqueeze(-1) * taeda._linalg_inv(A)[0].mH,)
 
 
+LDL = "its factors have no derivative; use linalg.solve or linalg.cholesky, which have one"
+not_differentiable("_linalg_ldl", LDL)
+not_differentiable("_linalg_ldl_solve", LDL)
 not_differentiable("_linalg_permutation", "returns places of rows")
 not_differentiable("geqrf", "its reflections are a means; use linalg.qr, which has a derivative")
