@@ -29,7 +29,7 @@ static td_status shape_of(const char *op, const td_tensor *x, td_channels *shape
 static td_status dense_like(td_tensor **out, const td_tensor *x, const td_tensor *like, td_dtype dtype,
                             const td_channels *shape)
 {
-    if (!shape->columns || like->ndim == 2 || td_is_contiguous(like)) return td_norm_dense(out, x, dtype);
+    if (!shape->columns || like->ndim == 2 || td_is_contiguous(like)) return td_cast_optional(out, x, dtype);
     if (x->dtype == dtype && td_is_channels_last(x)) return td_tensor_alias(out, x);
     td_tensor *copy;
     TD_TRY(td_tensor_empty_like(&copy, like, dtype));
@@ -97,7 +97,7 @@ static td_status update_running(td_tensor *running, const td_tensor *value, doub
 {
     td_tensor *wide;
     if (!running) return TD_OK;
-    TD_TRY(td_norm_dense(&wide, running, TD_F64));
+    TD_TRY(td_cast_optional(&wide, running, TD_F64));
     td_tensor *fresh;
     td_status status = td_tensor_empty(&fresh, TD_F64, TD_CPU, running->ndim, running->sizes);
     for (int64_t c = 0; c < value->numel && status == TD_OK; c++)
@@ -141,8 +141,8 @@ static td_status scale_numbers(td_tensor **out, const td_tensor *mean, const td_
 {
     td_tensor *w = NULL, *b = NULL, *numbers;
     TD_TRY(td_tensor_empty(&numbers, (td_dtype)mean->dtype, TD_CPU, 2, (int64_t[]){2, mean->numel}));
-    td_status status = td_norm_dense(&w, weight, (td_dtype)mean->dtype);
-    if (status == TD_OK) status = td_norm_dense(&b, bias, (td_dtype)mean->dtype);
+    td_status status = td_cast_optional(&w, weight, (td_dtype)mean->dtype);
+    if (status == TD_OK) status = td_cast_optional(&b, bias, (td_dtype)mean->dtype);
     for (int64_t c = 0; c < mean->numel && status == TD_OK; c++) {
         double a = td_norm_read(invstd, c) * (w ? td_norm_read(w, c) : 1);
         td_numbers_set(numbers, 0, c, a);
@@ -309,7 +309,7 @@ static td_status backward(td_tensor *out[3], const backward_args *a, const td_ch
     td_status status = TD_OK;
     for (int k = 0; k < 5 && status == TD_OK; k++)
         status = k < 2 ? dense_like(&dense[k], from[k], a->x, compute, shape)
-                       : td_norm_dense(&dense[k], from[k], compute);
+                       : td_cast_optional(&dense[k], from[k], compute);
     if (status == TD_OK) status = channel_sums(&sums, dense[0], dense[1], dense[3], shape);
     if (status == TD_OK && a->wanted[0])
         status = input_gradient(&out[0], a, (const td_tensor **)dense, sums, shape);

@@ -82,15 +82,6 @@ static td_status check_shapes(scores *s, const td_tensor *x, const td_tensor *ta
 
 /* ---- operands ---- */
 
-static td_status dense(td_tensor **out, const td_tensor *x, td_dtype dtype)
-{
-    td_tensor *cast;
-    TD_TRY(td_cast(&cast, x, dtype));
-    td_status status = td_contiguous(out, cast);
-    td_tensor_free(cast);
-    return status;
-}
-
 static void release(scores *s)
 {
     td_tensor_free(s->x);
@@ -111,9 +102,9 @@ static td_status check(scores *s, const td_tensor *x, const td_tensor *target, c
 static td_status take(scores *s, const td_tensor *x, const td_tensor *target, const td_tensor *weight)
 {
     td_dtype compute = compute_dtype(s->dtype);
-    td_status status = dense(&s->x, x, compute);
-    if (status == TD_OK) status = dense(&s->target, target, TD_I64);
-    if (status == TD_OK && weight) status = dense(&s->weight, weight, compute);
+    td_status status = td_cast_contiguous(&s->x, x, compute);
+    if (status == TD_OK) status = td_cast_contiguous(&s->target, target, TD_I64);
+    if (status == TD_OK && weight) status = td_cast_contiguous(&s->weight, weight, compute);
     if (status != TD_OK) release(s);
     return status;
 }
@@ -267,7 +258,7 @@ static td_status scales(td_tensor **out, const scores *s, const td_tensor *grad,
     if (grad->numel != (s->reduction ? 1 : n))
         return td_fail(TD_RUNTIME_ERROR, "%s: expected a gradient of %lld elements, got %lld", s->op,
                        (long long)(s->reduction ? 1 : n), (long long)grad->numel);
-    TD_TRY(dense(&g, grad, (td_dtype)s->x->dtype));
+    TD_TRY(td_cast_contiguous(&g, grad, (td_dtype)s->x->dtype));
     td_scalar sum = td_scalar_load((td_dtype)total->dtype, td_data(total));
     double factor = s->reduction == 1 ? 1 / sum.re : 1;
     td_status status = td_tensor_empty(&made, (td_dtype)s->x->dtype, TD_CPU, 1, &n);
@@ -424,7 +415,7 @@ td_status td_op__cross_entropy_backward(td_call *call)
     TD_TRY(take(&s, x, TD_TENSOR(2), TD_OPT_TENSOR(3)));
     td_status status = scales(&scale, &s, TD_TENSOR(0), TD_TENSOR(7));
     if (status == TD_OK) {
-        status = dense(&statistics, TD_TENSOR(6), (td_dtype)s.x->dtype);
+        status = td_cast_contiguous(&statistics, TD_TENSOR(6), (td_dtype)s.x->dtype);
         if (status == TD_OK)
             status = td_tensor_empty(&call->out[0], (td_dtype)s.x->dtype, TD_CPU, x->ndim, x->sizes);
         if (status == TD_OK) {

@@ -178,13 +178,7 @@ static td_status check_supported(td_dtype d)
 /* row-major, in the dtype that is computed in; NULL stays NULL */
 static td_status prepare(td_tensor **out, const td_tensor *t)
 {
-    td_tensor *cast;
-    *out = NULL;
-    if (!t) return TD_OK;
-    TD_TRY(td_cast(&cast, t, compute_dtype((td_dtype)t->dtype)));
-    td_status status = td_contiguous(out, cast);
-    td_tensor_free(cast);
-    return status;
+    return td_cast_optional(out, t, t ? compute_dtype((td_dtype)t->dtype) : TD_F32);
 }
 
 static bool wants_channels_last(const td_tensor *t) { return td_is_channels_last(t) && !td_is_contiguous(t); }

@@ -82,9 +82,9 @@ static td_status forward(td_tensor *out[3], const td_tensor *self, const td_tens
     td_dtype compute = td_norm_dtype(self), dtype = (td_dtype)self->dtype;
     td_tensor *x, *w = NULL, *b = NULL, *numbers = NULL, *statistics[2] = {NULL, NULL};
     td_channels shape = segments(g);
-    TD_TRY(td_norm_dense(&x, self, compute));
-    td_status status = td_norm_dense(&w, weight, compute);
-    if (status == TD_OK) status = td_norm_dense(&b, bias, compute);
+    TD_TRY(td_cast_optional(&x, self, compute));
+    td_status status = td_cast_optional(&w, weight, compute);
+    if (status == TD_OK) status = td_cast_optional(&b, bias, compute);
     if (status == TD_OK) status = statistics_of(statistics, x, g, eps);
     if (status == TD_OK)
         status = td_tensor_empty(&numbers, compute, TD_CPU, 2, (int64_t[]){2, g->samples * g->channels});
@@ -205,11 +205,11 @@ td_status td_op_native_group_norm_backward(td_call *call)
     TD_TRY(make_gradients(call->out, x, mask, g.channels, td_is_meta(x) ? dtype : compute));
     if (td_is_meta(x)) return TD_OK;
     backward_work k = {.g = &g};
-    td_status status = td_norm_dense(&k.grad, grad, compute);
-    if (status == TD_OK) status = td_norm_dense(&k.x, x, compute);
-    if (status == TD_OK) status = td_norm_dense(&k.mean, TD_TENSOR(2), compute);
-    if (status == TD_OK) status = td_norm_dense(&k.rstd, TD_TENSOR(3), compute);
-    if (status == TD_OK) status = td_norm_dense(&k.weight, weight, compute);
+    td_status status = td_cast_optional(&k.grad, grad, compute);
+    if (status == TD_OK) status = td_cast_optional(&k.x, x, compute);
+    if (status == TD_OK) status = td_cast_optional(&k.mean, TD_TENSOR(2), compute);
+    if (status == TD_OK) status = td_cast_optional(&k.rstd, TD_TENSOR(3), compute);
+    if (status == TD_OK) status = td_cast_optional(&k.weight, weight, compute);
     if (status == TD_OK) status = compute_gradients(call->out, &k, mask);
     if (k.sums) td_free(k.sums, (g.samples * g.channels + 1) * 16);
     td_tensor *made[] = {k.grad, k.x, k.mean, k.rstd, k.weight, k.numbers};

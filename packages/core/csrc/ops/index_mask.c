@@ -66,16 +66,6 @@ static td_status no_values(const char *name)
     return td_fail(TD_NOT_IMPLEMENTED, "%s: the shape of the result depends on values, which a meta tensor does not have", name);
 }
 
-/* Row-major truth values. */
-static td_status truth(td_tensor **out, const td_tensor *mask)
-{
-    td_tensor *bytes;
-    TD_TRY(td_cast(&bytes, mask, TD_BOOL));
-    td_status status = td_contiguous(out, bytes);
-    td_tensor_free(bytes);
-    return status;
-}
-
 static td_status check_mask(const char *name, const td_tensor *mask)
 {
     if (mask->dtype == TD_BOOL) return TD_OK;
@@ -105,7 +95,7 @@ td_status td_index_true_places(td_tensor **out, const td_tensor *mask)
     td_tensor *bytes;
     chunks c;
     if (td_is_meta(mask)) return no_values("nonzero");
-    TD_TRY(truth(&bytes, mask));
+    TD_TRY(td_cast_contiguous(&bytes, mask, TD_BOOL));
     td_status status = chunks_begin(&c, bytes);
     if (status == TD_OK) {
         status = td_tensor_empty(out, TD_I64, TD_CPU, 2, (int64_t[]){mask->ndim, c.total});
@@ -133,7 +123,7 @@ td_status td_op_nonzero(td_call *call)
         call->out[0] = NULL;
         bool any = false;
         td_tensor *bytes;
-        status = truth(&bytes, SELF);
+        status = td_cast_contiguous(&bytes, SELF, TD_BOOL);
         if (status == TD_OK) {
             any = *(uint8_t *)td_data(bytes);
             td_tensor_free(bytes);
@@ -166,7 +156,7 @@ td_status td_index_compress(td_tensor **out, const td_tensor *self, const td_ten
 {
     td_tensor *bytes, *dense;
     chunks c;
-    TD_TRY(truth(&bytes, mask));
+    TD_TRY(td_cast_contiguous(&bytes, mask, TD_BOOL));
     td_status status = td_contiguous(&dense, self);
     if (status == TD_OK) {
         status = chunks_begin(&c, bytes);

@@ -11,13 +11,9 @@
 
 td_status td_index_long(td_tensor **out, const td_tensor *index, const char *name)
 {
-    td_tensor *wide;
     if (index->dtype != TD_I64 && index->dtype != TD_I32)
         return td_fail(TD_RUNTIME_ERROR, "%s(): Expected dtype int32 or int64 for index, got %s", name, td_dtypes[index->dtype].name);
-    TD_TRY(td_cast(&wide, index, TD_I64));
-    td_status status = td_contiguous(out, wide);
-    td_tensor_free(wide);
-    return status;
+    return td_cast_contiguous(out, index, TD_I64);
 }
 
 typedef struct range_check {

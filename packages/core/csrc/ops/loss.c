@@ -299,11 +299,7 @@ static td_status check_probabilities(const td_tensor *x)
     bool bad = false;
     if (td_is_meta(x) || x->numel == 0) return TD_OK;
     td_dtype dtype = x->dtype == TD_F64 ? TD_F64 : TD_F32;
-    td_tensor *cast;
-    TD_TRY(td_cast(&cast, x, dtype));
-    td_status status = td_contiguous(&dense, cast);
-    td_tensor_free(cast);
-    if (status != TD_OK) return status;
+    TD_TRY(td_cast_contiguous(&dense, x, dtype));
     if (dtype == TD_F64)
         for (int64_t i = 0; i < dense->numel; i++)
             bad |= (((const double *)td_data(dense))[i] < 0) | (((const double *)td_data(dense))[i] > 1);

@@ -35,17 +35,6 @@ td_status td_norm_check_dtypes(const char *op, const td_tensor *x, const td_tens
     return check_parameter(op, x, bias);
 }
 
-td_status td_norm_dense(td_tensor **out, const td_tensor *x, td_dtype dtype)
-{
-    td_tensor *cast;
-    *out = NULL;
-    if (!x) return TD_OK;
-    TD_TRY(td_cast(&cast, x, dtype));
-    td_status status = td_contiguous(out, cast);
-    td_tensor_free(cast);
-    return status;
-}
-
 td_status td_norm_convert(td_tensor **t, td_dtype dtype)
 {
     td_tensor *converted;
@@ -136,9 +125,9 @@ static td_status forward(td_call *call, const char *op, td_norm_row *row, int ax
                                stat));
     if (meta) return TD_OK;
     td_tensor *x, *w = NULL, *b = NULL;
-    TD_TRY(td_norm_dense(&x, self, compute));
-    td_status status = td_norm_dense(&w, weight, compute);
-    if (status == TD_OK) status = td_norm_dense(&b, bias, compute);
+    TD_TRY(td_cast_optional(&x, self, compute));
+    td_status status = td_cast_optional(&w, weight, compute);
+    if (status == TD_OK) status = td_cast_optional(&b, bias, compute);
     if (status == TD_OK && row->rows) {
         forward_job j = {td_norm_kernel_for(compute),
                          *row,
@@ -278,7 +267,7 @@ static td_status backward(td_call *call, const char *op, const gradients *g, int
     const td_tensor *from[5] = {g->grad, g->x, centred ? g->mean : NULL, g->rstd, g->weight};
     td_tensor *dense[5] = {NULL};
     td_status status = TD_OK;
-    for (int k = 0; k < 5 && status == TD_OK; k++) status = td_norm_dense(&dense[k], from[k], compute);
+    for (int k = 0; k < 5 && status == TD_OK; k++) status = td_cast_optional(&dense[k], from[k], compute);
     if (status == TD_OK) {
         bool w = g->wanted[1], b = centred && g->wanted[2];
         backward_job j = {td_norm_kernel_for(compute),

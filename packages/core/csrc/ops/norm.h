@@ -14,8 +14,6 @@ const td_norm_kernel *td_norm_kernel_for(td_dtype dtype);
 td_status td_norm_check_dtypes(const char *op, const td_tensor *x, const td_tensor *weight,
                                const td_tensor *bias);
 
-/* A dense tensor of `dtype` with the elements of x; *out is NULL if x is. */
-td_status td_norm_dense(td_tensor **out, const td_tensor *x, td_dtype dtype);
 /* Convert *t to `dtype`; frees it and sets it to NULL on failure. NULL is fine. */
 td_status td_norm_convert(td_tensor **t, td_dtype dtype);
 

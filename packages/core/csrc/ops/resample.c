@@ -228,16 +228,6 @@ static td_status read(resampling *r, const td_call *call, int at, bool backward)
     return check(r);
 }
 
-/* float32 or float64, row-major */
-static td_status ready(td_tensor **out, const td_tensor *t)
-{
-    td_tensor *wide;
-    TD_TRY(td_cast(&wide, t, t->dtype == TD_F64 ? TD_F64 : TD_F32));
-    td_status status = td_contiguous(out, wide);
-    td_tensor_free(wide);
-    return status;
-}
-
 static td_status run_all(resampling *r, const td_tensor *from, td_tensor *to, bool adjoint)
 {
     int64_t planes = r->in[0] * r->in[1];
@@ -291,7 +281,7 @@ static td_status resample(td_call *call, const char *name, int dims, mode m, boo
         TD_TRY(td_tensor_empty(OUT, (td_dtype)self->dtype, (td_device)self->device, dims + 2, sizes));
         return td_match_channels_last(OUT, self);
     }
-    TD_TRY(ready(&dense, self));
+    TD_TRY(td_cast_contiguous(&dense, self, self->dtype == TD_F64 ? TD_F64 : TD_F32));
     td_status status = td_tensor_empty(&made, (td_dtype)dense->dtype, TD_CPU, dims + 2, sizes);
     if (status == TD_OK) {
         for (int d = 0; d < 3 && status == TD_OK; d++) status = make_taps(&r.taps[d], dense->dtype == TD_F64, &r.axes[d], m);

@@ -111,15 +111,6 @@ static td_status cannot(const char *op, td_dtype d)
     return td_fail(TD_NOT_IMPLEMENTED, "%s is not implemented for '%s'", op, td_dtypes[d].type_name);
 }
 
-static td_status dense(td_tensor **out, const td_tensor *x, td_dtype dtype)
-{
-    td_tensor *cast;
-    TD_TRY(td_cast(&cast, x, dtype));
-    td_status status = td_contiguous(out, cast);
-    td_tensor_free(cast);
-    return status;
-}
-
 /* Complex sums are sums of their parts: one more, innermost dimension. */
 static td_status sum_parts(td_tensor *out, const td_tensor *x, int64_t dim)
 {
@@ -143,7 +134,7 @@ static td_status accumulate(td_call *call, const char *op, td_scan_kind kind, td
         return cannot(op, result);
     if (td_is_meta(SELF)) return td_tensor_empty(&call->out[0], result, TD_META, SELF->ndim, SELF->sizes);
     TD_TRY(td_cast(&cast, SELF, result)); /* dtype= converts before it accumulates */
-    td_status status = dense(&x, cast, compute);
+    td_status status = td_cast_contiguous(&x, cast, compute);
     td_tensor_free(cast);
     if (status != TD_OK) return status;
     status = td_tensor_empty(&made, compute, TD_CPU, x->ndim, x->sizes);
@@ -178,7 +169,7 @@ static td_status extremum(td_call *call, const char *op, td_scan_kind kind)
         TD_TRY(td_tensor_empty(&call->out[0], own, TD_META, SELF->ndim, SELF->sizes));
         return td_tensor_empty(&call->out[1], TD_I64, TD_META, SELF->ndim, SELF->sizes);
     }
-    TD_TRY(dense(&x, SELF, compute));
+    TD_TRY(td_cast_contiguous(&x, SELF, compute));
     td_status status = td_tensor_empty(&values, compute, TD_CPU, x->ndim, x->sizes);
     if (status == TD_OK) status = td_tensor_empty(&call->out[1], TD_I64, TD_CPU, x->ndim, x->sizes);
     if (status == TD_OK) status = run(kind, values, call->out[1], x, dim);

@@ -122,26 +122,15 @@ static td_status check_sorter_values(const td_tensor *sorter, int64_t n)
     return TD_OK;
 }
 
-static td_status dense(td_tensor **out, const td_tensor *x, td_dtype dtype)
-{
-    td_tensor *cast;
-    *out = NULL;
-    if (!x) return TD_OK;
-    TD_TRY(td_cast(&cast, x, dtype));
-    td_status status = td_contiguous(out, cast);
-    td_tensor_free(cast);
-    return status;
-}
-
 static td_status run_search(td_tensor *out, const search *s)
 {
     td_tensor *q, *v = NULL, *sorter = NULL;
     td_dtype own = (td_dtype)s->values->dtype, dtype = td_is_integral(own) ? TD_I64
                                                        : own == TD_F64     ? TD_F64
                                                                            : TD_F32;
-    TD_TRY(dense(&q, s->sequence, dtype));
-    td_status status = dense(&v, s->values, dtype);
-    if (status == TD_OK) status = dense(&sorter, s->sorter, TD_I64);
+    TD_TRY(td_cast_optional(&q, s->sequence, dtype));
+    td_status status = td_cast_optional(&v, s->values, dtype);
+    if (status == TD_OK) status = td_cast_optional(&sorter, s->sorter, TD_I64);
     int64_t n = q->sizes[q->ndim - 1];
     if (status == TD_OK && sorter) status = check_sorter_values(sorter, n);
     if (status == TD_OK) {
@@ -266,8 +255,8 @@ td_status td_op_bincount(td_call *call)
     if (td_is_meta(self))
         return td_fail(TD_NOT_IMPLEMENTED,
                        "bincount: the size of the result depends on values, which a meta tensor has not");
-    TD_TRY(dense(&x, self, TD_I64));
-    td_status status = dense(&w, weights, result);
+    TD_TRY(td_cast_optional(&x, self, TD_I64));
+    td_status status = td_cast_optional(&w, weights, result);
     if (status == TD_OK) status = count_length(x, TD_INT(2), &length);
     if (status == TD_OK) status = td_tensor_empty(&call->out[0], result, TD_CPU, 1, &length);
     if (status == TD_OK) status = td_fill(call->out[0], &zero);
@@ -331,7 +320,7 @@ td_status td_op_histc(td_call *call)
                        td_dtypes[dtype].type_name);
     if (bins <= 0) return td_fail(TD_RUNTIME_ERROR, "histc: bins must be > 0, but got %lld", (long long)bins);
     if (td_is_meta(self)) return td_tensor_empty(&call->out[0], dtype, TD_META, 1, &bins);
-    TD_TRY(dense(&x, self, compute));
+    TD_TRY(td_cast_optional(&x, self, compute));
     td_status status = histogram_range(x, &low, &high);
     if (status == TD_OK) status = td_tensor_empty(&counts, compute, TD_CPU, 1, &bins);
     if (status == TD_OK) status = td_fill(counts, &zero);

@@ -75,16 +75,6 @@ static void apply(td_softmax_kind kind, td_tensor *out, const td_tensor *a, cons
 
 static td_dtype compute_dtype(td_dtype d) { return d == TD_F64 ? TD_F64 : TD_F32; }
 
-/* A dense tensor of `dtype` with the elements of x. */
-static td_status prepare(td_tensor **out, const td_tensor *x, td_dtype dtype)
-{
-    td_tensor *cast;
-    TD_TRY(td_cast(&cast, x, dtype));
-    td_status status = td_contiguous(out, cast);
-    td_tensor_free(cast);
-    return status;
-}
-
 static td_status check_dtype(const char *op, const td_tensor *x)
 {
     td_dtype d = (td_dtype)x->dtype;
@@ -113,7 +103,7 @@ static td_status forward(td_call *call, const char *op, td_softmax_kind kind, td
     TD_TRY(td_wrap_dim(TD_INT(1), SELF->ndim, &dim));
     if (SELF->dtype == dtype) TD_TRY(check_dtype(op, SELF));
     if (td_is_meta(SELF)) return td_tensor_empty(&call->out[0], dtype, TD_META, SELF->ndim, SELF->sizes);
-    TD_TRY(prepare(&x, SELF, compute));
+    TD_TRY(td_cast_contiguous(&x, SELF, compute));
     td_status status = td_tensor_empty(&out, compute, TD_CPU, SELF->ndim, SELF->sizes);
     if (status == TD_OK) {
         apply(kind, out, x, x, dim);
@@ -180,8 +170,8 @@ static td_status backward(td_call *call, const char *op, td_softmax_kind kind)
     TD_TRY(td_wrap_dim(TD_INT(2), SELF->ndim, &dim));
     TD_TRY(check_backward(call, op));
     if (td_is_meta(SELF)) return td_tensor_empty(&call->out[0], dtype, TD_META, SELF->ndim, SELF->sizes);
-    td_status status = prepare(&grad, TD_TENSOR(0), compute);
-    if (status == TD_OK) status = prepare(&result, TD_TENSOR(1), compute);
+    td_status status = td_cast_contiguous(&grad, TD_TENSOR(0), compute);
+    if (status == TD_OK) status = td_cast_contiguous(&result, TD_TENSOR(1), compute);
     if (status == TD_OK) status = td_tensor_empty(&out, compute, TD_CPU, SELF->ndim, SELF->sizes);
     if (status == TD_OK) {
         apply(kind, out, grad, result, dim);

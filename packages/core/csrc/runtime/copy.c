@@ -239,30 +239,38 @@ td_status td_copy(td_tensor *dst, const td_tensor *src)
     return bits ? apply_bits(dst, (dst->flags ^ src->flags) & SIGN_BITS) : TD_OK;
 }
 
-td_status td_contiguous(td_tensor **out, const td_tensor *src)
+static td_status filled(td_tensor **out, td_tensor *fresh, const td_tensor *src) /* takes `fresh` over */
 {
-    if (td_is_contiguous(src) && !(src->flags & SIGN_BITS)) return td_tensor_alias(out, src);
-    td_tensor *copy;
-    TD_TRY(td_tensor_empty(&copy, (td_dtype)src->dtype, (td_device)src->device, src->ndim, src->sizes));
-    td_status status = td_copy(copy, src);
+    td_status status = td_copy(fresh, src);
     if (status == TD_OK)
-        *out = copy;
+        *out = fresh;
     else
-        td_tensor_free(copy);
+        td_tensor_free(fresh);
     return status;
 }
+
+td_status td_contiguous(td_tensor **out, const td_tensor *src) { return td_cast_contiguous(out, src, (td_dtype)src->dtype); }
 
 td_status td_cast(td_tensor **out, const td_tensor *src, td_dtype dtype)
 {
     if (src->dtype == dtype && !(src->flags & SIGN_BITS)) return td_tensor_alias(out, src);
     td_tensor *copy;
     TD_TRY(td_tensor_empty_like(&copy, src, dtype));
-    td_status status = td_copy(copy, src);
-    if (status == TD_OK)
-        *out = copy;
-    else
-        td_tensor_free(copy);
-    return status;
+    return filled(out, copy, src);
+}
+
+td_status td_cast_contiguous(td_tensor **out, const td_tensor *src, td_dtype dtype)
+{
+    if (src->dtype == dtype && td_is_contiguous(src) && !(src->flags & SIGN_BITS)) return td_tensor_alias(out, src);
+    td_tensor *copy;
+    TD_TRY(td_tensor_empty(&copy, dtype, (td_device)src->device, src->ndim, src->sizes));
+    return filled(out, copy, src);
+}
+
+td_status td_cast_optional(td_tensor **out, const td_tensor *src, td_dtype dtype)
+{
+    *out = NULL;
+    return src ? td_cast_contiguous(out, src, dtype) : TD_OK;
 }
 
 /* ---- filling ---- */

@@ -52,5 +52,7 @@ td_status td_copy(td_tensor *dst, const td_tensor *src);             /* broadcas
 td_status td_fill(td_tensor *dst, const td_scalar *value);
 td_status td_contiguous(td_tensor **out, const td_tensor *src);      /* alias if already row-major, else a copy */
 td_status td_cast(td_tensor **out, const td_tensor *src, td_dtype dtype); /* alias if nothing changes, else a dense copy */
+td_status td_cast_contiguous(td_tensor **out, const td_tensor *src, td_dtype dtype); /* both: alias if nothing changes, else a row-major copy */
+td_status td_cast_optional(td_tensor **out, const td_tensor *src, td_dtype dtype);   /* the same; NULL for NULL */
 
 #endif
