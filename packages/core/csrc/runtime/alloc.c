@@ -5,7 +5,9 @@
  *                                                                                   └─ mmap ──── larger
  *
  * Regions are address space for huge pages: with small ones a step over many tensors of some hundred KiB spends an
- * eighth of its time on translating addresses. A block is cut off a region once and unmapped by itself.
+ * eighth of its time on translating addresses. A block is cut off a region once. Given back, it loses its pages and keeps
+ * its addresses for the next block of that size: unmapped one by one, blocks among others in use would leave more holes
+ * than the system keeps account of (65,530 mappings), and then it maps nothing more.
  *
  * A free block keeps the link to the next one in its own first bytes. A block freed by another thread than the one that
  * got it joins the freeing thread's list; lists that grow too long hand half to the shared ones, and a thread that ends
@@ -80,9 +82,12 @@ static void *map_aligned(int64_t bytes)
     return aligned;
 }
 
+typedef struct hollow { struct hollow *next; void *block; } hollow; /* outside the block: to write there would bring a page back */
+
 static struct {
     pthread_mutex_t lock;
     char *next, *end; /* what is left of the present one */
+    hollow *hollows[CLASSES];
 } region = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool in_region(int64_t bytes)
@@ -90,9 +95,19 @@ static bool in_region(int64_t bytes)
     return KEEP_BLOCKS && bytes > REGION_FROM && bytes < MAPPED_FROM && bytes % sysconf(_SC_PAGESIZE) == 0;
 }
 
-static void *cut_from_region(int64_t bytes)
+/* a block without pages; NULL: there is none */
+static void *reuse_hollow(int64_t bytes)
 {
-    pthread_mutex_lock(&region.lock);
+    hollow **list = &region.hollows[class_of(bytes)], *first = *list;
+    if (!first) return NULL;
+    void *b = first->block;
+    *list = first->next;
+    free(first);
+    return b;
+}
+
+static void *cut(int64_t bytes)
+{
     if (region.end - region.next < bytes) {
         if (region.end > region.next) munmap(region.next, (size_t)(region.end - region.next));
         region.next = map_aligned(REGION);
@@ -100,14 +115,37 @@ static void *cut_from_region(int64_t bytes)
     }
     char *b = region.next;
     if (b) region.next += bytes;
+    return b;
+}
+
+static void *take_from_region(int64_t bytes)
+{
+    pthread_mutex_lock(&region.lock);
+    void *b = reuse_hollow(bytes);
+    if (!b) b = cut(bytes);
     pthread_mutex_unlock(&region.lock);
     return b;
+}
+
+static void give_to_region(void *b, int64_t bytes)
+{
+    hollow *h = malloc(sizeof *h);
+    if (!h) {
+        munmap(b, (size_t)bytes);
+        return;
+    }
+    madvise(b, (size_t)bytes, MADV_DONTNEED);
+    h->block = b;
+    pthread_mutex_lock(&region.lock);
+    h->next = region.hollows[class_of(bytes)];
+    region.hollows[class_of(bytes)] = h;
+    pthread_mutex_unlock(&region.lock);
 }
 
 static void *system_take_once(int64_t bytes)
 {
     if (bytes >= MAPPED_FROM) return map_aligned(bytes);
-    return in_region(bytes) ? cut_from_region(bytes) : aligned_alloc(64, (size_t)bytes);
+    return in_region(bytes) ? take_from_region(bytes) : aligned_alloc(64, (size_t)bytes);
 }
 
 static void *system_take(int64_t bytes)
@@ -123,7 +161,8 @@ static void *system_take(int64_t bytes)
 
 static void system_give(void *b, int64_t bytes)
 {
-    if (bytes >= MAPPED_FROM || in_region(bytes)) munmap(b, (size_t)bytes);
+    if (bytes >= MAPPED_FROM) munmap(b, (size_t)bytes);
+    else if (in_region(bytes)) give_to_region(b, bytes);
     else free(b);
 }
 

@@ -178,3 +178,21 @@ def test_a_forked_child_allocates_and_computes():
         got = taeda.randn(200_000, generator=taeda.Generator().manual_seed(4)).tolist()
         os._exit(0 if got == wanted else 1)
     assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.skipif(
+    not os.path.exists("/proc/self/maps"), reason="this system has no /proc/self/maps"
+)
+def test_blocks_given_back_among_others_leave_no_holes_in_the_address_space():
+    def mappings():
+        with open("/proc/self/maps") as lines:
+            return sum(1 for _ in lines)
+
+    kept = [taeda.empty(18_000) for _ in range(4000)]  # 72 KB each
+    before = mappings()
+    del kept[::2]
+    taeda._core.memory_trim()
+    assert mappings() < before + 100
+    again = [taeda.ones(18_000) for _ in range(2000)]  # in the places of those
+    assert all(x[0] == x[-1] == 1 for x in again)
+    assert mappings() < before + 100
