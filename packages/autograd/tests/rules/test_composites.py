@@ -60,8 +60,8 @@ CALLS = {
 def test_derivatives(name):
     function, *shapes = CALLS[name]
     inputs = [draw(*s, seed=i) for i, s in enumerate(shapes)]
-    assert gradcheck(function, inputs)
-    assert gradgradcheck(function, inputs)
+    assert gradcheck(function, inputs, check_forward_ad=True)
+    assert gradgradcheck(function, inputs, check_fwd_over_rev=True)
 
 
 @pytest.mark.parametrize("mode", ["use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist"])

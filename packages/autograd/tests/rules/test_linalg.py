@@ -82,8 +82,8 @@ CALLS = {
 def test_derivatives(name, dtype):
     function, *shapes = CALLS[name]
     inputs = [draw(*s, dtype=dtype, seed=i) for i, s in enumerate(shapes)]
-    assert gradcheck(function, inputs, atol=1e-4, rtol=1e-3)
-    assert gradgradcheck(function, inputs, atol=1e-3, rtol=1e-3)
+    assert gradcheck(function, inputs, atol=1e-4, rtol=1e-3, check_forward_ad=True)
+    assert gradgradcheck(function, inputs, atol=1e-3, rtol=1e-3, check_fwd_over_rev=True)
 
 
 def test_determinant_of_a_singular_matrix_has_its_cofactors():

@@ -22,9 +22,9 @@ def draw(*shape, seed=0, dtype=taeda.float64):
 
 def check(function, *shapes, dtype=taeda.float64, twice=True):
     inputs = [draw(*s, seed=i, dtype=dtype) for i, s in enumerate(shapes)]
-    assert gradcheck(function, inputs)
+    assert gradcheck(function, inputs, check_forward_ad=True)
     if twice:
-        assert gradgradcheck(function, inputs)
+        assert gradgradcheck(function, inputs, check_fwd_over_rev=True)
 
 
 # ---- matrices ----

@@ -21,9 +21,11 @@ def test_lstm(sizes, reverse):
     def output_and_cell(*given):
         return _nn._lstm(*given, reverse)[:2]
 
-    assert gradcheck(output_and_cell, inputs(*sizes))
-    assert gradgradcheck(output_and_cell, inputs(*sizes))
-    assert gradcheck(lambda *given: _nn._lstm(*given, reverse)[1], inputs(*sizes))
+    assert gradcheck(output_and_cell, inputs(*sizes), check_forward_ad=True)
+    assert gradgradcheck(output_and_cell, inputs(*sizes), check_fwd_over_rev=True)
+    assert gradcheck(
+        lambda *given: _nn._lstm(*given, reverse)[1], inputs(*sizes), check_forward_ad=True
+    )
 
 
 @pytest.mark.parametrize("sizes", [(3, 14, 40), (2, 3, 200)], ids=str)

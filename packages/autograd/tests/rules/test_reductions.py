@@ -75,15 +75,15 @@ REDUCTIONS = {
 @pytest.mark.parametrize("name", REDUCTIONS)
 def test_functions_of_one_matrix(name):
     x = draw(3, 4)
-    assert gradcheck(REDUCTIONS[name], (x,))
-    assert gradgradcheck(REDUCTIONS[name], (x,))
+    assert gradcheck(REDUCTIONS[name], (x,), check_forward_ad=True)
+    assert gradgradcheck(REDUCTIONS[name], (x,), check_fwd_over_rev=True)
 
 
 @pytest.mark.parametrize("name", ["prod", "prod dim", "cumprod"])
 def test_products_with_zeros(name):
     x = WITH_ZEROS.clone().requires_grad_()
-    assert gradcheck(REDUCTIONS[name], (x,))
-    assert gradgradcheck(REDUCTIONS[name], (x,))
+    assert gradcheck(REDUCTIONS[name], (x,), check_forward_ad=True)
+    assert gradgradcheck(REDUCTIONS[name], (x,), check_fwd_over_rev=True)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_products_with_zeros(name):
     ],
 )
 def test_complex_numbers(name):
-    assert gradcheck(REDUCTIONS[name], (draw(2, 3, complex_=True),))
+    assert gradcheck(REDUCTIONS[name], (draw(2, 3, complex_=True),), check_forward_ad=True)
 
 
 PARAMETERS = {
@@ -143,8 +143,8 @@ PARAMETERS = {
 def test_normalisations_with_parameters(name):
     function, shapes = PARAMETERS[name]
     inputs = tuple(draw(*shape, seed=k) for k, shape in enumerate(shapes))
-    assert gradcheck(function, inputs)
-    assert gradgradcheck(function, inputs)
+    assert gradcheck(function, inputs, check_forward_ad=True)
+    assert gradgradcheck(function, inputs, check_fwd_over_rev=True)
 
 
 PAIRS = {
@@ -171,8 +171,8 @@ def test_pair_losses_by_both_arguments(name, reduction):
             return nn.binary_cross_entropy(x, t, None, reduction)
         return getattr(nn, name)(x, t, reduction, *parameter)
 
-    assert gradcheck(loss, (x, t))
-    assert gradgradcheck(loss, (x, t))
+    assert gradcheck(loss, (x, t), check_forward_ad=True)
+    assert gradgradcheck(loss, (x, t), check_fwd_over_rev=True)
 
 
 @pytest.mark.parametrize("reduction", [0, 1, 2])
@@ -180,8 +180,12 @@ def test_weighted_cross_entropy_over_positions(reduction):
     x = draw(2, 3, 4)
     t = taeda.tensor([[0, 2, -100, 1], [1, 1, 0, 2]])
     w = taeda.tensor([0.5, 1.0, 2.0], dtype=taeda.float64)
-    assert gradcheck(lambda x: nn.cross_entropy_loss(x, t, w, reduction), (x,))
-    assert gradgradcheck(lambda x: nn.cross_entropy_loss(x, t, w, reduction), (x,))
+    assert gradcheck(
+        lambda x: nn.cross_entropy_loss(x, t, w, reduction), (x,), check_forward_ad=True
+    )
+    assert gradgradcheck(
+        lambda x: nn.cross_entropy_loss(x, t, w, reduction), (x,), check_fwd_over_rev=True
+    )
 
 
 # ---- where several elements are equal ----

@@ -183,7 +183,7 @@ static int feed(Run *r, Node *from, int index, Edge edge, PyObject *grad) /* tak
     PyObject **sum = &s->grads[edge.nr], *total;
     if (!*sum) *sum = grad;
     else {
-        int own = !r->create_graph && sole_owner(*sum) && td_is_dense(TD_T(*sum));
+        int own = !r->create_graph && !td_dual_level && sole_owner(*sum) && td_is_dense(TD_T(*sum));
         total = own ? add_into(*sum, grad) : td_add(*sum, grad);
         Py_DECREF(grad);
         if (!total) return -1;
@@ -275,7 +275,7 @@ static int run_op(Node *n, PyObject *const *grads, PyObject **results, int creat
         td_unpack(n, &empty); /* says that the graph was freed */
         return -1;
     }
-    if (!create_graph && td_fast_rules[n->schema->op.id]) {
+    if (!create_graph && !td_dual_level && td_fast_rules[n->schema->op.id]) { /* those make views that know no tangents */
         int status = td_fast_rules[n->schema->op.id](n, grads, results);
         if (status) return status > 0 ? 0 : -1;
     }

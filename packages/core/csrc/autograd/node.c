@@ -126,6 +126,7 @@ int td_node_traverse(PyObject *o, visitproc visit, void *arg)
         Py_VISIT((PyObject *)n->saved[i].leaf);
         Py_VISIT(n->saved[i].packed);
         Py_VISIT(n->saved[i].unpack);
+        Py_VISIT((PyObject *)n->saved[i].tangent);
     }
     Py_VISIT(n->args);
     Py_VISIT((PyObject *)n->variable);

@@ -33,6 +33,8 @@ typedef struct Saved {
     Node *node;                /* owned: what computed it; NULL for leaves and for results */
     PyTensor *leaf;            /* owned: the very leaf that requires grad */
     PyObject *packed, *unpack; /* owned: what a pack hook made of it */
+    PyTensor *tangent;         /* owned: what it had in the dual level of number `level`, or NULL */
+    int level;
     uint32_t nr, version;
     uint8_t requires_grad, facts_only, undefined;
     int8_t key;

@@ -1,5 +1,6 @@
 /* record.c - what the dispatcher does around an operation whose inputs require grad: make the node, keep what the rule
  * wants, set the history of the results; and the rules of writing in place. */
+#include "autograd/forward.h"
 #include "autograd/node.h"
 #include "python/custom.h"
 

@@ -1,4 +1,5 @@
 /* saved.c - tensors kept for backward: a handle on the storage and the version it had, never the tensor object. */
+#include "autograd/forward.h"
 #include "autograd/node.h"
 
 static td_storage *nothing; /* the storage of facts: shape, strides and dtype without memory */
@@ -53,6 +54,10 @@ static int keep_handle(Saved *s, PyTensor *p, td_tensor *t) /* takes `t` over: p
     s->t = t;
     s->version = td_version_of(t);
     s->requires_grad = (uint8_t)td_requires_grad(p);
+    if (td_dual_level) {
+        s->tangent = (PyTensor *)Py_XNewRef((PyObject *)td_tangent(p));
+        s->level = td_dual_level;
+    }
     return td_here.pack_hook ? pack(s) : 0;
 }
 
@@ -96,7 +101,8 @@ int td_save_copy(Saved *s, PyTensor *p, int key)
     td_status status = td_tensor_empty_like(&copy, p->t, (td_dtype)p->t->dtype);
     if (status) return fail(status);
     if (!td_is_meta(copy) && (status = td_copy(copy, p->t))) return td_tensor_free(copy), fail(status);
-    return keep_handle(s, p, copy);
+    if (keep_handle(s, p, copy) < 0) return -1;
+    return s->tangent ? td_copy_tangent(&s->tangent) : 0; /* it will be overwritten as well */
 }
 
 int td_save_result(Saved *s, PyTensor *p, int key, int index)
@@ -168,6 +174,7 @@ PyObject *td_unpack(const Node *n, Saved *s)
         if (td_gradient_edge(s->leaf, &edge) < 0) return Py_DECREF(made), NULL;
         p->node = edge.node;
     }
+    if (s->tangent && s->level == td_dual_level && td_set_tangent(p, s->tangent) < 0) Py_CLEAR(made);
     return made;
 }
 
@@ -177,6 +184,7 @@ void td_saved_clear(Saved *s)
     s->t = NULL;
     Py_CLEAR(s->node);
     Py_CLEAR(s->leaf);
+    Py_CLEAR(s->tangent);
     Py_CLEAR(s->packed);
     Py_CLEAR(s->unpack);
 }

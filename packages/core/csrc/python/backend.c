@@ -134,7 +134,10 @@ static int run_traced(td_frame *f, td_made *made)
 {
     static PyObject *hook;
     if (!td_python_function(&hook, "taeda._dispatch", "call_traced")) return -1;
+    uint32_t excluded = td_here.excluded;
+    td_here.excluded |= TD_LAYER_DUAL;
     PyObject *args = td_arguments_tuple(f), *answer = args ? PyObject_CallFunction(hook, "sO", f->schema->text, args) : NULL;
+    td_here.excluded = excluded;
     Py_XDECREF(args);
     if (!answer) return -1;
     if (f->schema->list_result || f->schema->other_result) return made->list = answer, 0;
@@ -160,6 +163,24 @@ int td_run_backend(td_frame *f, td_made *made)
     return status < 0 ? drop_made(made) : 0;
 }
 
+int td_bind_all(td_frame *f, const td_function *single, td_schema *s, PyObject *values)
+{
+    if (PyTuple_Size(values) != s->nparams)
+        return PyErr_Format(PyExc_TypeError, "%s takes %d arguments, got %zd", s->text, s->nparams, PyTuple_Size(values)), -1;
+    td_frame_open(f);
+    td_frame_row(f, single, s);
+    for (int k = 0; k < s->nparams; k++) {
+        PyObject *value = PyTuple_GetItem(values, k);
+        int status = td_bind(f, k, value);
+        if (status == 0 && s->params[k].type == TD_T_TENSOR && td_is_number(value)) status = td_bind_number(f, k, value);
+        if (status == 1) continue;
+        td_frame_close(f);
+        if (status == 0) PyErr_Format(PyExc_TypeError, "%s: argument '%s' got %R", s->text, s->params[k].name, Py_TYPE(value));
+        return -1;
+    }
+    return 0;
+}
+
 /* call_backend(op text, arguments): run the kernel of an op below every layer; for tracers and dispatch modes */
 PyObject *td_call_backend(PyObject *m, PyObject *args)
 {
@@ -168,19 +189,9 @@ PyObject *td_call_backend(PyObject *m, PyObject *args)
     if (!PyArg_ParseTuple(args, "sO!", &text, &PyTuple_Type, &values)) return NULL;
     td_schema *s = td_find_schema(text);
     if (!s) return PyErr_Format(PyExc_ValueError, "the op table has no '%s'", text);
-    if (PyTuple_Size(values) != s->nparams) return PyErr_Format(PyExc_TypeError, "%s takes %d arguments, got %zd", text, s->nparams, PyTuple_Size(values));
     td_function single = {s->op.name, s->namespace_, "", &s, 1, 1, 0, 0, NULL};
     td_frame f;
-    td_frame_open(&f);
-    td_frame_row(&f, &single, s);
-    for (int k = 0; k < s->nparams; k++) {
-        PyObject *value = PyTuple_GetItem(values, k);
-        int status = td_bind(&f, k, value);
-        if (status == 0 && s->params[k].type == TD_T_TENSOR && td_is_number(value)) status = td_bind_number(&f, k, value);
-        if (status == 1) continue;
-        td_frame_close(&f);
-        return status < 0 ? NULL : PyErr_Format(PyExc_TypeError, "%s: argument '%s' got %R", text, s->params[k].name, Py_TYPE(value));
-    }
+    if (td_bind_all(&f, &single, s, values) < 0) return NULL;
     td_made made = {0};
     int status = run_kernel(&f, &made);
     td_frame_close(&f);

@@ -103,7 +103,7 @@ static int double_from(PyObject *o, double *out)
     td_scalar s;
     if (td_is_tensor(o)) {
         const td_tensor *t = TD_T(o);
-        if (t->ndim || td_is_meta(t) || td_requires_grad((PyTensor *)o)) return 0;
+        if (t->ndim || td_is_meta(t) || td_requires_grad((PyTensor *)o) || ((PyTensor *)o)->dual) return 0;
         s = td_scalar_load((td_dtype)t->dtype, td_data(t));
     } else {
         int status = td_scalar_from(o, &s);
@@ -133,7 +133,7 @@ static int bind_scalar(td_arg *arg, PyObject *o)
     arg->kind = TD_ARG_SCALAR;
     if (td_is_tensor(o)) {
         const td_tensor *t = TD_T(o);
-        if (t->ndim || td_is_meta(t) || td_requires_grad((PyTensor *)o)) return 0;
+        if (t->ndim || td_is_meta(t) || td_requires_grad((PyTensor *)o) || ((PyTensor *)o)->dual) return 0;
         arg->scalar = td_scalar_load((td_dtype)t->dtype, td_data(t));
         return 1;
     }

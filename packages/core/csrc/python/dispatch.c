@@ -5,6 +5,7 @@
  *                        └─▶ td_run: composite? → Python function in terms of other ops
  *                                    record begin → backend (C, or Python kernel) → wrap → record finish
  */
+#include "autograd/forward.h"
 #include "autograd/node.h"
 #include "python/custom.h"
 
@@ -78,6 +79,7 @@ static void set_views(td_frame *f, PyObject **outs, int nouts, int multi)
         PyTensor *p = (PyTensor *)outs[k];
         if (p->t->storage != self->t->storage || p == self || p->base) continue;
         p->base = (PyTensor *)Py_NewRef((PyObject *)base);
+        p->apart = self->apart;
         p->node_version = td_version_of(p->t);
         p->creation = multi ? TD_VIEW_MULTI : td_here.inference_mode ? TD_VIEW_INFERENCE : td_here.grad_mode ? TD_VIEW_PLAIN : TD_VIEW_NO_GRAD;
         if (self->creation != TD_VIEW_PLAIN && p->creation == TD_VIEW_PLAIN) p->creation = self->creation;
@@ -96,7 +98,18 @@ static int set_requires_grad(td_frame *f, PyObject **outs, int nouts)
 }
 
 /* ---- the whole below the override layer ---- */
-static PyObject *finish_list(td_frame *f, Node *n, PyObject *list) /* Tensor[] or a value that is no tensor */
+/* the history of the results, and in forward mode (`dual` is not NULL) their tangents; takes the node over */
+static int record(td_frame *f, Node *n, PyObject *dual, PyObject *const *outs, int nouts)
+{
+    if (!dual) return n ? td_record_finish(f, n, outs, nouts) : 0;
+    Py_XINCREF((PyObject *)n); /* finishing it takes one reference over */
+    int status = n ? td_record_finish(f, n, outs, nouts) : 0;
+    if (status == 0) status = td_forward_finish(f, n, dual, outs, nouts);
+    Py_XDECREF((PyObject *)n);
+    return status;
+}
+
+static PyObject *finish_list(td_frame *f, Node *n, PyObject *dual, PyObject *list) /* Tensor[] or a value that is no tensor */
 {
     if (f->schema->other_result) {
         Py_XDECREF((PyObject *)n);
@@ -109,7 +122,7 @@ static PyObject *finish_list(td_frame *f, Node *n, PyObject *list) /* Tensor[] o
     if (!outs) return Py_XDECREF((PyObject *)n), Py_XDECREF(tuple), tuple ? PyErr_NoMemory() : NULL;
     for (int i = 0; i < count; i++) outs[i] = PyTuple_GetItem(tuple, i);
     if (f->schema->flags & TD_F_VIEW) set_views(f, outs, count, 1);
-    if (n && td_record_finish(f, n, outs, count) < 0) Py_CLEAR(tuple);
+    if (record(f, n, dual, outs, count) < 0) Py_CLEAR(tuple);
     if (tuple && td_custom_has_autograd(f->schema) && td_custom_record(f, &tuple, 1) < 0) Py_CLEAR(tuple);
     PyMem_Free(outs);
     if (tuple && f->schema->custom) Py_SETREF(tuple, PySequence_List(tuple)); /* the annotation says list */
@@ -122,24 +135,18 @@ static int finish_custom(td_frame *f, PyObject **outs, int nouts)
     return f->schema->flags & TD_F_MUTATES ? td_record_written(f) : 0;
 }
 
-PyObject *td_run(td_frame *f)
+/* kernel, then what is known of its results; takes the node over, borrows what forward mode wants of the arguments */
+static PyObject *run_recorded(td_frame *f, Node *n, PyObject *dual)
 {
-    if (f->schema->kind == TD_KIND_COMPOSITE) {
-        PyObject *result = td_check_out(f) < 0 ? NULL : td_run_composite(f);
-        if (result && f->requires_grad == Py_True && set_requires_grad(f, &result, 1) < 0) Py_CLEAR(result);
-        return result;
-    }
     td_made made = {0};
-    Node *n = NULL;
-    if (td_check_out(f) < 0 || check_written(f) < 0 || check_devices(f) < 0 || td_record_begin(f, &n) < 0) return NULL;
     if (td_run_backend(f, &made) < 0) return Py_XDECREF((PyObject *)n), NULL;
-    if (made.list) return finish_list(f, n, made.list);
+    if (made.list) return finish_list(f, n, dual, made.list);
     int status = f->inplace || f->out ? td_place_results(f, made.outs, made.n) : 0;
     if (status == 0) {
         bump_written(f);
         if (f->schema->flags & TD_F_VIEW) set_views(f, made.outs, made.n, f->schema->list_result);
-        if (n) {
-            status = td_record_finish(f, n, made.outs, made.n);
+        if (n || dual) {
+            status = record(f, n, dual, made.outs, made.n);
             n = NULL;
         }
         if (status == 0 && f->schema->custom) status = finish_custom(f, made.outs, made.n);
@@ -149,6 +156,22 @@ PyObject *td_run(td_frame *f)
     if (status == 0) return td_pack_results(f->schema, made.outs, made.n);
     for (int k = 0; k < made.n; k++) Py_XDECREF(made.outs[k]);
     return NULL;
+}
+
+PyObject *td_run(td_frame *f)
+{
+    if (f->schema->kind == TD_KIND_COMPOSITE) {
+        PyObject *result = td_check_out(f) < 0 ? NULL : td_run_composite(f);
+        if (result && f->requires_grad == Py_True && set_requires_grad(f, &result, 1) < 0) Py_CLEAR(result);
+        return result;
+    }
+    PyObject *dual = NULL;
+    Node *n = NULL;
+    if (td_check_out(f) < 0 || check_written(f) < 0 || check_devices(f) < 0) return NULL;
+    if (td_dual_level && td_forward_begin(f, &dual) < 0) return NULL;
+    PyObject *made = td_record_begin(f, &n) < 0 ? NULL : run_recorded(f, n, dual);
+    Py_XDECREF(dual);
+    return made;
 }
 
 /* ---- gate ---- */

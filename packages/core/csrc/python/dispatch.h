@@ -12,6 +12,7 @@ typedef struct td_made {
 
 /* ---- backend.c: 0, or -1 with an exception ---- */
 int td_run_backend(td_frame *f, td_made *made);
+int td_bind_all(td_frame *f, const td_function *single, td_schema *s, PyObject *values); /* opens the frame; closed again on failure */
 
 /* ---- implementation.c ---- */
 PyObject *td_arguments_tuple(const td_frame *f);
@@ -25,7 +26,7 @@ static inline td_outside td_go_below(void)
 {
     td_outside was = {td_here.grad_mode, td_here.excluded};
     td_here.grad_mode = 0;
-    td_here.excluded |= TD_LAYER_FUNCTION_MODE | TD_LAYER_OVERRIDE | TD_LAYER_TRACE | TD_LAYER_DISPATCH_MODE;
+    td_here.excluded |= TD_LAYER_FUNCTION_MODE | TD_LAYER_OVERRIDE | TD_LAYER_TRACE | TD_LAYER_DISPATCH_MODE | TD_LAYER_DUAL;
     return was;
 }
 static inline void td_come_back(td_outside was)

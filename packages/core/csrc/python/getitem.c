@@ -1,5 +1,6 @@
 /* getitem.c - x[...] and x[...] = v. Integers, slices, None and Ellipsis become one view here when no gradient is
  * wanted, and a chain of recorded views otherwise; everything else goes to taeda._indexing. */
+#include "autograd/forward.h"
 #include "autograd/node.h"
 #include "ops/view.h"
 
@@ -118,6 +119,7 @@ static PyObject *plain_view(PyTensor *self, const Item *items, int n)
     PyTensor *made = (PyTensor *)td_wrap(t);
     if (!made) return NULL;
     made->base = (PyTensor *)Py_NewRef((PyObject *)(self->base ? self->base : self));
+    made->apart = self->apart;
     made->node_version = td_version_of(t);
     made->creation = self->creation != TD_VIEW_PLAIN ? self->creation : td_here.inference_mode ? TD_VIEW_INFERENCE
                    : td_here.grad_mode ? TD_VIEW_PLAIN : TD_VIEW_NO_GRAD;
@@ -175,7 +177,7 @@ static int layered(PyObject *self)
 
 static int recorded(PyObject *self) /* somebody wants to see each view */
 {
-    return (td_here.grad_mode && td_requires_grad((PyTensor *)self)) || (td_here.layers & ~td_here.excluded);
+    return (td_here.grad_mode && td_requires_grad((PyTensor *)self)) || (td_here.layers & ~td_here.excluded) || td_forward_on();
 }
 
 PyObject *td_getitem(PyObject *self, PyObject *key)

@@ -1,5 +1,6 @@
 /* module.c - puts the C types and functions into the module taeda._native.core. */
 #include "python/module.h"
+#include "autograd/forward.h"
 #include "runtime/cpu.h"
 #include "autograd/node.h"
 #include "ops/fft_plan.h"
@@ -109,6 +110,20 @@ static PyObject *op_rows(PyObject *m, PyObject *unused)
     }
     return made;
 }
+static PyObject *op_parameters(PyObject *m, PyObject *name)
+{
+    const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+    const td_schema *s = text ? td_find_schema(text) : NULL;
+    if (!s) return text ? PyErr_Format(PyExc_ValueError, "the op table has no '%s'", text) : NULL;
+    PyObject *made = PyTuple_New(s->nparams);
+    for (int k = 0; made && k < s->nparams; k++) {
+        int kind = s->params[k].type != TD_T_TENSOR ? 0 : s->params[k].flags & TD_P_LIST ? 2 : 1;
+        PyObject *pair = Py_BuildValue("(si)", s->params[k].name, kind);
+        if (!pair) Py_CLEAR(made);
+        else PyTuple_SetItem(made, k, pair);
+    }
+    return made;
+}
 static PyObject *has_rule(PyObject *m, PyObject *name)
 {
     const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
@@ -128,6 +143,7 @@ static PyMethodDef methods[] = {
     {"memory_fail_at", memory_fail_at, METH_O, "Tests: the n-th allocation from now fails; 0 is off."},
     {"measured_region", measured_region, METH_O, "Call a callable inside the function that Callgrind watches."},
     {"call_backend", td_call_backend, METH_VARARGS, "call_backend(op, arguments): run a kernel below every layer."},
+    {"op_parameters", op_parameters, METH_O, "((name, 0 a value, 1 a Tensor, 2 a Tensor[]), ...) of an op."},
     {"load_extension", td_load_extension, METH_O, "load_extension(path): (kernels by name, names of operators) of a library built against taeda/abi.h."},
     {"call_kernel", td_call_kernel, METH_VARARGS, "call_kernel(kernel, tensors): run one of them."},
     {"kernel_counts", td_kernel_counts, METH_O, "How many tensors one takes and gives."},
@@ -148,7 +164,7 @@ static const char *capability(void)
 
 static int fill(PyObject *m)
 {
-    PyMethodDef *tables[] = {methods, td_state_methods(), td_engine_methods(), td_task_methods(), td_node_functions(), td_array_methods(), td_dlpack_methods(), td_exchange_methods(), td_checksum_methods(), td_shared_methods(), td_files_methods()};
+    PyMethodDef *tables[] = {methods, td_state_methods(), td_engine_methods(), td_task_methods(), td_node_functions(), td_forward_functions(), td_array_methods(), td_dlpack_methods(), td_exchange_methods(), td_checksum_methods(), td_shared_methods(), td_files_methods()};
     td_load_loops();
     td_load_fast_rules();
     if (td_add_constants(m) < 0 || td_add_device(m) < 0 || td_add_size(m) < 0 || td_add_node_type(m) < 0 || td_add_tensor_type(m) < 0 ||

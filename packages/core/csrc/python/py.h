@@ -32,6 +32,7 @@ typedef struct PyTensor {
     Node *node;             /* owned: what computed this tensor, or NULL */
     Node *accumulate;       /* borrowed: the node that adds into grad, while a graph holds it */
     struct PyTensor *base;  /* owned: the tensor this is a view of, or NULL */
+    struct Dual *dual;      /* its tangent in forward mode (autograd/forward.h), or NULL */
     PyObject *hooks;        /* owned: dict of hook kinds, or NULL */
     PyObject *weaklist, *dict;
     uint32_t nr;            /* which output of node */
@@ -39,6 +40,7 @@ typedef struct PyTensor {
     uint8_t requires_grad;  /* as asked for on a leaf */
     uint8_t creation;       /* enum below: how a view was made */
     uint8_t retains_grad;
+    uint8_t apart;          /* a dual tensor, or a view of one: without part in the tangent of `base` */
 } PyTensor;
 enum { TD_VIEW_PLAIN, TD_VIEW_MULTI, TD_VIEW_NO_GRAD, TD_VIEW_INFERENCE };
 
@@ -103,9 +105,11 @@ typedef struct td_state {
     PyObject *pack_hook, *unpack_hook; /* innermost saved-tensor hooks, owned */
 } td_state;
 enum { TD_LAYER_FUNCTION_MODE = 1, TD_LAYER_TRANSFORM = 2, TD_LAYER_AUTOCAST = 4, TD_LAYER_DISPATCH_MODE = 8,
-       TD_LAYER_TRACE = 16, TD_LAYER_OVERRIDE = 32 /* excluded only: __torch_function__ of subclasses is off */ };
+       TD_LAYER_TRACE = 16, TD_LAYER_OVERRIDE = 32 /* excluded only: __torch_function__ of subclasses is off */,
+       TD_LAYER_DUAL = 64 /* excluded only: operations do not propagate tangents */ };
 extern _Thread_local td_state td_here;
 extern int td_anomaly; /* process-wide */
+extern int td_dual_level; /* process-wide: number of the open level of forward mode, 0 while none is */
 PyMethodDef *td_state_methods(void);
 
 /* ---- arguments (python/arguments.c, frame.c, bind.c) ---- */

@@ -1,4 +1,5 @@
 /* tensor.c - the Tensor type: a Python object that owns a handle, a gradient and a place in the graph. */
+#include "autograd/forward.h"
 #include "autograd/node.h"
 
 PyTypeObject *TensorT, *ParameterT;
@@ -26,6 +27,7 @@ static int tensor_clear(PyObject *o)
     Py_CLEAR(p->grad);
     Py_CLEAR(p->node);
     Py_CLEAR(p->base);
+    if (p->dual) td_set_tangent(p, NULL);
     Py_CLEAR(p->hooks);
     Py_CLEAR(p->dict);
     return 0;
@@ -37,6 +39,7 @@ static int tensor_traverse(PyObject *o, visitproc visit, void *arg)
     Py_VISIT((PyObject *)p->grad);
     Py_VISIT((PyObject *)p->node);
     Py_VISIT((PyObject *)p->base);
+    if (p->dual) Py_VISIT((PyObject *)p->dual->tangent);
     Py_VISIT(p->hooks);
     Py_VISIT(p->dict);
     Py_VISIT((PyObject *)Py_TYPE(o));
@@ -296,6 +299,8 @@ static PyObject *m_swap(PyObject *o, PyObject *other)
     TD_SWAP(uint8_t, requires_grad);
     TD_SWAP(uint8_t, creation);
     TD_SWAP(uint8_t, retains_grad);
+    TD_SWAP(uint8_t, apart);
+    td_move_duals(a, b);
     Py_RETURN_NONE;
 }
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import taeda
 
 from ._layers import DisableTorchFunction
+from ._native import core as _core
 
 if TYPE_CHECKING:
     from taeda import Tensor
@@ -231,6 +232,9 @@ def _suffixes(tensor: Tensor) -> list[str]:
         found.append(f"size={tuple(tensor.shape)}")
     if not _default_dtype(tensor):
         found.append(f"dtype={tensor.dtype}")
+    tangent = _core.get_tangent(tensor)
+    if tangent is not None:
+        found.append(f"tangent={tangent!r}")
     if tensor.grad_fn is not None:
         found.append(f"grad_fn=<{tensor.grad_fn.name().rsplit('::', 1)[-1]}>")
     elif tensor.requires_grad:

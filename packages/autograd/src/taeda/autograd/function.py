@@ -10,6 +10,8 @@ import taeda
 from taeda import Tensor
 from taeda._native import core as _core
 
+from . import _forward_function as forward_function
+
 __all__ = ["Function", "FunctionCtx", "once_differentiable"]
 
 
@@ -21,6 +23,7 @@ class FunctionCtx:
         self._to_save: tuple[Any, ...] | None = None
         self._dirty: tuple[Tensor, ...] = ()
         self._fixed: tuple[Tensor, ...] = ()
+        self._for_forward: tuple[Any, ...] | None = None
         self._materialize = True
         self._saved: list[Any] = []
         self._freed = False
@@ -38,8 +41,8 @@ class FunctionCtx:
         self._to_save = tensors
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
-        """Keep tensors for `jvp`."""
-        self.saved_for_forward = tensors
+        """Keep tensors for `jvp`, which finds them in `saved_tensors`."""
+        self._for_forward = tensors
 
     def mark_dirty(self, *tensors: Tensor) -> None:
         """State that inputs were written in place; they must be returned."""
@@ -55,7 +58,9 @@ class FunctionCtx:
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """The tensors of save_for_backward."""
+        """The tensors of save_for_backward; in `jvp` those of save_for_forward, if that was called."""
+        if self._for_forward is not None:
+            return self._for_forward
         if self._freed:
             raise RuntimeError(
                 "Trying to backward through the graph a second time (or directly access saved tensors after they have "
@@ -162,7 +167,7 @@ class Function:
 
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
-        """Forward-mode derivative."""
+        """Tangents of the outputs, from one tangent per argument of forward; it runs right after forward."""
         raise NotImplementedError(
             "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
         )
@@ -174,12 +179,18 @@ class Function:
         ctx._function = cls
         ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
         record = taeda.is_grad_enabled() and any(ctx.needs_input_grad)
-        before = _core._set_grad_enabled(False)
+        tangents = forward_function.tangents_of(args)
+        before = _core._set_grad_enabled(False), forward_function.hide_tangents(True)
         try:
             output = _run_forward(cls, ctx, args, kwargs)
         finally:
-            _core._set_grad_enabled(before)
-        return _wrap_outputs(ctx, args, output, record)
+            _core._set_grad_enabled(before[0])
+            forward_function.hide_tangents(before[1])
+        made = _wrap_outputs(ctx, args, output, record)
+        if tangents is not None:
+            forward_function.set_tangents(ctx, cls.jvp, args, tangents, made)
+        ctx._for_forward = None
+        return made
 
 
 def _run_forward(

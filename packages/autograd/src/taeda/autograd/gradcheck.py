@@ -14,6 +14,7 @@ import taeda
 from taeda import Tensor
 
 from ._backward import grad as _grad
+from .forward_ad import dual_level, make_dual, unpack_dual
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
@@ -110,26 +111,65 @@ def _analytical(output: Tensor, inputs: tuple[Any, ...], number: int) -> Tensor:
     return taeda.stack(rows) if rows else taeda.zeros(0, width, dtype=taeda.float64)
 
 
-def _compare(
-    fn: Callable[..., Any], inputs: tuple[Any, ...], eps: float, atol: float, rtol: float
+def _along(fn: Callable[..., Any], inputs: tuple[Any, ...], number: int, tangent: Tensor) -> Any:
+    """Per output its derivative along a tangent of one input, in forward mode."""
+    with dual_level():
+        dual = make_dual(inputs[number], tangent)
+        made = _outputs(fn, (*inputs[:number], dual, *inputs[number + 1 :]))
+        found = [unpack_dual(o).tangent for o in made]
+        return [taeda.zeros_like(o) if t is None else t for o, t in zip(made, found, strict=True)]
+
+
+def _forward_columns(
+    fn: Callable[..., Any], inputs: tuple[Any, ...], number: int
+) -> list[list[Tensor]]:
+    """Per output the columns of its Jacobian, as `_analytical` counts them."""
+    columns = []
+    for element, step in _steps(inputs[number], 1.0):
+        tangent = taeda.zeros(inputs[number].shape, dtype=inputs[number].dtype)
+        tangent.view(-1)[element] = step
+        columns.append([_real_rows(t.detach()) for t in _along(fn, inputs, number, tangent)])
+    return [list(column) for column in zip(*columns, strict=True)]
+
+
+def _require_close(
+    found: Tensor, expected: Tensor, place: int, number: int, mode: str, atol: float, rtol: float
 ) -> None:
+    if taeda.allclose(found.to(expected.dtype), expected, rtol=rtol, atol=atol, equal_nan=True):
+        return
+    how = " computed with forward mode" if mode == "forward" else ""
+    raise GradcheckError(
+        f"Jacobian{how} mismatch for output {place} with respect to input {number},\n"
+        f"numerical:{expected}\nanalytical:{found}\n"
+    )
+
+
+def _compare(
+    fn: Callable[..., Any],
+    inputs: tuple[Any, ...],
+    eps: float,
+    atol: float,
+    rtol: float,
+    modes: tuple[bool, bool],
+) -> None:
+    """modes: compare backward mode? forward mode?"""
+    backward, forward = modes
     outputs = _outputs(fn, inputs)
     for number, x in enumerate(inputs):
         if not isinstance(x, Tensor) or not x.requires_grad:
             continue
         numerical = _numerical(fn, inputs, number, eps)
+        columns = _forward_columns(fn, inputs, number) if forward else []
         for place, output in enumerate(outputs):
-            if not output.requires_grad or not x.numel() or not output.numel():
+            if not x.numel() or not output.numel():
                 continue
             expected = taeda.stack([_real_rows(column) for column, _ in numerical[place]], 1)
-            found = _analytical(output, inputs, number)
-            if not taeda.allclose(
-                found.to(expected.dtype), expected, rtol=rtol, atol=atol, equal_nan=True
-            ):
-                raise GradcheckError(
-                    f"Jacobian mismatch for output {place} with respect to input {number},\n"
-                    f"numerical:{expected}\nanalytical:{found}\n"
-                )
+            if backward and output.requires_grad:
+                found = _analytical(output, inputs, number)
+                _require_close(found, expected, place, number, "reverse", atol, rtol)
+            if forward:
+                found = taeda.stack(columns[place], 1)
+                _require_close(found, expected, place, number, "forward", atol, rtol)
 
 
 def _check_inputs(inputs: tuple[Any, ...]) -> None:
@@ -174,9 +214,12 @@ def _check_undefined(fn: Callable[..., Any], inputs: tuple[Any, ...]) -> None:
 def gradcheck(
     func: Callable[..., Any], inputs: Any, *, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3,
     raise_exception: bool = True, nondet_tol: float = 0.0, check_undefined_grad: bool = True,
-    check_grad_dtypes: bool = False, check_batched_grad: bool = False, fast_mode: bool = False,
+    check_grad_dtypes: bool = False, check_batched_grad: bool = False, check_forward_ad: bool = False,
+    check_backward_ad: bool = True, fast_mode: bool = False,
 ) -> bool:  # fmt: skip
     """True if the derivatives of `func` at `inputs` equal central differences, else GradcheckError.
+
+    Compared are those of backward (check_backward_ad) and of forward mode (check_forward_ad); ValueError for neither.
 
     Inputs that require grad should be float64 or complex128. fast_mode compares one random projection instead of
     the whole Jacobian. raise_exception=False returns False instead of raising.
@@ -187,13 +230,18 @@ def gradcheck(
     """
     given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     _check_inputs(given)
+    modes = check_backward_ad, check_forward_ad
+    if not any(modes):
+        raise ValueError(
+            "Expected at least one of check_forward_ad or check_backward_ad to be True"
+        )
     try:
         _check_repeatable(func, given, nondet_tol)
         if fast_mode:
-            _compare_projection(func, given, eps, atol, rtol)
+            _compare_projection(func, given, eps, atol, rtol, modes)
         else:
-            _compare(func, given, eps, atol, rtol)
-        if check_undefined_grad:
+            _compare(func, given, eps, atol, rtol, modes)
+        if check_undefined_grad and check_backward_ad:
             _check_undefined(func, given)
     except GradcheckError:
         if raise_exception:
@@ -217,9 +265,15 @@ def _inner(a: Tensor, b: Tensor) -> float:
 
 
 def _compare_projection(
-    fn: Callable[..., Any], inputs: tuple[Any, ...], eps: float, atol: float, rtol: float
+    fn: Callable[..., Any],
+    inputs: tuple[Any, ...],
+    eps: float,
+    atol: float,
+    rtol: float,
+    modes: tuple[bool, bool],
 ) -> None:
-    """v·(J u) by differences against (Jᵀ v)·u by backward, for random u and v."""
+    """v·(J u) by differences against (Jᵀ v)·u by backward and v·(J u) by forward mode, for random u and v."""
+    backward, forward = modes
     for number, x in enumerate(inputs):
         if not isinstance(x, Tensor) or not x.requires_grad or not x.numel():
             continue
@@ -234,27 +288,29 @@ def _compare_projection(
         ]
         with taeda.no_grad():
             after, before = (_outputs(fn, m) for m in moved)
+        tangents = _along(fn, inputs, number, u) if forward else []
         for place, output in enumerate(_outputs(fn, inputs)):
-            if not output.requires_grad or not output.numel():
-                continue
             v = _unit(output, 2 * place + 1)
-            found = _grad(output, x, v, retain_graph=True, allow_unused=True)[0]
-            analytical = 0.0 if found is None else _inner(found.detach(), u)
-            numerical = _inner((after[place] - before[place]) / (2 * eps), v)
-            if not abs(analytical - numerical) <= atol + rtol * abs(numerical):
-                raise GradcheckError(
-                    f"Jacobian mismatch for output {place} with respect to input {number},\n"
-                    f"numerical:{numerical}\nanalytical:{analytical}\nin one random projection (fast_mode)"
-                )
+            numerical = taeda.tensor(_inner((after[place] - before[place]) / (2 * eps), v))
+            if backward and output.requires_grad:
+                found = _grad(output, x, v, retain_graph=True, allow_unused=True)[0]
+                value = taeda.tensor(0.0 if found is None else _inner(found.detach(), u))
+                _require_close(value, numerical, place, number, "reverse", atol, rtol)
+            if forward:
+                value = taeda.tensor(_inner(tangents[place].detach(), v))
+                _require_close(value, numerical, place, number, "forward", atol, rtol)
 
 
 def gradgradcheck(
     func: Callable[..., Any], inputs: Any, grad_outputs: Any = None, *, eps: float = 1e-6, atol: float = 1e-5,
     rtol: float = 1e-3, gen_non_contig_grad_outputs: bool = False, raise_exception: bool = True, nondet_tol: float = 0.0,
     check_undefined_grad: bool = True, check_grad_dtypes: bool = False, check_batched_grad: bool = False,
-    fast_mode: bool = False,
+    check_fwd_over_rev: bool = False, check_rev_over_rev: bool = True, fast_mode: bool = False,
 ) -> bool:  # fmt: skip
-    """True if the second derivatives are right: checks the function (inputs, v) -> vᵀJ with a random v."""
+    """True if the second derivatives are right: checks the function (inputs, v) -> vᵀJ with a random v.
+
+    Its derivatives are compared by backward (check_rev_over_rev) and by forward mode (check_fwd_over_rev).
+    """
     given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     outputs = [o for o in _outputs(func, given) if o.requires_grad]
     if grad_outputs is None:
@@ -276,7 +332,8 @@ def gradgradcheck(
     with taeda.enable_grad():
         return gradcheck(
             _keep_grad(first), differentiable, eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception,
-            nondet_tol=nondet_tol, check_undefined_grad=check_undefined_grad, fast_mode=fast_mode,
+            nondet_tol=nondet_tol, check_undefined_grad=check_undefined_grad, check_forward_ad=check_fwd_over_rev,
+            check_backward_ad=check_rev_over_rev, fast_mode=fast_mode,
         )  # fmt: skip
 
 

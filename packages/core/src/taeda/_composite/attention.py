@@ -7,6 +7,7 @@ import math
 import taeda
 from taeda import Tensor
 from taeda._C import _nn
+from taeda._native import core as _core
 
 
 def scaled_dot_product_attention(
@@ -92,7 +93,7 @@ def _fits_kernel(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, grouped: 
     rank = q.dim()
     if q.dtype not in (taeda.float32, taeda.bfloat16, taeda.float16) or rank not in (3, 4):
         return False
-    if mask is not None and (mask.requires_grad or mask.dim() > rank):
+    if mask is not None and (_core.wants_derivative(mask) or mask.dim() > rank):
         return False
     if (
         k.dim() != rank

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import taeda
 from taeda import Tensor
+from taeda._native import core as _core
 
 from ._linalg_checks import check_floating, check_matrix, check_square, failed
 from ._linalg_packed import permutation, reflections, triangles
@@ -110,7 +111,7 @@ def eigvalsh(self: Tensor, UPLO: str) -> Tensor:
     """Vectors are computed if a gradient is wanted."""
     check_square("linalg.eigvalsh", self)
     check_floating("linalg.eigvalsh", self)
-    return taeda._linalg_eigh(self, _uplo("linalg.eigvalsh", UPLO), self.requires_grad)[0]
+    return taeda._linalg_eigh(self, _uplo("linalg.eigvalsh", UPLO), _core.wants_derivative(self))[0]
 
 
 def _finite(name: str, x: Tensor) -> None:
@@ -131,7 +132,7 @@ def eigvals(self: Tensor) -> Tensor:
     check_square("linalg.eigvals", self)
     check_floating("linalg.eigvals", self)
     _finite("linalg.eigvals", self)
-    return taeda._linalg_eig(self, self.requires_grad)[0]
+    return taeda._linalg_eig(self, _core.wants_derivative(self))[0]
 
 
 def svd(A: Tensor, full_matrices: bool, driver: str | None) -> Triple:
@@ -153,7 +154,7 @@ def svdvals(A: Tensor, driver: str | None) -> Tensor:
         raise RuntimeError(
             "linalg.svdvals: keyword argument `driver=` is only supported on CUDA inputs"
         )
-    return taeda._linalg_svd(A, False, A.requires_grad)[1]
+    return taeda._linalg_svd(A, False, _core.wants_derivative(A))[1]
 
 
 def householder_product(input: Tensor, tau: Tensor) -> Tensor:

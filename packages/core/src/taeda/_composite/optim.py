@@ -12,6 +12,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._native import core as _core
 
 Tensors = Sequence[Tensor]
 _FLAT = {"add": "add", "sub": "add", "mul": "mul", "div": "div"}
@@ -28,6 +29,8 @@ def _check_lengths(name: str, self: Tensors, *others: Sequence[Any]) -> None:
 def _plain(self: Tensors) -> bool:
     """Whether all are floating-point tensors that no graph watches."""
     if taeda.is_grad_enabled() and any(t.requires_grad for t in self):
+        return False
+    if _core.is_forward_on():
         return False
     return all(t.is_floating_point() and not t.is_meta for t in self)
 
@@ -49,7 +52,11 @@ def _with_number_inplace(name: str) -> Callable[[Tensors, Any], None]:
     each = _with_one(f"{name}_")
 
     def all_at_once(self: Tensors, scalar: Any) -> None:
-        if isinstance(scalar, Tensor) and scalar.numel() == 1 and not scalar.requires_grad:
+        if (
+            isinstance(scalar, Tensor)
+            and scalar.numel() == 1
+            and not _core.wants_derivative(scalar)
+        ):
             scalar = scalar.item() if _plain([*self, scalar]) else scalar
         if isinstance(scalar, (int, float)) and _plain(self):
             taeda._flat_number_(self, -scalar if name == "sub" else scalar, _FLAT[name])

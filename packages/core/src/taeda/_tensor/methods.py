@@ -77,7 +77,11 @@ def detach_(self: Tensor) -> Tensor:
 @method
 def as_subclass(self: Tensor, cls: Any) -> Any:
     """An object of the subclass `cls` on the same memory, with the same history."""
-    return Tensor._make_subclass(cls, self) if not self.requires_grad else _with_history(cls, self)
+    made = _with_history(cls, self) if self.requires_grad else Tensor._make_subclass(cls, self)
+    tangent = _core.get_tangent(self)
+    if tangent is not None:
+        _core.set_tangent(made, tangent)
+    return made
 
 
 def _with_history(cls: Any, source: Tensor) -> Any:

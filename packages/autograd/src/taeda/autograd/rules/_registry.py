@@ -16,15 +16,51 @@ itself. The names of its parameters say what it needs, and nothing else is kept 
 A formula for a Tensor[] argument returns a sequence of gradients. A returned gradient that is larger than the
 argument by broadcasting is summed down by the engine, and cast to the argument's dtype. None means zero.
 Use the `_shape` form whenever only the shape is wanted: it costs no memory and forgives in-place writes.
+
+Forward mode needs nothing more: what a tangent becomes follows from the same formulas. A shorter way can be stated:
+
+| beside the rule | the tangent of the result |
+|---|---|
+| nothing, for a pointwise op | the sum over the arguments of formula(grad=tangent): a diagonal is its own transpose |
+| nothing, for any other op | the formula transposed: the derivative of <formula(v), tangent> with respect to v |
+| `linear("cat", ...)` | the op applied to the tangents of all its arguments (zeros for those that have none) |
+| `multilinear("mm", ...)` | the sum over the arguments of the op with that argument's tangent in its place |
+| `forward("dot", formula)` | a formula of its own; a parameter `<argument>_t` gets a tangent, or None where there is none |
+| `by_transposition("sgn", ...)` | as for any other op: a pointwise one that is not analytic in complex numbers |
+
+Views need nothing: a view of the tangent is taken.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from taeda._native import core as _native
 
-__all__ = ["not_differentiable", "rule", "rule_joint"]
+__all__ = [
+    "Rule", "by_transposition", "forward", "linear", "multilinear", "not_differentiable", "rule", "rule_joint", "rules",
+    "tangents",
+]  # fmt: skip
+
+
+class Rule(NamedTuple):
+    """A rule as it was written: formulas with the names of their parameters; the joint one under ""."""
+
+    joint: bool
+    formulas: dict[str, tuple[Callable, tuple[str, ...]]]
+    differentiable_results: int
+
+
+class Forward(NamedTuple):
+    """How tangents pass an op: "linear", "multilinear", "formula" or "transposed", and what that way needs to know."""
+
+    way: str
+    detail: Any = None
+
+
+rules: dict[str, Rule] = {}
+tangents: dict[str, Forward] = {}
 
 
 def _parameters(formula: Callable) -> tuple[str, ...]:
@@ -38,16 +74,20 @@ def rule(name: str, *, differentiable_results: int = -1, **formulas: Callable) -
     differentiable_results: how many leading results carry a gradient; -1 means every floating-point one.
     """
     parts = {argument: (formula, _parameters(formula)) for argument, formula in formulas.items()}
-    _native.register_rule(name, False, parts, differentiable_results)
+    _register(name, Rule(False, parts, differentiable_results))
+
+
+def _register(name: str, made: Rule) -> None:
+    _native.register_rule(name, made.joint, made.formulas, made.differentiable_results)
+    rules[name] = made
 
 
 def rule_joint(name: str, *, differentiable_results: int = -1) -> Callable[[Callable], Callable]:
     """Give op `name` one formula that returns a tuple: a gradient (or None) per Tensor argument, in schema order."""
 
     def register(formula: Callable) -> Callable:
-        _native.register_rule(
-            name, True, {"": (formula, _parameters(formula))}, differentiable_results
-        )
+        parts = {"": (formula, _parameters(formula))}
+        _register(name, Rule(True, parts, differentiable_results))
         return formula
 
     return register
@@ -57,4 +97,30 @@ def not_differentiable(name: str, reason: str) -> None:
     """State that results of op `name` carry no gradient, and why."""
     if not reason:
         raise ValueError(f"{name}: say why it is not differentiable")
-    _native.register_rule(name, False, {}, 0)
+    _register(name, Rule(False, {}, 0))
+
+
+# ---- forward mode ----
+
+
+def linear(*names: str, **values: Any) -> None:
+    """Ops that are linear in all their floating-point Tensor arguments together; `values` replace plain arguments."""
+    for name in names:
+        tangents[name] = Forward("linear", values)
+
+
+def multilinear(*names: str) -> None:
+    """Ops that are linear in each floating-point Tensor argument while the others stay."""
+    for name in names:
+        tangents[name] = Forward("multilinear")
+
+
+def forward(name: str, formula: Callable) -> None:
+    """Give op `name` a formula for the tangent of its result (a tuple of them for several results)."""
+    tangents[name] = Forward("formula", (formula, _parameters(formula)))
+
+
+def by_transposition(*names: str) -> None:
+    """Pointwise ops whose formulas are no multiplication by an analytic slope: the general way is taken."""
+    for name in names:
+        tangents[name] = Forward("transposed")

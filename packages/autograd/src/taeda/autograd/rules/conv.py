@@ -8,7 +8,7 @@ import taeda
 from taeda import Tensor
 from taeda._C import _nn
 
-from ._registry import rule_joint
+from ._registry import forward, rule_joint
 
 Ints = Sequence[int]
 
@@ -72,3 +72,30 @@ def _convolution_backward(
         )
         to_weight = back[1]
     return _sum(to_grad), to_input, to_weight
+
+
+def _convolution_forward(
+    input: Tensor,
+    weight: Tensor,
+    input_t: Tensor | None,
+    weight_t: Tensor | None,
+    bias_t: Tensor | None,
+    stride: Ints,
+    padding: Ints,
+    dilation: Ints,
+    transposed: bool,
+    output_padding: Ints,
+    groups: int,
+) -> Tensor | None:
+    geometry = (stride, padding, dilation, transposed, output_padding, groups)
+    parts = []
+    if input_t is not None:
+        parts.append(taeda.convolution(input_t, weight, None, *geometry))
+    if weight_t is not None:
+        parts.append(taeda.convolution(input, weight_t, None, *geometry))
+    if bias_t is not None:
+        parts.append(bias_t.reshape([-1] + [1] * (weight.dim() - 2)))
+    return _sum(parts)
+
+
+forward("convolution", _convolution_forward)

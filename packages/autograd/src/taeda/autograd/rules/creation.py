@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import taeda
 
-from ._registry import not_differentiable, rule
+from ._registry import forward, linear, not_differentiable, rule
 
 for _name in (
     "empty_like",
@@ -28,3 +28,7 @@ for _name in ("fill.Tensor", "fill_.Tensor"):
     rule(_name, self=lambda grad: taeda.zeros_like(grad), value=lambda grad: grad.sum())
 rule("copy_", self=lambda grad: taeda.zeros_like(grad), src=lambda grad: grad)
 rule("complex", real=lambda grad: grad.real, imag=lambda grad: grad.imag)
+linear("tril", "triu", "diag_embed", "complex")
+forward("copy_", lambda src_t: src_t)
+for _name in ("fill.Tensor", "fill_.Tensor"):
+    forward(_name, lambda value_t: value_t)

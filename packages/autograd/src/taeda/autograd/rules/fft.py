@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import taeda
 from taeda import Tensor
 
-from ._registry import rule
+from ._registry import linear, rule
 
 rule(
     "_fft_c2c",
@@ -46,3 +46,4 @@ def _c2r(
 
 rule("_fft_r2c", self=_r2c)
 rule("_fft_c2r", self=_c2r)
+linear("_fft_c2c", "_fft_r2c", "_fft_c2r")

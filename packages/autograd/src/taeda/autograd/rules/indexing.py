@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import taeda
 from taeda import Tensor
 
-from ._registry import not_differentiable, rule, rule_joint
+from ._registry import linear, not_differentiable, rule, rule_joint
 
 Shape = tuple[int, ...]
 Pair = tuple[Tensor | None, Tensor | None]
@@ -289,3 +289,27 @@ rule("as_strided_scatter",
      self=lambda grad, src_shape, size, stride, storage_offset:
      taeda.as_strided_scatter(grad.contiguous(), grad.new_zeros(src_shape), size, stride, storage_offset),
      src=lambda grad, size, stride, storage_offset: grad.contiguous().as_strided(size, stride, storage_offset))  # fmt: skip
+
+# ---- tangents: elements that are moved, added up or replaced ----
+linear(
+    "index.Tensor",
+    "index_put",
+    "index_put_",
+    "index_select",
+    "index_add",
+    "index_copy",
+    "index_fill.int_Tensor",
+)
+linear(
+    "gather",
+    "scatter.src",
+    "scatter_add",
+    "masked_fill.Tensor",
+    "masked_select",
+    "masked_scatter",
+    "take",
+    "put",
+)
+linear("scatter.value", "masked_fill.Scalar", "index_fill.int_Scalar", value=0)
+linear("embedding", "embedding_dense_backward")
+linear("select_scatter", "slice_scatter", "diagonal_scatter", "as_strided_scatter")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from taeda import Tensor
 
-from ._registry import rule
+from ._registry import linear, rule
 
 
 def _cat(grad: Tensor, tensors_shape: tuple[tuple[int, ...], ...], dim: int) -> list[Tensor]:
@@ -20,3 +20,4 @@ def _cat(grad: Tensor, tensors_shape: tuple[tuple[int, ...], ...], dim: int) -> 
 
 rule("cat", tensors=_cat)
 rule("stack", tensors=lambda grad, dim: grad.unbind(dim))
+linear("cat", "stack")

@@ -12,7 +12,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 
-from ._registry import not_differentiable, rule, rule_joint
+from ._registry import forward, not_differentiable, rule, rule_joint
 
 Maybe = Tensor | None
 solve, triangular = taeda.linalg.solve, taeda.linalg.solve_triangular
@@ -302,3 +302,18 @@ not_differentiable("_linalg_ldl", LDL)
 not_differentiable("_linalg_ldl_solve", LDL)
 not_differentiable("_linalg_permutation", "returns places of rows")
 not_differentiable("geqrf", "its reflections are a means; use linalg.qr, which has a derivative")
+
+# ---- tangents of what is used most ----
+
+
+def _inv_forward(A_t: Tensor, result0: Tensor) -> tuple[Tensor, None]:
+    return -(result0 @ A_t @ result0), None
+
+
+def _solve_forward(A: Tensor, A_t: Maybe, B_t: Maybe, result0: Tensor) -> tuple[Tensor, None]:
+    right = _zero(B_t, result0)
+    return taeda._linalg_solve(A, right if A_t is None else right - A_t @ result0)[0], None
+
+
+forward("_linalg_inv", _inv_forward)
+forward("_linalg_solve", _solve_forward)

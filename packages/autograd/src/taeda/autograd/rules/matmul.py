@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import taeda
 from taeda import Tensor
 
-from ._registry import rule, rule_joint
+from ._registry import forward, multilinear, rule, rule_joint
 
 Number = bool | int | float | complex
 
@@ -126,3 +128,40 @@ def _linear(
     if needs[1]:
         by_weight = _linear_weight(grad, input, weight_shape)
     return by_input, by_weight, grad if needs[2] else None
+
+
+# ---- tangents: products change by one factor at a time ----
+multilinear("mm", "bmm", "mv", "dot", "matmul")
+
+
+def _sum(*parts: Tensor | None) -> Tensor | None:
+    total = None
+    for part in parts:
+        if part is not None:
+            total = part if total is None else total + part
+    return total
+
+
+def _product_forward(
+    product: Callable[[Tensor, Tensor], Tensor],
+    factors: tuple[Tensor, Tensor],
+    tangents: tuple[Tensor | None, Tensor | None],
+    self_t: Tensor | None,
+    beta: Number,
+    alpha: Number,
+) -> Tensor | None:
+    """Of beta · self + alpha · product of the factors."""
+    (a, b), (a_t, b_t) = factors, tangents
+    of_a = None if a_t is None else product(a_t, b) * alpha
+    of_b = None if b_t is None else product(a, b_t) * alpha
+    return _sum(None if self_t is None else self_t * beta, of_a, of_b)
+
+
+forward("addmm", lambda self_t, mat1, mat1_t, mat2, mat2_t, beta, alpha:
+        _product_forward(taeda.mm, (mat1, mat2), (mat1_t, mat2_t), self_t, beta, alpha))  # fmt: skip
+forward("addmv", lambda self_t, mat, mat_t, vec, vec_t, beta, alpha:
+        _product_forward(taeda.mv, (mat, vec), (mat_t, vec_t), self_t, beta, alpha))  # fmt: skip
+forward("baddbmm", lambda self_t, batch1, batch1_t, batch2, batch2_t, beta, alpha:
+        _product_forward(taeda.bmm, (batch1, batch2), (batch1_t, batch2_t), self_t, beta, alpha))  # fmt: skip
+forward("linear", lambda input, input_t, weight, weight_t, bias_t:
+        _product_forward(taeda._C._nn.linear, (input, weight), (input_t, weight_t), bias_t, 1, 1))  # fmt: skip

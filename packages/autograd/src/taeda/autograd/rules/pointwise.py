@@ -16,7 +16,7 @@ import taeda
 from taeda import Tensor
 from taeda._C import _nn
 
-from ._registry import not_differentiable, rule
+from ._registry import by_transposition, not_differentiable, rule
 
 
 def _cj(x: Any) -> Any:
@@ -283,6 +283,7 @@ def _copysign(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
 
 
 rule("sgn", self=_sgn)
+by_transposition("sgn")
 rule("angle", self=_angle)
 rule("conj_physical", self=lambda grad: grad.conj())
 rule("nan_to_num", self=lambda grad, self: grad * self.isfinite())

@@ -7,7 +7,7 @@ import math
 import taeda
 from taeda import Tensor
 
-from ._registry import rule
+from ._registry import linear, rule
 
 _nn = taeda._C._nn
 Shape = tuple[int, ...]
@@ -141,3 +141,13 @@ rule(
         grad, kernel_size, dilation, padding, stride
     ),
 )
+
+# ---- tangents: these are linear, and so are their derivatives ----
+linear("constant_pad_nd", value=0)
+linear("im2col", "col2im")
+for _n in (1, 2, 3):
+    linear(f"avg_pool{_n}d", f"adaptive_avg_pool{_n}d")
+for _name in ("upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d", "upsample_bicubic2d",
+              "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa", "_upsample_lanczos2d_aa",
+              *(f"{stem}{n}d" for stem in ("upsample_nearest", "_upsample_nearest_exact") for n in (1, 2, 3))):  # fmt: skip
+    linear(_name, f"{_name}_backward")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import taeda
 from taeda import Tensor
 
-from ._registry import not_differentiable, rule
+from ._registry import forward, not_differentiable, rule
 
 # ---- samples: the gradient of what was there, or of a parameter of the distribution, is zero ----
 for _name in (
@@ -34,4 +34,8 @@ rule("native_dropout", input=_dropout, differentiable_results=1)
 rule(
     "native_dropout_backward",
     grad_output=lambda grad, mask, scale: taeda.native_dropout_backward(grad, mask, scale),
+)
+forward(
+    "native_dropout",
+    lambda input_t, result1, p, train: (_dropout(input_t, result1, p, train), None),
 )

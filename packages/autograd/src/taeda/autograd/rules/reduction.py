@@ -13,7 +13,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 
-from ._registry import not_differentiable, rule, rule_joint
+from ._registry import linear, not_differentiable, rule, rule_joint
 
 Shape = tuple[int, ...]
 
@@ -57,6 +57,7 @@ rule(
         _spread(grad, self_shape, dim, keepdim) / _count(self_shape, dim)
     ),
 )
+linear("sum", "sum.dim_IntList", "mean", "mean.dim")
 rule(
     "nansum",
     self=lambda grad, self, dim, keepdim: taeda.where(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import taeda
 from taeda import Tensor
 
-from ._registry import rule
+from ._registry import forward, linear, rule
 
 
 def _sum_of_later(x: Tensor, dim: int) -> Tensor:
@@ -16,6 +16,7 @@ def _sum_of_later(x: Tensor, dim: int) -> Tensor:
 
 
 rule("cumsum", self=lambda grad, dim: _sum_of_later(grad, dim))
+linear("cumsum")
 
 
 def _cumprod(grad: Tensor, self: Tensor, result: Tensor, dim: int) -> Tensor:
@@ -68,3 +69,19 @@ def _at_places(grad: Tensor, self_shape: tuple[int, ...], result1: Tensor, dim: 
 
 rule("cummax", differentiable_results=1, self=_at_places)
 rule("cummin", differentiable_results=1, self=_at_places)
+
+
+def _signed_sums(t: Tensor, self: Tensor, dim: int) -> Tensor:
+    return (t.log() + self).logcumsumexp(dim)
+
+
+def _logcumsumexp_forward(self_t: Tensor, self: Tensor, result: Tensor, dim: int) -> Tensor:
+    """The sum over earlier j of t[j] · exp(x[j] - result), with both signs of t apart."""
+    if self_t.is_complex():
+        return (_signed_sums(self_t, self, dim) - result).exp()
+    result = taeda.where(result.isneginf(), 0.0, result)
+    up, down = (_signed_sums(taeda.where(t > 0, t, 0.0), self, dim) for t in (self_t, -self_t))
+    return (up - result).exp() - (down - result).exp()
+
+
+forward("logcumsumexp", _logcumsumexp_forward)

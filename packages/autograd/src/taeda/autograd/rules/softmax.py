@@ -5,7 +5,7 @@ from __future__ import annotations
 import taeda
 from taeda import Tensor
 
-from ._registry import rule
+from ._registry import forward, rule
 
 
 def _softmax(grad: Tensor, result: Tensor, dim: int) -> Tensor:
@@ -44,3 +44,18 @@ rule(
     grad_output=lambda grad, output, dim: grad - _total(grad * output.exp(), dim),
     output=lambda grad, grad_output, output, dim: -output.exp() * grad * _total(grad_output, dim),
 )
+
+# ---- tangents: the matrix of softmax is symmetric ----
+
+
+def _log_softmax_forward(self_t: Tensor, result: Tensor, dim: int) -> Tensor:
+    return self_t - _total(self_t * result.exp(), dim)
+
+
+for _name in ("softmax.int", "_softmax"):
+    forward(_name, lambda self_t, result, dim: _softmax(self_t.to(result.dtype), result, dim))
+for _name in ("log_softmax.int", "_log_softmax"):
+    forward(
+        _name,
+        lambda self_t, result, dim: _log_softmax_forward(self_t.to(result.dtype), result, dim),
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import taeda
 from taeda import Tensor
 
-from ._registry import not_differentiable, rule
+from ._registry import forward, not_differentiable, rule
 
 
 def _back(grad: Tensor, self_shape: tuple[int, ...], result1: Tensor, dim: int) -> Tensor:
@@ -23,3 +23,11 @@ for _name in ("bincount", "histc"):
     not_differentiable(_name, "returns counts")
 for _name in ("_unique2", "unique_dim", "_unique_consecutive"):
     not_differentiable(_name, "which elements are equal does not change with small steps")
+
+
+def _chosen(self_t: Tensor, result1: Tensor, dim: int) -> tuple[Tensor, None]:
+    return self_t.gather(dim, result1) if self_t.dim() else self_t.reshape(result1.shape), None
+
+
+for _name in ("sort", "sort.stable", "topk"):
+    forward(_name, _chosen)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import taeda
 from taeda import Tensor
 
-from ._registry import not_differentiable, rule
+from ._registry import forward, linear, not_differentiable, rule
 
 _nn = taeda._C._nn
 Shape = tuple[int, ...]
@@ -274,3 +274,24 @@ rule(
     ),
 )
 not_differentiable("repeat_interleave.Tensor", "it returns indices")
+
+# ---- tangents: copies of elements are linear, and views of a tangent come of themselves ----
+linear("clone", "_to_copy", "flip", "roll", "repeat", "tile")
+linear(
+    "select_backward",
+    "slice_backward",
+    "diagonal_backward",
+    "unfold_backward",
+    "as_strided_backward",
+)
+
+
+def _as_strided_forward(
+    self_t: Tensor, self: Tensor, size: list[int], stride: list[int], storage_offset: int | None
+) -> Tensor:
+    """The tangent lies as its tensor does, elsewhere."""
+    offset = self.storage_offset() if storage_offset is None else storage_offset
+    return self_t.as_strided(size, stride, offset - self.storage_offset() + self_t.storage_offset())
+
+
+forward("as_strided", _as_strided_forward)

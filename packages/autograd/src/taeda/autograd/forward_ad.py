@@ -1,0 +1,164 @@
+"""Forward mode: tensors that carry a tangent through every operation.
+
+with dual_level():
+    dual = make_dual(x, direction)
+    value, tangent = unpack_dual(f(dual))   # f(x), and the derivative of f along `direction`
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import taeda
+from taeda import Tensor
+from taeda._native import core as _core
+
+from . import _places
+from .grad_mode import _Decorator
+
+__all__ = [
+    "UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual",
+]  # fmt: skip
+
+_current_level = -1  # there is one level at most: 0
+
+
+class UnpackedDualTensor(NamedTuple):
+    """A value and its tangent; None where it has none."""
+
+    primal: Tensor
+    tangent: Tensor | None
+
+
+def enter_dual_level() -> int:
+    """Open a level, and return its number. One at a time, for all threads; RuntimeError where one is open."""
+    global _current_level
+    if _current_level >= 0:
+        raise RuntimeError(
+            "Nested forward mode AD is not supported at the moment: a dual level is open. Leave it first"
+        )
+    _core.enter_dual_level()
+    _current_level += 1
+    return _current_level
+
+
+def exit_dual_level(*, level: int | None = None) -> None:
+    """Close the level: every tangent is taken off its tensor. RuntimeError for another level than the open one."""
+    global _current_level
+    if _current_level < 0:
+        raise RuntimeError("no dual level is open: call enter_dual_level() first")
+    if level is not None and level != _current_level:
+        raise RuntimeError(
+            f"Trying to exit forward AD level {level} that was not the last one that was created, {_current_level}"
+        )
+    _core.exit_dual_level()
+    _current_level -= 1
+
+
+class dual_level(_Decorator):
+    """Context (and decorator): dual tensors live inside; at its end tangents are gone.
+
+    >>> x = taeda.tensor(3.0)
+    >>> with dual_level():
+    ...     unpack_dual(make_dual(x, taeda.tensor(1.0)) ** 2).tangent
+    tensor(6.)
+    """
+
+    def __enter__(self) -> int:
+        return enter_dual_level()
+
+    def __exit__(self, *unused: object) -> None:
+        exit_dual_level()
+
+
+def _level(level: int | None, name: str) -> int:
+    level = _current_level if level is None else level
+    if level < 0:
+        raise RuntimeError(
+            "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
+        )
+    if level != _current_level:
+        raise RuntimeError(
+            f"Invalid level given to {name}: {level}, the open one is {_current_level}"
+        )
+    return level
+
+
+def _check(tensor: Any, role: str) -> None:
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"Expected {role} to be a Tensor, but got: {type(tensor).__name__}")
+    if not (tensor.is_floating_point() or tensor.is_complex()):
+        raise ValueError(
+            f"Expected {role} to be floating point or complex, but got: {tensor.dtype}"
+        )
+
+
+def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
+    """A view of `tensor` that carries `tangent`, a tensor of the same shape; both stay in the graph of backward.
+
+    The tangent itself is kept where its strides are the tensor's, so an in-place write to the dual tensor writes it.
+    RuntimeError without an open level, for another shape or device, or if one of the two is dual; ValueError for integers.
+
+    >>> with dual_level():
+    ...     unpack_dual(make_dual(taeda.ones(2), taeda.ones(2)) * 3).tangent
+    tensor([3., 3.])
+    """
+    _level(level, "make_dual")
+    _check(tensor, "primal")
+    _check(tangent, "tangent")
+    if tensor.shape != tangent.shape:
+        raise RuntimeError(
+            "Trying to set a forward gradient that has a different size than that of the original Tensor: "
+            f"Tensor is of size {list(tensor.shape)} while the given forward gradient is of size {list(tangent.shape)}"
+        )
+    if tensor.device != tangent.device:
+        raise RuntimeError(f"the tensor is on {tensor.device}, its tangent on {tangent.device}")
+    if _places.tangent_of(tensor) is not None:
+        raise RuntimeError(
+            "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level is not supported"
+        )
+    if _places.tangent_of(tangent) is not None:
+        raise RuntimeError(
+            "Setting a forward grad that itself has a forward gradient at the same level is not supported"
+        )
+    dual = _apart(tensor)
+    if not taeda.is_inference_mode_enabled():
+        _core.set_tangent(dual, _places.laid_out_as(tensor, tangent))
+    return dual
+
+
+def _apart(tensor: Tensor) -> Tensor:
+    """The same tensor in the graph of backward; in forward mode one of its own."""
+    with _set_fwd_grad_enabled(False):
+        made: Tensor = taeda.alias(tensor)
+    _core.set_apart(made)
+    return made
+
+
+def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
+    """(value without tangent, tangent or None). Outside a level: (tensor, None)."""
+    level = _current_level if level is None else level
+    if level < 0:
+        return UnpackedDualTensor(tensor, None)
+    tangent = _places.tangent_of(tensor)
+    if tangent is None:
+        return UnpackedDualTensor(tensor, None)
+    return UnpackedDualTensor(_apart(tensor), tangent)
+
+
+class _set_fwd_grad_enabled(_Decorator):
+    """Context: operations do not propagate tangents inside (or, with True, do so again)."""
+
+    _DUAL = 64  # TD_LAYER_DUAL of py.h
+
+    def __init__(self, mode: bool) -> None:
+        self.mode = mode
+
+    def clone(self) -> _set_fwd_grad_enabled:
+        return type(self)(self.mode)
+
+    def __enter__(self) -> None:
+        self.before = _core.set_excluded_flag(self._DUAL, not self.mode)
+
+    def __exit__(self, *unused: object) -> None:
+        _core.set_excluded_flag(self._DUAL, self.before)
