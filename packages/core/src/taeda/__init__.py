@@ -28,6 +28,7 @@ _INTERNAL = {
     "unpack_saved", "register_rule", "from_array", "from_buffer", "from_sequence", "to_array", "to_dlpack", "from_dlpack", "storage_bytes", "crc32", "crc32c", "start_writeback", "close_aside", "storage_address", "storage_owners",
     "storage_resize", "on_storage", "Node", "map_storage", "move_storage", "segment_facts", "watch_storage",
     "Operator", "define_op", "forget_op", "set_kernel", "set_kernel_enabled", "set_autograd", "op_kernels", "kernel_counts",
+    "call_op", "op_parameters", "enter_dual_level", "exit_dual_level", "is_forward_on", "wants_derivative", "get_tangent", "set_tangent", "tangent_base", "set_apart",
 }  # fmt: skip
 globals().update({n: v for n, v in _own.items() if n not in _INTERNAL})
 _VARIADIC = ("einsum", "tensordot")  # taeda.functional gives them their public form
