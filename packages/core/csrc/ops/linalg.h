@@ -23,6 +23,7 @@ typedef enum td_turn { TD_AS_IT_LIES, TD_COLUMNS } td_turn; /* row-major may sta
 td_status td_stack_new(td_stack *s, td_dtype dtype, const td_tensor *like, int64_t rows, int64_t cols);
 td_status td_vectors_new(td_tensor **out, td_dtype dtype, const td_tensor *like, int64_t n); /* n < 0: one number a matrix */
 td_status td_stack_copy(td_stack *s, const td_tensor *from, td_turn turn);
+td_status td_stack_like(td_stack *s, const td_stack *other); /* not filled */
 /* The same, expanded to a batch. */
 td_status td_stack_expand(td_stack *s, const td_tensor *from, int dims, const int64_t *batch, td_turn turn);
 /* No copy if every matrix of `from` can be read where it lies (s->count and s->bytes are not set then: use td_batch_offset); `ld` as
@@ -58,10 +59,29 @@ td_status td_linalg_iterate(const char *op, const td_tensor *like, int64_t count
 const void *td_linalg_one(td_dtype d);
 const void *td_linalg_minus_one(td_dtype d);
 
-/* ---- one LU factorisation by all threads (linalg_lu.c) ---- */
+/* ---- substitution (linalg_triangle.c) ----
+ * op(A) X = B (side "L") or X op(A) = B ("R"), in place of B; the words are those of the library's trsm. */
+typedef struct td_triangle {
+    const td_lapack *la;
+    td_dtype d;
+    const char *side, *uplo, *trans, *diag;
+    int64_t lda, ldx;
+} td_triangle;
+void td_triangle_solve(const td_triangle *t, int64_t n, int64_t few, const char *a, char *x); /* n unknowns, few right sides */
+
+/* ---- LU ---- */
 /* A = P L U in place; `pivots` as the library counts. Returns 0, or 1 + the place of the first zero on U's diagonal. Bits do not
  * depend on the number of threads. */
 int64_t td_lu_factor(const td_lapack *la, td_dtype d, int64_t m, int64_t n, char *a, void *pivots);
+/* op(A) X = B in place of B, which has n rows and as many in memory */
+void td_lu_solve(const td_lapack *la, td_dtype d, const char *trans, int64_t n, int64_t few, const char *a, int64_t lda,
+                 const void *pivots, char *x);
+
+/* Matrices for which calling the library takes longer than the work (linalg_small.c); dense, trans "N" or "T". */
+#define TD_SMALL 16
+int64_t td_small_factor(td_dtype d, int64_t m, int64_t n, void *a, void *pivots);
+void td_small_solve(td_dtype d, const char *trans, int64_t n, int64_t few, const void *a, const void *pivots, void *x);
+int64_t td_eliminate(td_dtype d, int64_t m, int64_t n, void *a); /* without exchanges, of any size */
 
 typedef struct td_lu { /* a stack and its factors */
     td_stack a;

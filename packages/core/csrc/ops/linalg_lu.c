@@ -1,4 +1,4 @@
-/* linalg_lu.c - LU factorisation with exchanges of rows, by panels: while one thread brings the next panel up to date and
+/* linalg_lu.c - LU factorisation with exchanges of rows, and solutions by it. Factors are made by panels: while one thread brings the next panel up to date and
  * factorises it, the others subtract the last one from the columns to the right of it. */
 #include "ops/linalg.h"
 
@@ -76,6 +76,7 @@ static void finish_panels(void *context, int64_t begin, int64_t end)
 
 int64_t td_lu_factor(const td_lapack *la, td_dtype d, int64_t m, int64_t n, char *a, void *pivots)
 {
+    if (m <= TD_SMALL && n <= TD_SMALL) return td_small_factor(d, m, n, a, pivots);
     lu_job j = {la, d, td_itemsize(d), m, n, least(m, n), a, pivots, 0, 0, 0};
     if (j.k <= SMALL) {
         factor_panel(&j, 0, n);
@@ -89,4 +90,20 @@ int64_t td_lu_factor(const td_lapack *la, td_dtype d, int64_t m, int64_t n, char
     }
     td_parallel((j.k - 1) / PANEL, 1, finish_panels, &j);
     return j.info;
+}
+
+void td_lu_solve(const td_lapack *la, td_dtype d, const char *trans, int64_t n, int64_t few, const char *a, int64_t lda,
+                 const void *pivots, char *x)
+{
+    if (n <= TD_SMALL && lda == n && trans[0] != 'C') {
+        td_small_solve(d, trans, n, few, a, pivots, x);
+        return;
+    }
+    bool plain = trans[0] == 'N';
+    int64_t first = 1, step = plain ? 1 : -1;
+    td_triangle lower = {la, d, "L", "L", trans, "U", lda, n}, upper = {la, d, "L", "U", trans, "N", lda, n};
+    if (plain) la->laswp(&few, x, &n, &first, &n, pivots, &step);
+    td_triangle_solve(plain ? &lower : &upper, n, few, a, x);
+    td_triangle_solve(plain ? &upper : &lower, n, few, a, x);
+    if (!plain) la->laswp(&few, x, &n, &first, &n, pivots, &step);
 }

@@ -1,5 +1,4 @@
 /* linalg_lu_ops.c - LU of batches: with exchanges of rows by linalg_lu.c, without them by plain elimination. */
-#include <complex.h>
 #include "ops/linalg.h"
 
 /* ---- a stack and its factors ---- */
@@ -56,41 +55,14 @@ void td_lu_free(td_lu *lu)
 
 /* ---- without exchanges ---- */
 
-#define ELIMINATE(name, type)                                                                          \
-    static int64_t name(int64_t m, int64_t n, type *a)                                                 \
-    {                                                                                                  \
-        int64_t info = 0;                                                                              \
-        for (int64_t j = 0; j < m && j < n; j++) {                                                     \
-            type *head = a + j * m, pivot = head[j];                                                   \
-            if (pivot == 0 && !info) info = j + 1;                                                     \
-            for (int64_t i = j + 1; i < m && pivot != 0; i++) head[i] /= pivot;                        \
-            for (int64_t c = j + 1; c < n; c++) {                                                      \
-                type *col = a + c * m, factor = col[j];                                                \
-                for (int64_t i = j + 1; i < m; i++) col[i] -= head[i] * factor;                        \
-            }                                                                                          \
-        }                                                                                              \
-        return info;                                                                                   \
-    }
-ELIMINATE(eliminate_f32, float)
-ELIMINATE(eliminate_f64, double)
-ELIMINATE(eliminate_c64, float complex)
-ELIMINATE(eliminate_c128, double complex)
-
 typedef struct plain_job { const td_stack *a; int32_t *info, *pivots; } plain_job;
-
-static int64_t eliminate(td_dtype d, int64_t m, int64_t n, void *a)
-{
-    if (d == TD_F32) return eliminate_f32(m, n, a);
-    if (d == TD_F64) return eliminate_f64(m, n, a);
-    return d == TD_C64 ? eliminate_c64(m, n, a) : eliminate_c128(m, n, a);
-}
 
 static void eliminate_stack(void *context, int64_t begin, int64_t end)
 {
     plain_job *j = context;
     int64_t m = j->a->rows, n = j->a->cols, k = m < n ? m : n;
     for (int64_t i = begin; i < end; i++) {
-        j->info[i] = (int32_t)eliminate((td_dtype)j->a->t->dtype, m, n, td_matrix(j->a, i));
+        j->info[i] = (int32_t)td_eliminate((td_dtype)j->a->t->dtype, m, n, td_matrix(j->a, i));
         for (int64_t p = 0; p < k; p++) j->pivots[i * k + p] = (int32_t)p + 1;
     }
 }

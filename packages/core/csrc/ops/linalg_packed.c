@@ -2,7 +2,7 @@
  * are checked before the library follows them. */
 #include "ops/linalg.h"
 
-#define COLUMNS 64 /* right sides of one task */
+#define COLUMNS 128 /* right sides of one task */
 
 typedef struct packed_job {
     const char *op;
@@ -20,13 +20,14 @@ typedef struct packed_job {
 static void solve_chunks(void *context, int64_t begin, int64_t end)
 {
     const packed_job *j = context;
-    int64_t n = j->x.rows, item = td_itemsize((td_dtype)j->x.t->dtype), info;
+    td_dtype d = (td_dtype)j->x.t->dtype;
+    int64_t n = j->x.rows, item = td_itemsize(d), info;
     for (int64_t task = begin; task < end; task++) {
         int64_t i = task / j->chunks, at = task % j->chunks * COLUMNS, few = j->x.cols - at < COLUMNS ? j->x.cols - at : COLUMNS;
         const char *a = j->a.data + td_batch_offset(j->a.t, 2, j->dims, j->batch, i) * item;
         const void *pivots = td_lapack_ints_at(j->pivots, td_batch_offset(j->places, 1, j->dims, j->batch, i));
         char *x = td_matrix(&j->x, i) + at * n * item;
-        if (j->kind == LU) j->la->getrs(j->trans, &n, &few, a, &j->lda, pivots, x, &n, &info, 1);
+        if (j->kind == LU) td_lu_solve(j->la, d, j->trans, n, few, a, j->lda, pivots, x);
         else (j->kind == LDL ? j->la->sytrs : j->la->hetrs)("L", &n, &few, a, &j->lda, pivots, x, &n, &info, 1);
     }
 }

@@ -1,9 +1,9 @@
-/* linalg_solve.c - what follows from an LU factorisation: solutions, inverses, determinants. */
+/* linalg_solve.c - what follows from an LU factorisation: solutions and determinants. */
 #include <complex.h>
 #include <math.h>
 #include "ops/linalg.h"
 
-#define COLUMNS 64 /* right sides of one task */
+#define COLUMNS 128 /* right sides of one task */
 
 /* ---- solutions ---- */
 
@@ -20,12 +20,13 @@ static void solve_chunks(void *context, int64_t begin, int64_t end)
 {
     const solve_job *j = context;
     const td_stack *a = &j->lu->a, *x = j->x;
-    int64_t n = a->rows, item = td_itemsize((td_dtype)x->t->dtype), info;
+    td_dtype d = (td_dtype)x->t->dtype;
+    int64_t n = a->rows;
     for (int64_t task = begin; task < end; task++) {
         int64_t i = task / j->chunks, col = task % j->chunks * COLUMNS, cols = x->cols - col < COLUMNS ? x->cols - col : COLUMNS;
         int64_t place = td_batch_offset(a->t, 2, j->dims, j->batch, i) / (n * n);
-        j->la->getrs(a->turned ? "T" : "N", &n, &cols, td_matrix(a, place), &n, td_lu_pivots(j->lu, place),
-                     td_matrix(x, i) + col * n * item, &n, &info, 1);
+        td_lu_solve(j->la, d, a->turned ? "T" : "N", n, cols, td_matrix(a, place), n, td_lu_pivots(j->lu, place),
+                    td_matrix(x, i) + col * n * td_itemsize(d));
     }
 }
 
@@ -58,74 +59,6 @@ td_status td_op_linalg_solve(td_call *call)
     call->out[1] = lu.info;
     lu.info = NULL;
     td_status status = run_solve(&lu, &x, dims, batch);
-    td_lu_free(&lu);
-    return status;
-}
-
-/* ---- inverses ---- */
-
-typedef struct inverse_job {
-    const td_lapack *la;
-    td_lu *lu;
-    td_scratch work;
-} inverse_job;
-
-static void fill_nan(td_dtype d, char *a, int64_t n)
-{
-    n *= td_is_complex(d) ? 2 : 1;
-    for (int64_t i = 0; i < n; i++) {
-        if (td_to_real(d) == TD_F32) ((float *)a)[i] = NAN;
-        else ((double *)a)[i] = NAN;
-    }
-}
-
-static void invert_stack(void *context, int64_t begin, int64_t end)
-{
-    inverse_job *j = context;
-    const td_stack *a = &j->lu->a;
-    td_dtype d = (td_dtype)a->t->dtype;
-    const int32_t *failed = td_data(j->lu->info);
-    int64_t n = a->rows, info, lwork = j->work.each / td_itemsize(d);
-    void *work = td_scratch_take(&j->work);
-    for (int64_t i = begin; i < end; i++) {
-        if (failed[i]) fill_nan(d, td_matrix(a, i), n * n);
-        else j->la->getri(&n, td_matrix(a, i), &n, td_lu_pivots(j->lu, i), work, &lwork, &info);
-    }
-    td_scratch_give(&j->work, work);
-}
-
-static td_status invert(td_lu *lu)
-{
-    td_dtype d = (td_dtype)lu->a.t->dtype;
-    inverse_job j = {.lu = lu};
-    int64_t n = lu->a.rows, ask = -1, info;
-    char size[16];
-    TD_TRY(td_lapack_of(&j.la, d));
-    j.la->getri(&n, lu->a.data, &n, lu->pivots, size, &ask, &info);
-    TD_TRY(td_linalg_fits("linalg.inv", td_work_size(d, size)));
-    TD_TRY(td_scratch_begin(&j.work, td_work_size(d, size) * td_itemsize(d)));
-    td_linalg_parallel(lu->a.count, td_linalg_ns(d, 4.0 / 3 * (double)n * (double)n * (double)n), invert_stack, &j);
-    td_scratch_end(&j.work);
-    return TD_OK;
-}
-
-/* _linalg_inv(A): (A^-1, NaN where there is none; 1 + the place of a zero pivot, or 0) */
-td_status td_op_linalg_inv(td_call *call)
-{
-    const td_tensor *A = TD_TENSOR(0);
-    td_lu lu;
-    if (td_is_meta(A) || A->numel == 0) {
-        td_stack none;
-        TD_TRY(td_stack_new(&none, (td_dtype)A->dtype, A, A->sizes[A->ndim - 2], A->sizes[A->ndim - 1]));
-        call->out[0] = none.t;
-        TD_TRY(td_vectors_new(&call->out[1], TD_I32, A, -1));
-        return td_is_meta(A) ? TD_OK : td_fill(call->out[1], &(td_scalar){0});
-    }
-    TD_TRY(td_lu_of(&lu, "linalg.inv", A, TD_AS_IT_LIES));
-    td_status status = invert(&lu);
-    call->out[0] = lu.a.t;
-    call->out[1] = lu.info;
-    lu.a.t = lu.info = NULL;
     td_lu_free(&lu);
     return status;
 }

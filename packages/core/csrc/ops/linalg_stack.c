@@ -59,6 +59,12 @@ td_status td_stack_copy(td_stack *s, const td_tensor *from, td_turn turn)
     return td_stack_expand(s, from, from->ndim - 2, from->sizes, turn);
 }
 
+td_status td_stack_like(td_stack *s, const td_stack *other)
+{
+    const td_tensor *t = other->t;
+    return make(s, (td_dtype)t->dtype, (td_device)t->device, t->ndim - 2, t->sizes, t->sizes[t->ndim - 2], t->sizes[t->ndim - 1], other->turned);
+}
+
 /* ---- reading in place ---- */
 
 static bool readable(int64_t step, int64_t ld, int64_t length, int64_t count)

@@ -3,7 +3,7 @@
 
 /* ---- substitution ---- */
 
-#define COLUMNS 64 /* right sides of one task */
+#define COLUMNS 128 /* right sides of one task */
 
 typedef struct triangle_job {
     const td_lapack *la;
@@ -20,13 +20,13 @@ static void substitute(void *context, int64_t begin, int64_t end)
 {
     const triangle_job *j = context;
     td_dtype d = (td_dtype)j->x.t->dtype;
-    int64_t item = td_itemsize(d), n = j->a.rows, all = j->x.turned ? j->x.rows : j->x.cols, ldx = j->x.rows;
+    int64_t item = td_itemsize(d), n = j->a.rows, all = j->x.turned ? j->x.rows : j->x.cols;
+    td_triangle t = {j->la, d, j->x.turned ? "R" : "L", j->uplo, j->trans, j->diag, j->lda, j->x.rows};
     for (int64_t task = begin; task < end; task++) {
         int64_t i = task / j->chunks, at = task % j->chunks * COLUMNS, few = all - at < COLUMNS ? all - at : COLUMNS;
         const char *a = j->a.data + td_batch_offset(j->a.t, 2, j->dims, j->batch, i) * item;
         char *x = td_matrix(&j->x, i) + at * (j->x.turned ? 1 : n) * item;
-        if (j->x.turned) j->la->trsm("R", j->uplo, j->trans, j->diag, &few, &n, td_linalg_one(d), a, &j->lda, x, &ldx, 1, 1, 1, 1);
-        else j->la->trsm("L", j->uplo, j->trans, j->diag, &n, &few, td_linalg_one(d), a, &j->lda, x, &ldx, 1, 1, 1, 1);
+        td_triangle_solve(&t, n, few, a, x);
     }
 }
 

@@ -24,9 +24,6 @@ typedef const char *td_ch;    /* one letter */
                              td_in lda, void *b, td_in ldb, size_t, size_t, size_t, size_t))                                         \
     R(laswp, "laswp", "laswp", (td_in n, void *a, td_in lda, td_in first, td_in last, const void *pivots, td_in step))               \
     R(getrf, "getrf", "getrf", (td_in m, td_in n, void *a, td_in lda, void *pivots, int64_t *info))                                  \
-    R(getrs, "getrs", "getrs", (td_ch trans, td_in n, td_in nrhs, const void *a, td_in lda, const void *pivots, void *b, td_in ldb,  \
-                                int64_t *info, size_t))                                                                             \
-    R(getri, "getri", "getri", (td_in n, void *a, td_in lda, const void *pivots, void *work, td_in lwork, int64_t *info))            \
     R(potrf, "potrf", "potrf", (td_ch uplo, td_in n, void *a, td_in lda, int64_t *info, size_t))                                     \
     R(geqrf, "geqrf", "geqrf", (td_in m, td_in n, void *a, td_in lda, void *tau, void *work, td_in lwork, int64_t *info))            \
     R(orgqr, "orgqr", "ungqr", (td_in m, td_in n, td_in k, void *a, td_in lda, const void *tau, void *work, td_in lwork,             \
