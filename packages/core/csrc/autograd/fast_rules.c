@@ -237,7 +237,7 @@ static int rule_permute(Node *n, PyObject *const *grads, PyObject **results)
         strides[to] = t->strides[i];
     }
     td_status status = td_tensor_view(&made, t, t->ndim, sizes, strides, t->offset);
-    if (status) return td_raise(status), -1;
+    if (status) return td_raised(status);
     return done(&results[0], td_wrap(made));
 }
 

@@ -4,12 +4,6 @@
 #include "autograd/node.h"
 #include "python/custom.h"
 
-static int fail(td_status status)
-{
-    td_raise(status);
-    return -1;
-}
-
 /* ---- begin ---- */
 static int count_edges(const td_frame *f, Node *sizes_only, int *first)
 {
@@ -88,7 +82,7 @@ static int save_number(Saved *s, const td_tensor *t, int key) /* a Python number
     s->key = (int8_t)key;
     s->index = -1;
     td_status status = td_tensor_alias(&s->t, t);
-    if (status) return fail(status);
+    if (status) return td_raised(status);
     s->version = td_version_of(t);
     return 0;
 }

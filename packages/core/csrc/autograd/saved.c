@@ -4,12 +4,6 @@
 
 static td_storage *nothing; /* the storage of facts: shape, strides and dtype without memory */
 
-static int fail(td_status status)
-{
-    td_raise(status);
-    return -1;
-}
-
 static int start(Saved *s, int key, int index)
 {
     memset(s, 0, sizeof *s);
@@ -30,7 +24,7 @@ static int pack(Saved *s)
 {
     td_tensor *alias, *facts;
     td_status status = td_tensor_alias(&alias, s->t);
-    if (status) return fail(status);
+    if (status) return td_raised(status);
     PyObject *argument = td_wrap(alias);
     if (!argument) return -1;
     uint32_t before = td_version_of(s->t);
@@ -43,7 +37,7 @@ static int pack(Saved *s)
         return -1;
     }
     s->unpack = Py_NewRef(td_here.unpack_hook);
-    if ((status = facts_of(&facts, s->t))) return fail(status);
+    if ((status = facts_of(&facts, s->t))) return td_raised(status);
     td_tensor_free(s->t);
     s->t = facts;
     return 0;
@@ -70,7 +64,7 @@ static int keep(Saved *s, PyTensor *p)
     }
     td_tensor *alias;
     td_status status = td_tensor_alias(&alias, p->t);
-    return status ? fail(status) : keep_handle(s, p, alias);
+    return status ? td_raised(status) : keep_handle(s, p, alias);
 }
 
 static int save_history(Saved *s, PyTensor *p) /* where the gradient of an argument flows to */
@@ -99,8 +93,8 @@ int td_save_copy(Saved *s, PyTensor *p, int key)
     start(s, key, -1);
     if (save_history(s, p) < 0) return -1;
     td_status status = td_tensor_empty_like(&copy, p->t, (td_dtype)p->t->dtype);
-    if (status) return fail(status);
-    if (!td_is_meta(copy) && (status = td_copy(copy, p->t))) return td_tensor_free(copy), fail(status);
+    if (status) return td_raised(status);
+    if (!td_is_meta(copy) && (status = td_copy(copy, p->t))) return td_tensor_free(copy), td_raised(status);
     if (keep_handle(s, p, copy) < 0) return -1;
     return s->tangent ? td_copy_tangent(&s->tangent) : 0; /* it will be overwritten as well */
 }
@@ -117,7 +111,7 @@ int td_save_facts(Saved *s, const td_tensor *t, int key, int index)
     start(s, key, index);
     s->facts_only = 1;
     td_status status = facts_of(&s->t, t);
-    return status ? fail(status) : 0;
+    return status ? td_raised(status) : 0;
 }
 
 static PyObject *modified(const Node *n, const Saved *s)

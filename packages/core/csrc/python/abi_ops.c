@@ -224,7 +224,7 @@ static int result_value(taeda_value *v, PyObject *o)
     if (td_is_tensor(o)) {
         td_tensor *alias;
         td_status status = td_tensor_alias(&alias, TD_T(o));
-        if (status) return td_raise(status), -1;
+        if (status) return td_raised(status);
         v->kind = TAEDA_KIND_TENSOR;
         v->as.tensor = td_outer(alias);
         return 0;

@@ -1,12 +1,6 @@
 /* backend.c - the kernel of a call, below every layer: in C, in Python, or of an operator defined at run time. */
 #include "python/custom.h"
 
-static int fail(td_status status)
-{
-    td_raise(status);
-    return -1;
-}
-
 static int resolve_bits(td_frame *f)
 {
     if (!f->bits || f->schema->flags & TD_F_KEEP_CONJ) return 0;
@@ -18,9 +12,9 @@ static int resolve_bits(td_frame *f)
             td_tensor **t = a->kind == TD_ARG_TENSORS ? &a->tensors[i] : &a->tensor, *plain;
             if (!*t || !((*t)->flags & (TD_FLAG_CONJ | TD_FLAG_NEG))) continue;
             td_status status = td_tensor_empty_like(&plain, *t, (td_dtype)(*t)->dtype);
-            if (status) return fail(status);
-            if (!td_frame_temp(f, plain)) return fail(TD_RUNTIME_ERROR);
-            if (!td_is_meta(plain) && (status = td_copy(plain, *t))) return fail(status);
+            if (status) return td_raised(status);
+            if (!td_frame_temp(f, plain)) return td_raised(TD_RUNTIME_ERROR);
+            if (!td_is_meta(plain) && (status = td_copy(plain, *t))) return td_raised(status);
             *t = plain;
         }
     }
@@ -58,7 +52,7 @@ static int take_list(td_frame *f, td_status status, PyObject **list)
     }
     free(f->call.outs);
     f->call.outs = NULL;
-    if (status) return fail(status);
+    if (status) return td_raised(status);
     return *list ? 0 : -1;
 }
 
@@ -109,7 +103,7 @@ static int run_c(td_frame *f, td_made *made)
     if (given) f->call.out[0] = TD_T(given);
     td_status status = f->schema->op.impl(&f->call);
     if (f->call.outs) return take_list(f, status, &made->list);
-    if (status) return drop_outs(&f->call, given != NULL), fail(status);
+    if (status) return drop_outs(&f->call, given != NULL), td_raised(status);
     for (int k = 0; k < f->call.nout; k++) {
         if (!(made->outs[k] = k == 0 && given ? Py_NewRef(given) : result(f, k))) return drop_outs(&f->call, k + 1), -1;
         made->n++;

@@ -34,7 +34,7 @@ static int bind_number_as_tensor(td_frame *f, td_arg *arg, PyObject *o)
     td_tensor *t;
     td_dtype d = s.kind == TD_S_FLOAT ? TD_F64 : s.kind == TD_S_COMPLEX ? TD_C128 : s.kind == TD_S_BOOL ? TD_BOOL : TD_I64;
     td_status made = td_tensor_from_scalar(&t, &s, d);
-    if (made || !td_frame_temp(f, t)) return td_raise(made ? made : TD_RUNTIME_ERROR), -1;
+    if (made || !td_frame_temp(f, t)) return td_raised(made ? made : TD_RUNTIME_ERROR);
     arg->kind = TD_ARG_TENSOR;
     arg->tensor = t;
     return 1;

@@ -62,6 +62,7 @@ static inline int td_requires_grad(const PyTensor *p)
 
 /* ---- errors (python/errors.c) ---- */
 PyObject *td_raise(td_status status);          /* sets the exception of the pending message; returns NULL */
+static inline int td_raised(td_status status) { return td_raise(status), -1; }
 #define TD_PY(call)                                  \
     do {                                             \
         td_status td_py_status = (call);             \

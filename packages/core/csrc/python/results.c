@@ -51,10 +51,10 @@ static int write_result(td_frame *f, PyObject *target, const td_tensor *value)
         PyErr_Format(PyExc_RuntimeError, "%s: the output tensor is on another device than the result", name);
         return -1;
     }
-    if (td_has_zero_stride(t)) return td_raise(td_fail_overlap_within()), -1;
+    if (td_has_zero_stride(t)) return td_raised(td_fail_overlap_within());
     if (td_is_meta(t)) return 0;
     td_status status = td_copy(t, value);
-    return status ? (td_raise(status), -1) : 0;
+    return status ? td_raised(status) : 0;
 }
 
 PyObject *td_out_item(const td_frame *f, int k)
@@ -83,14 +83,14 @@ static int check_item(const td_frame *f, PyObject *o)
 static int check_overlap(const td_frame *f, const td_tensor *out)
 {
     bool apart = f->schema->flags & TD_F_APART;
-    if (apart && td_has_zero_stride(out)) return td_raise(td_fail_overlap_within()), -1;
+    if (apart && td_has_zero_stride(out)) return td_raised(td_fail_overlap_within());
     for (int k = 0; k < f->schema->nparams; k++) {
         const td_arg *a = &f->call.args[k];
         int64_t n = a->kind == TD_ARG_TENSORS ? a->n : a->kind == TD_ARG_TENSOR;
         for (int64_t i = 0; i < n; i++) {
             const td_tensor *t = a->kind == TD_ARG_TENSORS ? a->tensors[i] : a->tensor;
             td_overlap how = t ? td_overlap_of(out, t) : TD_APART;
-            if (how == TD_TANGLED || (apart && how == TD_IDENTICAL)) return td_raise(td_fail_overlap()), -1;
+            if (how == TD_TANGLED || (apart && how == TD_IDENTICAL)) return td_raised(td_fail_overlap());
         }
     }
     return 0;
@@ -105,7 +105,7 @@ int td_check_out(const td_frame *f)
         if (check_item(f, o) < 0) return -1;
         if (f->schema->kind != TD_KIND_POINTWISE && check_overlap(f, TD_T(o)) < 0) return -1; /* those check for themselves */
         for (int j = 0; j < k; j++)
-            if (td_overlap_of(TD_T(o), TD_T(td_out_item(f, j))) != TD_APART) return td_raise(td_fail_overlap()), -1;
+            if (td_overlap_of(TD_T(o), TD_T(td_out_item(f, j))) != TD_APART) return td_raised(td_fail_overlap());
     }
     return 0;
 }

@@ -183,7 +183,7 @@ static int set_data(PyObject *o, PyObject *v, void *c)
         return -1;
     }
     td_status status = td_tensor_alias(&t, TD_T(v));
-    if (status) return td_raise(status), -1;
+    if (status) return td_raised(status);
     td_tensor_free(SELF->t);
     SELF->t = t;
     Py_CLEAR(SELF->base);
@@ -312,7 +312,7 @@ int td_resize_handle(td_tensor *t, int ndim, const int64_t *sizes)
         status = td_fail(TD_RUNTIME_ERROR, "resize_: the new size overflows 64 bits");
     if (!status && bytes > t->storage->nbytes) status = td_storage_resize(t->storage, bytes);
     if (!status) status = td_tensor_resize_dims(t, ndim, sizes);
-    return status ? (td_raise(status), -1) : 0;
+    return status ? td_raised(status) : 0;
 }
 
 static PyObject *m_resize(PyObject *o, PyObject *sizes) /* _resize(tuple) */
