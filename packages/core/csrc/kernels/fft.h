@@ -66,6 +66,10 @@ typedef struct td_fft_kernel {
      * one point in split memory; coarse: exp(-2 pi i lanes b / 2 m) for blocks b. */
     void (*unfold)(void *row, int64_t m, const void *fine, const void *coarse);
     void (*fold)(void *out, const void *row, int64_t m, const void *fine, const void *coarse);
+    /* The same for lines in split memory, in place, with room for m + 1 points. fold_lanes works on spectra as they were read:
+     * it takes the conjugate for the transform. */
+    void (*unfold_lanes)(void *split, int64_t m, const void *fine, const void *coarse);
+    void (*fold_lanes)(void *split, int64_t m, const void *fine, const void *coarse);
     /* Between real lines and complex ones of n points: widen gives them imaginary parts 0, narrow leaves theirs out; mirror
      * fills X[n - k] = conj X[k] from the first n / 2 + 1. */
     void (*widen)(void *out, const void *real, int64_t n);

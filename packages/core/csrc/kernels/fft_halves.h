@@ -11,9 +11,11 @@ TD_INLINE CV G(load_down)(const REAL *p)
     CV a = G(load_pairs)(p - 2 * (LANES - 1));
     return (CV){V(reverse)(a.r), V(reverse)(a.i)};
 }
-TD_INLINE void G(store_down)(REAL *p, CV a)
+TD_INLINE void G(store_down)(REAL *p, CV a, int64_t n)
 {
-    G(store_pairs)(p - 2 * (LANES - 1), (CV){V(reverse)(a.r), V(reverse)(a.i)});
+    CV up = {V(reverse)(a.r), V(reverse)(a.i)};
+    if (n == LANES) G(store_pairs)(p - 2 * (LANES - 1), up);
+    else G(store_last)(p - 2 * (LANES - 1), up, n);
 }
 
 /* w^k for lane 0, 1, ... of k = 1 + lanes * block */
@@ -47,22 +49,42 @@ static void G(unfold_lane)(REAL *row, int64_t m, int64_t k, REAL wr, REAL wi)
     z[0] = er + ti, z[1] = ei - tr;
 }
 
+/* The two vectors of a pair meet in the middle: both are read before one is written, and each keeps its side. Lines shorter than
+ * both go by single numbers. */
 static void G(unfold)(void *line, int64_t m, const void *fine, const void *coarse)
 {
-    REAL *row = line, first = row[0], last = row[1];
+    REAL *row = line, first = row[0], last = row[1], wr, wi;
     int64_t k = 1;
-    for (; k + LANES <= m - k - LANES + 1; k += LANES) {
+    for (; m >= 2 * LANES && k <= m / 2; k += LANES) {
+        int64_t low = m / 2 - k + 1, high = (m - 1) / 2 - k + 1;
         CV z = G(load_pairs)(row + 2 * k), y = G(load_down)(row + 2 * (m - k));
         G(unfold_pair)(G(turning)(fine, coarse, k / LANES), &z, &y);
-        G(store_pairs)(row + 2 * k, z);
-        G(store_down)(row + 2 * (m - k), y);
+        if (high >= LANES) G(store_pairs)(row + 2 * k, z);
+        else G(store_some)(row + 2 * k, z, low < LANES ? low : LANES);
+        G(store_down)(row + 2 * (m - k), y, high < LANES ? high : LANES);
     }
-    for (REAL wr, wi; 2 * k <= m; k++) {
+    for (; k <= m / 2; k++) {
         G(turning_lane)(fine, coarse, k, &wr, &wi);
         G(unfold_lane)(row, m, k, wr, wi);
     }
     row[0] = first + last, row[1] = 0;
     row[2 * m] = first - last, row[2 * m + 1] = 0;
+}
+
+/* The same for lines in lanes. */
+static void G(unfold_lanes)(void *split, int64_t m, const void *fine, const void *coarse)
+{
+    REAL *row = split, w[2];
+    CV ends = G(load_split)(row);
+    for (int64_t k = 1; k <= m / 2; k++) {
+        CV z = G(load_split)(row + k * SPLIT), y = G(load_split)(row + (m - k) * SPLIT);
+        G(turning_lane)(fine, coarse, k, &w[0], &w[1]);
+        G(unfold_pair)(G(spread)(w), &z, &y);
+        G(store_split)(row + (m - k) * SPLIT, y); /* first, for k = m / 2, where both are one place */
+        G(store_split)(row + k * SPLIT, z);
+    }
+    G(store_split)(row, (CV){ends.r + ends.i, V(zero)()});
+    G(store_split)(row + m * SPLIT, (CV){ends.r - ends.i, V(zero)()});
 }
 
 TD_INLINE void G(fold_pair)(CV w, CV *x, CV *y)
@@ -83,20 +105,36 @@ static void G(fold_lane)(REAL *out, const REAL *row, int64_t m, int64_t k, REAL 
 
 static void G(fold)(void *result, const void *line, int64_t m, const void *fine, const void *coarse)
 {
-    REAL *out = result;
+    REAL *out = result, wr, wi;
     const REAL *row = line;
     int64_t k = 1;
-    for (; k + LANES <= m - k - LANES + 1; k += LANES) {
+    for (; m >= 2 * LANES && k <= m / 2; k += LANES) {
+        int64_t low = m / 2 - k + 1, high = (m - 1) / 2 - k + 1;
         CV x = G(load_pairs)(row + 2 * k), y = G(load_down)(row + 2 * (m - k));
         G(fold_pair)(G(turning)(fine, coarse, k / LANES), &x, &y);
-        G(store_pairs)(out + 2 * k, x);
-        G(store_down)(out + 2 * (m - k), y);
+        if (high >= LANES) G(store_pairs)(out + 2 * k, x);
+        else G(store_some)(out + 2 * k, x, low < LANES ? low : LANES);
+        G(store_down)(out + 2 * (m - k), y, high < LANES ? high : LANES);
     }
-    for (REAL wr, wi; 2 * k <= m; k++) {
+    for (; k <= m / 2; k++) {
         G(turning_lane)(fine, coarse, k, &wr, &wi);
         G(fold_lane)(out, row, m, k, wr, wi);
     }
     out[0] = row[0] + row[2 * m], out[1] = row[0] - row[2 * m];
+}
+
+static void G(fold_lanes)(void *split, int64_t m, const void *fine, const void *coarse)
+{
+    REAL *row = split, w[2];
+    VEC first = V(load)(row), last = V(load)(row + m * SPLIT);
+    for (int64_t k = 1; k <= m / 2; k++) {
+        CV x = G(load_split)(row + k * SPLIT), y = G(load_split)(row + (m - k) * SPLIT);
+        G(turning_lane)(fine, coarse, k, &w[0], &w[1]);
+        G(fold_pair)(G(spread)(w), &x, &y);
+        G(store_split)(row + (m - k) * SPLIT, G(conj)(y));
+        G(store_split)(row + k * SPLIT, G(conj)(x));
+    }
+    G(store_split)(row, (CV){first + last, last - first});
 }
 
 /* ---- lines of odd length, and whole spectra ---- */

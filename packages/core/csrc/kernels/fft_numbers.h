@@ -55,3 +55,12 @@ TD_INLINE void G(store_some)(REAL *p, CV a, int64_t n)
     V(store_part)(p, td_lanes(2 * n, LANES), low);
     V(store_part)(p + LANES, td_lanes(2 * n - LANES, LANES), high);
 }
+/* the last n lanes, to where they would stand in a full vector at p */
+TD_INLINE void G(store_last)(REAL *p, CV a, int64_t n)
+{
+    VEC low, high;
+    const uint32_t all = td_lanes(LANES, LANES);
+    V(zip)(a.r, a.i, &low, &high);
+    V(store_part)(p, all & ~td_lanes(2 * (LANES - n), LANES), low);
+    V(store_part)(p + LANES, all & ~td_lanes(LANES - 2 * n, LANES), high);
+}

@@ -1,14 +1,14 @@
 /* fft_run.c - which lines go together into the lanes of a kernel call, and who computes them.
  *
- * Work memory is taken before the loops, a block a thread. `line` is what the lines in flight need, `work` is what one call
- * of the kernel needs; a loop inside another one's body runs serially, so a thread holds one of each at most. */
+ * Either the lines are divided among the threads, or, where there are few and long ones, the parts of each. Work memory is taken
+ * before the loops, a block a thread. */
 #include "ops/fft_run.h"
 #include <string.h>
 #include "ops/scratch.h"
 
 #define POINT_NS 1.5
 #define GRAIN_POINTS 8192
-#define SHORT_LINE 128 /* points up to which a line is not worth folding, when there are others */
+#define NEAR_BYTES (1 << 21) /* about the second cache */
 
 typedef struct lines {
     const td_fft_kernel *kernel;
@@ -17,7 +17,20 @@ typedef struct lines {
     int64_t item;            /* bytes of a real number */
     int64_t in_row, out_row; /* bytes of a line */
     int64_t together;        /* lines of one kernel call */
+    bool far;                /* more than a cache holds */
 } lines;
+
+/* The memory of one thread. */
+typedef struct room {
+    char *line; /* what a line needs on its way */
+    void *work; /* what a call of the kernel needs; NULL: each body takes its own, for the parts of a line run apart */
+} room;
+
+static void *take_work(const lines *l, const room *r) { return r->work ? r->work : td_scratch_take(&l->work); }
+static void give_work(const lines *l, const room *r, void *work)
+{
+    if (!r->work) td_scratch_give(&l->work, work);
+}
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t grain_of(int64_t points) { return points < GRAIN_POINTS ? GRAIN_POINTS / larger(points, 1) : 1; }
@@ -36,7 +49,7 @@ static int64_t work_bytes(const td_fft_plan *p)
     int64_t points = p->whole ? p->whole->n : 0;
     if (p->wide) return work_bytes(p->wide);
     if (p->rows) points = larger(points, larger(p->columns->n, p->rows->n));
-    return 2 * points * 2 * td_fft_kernel_of(p)->lanes * td_fft_itemsize(p);
+    return (2 * points + 1) * 2 * td_fft_kernel_of(p)->lanes * td_fft_itemsize(p); /* a half spectrum has one more */
 }
 
 static int64_t line_bytes(const td_fft_plan *p)
@@ -64,16 +77,21 @@ static void through(const td_fft_kernel *k, const td_fft_stages *s, const td_fft
     if (part && out->pairs) k->store(last.data, out, s->n, lanes);
 }
 
-static void in_lanes(const lines *l, const td_fft_plan *p, const td_fft_rows *in, const td_fft_rows *out)
+/* Spectra of even real lines are unfolded or folded where they lie. */
+static void in_lanes(const lines *l, const td_fft_plan *p, const td_fft_rows *in, const td_fft_rows *out, const room *r)
 {
-    void *work = td_scratch_take(&l->work);
+    void *work = take_work(l, r);
+    const td_fft_kernel *k = l->kernel;
     const td_fft_stages *s = p->whole;
-    td_fft_end first = {(char *)work + s->n * 2 * l->kernel->lanes * l->item, 2 * l->kernel->lanes, false, 1, 1};
-    td_fft_end last = result_end(l->kernel, s, work, l->item);
-    l->kernel->gather(first.data, in, s->n);
-    l->kernel->stages(s, &first, &last, work);
-    l->kernel->scatter(last.data, out, s->n);
-    td_scratch_give(&l->work, work);
+    td_fft_kind kind = l->job->points == 2 * p->n ? l->job->kind : TD_FFT_C2C;
+    td_fft_end first = {(char *)work + s->n * 2 * k->lanes * l->item, 2 * k->lanes, false, 1, 1};
+    td_fft_end last = result_end(k, s, work, l->item);
+    k->gather(first.data, in, s->n + (kind == TD_FFT_C2R));
+    if (kind == TD_FFT_C2R) k->fold_lanes(first.data, s->n, p->half_fine, p->half_coarse);
+    k->stages(s, &first, &last, work);
+    if (kind == TD_FFT_R2C) k->unfold_lanes(last.data, s->n, p->half_fine, p->half_coarse);
+    k->scatter(last.data, out, s->n + (kind == TD_FFT_R2C));
+    give_work(l, r, work);
 }
 
 /* ---- folded ---- */
@@ -81,8 +99,9 @@ static void in_lanes(const lines *l, const td_fft_plan *p, const td_fft_rows *in
 typedef struct folded {
     const lines *l;
     const td_fft_plan *plan;
+    const room *room; /* its line is the rectangle between columns and rows */
     const char *in;
-    char *out, *u;
+    char *out;
     double sign, re, im;
 } folded;
 
@@ -91,15 +110,15 @@ static void fold_columns(void *context, int64_t begin, int64_t end)
     const folded *f = context;
     const td_fft_kernel *k = f->l->kernel;
     int64_t n1 = f->plan->columns->n, n2 = f->plan->rows->n, item = f->l->item;
-    void *work = td_scratch_take(&f->l->work);
+    void *work = take_work(f->l, f->room);
     for (int64_t b = begin; b < end; b++) {
         int64_t column = b * k->lanes, lanes = n2 - column < k->lanes ? n2 - column : k->lanes;
         td_fft_end in = {(char *)f->in + column * 2 * item, 2 * n2, true, 1, f->sign};
         td_fft_end out = result_end(k, f->plan->columns, work, item);
         through(k, f->plan->columns, &in, &out, lanes, work, item);
-        k->turn(out.data, f->plan->fine, (char *)f->plan->coarse + b * n1 * 2 * item, n1, f->u, n2, column, lanes);
+        k->turn(out.data, f->plan->fine, (char *)f->plan->coarse + b * n1 * 2 * item, n1, f->room->line, n2, column, lanes);
     }
-    td_scratch_give(&f->l->work, work);
+    give_work(f->l, f->room, work);
 }
 
 static void fold_rows(void *context, int64_t begin, int64_t end)
@@ -107,125 +126,171 @@ static void fold_rows(void *context, int64_t begin, int64_t end)
     const folded *f = context;
     const td_fft_kernel *k = f->l->kernel;
     int64_t n1 = f->plan->columns->n, n2 = f->plan->rows->n, item = f->l->item;
-    void *work = td_scratch_take(&f->l->work);
+    void *work = take_work(f->l, f->room);
     for (int64_t b = begin; b < end; b++) {
         int64_t first = b * k->lanes, lanes = n1 - first < k->lanes ? n1 - first : k->lanes;
-        td_fft_end in = {f->u + first * n2 * 2 * item, 2 * k->lanes, false, 1, 1};
+        td_fft_end in = {f->room->line + first * n2 * 2 * item, 2 * k->lanes, false, 1, 1};
         td_fft_end out = {f->out + first * 2 * item, 2 * n1, true, f->re, f->im};
         through(k, f->plan->rows, &in, &out, lanes, work, item);
     }
-    td_scratch_give(&f->l->work, work);
+    give_work(f->l, f->room, work);
 }
 
-static void fold_line(const lines *l, const td_fft_plan *p, const td_fft_rows *in, const td_fft_rows *out, void *u)
+static void fold_line(const lines *l, const td_fft_plan *p, const td_fft_rows *in, const td_fft_rows *out, const room *r)
 {
-    folded f = {l, p, in->data, out->data, u, in->im, out->re, out->im};
+    folded f = {l, p, r, in->data, out->data, in->im, out->re, out->im};
     int64_t n1 = p->columns->n, n2 = p->rows->n, lanes = l->kernel->lanes;
-    td_parallel((n2 + lanes - 1) / lanes, grain_of(n1 * lanes), fold_columns, &f);
-    td_parallel((n1 + lanes - 1) / lanes, grain_of(n2 * lanes), fold_rows, &f);
+    int64_t column_blocks = (n2 + lanes - 1) / lanes, row_blocks = (n1 + lanes - 1) / lanes;
+    if (r->work) {
+        fold_columns(&f, 0, column_blocks);
+        fold_rows(&f, 0, row_blocks);
+        return;
+    }
+    td_parallel(column_blocks, grain_of(n1 * lanes), fold_columns, &f);
+    td_parallel(row_blocks, grain_of(n2 * lanes), fold_rows, &f);
 }
 
 /* ---- chirp ---- */
 
-static void complex_line(const lines *l, const td_fft_plan *p, const td_fft_rows *in, const td_fft_rows *out, char *line)
+static void complex_line(const lines *l, const td_fft_plan *p, const td_fft_rows *in, const td_fft_rows *out, const room *r);
+
+static void chirp_line(const lines *l, const td_fft_plan *p, const td_fft_rows *in, const td_fft_rows *out, const room *r)
 {
-    if (!p->wide) {
-        if (p->rows) fold_line(l, p, in, out, line);
-        else in_lanes(l, p, in, out);
-        return;
-    }
     int64_t m = p->wide->n, n = p->n, bytes = 2 * l->item;
+    char *line = r->line;
     td_fft_rows wide = {line, 0, 1, 1, 1};
+    room rest = {line + m * bytes, r->work};
     l->kernel->multiply(line, in->data, p->chirp, n, in->im, 1, 1);
     memset(line + n * bytes, 0, (size_t)((m - n) * bytes));
-    complex_line(l, p->wide, &wide, &wide, line + m * bytes);
+    complex_line(l, p->wide, &wide, &wide, &rest);
     l->kernel->multiply(line, line, p->spectrum, m, 1, 1, -1); /* and back, by the conjugate */
-    complex_line(l, p->wide, &wide, &wide, line + m * bytes);
+    complex_line(l, p->wide, &wide, &wide, &rest);
     l->kernel->multiply(out->data, line, p->chirp, n, -1, out->re, out->im);
+}
+
+static void complex_line(const lines *l, const td_fft_plan *p, const td_fft_rows *in, const td_fft_rows *out, const room *r)
+{
+    if (p->wide) chirp_line(l, p, in, out, r);
+    else if (p->rows) fold_line(l, p, in, out, r);
+    else in_lanes(l, p, in, out, r);
 }
 
 /* ---- lines of a job ---- */
 
-static void complex_lines(const lines *l, td_fft_rows in, td_fft_rows out, char *line)
+static void complex_lines(const lines *l, td_fft_rows in, td_fft_rows out, const room *r)
 {
     const td_fft_plan *p = l->job->plan;
     if (l->together > 1) {
-        in_lanes(l, p, &in, &out);
+        in_lanes(l, p, &in, &out, r);
         return;
     }
     for (int64_t i = 0; i < in.count; i++) {
-        complex_line(l, p, &in, &out, line);
+        complex_line(l, p, &in, &out, r);
         in.data = (char *)in.data + in.stride * l->item;
         out.data = (char *)out.data + out.stride * l->item;
     }
 }
 
-static void real_to_complex(const lines *l, const char *in, char *out, int64_t count, char *line)
+/* An odd number of real points: complex lines, at the beginning of the room, of which a half is read or kept. */
+static void odd_lines(const lines *l, int64_t count, double sign, const room *r)
+{
+    const td_fft_job *j = l->job;
+    td_fft_rows from = {r->line, 2 * j->points, count, 1, sign}, to = {r->line, 2 * j->points, count, j->scale, sign * j->scale};
+    complex_lines(l, from, to, &(room){r->line + count * j->points * 2 * l->item, r->work});
+}
+
+static void odd_to_complex(const lines *l, const char *in, char *out, int64_t count, const room *r)
+{
+    int64_t n = l->job->points, each = n * 2 * l->item;
+    for (int64_t i = 0; i < count; i++) l->kernel->widen(r->line + i * each, in + i * l->in_row, n);
+    odd_lines(l, count, 1, r);
+    for (int64_t i = 0; i < count; i++) memcpy(out + i * l->out_row, r->line + i * each, (size_t)l->out_row);
+}
+
+static void complex_to_odd(const lines *l, const char *in, char *out, int64_t count, const room *r)
+{
+    int64_t n = l->job->points, each = n * 2 * l->item;
+    for (int64_t i = 0; i < count; i++) {
+        memcpy(r->line + i * each, in + i * l->in_row, (size_t)l->in_row);
+        memset(r->line + i * each + l->item, 0, (size_t)l->item); /* the sum of real points is real */
+        l->kernel->mirror(r->line + i * each, n);
+    }
+    odd_lines(l, count, -1, r);
+    for (int64_t i = 0; i < count; i++) l->kernel->narrow(out + i * l->out_row, r->line + i * each, n);
+}
+
+/* Neighbours of an even number are the parts of complex points. In lanes the kernel turns them into half spectra. */
+static void even_to_complex(const lines *l, const char *in, char *out, int64_t count, const room *r)
 {
     const td_fft_job *j = l->job;
     const td_fft_plan *p = j->plan;
-    int64_t in_stride = l->in_row / l->item, out_stride = l->out_row / l->item;
-    td_fft_rows from = {(void *)in, in_stride, count, 1, 1}, to = {out, out_stride, count, j->scale, j->scale};
-    if (j->points % 2) { /* as complex lines, in work memory, of which a half is kept */
-        for (int64_t i = 0; i < count; i++)
-            l->kernel->widen(line + i * j->points * 2 * l->item, in + i * l->in_row, j->points);
-        from = (td_fft_rows){line, 2 * j->points, count, 1, 1}, to = from;
-        to.re = to.im = j->scale;
-        complex_lines(l, from, to, line + count * j->points * 2 * l->item);
-        for (int64_t i = 0; i < count; i++) memcpy(out + i * l->out_row, line + i * j->points * 2 * l->item, (size_t)l->out_row);
-        return;
-    }
-    complex_lines(l, from, to, line);
+    complex_lines(l, (td_fft_rows){(void *)in, l->in_row / l->item, count, 1, 1},
+                  (td_fft_rows){out, l->out_row / l->item, count, j->scale, j->scale}, r);
     for (int64_t i = 0; i < count; i++, out += l->out_row) {
-        l->kernel->unfold(out, p->n, p->half_fine, p->half_coarse);
+        if (l->together == 1) l->kernel->unfold(out, p->n, p->half_fine, p->half_coarse);
         if (j->whole) l->kernel->mirror(out, j->points);
     }
 }
 
-static void complex_to_real(const lines *l, const char *in, char *out, int64_t count, char *line)
+static void complex_to_even(const lines *l, const char *in, char *out, int64_t count, const room *r)
 {
     const td_fft_job *j = l->job;
     const td_fft_plan *p = j->plan;
-    int64_t out_stride = l->out_row / l->item, each = j->points * 2 * l->item;
-    if (j->points % 2) {
-        for (int64_t i = 0; i < count; i++) {
-            memcpy(line + i * each, in + i * l->in_row, (size_t)l->in_row);
-            memset(line + i * each + l->item, 0, (size_t)l->item); /* the sum of real points is real */
-            l->kernel->mirror(line + i * each, j->points);
-        }
-        td_fft_rows from = {line, 2 * j->points, count, 1, -1}, to = {line, 2 * j->points, count, j->scale, -j->scale};
-        complex_lines(l, from, to, line + count * each);
-        for (int64_t i = 0; i < count; i++) l->kernel->narrow(out + i * l->out_row, line + i * each, j->points);
+    td_fft_rows to = {out, l->out_row / l->item, count, j->scale, -j->scale};
+    if (l->together > 1) {
+        complex_lines(l, (td_fft_rows){(void *)in, l->in_row / l->item, count, 1, 1}, to, r);
         return;
     }
     for (int64_t i = 0; i < count; i++)
         l->kernel->fold(out + i * l->out_row, in + i * l->in_row, p->n, p->half_fine, p->half_coarse);
-    complex_lines(l, (td_fft_rows){out, out_stride, count, 1, -1}, (td_fft_rows){out, out_stride, count, j->scale, -j->scale}, line);
+    complex_lines(l, (td_fft_rows){out, l->out_row / l->item, count, 1, -1}, to, r);
 }
 
-static void run_lines(void *context, int64_t begin, int64_t end)
+static void some_lines(const lines *l, const char *in, char *out, int64_t count, const room *r)
 {
-    const lines *l = context;
     const td_fft_job *j = l->job;
-    char *line = td_scratch_take(&l->line);
+    bool odd = j->points % 2;
+    if (j->kind == TD_FFT_R2C) (odd ? odd_to_complex : even_to_complex)(l, in, out, count, r);
+    else if (j->kind == TD_FFT_C2R) (odd ? complex_to_odd : complex_to_even)(l, in, out, count, r);
+    else
+        complex_lines(l, (td_fft_rows){(void *)in, l->in_row / l->item, count, 1, j->sign},
+                      (td_fft_rows){out, l->out_row / l->item, count, j->scale, j->scale * j->sign}, r);
+}
+
+/* Lines are read and written with jumps that the processor does not foresee, so the next ones are asked for while these are
+ * computed. */
+static void ask_for(const char *in, int64_t in_bytes, char *out, int64_t out_bytes)
+{
+    for (int64_t i = 0; i < in_bytes; i += 64) __builtin_prefetch(in + i, 0, 2);
+    for (int64_t i = 0; i < out_bytes; i += 64) __builtin_prefetch(out + i, 1, 2);
+}
+
+static void run_lines(const lines *l, int64_t begin, int64_t end, const room *r)
+{
+    const td_fft_job *j = l->job;
     for (int64_t b = begin; b < end; b++) {
         int64_t first = b * l->together, left = j->count - first, count = left < l->together ? left : l->together;
         const char *in = (const char *)j->in + first * l->in_row;
         char *out = (char *)j->out + first * l->out_row;
-        if (j->kind == TD_FFT_R2C) real_to_complex(l, in, out, count, line);
-        else if (j->kind == TD_FFT_C2R) complex_to_real(l, in, out, count, line);
-        else
-            complex_lines(l, (td_fft_rows){(void *)in, l->in_row / l->item, count, 1, j->sign},
-                          (td_fft_rows){out, l->out_row / l->item, count, j->scale, j->scale * j->sign}, line);
+        if (l->far && b + 1 < end) ask_for(in + count * l->in_row, count * l->in_row, out + count * l->out_row, count * l->out_row);
+        some_lines(l, in, out, count, r);
     }
-    td_scratch_give(&l->line, line);
+}
+
+static void run_apart(void *context, int64_t begin, int64_t end)
+{
+    const lines *l = context;
+    room r = {td_scratch_take(&l->line), td_scratch_take(&l->work)};
+    run_lines(l, begin, end, &r);
+    td_scratch_give(&l->line, r.line);
+    td_scratch_give(&l->work, r.work);
 }
 
 /* Short lines go together where there are enough of them to be worth a vector. */
 static int64_t lines_together(const td_fft_plan *p, int64_t count)
 {
     int64_t lanes = td_fft_kernel_of(p)->lanes;
-    return p->whole && (!p->rows || (p->n <= SHORT_LINE && 2 * count >= lanes)) ? lanes : 1;
+    return p->whole && (!p->rows || (p->side_by_side && 2 * count >= lanes)) ? lanes : 1;
 }
 
 /* Lines are divided among the threads, unless there are few and long ones. */
@@ -236,6 +301,7 @@ td_status td_fft_run(const td_fft_job *j)
     l.in_row = j->kind == TD_FFT_C2C ? 2 * real : j->kind == TD_FFT_R2C ? real : half;
     l.out_row = j->kind == TD_FFT_C2C ? 2 * real : j->kind == TD_FFT_R2C ? half : real;
     l.together = lines_together(j->plan, j->count);
+    l.far = j->count * (l.in_row + l.out_row) > NEAR_BYTES && l.together * l.in_row <= NEAR_BYTES / 32;
     int64_t blocks = (j->count + l.together - 1) / l.together, grain = grain_of(j->points * l.together);
     bool apart = blocks / grain >= td_num_threads() || j->points < GRAIN_POINTS;
     int threads = td_in_parallel() ? 1 : td_num_threads();
@@ -244,8 +310,8 @@ td_status td_fft_run(const td_fft_job *j)
     td_status status = td_scratch_begin_some(&l.work, threads, work_bytes(j->plan));
     if (status == TD_OK) {
         void *token = td_heavy_begin((double)j->count * (double)j->points * POINT_NS);
-        if (apart) td_parallel(blocks, grain, run_lines, &l);
-        else run_lines(&l, 0, blocks);
+        if (apart) td_parallel(blocks, grain, run_apart, &l);
+        else run_lines(&l, 0, blocks, &(room){l.line.memory, NULL});
         td_heavy_end(token);
         td_scratch_end(&l.work);
     }
