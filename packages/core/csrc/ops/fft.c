@@ -5,12 +5,14 @@
 #include "ops/view.h"
 
 #define SELF TD_TENSOR(0)
+#define PART_BYTES (1 << 19) /* with what is read, about the second cache */
 
 /* ---- arguments ---- */
 
 typedef struct dims {
     int64_t n, dim[TD_MAX_DIMS];
     double scale;
+    bool parted; /* a part of a tensor that no cache holds */
 } dims;
 
 static td_status check_dtype(const td_call *call, const char *op, bool complex)
@@ -106,55 +108,99 @@ static td_status run_line(td_tensor *out, const td_tensor *in, int64_t dim, td_f
 }
 
 /* Complex, dense, of the same shape; out may be in. */
-static td_status along(td_tensor *out, const td_tensor *in, int64_t dim, int sign, double scale)
+static td_status along(td_tensor *out, const td_tensor *in, int64_t dim, td_fft_job job)
 {
     td_fft_plan *plan;
     int64_t n = in->sizes[dim], inner = count_after(in, dim);
-    td_fft_job job = {.kind = TD_FFT_C2C, .points = n, .sign = sign, .scale = scale};
+    job.kind = TD_FFT_C2C, job.points = n;
     if (dim + 1 == in->ndim) return run_rows(out, in, job);
     TD_TRY(td_fft_plan_get(&plan, n, in->dtype == TD_C128));
     bool columns = plan->whole && (2 * inner >= td_fft_kernel_of(plan)->lanes || !plan->rows);
-    td_status status = columns ? td_fft_columns(plan, td_data(in), td_data(out), in->numel / n / inner, inner, sign, scale)
+    td_status status = columns ? td_fft_columns(plan, td_data(in), td_data(out), in->numel / n / inner, inner, job.sign, job.scale)
                                : run_apart(out, in, dim, job);
     td_fft_plan_give(plan);
     return status;
 }
 
-/* Along dims [0, count) of d, into `out`; the last of them scales. */
+/* Along dims [0, count) of d, from the last, whose lines are mostly nearest to each other; the first of them scales. */
 static td_status along_all(td_tensor *out, const td_tensor *in, const dims *d, int64_t count, int sign, double scale)
 {
-    for (int64_t i = 0; i < count; i++) TD_TRY(along(out, i ? out : in, d->dim[i], sign, i + 1 < count ? 1 : scale));
+    for (int64_t i = count; i-- > 0; in = out) {
+        td_fft_job job = {.sign = sign, .scale = i ? 1 : scale, .cold = d->parted && in != out};
+        TD_TRY(along(out, in, d->dim[i], job));
+    }
     return TD_OK;
+}
+
+/* ---- over several dimensions ---- */
+
+typedef td_status (*transform)(td_tensor *out, const td_tensor *self, const dims *d, int64_t option);
+
+static td_status part_by_part(transform run, td_tensor *out, const td_tensor *x, const dims *d, int64_t option, int64_t step)
+{
+    for (int64_t at = 0; at < x->sizes[0]; at += step) {
+        int64_t count = x->sizes[0] - at < step ? x->sizes[0] - at : step;
+        td_tensor *from, *to = NULL;
+        TD_TRY(td_view_narrow(&from, x, 0, at, count));
+        td_status status = td_view_narrow(&to, out, 0, at, count);
+        if (status == TD_OK) status = run(to, from, d, option);
+        td_tensor_free(from);
+        td_tensor_free(to);
+        TD_TRY(status);
+    }
+    return TD_OK;
+}
+
+/* All dims of as many items of a batch as the second cache holds, then the next ones: otherwise each dim reads everything from
+ * memory again. */
+static td_status in_parts(transform run, td_tensor *out, const td_tensor *self, const dims *d, int64_t option)
+{
+    dims moved = *d;
+    moved.parted = true;
+    int64_t first = self->ndim, items = 1, bytes = out->numel * td_itemsize((td_dtype)out->dtype);
+    td_tensor *x = NULL, *from = NULL, *to = NULL;
+    for (int64_t i = 0; i < d->n; i++) first = d->dim[i] < first ? d->dim[i] : first;
+    for (int64_t i = 0; i < first; i++) items *= self->sizes[i];
+    if (!out->numel || !self->numel || d->n < 2 || bytes <= PART_BYTES || bytes / items > PART_BYTES) return run(out, self, d, option);
+    for (int64_t i = 0; i < d->n; i++) moved.dim[i] -= first - 1; /* the dims before are one from here on */
+    TD_TRY(td_contiguous(&x, self));
+    td_status status = td_view_flatten(&from, x, 0, first - 1);
+    if (status == TD_OK) status = td_view_flatten(&to, out, 0, first - 1);
+    if (status == TD_OK) status = part_by_part(run, to, from, &moved, option, PART_BYTES / (bytes / items));
+    td_tensor_free(x);
+    td_tensor_free(from);
+    td_tensor_free(to);
+    return status;
 }
 
 /* ---- operators: (self, dim, normalization, ...) ---- */
 
-static td_status transform_c2c(td_tensor *out, const td_tensor *self, const dims *d, int sign)
+static td_status transform_c2c(td_tensor *out, const td_tensor *self, const dims *d, int64_t sign)
 {
     td_tensor *x;
     if (!d->n || !self->numel) return td_copy(out, self);
     TD_TRY(td_contiguous(&x, self));
-    td_status status = along_all(out, x, d, d->n, sign, d->scale);
+    td_status status = along_all(out, x, d, d->n, (int)sign, d->scale);
     td_tensor_free(x);
     return status;
 }
 
 td_status td_op__fft_c2c(td_call *call)
 {
-    dims d;
+    dims d = {0};
     const char *op = "_fft_c2c";
     TD_TRY(check_dtype(call, op, true));
     TD_TRY(read_dims(call, op, &d));
     TD_TRY(read_scale(call, op, &d, d.n ? SELF->sizes[d.dim[d.n - 1]] : 1));
     TD_TRY(td_tensor_empty(&call->out[0], (td_dtype)SELF->dtype, (td_device)SELF->device, SELF->ndim, SELF->sizes));
-    return td_is_meta(SELF) ? TD_OK : transform_c2c(call->out[0], SELF, &d, TD_BOOLEAN(3) ? 1 : -1);
+    return td_is_meta(SELF) ? TD_OK : in_parts(transform_c2c, call->out[0], SELF, &d, TD_BOOLEAN(3) ? 1 : -1);
 }
 
-static td_status transform_r2c(td_tensor *out, const td_tensor *self, const dims *d, bool whole)
+static td_status transform_r2c(td_tensor *out, const td_tensor *self, const dims *d, int64_t whole)
 {
     td_tensor *x;
     int64_t last = d->dim[d->n - 1];
-    td_fft_job job = {.kind = TD_FFT_R2C, .points = self->sizes[last], .sign = 1, .scale = d->n > 1 ? 1 : d->scale, .whole = whole};
+    td_fft_job job = {.kind = TD_FFT_R2C, .points = self->sizes[last], .sign = 1, .scale = d->n > 1 ? 1 : d->scale, .whole = whole != 0, .cold = d->parted};
     if (!self->numel) return TD_OK;
     TD_TRY(td_contiguous(&x, self));
     td_status status = run_line(out, x, last, job);
@@ -173,7 +219,7 @@ static td_status make_out(td_call *call, td_dtype dtype, int64_t dim, int64_t si
 
 td_status td_op__fft_r2c(td_call *call)
 {
-    dims d;
+    dims d = {0};
     const char *op = "_fft_r2c";
     TD_TRY(check_dtype(call, op, false));
     TD_TRY(read_dims(call, op, &d));
@@ -181,7 +227,7 @@ td_status td_op__fft_r2c(td_call *call)
     int64_t last = d.dim[d.n - 1], points = SELF->sizes[last];
     TD_TRY(read_scale(call, op, &d, points));
     TD_TRY(make_out(call, td_to_complex((td_dtype)SELF->dtype), last, TD_BOOLEAN(3) ? points / 2 + 1 : points));
-    return td_is_meta(SELF) ? TD_OK : transform_r2c(call->out[0], SELF, &d, !TD_BOOLEAN(3));
+    return td_is_meta(SELF) ? TD_OK : in_parts(transform_r2c, call->out[0], SELF, &d, !TD_BOOLEAN(3));
 }
 
 /* The numbers of the half spectrum that count, dense, transformed along the dims before the last. */
@@ -216,7 +262,7 @@ static td_status transform_c2r(td_tensor *out, const td_tensor *self, const dims
 
 td_status td_op__fft_c2r(td_call *call)
 {
-    dims d;
+    dims d = {0};
     const char *op = "_fft_c2r";
     int64_t points = TD_INT(3);
     TD_TRY(check_dtype(call, op, true));
@@ -228,5 +274,5 @@ td_status td_op__fft_c2r(td_call *call)
         return td_fail(TD_RUNTIME_ERROR, "%s: %lld real points need a half spectrum of %lld, but dimension %lld has %lld", op,
                        (long long)points, (long long)points / 2 + 1, (long long)last, (long long)SELF->sizes[last]);
     TD_TRY(make_out(call, td_to_real((td_dtype)SELF->dtype), last, points));
-    return td_is_meta(SELF) ? TD_OK : transform_c2r(call->out[0], SELF, &d, points);
+    return td_is_meta(SELF) ? TD_OK : in_parts(transform_c2r, call->out[0], SELF, &d, points);
 }

@@ -301,7 +301,7 @@ td_status td_fft_run(const td_fft_job *j)
     l.in_row = j->kind == TD_FFT_C2C ? 2 * real : j->kind == TD_FFT_R2C ? real : half;
     l.out_row = j->kind == TD_FFT_C2C ? 2 * real : j->kind == TD_FFT_R2C ? half : real;
     l.together = lines_together(j->plan, j->count);
-    l.far = j->count * (l.in_row + l.out_row) > NEAR_BYTES && l.together * l.in_row <= NEAR_BYTES / 32;
+    l.far = (j->cold || j->count * (l.in_row + l.out_row) > NEAR_BYTES) && l.together * l.in_row <= NEAR_BYTES / 32;
     int64_t blocks = (j->count + l.together - 1) / l.together, grain = grain_of(j->points * l.together);
     bool apart = blocks / grain >= td_num_threads() || j->points < GRAIN_POINTS;
     int threads = td_in_parallel() ? 1 : td_num_threads();

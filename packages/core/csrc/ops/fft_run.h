@@ -16,6 +16,7 @@ typedef struct td_fft_job {
     int sign;     /* 1 forward, -1 backward; real to complex is forward, complex to real backward */
     double scale; /* of the result */
     bool whole;
+    bool cold; /* `in` comes from memory, although it would fit the cache */
 } td_fft_job;
 
 /* Real lines of even length are complex ones of half the length. */
