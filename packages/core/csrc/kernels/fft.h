@@ -58,7 +58,7 @@ typedef struct td_fft_kernel {
     void (*scatter)(const void *split, const td_fft_rows *out, int64_t n);
     /* Transformed columns [column, column + lanes) of n1 points in split memory become lines of the second half:
      * times exp(-2 pi i k column / n), and lanes change from columns to k. fine: n1 points in split memory, the factors
-     * of lanes; coarse: n1 complex numbers, the factor of the first column. u: blocks of n2 points in split memory. */
+     * of lanes; coarse: n1 complex numbers, another factor for all lanes, or NULL. u: blocks of n2 points in split memory. */
     void (*turn)(const void *split, const void *fine, const void *coarse, int64_t n1, void *u, int64_t n2, int64_t column,
                  int64_t lanes);
     /* Half spectra of 2 m real points. unfold: in place, from m transformed pairs to m + 1. fold: the way back, from m + 1

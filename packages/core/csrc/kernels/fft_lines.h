@@ -50,24 +50,37 @@ static void G(scatter)(const void *split, const td_fft_rows *out, int64_t n)
     }
 }
 
+/* Real parts are turned in registers while the imaginary ones wait in memory: both together would not fit. */
+TD_INLINE void G(turn_tile)(const REAL *from, const REAL *lane, const REAL *block, const int64_t rows, const bool first, REAL *to,
+                            const int64_t lanes)
+{
+    VEC part[LANES], rest[LANES];
+    TD_UNROLL for (int64_t r = 0; r < LANES; r++) {
+        CV a = {V(zero)(), V(zero)()};
+        if (r < rows) a = G(mul)(G(load_split)(from + r * SPLIT), G(load_split)(lane + r * SPLIT));
+        if (r < rows && !first) a = G(mul)(a, G(spread)(block + 2 * r));
+        part[r] = a.r;
+        rest[r] = a.i;
+    }
+    V(transpose)(part);
+    TD_UNROLL for (int64_t r = 0; r < LANES; r++)
+        if (r < lanes) V(store)(to + r * SPLIT, part[r]);
+    V(transpose)(rest);
+    TD_UNROLL for (int64_t r = 0; r < LANES; r++)
+        if (r < lanes) V(store)(to + r * SPLIT + LANES, rest[r]);
+}
+
 static void G(turn)(const void *split, const void *fine, const void *coarse, int64_t n1, void *u, int64_t n2, int64_t column,
                     int64_t lanes)
 {
-    VEC re[LANES], im[LANES];
     const REAL *from = split, *lane = fine, *block = coarse;
-    for (int64_t k = 0; k < n1; k += LANES, from += LANES * SPLIT, lane += LANES * SPLIT, block += 2 * LANES) {
-        for (int64_t r = 0; r < LANES; r++) {
-            CV a = {V(zero)(), V(zero)()};
-            if (k + r < n1) a = G(mul)(G(load_split)(from + r * SPLIT), G(load_split)(lane + r * SPLIT));
-            if (k + r < n1 && column) a = G(mul)(a, G(spread)(block + 2 * r));
-            re[r] = a.r;
-            im[r] = a.i;
-        }
-        V(transpose)(re);
-        V(transpose)(im);
+    for (int64_t k = 0; k < n1; k += LANES, from += LANES * SPLIT, lane += LANES * SPLIT) {
         REAL *to = (REAL *)u + (k * n2 + column * LANES) * 2;
-        TD_UNROLL for (int64_t r = 0; r < LANES; r++)
-            if (r < lanes) G(store_split)(to + r * SPLIT, (CV){re[r], im[r]});
+        bool full = n1 - k >= LANES && lanes == LANES;
+        if (full && block) G(turn_tile)(from, lane, block, LANES, false, to, LANES);
+        else if (full) G(turn_tile)(from, lane, block, LANES, true, to, LANES);
+        else G(turn_tile)(from, lane, block, n1 - k, !block, to, lanes);
+        if (block) block += 2 * LANES;
     }
 }
 

@@ -17,7 +17,7 @@ typedef struct td_fft_plan {
     int type; /* 0 float, 1 double */
     td_fft_stages *whole;          /* lanes, or NULL */
     td_fft_stages *columns, *rows; /* folded, or NULL: n1 and n2 points */
-    void *fine, *coarse;           /* the factors between the two (td_fft_kernel.turn) */
+    void *fine, *coarse;           /* the factors between the two (td_fft_kernel.turn): short lines have all in `fine` */
     bool side_by_side;             /* enough lines are quicker by lanes than folded one by one */
     struct td_fft_plan *wide;      /* chirp, or NULL */
     void *chirp, *spectrum;        /* exp(-pi i j^2 / n); the transform of its conjugate over wide->n */

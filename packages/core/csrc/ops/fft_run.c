@@ -20,11 +20,28 @@ typedef struct lines {
     bool far;                /* more than a cache holds */
 } lines;
 
+/* The next line, which is asked for while this one is computed: a folded line is read and written with jumps that the processor
+ * does not foresee. A little at each step, because only so many requests can be under way. */
+typedef struct ahead {
+    const char *in, *in_end;
+    char *out, *out_end;
+    int64_t step; /* bytes of each */
+} ahead;
+
 /* The memory of one thread. */
 typedef struct room {
-    char *line; /* what a line needs on its way */
-    void *work; /* what a call of the kernel needs; NULL: each body takes its own, for the parts of a line run apart */
+    char *line;   /* what a line needs on its way */
+    void *work;   /* what a call of the kernel needs; NULL: each body takes its own, for the parts of a line run apart */
+    ahead *ahead; /* or NULL */
 } room;
+
+static void ask_ahead(const room *r)
+{
+    ahead *a = r->ahead;
+    if (!a) return;
+    for (const char *end = a->in + a->step; a->in < end && a->in < a->in_end; a->in += 64) __builtin_prefetch(a->in, 0, 2);
+    for (const char *end = a->out + a->step; a->out < end && a->out < a->out_end; a->out += 64) __builtin_prefetch(a->out, 1, 2);
+}
 
 static void *take_work(const lines *l, const room *r) { return r->work ? r->work : td_scratch_take(&l->work); }
 static void give_work(const lines *l, const room *r, void *work)
@@ -116,7 +133,12 @@ static void fold_columns(void *context, int64_t begin, int64_t end)
         td_fft_end in = {(char *)f->in + column * 2 * item, 2 * n2, true, 1, f->sign};
         td_fft_end out = result_end(k, f->plan->columns, work, item);
         through(k, f->plan->columns, &in, &out, lanes, work, item);
-        k->turn(out.data, f->plan->fine, (char *)f->plan->coarse + b * n1 * 2 * item, n1, f->room->line, n2, column, lanes);
+        ask_ahead(f->room);
+        bool near = !f->plan->coarse; /* all factors in `fine` */
+        char *fine = (char *)f->plan->fine + (near ? b * n1 * 2 * k->lanes * item : 0);
+        char *coarse = near || !b ? NULL : (char *)f->plan->coarse + b * n1 * 2 * item;
+        k->turn(out.data, fine, coarse, n1, f->room->line, n2, column, lanes);
+        ask_ahead(f->room);
     }
     give_work(f->l, f->room, work);
 }
@@ -132,6 +154,7 @@ static void fold_rows(void *context, int64_t begin, int64_t end)
         td_fft_end in = {f->room->line + first * n2 * 2 * item, 2 * k->lanes, false, 1, 1};
         td_fft_end out = {f->out + first * 2 * item, 2 * n1, true, f->re, f->im};
         through(k, f->plan->rows, &in, &out, lanes, work, item);
+        ask_ahead(f->room);
     }
     give_work(f->l, f->room, work);
 }
@@ -159,7 +182,7 @@ static void chirp_line(const lines *l, const td_fft_plan *p, const td_fft_rows *
     int64_t m = p->wide->n, n = p->n, bytes = 2 * l->item;
     char *line = r->line;
     td_fft_rows wide = {line, 0, 1, 1, 1};
-    room rest = {line + m * bytes, r->work};
+    room rest = {line + m * bytes, r->work, NULL};
     l->kernel->multiply(line, in->data, p->chirp, n, in->im, 1, 1);
     memset(line + n * bytes, 0, (size_t)((m - n) * bytes));
     complex_line(l, p->wide, &wide, &wide, &rest);
@@ -196,7 +219,7 @@ static void odd_lines(const lines *l, int64_t count, double sign, const room *r)
 {
     const td_fft_job *j = l->job;
     td_fft_rows from = {r->line, 2 * j->points, count, 1, sign}, to = {r->line, 2 * j->points, count, j->scale, sign * j->scale};
-    complex_lines(l, from, to, &(room){r->line + count * j->points * 2 * l->item, r->work});
+    complex_lines(l, from, to, &(room){r->line + count * j->points * 2 * l->item, r->work, NULL});
 }
 
 static void odd_to_complex(const lines *l, const char *in, char *out, int64_t count, const room *r)
@@ -257,22 +280,17 @@ static void some_lines(const lines *l, const char *in, char *out, int64_t count,
                       (td_fft_rows){out, l->out_row / l->item, count, j->scale, j->scale * j->sign}, r);
 }
 
-/* Lines are read and written with jumps that the processor does not foresee, so the next ones are asked for while these are
- * computed. */
-static void ask_for(const char *in, int64_t in_bytes, char *out, int64_t out_bytes)
-{
-    for (int64_t i = 0; i < in_bytes; i += 64) __builtin_prefetch(in + i, 0, 2);
-    for (int64_t i = 0; i < out_bytes; i += 64) __builtin_prefetch(out + i, 1, 2);
-}
-
-static void run_lines(const lines *l, int64_t begin, int64_t end, const room *r)
+static void run_lines(const lines *l, int64_t begin, int64_t end, room *r)
 {
     const td_fft_job *j = l->job;
+    const td_fft_plan *p = j->plan;
+    int64_t lanes = l->kernel->lanes, steps = p->rows ? (2 * p->rows->n + p->columns->n) / lanes + 3 : 1;
     for (int64_t b = begin; b < end; b++) {
         int64_t first = b * l->together, left = j->count - first, count = left < l->together ? left : l->together;
         const char *in = (const char *)j->in + first * l->in_row;
         char *out = (char *)j->out + first * l->out_row;
-        if (l->far && b + 1 < end) ask_for(in + count * l->in_row, count * l->in_row, out + count * l->out_row, count * l->out_row);
+        ahead a = {in + l->in_row, in + 2 * l->in_row, out + l->out_row, out + 2 * l->out_row, larger(l->in_row, l->out_row) / steps};
+        r->ahead = l->far && b + 1 < end ? &a : NULL;
         some_lines(l, in, out, count, r);
     }
 }
@@ -280,7 +298,7 @@ static void run_lines(const lines *l, int64_t begin, int64_t end, const room *r)
 static void run_apart(void *context, int64_t begin, int64_t end)
 {
     const lines *l = context;
-    room r = {td_scratch_take(&l->line), td_scratch_take(&l->work)};
+    room r = {td_scratch_take(&l->line), td_scratch_take(&l->work), NULL};
     run_lines(l, begin, end, &r);
     td_scratch_give(&l->line, r.line);
     td_scratch_give(&l->work, r.work);
@@ -301,7 +319,7 @@ td_status td_fft_run(const td_fft_job *j)
     l.in_row = j->kind == TD_FFT_C2C ? 2 * real : j->kind == TD_FFT_R2C ? real : half;
     l.out_row = j->kind == TD_FFT_C2C ? 2 * real : j->kind == TD_FFT_R2C ? half : real;
     l.together = lines_together(j->plan, j->count);
-    l.far = (j->cold || j->count * (l.in_row + l.out_row) > NEAR_BYTES) && l.together * l.in_row <= NEAR_BYTES / 32;
+    l.far = (j->cold || j->count * (l.in_row + l.out_row) > NEAR_BYTES) && l.together == 1 && l.in_row <= NEAR_BYTES / 32;
     int64_t blocks = (j->count + l.together - 1) / l.together, grain = grain_of(j->points * l.together);
     bool apart = blocks / grain >= td_num_threads() || j->points < GRAIN_POINTS;
     int threads = td_in_parallel() ? 1 : td_num_threads();
@@ -311,7 +329,7 @@ td_status td_fft_run(const td_fft_job *j)
     if (status == TD_OK) {
         void *token = td_heavy_begin((double)j->count * (double)j->points * POINT_NS);
         if (apart) td_parallel(blocks, grain, run_apart, &l);
-        else run_lines(&l, 0, blocks, &(room){l.line.memory, NULL});
+        else run_lines(&l, 0, blocks, &(room){l.line.memory, NULL, NULL});
         td_heavy_end(token);
         td_scratch_end(&l.work);
     }
