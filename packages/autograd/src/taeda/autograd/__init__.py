@@ -36,4 +36,4 @@ __all__ = [
 
 _rules.load()
 
-from . import forward_ad, graph  # noqa: E402 - they use what stands above
+from . import forward_ad, functional, graph  # noqa: E402 - they use what stands above
