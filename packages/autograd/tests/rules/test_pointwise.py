@@ -175,3 +175,15 @@ def test_results_without_derivative():
     x = taeda.tensor([1.0], requires_grad=True)
     for result in (x > 0, x.isnan(), taeda.logical_not(x), x.signbit()):
         assert not result.requires_grad
+
+
+def test_powers_of_negative_integers_by_complex_exponents():
+    base = taeda.tensor([-2, 0, 3])
+    exponent = taeda.tensor([1 + 1j, 0.5, -1 + 1j], dtype=taeda.complex128).requires_grad_()
+    assert gradcheck(lambda e: (base**e)[::2], (exponent,))
+
+
+def test_powers_by_truth_values():
+    x = taeda.tensor([0.0, 2.0, -3.0], requires_grad=True)
+    (x**True).sum().backward()
+    assert x.grad.tolist() == [1, 1, 1]

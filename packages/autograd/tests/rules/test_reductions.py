@@ -224,3 +224,17 @@ def test_two_forwards_of_one_batch_norm_before_backward():
     second = taeda.batch_norm(x * 2, None, None, mean, var, True, 0.1, 1e-5, False)
     (first * second).sum().backward()
     assert x.grad.shape == (4, 2)
+
+
+@pytest.mark.parametrize("shape", [(2, 4, 3), (2, 4), (1, 4, 2, 2)], ids=str)
+def test_group_norm_with_its_statistics(shape):
+    x = draw(*shape)
+    n, c, rest = shape[0], 4, math.prod(shape[2:])
+    w, b = draw(4, seed=1), draw(4, seed=2)
+
+    def results(*given):
+        return taeda.native_group_norm(*given, n, c, rest, 2, 1e-3)
+
+    assert gradcheck(results, (x, w, b))
+    assert gradgradcheck(results, (x, w, b))
+    assert gradcheck(lambda x: results(x, w, b)[1:], (x,))

@@ -101,6 +101,7 @@ static double zeta_d(double s, double q)
 {
     if (isnan(s) || isnan(q) || s < 1) return NAN;
     if (s == 1) return INFINITY;
+    if (isinf(s) && q == 1) return 1;
     if (q <= 0 && (q == floor(q) || s != floor(s))) return q == floor(q) ? INFINITY : NAN;
     if (s > 1e4) return q < 1 ? INFINITY : isinf(s) ? NAN : q == 1; /* one term is left, as far as numbers go */
     return zeta_whole(s, q);

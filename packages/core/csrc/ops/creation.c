@@ -28,20 +28,12 @@ static double largest(td_dtype dtype)
     }
 }
 
-static bool fits_integer(const td_scalar *v, td_dtype dtype)
-{
-    double size = ldexp(1.0, 8 * (int)td_itemsize(dtype));
-    if (td_itemsize(dtype) == 8 && v->kind <= TD_S_INT) /* re tells a number above int64 from its bits */
-        return dtype == TD_U64 || (v->i < 0) == (v->re < 0);
-    return td_dtypes[dtype].is_signed ? v->re >= -size / 2 && v->re < size / 2 : v->re > -size && v->re < size;
-}
-
 static bool fits(const td_scalar *v, td_dtype dtype)
 {
     if (dtype == TD_BOOL) return true;
     if (td_is_complex(dtype)) return !(isfinite(v->re) && fabs(v->re) > largest(dtype)) && !(isfinite(v->im) && fabs(v->im) > largest(dtype));
     if (v->im != 0) return false;
-    if (td_is_integral(dtype)) return fits_integer(v, dtype);
+    if (td_is_integral(dtype)) return td_scalar_fits_integer(v, dtype);
     return !(isfinite(v->re) && fabs(v->re) > largest(dtype));
 }
 

@@ -111,8 +111,7 @@ static td_status check(const char *op, const td_tensor *x, rank what)
 {
     td_dtype d = (td_dtype)x->dtype;
     if (td_is_complex(d) || td_is_float8(d) || (d == TD_BOOL && what != MODE))
-        return td_fail(what == MODE || d == TD_BOOL ? TD_NOT_IMPLEMENTED : TD_RUNTIME_ERROR,
-                       "%s is not implemented for '%s'", op, td_dtypes[d].type_name);
+        return td_fail(TD_NOT_IMPLEMENTED, "%s is not implemented for '%s'", op, td_dtypes[d].type_name);
     return TD_OK;
 }
 

@@ -261,6 +261,40 @@ static td_status run_all(resampling *r, const td_tensor *from, td_tensor *to, bo
     return status;
 }
 
+static td_status run_once(resampling *r, const td_tensor *from, td_tensor *to, bool adjoint)
+{
+    td_status status = TD_OK;
+    for (int d = 0; d < 3 && status == TD_OK; d++) status = make_taps(&r->taps[d], from->dtype == TD_F64, &r->axes[d], r->mode);
+    if (status == TD_OK) status = run_all(r, from, to, adjoint);
+    for (int d = 0; d < 3; d++) drop_taps(&r->taps[d]);
+    return status;
+}
+
+/* Numbers of bytes: halves go up. Weights may be negative, so sums may leave the range. */
+static void round_bytes(td_tensor *made)
+{
+    float *x = td_data(made);
+    for (int64_t i = 0; i < made->numel; i++) x[i] = fminf(255, fmaxf(0, floorf(x[i] + 0.5f)));
+}
+
+/* Images of bytes are bytes between the two passes as well, as image libraries have it. */
+static td_status run_bytes(const resampling *r, const td_tensor *from, td_tensor *to)
+{
+    resampling across = *r, down = *r;
+    td_tensor *middle;
+    across.axes[1] = (axis){r->axes[1].in, r->axes[1].in, r->axes[1].align, 0};
+    down.axes[2] = (axis){r->axes[2].out, r->axes[2].out, r->axes[2].align, 0};
+    TD_TRY(td_tensor_empty(&middle, TD_F32, TD_CPU, 4, (int64_t[]){r->in[0], r->in[1], r->in[2], r->out[3]}));
+    td_status status = run_once(&across, from, middle, false);
+    if (status == TD_OK) {
+        round_bytes(middle);
+        status = run_once(&down, middle, to, false);
+        round_bytes(to);
+    }
+    td_tensor_free(middle);
+    return status;
+}
+
 static td_status finish(td_call *call, td_tensor *made, const td_tensor *like)
 {
     td_status status = td_cast(OUT, made, (td_dtype)like->dtype);
@@ -275,7 +309,8 @@ static td_status resample(td_call *call, const char *name, int dims, mode m, boo
     td_tensor *dense, *made;
     TD_TRY(read(&r, call, 1, backward));
     const int64_t *sizes = backward ? r.in : r.out;
-    if (!td_is_floating((td_dtype)self->dtype) || td_is_float8((td_dtype)self->dtype))
+    bool bytes = self->dtype == TD_U8 && dims == 2 && !backward; /* images as they come from files */
+    if (!bytes && (!td_is_floating((td_dtype)self->dtype) || td_is_float8((td_dtype)self->dtype)))
         return td_fail(TD_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", name, td_dtypes[self->dtype].type_name);
     if (td_is_meta(self) || self->numel == 0) {
         TD_TRY(td_tensor_empty(OUT, (td_dtype)self->dtype, (td_device)self->device, dims + 2, sizes));
@@ -284,9 +319,7 @@ static td_status resample(td_call *call, const char *name, int dims, mode m, boo
     TD_TRY(td_cast_contiguous(&dense, self, self->dtype == TD_F64 ? TD_F64 : TD_F32));
     td_status status = td_tensor_empty(&made, (td_dtype)dense->dtype, TD_CPU, dims + 2, sizes);
     if (status == TD_OK) {
-        for (int d = 0; d < 3 && status == TD_OK; d++) status = make_taps(&r.taps[d], dense->dtype == TD_F64, &r.axes[d], m);
-        if (status == TD_OK) status = run_all(&r, dense, made, backward);
-        for (int d = 0; d < 3; d++) drop_taps(&r.taps[d]);
+        status = bytes ? run_bytes(&r, dense, made) : run_once(&r, dense, made, backward);
         if (status == TD_OK) status = finish(call, made, self);
         else td_tensor_free(made);
     }

@@ -267,7 +267,8 @@ td_status td_op_logsumexp(td_call *call)
     td_dtype own = (td_dtype)SELF->dtype, dtype = td_is_integral(own) ? td_default_dtype : own;
     td_dtype compute = td_is_complex(dtype) ? TD_C128 : compute_dtype(dtype);
     TD_TRY(td_dim_mask(&mask, TD_LEN(1), TD_INTS(1), SELF->ndim));
-    if (SELF->ndim == 0) mask = 0;
+    if (TD_LEN(1) == 0) mask = UINT64_MAX; /* no dimension named: all */
+    if (SELF->ndim < 64) mask &= ((uint64_t)1 << SELF->ndim) - 1;
     for (int d = 0; d < SELF->ndim; d++)
         if (!(mask >> d & 1) || TD_BOOLEAN(2)) sizes[ndim++] = mask >> d & 1 ? 1 : SELF->sizes[d];
     if (td_is_float8(own)) return check_dtype("logsumexp", SELF);

@@ -48,24 +48,16 @@ static int number(PyObject *o, td_dtype dtype, td_scalar *v)
 
 static int beyond_int64(const td_scalar *v) { return v->kind == TD_S_INT && v->i < 0 && v->re > 0; }
 
-/* does the integer fit? negative ones wrap into unsigned dtypes, as C's do */
-static int in_range(const td_scalar *v, td_dtype dtype)
-{
-    if (v->kind != TD_S_INT || !td_is_integral(dtype) || dtype == TD_BOOL || td_itemsize(dtype) == 8) return 1;
-    int64_t limit = (int64_t)1 << (8 * td_itemsize(dtype) - td_dtypes[dtype].is_signed);
-    return v->i < limit && v->i >= -limit;
-}
-
 static int store(PyObject *o, td_dtype dtype, char *at)
 {
     td_scalar v;
     int status = number(o, dtype, &v);
     if (status < 0) return -1;
     if (!status) return PyErr_Format(PyExc_TypeError, "must be a number, not %S", Py_TYPE(o)), -1;
-    if (v.kind == TD_S_COMPLEX && !td_is_complex(dtype))
-        return PyErr_Format(PyExc_RuntimeError, "value cannot be converted to type %s without overflow: %R is complex", td_dtypes[dtype].name, o), -1;
+    if (v.kind == TD_S_COMPLEX && !td_is_complex(dtype) && dtype != TD_BOOL)
+        return PyErr_Format(PyExc_TypeError, "must be a real number for dtype %s, not complex: %R", td_dtypes[dtype].name, o), -1;
     if (dtype == TD_I64 && beyond_int64(&v)) return PyErr_Format(PyExc_ValueError, "Overflow when unpacking long long: %R does not fit int64", o), -1;
-    if (!in_range(&v, dtype))
+    if (td_is_integral(dtype) && !td_scalar_fits_integer(&v, dtype))
         return PyErr_Format(PyExc_RuntimeError, "value cannot be converted to type %s without overflow: %R", td_dtypes[dtype].name, o), -1;
     td_scalar_store(&v, dtype, at);
     return 0;

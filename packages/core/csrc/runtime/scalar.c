@@ -112,6 +112,18 @@ td_dtype td_scalar_dtype(const td_scalar *s)
     }
 }
 
+bool td_scalar_fits_integer(const td_scalar *s, td_dtype dtype)
+{
+    if (dtype == TD_BOOL) return true;
+    bool is_signed = td_dtypes[dtype].is_signed, whole = s->kind <= TD_S_INT;
+    double size = ldexp(1.0, 8 * (int)td_itemsize(dtype)), limit = is_signed ? size / 2 : size;
+    if (td_itemsize(dtype) == 8 && whole) /* re tells a number above int64 from its bits */
+        return dtype == TD_U64 || (s->i < 0) == (s->re < 0);
+    if (td_itemsize(dtype) == 8) return s->re < limit && s->re >= (is_signed ? -limit : 0);
+    if (whole) return s->re < limit && s->re > (is_signed ? -limit - 1 : -limit);
+    return s->re <= limit - 1 && s->re >= (is_signed ? -limit : 0);
+}
+
 /* What is out of int64's range, and NaN, becomes its smallest number, as the processor's instruction has it;
  * uint64's upper half is kept. */
 static int64_t integer_of(const td_scalar *s)

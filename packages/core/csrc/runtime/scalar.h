@@ -18,6 +18,9 @@ static inline td_scalar td_scalar_complex(double re, double im) { return (td_sca
 
 /* The dtype a bare scalar has on its own: bool, int64, default float, default complex. */
 td_dtype td_scalar_dtype(const td_scalar *s);
+
+/* Does an integer dtype hold the number, its fraction aside? Negative ints wrap into unsigned dtypes, as C's do; nothing else does. */
+bool td_scalar_fits_integer(const td_scalar *s, td_dtype dtype);
 /* Write / read one element of `dtype` at `where`; conversion is the C one, saturating nothing. */
 void td_scalar_store(const td_scalar *s, td_dtype dtype, void *where);
 td_scalar td_scalar_load(td_dtype dtype, const void *where);

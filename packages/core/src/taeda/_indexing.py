@@ -47,9 +47,15 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         return
     if not isinstance(value, Tensor):
         value = taeda.as_tensor(value, dtype=self.dtype)
-    elif value.dtype is not self.dtype and value.dim() == 0:
+    elif value.dtype is not self.dtype and (value.dim() == 0 or _fills(value, indices)):
         value = value.to(self.dtype)
     taeda.index_put_(view, indices, _shrink(value, view, indices))
+
+
+def _fills(value: Tensor, indices: list[Tensor | None]) -> bool:
+    """Is this one number written wherever a mask is true? Then any dtype will do."""
+    given = [i for i in indices if i is not None]
+    return value.numel() == 1 and len(given) == 1 and given[0].dtype in (taeda.bool, taeda.uint8)
 
 
 def _shrink(value: Tensor, view: Tensor, indices: list[Tensor | None]) -> Tensor:

@@ -63,6 +63,29 @@ def test_minus_one_wraps_in_unsigned_dtypes_and_more_does_not():
         taeda.full((1,), 300, dtype=taeda.uint8)
 
 
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [(200.7, taeda.int8), (127.9, taeda.int8), (-0.5, taeda.uint8), (-1.0, taeda.uint8), (math.nan, taeda.int64), (math.inf, taeda.int32),
+     (1e30, taeda.int64), (-256, taeda.uint8), (2.0**63, taeda.int64), (-1.0, taeda.uint64)],
+)  # fmt: skip
+def test_numbers_that_an_integer_dtype_does_not_hold_are_refused(value, dtype):
+    for make in (taeda.tensor, lambda v, dtype: taeda.full((1,), v, dtype=dtype)):
+        with pytest.raises(RuntimeError, match=r"cannot be converted to type u?int"):
+            make(value, dtype=dtype)
+
+
+def test_fractions_of_fitting_numbers_are_cut_off():
+    assert taeda.tensor([126.9, -127.9], dtype=taeda.int8).tolist() == [126, -127]
+    assert taeda.tensor([-0.0, 254.99], dtype=taeda.uint8).tolist() == [0, 254]
+    assert taeda.tensor([-(2.0**63)], dtype=taeda.int64).item() == -(2**63)
+
+
+def test_complex_numbers_become_truth_values_and_nothing_else_real():
+    assert taeda.tensor([1j, 0j], dtype=taeda.bool).tolist() == [True, False]
+    with pytest.raises(TypeError, match="real number for dtype float32, not complex: 1j"):
+        taeda.tensor([1j], dtype=taeda.float32)
+
+
 # ---- like another tensor ----
 
 

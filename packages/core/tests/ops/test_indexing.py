@@ -574,3 +574,17 @@ def test_fill_diagonal_refusals():
         taeda.zeros(3).fill_diagonal_(1)
     with pytest.raises(RuntimeError, match=r"equal length, but got \(2, 3, 2\)"):
         taeda.zeros(2, 3, 2).fill_diagonal_(1)
+
+
+def test_one_number_of_any_dtype_goes_wherever_a_mask_is_true():
+    x = taeda.zeros(2, 3, dtype=taeda.int64)
+    x[taeda.tensor([True, False]), :] = taeda.tensor([2.5], dtype=taeda.float64)
+    assert x.tolist() == [[2, 2, 2], [0, 0, 0]]
+    with pytest.raises(RuntimeError, match="int64 for the destination and float32"):
+        x[taeda.tensor([True, True])] = taeda.ones(2, 3)
+
+
+def test_unravelled_indices_are_int64():
+    rows, columns = taeda.unravel_index(taeda.tensor([3, 4], dtype=taeda.uint8), (2, 3))
+    assert (rows.tolist(), columns.tolist()) == ([1, 1], [0, 1])
+    assert rows.dtype is columns.dtype is taeda.int64

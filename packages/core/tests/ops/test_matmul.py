@@ -267,3 +267,11 @@ def test_meta_tensors_have_a_shape_only():
     a, b = taeda.empty(3, 4, device="meta"), taeda.empty(2, 4, 5, device="meta")
     assert (a @ b).shape == (2, 3, 5)
     assert (a @ b).is_meta
+
+
+@pytest.mark.parametrize("dtype", [taeda.uint8, taeda.int32])
+def test_integers_stay_what_they_are(dtype):
+    x = taeda.ones(2, 3, dtype=dtype)
+    assert taeda.tensordot(x[:1], x, ([0], [0])).dtype is dtype
+    assert taeda.bilinear(x, x, taeda.ones(4, 3, 3, dtype=dtype)).tolist() == [[9] * 4] * 2
+    assert taeda.bilinear(x, x, taeda.ones(4, 3, 3, dtype=dtype)).dtype is dtype

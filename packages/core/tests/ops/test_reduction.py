@@ -467,3 +467,19 @@ def test_sum_to_size():
     )
     with pytest.raises(RuntimeError, match=r"\[2\] is not expandable to size \[2, 3, 4\]"):
         x.sum_to_size(2)
+
+
+def test_no_dims_are_all_dims_for_logsumexp():
+    x = taeda.tensor([[0.0, 1.0], [2.0, 3.0]], dtype=taeda.float64)
+    expected = np.log(np.exp(x.numpy()).sum())
+    np.testing.assert_allclose(taeda.logsumexp(x, ()).item(), expected, rtol=1e-14)
+    assert taeda.logsumexp(x, (), keepdim=True).shape == (1, 1)
+
+
+def test_refused_dtypes():
+    with pytest.raises(RuntimeError, match=r"complex dtype, got taeda\.int64"):
+        taeda.nanmean(taeda.ones(2), dtype=taeda.int64)
+    with pytest.raises(NotImplementedError, match="median is not implemented for 'ComplexFloat'"):
+        taeda.ones(2, dtype=taeda.complex64).median()
+    with pytest.raises(IndexError, match="dim 0 was given, but the tensor has no dimensions"):
+        taeda.unique(taeda.tensor(3), dim=0)

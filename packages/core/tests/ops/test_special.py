@@ -133,3 +133,9 @@ def test_refusals():
         taeda.igamma(taeda.ones(2), taeda.ones(3))
     with pytest.raises(RuntimeError, match="can't be cast"):
         taeda.tensor([1]).i0_()
+
+
+def test_zeta_of_infinity():
+    inf = taeda.tensor(float("inf"))
+    assert taeda.special.zeta(inf, taeda.tensor(1.0)).item() == 1
+    assert taeda.special.zeta(taeda.tensor(float("nan")), taeda.tensor(0.0)).isnan()

@@ -350,3 +350,14 @@ def test_meta_has_the_same_shape(name):
         expected.dtype,
     )
     assert meta.device.type == "meta"
+
+
+def test_a_view_as_another_dtype_has_no_part_in_the_graph():
+    x = taeda.ones(3, requires_grad=True)
+    bits = x.view(taeda.int32)
+    assert bits.tolist() == [0x3F800000] * 3
+    assert not bits.requires_grad
+    assert not (x * 2).view(taeda.float16).requires_grad
+    y = taeda.zeros(2)
+    y.view(taeda.int32)[0] = 0x3F800000
+    assert y.tolist() == [1, 0]

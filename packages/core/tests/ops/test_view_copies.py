@@ -67,3 +67,19 @@ def test_refusals_are_the_views_own():
         taeda.transpose_copy(X, 0, 3)
     with pytest.raises(RuntimeError, match="shape"):
         taeda.view_copy(X, (5, 5))
+
+
+def test_parts_are_copied_into_given_tensors():
+    out = [taeda.empty(0), taeda.empty(3, 4)]
+    assert taeda.unbind_copy(X, out=out) is None
+    assert taeda.equal(taeda.stack(out), X)
+    taeda.split_with_sizes_copy(X, (1, 3), 2, out=out)
+    assert [tuple(t.shape) for t in out] == [(2, 3, 1), (2, 3, 3)]
+    assert taeda.equal(taeda.cat(out, 2), X)
+
+
+def test_given_tensors_must_fit():
+    with pytest.raises(RuntimeError, match="expected out= of 2 tensors, got 1"):
+        taeda.unbind_copy(X, out=[taeda.empty(0)])
+    with pytest.raises(RuntimeError, match=r"dtype taeda\.float32, got taeda\.int64"):
+        taeda.unbind_copy(X, out=[taeda.empty(0, dtype=taeda.int64)] * 2)

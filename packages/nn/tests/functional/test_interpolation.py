@@ -88,3 +88,21 @@ X = taeda.zeros(2, 3, 8, 8)
 def test_refusals(options, error, text):
     with pytest.raises(error, match=text):
         F.interpolate(X, **options)
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+@pytest.mark.parametrize("antialias", [False, True])
+def test_images_of_bytes(mode, antialias):
+    x = taeda.tensor(np.random.default_rng(0).integers(0, 256, (1, 2, 9, 7), dtype=np.uint8))
+    options = {"mode": mode, "antialias": antialias}
+    found = F.interpolate(x, (5, 11), **options)
+    assert found.dtype is taeda.uint8
+    across = F.interpolate(x.float(), (9, 11), **options).add(0.5).floor().clamp(0, 255)
+    expected = F.interpolate(across, (5, 11), **options).add(0.5).floor().clamp(0, 255)
+    assert taeda.equal(found.float(), expected)
+    assert F.interpolate(x.to("meta"), (5, 11), **options).dtype is taeda.uint8
+
+
+def test_bytes_of_a_line_are_refused():
+    with pytest.raises(NotImplementedError, match="not implemented for 'Byte'"):
+        F.interpolate(taeda.ones(1, 1, 4, dtype=taeda.uint8), 2, mode="linear")

@@ -155,3 +155,14 @@ GRID = taeda.zeros(2, 4, 4, 2)
 def test_refusals(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+def test_the_derivative_of_nearest_by_the_grid_is_zero_and_differentiable():
+    x = taeda.rand(1, 2, 3, 3, requires_grad=True)
+    grid = (taeda.rand(1, 2, 2, 2) * 2 - 1).requires_grad_()
+    weights = taeda.ones(1, 2, 2, 2, requires_grad=True)
+    total = (F.grid_sample(x, grid, mode="nearest", align_corners=False) * weights).sum()
+    by_x, by_grid = taeda.autograd.grad(total, (x, grid), create_graph=True)
+    assert by_grid.requires_grad
+    assert by_grid.abs().sum() == 0
+    assert by_x.sum() == 8

@@ -80,7 +80,7 @@ def unravel_index(indices: Tensor, shape: Sequence[int]) -> tuple[Tensor, ...]:
     for size in reversed(shape):
         found.append(rest % max(size, 1))
         rest = rest // max(size, 1)
-    return tuple(f.to(indices.dtype) for f in reversed(found))
+    return tuple(reversed(found))
 
 
 def nonzero_tuple(self: Tensor, as_tuple: bool) -> Tensor | tuple[Tensor, ...]:

@@ -65,9 +65,9 @@ def tensordot(
         if self.shape[i] == other.shape[j]:
             continue
         if self.shape[i] == 1:
-            other = other.sum(j, keepdim=True)
+            other = other.sum(j, keepdim=True, dtype=other.dtype)
         elif other.shape[j] == 1:
-            self = self.sum(i, keepdim=True)
+            self = self.sum(i, keepdim=True, dtype=self.dtype)
         else:
             raise RuntimeError(
                 f"contracted dimensions need to match, but first has size {self.shape[i]} in dim "
@@ -154,7 +154,8 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     )
     right = input2.reshape(left.shape[0], 1, input2.shape[-1])
     halfway = taeda.tensordot(left, weight, ([1], [1]))
-    result = (halfway * right).sum(-1).reshape([*input1.shape[:-1], weight.shape[0]])
+    products = halfway * right
+    result = products.sum(-1, dtype=products.dtype).reshape([*input1.shape[:-1], weight.shape[0]])
     return result if bias is None else result + bias
 
 

@@ -38,11 +38,13 @@ def min_other(self: Tensor, other: Tensor) -> Tensor:
 
 
 def nanmean(self: Tensor, dim: Sequence[int] | None, keepdim: bool, dtype: Dtype | None) -> Tensor:
-    """Sum of the elements that are not NaN, by their number. Raises RuntimeError for integers."""
+    """Sum of the elements that are not NaN, by their number. Raises RuntimeError for integers, also as `dtype`."""
     if not (self.is_floating_point() or self.is_complex()):
         raise RuntimeError(
             f"nanmean(): expected input to have floating point or complex dtype but got {self.dtype}"
         )
+    if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
+        raise RuntimeError(f"nanmean(): expected a floating point or complex dtype, got {dtype}")
     dims = dim if dim else list(range(self.dim()))
     count = (~taeda.isnan(self)).sum(dims, keepdim)
     if self.is_complex():

@@ -53,6 +53,32 @@ split_with_sizes_copy = _all_copied(lambda self, sizes, dim: self.split_with_siz
 unbind_copy = _all_copied(lambda self, dim: self.unbind(dim))
 
 
+def _written(name: str, parts: Sequence[Tensor], out: Sequence[Tensor]) -> None:
+    """Every part into its tensor, which gets the part's shape. Raises RuntimeError for another number or dtype of tensors."""
+    if len(out) != len(parts):
+        raise RuntimeError(f"{name}: expected out= of {len(parts)} tensors, got {len(out)}")
+    for part, into in zip(parts, out, strict=True):
+        if into.dtype is not part.dtype:
+            raise RuntimeError(
+                f"{name}: expected out= tensors of dtype {part.dtype}, got {into.dtype}"
+            )
+        if into.shape != part.shape:
+            into.resize_(part.shape)
+        into.copy_(part)
+
+
+def split_with_sizes_copy_out(
+    self: Tensor, split_sizes: Sequence[int], dim: int, out: Sequence[Tensor]
+) -> None:
+    """Parts of the sizes, copied into `out`."""
+    _written("split_with_sizes_copy", self.split_with_sizes(split_sizes, dim), out)
+
+
+def unbind_copy_int_out(self: Tensor, dim: int, out: Sequence[Tensor]) -> None:
+    """Slices along `dim`, copied into `out`."""
+    _written("unbind_copy", self.unbind(dim), out)
+
+
 def narrow_copy(self: Tensor, dim: int, start: int, length: int) -> Tensor:
     """The range in memory of its own."""
     return self.narrow(dim, start, length).clone(memory_format=taeda.contiguous_format)

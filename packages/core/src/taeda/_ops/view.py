@@ -23,11 +23,13 @@ view(
     "The same elements in another shape, never a copy; one size may be -1.",
     variants="method",
 )
-view(
+# other numbers, which the graph has no part in: so no view in its eyes
+op(
     "view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)",
-    "The same bytes as another dtype; the last dimension grows or shrinks with the element size.",
     c="view_dtype",
+    tags="keep_conj",
     variants="method",
+    doc="The same bytes as another dtype; the last dimension grows or shrinks with the element size.",
 )
 view(
     "view_as(Tensor(a) self, Tensor other) -> Tensor(a)",

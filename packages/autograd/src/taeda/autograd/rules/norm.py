@@ -220,7 +220,7 @@ def _of_constants(
 # ---- group_norm ----
 
 
-@rule_joint("native_group_norm", differentiable_results=1)
+@rule_joint("native_group_norm")
 def _group_norm(
     grads: tuple[Gradient, ...],
     needs: tuple[bool, ...],
@@ -234,13 +234,28 @@ def _group_norm(
     result1: Tensor,
     result2: Tensor,
 ) -> tuple[Gradient, ...]:
-    grad = grads[0]
-    if grad is None:
-        return (None, None, None)
+    grad = taeda.zeros_like(input) if grads[0] is None else grads[0]
     mask = (needs[0], needs[1] and weight is not None, needs[2] and bias is not None)
-    return taeda.native_group_norm_backward(
+    to_x, to_w, to_b = taeda.native_group_norm_backward(
         grad, input, result1, result2, weight, N, C, HxW, group, mask
     )
+    if needs[0] and not (grads[1] is None and grads[2] is None):
+        to_x = to_x + _through_statistics(grads[1:], input, result1, result2)
+    return to_x, to_w, to_b
+
+
+def _through_statistics(
+    grads: tuple[Gradient, ...], input: Tensor, mean: Tensor, rstd: Tensor
+) -> Tensor:
+    """What comes back through the mean and 1 / deviation of every group, (N, group)."""
+    x = input.reshape(*mean.shape, input.numel() // max(1, mean.numel()))
+    m, r = mean.unsqueeze(-1), rstd.unsqueeze(-1)
+    total = taeda.zeros_like(x)
+    if grads[0] is not None:
+        total = total + grads[0].unsqueeze(-1)
+    if grads[1] is not None:
+        total = total - grads[1].unsqueeze(-1) * r**3 * (x - m)
+    return (total / max(1, x.shape[-1])).reshape(input.shape)
 
 
 @rule_joint("native_group_norm_backward")

@@ -123,12 +123,17 @@ def _pow_base(grad: Tensor, self: Tensor, exponent: Any) -> Tensor:
         if exponent == 0:
             return taeda.zeros_like(self)
         return grad * _cj(exponent * self ** (exponent - 1))
+    if exponent.dtype is taeda.bool:
+        exponent = exponent.to(taeda.int64)
     return taeda.where(exponent == 0, 0.0, grad * _cj(exponent * self ** (exponent - 1)))
 
 
-def _log(x: Any) -> Any:
+def _log(x: Any, dtype: Any) -> Any:
+    """In the precision of `dtype`; a negative number has one if that is complex."""
     if isinstance(x, Tensor):
-        return x.log()
+        return x.to(dtype).log()
+    if dtype.is_complex and not isinstance(x, complex):
+        x = complex(x)
     if isinstance(x, complex):
         return cmath.log(x) if x != 0 else complex(-math.inf, 0.0)
     return math.log(x) if x > 0 else -math.inf if x == 0 else math.nan
@@ -137,7 +142,7 @@ def _log(x: Any) -> Any:
 def _pow_exponent(grad: Tensor, self: Any, exponent: Tensor, result: Tensor) -> Tensor:
     """Zero to a power that is not negative does not change."""
     flat = (exponent.real if exponent.is_complex() else exponent) >= 0
-    slope = grad * _cj(result * _log(self))
+    slope = grad * _cj(result * _log(self, result.dtype))
     if isinstance(self, Tensor):
         return taeda.where((self == 0) & flat, 0.0, slope)
     return taeda.where(flat, 0.0, slope) if self == 0 else slope

@@ -179,7 +179,13 @@ class _Sampler:
         return values * inside.unsqueeze(1).to(values.dtype)
 
     def nearest(self, at: list[Tensor]) -> Tensor:
-        return self._pick([self._inside(x, axis).detach().round() for axis, x in enumerate(at)])
+        places = [self._inside(x, axis) for axis, x in enumerate(at)]
+        values = self._pick([x.detach().round() for x in places])
+        if not any(x.requires_grad for x in places):
+            return values
+        for x in places:  # the derivative by the grid is 0, and may itself be differentiated
+            values = values + (taeda.where(x.isfinite(), x, 0) * 0).unsqueeze(1)
+        return values
 
     def bilinear(self, at: list[Tensor]) -> Tensor:
         places = [self._inside(x, axis) for axis, x in enumerate(at)]
