@@ -64,6 +64,8 @@ CALLS = {
     "pinv, tall": (linalg.pinv, (4, 3)),
     "pinv, wide": (linalg.pinv, (2, 3)),
     "lstsq": (lambda a, b: linalg.lstsq(a, b)[0], (4, 2), (4, 3)),
+    "lstsq, batches": (lambda a, b: linalg.lstsq(a, b, driver="gelsd")[:2], (1, 4, 2), (2, 4, 3)),
+    "lstsq, wide": (lambda a, b: linalg.lstsq(a, b, driver="gels")[0], (2, 3), (2, 2)),
     "det": (linalg.det, (2, 3, 3)),
     "slogdet": (linalg.slogdet, (2, 3, 3)),
     "matrix_norm": (lambda a: [linalg.matrix_norm(a, o) for o in ("fro", "nuc", 1, -1, 2, -2, np.inf)], (3, 4)),

@@ -51,7 +51,7 @@ int64_t td_work_size(td_dtype d, const void *work);
 /* RuntimeError if the library cannot count to n. */
 td_status td_linalg_fits(const char *op, int64_t n);
 /* td_linalg_parallel for algorithms that may not converge. The body writes a number for each matrix to *info: 0, or what the library
- * says, or -1 for a matrix with NaN or infinity. LinAlgError for the first that is not 0; `like` has the batch's shape. */
+ * says, or -1 for a matrix with NaN or infinity, or -2 for one that lacks rank. LinAlgError for the first that is not 0; `like` has the batch's shape. */
 td_status td_linalg_iterate(const char *op, const td_tensor *like, int64_t count, double ns, td_range_fn body, void *context,
                             int32_t **info);
 

@@ -184,6 +184,9 @@ static td_status converged(const char *op, const td_tensor *like, const int32_t 
     for (int64_t i = 0; i < count; i++) {
         if (!info[i]) continue;
         if (like->ndim > 2) snprintf(which, sizeof which, "(Batch element %lld): ", LL(i));
+        if (info[i] == -2)
+            return td_fail(TD_LINALG_ERROR, "%s: %sThe solution could not be computed because the input matrix does not have full rank.", op,
+                           which);
         if (info[i] < 0)
             return td_fail(TD_LINALG_ERROR, "%s: %sThe algorithm failed to converge because the input matrix contained non-finite values.",
                            op, which);

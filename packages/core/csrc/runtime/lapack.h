@@ -40,6 +40,17 @@ typedef const char *td_ch;    /* one letter */
                            td_in ldvr, void *work, td_in lwork, int64_t *info, size_t, size_t))                                     \
     R(geev_complex, NULL, "geev", (td_ch left, td_ch right, td_in n, void *a, td_in lda, void *w, void *vl, td_in ldvl, void *vr,    \
                                    td_in ldvr, void *work, td_in lwork, void *rwork, int64_t *info, size_t, size_t))                \
+    R(gels, "gels", "gels", (td_ch trans, td_in m, td_in n, td_in nrhs, void *a, td_in lda, void *b, td_in ldb, void *work,         \
+                             td_in lwork, int64_t *info, size_t))                                                                   \
+    R(gelsy, "gelsy", NULL, (td_in m, td_in n, td_in nrhs, void *a, td_in lda, void *b, td_in ldb, void *order, const void *rcond,  \
+                             int64_t *rank, void *work, td_in lwork, int64_t *info))                                                \
+    R(gelsy_complex, NULL, "gelsy", (td_in m, td_in n, td_in nrhs, void *a, td_in lda, void *b, td_in ldb, void *order,             \
+                                     const void *rcond, int64_t *rank, void *work, td_in lwork, void *rwork, int64_t *info))        \
+    R(gelsd, "gelsd", NULL, (td_in m, td_in n, td_in nrhs, void *a, td_in lda, void *b, td_in ldb, void *s, const void *rcond,      \
+                             int64_t *rank, void *work, td_in lwork, void *iwork, int64_t *info))                                   \
+    R(gelsd_complex, NULL, "gelsd", (td_in m, td_in n, td_in nrhs, void *a, td_in lda, void *b, td_in ldb, void *s,                 \
+                                     const void *rcond, int64_t *rank, void *work, td_in lwork, void *rwork, void *iwork,           \
+                                     int64_t *info))                                                                                \
     R(sytrf, "sytrf", "sytrf", (td_ch uplo, td_in n, void *a, td_in lda, void *pivots, void *work, td_in lwork, int64_t *info,       \
                                 size_t))                                                                                            \
     R(hetrf, "sytrf", "hetrf", (td_ch uplo, td_in n, void *a, td_in lda, void *pivots, void *work, td_in lwork, int64_t *info,       \

@@ -193,6 +193,75 @@ def test_ldl_pivots_that_cannot_be(wrong):
         linalg.ldl_solve(taeda.eye(3), taeda.tensor(wrong), taeda.ones(3, 1))
 
 
+# ---- least squares ----
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("driver", ["gels", "gelsy", "gelsd", "gelss", None])
+@pytest.mark.parametrize("size", [(7, 4), (4, 7), (5, 5)])
+@pytest.mark.parametrize("batch", [(), (3,), (2, 1)])
+def test_least_squares(batch, size, driver, dtype):
+    a, b = draw(*batch, *size, dtype=dtype), draw(*batch, size[0], 2, dtype=dtype, seed=1)
+    made = linalg.lstsq(a, b, driver=driver)
+    close(made.solution, np.linalg.pinv(a.numpy()) @ b.numpy(), dtype, scale=10)
+    if driver != "gels":
+        assert made.rank.tolist() == taeda.full(batch, min(size)).tolist()
+    one = linalg.lstsq(a, b[..., 0], driver=driver) if batch else None
+    if one is not None:
+        close(one.solution, made.solution[..., 0], dtype, scale=10)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("driver", ["gelsy", "gelsd", "gelss"])
+def test_least_squares_without_full_rank(driver, dtype):
+    a = draw(6, 2, dtype=dtype) @ draw(2, 4, dtype=dtype, seed=1)
+    b = draw(6, 3, dtype=dtype, seed=2)
+    made = linalg.lstsq(a, b, driver=driver, rcond=1e-4)
+    assert made.rank.item() == 2
+    assert made.residuals.numel() == 0
+    close(made.solution, np.linalg.pinv(a.numpy(), rcond=1e-4) @ b.numpy(), dtype, scale=10)
+
+
+def test_least_squares_of_batches_that_broadcast():
+    a, b = draw(1, 5, 2), draw(3, 5, 4, seed=1)
+    made = linalg.lstsq(a, b, driver="gelsd")
+    close(made.solution, np.linalg.pinv(a.numpy()) @ b.numpy())
+    assert made.rank.shape == (1,)
+    assert made.singular_values.shape == (1, 2)
+    assert made.residuals.shape == (3, 4)
+    wide = linalg.lstsq(draw(5, 2), b)
+    close(wide.solution, np.linalg.pinv(draw(5, 2).numpy()) @ b.numpy())
+    assert wide.rank.shape == ()
+
+
+def test_least_squares_of_nothing():
+    assert linalg.lstsq(taeda.empty(0, 2), taeda.empty(0, 1)).solution.tolist() == [[0], [0]]
+    assert linalg.lstsq(taeda.empty(2, 0), taeda.empty(2, 1)).solution.shape == (0, 1)
+    assert linalg.lstsq(
+        taeda.empty(0, 3, 2), taeda.empty(0, 3, 1), driver="gelsd"
+    ).singular_values.shape == (0, 2)
+    assert linalg.lstsq(taeda.ones(3, 2), taeda.ones(3, 0)).solution.shape == (2, 0)
+    assert linalg.lstsq(
+        taeda.empty(4, 3, 2, device="meta"), taeda.empty(4, 3, 1, device="meta")
+    ).solution.shape == (4, 2, 1)
+
+
+def test_least_squares_that_have_no_answer():
+    a = taeda.eye(3, 2).repeat(2, 1, 1)
+    a[1, 0, 0] = float("nan")
+    for driver in ("gelsd", "gelss"):
+        with pytest.raises(linalg.LinAlgError, match=r"\(Batch element 1\): .*non-finite"):
+            linalg.lstsq(a, taeda.ones(2, 3, 1), driver=driver)
+    for driver in ("gels", "gelsy"):
+        assert linalg.lstsq(a, taeda.ones(2, 3, 1), driver=driver).solution[0].tolist() == [
+            [1],
+            [1],
+        ]
+    flat = taeda.tensor([[1.0, 0.0], [2.0, 0.0], [0.0, 0.0]])
+    with pytest.raises(linalg.LinAlgError, match="does not have full rank"):
+        linalg.lstsq(flat, taeda.ones(3, 1), driver="gels")
+
+
 # ---- layouts ----
 
 

@@ -140,8 +140,14 @@ def pinv(self: Tensor, rcond: Tensor | float, hermitian: bool) -> Tensor:
 DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 
+def _own_batch(x: Tensor, shape: Sequence[int], trailing: int) -> Tensor:
+    """What all matrices of an expanded batch share, once for every matrix that there was."""
+    x = x[(0,) * (x.dim() - trailing - len(shape))]
+    return x[tuple(slice(size) for size in shape)]
+
+
 def lstsq(self: Tensor, b: Tensor, rcond: float | None, driver: str | None) -> tuple[Tensor, ...]:
-    """By the pseudoinverse; residuals where there are more equations than unknowns, of full rank."""
+    """Residuals where there are more equations than unknowns, of full rank."""
     name = "linalg.lstsq"
     check_matrix(name, self)
     check_floating(name, self, b)
@@ -156,10 +162,13 @@ def lstsq(self: Tensor, b: Tensor, rcond: float | None, driver: str | None) -> t
         )
     m, n = self.shape[-2:]
     eps = taeda.finfo(self.dtype).eps * max(m, n) if rcond is None else rcond
-    made = taeda.linalg.pinv(self, rtol=eps) @ rows
-    sizes = taeda.linalg.svdvals(self.detach())
-    rank = (sizes > eps * (sizes.amax(-1, True) if sizes.numel() else sizes)).sum(-1)
     driver = driver or "gelsy"
+    batch = taeda.broadcast_shapes(self.shape[:-2], rows.shape[:-2])
+    wide = self.expand(*batch, m, n)
+    made, rank, sizes = taeda._linalg_lstsq(
+        wide, rows.expand(*batch, *rows.shape[-2:]), eps, driver
+    )
+    rank = _own_batch(rank, self.shape[:-2], 0)
     error = (self @ made - rows).abs().square().sum(-2)
     over = m > n and driver != "gelsy" and (driver == "gels" or bool((rank == n).all()))
     residuals = error if over else error.flatten()[:0]
@@ -167,7 +176,9 @@ def lstsq(self: Tensor, b: Tensor, rcond: float | None, driver: str | None) -> t
         made.squeeze(-1) if vector else made,
         residuals.squeeze(-1) if vector and over else residuals,
         rank.new_empty(0) if driver == "gels" else rank,
-        sizes if driver in ("gelsd", "gelss") else sizes.new_empty(0),
+        _own_batch(sizes, self.shape[:-2], 1)
+        if driver in ("gelsd", "gelss")
+        else sizes.new_empty(0),
     )
 
 

@@ -28,4 +28,6 @@ op("_linalg_ldl(Tensor A, bool hermitian) -> (Tensor, Tensor, Tensor)", c="linal
    doc="L and D in one matrix, exchanges of rows, and 1 + the place of a zero in D, or 0.")
 op("_linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, bool hermitian) -> Tensor", c="linalg_ldl_solve", **KERNEL,
    doc="A^-1 B by the factors of A.")
+op("_linalg_lstsq(Tensor A, Tensor B, float rcond, str driver) -> (Tensor, Tensor, Tensor)", c="linalg_lstsq", **KERNEL,
+   doc="X of least |A X - B|, ranks, singular values.")
 op("geqrf(Tensor self) -> (Tensor a, Tensor tau)", c="geqrf", variants="function method out", doc="The reflections of a QR factorization.")

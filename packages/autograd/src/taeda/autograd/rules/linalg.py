@@ -262,6 +262,19 @@ def _pinv(grad: Tensor, A: Tensor, result: Tensor) -> Tensor:
 
 rule("_linalg_pinv", A=_pinv)
 
+
+@rule_joint("_linalg_lstsq", differentiable_results=1)
+def _lstsq(
+    grads: tuple[Maybe, ...], needs: tuple[bool, ...], A: Tensor, B: Tensor, rcond: float
+) -> tuple[Maybe, Maybe]:
+    """The solution is the pseudoinverse times B."""
+    if grads[0] is None:
+        return None, None
+    inverse = taeda.linalg.pinv(A, rtol=rcond)
+    to_a = _pinv(grads[0] @ B.mH, A, inverse) if needs[0] else None
+    return to_a, inverse.mH @ grads[0]
+
+
 # ---- determinants ----
 
 
