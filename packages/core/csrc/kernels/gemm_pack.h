@@ -4,10 +4,29 @@
  *   B, kc x nc:  panels of NR columns, each [kc][NR], the last one filled up with zeros
  */
 
+#define AHEAD (4 * LANES) /* rows lie pages apart, and so many streams the processor does not follow by itself */
+
+/* LANES rows of length k, contiguous along k, to out[k][stride]; returns how much of k is done */
+TD_INLINE int64_t G(turn_blocks)(REAL *out, int64_t stride, const REAL *from, int64_t row, int64_t k)
+{
+    int64_t p = 0;
+    for (; p + LANES <= k; p += LANES) {
+        VEC r[LANES];
+        TD_UNROLL for (int q = 0; q < LANES; q++) {
+            r[q] = V(load)(from + q * row + p);
+            TD_PREFETCH(from + q * row + p + AHEAD);
+        }
+        V(transpose)(r);
+        TD_UNROLL for (int q = 0; q < LANES; q++) V(store)(out + (p + q) * stride, r[q]);
+    }
+    return p;
+}
+#undef AHEAD
+
 /* w rows (<= LANES) of length k, contiguous along k, to out[k][stride] */
 TD_INLINE void G(pack_turned)(REAL *out, int64_t stride, const REAL *from, int64_t row, int64_t w, int64_t k, uint32_t bits)
 {
-    for (int64_t p = 0; p < k; p += LANES) {
+    for (int64_t p = w == LANES ? G(turn_blocks)(out, stride, from, row, k) : 0; p < k; p += LANES) {
         VEC r[LANES];
         uint32_t here = td_lanes(k - p, LANES);
         for (int q = 0; q < w; q++) r[q] = V(load_part)(here, from + q * row + p);
