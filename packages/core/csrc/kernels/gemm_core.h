@@ -3,7 +3,8 @@
  *   for each KC rows of B:  for each MC rows of A: pack them
  *       for each panel of NR columns: pack it if not yet done, then run the tiles of all row panels on it
  *
- * A packed block of A (MC x KC) stays in the second cache, one panel of B (KC x NR) in the first. */
+ * A packed block of A (MC x KC) stays in the second cache, one panel of B (KC x NR) in the first. Where B is a few panels
+ * wide and rows of A lie in memory along k, only the last few rows of A are packed: tiles read the others in place. */
 
 #define KC TD_GEMM_KC
 #define MC (12 * MR)
@@ -77,15 +78,21 @@ static void G(run_dot)(const td_gemm *g)
     }
 }
 
-/* one panel of B against the packed rows [0, mc) of A */
-TD_INLINE void G(run_panel)(const td_gemm *g, const REAL *packed, const REAL *panel, int64_t row, int64_t first, int64_t mc,
-                            int64_t k0, int64_t kc, int64_t col, int64_t width)
+/* How many of mc rows of A are read in place: whole tiles, where packing them would cost more than so few panels bring. */
+static int64_t G(rows_in_place)(const td_gemm *g, int64_t mc) { return g->a_col == 1 && g->n <= 4 * NR ? mc / MR * MR : 0; }
+
+/* one panel of B against rows [first, mc) of A, of which those from `in_place` on are packed */
+TD_INLINE void G(run_panel)(const td_gemm *g, const REAL *packed, const REAL *panel, int64_t row, int64_t first, int64_t in_place,
+                            int64_t mc, int64_t k0, int64_t kc, int64_t col, int64_t width)
 {
-    const G(packed_fn) *tiles = G(packed)[(width - 1) / LANES];
+    int64_t vectors = (width - 1) / LANES;
+    const REAL *a = (const REAL *)g->a + row * g->a_row + k0 * g->a_col;
     for (int64_t i = first; i < mc; i += MR) {
         int64_t h = mc - i < MR ? mc - i : MR;
+        REAL *c = (REAL *)g->c + (row + i) * g->c_row + col;
         G(finish) f = G(finish_at)(g, k0, row + i, col);
-        tiles[h](kc, packed + i * kc, panel, (REAL *)g->c + (row + i) * g->c_row + col, g->c_row, width, &f);
+        if (i < in_place) G(unpacked)[vectors](kc, a + i * g->a_row, g->a_row, g->a_col, panel, c, g->c_row, width, &f);
+        else G(packed)[vectors][h](kc, packed + i * kc, panel, c, g->c_row, width, &f);
     }
 }
 
@@ -93,18 +100,18 @@ static void G(panel)(int64_t m, int64_t k, double alpha, const void *packed, con
                      int64_t width, int add)
 {
     td_gemm g = {.c = c, .c_row = c_row, .alpha = alpha, .add = add};
-    G(run_panel)(&g, packed, panel, 0, 0, m, 0, k, 0, width);
+    G(run_panel)(&g, packed, panel, 0, 0, 0, m, 0, k, 0, width);
 }
 
-/* Fill a panel of B. Where B's rows lie in memory, the first tile reads them there and stores the panel on its way;
- * returns the rows of A already done. */
-static int64_t G(fill_panel)(const td_gemm *g, const REAL *packed, REAL *panel, int64_t mc, int64_t k0, int64_t kc,
+/* Fill a panel of B. Where B's rows lie in memory, the first tile reads them there and stores the panel on its way, if its
+ * rows of A are packed; returns the rows of A already done. */
+static int64_t G(fill_panel)(const td_gemm *g, const REAL *packed, REAL *panel, int64_t rows, int64_t k0, int64_t kc,
                              int64_t col, int64_t width, void *work)
 {
     const REAL *b = (const REAL *)g->b + k0 * g->b_row + col * g->b_col;
     if (g->pack) {
         g->pack(g->pack_context, panel, k0, kc, g->first_col + col, width, work);
-    } else if (g->b_col == 1 && mc >= MR) {
+    } else if (g->b_col == 1 && rows >= MR) {
         G(finish) f = G(finish_at)(g, k0, 0, col);
         G(direct)[MR](kc, packed, b, g->b_row, panel, (REAL *)g->c + col, g->c_row, width, &f);
         return MR;
@@ -143,14 +150,14 @@ static void G(run_packed)(const td_gemm *g, void *scratch)
         for (int64_t k0 = 0; k0 < g->k; k0 += KC) {
             int64_t nc = g->n - n0 < NC ? g->n - n0 : NC, kc = g->k - k0 < KC ? g->k - k0 : KC;
             for (int64_t row = 0; row < g->m; row += rows) {
-                int64_t mc = g->m - row < rows ? g->m - row : rows;
-                const REAL *a = (const REAL *)g->a + row * g->a_row + k0 * g->a_col;
-                G(pack_a)(packed, a, g->a_row, g->a_col, mc, kc);
+                int64_t mc = g->m - row < rows ? g->m - row : rows, in_place = G(rows_in_place)(g, mc);
+                const REAL *a = (const REAL *)g->a + (row + in_place) * g->a_row + k0 * g->a_col;
+                G(pack_a)(packed + in_place * kc, a, g->a_row, g->a_col, mc - in_place, kc);
                 for (int64_t j = 0; j < nc; j += NR) {
                     int64_t width = nc - j < NR ? nc - j : NR, done = 0;
                     REAL *panel = g->m <= MC ? panels : panels + j * kc;
-                    if (row == 0) done = G(fill_panel)(g, packed, panel, mc, k0, kc, n0 + j, width, work);
-                    G(run_panel)(g, packed, panel, row, done, mc, k0, kc, n0 + j, width);
+                    if (row == 0) done = G(fill_panel)(g, packed, panel, mc - in_place, k0, kc, n0 + j, width, work);
+                    G(run_panel)(g, packed, panel, row, done, in_place, mc, k0, kc, n0 + j, width);
                 }
             }
         }

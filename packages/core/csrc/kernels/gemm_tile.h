@@ -96,6 +96,15 @@ typedef void (*G(packed_fn))(int64_t k, const REAL *a, const REAL *b, REAL *c, i
     {                                                                                                         \
         G(tile)(mr, nv, 0, k, a, 1, mr, b, NR, NULL, c, c_row, width, f);                                     \
     }
+/* B packed, whole tiles of A in place, at rows of a_row elements. */
+typedef void (*G(unpacked_fn))(int64_t k, const REAL *a, int64_t a_row, int64_t a_col, const REAL *b, REAL *c, int64_t c_row,
+                               int64_t width, const G(finish) *f);
+#define UNPACKED(nv)                                                                                          \
+    static void G(unpacked_##nv)(int64_t k, const REAL *a, int64_t a_row, int64_t a_col, const REAL *b, REAL *c, \
+                                 int64_t c_row, int64_t width, const G(finish) *f)                            \
+    {                                                                                                         \
+        G(tile)(TD_MR, nv, 0, k, a, a_row, a_col, b, NR, NULL, c, c_row, width, f);                           \
+    }
 /* A packed, B in place. */
 typedef void (*G(direct_fn))(int64_t k, const REAL *a, const REAL *b, int64_t b_row, REAL *keep, REAL *c, int64_t c_row,
                              int64_t width, const G(finish) *f);
@@ -147,8 +156,10 @@ typedef void (*G(small_fn))(int64_t k, const REAL *a, int64_t a_row, int64_t a_c
 #endif
 
 FOR_ROWS(PACKED, 1)
+UNPACKED(1)
 #if TD_NV == 2
 FOR_ROWS(PACKED, 2)
+UNPACKED(2)
 #endif
 FOR_DIRECT(DIRECT)
 FOR_SMALL(SMALL)
@@ -163,6 +174,12 @@ static const G(packed_fn) G(packed)[TD_NV][TD_MR + 1] = {
     FOR_ROWS(PACKED_ENTRY, 1)
 #if TD_NV == 2
     FOR_ROWS(PACKED_ENTRY, 2)
+#endif
+};
+static const G(unpacked_fn) G(unpacked)[TD_NV] = {
+    G(unpacked_1),
+#if TD_NV == 2
+    G(unpacked_2),
 #endif
 };
 static const G(direct_fn) G(direct)[TD_MR + 1] = {FOR_DIRECT(DIRECT_ENTRY)};
@@ -220,6 +237,7 @@ FOR_DOT(DOT)
 static const G(dot_fn) G(dot)[2][DOT_ROWS + 1] = {FOR_DOT(DOT_ENTRY)};
 
 #undef PACKED
+#undef UNPACKED
 #undef DIRECT
 #undef SMALL
 #undef ROW_OF

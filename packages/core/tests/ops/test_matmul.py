@@ -124,6 +124,17 @@ def test_a_large_product():
     close(a @ b, values(a) @ values(b), "float32", 1025)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("m", "n", "k"), [(25, 128, 700), (160, 70, 65), (301, 17, 513)])
+def test_few_columns(m, n, k, dtype):
+    """Rows of the left factor are read where they stand, but for the last few."""
+    a, b, c = draw((m, k + 3), dtype)[:, 3:], draw((n, k), dtype, 1), draw((m, n), dtype, 2)
+    want = values(a) @ values(b).T
+    close(a @ b.mT, want, dtype, k)
+    close(a @ b.mT.contiguous(), want, dtype, k)
+    close(taeda.addmm(c, a, b.mT, beta=2, alpha=0.5), 2 * values(c) + 0.5 * want, dtype, k)
+
+
 @pytest.mark.parametrize("n", [4, 100])
 def test_nan_and_infinity_reach_their_row_and_no_other(n):
     a, b = taeda.ones(n, n), taeda.ones(n, n)
@@ -147,7 +158,7 @@ def test_threads_do_not_change_a_bit():
     made = []
     for threads in (1, 2, 3):
         taeda.set_num_threads(threads)
-        made.append((a @ b, a[0] @ b, a @ b[:, 0], batch @ batch.mT))
+        made.append((a @ b, a[0] @ b, a @ b[:, 0], batch @ batch.mT, a @ b[:, :90]))
     taeda.set_num_threads(before)
     for other in made[1:]:
         assert all(taeda.equal(x, y) for x, y in zip(made[0], other, strict=True))
