@@ -7,7 +7,7 @@ import threading
 import pytest
 
 import taeda
-from taeda import Tensor
+from taeda import Tensor, _dispatch
 from taeda._dispatch import (
     disabled_torch_function,
     has_overrides,
@@ -15,7 +15,7 @@ from taeda._dispatch import (
     register_layer,
 )
 from taeda._layers import (
-    AUTOCAST,
+    TRANSFORM,
     DisableTorchFunction,
     DisableTorchFunctionSubclass,
     tracers,
@@ -189,19 +189,20 @@ def test_printing_is_no_call():
     assert log == []
 
 
-def test_a_layer_sees_calls_and_is_hidden_while_it_runs():
+def test_a_layer_sees_calls_and_is_hidden_while_it_runs(monkeypatch):
     seen = []
+    monkeypatch.setattr(_dispatch, "_layers", dict(_dispatch._layers))
 
     def layer(func, args, kwargs):
         seen.append(func.__name__)
         return func(*args, **kwargs)
 
-    register_layer(AUTOCAST, layer)
-    core.set_layer_flag(AUTOCAST, True)
+    register_layer(TRANSFORM, layer)
+    core.set_layer_flag(TRANSFORM, True)
     try:
         made = taeda.ones(2) * 3
     finally:
-        core.set_layer_flag(AUTOCAST, False)
+        core.set_layer_flag(TRANSFORM, False)
     assert made.tolist() == [3.0, 3.0]
     assert len(seen) == 2
 

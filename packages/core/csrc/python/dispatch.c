@@ -175,10 +175,10 @@ PyObject *td_run(td_frame *f)
 }
 
 /* ---- gate ---- */
-static PyObject *call_override(const td_function *fn, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+/* hook(callable, positional, keywords[, more]), with what the entry was given */
+static PyObject *call_hook(PyObject *hook, PyObject *more, const td_function *fn, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                           PyObject *kwnames)
 {
-    static PyObject *hook;
-    if (!td_python_function(&hook, "taeda._dispatch", "dispatch_override")) return NULL;
     PyObject *callable = self ? PyObject_GetAttrString((PyObject *)TensorT, fn->name) : Py_XNewRef(td_function_object(fn));
     PyObject *positional = PyTuple_New(nargs + (self != NULL)), *keywords = PyDict_New(), *made = NULL;
     if (callable && positional && keywords) {
@@ -186,11 +186,32 @@ static PyObject *call_override(const td_function *fn, PyObject *self, PyObject *
         for (Py_ssize_t i = 0; i < nargs; i++) PyTuple_SetItem(positional, i + (self != NULL), Py_NewRef(args[i]));
         for (Py_ssize_t i = 0; kwnames && i < PyTuple_Size(kwnames); i++)
             PyDict_SetItem(keywords, PyTuple_GetItem(kwnames, i), args[nargs + i]);
-        made = PyObject_CallFunctionObjArgs(hook, callable, positional, keywords, NULL);
+        made = PyObject_CallFunctionObjArgs(hook, callable, positional, keywords, more, NULL);
     }
     Py_XDECREF(callable);
     Py_XDECREF(positional);
     Py_XDECREF(keywords);
+    return made;
+}
+
+static PyObject *call_override(const td_function *fn, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static PyObject *hook;
+    if (!td_python_function(&hook, "taeda._dispatch", "dispatch_override")) return NULL;
+    return call_hook(hook, NULL, fn, self, args, nargs, kwnames);
+}
+
+/* Autocast is for listed operations that make new tensors; others take what they are given. */
+static int autocasts(const td_frame *f)
+{
+    return td_here.layers & ~td_here.excluded & TD_LAYER_AUTOCAST && f->schema->autocast && !f->inplace && !f->out;
+}
+static PyObject *call_autocast(int kind, const td_function *fn, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static PyObject *hook;
+    PyObject *number = PyLong_FromLong(kind), *made = NULL;
+    if (number && td_python_function(&hook, "taeda._autocast", "call_autocast")) made = call_hook(hook, number, fn, self, args, nargs, kwnames);
+    Py_XDECREF(number);
     return made;
 }
 
@@ -201,9 +222,11 @@ PyObject *td_call_entry(const td_function *fn, PyObject *self, PyObject *const *
     f.inplace = fn->is_inplace;
     if (td_parse(&f, fn, self, args, nargs, kwnames) < 0) return NULL;
     if (f.out && !td_is_exact(f.out) && !PyTuple_Check(f.out) && !PyList_Check(f.out) && td_is_tensor(f.out)) f.overridden = 1;
-    int mode = td_here.layers & ~td_here.excluded & (TD_LAYER_FUNCTION_MODE | TD_LAYER_TRANSFORM | TD_LAYER_AUTOCAST);
+    int mode = td_here.layers & ~td_here.excluded & (TD_LAYER_FUNCTION_MODE | TD_LAYER_TRANSFORM);
     int overridden = mode || (f.overridden && !(td_here.excluded & TD_LAYER_OVERRIDE));
-    PyObject *made = overridden ? call_override(fn, self, args, nargs, kwnames) : td_run(&f);
+    PyObject *made = overridden ? call_override(fn, self, args, nargs, kwnames)
+                     : autocasts(&f) ? call_autocast(f.schema->autocast, fn, self, args, nargs, kwnames)
+                                     : td_run(&f);
     td_frame_close(&f);
     return made;
 }

@@ -171,7 +171,7 @@ static PyObject *in_python(const char *name, PyObject *self, PyObject *key, PyOb
 
 static int layered(PyObject *self)
 {
-    if (td_here.layers & ~td_here.excluded & (TD_LAYER_FUNCTION_MODE | TD_LAYER_TRANSFORM | TD_LAYER_AUTOCAST)) return 1;
+    if (td_here.layers & ~td_here.excluded & (TD_LAYER_FUNCTION_MODE | TD_LAYER_TRANSFORM)) return 1;
     return !td_is_exact(self) && !(td_here.excluded & TD_LAYER_OVERRIDE) && td_has_override(self);
 }
 

@@ -41,6 +41,7 @@ typedef struct td_schema {
     uint8_t list_result;                /* Tensor[] */
     uint8_t other_result;               /* the result is no tensor (bool, int, ...) */
     uint16_t flags;
+    uint8_t autocast;                   /* how autocast treats it on the cpu, as _ops/_autocast.py numbers it; 0: not */
     /* found or registered later; zero in the generated rows */
     struct Rule *rule;           /* the derivative (autograd/rules.c) */
     struct _object *callable;    /* the function of a composite or Python row */

@@ -69,6 +69,14 @@ _EXPORTS = {
         "_legacy_types",
     ),
     "from_dlpack": "utils.dlpack",
+    **dict.fromkeys(("autocast", "GradScaler"), "amp"),
+    **dict.fromkeys(
+        ("autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache", "get_autocast_cpu_dtype",
+         "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_cache_enabled", "is_autocast_cpu_enabled",
+         "is_autocast_enabled", "set_autocast_cache_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled",
+         "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype"),
+        "_autocast",
+    ),
     "Tag": "_library.tags",
     **dict.fromkeys(("UntypedStorage", "TypedStorage"), "storage"),
     **dict.fromkeys(

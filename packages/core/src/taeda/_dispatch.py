@@ -1,8 +1,9 @@
 """What the gate of every operation calls when something wants to see the call.
 
     gate (C) ── dispatch_override ──▶ function modes, innermost first
-                                      layers: transforms, then autocast
+                                      transforms
                                       __torch_function__ of the arguments, subclasses first
+             ── call_autocast ──────▶ `_autocast`, for listed operations
              ── call_traced ────────▶ dispatch modes, innermost first, below the derivative
                                       tracers, just above the kernel
 
@@ -20,7 +21,6 @@ from taeda import Tensor
 from taeda._native import core as _core
 
 from ._layers import (
-    AUTOCAST,
     FUNCTION_MODE,
     OVERRIDE,
     TRANSFORM,
@@ -131,10 +131,9 @@ def call_override(
             result = mode.__torch_function__(func, kinds, args, kwargs)
         if result is not NotImplemented:
             return result
-    for bit in (TRANSFORM, AUTOCAST):
-        if is_active(bit):
-            with hidden(bit):
-                return _layers[bit](func, args, kwargs)
+    if is_active(TRANSFORM):
+        with hidden(TRANSFORM):
+            return _layers[TRANSFORM](func, args, kwargs)
     for argument in asked:
         result = argument.__torch_function__(func, kinds, args, kwargs)
         if result is not NotImplemented:

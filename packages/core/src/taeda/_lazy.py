@@ -15,6 +15,7 @@ __all__ = ["DISTRIBUTIONS", "MissingDistribution", "install_hint", "lazy_attribu
 
 #: submodules that other distributions bring
 DISTRIBUTIONS = {
+    "amp": "taeda-amp",
     "autograd": "taeda-autograd",
     "nn": "taeda-nn",
     "optim": "taeda-optim",

@@ -32,7 +32,10 @@ _NEVER = frozenset(
     set_default_dtype get_default_dtype set_default_device get_default_device set_num_threads
     get_num_threads result_type promote_types can_cast compile tril_indices triu_indices
     typename vmap broadcast_shapes scalar_tensor install_hint lazy_attributes extend_path
-    is_inference_mode_enabled""".split()
+    is_inference_mode_enabled GradScaler autocast autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache get_autocast_cpu_dtype
+    get_autocast_dtype get_autocast_gpu_dtype is_autocast_cache_enabled is_autocast_cpu_enabled
+    is_autocast_enabled set_autocast_cache_enabled set_autocast_cpu_dtype set_autocast_cpu_enabled
+    set_autocast_dtype set_autocast_enabled set_autocast_gpu_dtype""".split()
 )
 _NEVER_METHODS = frozenset(
     """__new__ __init__ __init_subclass__ __subclasshook__ __class__ __dict__ __weakref__ __doc__

@@ -14,6 +14,9 @@ from taeda._ops._table import TABLE, op
 HOME = Path(taeda.__file__).parent
 # Brought by siblings, which need not be installed here.
 ELSEWHERE = {
+    "GradScaler",
+    "amp",
+    "autocast",
     "autograd",
     "nn",
     "optim",

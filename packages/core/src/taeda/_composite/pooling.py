@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import taeda
 from taeda import Tensor
+from taeda._autocast import casts_to_float32
 
 # ---- padding ----
 
@@ -27,7 +28,8 @@ def pad(self: Tensor, pad: Sequence[int], mode: str, value: float | None) -> Ten
         raise NotImplementedError(
             f"Padding size {len(pad)} is not supported for {self.dim()}D input tensor with mode {mode}"
         )
-    return _pad_inside(self, pad, mode)
+    listed = mode == "replicate" or (mode == "reflect" and count < 3)
+    return (_pad_in_float32 if listed else _pad_inside)(self, pad, mode)
 
 
 def _pad_inside(x: Tensor, pad: Sequence[int], mode: str) -> Tensor:
@@ -36,6 +38,9 @@ def _pad_inside(x: Tensor, pad: Sequence[int], mode: str) -> Tensor:
         if before or after:
             x = x.index_select(-1 - i, _PLACES[mode](x, -1 - i, before, after))
     return x
+
+
+_pad_in_float32 = casts_to_float32(_pad_inside)
 
 
 def _range(x: Tensor, dim: int, before: int, after: int) -> Tensor:

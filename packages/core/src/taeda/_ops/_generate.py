@@ -9,6 +9,7 @@ import importlib
 import re
 from pathlib import Path
 
+from ._autocast import autocast_class
 from ._schema import Argument
 from ._table import TABLE, Row
 
@@ -153,7 +154,8 @@ def _schema_entry(index: int, row: Row) -> str:
         f"     params_{index}, {_string(row.family)}, {_string(row.target)}, {_string(s.qualified)}, "
         f"{_string(row.namespace)}, {_string(names)}, {{{', '.join(alias) or '-1'}}}, {len(s.arguments)}, "
         f"{sum(not a.keyword_only for a in s.arguments)}, {len(s.returns)}, TD_KIND_{row.kind.upper()}, "
-        f"{int(any(r.is_list for r in s.returns))}, {int(len(tensors) != len(s.returns))}, {_flags(row)}}},\n"
+        f"{int(any(r.is_list for r in s.returns))}, {int(len(tensors) != len(s.returns))}, {_flags(row)}, "
+        f"{autocast_class(row.namespace, s.name)}}},\n"
     )
 
 

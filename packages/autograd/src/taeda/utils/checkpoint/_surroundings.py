@@ -1,4 +1,4 @@
-"""What a second run of a function has to find as the first did: random numbers and what sees calls."""
+"""What a second run of a function has to find as the first did: random numbers, autocast, what sees calls."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 
 import taeda
-from taeda import random
+from taeda import _autocast, random
 from taeda._layers import FUNCTION_MODE, OVERRIDE
 from taeda._native import core as _core
 
@@ -20,14 +20,18 @@ class Surroundings:
 
     def __init__(self, preserve_rng_state: bool) -> None:
         self.rng = random.get_rng_state() if preserve_rng_state else None
-        self.hidden = _core.get_excluded()
+        self.hidden, self.casting = _core.get_excluded(), _autocast.snapshot()
 
     @contextlib.contextmanager
     def restored(self) -> Iterator[None]:
         """As it was then, with gradients recorded; what was before comes back."""
         before = [(bit, _core.set_excluded_flag(bit, bool(self.hidden & bit))) for bit in _LAYERS]
         try:
-            with random.fork_rng(enabled=self.rng is not None), taeda.enable_grad():
+            with (
+                random.fork_rng(enabled=self.rng is not None),
+                taeda.enable_grad(),
+                self.casting.restored(),
+            ):
                 if self.rng is not None:
                     random.set_rng_state(self.rng)
                 yield

@@ -8,6 +8,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._autocast import casts_to_float32
 from taeda.autograd import Function
 
 from ._padding import pad
@@ -17,6 +18,7 @@ from ._reduction import reduce as reduced
 __all__ = ["ctc_loss"]
 
 
+@casts_to_float32
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import taeda
 from taeda import Tensor
+from taeda._autocast import casts_to_float32
 
 __all__ = ["affine_grid", "grid_sample"]
 
@@ -74,6 +75,7 @@ def _steps(count: int, align_corners: bool, like: Tensor) -> Tensor:
 # ---- samples ----
 
 
+@casts_to_float32
 def grid_sample(
     input: Tensor,
     grid: Tensor,

@@ -8,6 +8,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._autocast import casts_to_float32
 
 from ._windows import sizes_of
 
@@ -40,6 +41,7 @@ def max_unpool1d(
     return _max_unpool(input, indices, kernel_size, stride, padding, output_size, 1)
 
 
+@casts_to_float32
 def max_unpool2d(
     input: Tensor,
     indices: Tensor,
@@ -52,6 +54,7 @@ def max_unpool2d(
     return _max_unpool(input, indices, kernel_size, stride, padding, output_size, 2)
 
 
+@casts_to_float32
 def max_unpool3d(
     input: Tensor,
     indices: Tensor,
@@ -133,6 +136,7 @@ def _unpooled_size(
 # ---- windows at random places ----
 
 
+@casts_to_float32
 def fractional_max_pool2d(
     input: Tensor,
     kernel_size: Any,
@@ -151,6 +155,7 @@ def fractional_max_pool2d(
     return pooled if return_indices else pooled[0]
 
 
+@casts_to_float32
 def fractional_max_pool3d(
     input: Tensor,
     kernel_size: Any,
@@ -165,6 +170,7 @@ def fractional_max_pool3d(
     return pooled if return_indices else pooled[0]
 
 
+@casts_to_float32
 def fractional_max_pool2d_with_indices(
     input: Tensor,
     kernel_size: Any,
@@ -177,6 +183,7 @@ def fractional_max_pool2d_with_indices(
     return _fractional(input, kernel_size, output_size, output_ratio, _random_samples, 2)
 
 
+@casts_to_float32
 def fractional_max_pool3d_with_indices(
     input: Tensor,
     kernel_size: Any,

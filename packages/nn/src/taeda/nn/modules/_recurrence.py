@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 import taeda
 from taeda import Tensor
+from taeda._autocast import call_autocast, lower_type
 from taeda._C import _nn
+from taeda._layers import AUTOCAST, hidden
+from taeda._ops._autocast import FLOAT32
 
 from ..functional import linear
 
@@ -78,8 +81,11 @@ def walk(
 ) -> tuple[Tensor, States]:
     """All steps of (T, N, F), or of packed rows (sum of `batch_sizes`, F): outputs alike, and last states.
 
-    Going in reverse starts with each sequence's own last step.
+    Going in reverse starts with each sequence's own last step. Under autocast a GRU gives float32, the others the lower type.
     """
+    low = lower_type()
+    if low is not None:
+        return _cast_walk(step, inputs, states, weights, batch_sizes, reverse, low)
     if batch_sizes is None and _is_plain(inputs, weights):
         return LAYERS[step](inputs, states, weights, reverse)
     shares = linear(inputs, weights.input, weights.input_bias)
@@ -92,6 +98,31 @@ def walk(
         outputs.reverse()
     join = taeda.stack if batch_sizes is None else taeda.cat
     return join(outputs), states
+
+
+def _cast_walk(
+    step: Step,
+    inputs: Tensor,
+    states: States,
+    weights: Weights,
+    batch_sizes: Sequence[int] | None,
+    reverse: bool,
+    low: taeda.dtype,
+) -> tuple[Tensor, States]:
+    """In float32 inside, where a state adds up over all steps; what leaves has the type that autocast gives."""
+    given = call_autocast(lambda *them: them, (inputs, *states, *_tensors(weights)), {}, FLOAT32)
+    count = 1 + len(states)
+    with hidden(AUTOCAST):
+        output, last = walk(
+            step, given[0], given[1:count], Weights(*given[count:]), batch_sizes, reverse
+        )
+    if step is gru_step or output.dtype is not taeda.float32:
+        return output, last
+    return output.to(low), tuple(state.to(low) for state in last)
+
+
+def _tensors(w: Weights) -> tuple[Tensor | None, ...]:
+    return w.input, w.hidden, w.input_bias, w.hidden_bias, w.projection
 
 
 def _is_plain(inputs: Tensor, w: Weights) -> bool:

@@ -1,0 +1,159 @@
+"""Regions in which listed operations run in a lower type, others in float32, and custom functions that take part."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+from typing import Any, Self, TypeVar
+
+import taeda
+from taeda import Tensor, dtype, get_autocast_dtype, is_autocast_enabled
+from taeda import _autocast as layer
+
+__all__ = [
+    "autocast",
+    "autocast_decorator",
+    "custom_bwd",
+    "custom_fwd",
+    "is_autocast_available",
+]
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+_LOWER = (taeda.bfloat16, taeda.float16)
+
+
+def is_autocast_available(device_type: str) -> bool:
+    """Whether autocast exists for a kind of device. ValueError for what is no string, RuntimeError for an unknown kind.
+
+    >>> is_autocast_available("cpu")
+    True
+    """
+    layer.is_autocast_enabled(device_type)  # refuses what it does not know
+    return True
+
+
+class autocast:
+    """Region, as context or decorator, in which operations run in the type that suits them.
+
+    Products and convolutions of float32 run in `dtype` (bfloat16 on the cpu by default), losses, transforms and
+    factorisations in float32, joins in the widest type they are given; what is not listed takes the types it gets. float64, integers,
+    in-place forms, `out=` and an explicit `dtype=` are left alone. Weights are cast once a region unless `cache_enabled` is False.
+    Regions nest, with `enabled=False` as islands; the state is each thread's own.
+
+    A dtype other than bfloat16 and float16, or a device that is not there, warns and switches off. RuntimeError for an
+    unknown kind of device, ValueError for what is no string.
+    """
+
+    def __init__(
+        self,
+        device_type: str,
+        dtype: dtype | None = None,
+        enabled: bool = True,
+        cache_enabled: bool | None = None,
+    ) -> None:
+        self.device = device_type
+        self.fast_dtype = get_autocast_dtype(device_type) if dtype is None else dtype
+        self._caches = cache_enabled
+        self._before: list[layer.Snapshot] = []
+        self._enabled = bool(enabled) and _can(device_type, self.fast_dtype)
+
+    def __enter__(self) -> Self:
+        self._before.append(layer.snapshot())
+        layer.set_autocast_enabled(self.device, self._enabled)
+        layer.set_autocast_dtype(self.device, self.fast_dtype)
+        if self._caches is not None:
+            layer.set_autocast_cache_enabled(self._caches)
+        layer.autocast_increment_nesting()
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        layer.leave(self._before.pop())
+
+    def __call__(self, func: _F) -> _F:
+        return autocast_decorator(self, func)
+
+
+def autocast_decorator(region: autocast, func: _F) -> _F:
+    """`func`, run in `region` at every call."""
+
+    @functools.wraps(func)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        with region:
+            return func(*args, **kwargs)
+
+    return run  # type: ignore[return-value]  # wraps() has made it one
+
+
+def _can(device_type: str, fast_dtype: dtype) -> bool:
+    if device_type != "cpu":
+        warnings.warn(
+            f"User provided device_type of '{device_type}', but it is not available. Disabling autocast.",
+            stacklevel=3,
+        )
+        return False
+    if fast_dtype not in _LOWER:
+        warnings.warn(
+            f"In CPU autocast, but the target dtype {fast_dtype} is not supported. Disabling autocast. CPU autocast only "
+            "supports dtype of taeda.bfloat16, taeda.float16 currently.",
+            stacklevel=3,
+        )
+        return False
+    return True
+
+
+# ---- custom functions ----
+
+
+def _cast(value: Any, target: dtype) -> Any:
+    """Floating-point tensors but float64, in any structure, as `target`."""
+    if isinstance(value, Tensor):
+        casts = value.is_floating_point() and value.dtype is not taeda.float64
+        return value.to(target) if casts else value
+    if isinstance(value, dict):
+        return {_cast(k, target): _cast(v, target) for k, v in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(_cast(v, target) for v in value)
+    return value
+
+
+def custom_fwd(
+    fwd: Callable[..., Any] | None = None,
+    *,
+    device_type: str,
+    cast_inputs: dtype | None = None,
+) -> Callable[..., Any]:
+    """Decorator of `forward` of a custom Function, for use in autocast regions.
+
+    With `cast_inputs`, floating-point arguments come in that type and autocast is off inside; without, it goes on.
+    Outside of a region it changes nothing. ValueError if `device_type` is no string.
+    """
+    layer.is_autocast_enabled(device_type)
+    if fwd is None:
+        return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)
+
+    @functools.wraps(fwd)
+    def run(ctx: Any, *args: Any, **kwargs: Any) -> Any:
+        inside = is_autocast_enabled(device_type)
+        ctx._dtype = get_autocast_dtype(device_type)
+        ctx._fwd_used_autocast = inside and cast_inputs is None
+        if not inside or cast_inputs is None:
+            return fwd(ctx, *args, **kwargs)
+        with autocast(device_type, enabled=False):
+            return fwd(ctx, *_cast(args, cast_inputs), **_cast(kwargs, cast_inputs))
+
+    return run
+
+
+def custom_bwd(bwd: Callable[..., Any] | None = None, *, device_type: str) -> Callable[..., Any]:
+    """Decorator of `backward` of a custom Function whose forward has `custom_fwd`: runs with the autocast state of forward."""
+    layer.is_autocast_enabled(device_type)
+    if bwd is None:
+        return functools.partial(custom_bwd, device_type=device_type)
+
+    @functools.wraps(bwd)
+    def run(ctx: Any, *args: Any, **kwargs: Any) -> Any:
+        with autocast(device_type, enabled=ctx._fwd_used_autocast, dtype=ctx._dtype):
+            return bwd(ctx, *args, **kwargs)
+
+    return run
