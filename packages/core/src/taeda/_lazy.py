@@ -17,6 +17,7 @@ __all__ = ["DISTRIBUTIONS", "MissingDistribution", "install_hint", "lazy_attribu
 DISTRIBUTIONS = {
     "amp": "taeda-amp",
     "autograd": "taeda-autograd",
+    "func": "taeda-autograd",
     "nn": "taeda-nn",
     "optim": "taeda-optim",
     "utils.benchmark": "taeda-benchmark",

@@ -1,0 +1,99 @@
+"""What a transform differentiates by, and what leaves it.
+
+Inputs get objects of their own: a new leaf, or a step in the callers' graph where they are in one. What is computed from new leaves
+alone is cut off when it leaves; what somebody else's leaf takes part in keeps its graph, so transforms nest and outer backwards go through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import taeda
+from taeda import Tensor
+from taeda._native import core as _core
+from taeda.autograd._places import tangent_of
+
+from . import _tree
+
+__all__ = ["Level"]
+
+
+class Level:
+    """One transform at work; a context in which operations are recorded."""
+
+    def __init__(self) -> None:
+        self.recorded = taeda.is_grad_enabled()  # by the callers
+        self._own: list[Tensor] = []
+        self._entered: list[tuple[Tensor, int]] = []
+
+    def __enter__(self) -> Level:
+        self._mode = taeda.enable_grad()
+        self._mode.__enter__()
+        return self
+
+    def __exit__(self, *unused: object) -> None:
+        self._mode.__exit__(*unused)
+
+    def enter(self, tree: Any) -> Any:
+        """The same tensors, as objects to differentiate by."""
+        return _tree.mapped(self._enter, tree)
+
+    def _enter(self, x: Any) -> Tensor:
+        if not isinstance(x, Tensor):
+            raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
+        if not (x.is_floating_point() or x.is_complex()):
+            raise RuntimeError(
+                f"only Tensors of floating point and complex dtype can require gradients, got {x.dtype}"
+            )
+        if self.recorded and x.requires_grad:
+            made = taeda.alias(x)
+        else:
+            made = _without_graph(x).requires_grad_()
+            self._own.append(made)
+        self._entered.append((made, made._version))
+        return made
+
+    def check_unwritten(self) -> None:
+        """RuntimeError if the function wrote into what it was given."""
+        if any(x._version != version for x, version in self._entered):
+            raise RuntimeError(
+                "the function wrote in place into one of its inputs, which is not allowed in a transform: clone() it first"
+            )
+
+    def is_watched(self, tensors: Iterable[Tensor]) -> bool:
+        """Whether a leaf that is not the level's own takes part in one of them."""
+        return self.recorded and any(_foreign(t, self._own) for t in tensors)
+
+    def leave(self, tree: Any) -> Any:
+        """What comes out, without the level's own graph."""
+        return _tree.mapped(lambda x: x if self.is_watched([x]) else _without_graph(x), tree)
+
+
+def _without_graph(x: Tensor) -> Tensor:
+    """Detached from backward, not from forward mode."""
+    made = x.detach()
+    tangent = tangent_of(x) if _core.is_forward_on() else None
+    if tangent is not None:
+        _core.set_tangent(made, tangent)
+    return made
+
+
+def _foreign(x: Tensor, own: list[Tensor]) -> bool:
+    if not x.requires_grad:
+        return False
+    if x.grad_fn is None:
+        return not any(x is leaf for leaf in own)
+    mine = {id(leaf) for leaf in own}
+    seen, waiting = set(), [x.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        if getattr(node, "variable", None) is not None:
+            if id(node.variable) not in mine:
+                return True
+            continue
+        waiting.extend(following for following, _ in node.next_functions if following is not None)
+    return False

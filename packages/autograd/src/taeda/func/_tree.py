@@ -1,0 +1,64 @@
+"""Tensors in tuples, lists and dicts: taken apart into leaves, and put together again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import taeda
+from taeda import Tensor
+
+__all__ = ["filled", "leaves", "mapped", "require_tensors", "same_form"]
+
+
+def _items(tree: Any) -> list[Any] | None:
+    if isinstance(tree, (tuple, list)):
+        return list(tree)
+    return list(tree.values()) if isinstance(tree, dict) else None
+
+
+def leaves(tree: Any) -> list[Any]:
+    """What is in `tree`, in order."""
+    items = _items(tree)
+    return [tree] if items is None else [leaf for item in items for leaf in leaves(item)]
+
+
+def filled(tree: Any, values: Iterator[Any]) -> Any:
+    """A tree of the same form with the next of `values` for each leaf."""
+    items = _items(tree)
+    if items is None:
+        return next(values)
+    made = [filled(item, values) for item in items]
+    if isinstance(tree, dict):
+        return type(tree)(zip(tree, made, strict=True))
+    if hasattr(tree, "_fields"):
+        return type(tree)(*made)
+    return type(tree)(made)
+
+
+def mapped(function: Callable[[Any], Any], tree: Any) -> Any:
+    """A tree of the same form with `function(leaf)` for each leaf."""
+    return filled(tree, iter([function(leaf) for leaf in leaves(tree)]))
+
+
+def _form(tree: Any) -> Any:
+    items = _items(tree)
+    if items is None:
+        return "*"
+    keys = tuple(tree) if isinstance(tree, dict) else None
+    return type(tree).__name__, keys, tuple(map(_form, items))
+
+
+def same_form(tree: Any, other: Any) -> bool:
+    """Whether both have the same containers, keys and lengths."""
+    made: bool = _form(tree) == _form(other)
+    return made
+
+
+def require_tensors(tree: Any, where: str) -> list[Tensor]:
+    """The leaves; RuntimeError if one is no tensor."""
+    found = leaves(tree)
+    for leaf in found:
+        if not taeda.is_tensor(leaf):
+            raise RuntimeError(f"{where} only tensors, got unsupported type {type(leaf)}")
+    return found
