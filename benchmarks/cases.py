@@ -162,6 +162,32 @@ def short_attention(lib):
     return lambda: attend(q, k, v, is_causal=True).sum().backward()
 
 
+# ---- fft: one long line, batches of short ones, columns, several dimensions, a prime ----
+def _fft(name: str, shape: tuple[int, ...], action: Callable[[Any, Any], object]) -> None:
+    @case("fft", name)
+    def make(lib):
+        lib.manual_seed(0)
+        x = lib.randn(*shape, dtype=lib.complex64)
+        x = x.real.contiguous() if name.startswith("rfft") else x
+        return lambda: action(lib, x)
+
+
+_fft("fft of 16", (16,), lambda lib, x: lib.fft.fft(x))
+_fft("fft of 1024", (1024,), lambda lib, x: lib.fft.fft(x))
+_fft("rfft of 1 M", (1 << 20,), lambda lib, x: lib.fft.rfft(x))
+_fft("fft of 1 M", (1 << 20,), lambda lib, x: lib.fft.fft(x))
+_fft("fft of 64, 4096 rows", (4096, 64), lambda lib, x: lib.fft.fft(x))
+_fft("fft of 1024, 1024 rows", (1024, 1024), lambda lib, x: lib.fft.fft(x))
+_fft("fft of 1024, 1024 columns", (1024, 1024), lambda lib, x: lib.fft.fft(x, dim=0))
+_fft("fft of 1000, 1000 rows", (1000, 1000), lambda lib, x: lib.fft.fft(x))
+_fft("rfft of 400, 3200 rows", (3200, 400), lambda lib, x: lib.fft.rfft(x))
+_fft("rfft of 4096, 256 rows", (256, 4096), lambda lib, x: lib.fft.rfft(x))
+_fft("irfft of 4096, 256 rows", (256, 2049), lambda lib, x: lib.fft.irfft(x))
+_fft("fft2 of 256 x 256, 16 of them", (16, 256, 256), lambda lib, x: lib.fft.fft2(x))
+_fft("fft of 10007, a prime", (10007,), lambda lib, x: lib.fft.fft(x))
+_fft("fft of 10007, 64 rows", (64, 10007), lambda lib, x: lib.fft.fft(x))
+
+
 # ---- conv ----
 def _conv(
     name: str, batch: int, inputs: int, outputs: int, size: int, kernel: int, **more: int

@@ -289,7 +289,7 @@ static void run_lines(const lines *l, int64_t begin, int64_t end, room *r)
         int64_t first = b * l->together, left = j->count - first, count = left < l->together ? left : l->together;
         const char *in = (const char *)j->in + first * l->in_row;
         char *out = (char *)j->out + first * l->out_row;
-        ahead a = {in + l->in_row, in + 2 * l->in_row, out + l->out_row, out + 2 * l->out_row, larger(l->in_row, l->out_row) / steps};
+        ahead a = {in + l->in_row, in + 2 * l->in_row, out + l->out_row, out + 2 * l->out_row, larger(l->in_row, l->out_row) / steps + 63};
         r->ahead = l->far && b + 1 < end ? &a : NULL;
         some_lines(l, in, out, count, r);
     }

@@ -24,7 +24,7 @@ Ints = Sequence[int]
 
 
 def _normalization(norm: str | None, forward: bool) -> int:
-    if norm in (None, "backward"):
+    if norm is None or norm == "backward":
         return NONE if forward else BY_COUNT
     if norm == "forward":
         return BY_COUNT if forward else NONE
@@ -37,11 +37,14 @@ def _normalization(norm: str | None, forward: bool) -> int:
 
 def _promoted(name: str, x: Tensor, need_complex: bool = False) -> Tensor:
     """Integers as the default float; RuntimeError for half types."""
-    if not (x.is_floating_point() or x.is_complex()):
+    dtype = x.dtype
+    if dtype is taeda.complex64 or dtype is taeda.complex128:
+        return x
+    if not (dtype.is_floating_point or dtype.is_complex):
         x = x.to(taeda.get_default_dtype())
-    if x.dtype not in (taeda.float32, taeda.float64, taeda.complex64, taeda.complex128):
+    if x.dtype not in (taeda.float32, taeda.float64):
         raise RuntimeError(f"{name}: Unsupported dtype {x.dtype}; use float32 or float64")
-    return x.to(_complex_of(x)) if need_complex and not x.is_complex() else x
+    return x.to(_complex_of(x)) if need_complex else x
 
 
 def _complex_of(x: Tensor) -> taeda.dtype:
@@ -97,11 +100,23 @@ def _fitted(x: Tensor, sizes: Ints, dims: Ints) -> Tensor:
     """Cut, or padded with zeros, at the ends."""
     for n, d in zip(sizes, dims, strict=True):
         have = x.size(d)
+        if n == have:
+            continue
         if n < have:
             x = x.narrow(d, 0, n)
-        elif n > have:
+        else:
             x = taeda.constant_pad_nd(x, [0, 0] * (x.dim() - 1 - d) + [0, n - have], 0)
     return x
+
+
+def _cut(x: Tensor, s: Ints | None, dim: Ints | None) -> tuple[Tensor, list[int]]:
+    """(x of the sizes that are asked for, dimensions)."""
+    if s is None and dim is not None and len(dim) == 1:  # the common case, where each call counts
+        d = _dim(x, dim[0])
+        _check_sizes((x.size(d),))
+        return x, [d]
+    sizes, dims = _axes(x, s, dim)
+    return _fitted(x, sizes, dims), dims
 
 
 # ---- over several dimensions ----
@@ -110,20 +125,19 @@ def _fitted(x: Tensor, sizes: Ints, dims: Ints) -> Tensor:
 def _c2c(
     name: str, forward: bool, x: Tensor, s: Ints | None, dim: Ints | None, norm: str | None
 ) -> Tensor:
-    x = _promoted(name, x)
-    sizes, dims = _axes(x, s, dim)
+    x, dims = _cut(_promoted(name, x), s, dim)
     code = _normalization(norm, forward)
-    if x.is_complex() or not forward or not dims:
-        x = x if x.is_complex() else x.to(_complex_of(x))
-        return taeda._fft_c2c(_fitted(x, sizes, dims), dims, code, forward)
-    return taeda._fft_r2c(_fitted(x, sizes, dims), dims, code, False)
+    if x.is_complex():
+        return taeda._fft_c2c(x, dims, code, forward)
+    if forward and dims:
+        return taeda._fft_r2c(x, dims, code, False)
+    return taeda._fft_c2c(x.to(_complex_of(x)), dims, code, forward)
 
 
 def _rfftn(name: str, x: Tensor, s: Ints | None, dim: Ints | None, norm: str | None) -> Tensor:
-    x = _real(name, x)
-    sizes, dims = _axes(x, s, dim)
+    x, dims = _cut(_real(name, x), s, dim)
     _need_dims(name, dims)
-    return taeda._fft_r2c(_fitted(x, sizes, dims), dims, _normalization(norm, True), True)
+    return taeda._fft_r2c(x, dims, _normalization(norm, True), True)
 
 
 def _need_dims(name: str, dims: Ints) -> None:
@@ -167,11 +181,10 @@ def _hfftn(name: str, x: Tensor, s: Ints | None, dim: Ints | None, norm: str | N
 
 
 def _ihfftn(name: str, x: Tensor, s: Ints | None, dim: Ints | None, norm: str | None) -> Tensor:
-    x = _real(name, x)
-    sizes, dims = _axes(x, s, dim)
+    x, dims = _cut(_real(name, x), s, dim)
     _need_dims(name, dims)
     code = _normalization(norm, False)
-    made = taeda._fft_r2c(_fitted(x, sizes, dims), dims[-1:], code, True).conj_physical()
+    made = taeda._fft_r2c(x, dims[-1:], code, True).conj_physical()
     return taeda._fft_c2c(made, dims[:-1], code, False) if len(dims) > 1 else made
 
 
@@ -182,8 +195,10 @@ Several = Callable[[Tensor, Ints | None, Ints | None, str | None], Tensor]
 
 def _single(several: Several) -> Callable[[Tensor, int | None, int, str | None], Tensor]:
     def transform(self: Tensor, n: int | None, dim: int, norm: str | None) -> Tensor:
-        _check_sizes([] if n is None else [n])
-        return several(self, None if n is None else [n], [dim], norm)
+        if n is None:
+            return several(self, None, (dim,), norm)
+        _check_sizes((n,))
+        return several(self, (n,), (dim,), norm)
 
     return transform
 
