@@ -69,6 +69,12 @@ typedef struct td_triangle {
 } td_triangle;
 void td_triangle_solve(const td_triangle *t, int64_t n, int64_t few, const char *a, char *x); /* n unknowns, few right sides */
 
+/* ---- singular vectors of one square matrix by all threads (linalg_svd_square.c) ---- */
+bool td_svd_by_steps(int64_t m, int64_t n); /* is it for matrices of this size? */
+int64_t td_svd_steps_work(const td_lapack *la, td_dtype d, int64_t n); /* bytes of `space` */
+/* U, S and Vh of a, which is overwritten; *info as of gesdd. False if gesdd has to scale the matrix first: nothing is done. */
+bool td_svd_steps(const td_lapack *la, td_dtype d, int64_t n, char *a, char *s, char *u, char *vh, char *space, int64_t *info);
+
 /* ---- LU ---- */
 /* A = P L U in place; `pivots` as the library counts. Returns 0, or 1 + the place of the first zero on U's diagonal. Bits do not
  * depend on the number of threads. */

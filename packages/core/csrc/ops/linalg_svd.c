@@ -9,6 +9,7 @@ typedef struct svd_job {
     td_stack a, u, vh;
     char *s;
     int32_t *info;
+    bool steps; /* square, with vectors */
     int64_t k, lwork, real_at, int_at; /* bytes into a block of work space where real numbers and integers begin */
     td_scratch work;
 } svd_job;
@@ -44,7 +45,9 @@ static void decompose_stack(void *context, int64_t begin, int64_t end)
         int64_t info = 0;
         j->info[i] = -1;
         if (!td_all_finite(j->d, td_matrix(&j->a, i), j->a.rows * j->a.cols)) continue;
-        run(j, i, work, j->lwork, &info);
+        if (!j->steps || !td_svd_steps(j->la, j->d, j->k, td_matrix(&j->a, i), j->s + i * j->k * td_itemsize(td_to_real(j->d)),
+                                       td_matrix(&j->u, i), td_matrix(&j->vh, i), work, &info))
+            run(j, i, work, j->lwork, &info);
         j->info[i] = (int32_t)td_lapack_int(&info, 0);
     }
     td_scratch_give(&j->work, work);
@@ -61,6 +64,8 @@ static td_status begin(svd_job *j)
     j->real_at = (j->lwork * td_itemsize(j->d) + 63) / 64 * 64;
     j->int_at = (j->real_at + real_work(j) * td_itemsize(td_to_real(j->d)) + 63) / 64 * 64;
     bytes = j->int_at + 8 * j->k * TD_LAPACK_INT;
+    j->steps = j->job[0] != 'N' && td_svd_by_steps(j->a.rows, j->a.cols);
+    if (j->steps && td_svd_steps_work(j->la, j->d, j->k) > bytes) bytes = td_svd_steps_work(j->la, j->d, j->k);
     return td_scratch_begin(&j->work, bytes);
 }
 

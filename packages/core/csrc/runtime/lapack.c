@@ -12,7 +12,8 @@ static void *find(char letter, const char *stem)
 {
     char name[32];
     if (!stem) return NULL;
-    snprintf(name, sizeof name, "%c%s", letter, stem);
+    bool real = !strcmp(stem, "bdsdc"); /* of real numbers always */
+    snprintf(name, sizeof name, "%c%s", !real ? letter : letter == 'c' ? 's' : letter == 'z' ? 'd' : letter, stem);
     void *found = td_blas_symbol(name);
     if (!found && !missing[0]) memcpy(missing, name, sizeof name);
     return found;

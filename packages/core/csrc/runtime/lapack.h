@@ -28,6 +28,13 @@ typedef const char *td_ch;    /* one letter */
     R(geqrf, "geqrf", "geqrf", (td_in m, td_in n, void *a, td_in lda, void *tau, void *work, td_in lwork, int64_t *info))            \
     R(orgqr, "orgqr", "ungqr", (td_in m, td_in n, td_in k, void *a, td_in lda, const void *tau, void *work, td_in lwork,             \
                                 int64_t *info))                                                                                     \
+    R(gebrd, "gebrd", "gebrd", (td_in m, td_in n, void *a, td_in lda, void *d, void *e, void *tauq, void *taup, void *work,         \
+                                td_in lwork, int64_t *info))                                                                        \
+    R(ormbr, "ormbr", "unmbr", (td_ch vect, td_ch side, td_ch trans, td_in m, td_in n, td_in k, const void *a, td_in lda,           \
+                                const void *tau, void *c, td_in ldc, void *work, td_in lwork, int64_t *info, size_t, size_t,        \
+                                size_t))                                                                                            \
+    R(bdsdc, "bdsdc", "bdsdc", (td_ch uplo, td_ch job, td_in n, void *d, void *e, void *u, td_in ldu, void *vt, td_in ldvt,         \
+                                void *q, void *iq, void *work, void *iwork, int64_t *info, size_t, size_t))                         \
     R(gesdd, "gesdd", NULL, (td_ch job, td_in m, td_in n, void *a, td_in lda, void *s, void *u, td_in ldu, void *vt, td_in ldvt,     \
                              void *work, td_in lwork, void *iwork, int64_t *info, size_t))                                          \
     R(gesdd_complex, NULL, "gesdd", (td_ch job, td_in m, td_in n, void *a, td_in lda, void *s, void *u, td_in ldu, void *vt,         \

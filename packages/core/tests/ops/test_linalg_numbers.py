@@ -111,6 +111,30 @@ def test_lu_by_panels_tells_of_the_first_zero():
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(64, 64), (130, 130), (3, 70, 70), (70, 71), (200, 40)])
+def test_svd_by_steps(shape, dtype):
+    a = draw(*shape, dtype=dtype)
+    for full in (True, False):
+        u, s, vh = linalg.svd(a, full_matrices=full)
+        k = s.size(-1)
+        close(u.mH @ u, taeda.eye(u.size(-1), dtype=dtype).expand(*shape[:-2], -1, -1), dtype)
+        close(vh @ vh.mH, taeda.eye(vh.size(-2), dtype=dtype).expand(*shape[:-2], -1, -1), dtype)
+        close(u[..., :k] * s.unsqueeze(-2) @ vh[..., :k, :], a, dtype)
+        close(s, np.linalg.svd(a.numpy(), compute_uv=False), dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("power", [-1, 1])
+def test_svd_of_very_small_and_very_large_numbers(power, dtype):
+    factor = 10.0 ** (power * (30 if dtype in (taeda.float32, taeda.complex64) else 290))
+    a = draw(80, 80, dtype=dtype)
+    u, s, vh = linalg.svd(a * factor)
+    close(s / factor, linalg.svdvals(a), dtype)
+    close(u * (s / factor) @ vh, a, dtype)
+    assert linalg.svd(a * 0)[1].tolist() == [0] * 80
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("columns", [1, 64, 65, 200])
 def test_many_right_sides(columns, dtype):
     a = draw(180, 180, dtype=dtype) + 20 * taeda.eye(180, dtype=dtype)
