@@ -60,6 +60,7 @@ PRIME = 2**61 - 1  # hashes of ints are remainders by it
 
 
 def files() -> Iterator[tuple[str, bytes]]:
+    yield from long_pickles()
     yield from memo_and_depth()
     yield from lengths()
     yield from wrong_operands()
@@ -122,6 +123,45 @@ def memo_and_depth() -> Iterator[tuple[str, bytes]]:
     yield "a second pickle behind", pt(pickled(None) + pickled(None))
     yield "no STOP", pt(b"\x80\x02N")
     yield "empty", pt(b"\x80")
+
+
+def long_pickles() -> Iterator[tuple[str, bytes]]:
+    """Pickles of megabytes, that would take much more as objects, and are wrong at their end."""
+    wrong = b"K\x05)R"  # a number is called
+    small = {
+        "lists": b"]",
+        "dicts": b"}",
+        "sets": b"\x8f",
+        "tuples of one": b"N\x85",
+        "numbers": b"J\x00\x00\x00\x7f",
+        "floats": b"G" + bytes(8),
+        "texts": b"\x8c\x01a",
+        "dicts of one": b"}K\x01Ns",
+        "Nones": b"N",
+        "marks and tuples": b"(t",
+        "memo entries": b"N\x94",
+        "integers of LONG4": b"\x8b\x10\x00\x00\x00" + b"\x7f" * 16,
+    }
+    for name, words in small.items():
+        count = 4_000_000 // len(words)
+        yield f"{count} {name}, then a call", pt(b"(" + words * count + b"l" + wrong)
+        yield f"{count} {name} and no end", pt(b"\x80\x02(" + words * count + b"l", raw=True)
+    large = b"(" + b"N" * 100_000 + b"tq\x00"
+    yield "a tuple got 10^6 times", pt(large + b"(" + b"h\x00" * 1_000_000 + b"l" + wrong)
+    yield "a tuple put into lists", pt(large + b"0" + b"](" * 5_000 + b"h\x00" * 900_000 + wrong)
+    yield (
+        "a text of 8 MB, then a call",
+        pt(b"X" + struct.pack("<I", 8_000_000) + "€".encode() * 2_666_666 + b"aa" + wrong),
+    )
+    yield (
+        "bytes of 8 MB, then a call",
+        pt(b"B" + struct.pack("<I", 8_000_000) + bytes(8_000_000) + wrong),
+    )
+    yield "LONG4 of 8 MB", pt(b"\x8b" + struct.pack("<I", 8_000_000) + b"\x7f" * 8_000_000)
+    frames = (b"\x95" + struct.pack("<Q", 10) + b"N0") * 300_000
+    yield "300,000 frames that lie", pt(b"\x80\x04" + frames + b"N" + wrong + b".", raw=True)
+    yield "marks beyond number", pt(b"(" * 4_000_000)
+    yield "lists nested 2 million times", pt(b"]" * 2_000_000 + b"a" * 1_999_999)
 
 
 def deep_by_memo(depth: int) -> bytes:

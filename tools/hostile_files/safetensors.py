@@ -33,6 +33,7 @@ def own() -> bytes:
 
 
 def files() -> Iterator[tuple[str, bytes]]:
+    yield from long_headers()
     good = json.dumps({"w": W}).encode()
     for length in (0, 1, 10, len(good) - 1, len(good) + 1, 10**6, 2**31, 2**63, 2**64 - 1):
         yield f"a header said to be {length}", plain(good, length=length)
@@ -84,6 +85,48 @@ def files() -> Iterator[tuple[str, bytes]]:
     many = {f"w{i}": W for i in range(100_000)}
     yield "100,000 tensors in one place", plain(many)
     yield from ours()
+
+
+def long_headers() -> Iterator[tuple[str, bytes]]:
+    """Headers of about 10 MB, that as objects would take ten times as much, and are wrong at their end."""
+    size = 10_000_000
+    for opening in (b"[", b'{"a":', b'[[],{"a":'):
+        yield f"10 MB of nested {opening!r}", plain(b'{"w":' + opening * (size // len(opening)))
+    yield "10 MB of empty lists", plain(b'{"w":[' + b"[]," * (size // 3) + b"[]]}")
+    yield "10 MB of numbers", plain(b'{"w":[' + b"7," * (size // 2) + b"7]}")
+    tiny = b"{" + b",".join(b'"%x":{}' % i for i in range(1_000_000)) + b"}"
+    yield "a million tiny keys", plain(tiny)
+    yield "a million metadata", plain(b'{"__metadata__":' + tiny.replace(b"{}", b'""') + b"]")
+    for text in (
+        b"a" * size,
+        b"\\u20ac" * (size // 6),
+        "€".encode() * (size // 3),
+        b"\\n" * (size // 2),
+    ):
+        yield f"a name of 10 MB of {text[:6]!r}", plain(b'{"' + text + b'":{}}')
+        yield (
+            f"metadata of 10 MB of {text[:6]!r}",
+            plain(b'{"__metadata__":{"a":"' + text + b'"},"w":5}'),
+        )
+    none = {"dtype": "U8", "shape": [0], "data_offsets": [0, 0]}
+    one = json.dumps(none, separators=(",", ":")).encode()
+    entries = [b'"%x":%b' % (i, one) for i in range(180_000)]
+    yield (
+        "180,000 entries, the first once more",
+        plain(b"{" + b",".join([*entries, entries[0]]) + b"}", b""),
+    )
+    yield "180,000 entries, and a byte behind", plain(b"{" + b",".join(entries) + b"}", b"x")
+    far = one.replace(b"[0,0]", b"[9,9]")
+    yield (
+        "180,000 entries, one outside",
+        plain(b"{" + b",".join([*entries, b'"far":' + far]) + b"}", b""),
+    )
+    yield "180,000 entries and no end", plain(b"{" + b",".join(entries), b"")
+    dims = b"[" + b"1," * (size // 2) + b"1]"
+    yield (
+        "a shape of 10 MB",
+        plain(b'{"w":{"dtype":"U8","shape":' + dims + b',"data_offsets":[0,1]}}', b"x"),
+    )
 
 
 def ours() -> Iterator[tuple[str, bytes]]:

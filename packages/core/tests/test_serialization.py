@@ -603,6 +603,20 @@ def test_every_flipped_bit_is_seen():
         data[place] ^= bit
 
 
+def test_every_flipped_bit_of_a_mapped_files_header_is_found(tmp_path):
+    path = tmp_path / "a"
+    taeda.save({"w": taeda.ones(2)}, path)
+    start = 8 + int.from_bytes(path.read_bytes()[:8], "little")
+    with open(path, "r+b", buffering=0) as file:
+        for bit in range(8 * start):
+            byte = path.read_bytes()[bit // 8]
+            os.pwrite(file.fileno(), bytes([byte ^ 1 << bit % 8]), bit // 8)
+            with pytest.raises(taeda.serialization.FormatError, match="header"):
+                taeda.load(path, mmap=True)
+            os.pwrite(file.fileno(), bytes([byte]), bit // 8)
+    assert taeda.load(path, mmap=True)["w"].tolist() == [1.0, 1.0]
+
+
 def test_every_flipped_bit_of_a_small_file_is_named():
     value = {"w": taeda.arange(3.0), "b": taeda.tensor([1, 2], dtype=taeda.uint8)}
     data = bytearray(stored(value))

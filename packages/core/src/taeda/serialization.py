@@ -145,9 +145,10 @@ def load(
     """Read what `save` wrote, or another kind of checkpoint, from a path, a URL or an object with `read`.
 
     A file is checked before anything is made of it: FormatError (a RuntimeError) says what is
-    wrong with it and what to do, EOFError that it is empty. Checksums are compared; with `mmap=True`,
-    which maps the file and reads what is used when it is used, only with `verify=True`. `verify=False`
-    reads what is left of a damaged file.
+    wrong with it and what to do, EOFError that it is empty. `mmap=True` maps the file: numbers are read when
+    they are used.
+    The checksums of a mapped file's tensors are compared only with `verify=True`, which reads them all; its
+    header's always, and so are all of a file that is not mapped. `verify=False` reads what is left of a damaged file.
     `map_location` is a device, a dict of places, or a function of (storage, place) that gives a storage
     or None; "meta" reads no numbers. `progress` is as for `save`.
     Loading never runs code, whatever `weights_only` says; `pickle_module` and arguments for it are refused

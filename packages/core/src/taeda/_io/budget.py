@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from .safetensors import FormatError
 
-__all__ = ["Budget"]
+__all__ = ["Budget", "is_long"]
 
 _FACTOR = 20  # a list of small dicts takes 18 times its pickle; a bomb takes more, up to thousands
 _LEAST = 16 << 20
+
+
+def is_long(description_bytes: int, file_bytes: int) -> bool:
+    """Whether what a description may ask for is more than its file's size and 16 MiB: then it is looked through first."""
+    return _FACTOR * description_bytes > file_bytes + _LEAST
 
 
 class Budget:

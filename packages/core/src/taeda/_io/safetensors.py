@@ -14,7 +14,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-__all__ = ["ITEM_BYTES", "Entry", "FormatError", "Header", "parse_header", "write_header"]
+__all__ = [
+    "ITEM_BYTES",
+    "Entry",
+    "FormatError",
+    "Header",
+    "entry_of",
+    "parse_header",
+    "write_header",
+]
 
 LENGTH_BYTES = 8
 HEADER_LIMIT = 100_000_000
@@ -146,7 +154,7 @@ def parse_header(text: bytes, data_bytes: int) -> Header:
     metadata = document.pop("__metadata__", {})
     if not isinstance(metadata, dict) or not all(isinstance(v, str) for v in metadata.values()):
         raise FormatError("__metadata__ must hold texts under names")
-    entries = {name: _entry(name, fields) for name, fields in document.items()}
+    entries = {name: entry_of(name, fields) for name, fields in document.items()}
     _check_layout(entries, data_bytes)
     return Header(entries, metadata)
 
@@ -184,23 +192,26 @@ def are_counts(values: list[Any]) -> bool:
     return set(map(type, values)) <= {int} and (not values or min(values) >= 0)
 
 
-def _entry(name: str, fields: Any) -> Entry:
+def entry_of(name: str, fields: Any) -> Entry:
+    """An entry, its numbers checked against each other."""
     if not isinstance(fields, dict) or set(fields) != {"dtype", "shape", "data_offsets"}:
-        raise FormatError(f"entry {name!r} must have dtype, shape and data_offsets")
+        raise FormatError(f"entry {name!r:.200} must have dtype, shape and data_offsets")
     dtype, shape, offsets = fields["dtype"], fields["shape"], fields["data_offsets"]
     if not isinstance(dtype, str) or dtype not in ITEM_BYTES:
-        raise FormatError(f"entry {name!r} has an unknown dtype: {dtype!r}")
+        raise FormatError(f"entry {name!r:.200} has an unknown dtype: {dtype!r}")
     if not isinstance(shape, list) or not are_counts(shape):
-        raise FormatError(f"entry {name!r}: a shape is a list of sizes, got {shape!r:.80}")
+        raise FormatError(f"entry {name!r:.200}: a shape is a list of sizes, got {shape!r:.80}")
     if len(shape) > MOST_DIMENSIONS:
-        raise FormatError(f"entry {name!r} has {len(shape)} dimensions, at most {MOST_DIMENSIONS}")
+        raise FormatError(
+            f"entry {name!r:.200} has {len(shape)} dimensions, at most {MOST_DIMENSIONS}"
+        )
     if not isinstance(offsets, list) or len(offsets) != 2 or not are_counts(offsets):
-        raise FormatError(f"entry {name!r}: data_offsets are two positions, got {offsets!r}")
+        raise FormatError(f"entry {name!r:.200}: data_offsets are two positions, got {offsets!r}")
     begin, end = offsets
     wanted = math.prod(shape) * ITEM_BYTES[dtype]
     if end - begin != wanted:
         raise FormatError(
-            f"entry {name!r}: {dtype} of shape {shape} takes {wanted} bytes, but its offsets "
+            f"entry {name!r:.200}: {dtype} of shape {shape} takes {wanted} bytes, but its offsets "
             f"{offsets} span {end - begin}"
         )
     return Entry(dtype, tuple(shape), begin, end)
@@ -211,7 +222,9 @@ def _check_layout(entries: dict[str, Entry], data_bytes: int) -> None:
     for name, entry in sorted(entries.items(), key=lambda pair: pair[1].place):
         if entry.begin != position:
             kind = "overlaps the one before it" if entry.begin < position else "leaves a hole"
-            raise FormatError(f"entry {name!r} {kind}: begins at {entry.begin}, not at {position}")
+            raise FormatError(
+                f"entry {name!r:.200} {kind}: begins at {entry.begin}, not at {position}"
+            )
         position = entry.end
     if position > data_bytes:
         raise FormatError(

@@ -9,6 +9,7 @@ from taeda import Tensor
 from taeda._native import core as _core
 
 from .. import settings
+from ..headerscan import check_long_header
 from ..opened import opened
 from ..place import Place
 from ..progress import Advance, Wish, progress
@@ -29,6 +30,7 @@ from .layout import KEYS, REQUIRED, UNKNOWN, VERSION, header_is_whole
 
 __all__ = ["read_native"]
 
+_BEGINNING = 1 << 16  # bytes of the header, in which a file of ours has said what it is
 Bases = dict[str, Tensor | None]  # the bytes of each entry; None for one that is not read
 
 
@@ -123,11 +125,13 @@ def _damage(names: list[str], count: int) -> str:
 def _read_header(source: Source) -> tuple[Header, int]:
     """The checked header, and where the data begin."""
     length = header_length(source.read(0, min(source.size, LENGTH_BYTES)), source.size)
-    text, start = source.read(LENGTH_BYTES, length), LENGTH_BYTES + length
+    start = LENGTH_BYTES + length
     try:
+        check_long_header(source, length)
+        text = source.read(LENGTH_BYTES, length)
         header = parse_header(text, source.size - start)
     except FormatError as error:
-        if b"taeda." not in text:
+        if b"taeda." not in source.read(LENGTH_BYTES, min(length, _BEGINNING)):
             raise
         raise FormatError(f"the header is damaged: {error}") from None
     if not _is_own(header):

@@ -21,6 +21,7 @@ from ..safetensors import FormatError
 from ..source import FileSource
 from ..swap import swap_bytes
 from .context import Context, StorageType
+from .dryrun import check_long_pickles
 from .errors import RefusedPickle, TruncatedPickle
 from .machine import Machine
 from .storages import Named, as_storage, named, nowhere
@@ -40,7 +41,7 @@ def read_stream(source: FileSource, place: Place) -> tuple[Any, int]:
         storages = _Storages(source, place, budget)
         machine = Machine(data, Context(budget, place, storages.named))
         try:
-            made, keys = _pickles(machine)
+            made, keys = _pickles(machine, source.size)
         except TruncatedPickle:
             if window >= source.size:
                 raise
@@ -49,13 +50,14 @@ def read_stream(source: FileSource, place: Place) -> tuple[Any, int]:
             return made, storages.fill(machine.at, keys)
 
 
-def _pickles(machine: Machine) -> tuple[Any, list[str]]:
+def _pickles(machine: Machine, file_bytes: int) -> tuple[Any, list[str]]:
     if machine.load() != _MAGIC or machine.load() != _PROTOCOL:
         raise FormatError(
             "this is a pickle, not a file that torch wrote: loading one would run code. Load it where "
             "it was made, and save tensors, numbers and texts"
         )
     machine.load()  # facts about the writer, of which none matters: the order of bytes is fixed
+    check_long_pickles(machine.data, machine.at, 2, file_bytes)
     made = machine.load()
     keys = machine.load()
     if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):

@@ -19,7 +19,7 @@ from .context import Context, Known, StorageType
 from .errors import RefusedPickle, TruncatedPickle
 from .nesting import check_nesting
 
-__all__ = ["Machine"]
+__all__ = ["ENTRY", "SLOT", "Machine", "load"]
 
 _MAPPINGS = (dict, OrderedDict, Counter, defaultdict)
 _HIGHEST = 5
@@ -27,9 +27,8 @@ _LONGEST_INT = 1024  # bytes; converting a longer one to decimal text would take
 _MARKS = 10_000
 _LONGEST_NAME = 1000
 _MEMO_GAP = 64
-_UNSET = object()
 # bytes that things take, for the budget
-_SLOT, _NUMBER, _ENTRY, _TABLE = 9, 32, 64, 170
+SLOT, _NUMBER, ENTRY, _TABLE = 9, 32, 64, 170
 
 
 class Machine:
@@ -38,12 +37,16 @@ class Machine:
     One after another may be read, with one budget.
     """
 
+    instructions: dict[int, Callable[[Any], None]]
+    row: type[Any] = list  # what stack and memo are
+    unset: Any = object()
+
     def __init__(self, data: bytes, context: Context, at: int = 0) -> None:
         self.data, self.at, self.context = data, at, context
         self.spend = context.budget.spend
-        self.stack: list[Any]
-        self.marks: list[list[Any]]
-        self.memo: list[Any]
+        self.stack: Any
+        self.marks: list[Any]
+        self.memo: Any
         self.put_at: int  # where the last instruction that put something into the memo ended
         self.key = context.keys.checked
 
@@ -57,15 +60,20 @@ class Machine:
         """The same, but names that stand for no data may still be in it."""
         if self.data[self.at : self.at + 1] != b"\x80":
             raise self.wrong("a pickle of protocol 2 to 5 begins with \\x80")
-        self.stack, self.marks, self.memo, self.put_at = [], [], [], -1
+        self.stack, self.marks, self.memo, self.put_at = self.row(), [], self.row(), -1
         while (code := self.byte()) != _STOP:
-            instruction = _INSTRUCTIONS.get(code)
+            instruction = self.instructions.get(code)
             if instruction is None:
                 raise self.wrong(f"instruction {bytes([code])!r} is none that data needs")
             instruction(self)
         if len(self.stack) != 1 or self.marks:
             raise self.wrong("the pickle ends with more than one object, or none")
         return self.stack.pop()
+
+    def end(self) -> None:
+        """RefusedPickle if something follows the pickle."""
+        if self.at != len(self.data):
+            raise self.wrong(f"{len(self.data) - self.at} bytes follow the pickle")
 
     # ---- reading and the stack ----
 
@@ -99,7 +107,7 @@ class Machine:
             raise self.wrong("a text is not UTF-8") from None
 
     def push(self, value: Any, cost: int = 0) -> None:
-        self.spend(_SLOT + cost)
+        self.spend(SLOT + cost)
         self.stack.append(value)
 
     def pop(self) -> Any:
@@ -112,7 +120,7 @@ class Machine:
             raise self.wrong("an instruction finds nothing on the stack")
         return self.stack[-1]
 
-    def pop_mark(self) -> list[Any]:
+    def pop_mark(self) -> Any:
         if not self.marks:
             raise self.wrong("an instruction finds no mark on the stack")
         items, self.stack = self.stack, self.marks.pop()
@@ -136,7 +144,7 @@ class Machine:
             raise self.wrong("nested too deeply")
         self.spend(64)
         self.marks.append(self.stack)
-        self.stack = []
+        self.stack = self.row()
 
     def drop(self) -> None:
         if self.stack:
@@ -184,13 +192,13 @@ class Machine:
 
     def frozen(self) -> None:
         items = self.pop_mark()
-        self.push(frozenset(self.key(item) for item in items), 216 + _ENTRY * len(items))
+        self.push(frozenset(self.key(item) for item in items), 216 + ENTRY * len(items))
 
     def extend(self, items: list[Any]) -> None:
         target = self.top()
         if type(target) is not list and type(target) is not deque:
             raise self.wrong(f"items are appended to a {_kind(target)}, not to a list")
-        self.spend(_SLOT * len(items))
+        self.spend(SLOT * len(items))
         target.extend(items)
 
     def add_items(self) -> None:
@@ -198,7 +206,7 @@ class Machine:
         target = self.top()
         if type(target) is not set:
             raise self.wrong(f"items are added to a {_kind(target)}, not to a set")
-        self.spend(_ENTRY * len(items))
+        self.spend(ENTRY * len(items))
         target.update([self.key(item) for item in items])
 
     def set_items(self, items: list[Any]) -> None:
@@ -207,7 +215,7 @@ class Machine:
             raise self.wrong(f"entries are put into a {_kind(target)}, not into a dict")
         if len(items) % 2:
             raise self.wrong("a dict's last key has no value")
-        self.spend(max(_ENTRY * len(items) // 2, 0 if target else _TABLE))
+        self.spend(max(ENTRY * len(items) // 2, 0 if target else _TABLE))
         for i in range(0, len(items), 2):
             target[self.key(items[i])] = items[i + 1]
 
@@ -221,15 +229,15 @@ class Machine:
         if missing > _MEMO_GAP:
             raise self.wrong(f"memo entry {index} follows entry {len(self.memo) - 1}")
         if missing >= 0:
-            self.spend(_SLOT * (missing + 1))
-            self.memo += [_UNSET] * missing
+            self.spend(SLOT * (missing + 1))
+            self.memo.extend([self.unset] * missing)
             self.memo.append(value)
         else:
             self.memo[index] = value
 
     def get(self, index: int) -> None:
-        value = self.memo[index] if index < len(self.memo) else _UNSET
-        if value is _UNSET:
+        value = self.memo[index] if index < len(self.memo) else self.unset
+        if value is self.unset:
             raise self.wrong(f"memo entry {index} was never set")
         self.push(value)
 
@@ -269,7 +277,7 @@ def _kind(value: Any) -> str:
 
 
 _STOP = ord(".")
-_INSTRUCTIONS: dict[int, Callable[[Machine], None]] = {
+Machine.instructions = {
     0x80: Machine.proto,
     0x95: Machine.frame,
     ord("("): Machine.mark,
@@ -326,6 +334,5 @@ def load(data: bytes, context: Context) -> Any:
     """The one object that `data` describes, with nothing after it."""
     machine = Machine(data, context)
     made = machine.load()
-    if machine.at != len(data):
-        raise machine.wrong(f"{len(data) - machine.at} bytes follow the pickle")
+    machine.end()
     return made

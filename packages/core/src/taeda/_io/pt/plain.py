@@ -40,13 +40,13 @@ FACTORIES: dict[str, Callable[[], Any]] = {
     f"builtins {kind.__name__}": kind for kind in (list, dict, set, int, float, str, tuple, bool)
 }
 FACTORIES["builtins long"] = int  # Python 2's
-_CONTAINER = 300  # bytes
+CONTAINER = 300  # bytes
 
 
 def ordered_dict(arguments: Arguments, context: Context) -> OrderedDict[Any, Any]:
     """An empty one; or one of a list of pairs, as Python 2 wrote it."""
     [pairs] = want(arguments, (list,), "an OrderedDict") if arguments else [[]]
-    context.budget.spend(_CONTAINER + 150 * len(pairs))
+    context.budget.spend(CONTAINER + 150 * len(pairs))
     if not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
         raise RefusedPickle("an OrderedDict is made of pairs")
     return OrderedDict((context.keys.checked(key), value) for key, value in pairs)
@@ -55,13 +55,13 @@ def ordered_dict(arguments: Arguments, context: Context) -> OrderedDict[Any, Any
 def counter(arguments: Arguments, context: Context) -> Counter[Any]:
     """A Counter of a dict of counts."""
     [given] = want(arguments, (dict,), "a Counter") if arguments else [{}]
-    context.budget.spend(_CONTAINER + 64 * len(given))
+    context.budget.spend(CONTAINER + 64 * len(given))
     return Counter(given)
 
 
 def default_dict(arguments: Arguments, context: Context) -> defaultdict[Any, Any]:
     """A defaultdict that begins entries as an empty builtin container, or as zero."""
-    context.budget.spend(_CONTAINER)
+    context.budget.spend(CONTAINER)
     if arguments in ((), (None,)):
         return defaultdict(None)
     [factory] = want(arguments, (Known,), "a defaultdict")
@@ -75,7 +75,7 @@ def set_of(kind: Callable[[list[Any]], Any]) -> Callable[[Arguments, Context], A
 
     def make(arguments: Arguments, context: Context) -> Any:
         [items] = want(arguments, ((list, tuple),), "a set") if arguments else [()]
-        context.budget.spend(_CONTAINER + 64 * len(items))
+        context.budget.spend(CONTAINER + 64 * len(items))
         return kind([context.keys.checked(item) for item in items])
 
     return make
@@ -157,7 +157,7 @@ def namespace(kind: Callable[[], Any]) -> Callable[[Arguments, Context], Any]:
 
     def make(arguments: Arguments, context: Context) -> Any:
         want(arguments, (), "a namespace")
-        context.budget.spend(_CONTAINER)
+        context.budget.spend(CONTAINER)
         return kind()
 
     return make
@@ -167,7 +167,7 @@ def path(arguments: Arguments, context: Context) -> Path:
     """The parts of a path, as one of this machine."""
     if not all(isinstance(part, str) and "\0" not in part for part in arguments):
         raise RefusedPickle("a path is made of texts")
-    context.budget.spend(_CONTAINER)
+    context.budget.spend(CONTAINER)
     return Path(*arguments)
 
 

@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 Arguments = tuple[Any, ...]
-_TENSOR = 600  # bytes, besides its elements
+TENSOR = 600  # bytes, besides its elements
 _MOST_DIMS = 64
 
 
@@ -83,7 +83,7 @@ def _on_storage(
             f"a shape of {len(size)} dimensions, {len(stride)} strides and the offset {offset} "
             f"make no tensor; {_MOST_DIMS} dimensions are the most"
         )
-    context.budget.spend(_TENSOR)
+    context.budget.spend(TENSOR)
     base, item = storage._bytes, dtype.itemsize
     begin = base.storage_offset()
     last = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
@@ -127,7 +127,7 @@ def parameter(arguments: Arguments, context: Context) -> Tensor:
         raise RefusedPickle("a parameter has backward hooks, which are code: save `state_dict()`")
     if requires_grad and not (data.is_floating_point() or data.is_complex()):
         raise RefusedPickle(f"a parameter of dtype {data.dtype} is said to require a gradient")
-    context.budget.spend(_TENSOR)
+    context.budget.spend(TENSOR)
     return taeda.nn.Parameter(data.detach(), requires_grad)  # upward: a file with parameters
 
 
@@ -148,7 +148,7 @@ def meta_tensor(arguments: Arguments, context: Context) -> Tensor:
     size, stride = counts(size, "a shape"), counts(stride, "a stride")
     if len(size) != len(stride) or len(size) > _MOST_DIMS:
         raise RefusedPickle(f"a shape of {len(size)} dimensions with {len(stride)} strides")
-    context.budget.spend(_TENSOR)
+    context.budget.spend(TENSOR)
     try:
         made = taeda.empty_strided(size, stride, dtype=dtype, device="meta")
     except (RuntimeError, ValueError, OverflowError) as error:
@@ -165,7 +165,7 @@ def device_tensor(arguments: Arguments, context: Context) -> Tensor:
         data = taeda.from_numpy(data.copy())  # made by `arrays`, so of a plain dtype
     if not isinstance(data, Tensor):
         raise RefusedPickle("a tensor from a device is made of an array or a tensor")
-    context.budget.spend(_TENSOR + data.numel() * dtype.itemsize)
+    context.budget.spend(TENSOR + data.numel() * dtype.itemsize)
     made = data.detach().to(dtype)
     if context.place.is_meta(device):
         made = made.to("meta")

@@ -20,6 +20,7 @@ from ..source import FileSource
 from ..tar import read_members
 from . import rebuild
 from .context import Context, StorageType
+from .dryrun import check_long_pickle
 from .errors import RefusedPickle
 from .legacy import to_this_machine
 from .machine import Machine, load
@@ -46,6 +47,7 @@ def read_tar(source: FileSource, place: Place) -> Any:
     reader.tensors(*members["tensors"])
     begin, size = members["pickle"]
     data = source.read(begin, size)
+    check_long_pickle(data, source.size)
     return load(data, Context(reader.context.budget, place, reader.find))
 
 

@@ -23,6 +23,7 @@ from ..source import Source
 from ..swap import swap_bytes
 from ..zipfile import Record
 from .context import Context
+from .dryrun import check_long_pickle
 from .machine import load
 from .refusal import unknown_names
 from .storages import Named, as_storage, named, nowhere
@@ -69,6 +70,7 @@ class _Archive:
 
     def load(self) -> Any:
         data = self.content("data.pkl")
+        check_long_pickle(data, self.source.size)
         self.budget = Budget(self.source.size, len(data))
         return load(data, Context(self.budget, self.place, self.storage))
 
