@@ -84,7 +84,7 @@ def warm_up() -> None:
     file.seek(0)
     taeda.load(file)
     numbers = taeda.arange(3).sort().values  # what a long header is looked through with
-    places = taeda.searchsorted(taeda.unique(numbers), numbers).clamp_(max=1)
+    places = taeda.searchsorted(numbers, numbers).clamp_(max=1)
     assert numbers[numbers == 1].tolist() == [1] == numbers[places][1:2].tolist()
     for broken in (b"", b"<html>", b"\x80\x02N.", bytes(100)):
         with contextlib.suppress(DOCUMENTED):

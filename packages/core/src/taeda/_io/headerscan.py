@@ -160,7 +160,7 @@ class _Seen:
         begins, ends = _ordered(self.begins), _ordered(self.ends)
         edges = taeda.cat([taeda.zeros(1, dtype=taeda.int64), ends])
         fits = bool((begins == edges[:-1]).all()) and int(edges[-1]) == data_bytes
-        empty = taeda.unique(_numbers(self.empty))
+        empty = _ordered(self.empty)
         places = taeda.searchsorted(edges, empty).clamp_(max=edges.numel() - 1)
         if not fits or not bool((edges[places] == empty).all()):
             raise FormatError(
@@ -170,10 +170,6 @@ class _Seen:
 
 
 def _ordered(numbers: array[int]) -> taeda.Tensor:
-    return _numbers(numbers).sort().values
-
-
-def _numbers(values: array[int]) -> taeda.Tensor:
-    if not values:
+    if not numbers:
         return taeda.empty(0, dtype=taeda.int64)
-    return taeda.frombuffer(values, dtype=taeda.int64)
+    return taeda.frombuffer(numbers, dtype=taeda.int64).sort().values
