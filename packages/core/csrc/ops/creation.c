@@ -52,8 +52,23 @@ static td_status filled(td_tensor *t, const td_scalar *value)
 }
 
 /* ---- empty ---- */
+int td_fill_fresh; /* 1: fresh memory gets a value that shows, so that a use of it repeats itself */
 
-td_status td_op_empty(td_call *call)
+static td_scalar showing(td_dtype dtype)
+{
+    if (!td_is_integral(dtype)) return td_scalar_float(NAN);
+    if (dtype == TD_BOOL) return td_scalar_bool(true);
+    int bits = 8 * (int)td_itemsize(dtype) - td_dtypes[dtype].is_signed;
+    return td_scalar_int(bits == 64 ? -1 : (int64_t)(((uint64_t)1 << bits) - 1));
+}
+static td_status fresh(td_call *call, td_status status)
+{
+    if (status || !td_fill_fresh || td_is_meta(call->out[0])) return status;
+    td_scalar value = showing((td_dtype)call->out[0]->dtype);
+    return td_fill(call->out[0], &value);
+}
+
+static td_status empty(td_call *call)
 {
     td_options o = {0};
     int64_t strides[TD_MAX_DIMS], numel;
@@ -67,6 +82,8 @@ td_status td_op_empty(td_call *call)
     return td_tensor_empty_strided(OUT, o.dtype, o.device, (int)TD_LEN(0), TD_INTS(0), strides);
 }
 
+td_status td_op_empty(td_call *call) { return fresh(call, empty(call)); }
+
 static td_status empty_strided(td_call *call, int at, td_dtype dtype, td_device device)
 {
     td_options o = {0};
@@ -78,11 +95,14 @@ static td_status empty_strided(td_call *call, int at, td_dtype dtype, td_device 
                    td_shape_text((int)TD_LEN(at), TD_INTS(at), sizes), td_shape_text((int)TD_LEN(at + 1), TD_INTS(at + 1), strides));
 }
 
-td_status td_op_empty_strided(td_call *call) { return empty_strided(call, 0, td_default_dtype, TD_CPU); }
-td_status td_op_new_empty_strided(td_call *call) { return empty_strided(call, 1, (td_dtype)SELF->dtype, (td_device)SELF->device); }
+td_status td_op_empty_strided(td_call *call) { return fresh(call, empty_strided(call, 0, td_default_dtype, TD_CPU)); }
+td_status td_op_new_empty_strided(td_call *call)
+{
+    return fresh(call, empty_strided(call, 1, (td_dtype)SELF->dtype, (td_device)SELF->device));
+}
 
 /* sizes, and the order of the dimensions in memory, outermost first */
-td_status td_op_empty_permuted(td_call *call)
+static td_status empty_permuted(td_call *call)
 {
     td_options o = {0};
     uint64_t mask = 0;
@@ -102,6 +122,8 @@ td_status td_op_empty_permuted(td_call *call)
     }
     return td_tensor_empty_strided(OUT, o.dtype, o.device, (int)n, TD_INTS(0), strides);
 }
+
+td_status td_op_empty_permuted(td_call *call) { return fresh(call, empty_permuted(call)); }
 
 /* ---- one value everywhere: factory(size, ...), new_x(self, size, ...), x_like(self, ...) ---- */
 
@@ -140,11 +162,11 @@ static const td_scalar zero = {TD_S_INT, 0, 0, 0}, one = {TD_S_INT, 1, 1, 0};
 
 td_status td_op_zeros(td_call *call) { return constant(call, 0); }
 td_status td_op_ones(td_call *call) { return constant(call, 1); }
-td_status td_op_new_empty(td_call *call) { return new_sized(call, 2, NULL); }
+td_status td_op_new_empty(td_call *call) { return fresh(call, new_sized(call, 2, NULL)); }
 td_status td_op_new_zeros(td_call *call) { return new_sized(call, 2, &zero); }
 td_status td_op_new_ones(td_call *call) { return new_sized(call, 2, &one); }
 td_status td_op_new_full(td_call *call) { return new_sized(call, 3, &TD_SCALAR(2)); }
-td_status td_op_empty_like(td_call *call) { return like(call, 1, NULL); }
+td_status td_op_empty_like(td_call *call) { return fresh(call, like(call, 1, NULL)); }
 td_status td_op_zeros_like(td_call *call) { return like(call, 1, &zero); }
 td_status td_op_ones_like(td_call *call) { return like(call, 1, &one); }
 td_status td_op_full_like(td_call *call) { return like(call, 2, &TD_SCALAR(1)); }

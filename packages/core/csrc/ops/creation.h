@@ -11,4 +11,6 @@ td_status td_check_fits(const td_scalar *value, td_dtype dtype);
 typedef struct td_options { td_dtype dtype; td_device device; } td_options;
 td_status td_factory_options(const td_call *call, int at, td_dtype dtype, td_device device, td_options *out);
 
+extern int td_fill_fresh; /* process-wide: `empty` and its forms are filled */
+
 #endif

@@ -1,5 +1,7 @@
 /* state.c - what is switched on in this thread: grad mode, layers, saved-tensor hooks. */
 #include "python/py.h"
+#include "ops/creation.h"
+#include "runtime/float_mode.h"
 
 _Thread_local td_state td_here = {.grad_mode = 1};
 int td_anomaly;
@@ -89,6 +91,13 @@ static PyObject *set_num_threads(PyObject *m, PyObject *o)
     Py_RETURN_NONE;
 }
 
+static PyObject *set_fill_fresh(PyObject *m, PyObject *on)
+{
+    td_fill_fresh = PyObject_IsTrue(on);
+    Py_RETURN_NONE;
+}
+static PyObject *set_flush_denormal(PyObject *m, PyObject *on) { return PyBool_FromLong(td_flush_denormal(PyObject_IsTrue(on))); }
+
 static PyMethodDef methods[] = {
     {"is_grad_enabled", get_grad_mode, METH_NOARGS, "True if operations record for backward in this thread."},
     {"_set_grad_enabled", set_grad_mode, METH_O, "Switch grad mode; returns the mode of before."},
@@ -105,6 +114,8 @@ static PyMethodDef methods[] = {
     {"get_default_dtype", get_default_dtype, METH_NOARGS, "dtype of float factories and of Python floats."},
     {"get_default_device", get_default_device, METH_NOARGS, "Device of factories without device=."},
     {"set_default_device", set_default_device, METH_O, "Device of factories without device=; None is the cpu."},
+    {"set_fill_fresh", set_fill_fresh, METH_O, "Fill what empty gives with a value that shows, or do not."},
+    {"set_flush_denormal", set_flush_denormal, METH_O, "Treat tiny numbers as 0 in this thread; can the processor?"},
     {"get_num_threads", get_num_threads, METH_NOARGS, "Threads that one operation may use."},
     {"set_num_threads", set_num_threads, METH_O, "Threads that one operation may use."},
     {0}};

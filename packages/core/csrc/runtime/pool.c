@@ -12,6 +12,7 @@
  * then looks whether anybody is inside. One of the two sees the other, so no worker touches a job after its end. */
 #define _GNU_SOURCE
 #include "pool.h"
+#include "float_mode.h"
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -41,6 +42,7 @@ static struct {
     int64_t chunk;
     td_range_fn fn;
     void *context;
+    uint32_t float_mode; /* of the caller */
     _Atomic int helpers; /* workers with a smaller number take part */
     int started;
     pthread_mutex_t lock;
@@ -124,7 +126,10 @@ static void *worker(void *number)
         seen = wait_for_job(seen, &spin);
         if (my_number >= atomic_load(&pool.helpers)) continue;
         atomic_fetch_add(&pool.inside, 1);
-        if (atomic_load(&pool.open)) work(my_number + 1);
+        if (atomic_load(&pool.open)) {
+            td_take_float_mode(pool.float_mode);
+            work(my_number + 1);
+        }
         atomic_fetch_sub(&pool.inside, 1);
     }
     return NULL;
@@ -173,6 +178,7 @@ static void run_job(td_range_fn fn, void *context)
 {
     pool.fn = fn;
     pool.context = context;
+    pool.float_mode = td_float_mode();
     atomic_store(&pool.open, 1);
     atomic_fetch_add(&pool.jobs, 1);
     if (atomic_load(&pool.asleep)) syscall(SYS_futex, &pool.jobs, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);

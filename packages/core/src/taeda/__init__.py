@@ -23,7 +23,7 @@ _own = {n: v for n, v in vars(_core).items() if not n.startswith("_")}
 _INTERNAL = {
     "functions", "register_parameter_type", "register_linalg_error", "set_blas_path", "measured_region", "cpu_capability", "memory_stats", "memory_reset_peak", "memory_trim",
     "memory_set_limit", "memory_fail_at", "call_backend", "result_types", "op_rows", "has_rule", "basic_view", "load_extension", "call_kernel", "promote", "can_cast", "result_type",
-    "set_layer_flag", "set_excluded_flag", "get_layers", "get_excluded", "run_backward", "queue_callback", "backward_task", "gradient_edge",
+    "set_layer_flag", "set_excluded_flag", "get_layers", "get_excluded", "set_fill_fresh", "set_flush_denormal", "run_backward", "queue_callback", "backward_task", "gradient_edge",
     "python_node", "set_history", "rebase_history", "check_inplace", "set_output_meta", "save_for_node",
     "unpack_saved", "register_rule", "from_array", "from_buffer", "from_sequence", "to_array", "to_dlpack", "from_dlpack", "storage_bytes", "crc32", "crc32c", "start_writeback", "close_aside", "storage_address", "storage_owners",
     "storage_resize", "on_storage", "Node", "map_storage", "move_storage", "segment_facts", "watch_storage",
@@ -43,13 +43,18 @@ from ._facts import (  # noqa: E402
     finfo,
     iinfo,
     is_complex,
+    is_conj,
     is_floating_point,
+    is_inference,
+    is_neg,
     is_nonzero,
+    is_signed,
     is_storage,
     is_tensor,
     numel,
     promote_types,
     result_type,
+    typename,
 )
 
 _EXPORTS = {
@@ -77,6 +82,13 @@ _EXPORTS = {
          "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype"),
         "_autocast",
     ),
+    **dict.fromkeys((
+        "are_deterministic_algorithms_enabled", "get_deterministic_debug_mode", "get_float32_matmul_precision", "get_num_interop_threads", "is_deterministic_algorithms_warn_only_enabled", "is_warn_always_enabled", "set_deterministic_debug_mode", "set_float32_matmul_precision", "set_flush_denormal", "set_num_interop_threads", "set_warn_always", "use_deterministic_algorithms"),
+        "_settings",
+    ),
+    **dict.fromkeys(("_assert", "cond", "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sum"), "_symbolic"),
+    **dict.fromkeys(("compiled_with_cxx11_abi", "get_device_module"), "_build_facts"),
+    "from_file": "_creation",
     "Tag": "_library.tags",
     **dict.fromkeys(("UntypedStorage", "TypedStorage"), "storage"),
     **dict.fromkeys(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 else:
     Tensor = _core.Tensor
 
-__all__ = ["as_tensor", "asarray", "from_numpy", "frombuffer", "tensor"]
+__all__ = ["as_tensor", "asarray", "from_file", "from_numpy", "frombuffer", "tensor"]
 
 _NUMPY = {
     "bool": "bool", "uint8": "uint8", "int8": "int8", "int16": "int16", "int32": "int32", "int64": "int64",
@@ -105,6 +105,28 @@ def frombuffer(
         0,
     )
     return made.requires_grad_(requires_grad)
+
+
+def from_file(
+    filename: Any,
+    shared: bool | None = None,
+    size: int = 0,
+    *,
+    dtype: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A 1-D tensor of the first `size` elements of a file, mapped into memory.
+
+    With `shared` writes reach the file, which is created or lengthened if needed; else they stay private.
+    RuntimeError if the file cannot be opened or is too short.
+    """
+    kind = _core.get_default_dtype() if dtype is None else dtype
+    if size < 0:
+        raise RuntimeError(f"from_file: the number of elements must not be negative, got {size}")
+    from ._sharing import from_file as mapped
+
+    whole = mapped(filename, bool(shared), size * kind.itemsize)
+    return _core.on_storage(whole, kind, (size,), (1,), 0).requires_grad_(requires_grad)
 
 
 def _bytes_of(buffer: Any) -> memoryview:

@@ -12,8 +12,8 @@ else:
     Tensor, dtype = _core.Tensor, _core.dtype
 
 __all__ = [
-    "can_cast", "finfo", "iinfo", "is_complex", "is_floating_point", "is_nonzero", "is_storage", "is_tensor", "numel",
-    "promote_types", "result_type",
+    "can_cast", "finfo", "iinfo", "is_complex", "is_conj", "is_floating_point", "is_inference", "is_neg", "is_nonzero", "is_signed",
+    "is_storage", "is_tensor", "numel", "promote_types", "result_type", "typename",
 ]  # fmt: skip
 
 
@@ -37,6 +37,48 @@ def is_floating_point(input: Tensor) -> bool:
 def is_complex(input: Tensor) -> bool:
     """True if the dtype is complex."""
     return input.is_complex()
+
+
+def _tensor(input: Tensor, asked: str) -> Tensor:
+    if not isinstance(input, Tensor):
+        raise TypeError(
+            f"{asked}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}"
+        )
+    return input
+
+
+def is_conj(input: Tensor) -> bool:
+    """True if the tensor is a conjugate that was not written out. TypeError for what is no tensor."""
+    return _tensor(input, "is_conj").is_conj()
+
+
+def is_neg(input: Tensor) -> bool:
+    """True if the tensor is a negative that was not written out."""
+    return _tensor(input, "is_neg").is_neg()
+
+
+def is_inference(input: Tensor) -> bool:
+    """True if the tensor was made in inference mode."""
+    return _tensor(input, "is_inference").is_inference()
+
+
+def is_signed(input: Tensor) -> bool:
+    """True if the dtype has negative numbers."""
+    return _tensor(input, "is_signed").is_signed()
+
+
+def typename(obj: Any, /) -> str:
+    """Name of an object's type with its module; of a tensor the one that says its dtype, of a class its own.
+
+    >>> typename(taeda.ones(1)), typename(3)
+    ('taeda.FloatTensor', 'int')
+    """
+    if isinstance(obj, Tensor):
+        return obj.type()
+    kind = obj if isinstance(obj, type) or hasattr(obj, "__qualname__") else type(obj)
+    module = getattr(kind, "__module__", "") or ""
+    name = getattr(kind, "__qualname__", kind.__name__)
+    return name if module in ("", "builtins", "__builtin__") else f"{module}.{name}"
 
 
 def numel(input: Tensor) -> int:

@@ -324,3 +324,17 @@ def test_writing_counts_as_a_new_version():
     before = x[0]._version
     taeda._foreach_mul_(x, 2.0)
     assert x[0]._version > before
+
+
+UNARY = """abs acos asin atan ceil cos cosh erf erfc exp expm1 floor frac lgamma log log10 log1p log2 neg reciprocal round rsqrt
+sigmoid sign sin sinh sqrt square tan tanh trunc""".split()
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_functions_of_every_tensor(name):
+    x = [taeda.tensor([0.25, 0.75]), taeda.tensor(0.5, dtype=taeda.float64)]
+    wanted = [getattr(taeda, name)(t) for t in x]
+    made = getattr(taeda, f"_foreach_{name}")(x)
+    assert all(taeda.equal(m, w) for m, w in zip(made, wanted, strict=True))
+    assert getattr(taeda, f"_foreach_{name}_")(x) is None
+    assert all(taeda.equal(t, w) for t, w in zip(x, wanted, strict=True))

@@ -128,7 +128,9 @@ for _name in ("add", "sub", "mul", "div", "pow"):
     if _name in _FLAT:
         globals()[f"_foreach_{_name}__Scalar"] = _with_number_inplace(_name)
         globals()[f"_foreach_{_name}__Tensor"] = _with_number_inplace(_name)
-for _name in ("abs", "neg", "sqrt", "rsqrt", "exp", "log", "reciprocal", "sign", "square", "zero"):
+_UNARY = """abs acos asin atan ceil cos cosh erf erfc exp expm1 floor frac lgamma log log10 log1p log2 neg reciprocal round rsqrt
+sigmoid sign sin sinh sqrt square tan tanh trunc zero"""
+for _name in _UNARY.split():
     _both(_name, "", _unary)
 for _name in ("addcmul", "addcdiv"):
     _both(_name, "Scalar", _with_two_lists)

@@ -53,7 +53,9 @@ for _name in ("add", "sub", "mul", "div", "pow"):
 for _name in ("add", "mul", "div"):
     foreach(f"{_name}_.Tensor(Tensor(a!)[] self, Tensor other) -> ()", f"{_name} with one 0-dim tensor, in place.")
     foreach(f"{_name}.Tensor(Tensor[] self, Tensor other) -> Tensor[]", f"{_name} with one 0-dim tensor.")
-for _name in ("abs", "neg", "sqrt", "rsqrt", "exp", "log", "reciprocal", "sign", "square", "zero"):
+_UNARY = """abs acos asin atan ceil cos cosh erf erfc exp expm1 floor frac lgamma log log10 log1p log2 neg reciprocal round rsqrt
+sigmoid sign sin sinh sqrt square tan tanh trunc zero"""
+for _name in _UNARY.split():
     foreach(f"{_name}_(Tensor(a!)[] self) -> ()", f"{_name} of every tensor, in place.")
     if _name != "zero":
         foreach(f"{_name}(Tensor[] self) -> Tensor[]", f"{_name} of every tensor.")

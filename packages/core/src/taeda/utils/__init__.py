@@ -8,5 +8,6 @@ from taeda._lazy import lazy_attributes
 
 __path__ = extend_path(__path__, __name__)
 __getattr__, __dir__ = lazy_attributes(
-    __name__, {name: f"utils.{name}:" for name in ("dlpack", "hooks", "serialization")}
+    __name__,
+    {name: f"utils.{name}:" for name in ("deterministic", "dlpack", "hooks", "serialization")},
 )

@@ -1,0 +1,50 @@
+"""Arithmetic for tracers on plain numbers, branches, assertions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import taeda
+
+
+def test_numbers():
+    assert taeda.sym_int(-2.5) == -2 and taeda.sym_int(2.5) == 2 and taeda.sym_int(True) == 1
+    assert taeda.sym_float(3) == 3.0 and isinstance(taeda.sym_float(3), float)
+    assert taeda.sym_not(0) is True and taeda.sym_not(3) is False
+    assert repr(taeda.sym_max(3, 2.0)) == "3.0" and repr(taeda.sym_min(2, 2.0)) == "2.0"
+    assert repr(taeda.sym_max(3, 2)) == "3" and taeda.sym_min(np.int64(1), 2) == 1
+    assert taeda.sym_sum([1, 2.5]) == 3.5 and taeda.sym_sum([]) == 0
+    assert taeda.sym_ite(True, 2, 3) == 2 and taeda.sym_ite(False, "a", "b") == "b"
+
+
+@pytest.mark.parametrize("pred", [True, taeda.tensor(True), taeda.tensor([1])], ids=str)
+def test_branches(pred):
+    x = taeda.ones(2, requires_grad=True)
+    made = taeda.cond(pred, lambda x: x * 2, lambda x: x * 3, (x,))
+    made.sum().backward()
+    assert x.grad.tolist() == [2, 2]
+    assert taeda.cond(not pred, lambda: 1, lambda: 2) == 2
+
+
+def test_assertions():
+    taeda._assert(taeda.tensor(1), "fine")
+    with pytest.raises(AssertionError, match="too few"):
+        taeda._assert(False, "too few")
+
+
+REFUSED = {
+    "text": (lambda: taeda.sym_int("a"), ValueError, "'a'"),
+    "no number": (lambda: taeda.sym_max(1, "a"), AssertionError, "got str: 'a'"),
+    "condition": (lambda: taeda.sym_ite(1, 2, 3), AssertionError, "must be a bool, got int"),
+    "sides": (lambda: taeda.sym_ite(True, 2, 3.0), AssertionError, "got int and float"),
+    "elements": (lambda: taeda.cond(taeda.ones(2), len, len), RuntimeError, r"shape \[2\]"),
+    "function": (lambda: taeda.cond(True, 3, len), TypeError, "got int and builtin"),
+    "operands": (lambda: taeda.cond(True, len, len, 3), RuntimeError, "tuple of tensors.*int"),
+}
+
+
+@pytest.mark.parametrize(("call", "error", "fact"), REFUSED.values(), ids=REFUSED)
+def test_refused(call, error, fact):
+    with pytest.raises(error, match=fact):
+        call()
