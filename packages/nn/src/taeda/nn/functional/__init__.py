@@ -56,6 +56,7 @@ from ._dropout import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, f
 from ._embedding import embedding, embedding_bag
 from ._interpolation import interpolate, upsample, upsample_bilinear, upsample_nearest
 from ._linear import bilinear, linear
+from ._linear_cross_entropy import linear_cross_entropy
 from ._loss_classes import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -194,6 +195,7 @@ __all__ = [
     "leaky_relu",
     "leaky_relu_",
     "linear",
+    "linear_cross_entropy",
     "local_response_norm",
     "log_softmax",
     "logsigmoid",

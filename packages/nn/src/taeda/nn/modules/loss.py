@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .linear_cross_entropy import LinearCrossEntropyLoss, LinearCrossEntropyOptions
 from .loss_classes import (
     BCELoss,
     BCEWithLogitsLoss,
@@ -42,6 +43,8 @@ __all__ = [
     "HuberLoss",
     "KLDivLoss",
     "L1Loss",
+    "LinearCrossEntropyLoss",
+    "LinearCrossEntropyOptions",
     "MSELoss",
     "MarginRankingLoss",
     "MultiLabelMarginLoss",
