@@ -90,7 +90,7 @@ def linear_cross_entropy(
     _check(input, linear_weight, linear_bias, weight, label_smoothing)
     if not indices and ignore_index is not None:
         raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
-    loss = {
+    loss: dict[str, Any] = {
         "weight": weight,
         "ignore_index": -100 if ignore_index is None else ignore_index,
         "label_smoothing": label_smoothing,
