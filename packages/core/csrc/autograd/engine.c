@@ -108,83 +108,17 @@ static Slot *pop(Run *r)
     return top;
 }
 
-/* ---- helpers that live in Python: rare paths, easier to read there ---- */
-static PyObject *helper(const char *name)
-{
-    static PyObject *module;
-    if (!module && !(module = PyImport_ImportModule("taeda.autograd._engine"))) return NULL;
-    return PyObject_GetAttrString(module, name);
-}
-
-static int fits(const OutMeta *m, const td_tensor *t)
-{
-    return t->ndim == m->ndim && t->dtype == m->dtype && t->device == m->device &&
-           !memcmp(t->sizes, m->sizes, (size_t)m->ndim * sizeof(int64_t));
-}
-
-/* Has the gradient only leading dimensions too many, as that of a bias? */
-static int has_leading(const OutMeta *m, const td_tensor *t)
-{
-    int extra = t->ndim - m->ndim;
-    return extra > 0 && t->dtype == m->dtype && t->device == m->device && t->numel > 0 &&
-           !memcmp(t->sizes + extra, m->sizes, (size_t)m->ndim * sizeof(int64_t));
-}
-
-static PyObject *sum_leading(PyObject *grad, int extra) /* takes grad over */
-{
-    static const td_function *sum;
-    if (!sum) sum = td_find_function("", "sum");
-    PyObject *dims = PyTuple_New(extra), *made = NULL;
-    for (int i = 0; dims && i < extra; i++) PyTuple_SetItem(dims, i, PyLong_FromLong(i));
-    if (dims && sum) made = td_apply(sum, 2, (PyObject *const[]){grad, dims});
-    Py_XDECREF(dims);
-    Py_DECREF(grad);
-    return made;
-}
-
-/* what arrives at (node, nr): summed down over broadcast dimensions, cast; takes `grad` over */
-static PyObject *fit(const Node *from, int index, const OutMeta *m, PyObject *grad)
-{
-    if (fits(m, TD_T(grad))) return grad;
-    if (has_leading(m, TD_T(grad))) return sum_leading(grad, TD_T(grad)->ndim - m->ndim);
-    PyObject *call = helper("fit_gradient"), *made = NULL;
-    if (call) {
-        PyObject *size = td_size_object(m->ndim, m->sizes), *dtype = td_dtype_object((td_dtype)m->dtype);
-        PyObject *number = PyLong_FromLong(index);
-        if (size && number) made = PyObject_CallFunctionObjArgs(call, grad, size, dtype, from ? (PyObject *)from : Py_None, number, NULL);
-        Py_XDECREF(size);
-        Py_XDECREF(dtype);
-        Py_XDECREF(number);
-    }
-    Py_XDECREF(call);
-    Py_DECREF(grad);
-    return made;
-}
-
-static int sole_owner(PyObject *o) /* nobody else can see this tensor's memory */
-{
-    return Py_REFCNT(o) == 1 && TD_T(o)->storage->refs == 1 && !((PyTensor *)o)->base && Py_TYPE(o) == TensorT;
-}
-
-static PyObject *add_into(PyObject *sum, PyObject *grad)
-{
-    static const td_function *add_;
-    if (!add_ && !(add_ = td_find_function("", "add_"))) return PyErr_Format(PyExc_RuntimeError, "the op table has no add_");
-    PyObject *args[] = {sum, grad};
-    return td_apply(add_, 2, args);
-}
-
 static int feed(Run *r, Node *from, int index, Edge edge, PyObject *grad) /* takes grad over */
 {
     Slot *s = slot_of(r, edge.node);
     if (!s) return Py_DECREF(grad), -1;
     if (r->limited && !s->needed) return Py_DECREF(grad), 0;
-    if (!(grad = fit(from, index, &edge.node->outs[edge.nr], grad))) return -1;
+    if (!(grad = td_fit_gradient(from, index, &edge.node->outs[edge.nr], grad))) return -1;
     PyObject **sum = &s->grads[edge.nr], *total;
     if (!*sum) *sum = grad;
     else {
-        int own = !r->create_graph && !td_dual_level && sole_owner(*sum) && td_is_dense(TD_T(*sum));
-        total = own ? add_into(*sum, grad) : td_add(*sum, grad);
+        int own = !r->create_graph && !td_dual_level && td_sole_owner(*sum) && td_is_dense(TD_T(*sum));
+        total = own ? td_add_into(*sum, grad) : td_add(*sum, grad);
         Py_DECREF(grad);
         if (!total) return -1;
         Py_SETREF(*sum, total);
@@ -199,7 +133,7 @@ static PyObject *hook_list(const Node *n, const char *kind) { return n->hooks ? 
 static int run_hooks(Node *n, const char *kind, PyObject **grads, int count, PyObject *also)
 {
     if (!hook_list(n, kind)) return 0;
-    PyObject *tuple = PyTuple_New(count), *call = tuple ? helper(kind) : NULL, *made = NULL;
+    PyObject *tuple = PyTuple_New(count), *call = tuple ? td_engine_helper(kind) : NULL, *made = NULL;
     for (int i = 0; tuple && i < count; i++) PyTuple_SetItem(tuple, i, Py_NewRef(grads[i] ? grads[i] : Py_None));
     if (call) made = PyObject_CallFunctionObjArgs(call, (PyObject *)n, tuple, also, NULL);
     Py_XDECREF(call);
@@ -213,96 +147,12 @@ static int run_hooks(Node *n, const char *kind, PyObject **grads, int count, PyO
     return 0;
 }
 
-/* ---- running a node ---- */
-static PyObject *call_python(Node *n, PyObject *const *grads)
-{
-    PyObject *args = PyTuple_New(n->nouts);
-    for (int i = 0; args && i < n->nouts; i++) PyTuple_SetItem(args, i, Py_NewRef(grads[i] ? grads[i] : Py_None));
-    PyObject *method = args ? PyObject_GetAttrString(n->py, "_run_backward") : NULL;
-    uint32_t excluded = td_here.excluded;
-    td_here.excluded = 0; /* a user's function: every layer sees what it calls */
-    PyObject *made = method ? PyObject_CallObject(method, args) : NULL;
-    td_here.excluded = excluded;
-    Py_XDECREF(method);
-    Py_XDECREF(args);
-    return made;
-}
-
-static int run_python(Node *n, PyObject *const *grads, PyObject **results)
-{
-    PyObject *made = call_python(n, grads);
-    if (!made) return -1;
-    int status = 0;
-    for (Py_ssize_t i = 0; i < PyTuple_Size(made) && i < n->nedges; i++) {
-        PyObject *g = PyTuple_GetItem(made, i);
-        if (g != Py_None && n->edges[i].node) results[i] = Py_NewRef(g);
-    }
-    Py_DECREF(made);
-    return status;
-}
-
-/* gradient of a base that was written through a view: the view's part goes through the write, the rest passes */
-static int run_slices(Node *n, PyObject *const *grads, PyObject **results, int create_graph)
-{
-    PyObject *call = helper("split_slices"), *pair = NULL, *joined = NULL;
-    Slices *s = n->slices;
-    Node *inner = s->inner;
-    int edge0 = n->first_edge[0], status = -1;
-    if (call)
-        pair = PyObject_CallFunction(call, "ONNLNNL", grads[0], td_ints_object(s->base->ndim, s->base->sizes),
-                                     td_ints_object(s->base->ndim, s->base->strides), (long long)s->base->offset,
-                                     td_ints_object(s->view->ndim, s->view->sizes), td_ints_object(s->view->ndim, s->view->strides),
-                                     (long long)s->view->offset);
-    Py_XDECREF(call);
-    if (!pair) return -1;
-    PyObject *part[TD_MAX_OUTS] = {PyTuple_GetItem(pair, 1)};
-    if (td_run_node(inner, part, results, create_graph) == 0 && (call = helper("join_slices"))) {
-        joined = PyObject_CallFunctionObjArgs(call, pair, edge0 < inner->nedges && results[edge0] ? results[edge0] : Py_None, NULL);
-        Py_DECREF(call);
-        if (joined) {
-            Py_XSETREF(results[edge0], joined);
-            status = 0;
-        }
-    }
-    Py_DECREF(pair);
-    return status;
-}
-
-static int run_op(Node *n, PyObject *const *grads, PyObject **results, int create_graph)
-{
-    if (n->released) {
-        Saved empty = {0};
-        td_unpack(n, &empty); /* says that the graph was freed */
-        return -1;
-    }
-    if (!create_graph && !td_dual_level && td_fast_rules[n->schema->op.id]) { /* those make views that know no tangents */
-        int status = td_fast_rules[n->schema->op.id](n, grads, results);
-        if (status) return status > 0 ? 0 : -1;
-    }
-    const Rule *rule = td_rule(n->schema);
-    if (rule) return td_apply_rule(n, rule, grads, results) ? 0 : -1;
-    PyErr_Format(PyExc_NotImplementedError, "the derivative for '%s' is not implemented", n->schema->text);
-    return -1;
-}
-
-int td_run_node(Node *n, PyObject *const *grads, PyObject **results, int create_graph)
-{
-    switch (n->kind) {
-    case TD_NODE_PYTHON: return run_python(n, grads, results);
-    case TD_NODE_SLICES: return grads[0] ? run_slices(n, grads, results, create_graph) : 0;
-    case TD_NODE_OP: return run_op(n, grads, results, create_graph);
-    default:
-        PyErr_SetObject(PyExc_NotImplementedError, n->py);
-        return -1;
-    }
-}
-
 /* ---- leaves ---- */
 /* A first gradient is kept itself if nobody else sees it and its strides are the leaf's (or row-major). */
 static int may_steal(const Run *r, PyObject *grad, const td_tensor *leaf)
 {
     const td_tensor *t = TD_T(grad);
-    if (r->create_graph || ((PyTensor *)grad)->node || !sole_owner(grad)) return 0;
+    if (r->create_graph || ((PyTensor *)grad)->node || !td_sole_owner(grad)) return 0;
     if (!td_is_dense(leaf)) return td_is_contiguous(t);
     for (int i = 0; i < t->ndim; i++)
         if (t->sizes[i] > 1 && t->strides[i] != leaf->strides[i]) return 0;
@@ -317,10 +167,10 @@ static int accumulate(Run *r, Node *n, Slot *s)
     PyObject *made;
     if (!leaf->grad && may_steal(r, grad, leaf->t)) made = Py_NewRef(grad);
     else if (!leaf->grad) {
-        PyObject *call = helper("first_gradient");
+        PyObject *call = td_engine_helper("first_gradient");
         made = call ? PyObject_CallFunctionObjArgs(call, (PyObject *)leaf, grad, td_here.grad_mode ? Py_True : Py_False, NULL) : NULL;
         Py_XDECREF(call);
-    } else made = r->create_graph ? td_add((PyObject *)leaf->grad, grad) : add_into((PyObject *)leaf->grad, grad);
+    } else made = r->create_graph ? td_add((PyObject *)leaf->grad, grad) : td_add_into((PyObject *)leaf->grad, grad);
     if (!made) return -1;
     Py_XSETREF(leaf->grad, (PyTensor *)made);
     return run_hooks(n, "post_accumulate", s->grads, 1, (PyObject *)leaf);
@@ -353,7 +203,7 @@ static int deliver(Run *r, Node *n, PyObject **results)
 static int after(Run *r, Node *n, PyObject **results, Slot *s)
 {
     if (td_anomaly == 2) {
-        PyObject *call = helper("check_nan"), *tuple = call ? PyTuple_New(n->nedges) : NULL, *done = NULL;
+        PyObject *call = td_engine_helper("check_nan"), *tuple = call ? PyTuple_New(n->nedges) : NULL, *done = NULL;
         for (int i = 0; tuple && i < n->nedges; i++) PyTuple_SetItem(tuple, i, Py_NewRef(results[i] ? results[i] : Py_None));
         if (tuple) done = PyObject_CallFunctionObjArgs(call, (PyObject *)n, tuple, NULL);
         Py_XDECREF(call);
@@ -399,7 +249,7 @@ static void explain(Node *n) /* anomaly mode: the forward line of the node that 
     if (!td_anomaly || !n->metadata) return;
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
-    PyObject *call = helper("explain_failure"), *done = call ? PyObject_CallFunctionObjArgs(call, (PyObject *)n, NULL) : NULL;
+    PyObject *call = td_engine_helper("explain_failure"), *done = call ? PyObject_CallFunctionObjArgs(call, (PyObject *)n, NULL) : NULL;
     if (!done) PyErr_WriteUnraisable((PyObject *)n);
     Py_XDECREF(call);
     Py_XDECREF(done);

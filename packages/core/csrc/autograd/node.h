@@ -123,9 +123,16 @@ void td_load_fast_rules(void);
 
 /* engine.c */
 PyMethodDef *td_engine_methods(void);
-/* Run one node: grads in (borrowed, NULL where none), gradients of its edges out (owned). */
-int td_run_node(Node *n, PyObject *const *grads, PyObject **results, int create_graph);
 PyMethodDef *td_node_functions(void);
+
+/* run_node.c: grads in (borrowed, NULL where none), gradients of its edges out (owned) */
+int td_run_node(Node *n, PyObject *const *grads, PyObject **results, int create_graph);
+PyObject *td_engine_helper(const char *name); /* new reference: of taeda.autograd._engine, where what is rare is easier to read */
+
+/* gradients.c */
+PyObject *td_fit_gradient(const Node *from, int index, const OutMeta *m, PyObject *grad); /* summed down over broadcast dimensions, cast; takes grad over */
+PyObject *td_add_into(PyObject *sum, PyObject *grad); /* sum.add_(grad) */
+int td_sole_owner(PyObject *tensor);          /* can nobody else see its memory? */
 
 /* task.c: what one walk of the engine is, for the Python that runs inside it */
 typedef struct td_task {

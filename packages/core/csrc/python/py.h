@@ -186,7 +186,9 @@ int td_place_results(td_frame *frame, PyObject **outs, int nouts);
 extern PyType_Slot td_number_slots[];
 PyObject *td_getitem(PyObject *self, PyObject *key);
 int td_setitem(PyObject *self, PyObject *key, PyObject *value);
-PyMethodDef *td_tensor_methods(void);
+PyMethodDef *td_tensor_methods(void);                      /* tensor_methods.c */
+PyGetSetDef *td_tensor_fields(void);                       /* tensor_fields.c */
+int td_set_requires_grad(PyObject *tensor, PyObject *on, void *unused); /* 0, or -1 with an exception */
 int td_resize_handle(td_tensor *t, int ndim, const int64_t *sizes); /* row-major, keeps the bytes; 0 or -1 with an exception */
 
 #endif
