@@ -62,10 +62,11 @@ def check_lr(lr: float | Tensor, *, foreach: bool | None = None, capturable: boo
         raise ValueError(f"Invalid learning rate: {lr}, it must be at least 0")
 
 
-def check_not_negative(label: str, value: Any) -> None:
-    """Refuse a negative (or nan) option; `label` is how the message calls it."""
-    if not value >= 0.0:
-        raise ValueError(f"Invalid {label}: {value}, it must be at least 0")
+def check_not_negative(**options: Any) -> None:
+    """Refuse negative (or nan) options; their names are how the message calls them."""
+    for name, value in options.items():
+        if not value >= 0.0:
+            raise ValueError(f"Invalid {name} value: {value}, it must be at least 0")
 
 
 def check_betas(betas: Any) -> None:

@@ -49,8 +49,7 @@ class Adadelta(Algorithm):
         check_lr(lr)
         if not 0.0 <= rho <= 1.0:
             raise ValueError(f"Invalid rho value: {rho}, it must lie in [0, 1]")
-        check_not_negative("epsilon value", eps)
-        check_not_negative("weight_decay value", weight_decay)
+        check_not_negative(epsilon=eps, weight_decay=weight_decay)
         defaults = {
             "lr": lr,
             "rho": rho,

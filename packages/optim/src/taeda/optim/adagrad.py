@@ -55,10 +55,12 @@ class Adagrad(Algorithm):
         fused: bool | None = None,
     ) -> None:
         check_lr(lr)
-        check_not_negative("lr_decay value", lr_decay)
-        check_not_negative("weight_decay value", weight_decay)
-        check_not_negative("initial_accumulator_value value", initial_accumulator_value)
-        check_not_negative("epsilon value", eps)
+        check_not_negative(
+            lr_decay=lr_decay,
+            weight_decay=weight_decay,
+            initial_accumulator_value=initial_accumulator_value,
+            epsilon=eps,
+        )
         defaults = {
             "lr": lr,
             "lr_decay": lr_decay,

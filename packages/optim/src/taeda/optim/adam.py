@@ -67,9 +67,8 @@ class Adam(Algorithm):
         decoupled_weight_decay: bool = False,
     ) -> None:
         check_lr(lr, foreach=foreach, capturable=capturable)
-        check_not_negative("epsilon value", eps)
+        check_not_negative(epsilon=eps, weight_decay=weight_decay)
         check_betas(betas)
-        check_not_negative("weight_decay value", weight_decay)
         _check_beta_tensors(betas, foreach, capturable)
         defaults = {
             "lr": lr,

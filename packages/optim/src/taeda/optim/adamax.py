@@ -43,9 +43,8 @@ class Adamax(Algorithm):
         capturable: bool = False,
     ) -> None:
         check_lr(lr)
-        check_not_negative("epsilon value", eps)
+        check_not_negative(epsilon=eps, weight_decay=weight_decay)
         check_betas(betas)
-        check_not_negative("weight_decay value", weight_decay)
         defaults = {
             "lr": lr,
             "betas": betas,

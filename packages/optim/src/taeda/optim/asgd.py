@@ -48,7 +48,7 @@ class ASGD(Algorithm):
         capturable: bool = False,
     ) -> None:
         check_lr(lr)
-        check_not_negative("weight_decay value", weight_decay)
+        check_not_negative(weight_decay=weight_decay)
         defaults = {
             "lr": lr,
             "lambd": lambd,

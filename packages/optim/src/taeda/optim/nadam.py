@@ -50,10 +50,8 @@ class NAdam(Algorithm):
         differentiable: bool = False,
     ) -> None:
         check_lr(lr)
-        check_not_negative("epsilon value", eps)
+        check_not_negative(epsilon=eps, weight_decay=weight_decay, momentum_decay=momentum_decay)
         check_betas(betas)
-        check_not_negative("weight_decay value", weight_decay)
-        check_not_negative("momentum_decay value", momentum_decay)
         defaults = {
             "lr": lr,
             "betas": betas,

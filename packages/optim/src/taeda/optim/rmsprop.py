@@ -52,10 +52,7 @@ class RMSprop(Algorithm):
         differentiable: bool = False,
     ) -> None:
         check_lr(lr)
-        check_not_negative("epsilon value", eps)
-        check_not_negative("momentum value", momentum)
-        check_not_negative("weight_decay value", weight_decay)
-        check_not_negative("alpha value", alpha)
+        check_not_negative(epsilon=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
         defaults = {
             "lr": lr,
             "momentum": momentum,

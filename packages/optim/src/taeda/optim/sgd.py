@@ -60,8 +60,7 @@ class SGD(Algorithm):
         fused: bool | None = None,
     ) -> None:
         check_lr(lr)
-        check_not_negative("momentum value", momentum)
-        check_not_negative("weight_decay value", weight_decay)
+        check_not_negative(momentum=momentum, weight_decay=weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError(
                 "Nesterov momentum requires a momentum and zero dampening, "

@@ -39,7 +39,7 @@ class SparseAdam(Algorithm):
         if not lr > 0.0:
             raise ValueError(f"Invalid learning rate: {lr}, it must be above 0")
         check_lr(lr)
-        check_not_negative("epsilon value", eps)
+        check_not_negative(epsilon=eps)
         check_betas(betas)
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "maximize": maximize})
         places = [

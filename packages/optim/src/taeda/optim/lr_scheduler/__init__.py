@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ._base import LRScheduler
 from ._combined import ChainedScheduler, SequentialLR
-from ._cyclic import CosineAnnealingLR, CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
+from ._cosine import CosineAnnealingLR, CosineAnnealingWarmRestarts
+from ._cyclic import CyclicLR
 from ._decay import (
     ConstantLR,
     ExponentialLR,
@@ -15,6 +16,7 @@ from ._decay import (
     PolynomialLR,
     StepLR,
 )
+from ._one_cycle import OneCycleLR
 from ._plateau import ReduceLROnPlateau
 
 __all__ = [
