@@ -100,7 +100,7 @@ class Hooked:
         super().__init_subclass__(**kwargs)
         step = cls.__dict__.get("step")
         if step is not None and not getattr(step, "hooked", False):
-            cls.step = _with_hooks(step)  # type: ignore[method-assign]
+            cls.step = _with_hooks(step)  # type: ignore[attr-defined]  # of the subclass
 
     def _make_hook_tables(self) -> None:
         """Empty ones, where there are none."""
