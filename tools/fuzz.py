@@ -4,18 +4,15 @@
     python tools/fuzz.py --ops "conv|pool"      operations whose name matches
     python tools/fuzz.py --again 0/4711         make call 4711 of seed 0 once more, in this process
 
-Each call is drawn from its number alone. Before a call is made, its text goes to a journal file, so that the parent knows which one killed a child.
+Each call is drawn from its number alone.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
-import json
-import os
 import re
 import resource
-import subprocess
 import sys
 import tempfile
 import warnings
@@ -24,6 +21,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+from fuzz_children import Range, run_as_child, supervise
 
 BATCH = 500  # calls a child
 LIMIT = 180.0  # seconds a child
@@ -41,20 +41,16 @@ def chosen_rows(pattern: str) -> list[Any]:
     return [row for row in rows() if re.search(pattern, row.schema.name) and targets(row)]
 
 
-def child(seed: int, first: int, count: int, pattern: str, journal: str) -> None:
-    """Make `count` calls from number `first` on. Prints a line of JSON: results by kind, and undocumented errors."""
+def cases(given: Range, note: Any) -> Iterator[tuple[str, Any]]:
+    """Make the calls of a range, in a child: how each ended, and what should not be."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     warnings.simplefilter("ignore")
-    rows = chosen_rows(pattern)
-    counts: Counter[str] = Counter()
-    wrong: list[str] = []
-    with open(journal, "wb", buffering=0) as notes:
-        for number in range(first, first + count):
-            outcome, text = attempt(rows, pattern, seed, number, notes)
-            counts[outcome.partition(":")[0]] += 1
-            if outcome.startswith("undocumented"):
-                wrong.append(f"{seed}/{number} {text} -> {outcome}")
-    print(json.dumps({"counts": counts, "wrong": wrong}))
+    rows = chosen_rows(given.pattern)
+    for number in range(given.first, given.first + given.count):
+        outcome, text = attempt(rows, given, number, note)
+        wrong = outcome.startswith("undocumented")
+        found = f"{given.seed}/{number} {text} -> {outcome}" if wrong else None
+        yield outcome.partition(":")[0], found
 
 
 def drawn(rows: list[Any], pattern: str, seed: int, number: int) -> Any:
@@ -68,11 +64,10 @@ def drawn(rows: list[Any], pattern: str, seed: int, number: int) -> Any:
     return draw(rows[number // 2 % len(rows)], random)
 
 
-def attempt(rows: list[Any], pattern: str, seed: int, number: int, notes: Any) -> tuple[str, str]:
+def attempt(rows: list[Any], given: Range, number: int, note: Any) -> tuple[str, str]:
     """Make one call. Return its outcome and its text."""
-    call = drawn(rows, pattern, seed, number)
-    text = f"{number} {call}"
-    os.pwrite(notes.fileno(), (text[:4000] + "\n").ljust(4096).encode(errors="replace")[:4096], 0)
+    call = drawn(rows, given.pattern, given.seed, number)
+    note(number, str(call))
     try:
         use(call.function(*call.args, **call.kwargs))
     except DOCUMENTED as error:
@@ -132,7 +127,7 @@ def batches(
         running: set[Future[Any]] = set()
         for batch in itertools.chain(waiting, itertools.repeat(None)):
             if batch is not None:
-                running.add(threads.submit(supervise, *batch, options, folder))
+                running.add(threads.submit(batch_of, *batch, options, folder))
             if not running:
                 return
             if batch is None or len(running) >= options.jobs:
@@ -140,36 +135,14 @@ def batches(
                 yield from (future.result() for future in done)
 
 
-def supervise(
+def batch_of(
     first: int, count: int, options: argparse.Namespace, folder: Path
 ) -> tuple[Counter[str], list[str]]:
-    """One batch, with a new child after each death."""
-    counts: Counter[str] = Counter()
-    findings: list[str] = []
-    end = first + count
-    while first < end:
-        journal = folder / f"{first}"
-        words = [options.seed, first, end - first, options.ops, journal]
-        command = [sys.executable, __file__, "--child", *map(str, words)]
-        try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, timeout=LIMIT, check=False
-            )
-            if done.returncode == 0:
-                said = json.loads(done.stdout.splitlines()[-1])
-                return counts + Counter(said["counts"]), findings + said["wrong"]
-            ending = f"died with status {done.returncode}: {done.stderr.strip()[-2000:]}"
-        except subprocess.TimeoutExpired:
-            ending = f"did not end within {LIMIT:.0f} s"
-        last = journal.read_bytes().decode(errors="replace").rstrip() if journal.exists() else ""
-        if not last:
-            raise SystemExit(f"a child {ending}\nbefore its first call")
-        number, _, text = last.partition(" ")
-        findings.append(f"{options.seed}/{number} {text}\n    {ending}")
-        counts["death"] += 1
-        counts["before a death"] += int(number) - first
-        first = int(number) + 1
-    return counts, findings
+    """One batch: results by kind, and findings."""
+    given = Range(options.seed, first, count, options.ops)
+    made = supervise(__file__, given, folder, LIMIT)
+    deaths = [f"{options.seed}/{d.number} {d.text}\n    {d.ending}" for d in made.deaths]
+    return made.counts, deaths + made.found
 
 
 def again(which: str, pattern: str) -> None:
@@ -183,9 +156,7 @@ def again(which: str, pattern: str) -> None:
 
 
 def main() -> int:
-    if sys.argv[1:2] == ["--child"]:
-        seed, first, count, pattern, journal = sys.argv[2:]
-        child(int(seed), int(first), int(count), pattern, journal)
+    if run_as_child(cases):
         return 0
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter

@@ -13,19 +13,20 @@ from __future__ import annotations
 
 import argparse
 import io
-import json
-import os
 import re
 import resource
 import signal
-import subprocess
 import sys
 import tempfile
 import warnings
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+from fuzz_children import Range, run_as_child, supervise
 
 BATCH = 1000  # files a child
 LIMIT = 300.0  # seconds a child
@@ -79,21 +80,18 @@ def use(value: Any) -> None:
             waiting += item.values() if isinstance(item, dict) else item
 
 
-def child(seed: int, first: int, count: int, pattern: str, journal: str) -> None:
-    """Load `count` files from number `first` on. Prints a line of JSON: outcomes by kind, and findings."""
+def cases(given: Range, note: Any) -> Iterator[tuple[str, Any]]:
+    """Load the files of a range, in a child: how each ended, and what should not be."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     signal.signal(signal.SIGVTALRM, _raise_hang)
     warnings.simplefilter("ignore")
-    forms, counts, wrong = chosen(pattern), Counter[str](), []
-    with open(journal, "wb", buffering=0) as notes:
-        for number in range(first, first + count):
-            os.pwrite(notes.fileno(), f"{number:20}".encode(), 0)
-            form, data = made(number, seed, forms)
-            outcome = attempt(data)
-            counts[f"{form} {outcome.partition(':')[0]}"] += 1
-            if outcome not in ("refused", "accepted"):
-                wrong.append([number, form, outcome])
-    print(json.dumps({"counts": counts, "wrong": wrong}))
+    forms = chosen(given.pattern)
+    for number in range(given.first, given.first + given.count):
+        note(number, "")
+        form, data = made(number, given.seed, forms)
+        outcome = attempt(data)
+        good = outcome in ("refused", "accepted")
+        yield f"{form} {outcome.partition(':')[0]}", None if good else [number, form, outcome]
 
 
 def _raise_hang(*_: object) -> None:
@@ -106,39 +104,21 @@ def chosen(pattern: str) -> list[str]:
     return [form for form in FORMS if re.search(pattern, form)]
 
 
-def supervise(
+def batch_of(
     first: int, count: int, options: argparse.Namespace, folder: Path
 ) -> tuple[Counter[str], list[Any]]:
-    """One batch, with a new child after each death."""
-    counts, findings, end = Counter[str](), [], first + count
-    while first < end:
-        journal = folder / "journal"
-        given = [options.seed, first, end - first, options.forms, journal]
-        command = [sys.executable, __file__, "--child", *map(str, given)]
-        try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, timeout=LIMIT, check=False
-            )
-            if done.returncode == 0:
-                said = json.loads(done.stdout.splitlines()[-1])
-                return counts + Counter(said["counts"]), findings + said["wrong"]
-            ending = f"died with status {done.returncode}: {done.stderr.strip()[-500:]}"
-        except subprocess.TimeoutExpired:
-            ending = f"did not end within {LIMIT:.0f} s"
-        if not journal.exists():
-            raise SystemExit(f"a child {ending}\nbefore its first file")
-        number = int(journal.read_text())
-        findings.append([number, made(number, options.seed, chosen(options.forms))[0], ending])
-        counts["death"] += 1
-        first = number + 1
-    return counts, findings
+    """One batch: results by kind, and findings."""
+    done = supervise(__file__, Range(options.seed, first, count, options.forms), folder, LIMIT)
+    forms = chosen(options.forms)
+    deaths = [[d.number, made(d.number, options.seed, forms)[0], d.ending] for d in done.deaths]
+    return done.counts, deaths + done.found
 
 
 def run(options: argparse.Namespace) -> int:
     counts, findings = Counter[str](), []
     with tempfile.TemporaryDirectory() as folder:
         for first in range(0, options.files, BATCH):
-            told, found = supervise(first, min(BATCH, options.files - first), options, Path(folder))
+            told, found = batch_of(first, min(BATCH, options.files - first), options, Path(folder))
             counts += told
             findings += found
             for number, form, text in found:
@@ -160,9 +140,7 @@ def keep(number: int, form: str, options: argparse.Namespace) -> None:
 
 
 def main() -> int:
-    if sys.argv[1:2] == ["--child"]:
-        seed, first, count, pattern, journal = sys.argv[2:]
-        child(int(seed), int(first), int(count), pattern, journal)
+    if run_as_child(cases):
         return 0
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
