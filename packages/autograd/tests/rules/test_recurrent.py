@@ -53,17 +53,17 @@ def test_gru(sizes, reverse):
         return _nn._gru(*given, reverse)[0]
 
     given = others(*sizes, 3)
-    assert gradcheck(output, given)
-    assert gradgradcheck(output, given)
-    assert gradcheck(lambda *g: _nn._gru(*g, None, reverse)[0], given[:3])
+    assert gradcheck(output, given, check_forward_ad=True)
+    assert gradgradcheck(output, given, check_fwd_over_rev=True)
+    assert gradcheck(lambda *g: _nn._gru(*g, None, reverse)[0], given[:3], check_forward_ad=True)
 
 
 @pytest.mark.parametrize("relu", [False, True])
 @pytest.mark.parametrize("reverse", [False, True])
 def test_rnn(reverse, relu):
     given = others(3, 2, 3, 1)[:3]
-    assert gradcheck(lambda *g: _nn._rnn(*g, relu, reverse), given)
-    assert gradgradcheck(lambda *g: _nn._rnn(*g, relu, reverse), given)
+    assert gradcheck(lambda *g: _nn._rnn(*g, relu, reverse), given, check_forward_ad=True)
+    assert gradgradcheck(lambda *g: _nn._rnn(*g, relu, reverse), given, check_fwd_over_rev=True)
 
 
 @pytest.mark.parametrize("name", ["gru", "tanh", "relu"])

@@ -328,5 +328,26 @@ def _solve_forward(A: Tensor, A_t: Maybe, B_t: Maybe, result0: Tensor) -> tuple[
     return taeda._linalg_solve(A, right if A_t is None else right - A_t @ result0)[0], None
 
 
+def _cholesky_forward(A_t: Tensor, upper: bool, result0: Tensor) -> tuple[Tensor, None]:
+    """Of L^-1 dA L^-H the lower triangle, half its diagonal."""
+    lower = result0.mH if upper else result0
+    right = triangular(lower.mH, A_t, upper=True, left=False)
+    inner = triangular(lower, right, upper=False).tril()
+    made = lower @ (inner - taeda.diag_embed(inner.diagonal(0, -2, -1)) / 2)
+    return made.mH if upper else made, None
+
+
+def _eigh_forward(A_t: Tensor, result0: Tensor, result1: Tensor) -> tuple[Tensor, Tensor | None]:
+    """The diagonal of V^H dA V moves the values, the rest turns the vectors."""
+    if not result1.numel():
+        return taeda.zeros_like(result0), None
+    turned = result1.mH @ A_t @ result1
+    along = turned.diagonal(0, -2, -1)
+    turns = (turned - taeda.diag_embed(along)) / _gaps(result0)
+    return along.real if along.is_complex() else along, result1 @ turns
+
+
+forward("_linalg_cholesky", _cholesky_forward)
+forward("_linalg_eigh", _eigh_forward)
 forward("_linalg_inv", _inv_forward)
 forward("_linalg_solve", _solve_forward)
