@@ -59,6 +59,14 @@ td_status td_linalg_iterate(const char *op, const td_tensor *like, int64_t count
 const void *td_linalg_one(td_dtype d);
 const void *td_linalg_minus_one(td_dtype d);
 
+/* ---- products of column-major blocks on the calling thread (linalg_product.c) ----
+ * C = A B or C -= A B for C of m rows and n columns, by our own kernels for real numbers. `work`: as many bytes as
+ * td_block_product_work says for sizes not smaller than these. */
+typedef enum td_block_way { TD_SET, TD_TAKE } td_block_way;
+int64_t td_block_product_work(td_dtype d, int64_t m, int64_t n, int64_t k);
+void td_block_product(const td_lapack *la, td_dtype d, td_block_way way, int64_t m, int64_t n, int64_t k, const char *a, int64_t lda,
+                      const char *b, int64_t ldb, char *c, int64_t ldc, void *work);
+
 /* ---- substitution (linalg_triangle.c) ----
  * op(A) X = B (side "L") or X op(A) = B ("R"), in place of B; the words are those of the library's trsm. */
 typedef struct td_triangle {
@@ -76,8 +84,8 @@ int64_t td_svd_steps_work(const td_lapack *la, td_dtype d, int64_t n); /* bytes 
 bool td_svd_steps(const td_lapack *la, td_dtype d, int64_t n, char *a, char *s, char *u, char *vh, char *space, int64_t *info);
 
 /* ---- LU ---- */
-/* A = P L U in place; `pivots` as the library counts. Returns 0, or 1 + the place of the first zero on U's diagonal. Bits do not
- * depend on the number of threads. */
+/* A = P L U in place; `pivots` as the library counts. Returns 0, or 1 + the place of the first zero on U's diagonal, or -1 if memory
+ * is out. Bits do not depend on the number of threads. */
 int64_t td_lu_factor(const td_lapack *la, td_dtype d, int64_t m, int64_t n, char *a, void *pivots);
 /* op(A) X = B in place of B, which has n rows and as many in memory */
 void td_lu_solve(const td_lapack *la, td_dtype d, const char *trans, int64_t n, int64_t few, const char *a, int64_t lda,

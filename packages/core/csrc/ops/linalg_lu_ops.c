@@ -28,6 +28,8 @@ static td_status factor(td_lu *lu, const td_lapack *la)
     lu_batch b = {lu, la, td_data(lu->info)};
     double ns = td_linalg_ns((td_dtype)a->t->dtype, (double)a->rows * (double)a->cols * (double)k * 2 / 3);
     td_linalg_parallel(a->count, ns, factor_stack, &b);
+    for (int64_t i = 0; i < a->count; i++)
+        if (b.info[i] < 0) return td_fail(TD_MEMORY_ERROR, "no memory for the work space of a factorization");
     return TD_OK;
 }
 
