@@ -12,6 +12,7 @@ from taeda import Tensor
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
+from ._repr import unusual
 from .module import Module
 from .utils import _pair, _reverse_repeat_tuple, _single, _triple
 
@@ -97,25 +98,11 @@ class _ConvNd(Module):
 
     def extra_repr(self) -> str:
         zeros = (0,) * len(self.kernel_size)
-        shown = [
-            str(self.in_channels),
-            str(self.out_channels),
-            f"kernel_size={self.kernel_size}",
-            f"stride={self.stride}",
-        ]
-        if self.padding != zeros:
-            shown.append(f"padding={self.padding}")
-        if self.dilation != (1,) * len(self.dilation):
-            shown.append(f"dilation={self.dilation}")
-        if self.output_padding != zeros:
-            shown.append(f"output_padding={self.output_padding}")
-        if self.groups != 1:
-            shown.append(f"groups={self.groups}")
-        if self.bias is None:
-            shown.append("bias=False")
-        if self.padding_mode != "zeros":
-            shown.append(f"padding_mode={self.padding_mode}")
-        return ", ".join(shown)
+        ones = (1,) * len(self.kernel_size)
+        shown = unusual(self, padding=zeros, dilation=ones, output_padding=zeros, groups=1)
+        shown += ["bias=False"] * (self.bias is None) + unusual(self, padding_mode="zeros")
+        fixed = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
+        return ", ".join([fixed, *shown])
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)

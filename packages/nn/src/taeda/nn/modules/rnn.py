@@ -15,6 +15,7 @@ from .. import init
 from ..parameter import Parameter
 from ..utils.rnn import PackedSequence
 from ._recurrence import STEPS, States, Weights, walk
+from ._repr import unusual
 from .module import Module
 from .rnn_cells import GRUCell, LSTMCell, RNNCell, RNNCellBase
 
@@ -112,20 +113,15 @@ class RNNBase(Module):
         ]
 
     def extra_repr(self) -> str:
-        shown = [str(self.input_size), str(self.hidden_size)]
-        if self.proj_size:
-            shown.append(f"proj_size={self.proj_size}")
-        if self.num_layers != 1:
-            shown.append(f"num_layers={self.num_layers}")
-        if self.bias is not True:
-            shown.append(f"bias={self.bias}")
-        if self.batch_first is not False:
-            shown.append(f"batch_first={self.batch_first}")
-        if self.dropout:
-            shown.append(f"dropout={self.dropout}")
-        if self.bidirectional is not False:
-            shown.append(f"bidirectional={self.bidirectional}")
-        return ", ".join(shown)
+        usual = {
+            "proj_size": 0,
+            "num_layers": 1,
+            "bias": True,
+            "batch_first": False,
+            "dropout": 0,
+            "bidirectional": False,
+        }
+        return ", ".join([str(self.input_size), str(self.hidden_size), *unusual(self, **usual)])
 
     # ---- checks ----
 
@@ -286,16 +282,20 @@ def _check_options(
             f"num_layers greater than 1, but got dropout={dropout} and num_layers={num_layers}",
             stacklevel=4,
         )
-    for name, size in (("input_size", input_size), ("hidden_size", hidden_size)):
-        if not isinstance(size, int):
+    _check_sizes(input_size=input_size, hidden_size=hidden_size, num_layers=num_layers)
+    _check_projection(mode, hidden_size, proj_size)
+
+
+def _check_sizes(**sizes: Any) -> None:
+    for name, size in sizes.items():
+        if name != "num_layers" and not isinstance(size, int):
             raise TypeError(f"{name} should be of type int, got: {type(size).__name__}")
-    for name, size in (
-        ("input_size", input_size),
-        ("hidden_size", hidden_size),
-        ("num_layers", num_layers),
-    ):
+    for name, size in sizes.items():
         if size <= 0:
             raise ValueError(f"{name} must be greater than zero, got {size}")
+
+
+def _check_projection(mode: str, hidden_size: int, proj_size: int) -> None:
     if proj_size < 0:
         raise ValueError(
             f"proj_size should be a positive integer or zero to disable projections, got {proj_size}"

@@ -12,6 +12,7 @@ from .. import init
 from ..functional import linear
 from ..parameter import Parameter
 from ._recurrence import States, Step, Weights, gru_step, lstm_step, relu_step, tanh_step
+from ._repr import unusual
 from .module import Module
 
 __all__ = ["GRUCell", "LSTMCell", "RNNCell", "RNNCellBase"]
@@ -54,12 +55,8 @@ class RNNCellBase(Module):
             init.uniform_(weight, -bound, bound)
 
     def extra_repr(self) -> str:
-        shown = [str(self.input_size), str(self.hidden_size)]
-        if self.bias is not True:
-            shown.append(f"bias={self.bias}")
-        if getattr(self, "nonlinearity", "tanh") != "tanh":
-            shown.append(f"nonlinearity={self.nonlinearity}")
-        return ", ".join(shown)
+        shown = unusual(self, bias=True, nonlinearity="tanh")
+        return ", ".join([str(self.input_size), str(self.hidden_size), *shown])
 
     def _advance(
         self, step: Step, input: Tensor, hx: tuple[Tensor, ...] | None, count: int

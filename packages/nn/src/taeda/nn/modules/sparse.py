@@ -10,6 +10,7 @@ from taeda import Tensor
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
+from ._repr import unusual
 from .module import Module
 
 __all__ = ["Embedding", "EmbeddingBag"]
@@ -110,18 +111,15 @@ class Embedding(_Table):
         )
 
     def extra_repr(self) -> str:
-        shown = [str(self.num_embeddings), str(self.embedding_dim)]
-        if self.padding_idx is not None:
-            shown.append(f"padding_idx={self.padding_idx}")
-        if self.max_norm is not None:
-            shown.append(f"max_norm={self.max_norm}")
-        if self.norm_type != 2:
-            shown.append(f"norm_type={self.norm_type}")
-        if self.scale_grad_by_freq:
-            shown.append(f"scale_grad_by_freq={self.scale_grad_by_freq}")
-        if self.sparse:
-            shown.append("sparse=True")
-        return ", ".join(shown)
+        shown = unusual(
+            self,
+            padding_idx=None,
+            max_norm=None,
+            norm_type=2,
+            scale_grad_by_freq=False,
+            sparse=False,
+        )
+        return ", ".join([str(self.num_embeddings), str(self.embedding_dim), *shown])
 
     @classmethod
     def from_pretrained(
@@ -200,17 +198,9 @@ class EmbeddingBag(_Table):
         )
 
     def extra_repr(self) -> str:
-        shown = [str(self.num_embeddings), str(self.embedding_dim)]
-        if self.max_norm is not None:
-            shown.append(f"max_norm={self.max_norm}")
-        if self.norm_type != 2:
-            shown.append(f"norm_type={self.norm_type}")
-        if self.scale_grad_by_freq:
-            shown.append(f"scale_grad_by_freq={self.scale_grad_by_freq}")
-        shown.append(f"mode={self.mode!r}")
-        if self.padding_idx is not None:
-            shown.append(f"padding_idx={self.padding_idx}")
-        return ", ".join(shown)
+        shown = unusual(self, max_norm=None, norm_type=2, scale_grad_by_freq=False)
+        shown += [f"mode={self.mode!r}", *unusual(self, padding_idx=None)]
+        return ", ".join([str(self.num_embeddings), str(self.embedding_dim), *shown])
 
     @classmethod
     def from_pretrained(

@@ -1,9 +1,8 @@
-"""The transformer: encoder, decoder, and both together."""
+"""The transformer: an encoder, a decoder, and both together."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
 from typing import Any
 
 import taeda
@@ -11,13 +10,15 @@ from taeda import Tensor
 
 from .. import functional as F
 from .. import init
-from ..functional._attention import canonical_mask
-from .attention import MultiheadAttention
 from .container import ModuleList
-from .dropout import Dropout
-from .linear import Linear
 from .module import Module
 from .normalization import LayerNorm
+from .transformer_layers import (
+    Activation,
+    TransformerDecoderLayer,
+    TransformerEncoderLayer,
+    added_masks,
+)
 
 __all__ = [
     "Transformer",
@@ -26,8 +27,6 @@ __all__ = [
     "TransformerEncoder",
     "TransformerEncoderLayer",
 ]
-
-Activation = str | Callable[[Tensor], Tensor]
 
 
 def causal_mask(size: int, device: Any = None, dtype: Any = None) -> Tensor:
@@ -50,206 +49,8 @@ def _length(input: Tensor, batch_first: bool) -> int:
     return input.size(0) if input.dim() == 2 else input.size(1 if batch_first else 0)
 
 
-def _activation(given: Activation) -> Callable[[Tensor], Tensor]:
-    if not isinstance(given, str):
-        return given
-    if given not in ("relu", "gelu"):
-        raise RuntimeError(f"activation should be relu/gelu, not {given}")
-    return F.relu if given == "relu" else F.gelu
-
-
 def _copies(layer: Module, count: int) -> ModuleList:
     return ModuleList([copy.deepcopy(layer) for _ in range(count)])
-
-
-# ---- layers ----
-
-
-class TransformerEncoderLayer(Module):
-    """Self-attention and a network of two layers, each with dropout, a shortcut and a normalisation, which
-    comes first with `norm_first` and else last."""
-
-    def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: Activation = F.relu,
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        made = {"bias": bias, "device": device, "dtype": dtype}
-        self.self_attn = MultiheadAttention(
-            d_model, nhead, dropout=dropout, batch_first=batch_first, **made
-        )
-        self.linear1 = Linear(d_model, dim_feedforward, **made)
-        self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, **made)
-        self.norm_first = norm_first
-        self.norm1 = LayerNorm(d_model, eps=layer_norm_eps, **made)
-        self.norm2 = LayerNorm(d_model, eps=layer_norm_eps, **made)
-        self.dropout1 = Dropout(dropout)
-        self.dropout2 = Dropout(dropout)
-        self.activation = _activation(activation)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        self.__dict__.setdefault("activation", F.relu)  # pickles of old versions
-
-    def forward(
-        self,
-        src: Tensor,
-        src_mask: Tensor | None = None,
-        src_key_padding_mask: Tensor | None = None,
-        is_causal: bool = False,
-    ) -> Tensor:
-        """(L, N, E), (N, L, E) with batch_first, or (L, E), unchanged."""
-        padding, mask = _masks(
-            src, src_key_padding_mask, src_mask, "src_key_padding_mask", "src_mask"
-        )
-        x = src
-        if self.norm_first:
-            x = x + self._sa_block(self.norm1(x), mask, padding, is_causal)
-            return x + self._ff_block(self.norm2(x))
-        x = self.norm1(x + self._sa_block(x, mask, padding, is_causal))
-        return self.norm2(x + self._ff_block(x))
-
-    def _sa_block(
-        self, x: Tensor, mask: Tensor | None, padding: Tensor | None, is_causal: bool
-    ) -> Tensor:
-        attended = self.self_attn(
-            x,
-            x,
-            x,
-            attn_mask=mask,
-            key_padding_mask=padding,
-            need_weights=False,
-            is_causal=is_causal,
-        )
-        return self.dropout1(attended[0])
-
-    def _ff_block(self, x: Tensor) -> Tensor:
-        return self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))
-
-
-def _masks(
-    x: Tensor, padding: Tensor | None, mask: Tensor | None, padding_name: str, mask_name: str
-) -> tuple[Tensor | None, Tensor | None]:
-    """Both masks in the form that is added."""
-    other = None if mask is None else (mask.dtype if mask.is_floating_point() else taeda.bool)
-    return (
-        canonical_mask(padding, padding_name, other, mask_name, x.dtype),
-        canonical_mask(mask, mask_name, None, "", x.dtype, False),
-    )
-
-
-class TransformerDecoderLayer(Module):
-    """An encoder layer with attention to the encoder's output between its two parts."""
-
-    def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: Activation = F.relu,
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        made = {"bias": bias, "device": device, "dtype": dtype}
-        attention = {"dropout": dropout, "batch_first": batch_first, **made}
-        self.self_attn = MultiheadAttention(d_model, nhead, **attention)
-        self.multihead_attn = MultiheadAttention(d_model, nhead, **attention)
-        self.linear1 = Linear(d_model, dim_feedforward, **made)
-        self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, **made)
-        self.norm_first = norm_first
-        self.norm1 = LayerNorm(d_model, eps=layer_norm_eps, **made)
-        self.norm2 = LayerNorm(d_model, eps=layer_norm_eps, **made)
-        self.norm3 = LayerNorm(d_model, eps=layer_norm_eps, **made)
-        self.dropout1 = Dropout(dropout)
-        self.dropout2 = Dropout(dropout)
-        self.dropout3 = Dropout(dropout)
-        self.activation = _activation(activation)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        self.__dict__.setdefault("activation", F.relu)  # pickles of old versions
-
-    def forward(
-        self,
-        tgt: Tensor,
-        memory: Tensor,
-        tgt_mask: Tensor | None = None,
-        memory_mask: Tensor | None = None,
-        tgt_key_padding_mask: Tensor | None = None,
-        memory_key_padding_mask: Tensor | None = None,
-        tgt_is_causal: bool = False,
-        memory_is_causal: bool = False,
-    ) -> Tensor:
-        """The target's shape, unchanged."""
-        x = tgt
-        own = (tgt_mask, tgt_key_padding_mask, tgt_is_causal)
-        cross = (memory_mask, memory_key_padding_mask, memory_is_causal)
-        if self.norm_first:
-            x = x + self._sa_block(self.norm1(x), *own)
-            x = x + self._mha_block(self.norm2(x), memory, *cross)
-            return x + self._ff_block(self.norm3(x))
-        x = self.norm1(x + self._sa_block(x, *own))
-        x = self.norm2(x + self._mha_block(x, memory, *cross))
-        return self.norm3(x + self._ff_block(x))
-
-    def _sa_block(
-        self, x: Tensor, mask: Tensor | None, padding: Tensor | None, is_causal: bool
-    ) -> Tensor:
-        return self.dropout1(_attended(self.self_attn, x, x, mask, padding, is_causal))
-
-    def _mha_block(
-        self,
-        x: Tensor,
-        memory: Tensor,
-        mask: Tensor | None,
-        padding: Tensor | None,
-        is_causal: bool,
-    ) -> Tensor:
-        return self.dropout2(_attended(self.multihead_attn, x, memory, mask, padding, is_causal))
-
-    def _ff_block(self, x: Tensor) -> Tensor:
-        return self.dropout3(self.linear2(self.dropout(self.activation(self.linear1(x)))))
-
-
-def _attended(
-    attention: MultiheadAttention,
-    x: Tensor,
-    source: Tensor,
-    mask: Tensor | None,
-    padding: Tensor | None,
-    is_causal: bool,
-) -> Tensor:
-    output: Tensor = attention(
-        x,
-        source,
-        source,
-        attn_mask=mask,
-        key_padding_mask=padding,
-        is_causal=is_causal,
-        need_weights=False,
-    )[0]
-    return output
-
-
-# ---- stacks ----
 
 
 class TransformerEncoder(Module):
@@ -281,7 +82,7 @@ class TransformerEncoder(Module):
         is_causal: bool | None = None,
     ) -> Tensor:
         """(L, N, E), (N, L, E) with batch_first, or (L, E), unchanged."""
-        padding, mask = _masks(src, src_key_padding_mask, mask, "src_key_padding_mask", "mask")
+        padding, mask = added_masks(src, src_key_padding_mask, mask, "src_key_padding_mask", "mask")
         batch_first = self.layers[0].self_attn.batch_first if len(self.layers) else False
         causal = _is_causal(mask, is_causal, _length(src, batch_first))
         output = src
