@@ -411,6 +411,23 @@ def test_forward_over_reverse_keeps_what_was_overwritten(x, t, level):
     same(tangent(slope), 2, 20, 200)
 
 
+def test_a_saved_tangent_that_was_written_is_noticed(x, t, level):
+    dual = make_dual(x.requires_grad_(), t)
+    made = dual.exp() * dual
+    t.mul_(2)
+    with pytest.raises(RuntimeError, match=r"tangent of an input of mul.*modified by an inplace"):
+        grad(made.sum(), dual)
+
+
+def test_tangents_are_kept_for_hooks_as_they_were(x, t, level):
+    dual = make_dual(x.requires_grad_(), t) * 1
+    with taeda.autograd.graph.allow_mutation_on_saved_tensors():
+        made = (dual**3).sum()
+        dual.zero_()
+        (slope,) = grad(made, x, create_graph=True)
+        same(tangent(slope), 6, 120, 1800)
+
+
 def test_reverse_over_forward(x, t, level):
     x.requires_grad_(), t.requires_grad_()
     slope = tangent((make_dual(x, t) ** 3).sum())

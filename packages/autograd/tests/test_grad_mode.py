@@ -68,3 +68,11 @@ def test_inference_mode():
         assert taeda.is_inference_mode_enabled()
     assert y.is_inference()
     assert not y.requires_grad
+
+
+def test_multithreading_may_be_named():
+    x = taeda.ones(2, requires_grad=True)
+    with taeda.autograd.set_multithreading_enabled(False) as inside:
+        (x * 2).sum().backward()
+    assert inside is None and x.grad.tolist() == [2, 2]
+    assert taeda.autograd.grad_mode.set_multithreading_enabled(True).clone().mode is True

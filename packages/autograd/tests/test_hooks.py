@@ -169,3 +169,42 @@ def test_an_error_in_a_pack_hook_leaves_nothing_behind():
             call()
     gc.collect()
     assert core.memory_stats()["allocated"] - before < 1000
+
+
+# ---- writing what was saved ----
+
+
+def test_what_was_saved_may_be_written_inside_the_context():
+    with graph.allow_mutation_on_saved_tensors():
+        x = ones(3)
+        y = x.clone()
+        loss = (y**3).sum()
+        y.zero_()
+        (slope,) = taeda.autograd.grad(loss, x, create_graph=True)
+        (bend,) = taeda.autograd.grad(slope.sum(), x)
+        assert slope.tolist() == [3, 3, 3] and bend.tolist() == [6, 6, 6]
+
+
+def test_outside_the_context_its_graphs_are_over():
+    with graph.allow_mutation_on_saved_tensors() as context:
+        loss, other = ((v := ones(2)) * v).sum(), ((w := ones(2)) * w).sum()
+        context.clear()
+        with pytest.raises(
+            AssertionError, match="outside of the 'allow_mutation_on_saved_tensors' context"
+        ):
+            other.backward()
+    with pytest.raises(
+        AssertionError, match="outside of the 'allow_mutation_on_saved_tensors' context"
+    ):
+        loss.backward()
+
+
+def test_contexts_that_allow_writes_do_not_nest():
+    inner = graph.allow_mutation_on_saved_tensors()
+    with (
+        graph.allow_mutation_on_saved_tensors(),
+        pytest.raises(RuntimeError, match="not be nested"),
+    ):
+        inner.__enter__()
+    with graph.allow_mutation_on_saved_tensors():
+        pass

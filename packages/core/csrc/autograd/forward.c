@@ -146,15 +146,15 @@ int td_forward_begin(td_frame *f, PyObject **args)
 }
 
 /* what the node kept of the results was kept before they had tangents */
-static void hand_to_saved(Node *n, PyObject *const *outs, int nouts)
+static int hand_to_saved(Node *n, PyObject *const *outs, int nouts)
 {
     for (int i = 0; i < n->nsaved; i++) {
         Saved *s = &n->saved[i];
         int k = s->key - TD_KEY_RESULT;
         if (k < 0 || k >= nouts || !td_is_tensor(outs[k])) continue;
-        Py_XSETREF(s->tangent, (PyTensor *)Py_XNewRef((PyObject *)td_tangent((PyTensor *)outs[k])));
-        s->level = td_dual_level;
+        if (td_save_tangent(s, (PyTensor *)outs[k], s->packed != NULL) < 0) return -1;
     }
+    return 0;
 }
 
 int td_forward_finish(td_frame *f, Node *n, PyObject *args, PyObject *const *outs, int nouts)
@@ -167,9 +167,9 @@ int td_forward_finish(td_frame *f, Node *n, PyObject *args, PyObject *const *out
     td_here.excluded = excluded;
     Py_XDECREF(call);
     Py_XDECREF(results);
-    if (done && n) hand_to_saved(n, outs, nouts);
+    int status = !done ? -1 : n ? hand_to_saved(n, outs, nouts) : 0;
     Py_XDECREF(done);
-    return done ? 0 : -1;
+    return status;
 }
 
 /* ---- what Python sees ---- */

@@ -35,6 +35,7 @@ typedef struct Saved {
     PyObject *packed, *unpack; /* owned: what a pack hook made of it */
     PyTensor *tangent;         /* owned: what it had in the dual level of number `level`, or NULL */
     int level;
+    uint32_t tangent_version;
     uint32_t nr, version;
     uint8_t requires_grad, facts_only, undefined;
     int8_t key;
@@ -86,6 +87,7 @@ int td_save(Saved *s, PyTensor *p, int key, int index);         /* an argument *
 int td_save_copy(Saved *s, PyTensor *p, int key);               /* an argument that is about to be overwritten */
 int td_save_result(Saved *s, PyTensor *p, int key, int index);  /* a result of the node itself */
 int td_save_facts(Saved *s, const td_tensor *t, int key, int index);
+int td_save_tangent(Saved *s, PyTensor *p, int copied);         /* the tangent of p, or a copy of it */
 PyObject *td_unpack(const Node *n, Saved *s);        /* new reference, checked against later writes */
 void td_saved_clear(Saved *s);
 

@@ -43,15 +43,23 @@ static int pack(Saved *s)
     return 0;
 }
 
+int td_save_tangent(Saved *s, PyTensor *p, int copied)
+{
+    PyTensor *tangent = td_tangent(p);
+    Py_XSETREF(s->tangent, Py_XNewRef((PyObject *)tangent));
+    if (!tangent) return 0;
+    if (copied && td_copy_tangent(&s->tangent) < 0) return -1;
+    s->level = td_dual_level;
+    s->tangent_version = td_version_of(s->tangent->t);
+    return 0;
+}
+
 static int keep_handle(Saved *s, PyTensor *p, td_tensor *t) /* takes `t` over: p's own or a copy */
 {
     s->t = t;
     s->version = td_version_of(t);
     s->requires_grad = (uint8_t)td_requires_grad(p);
-    if (td_dual_level) {
-        s->tangent = (PyTensor *)Py_XNewRef((PyObject *)td_tangent(p));
-        s->level = td_dual_level;
-    }
+    if (td_dual_level && td_save_tangent(s, p, td_here.pack_hook || t->storage != p->t->storage) < 0) return -1; /* as t is */
     return td_here.pack_hook ? pack(s) : 0;
 }
 
@@ -95,8 +103,7 @@ int td_save_copy(Saved *s, PyTensor *p, int key)
     td_status status = td_tensor_empty_like(&copy, p->t, (td_dtype)p->t->dtype);
     if (status) return td_raised(status);
     if (!td_is_meta(copy) && (status = td_copy(copy, p->t))) return td_tensor_free(copy), td_raised(status);
-    if (keep_handle(s, p, copy) < 0) return -1;
-    return s->tangent ? td_copy_tangent(&s->tangent) : 0; /* it will be overwritten as well */
+    return keep_handle(s, p, copy);
 }
 
 int td_save_result(Saved *s, PyTensor *p, int key, int index)
@@ -122,6 +129,15 @@ static PyObject *modified(const Node *n, const Saved *s)
                         "the write, or use detect_anomaly to find the forward operation", td_dtypes[s->t->dtype].name,
                         td_shape_text(s->t->ndim, s->t->sizes, shape), s->key >= TD_KEY_RESULT ? "output" : "input",
                         n->schema ? n->schema->op.name : "a custom Function", td_version_of(s->t), s->version);
+}
+
+static int give_tangent(const Node *n, const Saved *s, PyTensor *p)
+{
+    if (td_version_of(s->tangent->t) == s->tangent_version) return td_set_tangent(p, s->tangent);
+    PyErr_Format(PyExc_RuntimeError, "the tangent of an %s of %s, needed for gradient computation, has been modified by an inplace operation: it is at "
+                 "version %u; expected version %u instead. Hint: clone() it before the write", s->key >= TD_KEY_RESULT ? "output" : "input",
+                 n->schema ? n->schema->op.name : "a custom Function", td_version_of(s->tangent->t), s->tangent_version);
+    return -1;
 }
 
 static PyObject *unpack_hooked(const Saved *s)
@@ -168,7 +184,7 @@ PyObject *td_unpack(const Node *n, Saved *s)
         if (td_gradient_edge(s->leaf, &edge) < 0) return Py_DECREF(made), NULL;
         p->node = edge.node;
     }
-    if (s->tangent && s->level == td_dual_level && td_set_tangent(p, s->tangent) < 0) Py_CLEAR(made);
+    if (s->tangent && s->level == td_dual_level && give_tangent(n, s, p) < 0) Py_CLEAR(made);
     return made;
 }
 

@@ -9,7 +9,13 @@ from typing import Any, TypeVar
 
 from taeda._native import core as _core
 
-__all__ = ["enable_grad", "inference_mode", "no_grad", "set_grad_enabled"]
+__all__ = [
+    "enable_grad",
+    "inference_mode",
+    "no_grad",
+    "set_grad_enabled",
+    "set_multithreading_enabled",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -136,6 +142,26 @@ class set_grad_enabled(_Decorator):
 
     def __repr__(self) -> str:
         return f"set_grad_enabled(mode={self.mode})"
+
+
+class set_multithreading_enabled(_Decorator):
+    """Whether backward may use threads for several devices: at once when called, until the block ends as a context.
+
+    There is one device here, and a walk runs in the thread that asked for it, so both settings give the same walk; operations
+    inside it use their own threads (`taeda.set_num_threads`).
+    """
+
+    def __init__(self, mode: bool) -> None:
+        self.mode = bool(mode)
+
+    def clone(self) -> set_multithreading_enabled:
+        return type(self)(self.mode)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *unused: object) -> None:
+        pass
 
 
 class inference_mode(_Decorator):

@@ -13,7 +13,7 @@ from taeda._native import core as _core
 from taeda.utils.hooks import RemovableHandle
 
 __all__ = [
-    "GradientEdge", "Node", "disable_saved_tensors_hooks", "get_gradient_edge", "increment_version",
+    "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks", "get_gradient_edge", "increment_version",
     "register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks",
 ]  # fmt: skip
 
@@ -89,6 +89,61 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
         yield
     finally:
         _disabled.message = before
+
+
+class _AllowMutationOnSavedContext:
+    """Copies of what was saved inside the context, by number."""
+
+    def __init__(self) -> None:
+        self._copies: dict[int, Tensor] = {}
+        self._count = 0
+
+    def clear(self) -> None:
+        """Let the copies go; what needs them can no longer be differentiated."""
+        self._copies.clear()
+
+    def _pack(self, tensor: Tensor) -> int:
+        self._count += 1
+        self._copies[self._count] = tensor.detach().clone()
+        return self._count
+
+    def _unpack(self, number: int) -> Tensor:
+        if number not in self._copies:
+            raise AssertionError(
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context in which the graph was "
+                "originally recorded: run backward inside it"
+            )
+        return self._copies[number]
+
+
+@contextlib.contextmanager
+def allow_mutation_on_saved_tensors() -> Iterator[_AllowMutationOnSavedContext]:
+    """Context: what is saved for backward may be written afterwards. Forward and backward both run inside.
+
+    Each tensor is copied when it is saved, so memory grows by what the graph keeps. Contexts do not nest: RuntimeError.
+
+    >>> with allow_mutation_on_saved_tensors():
+    ...     x = taeda.ones(2, requires_grad=True)
+    ...     y = x.clone()
+    ...     loss = (y * y).sum()
+    ...     _ = y.sin_()
+    ...     loss.backward()
+    >>> x.grad
+    tensor([2., 2.])
+    """
+    if getattr(_mutation, "allowed", False):
+        raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+    context = _AllowMutationOnSavedContext()
+    _mutation.allowed = True
+    try:
+        with saved_tensors_hooks(context._pack, context._unpack):
+            yield context
+    finally:
+        context.clear()
+        _mutation.allowed = False
+
+
+_mutation = threading.local()
 
 
 class save_on_cpu(saved_tensors_hooks):
