@@ -11,7 +11,7 @@ import pytest
 from taeda._lazy import DISTRIBUTIONS
 
 # modules that a distribution brings besides its own
-MORE = {"utils.checkpoint": "taeda-autograd"}
+MORE = {"utils.checkpoint": "taeda-autograd", "utils.module_tracker": "taeda-nn"}
 MODULES = {
     "taeda-core": "taeda",
     "taeda-amp": "taeda.amp",

@@ -101,7 +101,7 @@ _EXPORTS = {
     **{
         name: f"{name}:"
         for name in (
-            "accelerator", "backends", "cpu", "mtia", "xpu", "random", "testing", "overrides", "serialization", "return_types", "functional", "fft", "linalg", "signal", "special", "utils", "_C", "storage", "cuda", "version", "multiprocessing", "ops", "library",
+            "__config__", "__future__", "accelerator", "backends", "cpu", "mtia", "xpu", "random", "testing", "overrides", "serialization", "return_types", "functional", "fft", "linalg", "signal", "special", "utils", "_C", "storage", "cuda", "version", "multiprocessing", "ops", "library",
         )
     },
 }  # fmt: skip

@@ -24,6 +24,7 @@ DISTRIBUTIONS = {
     "utils.checkpoint": "taeda-autograd",
     "utils.data": "taeda-data",
     "utils.cpp_extension": "taeda-cpp-extension",
+    "utils.module_tracker": "taeda-nn",
 }
 
 

@@ -146,3 +146,16 @@ def test_subclasses_are_compared_unless_forbidden():
 def test_one_tolerance_alone_is_refused(options):
     with pytest.raises(ValueError, match="Both 'rtol' and 'atol'"):
         assert_close(1.0, 1.0, **options)
+
+
+def test_the_older_form_is_looser_and_warns():
+    from taeda.testing import assert_allclose
+
+    with pytest.warns(FutureWarning, match="use taeda.testing.assert_close"):
+        assert_allclose(taeda.tensor([1.0, float("nan")]), [1.00005, float("nan")])
+    with pytest.warns(FutureWarning):
+        assert_allclose(taeda.ones(2), taeda.ones(2, dtype=taeda.float64))
+    with pytest.warns(FutureWarning), pytest.raises(AssertionError, match="far off"):
+        assert_allclose([1.0], [1.1], msg="far off")
+    with pytest.warns(FutureWarning), pytest.raises(AssertionError):
+        assert_allclose([1, 2], [1, 3])

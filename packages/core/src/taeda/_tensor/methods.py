@@ -64,6 +64,15 @@ def _like(self: Tensor, values: list[Any]) -> Tensor:
 
 
 @method
+def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
+    """What `load_state_dict` exchanges this tensor of a module with, where `taeda.__future__` says that it exchanges.
+
+    By default the values of `other` in the type of this one, or `other` itself with `assign`.
+    """
+    return other.detach() if assign else self.copy_(other).detach()
+
+
+@method
 def detach_(self: Tensor) -> Tensor:
     """Leave the graph, in place; RuntimeError for views, whose history belongs to their base."""
     if self._is_view():

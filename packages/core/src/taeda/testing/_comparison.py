@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cmath
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 
-__all__ = ["assert_close"]
+__all__ = ["assert_allclose", "assert_close"]
 
 Path = tuple[Any, ...]
 Message = str | Callable[[str], str] | None
@@ -352,3 +353,40 @@ def _unravel(flat: int, shape: tuple[int, ...]) -> tuple[int, ...]:
         flat, rest = divmod(flat, size)
         place.append(rest)
     return tuple(reversed(place))
+
+
+_LOOSER = {taeda.float16: (1e-3, 1e-3), taeda.float32: (1e-4, 1e-5), taeda.float64: (1e-5, 1e-8)}
+
+
+def assert_allclose(
+    actual: Any,
+    expected: Any,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = True,
+    msg: str = "",
+) -> None:
+    """The older, looser form of `assert_close`: dtypes may differ, NaN equals NaN, numbers and lists become tensors. Warns."""
+    warnings.warn(
+        "assert_allclose is the older form and will be removed: use taeda.testing.assert_close, which also compares dtypes",
+        FutureWarning,
+        stacklevel=2,
+    )
+    actual = actual if isinstance(actual, Tensor) else taeda.tensor(actual)
+    expected = (
+        expected if isinstance(expected, Tensor) else taeda.tensor(expected, dtype=actual.dtype)
+    )
+    if rtol is None and atol is None:
+        both = (_LOOSER.get(t.dtype, (0.0, 0.0)) for t in (actual, expected))
+        rtol, atol = map(max, zip(*both, strict=True))
+    assert_close(
+        actual,
+        expected,
+        rtol=rtol,
+        atol=atol,
+        equal_nan=equal_nan,
+        check_device=True,
+        check_dtype=False,
+        check_stride=False,
+        msg=msg or None,
+    )

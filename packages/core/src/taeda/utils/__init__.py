@@ -9,5 +9,10 @@ from taeda._lazy import lazy_attributes
 __path__ = extend_path(__path__, __name__)
 __getattr__, __dir__ = lazy_attributes(
     __name__,
-    {name: f"utils.{name}:" for name in ("deterministic", "dlpack", "hooks", "serialization")},
+    {
+        **{
+            name: f"utils.{name}:" for name in ("deterministic", "dlpack", "hooks", "serialization")
+        },
+        **dict.fromkeys(("set_module", "swap_tensors"), "utils._objects"),
+    },
 )

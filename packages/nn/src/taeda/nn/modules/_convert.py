@@ -8,11 +8,16 @@ from typing import Any, Self
 
 import taeda
 from taeda import Tensor
+from taeda.__future__ import (
+    get_overwrite_module_params_on_conversion,
+    get_swap_module_params_on_conversion,
+)
+from taeda.utils import swap_tensors
 
 from ..parameter import Parameter
 from ._traversal import Traversal
 
-__all__ = ["Conversion", "parse_to"]
+__all__ = ["Conversion", "like_parameter", "parse_to"]
 
 
 class Conversion(Traversal):
@@ -41,7 +46,11 @@ class Conversion(Traversal):
         with taeda.no_grad():
             applied = fn(param)
         grad = param.grad
-        if not _exchangeable(param, applied):
+        if get_swap_module_params_on_conversion():
+            self._swap_parameter(name, param, applied, fn)
+            return
+        fresh = get_overwrite_module_params_on_conversion() or not _exchangeable(param, applied)
+        if fresh:
             param = Parameter(applied, param.requires_grad)
             self._parameters[name] = param
         elif applied is not param:
@@ -50,10 +59,30 @@ class Conversion(Traversal):
             return
         with taeda.no_grad():
             moved = fn(grad)
-        if not _exchangeable(grad, moved):
+        if fresh or not _exchangeable(grad, moved):
             param.grad = moved.requires_grad_(grad.requires_grad)
         elif moved is not grad:
             grad.data = moved
+
+    def _swap_parameter(
+        self, name: str, param: Parameter, applied: Tensor, fn: Callable[[Tensor], Tensor]
+    ) -> None:
+        """The parameter, its gradient too, stays the same object and becomes what `fn` made."""
+        grad, param.grad = param.grad, None
+        try:
+            if applied is not param:
+                swap_tensors(param, like_parameter(param, applied))
+        except RuntimeError as error:
+            raise RuntimeError(
+                f"_apply(): Couldn't swap {type(self).__name__}.{name}: {error}"
+            ) from error
+        if grad is None:
+            return
+        with taeda.no_grad():
+            moved = fn(grad)
+        if moved is not grad:
+            swap_tensors(grad, moved)
+        param.grad = grad
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
         """Move parameters and buffers: `to(device, dtype, non_blocking)`, `to(dtype)` or `to(tensor)`.
@@ -144,6 +173,15 @@ class Conversion(Traversal):
         if isinstance(device, int):
             device = f"{kind}:{device}"
         return self.to(taeda.device(kind if device is None else device))
+
+
+def like_parameter(param: Tensor, value: Tensor) -> Tensor:
+    """`value` as what `param` is: a parameter of its type, or a tensor, requiring grad as it does."""
+    if isinstance(param, Parameter) and not isinstance(value, Parameter):
+        kind: Any = type(param)
+        made: Tensor = kind(value.detach(), requires_grad=param.requires_grad)
+        return made
+    return value.detach().requires_grad_(param.requires_grad) if value is param else value
 
 
 def _exchangeable(old: Tensor, new: Tensor) -> bool:

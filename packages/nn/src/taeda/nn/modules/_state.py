@@ -9,9 +9,12 @@ from typing import Any, NamedTuple
 
 import taeda
 from taeda import Tensor
+from taeda.__future__ import get_swap_module_params_on_conversion
+from taeda.utils import swap_tensors
 from taeda.utils.hooks import RemovableHandle
 
 from ..parameter import Parameter, is_lazy
+from ._convert import like_parameter
 from ._hooks import Hooks
 from ._traversal import Traversal
 
@@ -265,7 +268,11 @@ class State(Hooks, Traversal):
 
     def _put(self, name: str, target: Tensor, value: Tensor, assign: bool) -> None:
         with taeda.no_grad():
-            if not assign:
+            if get_swap_module_params_on_conversion():
+                loaded = target.module_load(value, assign=assign)
+                own = loaded is not value and loaded is not target
+                swap_tensors(target, like_parameter(target, loaded if own else loaded.detach()))
+            elif not assign:
                 target.copy_(value)
             elif isinstance(target, Parameter) and not isinstance(value, Parameter):
                 setattr(self, name, Parameter(value, requires_grad=target.requires_grad))

@@ -1,4 +1,4 @@
-"""Ready-made parametrizations: weight norm and spectral norm."""
+"""Ready-made parametrizations: weight norm, spectral norm, orthogonal weights."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from ..functional import normalize
 from ..modules.module import Module
 from . import parametrize
 from ._norms import as_matrix, default_dim, direction_and_length, power_step, weighted
+from ._orthogonal import orthogonal
 
-__all__ = ["spectral_norm", "weight_norm"]
+__all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 
 
 class _WeightNorm(Module):

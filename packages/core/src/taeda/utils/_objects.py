@@ -1,0 +1,43 @@
+"""Exchange of two tensors, and names of objects."""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from taeda._native import core as _core
+
+if TYPE_CHECKING:
+    from taeda import Tensor
+else:
+    Tensor = _core.Tensor
+
+__all__ = ["set_module", "swap_tensors"]
+
+
+def swap_tensors(t1: Tensor, t2: Tensor) -> None:
+    """Exchange two tensors: memory, gradient, history, attributes and type; each name then means what the other did.
+
+    RuntimeError if something refers to one of them weakly or a live graph does; TypeError for what is no tensor.
+
+    >>> import taeda
+    >>> a, b = taeda.zeros(1), taeda.ones(2)
+    >>> swap_tensors(a, b)
+    >>> a, b
+    (tensor([1., 1.]), tensor([0.]))
+    """
+    for name, tensor in (("t1", t1), ("t2", t2)):
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"swap_tensors: {name} must be a Tensor, got {type(tensor).__name__}")
+        if weakref.getweakrefs(tensor):
+            raise RuntimeError(f"Cannot swap {name} because it has weakref associated with it")
+    t1._swap(t2)
+    if type(t1) is not type(t2):
+        t1.__class__, t2.__class__ = type(t2), type(t1)
+
+
+def set_module(obj: Any, mod: str) -> None:
+    """Let an object say that it comes from module `mod`. TypeError if that is no string."""
+    if not isinstance(mod, str):
+        raise TypeError(f"The mod argument should be a string, got {type(mod).__name__}")
+    obj.__module__ = mod
