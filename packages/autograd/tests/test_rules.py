@@ -8,6 +8,8 @@ import taeda
 import taeda.autograd
 from taeda._C import _nn as F
 from taeda._native import core
+from taeda.autograd._calls import facts
+from taeda.autograd.rules import _registry
 
 FACTORY = 2  # TD_F_FACTORY: only shape and dtype of the arguments count
 
@@ -18,6 +20,23 @@ def test_every_kernel_has_a_rule_or_a_reason():
         if kind != "composite" and not flags & FACTORY and not core.has_rule(name)
     ]  # fmt: skip
     assert owed == []
+
+
+def test_every_way_of_a_tangent_names_an_op_with_a_rule_and_its_parameters():
+    for name, found in _registry.tangents.items():
+        parameters = [p for p, _ in core.op_parameters(name)]
+        assert _registry.rules[name].formulas, name
+        wanted = found.detail[1] if found.way == "formula" else found.detail or ()
+        known = {
+            *parameters,
+            *(f"{p}_{fact}" for p in parameters for fact in ("t", "shape", "dtype")),
+        }
+        assert [p for p in wanted if p not in known and not p.startswith("result")] == [], name
+
+
+def test_every_rule_gives_a_way_for_tangents():
+    ways = {facts(name).way for name in _registry.rules}
+    assert ways == {"linear", "multilinear", "formula", "pointwise", "transposed"}
 
 
 FAST = {

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import taeda
 from taeda import Tensor
 
-__all__ = ["functional_call"]
+__all__ = ["functional_call", "replace_all_batch_norm_modules_", "stack_module_state"]
 
 Named = Mapping[str, Tensor]
 
@@ -49,3 +50,43 @@ def _merged(dicts: Sequence[Named]) -> Named:
                 )
             made[name] = tensor
     return made
+
+
+def _stacked(tensors: Sequence[Tensor], name: str) -> Tensor:
+    wanted = {t.requires_grad for t in tensors}
+    if len(wanted) > 1:
+        raise RuntimeError(
+            f"Expected {name} from each model to have the same .requires_grad: set it alike before stacking"
+        )
+    return taeda.stack([t.detach() for t in tensors]).requires_grad_(wanted.pop())
+
+
+def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """(parameters, buffers) of models of one class, by name, each stacked along a new first dimension: new leaves.
+
+    RuntimeError for no models, for different classes, and for some in training and some in evaluation mode.
+    """
+    if not models:
+        raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
+    if len({m.training for m in models}) > 1:
+        raise RuntimeError(
+            "stack_module_state: Expected all models to have the same training/eval mode."
+        )
+    if len({type(m) for m in models}) > 1:
+        raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
+    made: list[dict[str, Tensor]] = []
+    for kind in ("named_parameters", "named_buffers"):
+        each = [dict(getattr(m, kind)()) for m in models]
+        made.append({name: _stacked([own[name] for own in each], name) for name in each[0]})
+    return made[0], made[1]
+
+
+def replace_all_batch_norm_modules_(root: Any) -> Any:
+    """Let every batch norm in `root` normalize by the batch it sees: running statistics are dropped in place. Returns `root`."""
+    from taeda import nn  # upward: the modules come from there
+
+    for module in root.modules():
+        if isinstance(module, nn.modules.batchnorm._BatchNorm):
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root
