@@ -11,7 +11,12 @@ import pytest
 from taeda._lazy import DISTRIBUTIONS
 
 # modules that a distribution brings besides its own
-MORE = {"utils.checkpoint": "taeda-autograd", "utils.module_tracker": "taeda-nn"}
+MORE = {
+    "cpu.amp": "taeda-amp",
+    "cuda.amp": "taeda-amp",
+    "utils.checkpoint": "taeda-autograd",
+    "utils.module_tracker": "taeda-nn",
+}
 MODULES = {
     "taeda-core": "taeda",
     "taeda-amp": "taeda.amp",

@@ -16,6 +16,8 @@ __all__ = ["DISTRIBUTIONS", "MissingDistribution", "install_hint", "lazy_attribu
 #: submodules that other distributions bring
 DISTRIBUTIONS = {
     "amp": "taeda-amp",
+    "cpu.amp": "taeda-amp",
+    "cuda.amp": "taeda-amp",
     "autograd": "taeda-autograd",
     "func": "taeda-autograd",
     "nn": "taeda-nn",

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from pkgutil import extend_path
 from typing import Any
 
-from ._native import core as _core
+from taeda._lazy import lazy_attributes
+from taeda._native import core as _core
+
+__path__ = extend_path(__path__, __name__)  # taeda-amp brings `amp`
+__getattr__, __dir__ = lazy_attributes(__name__, {})
 
 Tensor = _core.Tensor
 __all__ = [

@@ -5,8 +5,14 @@ Work on the CPU is done when a call returns: there is one device, one stream, an
 
 from __future__ import annotations
 
+from pkgutil import extend_path
 from types import TracebackType
 from typing import Any, Self
+
+from taeda._lazy import lazy_attributes
+
+__path__ = extend_path(__path__, __name__)  # taeda-amp brings `amp`
+__getattr__, __dir__ = lazy_attributes(__name__, {})
 
 __all__ = [
     "Stream", "StreamContext", "current_device", "current_stream", "device_count", "is_available", "set_device", "stream", "synchronize",
