@@ -7,25 +7,15 @@ import sys
 
 import numpy as np
 import pytest
+from arrays import ARRAY_DTYPES, ARRAY_LAYOUTS
 
 import taeda
 
-DTYPES = "? u1 i1 u2 i2 u4 i4 u8 i8 f2 f4 f8 c8 c16".split()
-LAYOUTS = {
-    "contiguous": lambda a: a,
-    "turned": lambda a: a.T,
-    "every second": lambda a: a[:, ::2],
-    "column": lambda a: a[:, 1],
-    "scalar": lambda a: a[0, 0, ...],
-    "empty": lambda a: a[:0],
-    "spread": lambda a: np.lib.stride_tricks.as_strided(a, (2, 4), (0, a.strides[1])),
-}
 
-
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", ARRAY_DTYPES)
+@pytest.mark.parametrize("layout", ARRAY_LAYOUTS)
 def test_there_and_back_is_the_same_memory(dtype, layout):
-    array = LAYOUTS[layout]((np.arange(12).reshape(3, 4) % 2).astype(dtype))
+    array = ARRAY_LAYOUTS[layout]((np.arange(12).reshape(3, 4) % 2).astype(dtype))
     tensor = taeda.from_numpy(array)
     assert tensor.shape == array.shape and tensor.tolist() == array.tolist()
     back = tensor.numpy()

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from children import echo
+from forks import forked
 
 import taeda
 import taeda.multiprocessing as mp
@@ -37,16 +38,6 @@ def gone(path, seconds=20.0):
     while path.exists() and time.monotonic() < until:
         time.sleep(0.01)
     return not path.exists()
-
-
-def forked(action):
-    pid = os.fork()
-    if pid == 0:
-        try:
-            action()
-        finally:
-            os._exit(1)
-    return os.waitpid(pid, 0)[1]
 
 
 def test_a_file_lives_as_long_as_its_storage():
@@ -128,7 +119,7 @@ def test_files_of_a_killed_holder_go():
         os.write(write, str(file_of(x)).encode())
         os.kill(os.getpid(), signal.SIGKILL)
 
-    assert forked(hold_and_die) == signal.SIGKILL
+    assert forked(hold_and_die) == -signal.SIGKILL
     assert gone(Path(os.read(read, 1000).decode()))
 
 
@@ -141,7 +132,7 @@ def test_messages_of_a_killed_sender_go():
         queue.put(taeda.ones(3))
         os.kill(os.getpid(), signal.SIGKILL)
 
-    assert forked(send_and_die) == signal.SIGKILL
+    assert forked(send_and_die) == -signal.SIGKILL
     left = glob.glob(f"{_sharing.FILES}{token}-*")
     assert all(gone(Path(path)) for path in left)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import os
 import resource
 import signal
 import subprocess
@@ -11,6 +9,7 @@ import sys
 
 import numpy as np
 import pytest
+from forks import descriptors, forked
 
 import taeda
 from taeda import UntypedStorage, _sharing
@@ -19,24 +18,6 @@ DTYPES = [
     *(taeda.bool, taeda.uint8, taeda.int8, taeda.int16, taeda.int32, taeda.int64, taeda.float16, taeda.bfloat16),
     *(taeda.float32, taeda.float64, taeda.complex64, taeda.complex128, taeda.float8_e5m2),
 ]  # fmt: skip
-
-
-def in_child(action):
-    """Run `action` in a forked process; True if it ended well."""
-    pid = os.fork()
-    if pid == 0:
-        code = 1
-        try:
-            action()
-            code = 0
-        finally:
-            os._exit(code)
-    return os.waitpid(pid, 0)[1] == 0
-
-
-def descriptors():
-    gc.collect()  # those of earlier tests are not ours to count
-    return len(os.listdir("/proc/self/fd"))
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -55,14 +36,14 @@ def test_a_child_writes_into_it():
     def write():
         x[2] = 7
 
-    assert in_child(write)
+    assert forked(write) == 0
     assert x.tolist() == [0, 0, 7, 0]
 
 
 def test_private_memory_stays_private():
     x = taeda.zeros(4)
     assert not x.is_shared()
-    assert in_child(lambda: x.fill_(1))
+    assert forked(lambda: x.fill_(1)) == 0
     assert x.tolist() == [0, 0, 0, 0]
 
 
@@ -242,4 +223,4 @@ def test_a_full_file_system_is_an_error_and_no_signal(tmp_path):
         with pytest.raises(RuntimeError, match="shared memory"):
             UntypedStorage._new_shared(2 << 20)
 
-    assert in_child(child)
+    assert forked(child) == 0

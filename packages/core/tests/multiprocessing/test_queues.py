@@ -3,30 +3,16 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import queue
 import signal
-import time
 
 import pytest
+from forks import forked
 
 import taeda
 import taeda.multiprocessing as mp
 
 KINDS = [mp.Queue, mp.JoinableQueue, mp.SimpleQueue]
-
-
-def killed(action, seconds):
-    """Run in a forked process, which is killed after a while."""
-    pid = os.fork()
-    if pid == 0:
-        try:
-            action()
-        finally:
-            os._exit(1)
-    time.sleep(seconds)
-    os.kill(pid, signal.SIGKILL)
-    return os.waitpid(pid, 0)[1]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -89,7 +75,7 @@ def test_task_done():
 @pytest.mark.parametrize("kind", [mp.Queue, mp.SimpleQueue])
 def test_a_reader_that_is_killed_blocks_nobody(kind):
     q = kind()
-    assert killed(q.get, 0.2) == signal.SIGKILL
+    assert forked(q.get, 0.2) == -signal.SIGKILL
     q.put("for you")
     assert q.get() == "for you"
 
@@ -101,7 +87,7 @@ def test_a_writer_that_is_killed_leaves_whole_messages():
         while True:
             q.put(taeda.ones(20_000))
 
-    assert killed(write, 0.2) == signal.SIGKILL
+    assert forked(write, 0.2) == -signal.SIGKILL
     count = 0
     while not q.empty():
         assert q.get().sum() == 20_000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import subprocess
@@ -10,25 +9,11 @@ import sys
 import threading
 
 import pytest
+from forks import descriptors, forked
 
 import taeda
 import taeda.multiprocessing as mp
 from taeda.multiprocessing import _transport
-
-
-def descriptors():
-    gc.collect()  # those of earlier tests are not ours to count
-    return len(os.listdir("/proc/self/fd"))
-
-
-def forked(action):
-    pid = os.fork()
-    if pid == 0:
-        try:
-            action()
-        finally:
-            os._exit(1)
-    return os.waitpid(pid, 0)[1]
 
 
 def test_both_directions_and_the_standard_methods():
@@ -106,7 +91,7 @@ def test_a_tensor_arrives_from_a_sender_that_is_dead():
         one.send(taeda.arange(1000))
         os.kill(os.getpid(), signal.SIGKILL)
 
-    assert forked(send_and_die) == signal.SIGKILL
+    assert forked(send_and_die) == -signal.SIGKILL
     assert two.recv().sum() == 499500
 
 

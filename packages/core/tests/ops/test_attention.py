@@ -6,21 +6,13 @@ import math
 
 import numpy as np
 import pytest
+from arrays import normal, values
 
 import taeda
 from taeda._C import _nn
 
 TOLERANCE = {"float16": 5e-3, "bfloat16": 4e-2, "float32": 2e-5, "float64": 1e-12}
 attend = _nn.scaled_dot_product_attention
-
-
-def draw(shape, dtype="float64", seed=0):
-    array = np.random.default_rng(seed).standard_normal(shape)
-    return taeda.from_numpy(np.ascontiguousarray(array)).to(getattr(taeda, dtype))
-
-
-def values(t):
-    return np.array(t.tolist(), dtype=float).reshape(t.shape)
 
 
 def close(got, want, dtype="float64"):
@@ -49,9 +41,9 @@ SHAPES = [  # query, key, width of value
 
 
 def heads(shape, keys, width, dtype):
-    q = draw(shape, dtype)
-    k = draw((*shape[:-2], keys, shape[-1]), dtype, 1)
-    return q, k, draw((*shape[:-2], keys, width), dtype, 2)
+    q = normal(shape, dtype)
+    k = normal((*shape[:-2], keys, shape[-1]), dtype, 1)
+    return q, k, normal((*shape[:-2], keys, width), dtype, 2)
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE)
@@ -87,10 +79,10 @@ MASKS = {
 @pytest.mark.parametrize("shape", MASKS.values(), ids=MASKS)
 def test_masks(shape, dtype):
     q, k, v = heads((2, 3, 5, 8), 7, 8, dtype)
-    allowed = draw(shape, seed=3) > -0.5
+    allowed = normal(shape, seed=3) > -0.5
     want = formula(values(q), values(k), values(v), values(allowed).astype(bool))
     close(attend(q, k, v, attn_mask=allowed), want, dtype)
-    added = draw(shape, dtype, 3)
+    added = normal(shape, dtype, 3)
     close(
         attend(q, k, v, attn_mask=added),
         formula(values(q), values(k), values(v), values(added)),
@@ -112,8 +104,8 @@ def test_a_query_that_may_attend_to_nothing_gets_zeros(dtype):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_grouped_heads(dtype):
-    q = draw((2, 6, 5, 8), dtype)
-    k, v = draw((2, 2, 7, 8), dtype, 1), draw((2, 2, 7, 8), dtype, 2)
+    q = normal((2, 6, 5, 8), dtype)
+    k, v = normal((2, 2, 7, 8), dtype, 1), normal((2, 2, 7, 8), dtype, 2)
     want = formula(values(q), values(k).repeat(3, 1), values(v).repeat(3, 1))
     close(attend(q, k, v, enable_gqa=True), want, dtype)
 

@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from arrays import normal, values
 
 import taeda
 
@@ -18,18 +19,6 @@ TOLERANCE = {
 }
 CONV = {1: taeda.conv1d, 2: taeda.conv2d, 3: taeda.conv3d}
 TRANSPOSED = {1: taeda.conv_transpose1d, 2: taeda.conv_transpose2d, 3: taeda.conv_transpose3d}
-
-
-def draw(shape, dtype="float64", seed=0):
-    rng = np.random.default_rng(seed)
-    array = rng.standard_normal(shape)
-    if dtype.startswith("complex"):
-        array = array + 1j * rng.standard_normal(shape)
-    return taeda.from_numpy(np.ascontiguousarray(array)).to(getattr(taeda, dtype))
-
-
-def values(t):
-    return np.array(t.tolist(), dtype=complex if t.is_complex() else float).reshape(t.shape)
 
 
 def close(got, want, dtype="float64"):
@@ -105,7 +94,7 @@ def run(x, w, **options):
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(("x", "w", "options"), GEOMETRY, ids=str)
 def test_geometry(x, w, options, dtype):
-    x, w, bias = draw(x, dtype), draw(w, dtype, 1), draw(w[:1], dtype, 2)
+    x, w, bias = normal(x, dtype), normal(w, dtype, 1), normal(w[:1], dtype, 2)
     close(
         run(x, w, bias=bias, **options),
         convolve(values(x), values(w), values(bias), **options),
@@ -116,7 +105,7 @@ def test_geometry(x, w, options, dtype):
 
 @pytest.mark.parametrize("dtype", TOLERANCE)
 def test_dtypes(dtype):
-    x, w = draw((2, 4, 9, 10), dtype), draw((6, 2, 3, 3), dtype, 1)
+    x, w = normal((2, 4, 9, 10), dtype), normal((6, 2, 3, 3), dtype, 1)
     got = taeda.conv2d(x, w, padding=1, groups=2)
     assert got.dtype is x.dtype
     close(got, convolve(values(x), values(w), padding=1, groups=2), dtype)
@@ -138,7 +127,7 @@ LAYOUTS = {
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("options", [{"padding": 1}, {"stride": 2}], ids=str)
 def test_layouts(layout, options):
-    x, w = draw((2, 8, 12, 12), "float32"), draw((8, 8, 3, 3), "float32", 1)
+    x, w = normal((2, 8, 12, 12), "float32"), normal((8, 8, 3, 3), "float32", 1)
     want = convolve(values(x), values(w), **options)
     close(taeda.conv2d(LAYOUTS[layout](x), w, **options), want, "float32")
     close(taeda.conv2d(x, LAYOUTS[layout](w), **options), want, "float32")
@@ -161,7 +150,7 @@ OFTEN_READ = [
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(("x", "w", "options"), OFTEN_READ, ids=range(len(OFTEN_READ)))
 def test_convolutions_over_a_padded_copy(x, w, options, dtype):
-    a, b, bias = draw(x, dtype), draw(w, dtype, 1), draw(w[:1], dtype, 2)
+    a, b, bias = normal(x, dtype), normal(w, dtype, 1), normal(w[:1], dtype, 2)
     got = CONV[len(x) - 2](a, b, bias, **options)
     close(got, convolve(values(a), values(b), values(bias), **options), dtype)
 
@@ -173,27 +162,27 @@ def test_padding_reads_zeros_not_products_with_infinity():
 
 
 def test_channels_last_stays_channels_last():
-    x = draw((2, 3, 5, 5), "float32").contiguous(memory_format=taeda.channels_last)
-    got = taeda.conv2d(x, draw((4, 3, 3, 3), "float32"))
+    x = normal((2, 3, 5, 5), "float32").contiguous(memory_format=taeda.channels_last)
+    got = taeda.conv2d(x, normal((4, 3, 3, 3), "float32"))
     assert got.is_contiguous(memory_format=taeda.channels_last)
 
 
 def test_an_expanded_input():
-    x, w = draw((1, 1, 6, 6)).expand(2, 3, 6, 6), draw((2, 3, 3, 3), seed=1)
+    x, w = normal((1, 1, 6, 6)).expand(2, 3, 6, 6), normal((2, 3, 3, 3), seed=1)
     close(taeda.conv2d(x, w), convolve(values(x), values(w)))
 
 
 def test_without_a_batch():
-    x, w = draw((3, 6, 7)), draw((2, 3, 2, 2), seed=1)
+    x, w = normal((3, 6, 7)), normal((2, 3, 2, 2), seed=1)
     close(taeda.conv2d(x, w), convolve(values(x)[None], values(w))[0])
-    wt = draw((3, 2, 2, 2), seed=1)
+    wt = normal((3, 2, 2, 2), seed=1)
     close(taeda.conv_transpose2d(x, wt), transpose(values(x)[None], values(wt))[0])
 
 
 @pytest.mark.parametrize("kernel", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("dilation", [1, 2])
 def test_padding_same_keeps_the_size(kernel, dilation):
-    x, w = draw((1, 2, 11)), draw((3, 2, kernel), seed=1)
+    x, w = normal((1, 2, 11)), normal((3, 2, kernel), seed=1)
     got = taeda.conv1d(x, w, padding="same", dilation=dilation)
     total = dilation * (kernel - 1)
     wide = np.pad(values(x), [(0, 0), (0, 0), (total // 2, total - total // 2)])
@@ -211,8 +200,8 @@ SPREAD = [
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(("x", "w", "options"), SPREAD, ids=str)
 def test_transposed(x, w, options, dtype):
-    x, w = draw(x, dtype), draw(w, dtype, 1)
-    bias = draw((w.shape[1] * options.get("groups", 1),), dtype, 2)
+    x, w = normal(x, dtype), normal(w, dtype, 1)
+    bias = normal((w.shape[1] * options.get("groups", 1),), dtype, 2)
     want = transpose(values(x), values(w), **options)
     call = TRANSPOSED[x.dim() - 2]
     close(call(x, w, **options), want, dtype)
@@ -263,10 +252,10 @@ WEIGHTS = [
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_gradient_of_weights(case, dtype):
     images, channels, outputs, height, width, kernel, stride, padding = case
-    x = draw((images, channels, height, width), dtype)
-    w = draw((outputs, channels, kernel, kernel), dtype, 1).requires_grad_()
+    x = normal((images, channels, height, width), dtype)
+    w = normal((outputs, channels, kernel, kernel), dtype, 1).requires_grad_()
     y = taeda.conv2d(x, w, stride=stride, padding=padding)
-    g = draw(tuple(y.shape), dtype, 2)
+    g = normal(tuple(y.shape), dtype, 2)
     y.backward(g)
     expected = weight_gradient(values(x), values(g), kernel, stride, padding)
     error = np.abs(values(w.grad) - expected).max() / expected.std()
@@ -274,9 +263,9 @@ def test_gradient_of_weights(case, dtype):
 
 
 def test_gradient_of_depthwise_weights_of_stride_2():
-    x, w = draw((2, 3, 41, 70), "float32"), draw((3, 1, 3, 3), "float32", 1).requires_grad_()
+    x, w = normal((2, 3, 41, 70), "float32"), normal((3, 1, 3, 3), "float32", 1).requires_grad_()
     y = taeda.conv2d(x, w, stride=2, padding=1, groups=3)
-    g = draw(tuple(y.shape), "float32", 2)
+    g = normal(tuple(y.shape), "float32", 2)
     y.backward(g)
     for c in range(3):
         part = slice(c, c + 1)
@@ -285,7 +274,7 @@ def test_gradient_of_depthwise_weights_of_stride_2():
 
 
 def test_threads_do_not_change_a_bit():
-    x, w = draw((3, 16, 24, 24), "float32"), draw((24, 16, 3, 3), "float32", 1)
+    x, w = normal((3, 16, 24, 24), "float32"), normal((24, 16, 3, 3), "float32", 1)
     before, made = taeda.get_num_threads(), []
     for threads in (1, 2, 3):
         taeda.set_num_threads(threads)

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from arrays import values
 
 import taeda
 
@@ -18,10 +19,6 @@ def draw(shape, dtype="float64", seed=0, low=-3.0, high=3.0):
     array = np.random.default_rng(seed).uniform(low, high, shape)
     x = taeda.from_numpy(np.asarray(array)).to(getattr(taeda, dtype))
     return x, values(x)
-
-
-def values(t):
-    return np.array(t.tolist(), dtype=float).reshape(t.shape)
 
 
 def close(got, want, dtype="float64", slack=1.0):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from arrays import values
 
 import taeda
 
@@ -20,10 +21,6 @@ def draw(shape, dtype="float64", seed=0):
     if dtype.startswith("complex"):
         array = array + 1j * rng.standard_normal(shape)
     return taeda.from_numpy(np.ascontiguousarray(array)).to(getattr(taeda, dtype))
-
-
-def values(t):
-    return np.array(t.tolist(), dtype=complex if t.is_complex() else float).reshape(t.shape)
 
 
 def close(got, want, dtype="float64", terms=1):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from arrays import values
 
 import taeda
 
@@ -14,10 +15,6 @@ def draw(shape, dtype="float64", seed=0):
     array = np.random.default_rng(seed).standard_normal(shape)
     x = taeda.from_numpy(np.ascontiguousarray(array)).to(getattr(taeda, dtype))
     return x, values(x)
-
-
-def values(t):
-    return np.array(t.tolist(), dtype=float).reshape(t.shape)
 
 
 def close(got, want, dtype="float64", slack=1.0):

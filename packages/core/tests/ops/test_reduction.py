@@ -10,6 +10,7 @@ import sys
 
 import numpy as np
 import pytest
+from arrays import values
 
 import taeda
 
@@ -20,10 +21,6 @@ INTEGERS = ["uint8", "int8", "int16", "int32", "int64"]
 
 def make(array, dtype):
     return taeda.from_numpy(np.ascontiguousarray(array)).to(getattr(taeda, dtype))
-
-
-def values(t):
-    return np.array(t.tolist(), dtype=complex if t.is_complex() else float).reshape(t.shape)
 
 
 def draw(shape, dtype, seed=0):

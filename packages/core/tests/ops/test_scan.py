@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from arrays import values
 
 import taeda
 
@@ -17,10 +18,6 @@ def draw(shape, dtype, seed=0):
     rng = np.random.default_rng(seed)
     array = rng.uniform(0.5, 1.5, shape) if dtype in RTOL else rng.integers(0, 3, shape)
     return taeda.from_numpy(array).to(getattr(taeda, dtype))
-
-
-def values(t):
-    return np.array(t.tolist(), dtype=complex if t.is_complex() else float).reshape(t.shape)
 
 
 @pytest.mark.parametrize("dtype", RTOL)

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from arrays import values
 
 import taeda
 
@@ -20,10 +21,6 @@ def draw(shape, dtype, seed=0):
     if dtype in ("int8", "int16", "int32", "int64"):
         array = array - 50
     return taeda.from_numpy(np.asarray(array)).to(getattr(taeda, dtype))
-
-
-def values(t):
-    return np.array(t.tolist(), dtype=float).reshape(t.shape)
 
 
 # ---- sorting ----

@@ -9,6 +9,7 @@ import signal
 import stat
 
 import pytest
+from forks import forked
 
 import taeda
 from taeda._io import disk
@@ -124,17 +125,6 @@ def test_a_disk_without_room_is_refused_before_anything_is_written(path, monkeyp
     assert is_old(taeda.load(path))
 
 
-def in_a_child(action):
-    """Run `action` in a fork of this process; the signal that ended it, or 0."""
-    child = os.fork()
-    if child == 0:
-        try:
-            action()
-        finally:
-            os._exit(0)
-    return os.waitpid(child, 0)[1] & 0x7F
-
-
 def kill_points(path):
     with faults.recorded() as steps:
         taeda.save(OLD, path)
@@ -155,12 +145,12 @@ def test_killed_at_points_spread_over_a_save(path):
             with faults.killed(**point):
                 taeda.save(NEW, path)
 
-        ended = in_a_child(save)
+        ended = forked(save)
         made = taeda.load(path)
         assert is_old(made) or is_new(made), point
-        assert ended in (0, signal.SIGKILL)
+        assert ended in (0, -signal.SIGKILL)
         if "after_bytes" in point:
-            assert ended == signal.SIGKILL
+            assert ended == -signal.SIGKILL
             assert is_old(made)
     taeda.save(NEW, path)
     assert os.listdir(path.parent) == ["model.pt"]  # leftovers of the dead are gone
