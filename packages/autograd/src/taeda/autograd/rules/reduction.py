@@ -13,7 +13,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 
-from ._registry import linear, not_differentiable, rule, rule_joint
+from ._registry import forward, linear, not_differentiable, rule, rule_joint
 
 Shape = tuple[int, ...]
 
@@ -74,6 +74,17 @@ def _logsumexp(grad: Tensor, self: Tensor, result: Tensor, dim: list[int], keepd
 
 
 rule("logsumexp", self=_logsumexp)
+
+
+def _logsumexp_forward(self_t: Tensor, self: Tensor, dim: list[int], keepdim: bool) -> Tensor:
+    """The mean of the tangents, weighted by exp(x - max): exact also where x is large."""
+    top = (self.real if self.is_complex() else self).detach().amax(dim, True)
+    weights = (self - taeda.where(top.isinf(), 0.0, top)).exp()
+    total = weights.sum(dim, keepdim)
+    return (weights * self_t).sum(dim, keepdim) / taeda.where(total == 0, 1.0, total)
+
+
+forward("logsumexp", _logsumexp_forward)
 
 # ---- products ----
 
