@@ -40,6 +40,8 @@ void td_clear_below(td_dtype d, char *a, int64_t rows, int64_t cols); /* zeros u
 void td_clear_above(td_dtype d, char *a, int64_t rows, int64_t cols);
 /* Are all n numbers finite? */
 bool td_all_finite(td_dtype d, const char *x, int64_t n);
+/* The largest magnitude among n numbers, of complex ones among their parts; NaN does not count. */
+double td_largest(td_dtype d, const char *x, int64_t n);
 
 /* ---- running ---- */
 /* nanoseconds of so many multiplications with additions, about */

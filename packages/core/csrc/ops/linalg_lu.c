@@ -5,6 +5,8 @@
 
 #define CORNER 32      /* rows of a panel's triangle that are inverted at once; divides PANEL */
 #define PANEL 64       /* columns that LAPACK factorises at once */
+#define CORNERS (2 * PANEL / CORNER)
+#define HARMLESS 100   /* the largest number of an inverse that is used: so many times a rounding error may grow */
 #define BLOCK 128      /* columns of one task to the right of them */
 #define SMALL 160      /* rows or columns, up to which it takes the whole matrix */
 
@@ -19,20 +21,18 @@ typedef struct lu_job {
     int64_t info;          /* 1 + the place of the first zero pivot */
     int64_t at, width;     /* the panel that is done */
     char *inverses;        /* of the diagonal blocks of L, of an even and an odd panel */
+    bool harmless[CORNERS]; /* is the inverse, number by number, small? */
     td_scratch work;       /* CORNER rows of a block, then a product's space */
 } lu_job;
 
 static char *element(const lu_job *j, int64_t row, int64_t col) { return j->a + (col * j->m + row) * j->item; }
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-static char *inverse_at(const lu_job *j, int64_t row)
-{
-    return j->inverses + row / CORNER % (2 * PANEL / CORNER) * CORNER * CORNER * j->item;
-}
+static int64_t corner_of(int64_t row) { return row / CORNER % CORNERS; }
+static char *inverse_at(const lu_job *j, int64_t row) { return j->inverses + corner_of(row) * CORNER * CORNER * j->item; }
 
-/* Of every diagonal block: a product with it is ten times as fast as the library's substitution in so few unknowns. The exchanges
- * keep the numbers of L below 1, so that the inverse of a small block is harmless. */
-static void invert_corners(const lu_job *j, int64_t at, int64_t width)
+/* Of every diagonal block: a product with it is ten times as fast as the library's substitution in so few unknowns. */
+static void invert_corners(lu_job *j, int64_t at, int64_t width)
 {
     for (int64_t row = at; row < at + width; row += CORNER) {
         int64_t n = least(CORNER, at + width - row);
@@ -40,6 +40,7 @@ static void invert_corners(const lu_job *j, int64_t at, int64_t width)
         memset(to, 0, (size_t)(n * n * j->item));
         for (int64_t i = 0; i < n; i++) memcpy(to + i * (n + 1) * j->item, td_linalg_one(j->d), (size_t)j->item);
         j->la->trsm("L", "L", "N", "U", &n, &n, td_linalg_one(j->d), element(j, row, row), &j->m, to, &n, 1, 1, 1, 1);
+        j->harmless[corner_of(row)] = td_largest(j->d, to, n * n) <= HARMLESS;
     }
 }
 
@@ -61,6 +62,18 @@ static void exchange_rows(const lu_job *j, int64_t col, int64_t cols, int64_t fi
     if (last > first) j->la->laswp(&cols, element(j, 0, col), &j->m, &from, &last, j->pivots, &one);
 }
 
+/* Rows [row, row + n) of U in columns [col, col + cols). */
+static void substitute(const lu_job *j, int64_t row, int64_t n, int64_t col, int64_t cols, char *space)
+{
+    if (!j->harmless[corner_of(row)]) {
+        j->la->trsm("L", "L", "N", "U", &n, &cols, td_linalg_one(j->d), element(j, row, row), &j->m, element(j, row, col), &j->m, 1, 1, 1, 1);
+        return;
+    }
+    for (int64_t c = 0; c < cols; c++) memcpy(space + c * n * j->item, element(j, row, col + c), (size_t)(n * j->item));
+    td_block_product(j->la, j->d, TD_SET, n, cols, n, inverse_at(j, row), n, space, n, element(j, row, col), j->m,
+                     space + CORNER * BLOCK * j->item);
+}
+
 /* What the panel at j->at does to columns [col, col + cols): U's rows, CORNER at a time, and what they take from the rows below. */
 static void update(const lu_job *j, int64_t col, int64_t cols, char *space)
 {
@@ -69,8 +82,7 @@ static void update(const lu_job *j, int64_t col, int64_t cols, char *space)
     exchange_rows(j, col, cols, j->at, below);
     for (int64_t row = j->at; row < below; row += CORNER) {
         int64_t n = least(CORNER, below - row);
-        for (int64_t c = 0; c < cols; c++) memcpy(space + c * n * j->item, element(j, row, col + c), (size_t)(n * j->item));
-        td_block_product(j->la, j->d, TD_SET, n, cols, n, inverse_at(j, row), n, space, n, element(j, row, col), ld, product_space);
+        substitute(j, row, n, col, cols, space);
         if (row + n < below)
             td_block_product(j->la, j->d, TD_TAKE, below - row - n, cols, n, element(j, row + n, row), ld, element(j, row, col), ld,
                              element(j, row + n, col), ld, product_space);

@@ -1,4 +1,5 @@
 /* linalg_stack.c - batches of matrices as LAPACK reads them. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "ops/linalg.h"
@@ -147,6 +148,19 @@ bool td_all_finite(td_dtype d, const char *x, int64_t n)
     else
         for (int64_t i = 0; i < n; i++) bad |= ((const double *)x)[i] - ((const double *)x)[i] != 0;
     return !bad;
+}
+
+double td_largest(td_dtype d, const char *x, int64_t n)
+{
+    n *= td_is_complex(d) ? 2 : 1;
+    if (td_to_real(d) == TD_F64) {
+        double most = 0;
+        for (int64_t i = 0; i < n; i++) most = fabs(((const double *)x)[i]) > most ? fabs(((const double *)x)[i]) : most;
+        return most;
+    }
+    float most = 0;
+    for (int64_t i = 0; i < n; i++) most = fabsf(((const float *)x)[i]) > most ? fabsf(((const float *)x)[i]) : most;
+    return most;
 }
 
 /* ---- running ---- */

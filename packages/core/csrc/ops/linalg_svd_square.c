@@ -1,7 +1,5 @@
 /* linalg_svd_square.c - the steps of gesdd for one square matrix: to two diagonals, their singular vectors, and the reflections of the
  * first step applied to those. The last is a fifth of the time and goes to all threads. */
-#include <math.h>
-#include <string.h>
 #include "ops/linalg.h"
 
 #define BLOCK 128  /* vectors of one task */
@@ -84,12 +82,7 @@ static void widen(const svd_steps *j, char *to, const char *from)
 /* Numbers that gesdd would scale first, so that squares neither vanish nor overflow. */
 static bool extreme(const svd_steps *j)
 {
-    double largest = 0, low = j->real == TD_F32 ? 1e-12 : 1e-135;
-    int64_t count = j->n * j->n * (td_is_complex(j->d) ? 2 : 1);
-    for (int64_t i = 0; i < count; i++) {
-        double v = fabs(j->real == TD_F32 ? (double)((const float *)j->a)[i] : ((const double *)j->a)[i]);
-        largest = v > largest ? v : largest;
-    }
+    double largest = td_largest(j->d, j->a, j->n * j->n), low = j->real == TD_F32 ? 1e-12 : 1e-135;
     return largest != 0 && (largest < low || largest > 0.5 / low);
 }
 

@@ -111,6 +111,19 @@ def test_lu_by_panels_tells_of_the_first_zero():
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+def test_lu_of_triangles_whose_inverses_are_large(dtype):
+    # Whole numbers in the first columns, so that no rounding decides about pivots; the inverse of L's first 32 rows has powers of 2
+    # up to 2^30.
+    below = taeda.eye(200) - taeda.ones(200, 200).tril(-1)
+    above = draw(200, 200).triu()
+    above[:, :64] = (2 * draw(200, 64)).round().triu(1) + taeda.eye(200, 64)
+    a = (below.double() @ above).to(dtype)
+    assert linalg.lu_factor(a)[1][:64].tolist() == list(range(1, 65))
+    p, lower, upper = linalg.lu(a)
+    close((p @ lower @ upper - a) / upper.abs().amax(), a * 0, dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(64, 64), (130, 130), (3, 70, 70), (70, 71), (200, 40)])
 def test_svd_by_steps(shape, dtype):
     a = draw(*shape, dtype=dtype)
