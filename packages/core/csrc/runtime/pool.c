@@ -3,7 +3,8 @@
  * One job at a time. The caller opens it, works on it like everybody, closes it and waits for those inside; it never
  * waits for a worker that has not started, so a busy machine costs no more than the caller's own time. Workers look for
  * a new job for about 20 microseconds, then sleep on a futex whose word counts the jobs. While jobs follow each other
- * closely, as in a training step, they look for longer: to wake one costs the caller 5 to 40 microseconds.
+ * closely, as in a training step, they look for longer: to wake one costs the caller 5 to 40 microseconds. Not on a busy
+ * machine, though, which a worker knows by having lost its core while it looked: there that time is somebody else's.
  *
  * Everybody begins with a share of their own, the same part of every job, and then takes chunks of what others have left:
  * in a run of jobs over the same tensors a thread finds in its own cache what it wrote there the time before.
@@ -19,6 +20,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -26,6 +28,8 @@
 
 #define SPIN_NS 20000
 #define LONG_SPIN_NS 200000 /* after a job that came within this time */
+#define LOST_NS 20000       /* between two looks, half a microsecond apart: the core was taken away */
+#define WARY_JOBS 2000      /* after that */
 #define CHUNKS_PER_THREAD 4 /* so that a late worker still finds something to do */
 #define MAX_WORKERS 255
 
@@ -78,17 +82,25 @@ static void sleep_until_job(uint32_t seen)
     atomic_fetch_sub(&pool.asleep, 1);
 }
 
-/* spin: for how long to look before sleeping; set to what the next wait deserves */
-static uint32_t wait_for_job(uint32_t seen, int64_t *spin)
+typedef struct patience {
+    int64_t spin; /* for how long to look before sleeping */
+    int wary;     /* jobs until this may be long again */
+} patience;
+
+static uint32_t wait_for_job(uint32_t seen, patience *p)
 {
     uint32_t jobs;
     int64_t from = now_ns(), now = from;
     while ((jobs = atomic_load(&pool.jobs)) == seen) {
-        if (now - from < *spin) for (int i = 0; i < 8; i++) relax();
+        bool look = now - from < p->spin;
+        int64_t before = now;
+        if (look) for (int i = 0; i < 8; i++) relax();
         else sleep_until_job(seen);
         now = now_ns();
+        if (look && now - before > LOST_NS) p->wary = WARY_JOBS;
     }
-    *spin = now - from < LONG_SPIN_NS ? LONG_SPIN_NS : SPIN_NS;
+    if (p->wary) p->wary--;
+    p->spin = !p->wary && now - from < LONG_SPIN_NS ? LONG_SPIN_NS : SPIN_NS;
     return jobs;
 }
 
@@ -120,10 +132,10 @@ static void *worker(void *number)
 {
     int my_number = (int)(intptr_t)number;
     uint32_t seen = 0;
-    int64_t spin = SPIN_NS;
+    patience mine = {SPIN_NS, 0};
     in_body = 1;
     for (;;) {
-        seen = wait_for_job(seen, &spin);
+        seen = wait_for_job(seen, &mine);
         if (my_number >= atomic_load(&pool.helpers)) continue;
         atomic_fetch_add(&pool.inside, 1);
         if (atomic_load(&pool.open)) {
