@@ -160,3 +160,38 @@ def test_inplace_composite_that_changes_nothing_is_self():
     before = y.grad_fn
     assert taeda.dropout_(y, 0.5, train=False) is y
     assert y.grad_fn is before
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda v: v.t_(),
+        lambda v: v.t_().t_(),
+        lambda v: v.unsqueeze_(0).squeeze_(0),
+        lambda v: v.transpose_(0, 1).unsqueeze_(1),
+        lambda v: v.as_strided_((2, 2), (1, 2)),
+    ],
+)
+def test_views_may_be_given_another_shape_in_place(change):
+    x = taeda.arange(6.0).reshape(2, 3).requires_grad_()
+    base = x * 2
+    view = change(base[:])
+    other = change((x * 2)[:].clone())
+    weights = taeda.arange(1.0, 1.0 + view.numel()).reshape(view.shape)
+    expected = taeda.autograd.grad((other * weights).sum(), x)[0]
+    assert taeda.equal(
+        taeda.autograd.grad((view * weights).sum(), x, retain_graph=True)[0], expected
+    )
+    view.mul_(3)  # and written to: the base sees it
+    assert taeda.equal(base, x.detach() * 6) or view.numel() < 6
+    total = (view * weights).sum()
+    assert taeda.equal(taeda.autograd.grad(total, x)[0], 3 * expected)
+
+
+def test_a_base_keeps_its_history_when_a_view_changes_shape():
+    x = taeda.ones(2, 3, requires_grad=True)
+    base = x * 2
+    before = base.grad_fn
+    base[:].t_()
+    assert base.grad_fn is before
+    assert base.shape == (2, 3)

@@ -289,6 +289,54 @@ def einsum(r: random.Random) -> Drawn:
     return f"t.einsum({formula!r}, {', '.join(names)})", names, True
 
 
+# ---- writes through views ----
+
+VIEWS = (
+    "{n}.transpose({a}, {b})", "{n}.movedim({a}, {b})", "{n}[1:]", "{n}[::2]", "{n}[:-1]", "{n}[..., 0]", "{n}[None]", "{n}.unsqueeze({a})",
+    "{n}.select({a}, 0)", "{n}.narrow({a}, 0, 1)", "{n}.diagonal()", "{n}.flatten()", "{n}.view({n}.shape)", "{n}.squeeze()",
+    "{n}.detach()", "{n}.reshape(-1)", "{n}.unfold({a}, 1, 1)", "{n}.expand(2, *{n}.shape)[0]", "{n}.T", "{n}.view_as({n})",
+)  # fmt: skip
+MADE = ("{n} * {n}", "{n}.sin()", "{n}.clone()", "{n}.sum()", "{n} + 1")
+WRITES = (
+    "{n}.mul_(2)", "{n}.add_({m})", "{n}.copy_({m})", "{n}.zero_()", "{n}.exp_()", "{n}.sin_()", "{n}.mul_({m})", "{n}.fill_(1.5)", "{n}.neg_()",
+    "{n}.__setitem__(0, 3.0)", "{n}.__setitem__(..., {m})", "{n}.clamp_(-1, 1)", "{n}.masked_fill_({n}.detach() > 0, 0.5)", "{n}.sub_(1)",
+    "{n}.addcmul_({m}, {m})", "{n}.index_fill_(0, t.tensor([0]), 2.0)", "{n}.t_()", "{n}.div_(2)", "{n}.sigmoid_()", "{n}.lerp_({m}, 0.25)",
+    "{n}.unsqueeze_(0)", "{n}.squeeze_()", "{n}.transpose_(0, -1)", "{n}.relu_()", "{n}.requires_grad", "{n}.is_leaf",
+)  # fmt: skip
+
+
+def writes(r: random.Random) -> Drawn:
+    """Views of views, results and writes in any order; what torch refuses is left out, but now and then."""
+    x = numbers(r, shape(r, 1, 3, "1234"), "float64")
+    env = {"x": x.clone().requires_grad_(), "t": torch}
+    steps, names = ["a := x * 1.5"], ["a"]
+    env["a"] = env["x"] * 1.5
+    for name in "bcdefghij"[: r.randint(2, 9)]:
+        source, dims = r.choice(names), range(max(1, env["x"].dim()))
+        kind = r.choice((VIEWS, VIEWS, WRITES, WRITES, MADE))
+        other = (
+            f"{r.choice(names)}.clone()"  # of the memory that is written, the order would matter
+        )
+        text = r.choice(kind).format(n=source, m=other, a=r.choice(dims), b=r.choice(dims))
+        try:
+            made = eval(text, env)
+        except (RuntimeError, IndexError):
+            if r.random() < 0.95:
+                continue
+            made = None
+        if kind is WRITES or made is None:
+            steps.append(text)
+            continue
+        steps.append(f"{name} := {text}")
+        env[name] = made
+        names.append(name)
+    return (
+        f"[{', '.join(f'({step})' for step in steps)}, ({', '.join(names)},)][-1]",
+        {"x": x},
+        True,
+    )
+
+
 FAMILIES: dict[str, Callable[[random.Random], Drawn]] = {
-    f.__name__: f for f in (getitem, setitem, promotion, reduction, cast, einsum)
+    f.__name__: f for f in (getitem, setitem, promotion, reduction, cast, einsum, writes)
 }

@@ -214,7 +214,8 @@ static int set_history(Node *n, const Rule *rule, td_frame *f, PyObject *const *
         PyTensor *p = (PyTensor *)outs[k];
         int target = f->inplace ? 0 : k < TD_MAX_OUTS ? f->schema->return_alias[k] : -1;
         if (target < 0 && is_argument(f, outs[k])) continue; /* contiguous and relatives may answer with self: no new history */
-        if (k == 0 && target >= 0) {
+        int reshaped = target >= 0 && f->schema->flags & TD_F_VIEW; /* t_ and relatives write no element: the base knows nothing of it */
+        if (k == 0 && target >= 0 && !reshaped) {
             if (td_rebase_history(p, n, n->first_edge[target]) < 0) return -1;
             continue;
         }

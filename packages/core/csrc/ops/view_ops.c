@@ -21,7 +21,16 @@ td_status td_op_view(td_call *call) { return td_view_sizes(OUT, SELF, TD_LEN(1),
 td_status td_op_view_dtype(td_call *call) { return td_view_dtype(OUT, SELF, (td_dtype)TD_INT(1)); }
 td_status td_op_reshape(td_call *call) { return td_view_reshape(OUT, SELF, TD_LEN(1), TD_INTS(1)); }
 td_status td_op_expand(td_call *call) { return td_view_expand(OUT, SELF, TD_LEN(1), TD_INTS(1)); }
-td_status td_op_flatten(td_call *call) { return td_view_flatten(OUT, SELF, TD_INT(1), TD_INT(2)); }
+
+td_status td_op_flatten(td_call *call)
+{
+    int64_t n = SELF->ndim, first = TD_INT(1), last = TD_INT(2);
+    first += first < 0 ? n : 0;
+    last += last < 0 ? n : 0;
+    if (first != last || first < 0 || first >= n) return td_view_flatten(OUT, SELF, TD_INT(1), TD_INT(2));
+    call->out[0] = SELF; /* one dimension is flat already */
+    return TD_OK;
+}
 
 td_status td_op_view_as(td_call *call) { return td_view_sizes(OUT, SELF, TD_TENSOR(1)->ndim, TD_TENSOR(1)->sizes); }
 td_status td_op_reshape_as(td_call *call) { return td_view_reshape(OUT, SELF, TD_TENSOR(1)->ndim, TD_TENSOR(1)->sizes); }

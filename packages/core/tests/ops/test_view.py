@@ -361,3 +361,12 @@ def test_a_view_as_another_dtype_has_no_part_in_the_graph():
     y = taeda.zeros(2)
     y.view(taeda.int32)[0] = 0x3F800000
     assert y.tolist() == [1, 0]
+
+
+def test_flatten_of_one_dimension_is_the_tensor_itself():
+    x, y = taeda.ones(3), taeda.ones(2, 3)
+    assert x.flatten() is x
+    assert y.flatten(-1, 1) is y
+    assert y.flatten() is not y
+    with pytest.raises(IndexError, match="out of range"):
+        x.flatten(1, 1)

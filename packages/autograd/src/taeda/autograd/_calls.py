@@ -31,7 +31,7 @@ class Facts:
         name, dot, overload = op.partition(".")
         self.pure = name.rstrip("_") + dot + overload  # of index_put_: index_put
         kind, flags = _rows()[op]
-        self.is_view = bool(flags & _VIEW)
+        self.is_view = bool(flags & _VIEW) and not name.endswith("_")  # t_ changes its argument
         self.way, self.detail = _registry.tangents.get(op) or _registry.Forward(
             "linear" if self.is_view else "pointwise" if kind == "pointwise" else "transposed", {}
         )

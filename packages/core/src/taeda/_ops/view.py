@@ -114,9 +114,9 @@ view("adjoint(Tensor(a) self) -> Tensor(a)", "Swap the last two dimensions and c
 
 
 def in_place(schema: str, doc: str, *, c: str = "") -> None:
-    """A row that gives a tensor the shape of one of its views."""
+    """A row that gives a tensor the shape of one of its views; its elements, and so a base's history, stay as they are."""
     name = schema.split("(", 1)[0].split(".", 1)[0]
-    op(schema, c=c or name, variants="method", tags="keep_conj", doc=doc)
+    op(schema, c=c or name, view=True, variants="method", tags="keep_conj", doc=doc)
 
 
 in_place(
