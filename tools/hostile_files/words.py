@@ -114,6 +114,23 @@ class Entry:
         return told | lies
 
 
+def _local(f: dict[str, Any]) -> bytes:
+    """The header in front of an entry's bytes."""
+    words = (20, f["flags"], f["method"], 0, 0, f["crc"], f["size"], f["nbytes"])
+    lengths = (len(f["name"]), len(f["extra"]))
+    return struct.pack("<4s5H3I2H", b"PK\3\4", *words, *lengths) + f["name"] + f["extra"]
+
+
+def _central(f: dict[str, Any], begin: int) -> bytes:
+    """The entry's line in the directory."""
+    comment = f.get("comment", b"")
+    words = (20, 20, f["flags"], f["method"], 0, 0, f["crc"], f["size"], f["nbytes"])
+    lengths = (len(f["name"]), len(f["extra"]), len(comment))
+    place = (f["disk"], 0, f["attributes"], f.get("at", begin))
+    packed = struct.pack("<4s6H3I5H2I", b"PK\1\2", *words, *lengths, *place)
+    return packed + f["name"] + f["extra"] + comment
+
+
 def archive(
     entries: Iterable[Entry], *, front: bytes = b"", behind: bytes = b"", **end: Any
 ) -> bytes:
@@ -121,72 +138,14 @@ def archive(
     out, directory, count = bytearray(front), b"", 0
     for entry in entries:
         begin, count = len(out), count + 1
-        f = entry.facts(entry.local)
-        out += struct.pack(
-            "<4s5H3I2H",
-            b"PK\3\4",
-            20,
-            f["flags"],
-            f["method"],
-            0,
-            0,
-            f["crc"],
-            f["size"],
-            f["nbytes"],
-            len(f["name"]),
-            len(f["extra"]),
-        )
-        out += (
-            f["name"]
-            + f["extra"]
-            + (entry.data if entry.stored is None else entry.stored)
-            + entry.tail
-        )
-        f = entry.facts(entry.central)
-        directory += struct.pack(
-            "<4s6H3I5H2I",
-            b"PK\1\2",
-            20,
-            20,
-            f["flags"],
-            f["method"],
-            0,
-            0,
-            f["crc"],
-            f["size"],
-            f["nbytes"],
-            len(f["name"]),
-            len(f["extra"]),
-            len(f.get("comment", b"")),
-            f["disk"],
-            0,
-            f["attributes"],
-            f.get("at", begin),
-        )
-        directory += f["name"] + f["extra"] + f.get("comment", b"")
-    at = len(out)
-    out += end.get("directory", directory)
-    told = {
-        "disk": 0,
-        "disk2": 0,
-        "here": count,
-        "count": count,
-        "size": len(directory),
-        "at": at,
-        "comment": b"",
-    } | end
-    out += told.get("zip64", b"")
-    out += struct.pack(
-        "<4s4H2IH",
-        b"PK\5\6",
-        told["disk"],
-        told["disk2"],
-        told["here"],
-        told["count"],
-        told["size"],
-        told["at"],
-        len(told["comment"]),
-    )
+        out += _local(entry.facts(entry.local))
+        out += (entry.data if entry.stored is None else entry.stored) + entry.tail
+        directory += _central(entry.facts(entry.central), begin)
+    truth = {"disk": 0, "disk2": 0, "here": count, "count": count, "size": len(directory), "at": len(out), "comment": b""}  # fmt: skip
+    told = truth | end
+    out += end.get("directory", directory) + told.get("zip64", b"")
+    numbers = (told[name] for name in ("disk", "disk2", "here", "count", "size", "at"))
+    out += struct.pack("<4s4H2IH", b"PK\5\6", *numbers, len(told["comment"]))
     return bytes(out + told["comment"] + behind)
 
 

@@ -93,16 +93,7 @@ class DataLoader(Generic[T_co]):
         self.multiprocessing_context = multiprocessing_context
         self.in_order = in_order
         self.generator = generator
-        if sampler is None:
-            sampler = self._order(bool(shuffle))
-        if batch_sampler is not None:
-            batch_size, drop_last = None, False
-        elif batch_size is not None:
-            batch_sampler = BatchSampler(sampler, batch_size, drop_last)
-        self.batch_size = batch_size
-        self.drop_last = drop_last
-        self.sampler = sampler
-        self.batch_sampler = batch_sampler
+        self._set_order(batch_size, bool(shuffle), sampler, batch_sampler, drop_last)
         if collate_fn is None:
             collate_fn = default_collate if self._auto_collation else default_convert
         self.collate_fn = collate_fn
@@ -115,6 +106,21 @@ class DataLoader(Generic[T_co]):
         self._latest: weakref.ref[Pass] | None = None
         self._resume: dict[str, Any] | None = None
         self._made = True
+
+    def _set_order(
+        self, batch_size: int | None, shuffle: bool, sampler: Any, batch_sampler: Any, drop: bool
+    ) -> None:
+        """What gives the indices, and how many make a batch."""
+        if sampler is None:
+            sampler = self._order(shuffle)
+        if batch_sampler is not None:
+            batch_size, drop = None, False
+        elif batch_size is not None:
+            batch_sampler = BatchSampler(sampler, batch_size, drop)
+        self.batch_size = batch_size
+        self.drop_last = drop
+        self.sampler = sampler
+        self.batch_sampler = batch_sampler
 
     def _order(self, shuffle: bool) -> Sampler[Any]:
         if self._streams:
