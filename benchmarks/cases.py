@@ -215,6 +215,39 @@ def max_pooling(lib):
     return lambda: lib.nn.functional.max_pool2d(x, 2).sum().backward()
 
 
+# ---- forward: a value and its tangent, without a graph ----
+def _tangent(name: str, model: Callable[[Any], Any], shape: tuple[int, ...]) -> None:
+    @case("forward", name)
+    def make(lib):
+        function, x, t = model(lib), lib.randn(*shape), lib.randn(*shape)
+        modes = lib.autograd.forward_ad
+
+        def run():
+            with lib.no_grad(), modes.dual_level():
+                return modes.unpack_dual(function(modes.make_dual(x, t))).tangent
+
+        return run
+
+
+_tangent("exp of 16", lambda lib: lib.exp, (16,))
+_tangent("softmax, 64 x 512", lambda lib: lambda x: x.softmax(1), (64, 512))
+_tangent(
+    "MLP 256-256-10, batch 64",
+    lambda lib: lib.nn.Sequential(lib.nn.Linear(256, 256), lib.nn.ReLU(), lib.nn.Linear(256, 10)),
+    (64, 256),
+)
+_tangent(
+    "convolution of 16 channels, 28 x 28", lambda lib: lib.nn.Conv2d(16, 16, 3), (8, 16, 28, 28)
+)
+_tangent("layer norm, 64 x 512", lambda lib: lib.nn.LayerNorm(512), (64, 512))
+
+
+@case("forward", "hessian of 8 numbers")
+def hessian(lib):
+    x = lib.randn(8)
+    return lambda: lib.func.hessian(lambda x: (x.sin() * x).sum())(x)
+
+
 # ---- optim ----
 def _optimizer(name: str, **options: float) -> None:
     for label, count, size in (("60 small", 60, 256), ("6 large", 6, 1 << 20)):

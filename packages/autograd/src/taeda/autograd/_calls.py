@@ -13,7 +13,7 @@ from taeda._native import core as _core
 
 from .rules import _registry
 
-__all__ = ["TENSOR", "TENSORS", "VALUE", "Call", "Facts", "changes", "facts"]
+__all__ = ["TENSOR", "TENSORS", "VALUE", "Call", "Facts", "changes", "facts", "spread"]
 
 _VIEW = 1  # TD_F_VIEW
 VALUE, TENSOR, TENSORS = 0, 1, 2  # kinds of parameters, as core.op_parameters tells them
@@ -152,6 +152,13 @@ _FACTS: dict[str, Callable[[Any], Any]] = {
 def changes(x: Any) -> bool:
     """Whether it is a tensor of a type that derivatives exist for."""
     return isinstance(x, Tensor) and (x.is_floating_point() or x.is_complex())
+
+
+def spread(tangent: Tensor, like: Tensor) -> Tensor:
+    """The tangent in the dtype and shape of `like`, itself where it has both."""
+    if tangent.dtype is not like.dtype:
+        tangent = tangent.to(like.dtype)
+    return tangent if tangent.shape == like.shape else tangent.expand(like.shape)
 
 
 def _tangents_of(argument: Any, kind: int, tangent_of: Callable[[Tensor], Tensor | None]) -> Any:

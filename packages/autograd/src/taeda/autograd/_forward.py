@@ -7,7 +7,7 @@ from typing import Any
 from taeda import Tensor
 from taeda._native import core as _core
 
-from ._calls import Call, changes, facts
+from ._calls import Call, changes, facts, spread
 from ._places import laid_out_as, place, tangent_of
 from ._tangents import tangents
 
@@ -37,7 +37,10 @@ def _fitted(result: Tensor, tangent: Tensor | None, call: Call) -> Tensor | None
         return None
     if tangent.is_complex() and not result.is_complex():
         tangent = tangent.real
-    tangent = tangent.to(result.dtype).resolve_conj().resolve_neg().expand(result.shape)
+    tangent = spread(tangent, result)
+    if tangent.is_complex():
+        tangent = tangent.resolve_conj()
+    tangent = tangent.resolve_neg()
     fitted = laid_out_as(result, tangent)
     shared = fitted is tangent and (tangent._is_view() or call.holds(tangent))
     return fitted.clone() if shared else fitted

@@ -9,7 +9,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 
-from ._calls import VALUE, Call, changes
+from ._calls import VALUE, Call, changes, spread
 from ._transpose import transposed
 
 __all__ = ["tangents"]
@@ -60,21 +60,20 @@ def _sum(parts: list[Tensor]) -> Tensor | None:
 
 def _pointwise(call: Call) -> tuple[Any, ...]:
     """A diagonal is its own transpose; with complex numbers the formulas multiply by the conjugate of the slope."""
-    result = call.results[0]
-    if not changes(result):
-        return (None,)
+    result, names = call.results[0], call.facts.names
     if any(call.args[k].is_complex() for k in call.duals()) and not result.is_complex():
         return transposed(call)
-    parts = []
-    for k in call.duals():
-        name = call.facts.names[k]
-        if name not in call.facts.rule.formulas:
-            continue
-        spread = call.tangents[k].to(result.dtype).expand(result.shape).conj()
-        made = call.pull((spread,), name)
-        if made is not None:
-            parts.append(made.conj())
-    return (_sum(parts),)
+    given = [k for k in call.duals() if names[k] in call.facts.rule.formulas]
+    parts = [_through(call, names[k], spread(call.tangents[k], result)) for k in given]
+    return (_sum([part for part in parts if part is not None]),)
+
+
+def _through(call: Call, name: str, tangent: Tensor) -> Tensor | None:
+    if not tangent.is_complex():
+        made: Tensor | None = call.pull((tangent,), name)
+        return made
+    made = call.pull((tangent.conj(),), name)
+    return None if made is None else made.conj()
 
 
 _WAYS: dict[str, Callable[[Call], tuple[Any, ...]]] = {
