@@ -13,7 +13,7 @@
 #include "runtime/cpu.h"
 
 #define TD_FFT_MAX_PASSES 64
-#define TD_FFT_MAX_PRIME 47 /* the largest radix; longer prime factors are not transformed by passes */
+#define TD_FFT_MAX_PRIME 61 /* the largest radix; longer prime factors are not transformed by passes */
 #define TD_FFT_MAX_LANES 16
 
 /* One pass of Stockham's algorithm: `left` * `done` butterflies of `radix` points. */

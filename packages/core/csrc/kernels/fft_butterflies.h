@@ -96,7 +96,7 @@ TD_INLINE void G(dft5)(CV *a)
 
 /* Any odd radix. X[k] and X[radix - k] are the sum and the difference of a sum over a[j] + a[radix - j], with cosines, and
  * one over a[j] - a[radix - j], with sines. */
-static void G(dft_odd)(CV *a, int64_t radix, const REAL *roots)
+TD_INLINE void G(dft_odd)(CV *a, const int64_t radix, const REAL *roots)
 {
     CV s[TD_FFT_MAX_PRIME / 2 + 1], d[TD_FFT_MAX_PRIME / 2 + 1], first = a[0];
     int64_t half = radix / 2;
@@ -114,4 +114,16 @@ static void G(dft_odd)(CV *a, int64_t radix, const REAL *roots)
         a[k] = G(sub)(even, odd);
         a[radix - k] = G(add)(even, odd);
     }
+}
+
+static void G(dft_any)(CV *a, int64_t radix, const REAL *roots) { G(dft_odd)(a, radix, roots); }
+
+TD_INLINE void G(dft7)(CV *a)
+{
+    static const REAL roots[14] = {
+        1, 0, 0.62348980185873353053, 0.78183148246802980871, -0.22252093395631440429, 0.97492791218182360702,
+        -0.90096886790241912624, 0.43388373911755812048, -0.90096886790241912624, -0.43388373911755812048,
+        -0.22252093395631440429, -0.97492791218182360702, 0.62348980185873353053, -0.78183148246802980871,
+    };
+    G(dft_odd)(a, 7, roots);
 }

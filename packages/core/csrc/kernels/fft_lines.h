@@ -19,35 +19,51 @@ static void G(store)(const void *split, const td_fft_end *out, int64_t n, int64_
         G(store_some)(p + k * out->point, G(scaled)(G(load_split)((const REAL *)split + k * SPLIT), re, im), lanes);
 }
 
-/* Split memory is the transpose of the rows, taken as real numbers. */
+/* Split memory is the transpose of the rows, taken as real numbers: a tile is `rows` of them and `width` numbers of each. */
+TD_INLINE void G(gather_tile)(REAL *to, const REAL *from, int64_t stride, const int64_t rows, const int64_t width, VEC sign)
+{
+    VEC tile[LANES];
+    const uint32_t mask = td_lanes(width, LANES);
+    TD_UNROLL for (int64_t r = 0; r < LANES; r++)
+        tile[r] = rows == LANES && width == LANES ? V(load)(from + r * stride)
+                                                  : V(load_part)(r < rows ? mask : 0, from + r * stride);
+    V(transpose)(tile);
+    TD_UNROLL for (int64_t j = 0; j < LANES; j++) {
+        if (j % 2) tile[j] = tile[j] * sign;
+        if (j < width) V(store)(to + j * LANES, tile[j]);
+    }
+}
+
 static void G(gather)(void *split, const td_fft_rows *in, int64_t n)
 {
-    VEC tile[LANES], one = V(set1)(1), sign = V(set1)((REAL)in->im);
-    for (int64_t c = 0; c < 2 * n; c += LANES) {
-        int64_t width = 2 * n - c < LANES ? 2 * n - c : LANES;
-        uint32_t mask = td_lanes(width, LANES);
-        TD_UNROLL for (int64_t r = 0; r < LANES; r++)
-            tile[r] = V(load_part)(r < in->count ? mask : 0, (const REAL *)in->data + r * in->stride + c);
-        V(transpose)(tile);
-        REAL *to = (REAL *)split + c * LANES;
-        TD_UNROLL for (int64_t j = 0; j < LANES; j++)
-            if (j < width) V(store)(to + j * LANES, tile[j] * (j % 2 ? sign : one));
-    }
+    const REAL *from = in->data;
+    VEC sign = V(set1)((REAL)in->im);
+    int64_t stride = in->stride, rows = in->count, c = 0;
+    for (; rows == LANES && c + LANES <= 2 * n; c += LANES)
+        G(gather_tile)((REAL *)split + c * LANES, from + c, stride, LANES, LANES, sign);
+    for (; c < 2 * n; c += LANES) G(gather_tile)((REAL *)split + c * LANES, from + c, stride, rows, 2 * n - c, sign);
+}
+
+TD_INLINE void G(scatter_tile)(REAL *to, int64_t stride, const REAL *from, const int64_t rows, const int64_t width, VEC re, VEC im)
+{
+    VEC tile[LANES];
+    const uint32_t mask = td_lanes(width, LANES);
+    TD_UNROLL for (int64_t j = 0; j < LANES; j++)
+        tile[j] = V(load)(from + (j < width ? j : 0) * LANES) * (j % 2 ? im : re);
+    V(transpose)(tile);
+    TD_UNROLL for (int64_t r = 0; r < LANES; r++)
+        if (width >= LANES && r < rows) V(store)(to + r * stride, tile[r]);
+        else if (r < rows) V(store_part)(to + r * stride, mask, tile[r]);
 }
 
 static void G(scatter)(const void *split, const td_fft_rows *out, int64_t n)
 {
-    VEC tile[LANES], re = V(set1)((REAL)out->re), im = V(set1)((REAL)out->im);
-    for (int64_t c = 0; c < 2 * n; c += LANES) {
-        int64_t width = 2 * n - c < LANES ? 2 * n - c : LANES;
-        uint32_t mask = td_lanes(width, LANES);
-        const REAL *from = (const REAL *)split + c * LANES;
-        TD_UNROLL for (int64_t j = 0; j < LANES; j++)
-            tile[j] = V(load)(from + (j < width ? j : 0) * LANES) * (j % 2 ? im : re);
-        V(transpose)(tile);
-        TD_UNROLL for (int64_t r = 0; r < LANES; r++)
-            if (r < out->count) V(store_part)((REAL *)out->data + r * out->stride + c, mask, tile[r]);
-    }
+    REAL *to = out->data;
+    VEC re = V(set1)((REAL)out->re), im = V(set1)((REAL)out->im);
+    int64_t stride = out->stride, rows = out->count, c = 0;
+    for (; rows == LANES && c + LANES <= 2 * n; c += LANES)
+        G(scatter_tile)(to + c, stride, (const REAL *)split + c * LANES, LANES, LANES, re, im);
+    for (; c < 2 * n; c += LANES) G(scatter_tile)(to + c, stride, (const REAL *)split + c * LANES, rows, 2 * n - c, re, im);
 }
 
 /* Real parts are turned in registers while the imaginary ones wait in memory: both together would not fit. */

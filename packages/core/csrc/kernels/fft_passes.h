@@ -57,6 +57,7 @@ FFT_PASS(2, G(dft2))
 FFT_PASS(3, G(dft3))
 FFT_PASS(4, G(dft4))
 FFT_PASS(5, G(dft5))
+FFT_PASS(7, G(dft7))
 FFT_PASS(8, G(dft8))
 FFT_PASS(16, G(dft16))
 
@@ -68,7 +69,7 @@ static void G(pass_any)(const td_fft_pass *pass, const td_fft_end *in, const td_
         for (int64_t q = 0; q < done; q++) {
             CV a[TD_FFT_MAX_PRIME];
             G(read_any)(a, radix, in, q + done * p, done * left);
-            G(dft_odd)(a, radix, pass->roots);
+            G(dft_any)(a, radix, pass->roots);
             for (int64_t j = 1; p && j < radix; j++) a[j] = G(mul)(a[j], G(spread)(w + 2 * (j - 1)));
             G(write_any)(a, radix, out, q + done * radix * p, done);
         }
@@ -82,6 +83,7 @@ static void G(pass)(const td_fft_pass *pass, const td_fft_end *in, const td_fft_
     case 3: G(pass3)(pass, in, out); return;
     case 4: G(pass4)(pass, in, out); return;
     case 5: G(pass5)(pass, in, out); return;
+    case 7: G(pass7)(pass, in, out); return;
     case 8: G(pass8)(pass, in, out); return;
     case 16: G(pass16)(pass, in, out); return;
     default: G(pass_any)(pass, in, out);

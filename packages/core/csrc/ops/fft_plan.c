@@ -124,7 +124,7 @@ static double work_of(int64_t n, int64_t lines, int lanes)
     int64_t radix[TD_FFT_MAX_PASSES];
     double passes = 1;
     int count = radices_of(n, radix);
-    for (int i = 0; i < count; i++) passes += radix[i] % 2 && radix[i] > 5 ? 1 + (double)radix[i] / 4 : 1;
+    for (int i = 0; i < count; i++) passes += radix[i] % 2 && radix[i] > 7 ? 1 + (double)radix[i] / 4 : 1;
     return passes * (double)n * (double)((lines + lanes - 1) / lanes);
 }
 

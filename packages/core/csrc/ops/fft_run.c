@@ -200,18 +200,11 @@ static void complex_line(const lines *l, const td_fft_plan *p, const td_fft_rows
 
 /* ---- lines of a job ---- */
 
-static void complex_lines(const lines *l, td_fft_rows in, td_fft_rows out, const room *r)
+/* By address, here and above: a copy of a description that was just written waits until all stores before it are done. */
+static void complex_lines(const lines *l, const td_fft_rows *in, const td_fft_rows *out, const room *r)
 {
-    const td_fft_plan *p = l->job->plan;
-    if (l->together > 1) {
-        in_lanes(l, p, &in, &out, r);
-        return;
-    }
-    for (int64_t i = 0; i < in.count; i++) {
-        complex_line(l, p, &in, &out, r);
-        in.data = (char *)in.data + in.stride * l->item;
-        out.data = (char *)out.data + out.stride * l->item;
-    }
+    if (l->together > 1) in_lanes(l, l->job->plan, in, out, r);
+    else complex_line(l, l->job->plan, in, out, r);
 }
 
 /* An odd number of real points: complex lines, at the beginning of the room, of which a half is read or kept. */
@@ -219,7 +212,7 @@ static void odd_lines(const lines *l, int64_t count, double sign, const room *r)
 {
     const td_fft_job *j = l->job;
     td_fft_rows from = {r->line, 2 * j->points, count, 1, sign}, to = {r->line, 2 * j->points, count, j->scale, sign * j->scale};
-    complex_lines(l, from, to, &(room){r->line + count * j->points * 2 * l->item, r->work, NULL});
+    complex_lines(l, &from, &to, &(room){r->line + count * j->points * 2 * l->item, r->work, NULL});
 }
 
 static void odd_to_complex(const lines *l, const char *in, char *out, int64_t count, const room *r)
@@ -247,8 +240,8 @@ static void even_to_complex(const lines *l, const char *in, char *out, int64_t c
 {
     const td_fft_job *j = l->job;
     const td_fft_plan *p = j->plan;
-    complex_lines(l, (td_fft_rows){(void *)in, l->in_row / l->item, count, 1, 1},
-                  (td_fft_rows){out, l->out_row / l->item, count, j->scale, j->scale}, r);
+    complex_lines(l, &(td_fft_rows){(void *)in, l->in_row / l->item, count, 1, 1},
+                  &(td_fft_rows){out, l->out_row / l->item, count, j->scale, j->scale}, r);
     for (int64_t i = 0; i < count; i++, out += l->out_row) {
         if (l->together == 1) l->kernel->unfold(out, p->n, p->half_fine, p->half_coarse);
         if (j->whole) l->kernel->mirror(out, j->points);
@@ -261,12 +254,12 @@ static void complex_to_even(const lines *l, const char *in, char *out, int64_t c
     const td_fft_plan *p = j->plan;
     td_fft_rows to = {out, l->out_row / l->item, count, j->scale, -j->scale};
     if (l->together > 1) {
-        complex_lines(l, (td_fft_rows){(void *)in, l->in_row / l->item, count, 1, 1}, to, r);
+        complex_lines(l, &(td_fft_rows){(void *)in, l->in_row / l->item, count, 1, 1}, &to, r);
         return;
     }
     for (int64_t i = 0; i < count; i++)
         l->kernel->fold(out + i * l->out_row, in + i * l->in_row, p->n, p->half_fine, p->half_coarse);
-    complex_lines(l, (td_fft_rows){out, l->out_row / l->item, count, 1, -1}, to, r);
+    complex_lines(l, &(td_fft_rows){out, l->out_row / l->item, count, 1, -1}, &to, r);
 }
 
 static void some_lines(const lines *l, const char *in, char *out, int64_t count, const room *r)
@@ -276,8 +269,8 @@ static void some_lines(const lines *l, const char *in, char *out, int64_t count,
     if (j->kind == TD_FFT_R2C) (odd ? odd_to_complex : even_to_complex)(l, in, out, count, r);
     else if (j->kind == TD_FFT_C2R) (odd ? complex_to_odd : complex_to_even)(l, in, out, count, r);
     else
-        complex_lines(l, (td_fft_rows){(void *)in, l->in_row / l->item, count, 1, j->sign},
-                      (td_fft_rows){out, l->out_row / l->item, count, j->scale, j->scale * j->sign}, r);
+        complex_lines(l, &(td_fft_rows){(void *)in, l->in_row / l->item, count, 1, j->sign},
+                      &(td_fft_rows){out, l->out_row / l->item, count, j->scale, j->scale * j->sign}, r);
 }
 
 static void run_lines(const lines *l, int64_t begin, int64_t end, room *r)
