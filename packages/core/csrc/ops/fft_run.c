@@ -20,8 +20,8 @@ typedef struct lines {
     bool far;                /* more than a cache holds */
 } lines;
 
-/* The next line, which is asked for while this one is computed: a folded line is read and written with jumps that the processor
- * does not foresee. A little at each step, because only so many requests can be under way. */
+/* The next lines, which are asked for while these are computed: they are read and written with jumps that the processor does not
+ * foresee. A little at each step, because only so many requests can be under way. */
 typedef struct ahead {
     const char *in, *in_end;
     char *out, *out_end;
@@ -104,8 +104,10 @@ static void in_lanes(const lines *l, const td_fft_plan *p, const td_fft_rows *in
     td_fft_end first = {(char *)work + s->n * 2 * k->lanes * l->item, 2 * k->lanes, false, 1, 1};
     td_fft_end last = result_end(k, s, work, l->item);
     k->gather(first.data, in, s->n + (kind == TD_FFT_C2R));
+    ask_ahead(r);
     if (kind == TD_FFT_C2R) k->fold_lanes(first.data, s->n, p->half_fine, p->half_coarse);
     k->stages(s, &first, &last, work);
+    ask_ahead(r);
     if (kind == TD_FFT_R2C) k->unfold_lanes(last.data, s->n, p->half_fine, p->half_coarse);
     k->scatter(last.data, out, s->n + (kind == TD_FFT_R2C));
     give_work(l, r, work);
@@ -277,12 +279,13 @@ static void run_lines(const lines *l, int64_t begin, int64_t end, room *r)
 {
     const td_fft_job *j = l->job;
     const td_fft_plan *p = j->plan;
-    int64_t lanes = l->kernel->lanes, steps = p->rows ? (2 * p->rows->n + p->columns->n) / lanes + 3 : 1;
+    int64_t lanes = l->kernel->lanes, steps = l->together > 1 || !p->rows ? 2 : (2 * p->rows->n + p->columns->n) / lanes + 3;
+    int64_t in_step = l->together * l->in_row, out_step = l->together * l->out_row;
     for (int64_t b = begin; b < end; b++) {
         int64_t first = b * l->together, left = j->count - first, count = left < l->together ? left : l->together;
         const char *in = (const char *)j->in + first * l->in_row;
         char *out = (char *)j->out + first * l->out_row;
-        ahead a = {in + l->in_row, in + 2 * l->in_row, out + l->out_row, out + 2 * l->out_row, larger(l->in_row, l->out_row) / steps + 63};
+        ahead a = {in + in_step, in + 2 * in_step, out + out_step, out + 2 * out_step, larger(in_step, out_step) / steps + 63};
         r->ahead = l->far && b + 1 < end ? &a : NULL;
         some_lines(l, in, out, count, r);
     }
@@ -312,7 +315,7 @@ td_status td_fft_run(const td_fft_job *j)
     l.in_row = j->kind == TD_FFT_C2C ? 2 * real : j->kind == TD_FFT_R2C ? real : half;
     l.out_row = j->kind == TD_FFT_C2C ? 2 * real : j->kind == TD_FFT_R2C ? half : real;
     l.together = lines_together(j->plan, j->count);
-    l.far = (j->cold || j->count * (l.in_row + l.out_row) > NEAR_BYTES) && l.together == 1 && l.in_row <= NEAR_BYTES / 32;
+    l.far = (j->cold || j->count * (l.in_row + l.out_row) > NEAR_BYTES) && l.together * l.in_row <= NEAR_BYTES / 32;
     int64_t blocks = (j->count + l.together - 1) / l.together, grain = grain_of(j->points * l.together);
     bool apart = blocks / grain >= td_num_threads() || j->points < GRAIN_POINTS;
     int threads = td_in_parallel() ? 1 : td_num_threads();
