@@ -12,7 +12,7 @@ import pytest
 
 import taeda
 
-# passes of 2 to 16, 3, 5 and any odd prime to 47; folded lengths; primes and twice primes by convolution; powers of two
+# passes of 2 to 16, 3, 5 and any odd prime to 61; folded lengths; primes and twice primes by convolution; powers of two
 LENGTHS = [
     *range(1, 201),
     211,
