@@ -107,6 +107,16 @@ m @ m ; x @ x ; v @ m ; t.mm(x, n) ; t.bmm(m, n) ; v.dot(m) ; c @ v ; m @ n.doub
 F.scaled_dot_product_attention(x, y, p) ; F.scaled_dot_product_attention(x, x, x, is_causal=True) ; F.scaled_dot_product_attention(x, y, p, attn_mask=b[:, :, :3]) ; F.scaled_dot_product_attention(x, y, p, scale=0.3)
 """
 
+LINALG = """
+t.linalg.solve(s + 9 * t.eye(4), m.mT) ; t.linalg.solve(s + 9 * t.eye(4), v) ; t.linalg.solve(s + 9 * t.eye(4), m, left=False) ; t.linalg.solve_ex(s + 9 * t.eye(4), x.mT)
+t.linalg.inv(s + 9 * t.eye(4)) ; t.linalg.det(s) ; t.linalg.slogdet(s) ; t.logdet(s @ s.mT) ; t.linalg.lu_factor(m) ; t.linalg.lu_solve(*t.linalg.lu_factor(s + 9 * t.eye(4)), m.mT, adjoint=True)
+t.linalg.cholesky(s @ s.mT + 9 * t.eye(4)) ; t.linalg.cholesky(s @ s.mT + 9 * t.eye(4), upper=True) ; t.linalg.cholesky_ex(s - 9 * t.eye(4)).info
+t.linalg.ldl_factor((s + s.mT).detach()) ; t.linalg.ldl_solve(*t.linalg.ldl_factor((s + s.mT).detach()), m.mT.detach()) ; t.linalg.svdvals(m) ; t.linalg.eigvalsh(s + s.mT) ; t.geqrf(m.detach())
+t.linalg.solve_triangular(s + 9 * t.eye(4), m.mT, upper=True) ; t.linalg.solve_triangular(s, m, upper=False, left=False, unitriangular=True) ; t.linalg.householder_product(*t.geqrf(m.mT.detach()))
+t.ormqr(*t.geqrf(m.mT.detach()), s) ; t.linalg.lstsq(m.mT, v).solution ; t.linalg.lstsq(m.mT, s, driver='gelsd').rank ; t.linalg.pinv(m) ; t.linalg.matrix_rank(m) ; t.linalg.cond(s + 9 * t.eye(4))
+t.linalg.inv(m) ; t.linalg.solve(s, m) ; t.linalg.cholesky(s - 99 * t.eye(4)) ; t.linalg.inv(t.zeros(4, 4)) ; t.linalg.qr(s, 'full') ; t.linalg.eigh(s, 'X') ; t.linalg.svd(v) ; t.linalg.lstsq(m, v) ; t.linalg.ldl_solve(s, i, m)
+"""
+
 LAYER = """
 F.cross_entropy(m, i[0]) ; F.cross_entropy(m, i[0], reduction='none') ; F.cross_entropy(m, i[0], label_smoothing=0.1) ; F.cross_entropy(m, i[0], weight=p[0, 0]) ; F.cross_entropy(m, i[0], ignore_index=1) ; F.cross_entropy(m, m.softmax(1)) ; F.cross_entropy(x.mT, i)
 F.nll_loss(m.log_softmax(1), i[0]) ; F.nll_loss(m.log_softmax(1), i[0], reduction='sum') ; F.mse_loss(x, y) ; F.mse_loss(x, y, reduction='none') ; F.l1_loss(x, y) ; F.smooth_l1_loss(x, y) ; F.huber_loss(x, y)

@@ -66,20 +66,30 @@ def test_layers(text, layout, dtype):
     check(text, inputs(dtype, layout), dtype)
 
 
+@pytest.mark.parametrize("dtype", ("float32", "float64", "complex64") if FULL else ("float64",))
+@pytest.mark.parametrize("layout", ["plain", "transposed"])
+@pytest.mark.parametrize("text", cases.expressions(cases.LINALG))
+@pytest.mark.filterwarnings("ignore")
+def test_linear_algebra(text, layout, dtype):
+    check(
+        text, inputs(dtype, layout), dtype, strides=False, loose=8.0
+    )  # theirs are column-major always
+
+
 @pytest.mark.parametrize("text", cases.expressions(cases.CREATION))
 @pytest.mark.filterwarnings("ignore")
 def test_creation(text):
     check(text, inputs("float32", "plain"), "float32")
 
 
-def check(text, tensors, dtype):
+def check(text, tensors, dtype, strides=True, loose=1.0):
     """Compare with only the inputs that the expression names, so that each gradient has its meaning."""
     words = compile(text, text, "eval").co_names
     used = {name: x for name, x in tensors.items() if name in words}
     compare(
         text,
         used,
-        loose=8.0 if "conv" in text or "@" in text else 1.0,
-        strides=text not in cases.LAYOUT_DIFFERS,
+        loose=8.0 if "conv" in text or "@" in text else loose,
+        strides=strides and text not in cases.LAYOUT_DIFFERS,
         refusals=text not in cases.REFUSAL_DIFFERS,
     )
