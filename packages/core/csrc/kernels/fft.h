@@ -48,7 +48,8 @@ typedef struct td_fft_rows {
 
 typedef struct td_fft_kernel {
     int lanes;
-    /* All passes. work: 2 * TD_FFT_SPLIT(n) reals. `in` may be the second half of work, `out` td_fft_result. */
+    /* All passes. work: two halves of n points in split memory. Pass 0 writes the first of them, pass 1 the second and so on: `in` may
+     * be the second half, `out` the one whose turn it is. */
     void (*stages)(const td_fft_stages *plan, const td_fft_end *in, const td_fft_end *out, void *work);
     /* Up to `lanes` adjacent columns (pairs) to split memory and back, when they do not fill the vector. */
     void (*load)(void *split, const td_fft_end *in, int64_t n, int64_t lanes);
@@ -66,8 +67,8 @@ typedef struct td_fft_kernel {
      * one point in split memory; coarse: exp(-2 pi i lanes b / 2 m) for blocks b. */
     void (*unfold)(void *row, int64_t m, const void *fine, const void *coarse);
     void (*fold)(void *out, const void *row, int64_t m, const void *fine, const void *coarse);
-    /* The same for lines in split memory, in place, with room for m + 1 points. fold_lanes works on spectra as they were read:
-     * it takes the conjugate for the transform. */
+    /* The same for lines in split memory, in place, with room for m + 1 points; fold_lanes leaves the conjugate, of which a forward
+     * transform is the backward one. */
     void (*unfold_lanes)(void *split, int64_t m, const void *fine, const void *coarse);
     void (*fold_lanes)(void *split, int64_t m, const void *fine, const void *coarse);
     /* Between real lines and complex ones of n points: widen gives them imaginary parts 0, narrow leaves theirs out; mirror

@@ -12,7 +12,7 @@ import pytest
 
 import taeda
 
-# passes of 2 to 16, 3, 5 and any odd prime to 61; folded lengths; primes and twice primes by convolution; powers of two
+# passes of 2 to 16, 3, 5, 7 and any odd prime to 61; folded lengths; primes and twice primes by convolution; powers of two
 LENGTHS = [
     *range(1, 201),
     211,
@@ -78,7 +78,7 @@ def test_long_rows(n, dtype):
 @pytest.mark.parametrize("dtype", ERROR, ids=str)
 @pytest.mark.parametrize("columns", [1, 5, 16, 37])
 def test_columns(columns, dtype):
-    for n in (1, 2, 7, 16, 47, 53, 60, 101, 128, 256, 4096, 5000):
+    for n in (1, 2, 7, 16, 53, 60, 61, 67, 101, 128, 256, 4096, 5000):
         x = draw(2, n, columns)
         t = taeda.from_numpy(x).to(dtype)
         x = t.numpy().astype(np.complex128)
