@@ -1,0 +1,123 @@
+"""Attention whose scores go through a function, with a mask by blocks; the whole matrix of scores is made."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import taeda
+from taeda import Tensor
+
+from ._block_mask import BlockMask
+from ._mods import Mod, call_score
+
+__all__ = ["AuxOutput", "AuxRequest", "flex_attention"]
+
+
+class AuxRequest(NamedTuple):
+    """What else `flex_attention` should return: log-sum-exp of the scores, the largest of them."""
+
+    lse: bool = False
+    max_scores: bool = False
+
+
+class AuxOutput(NamedTuple):
+    """What was asked for by an `AuxRequest`, (B, H, L) each, else None."""
+
+    lse: Tensor | None = None
+    max_scores: Tensor | None = None
+
+
+def flex_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    score_mod: Mod | None = None,
+    block_mask: BlockMask | None = None,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    return_lse: bool = False,
+    kernel_options: dict[str, Any] | None = None,
+    *,
+    return_aux: AuxRequest | None = None,
+) -> Any:
+    """softmax(score_mod(query key^T scale, b, h, q_idx, kv_idx)) value, over the places that `block_mask` shows.
+
+    query (B, Hq, L, E), key (B, Hkv, S, E), value (B, Hkv, S, Ev) give (B, Hq, L, Ev). `scale` is 1/sqrt(E) by default. A row
+    that sees nothing gives 0. With `enable_gqa` a head of keys serves Hq/Hkv heads of queries. With `return_lse` the
+    log-sum-exp (B, Hq, L) comes too, -inf for a row that sees nothing; `return_aux` gives an AuxOutput instead.
+    `kernel_options` are for kernels that are chosen elsewhere. ValueError for shapes, dtypes and masks that do not fit,
+    NotImplementedError for tensors of other than four dimensions.
+    """
+    _check(query, key, value, enable_gqa)
+    if query.size(-3) != key.size(-3):
+        times = query.size(-3) // key.size(-3)
+        key, value = (t.repeat_interleave(times, -3) for t in (key, value))
+    works_in = taeda.float64 if query.dtype is taeda.float64 else taeda.float32
+    scale = query.size(-1) ** -0.5 if scale is None else scale
+    scores = (query @ key.mT).to(works_in) * scale
+    if score_mod is not None:
+        scores = call_score(score_mod, scores).to(works_in)
+    if block_mask is not None:
+        _check_mask(block_mask, query, key)
+        shape: Any = tuple(scores.shape)
+        scores = scores.masked_fill(~block_mask.visible(shape), -taeda.inf)
+    out, lse, most = _weighted(scores, value)
+    out = out.to(query.dtype)
+    if return_aux is not None:
+        return out, AuxOutput(
+            lse if return_aux.lse else None, most if return_aux.max_scores else None
+        )
+    return (out, lse) if return_lse else out
+
+
+def _weighted(scores: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """(softmax(scores) value, log-sum-exp, largest score); rows without a score give 0 and -inf."""
+    blind = (scores == -taeda.inf).all(-1, keepdim=True)
+    safe = scores.masked_fill(blind, 0.0)
+    weights = safe.softmax(-1).masked_fill(blind, 0.0)
+    lse = safe.logsumexp(-1).masked_fill(blind.squeeze(-1), -taeda.inf)
+    return weights.to(value.dtype) @ value, lse, scores.amax(-1)
+
+
+def _check(query: Tensor, key: Tensor, value: Tensor, grouped: bool) -> None:
+    if not query.dim() == key.dim() == value.dim() == 4:
+        raise NotImplementedError(
+            "query, key, and value must be 4D tensors (batch, head, length, feature)"
+        )
+    kinds = {query.dtype, key.dtype, value.dtype}
+    if len(kinds) > 1:
+        raise ValueError(
+            f"Expected query, key, and value to have the same dtype, but got {[*map(str, kinds)]}"
+        )
+    if query.size(-1) != key.size(-1):
+        raise ValueError(
+            "Expect query and key/value to have the same embedding dimension but got "
+            f"E={query.size(-1)} and E={key.size(-1)}."
+        )
+    if key.size(-2) != value.size(-2) or key.size(-3) != value.size(-3):
+        raise ValueError(
+            f"Expect key and value to match but got {list(key.shape)} and {list(value.shape)}."
+        )
+    if query.size(0) != key.size(0) != 1:
+        raise ValueError(
+            f"Expect Bq == Bkv or Bkv == 1 but got Bq={query.size(0)} and Bkv={key.size(0)}."
+        )
+    of_queries, of_keys = query.size(-3), key.size(-3)
+    if not grouped and of_queries != of_keys:
+        raise ValueError(
+            f"Expect query and key/value to have the same number of heads but got Hq={of_queries} and Hkv={of_keys}. "
+            "Try setting enable_gqa=True for GQA."
+        )
+    if of_queries % of_keys:
+        raise ValueError(
+            f"Expect number of query heads to be a multiple of kv heads for GQA but got Hq={of_queries} and Hkv={of_keys}."
+        )
+
+
+def _check_mask(mask: BlockMask, query: Tensor, key: Tensor) -> None:
+    lengths = query.size(-2), key.size(-2)
+    if tuple(mask.seq_lengths) != lengths:
+        raise ValueError(
+            f"block_mask was created for block_mask.shape={mask.shape} but got q_len={lengths[0]} and kv_len={lengths[1]}: "
+            "create one for these lengths"
+        )
