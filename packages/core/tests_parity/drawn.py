@@ -153,6 +153,8 @@ PAIRS = (
 
 def promotion(r: random.Random) -> Drawn:
     text, one, other = r.choice(PAIRS), r.choice(DTYPES), r.choice(DTYPES)
+    if "clamp" in text and one == other == "bool":
+        one = other = "int8"
     if "pow" in text or "**" in text:  # zero to the power zero is NaN in torch's complex numbers
         one, other = (r.choice(REAL + WHOLE[:-1]) for _ in "xy")
     elif {one, other} & set(COMPLEX) and "float16" in (one, other):  # numpy has no complex32
@@ -161,7 +163,8 @@ def promotion(r: random.Random) -> Drawn:
     names = {"x": numbers(r, left, one), "y": numbers(r, right, other)}
     names["m"] = torch.tensor([True, False, True])
     if text.startswith("x ") and r.random() < 0.3:
-        text = text.replace("y", r.choice(("2", "2.5", "-1", "3", "0.5")))
+        # an unsigned 0-dim tensor compares with a negative number as with a large one
+        text = text.replace("y", r.choice(("2", "2.5", "3", "0.5") + ("-1",) * (one != "uint8")))
     # between dtypes, gradients are of either's precision
     return text, names, one == other
 
@@ -225,7 +228,7 @@ def reduction(r: random.Random) -> Drawn:
     )
     words, dim, rank = [], "", max(1, len(sizes))
     if name in NEEDS_DIM or r.random() < 0.8:
-        wrong = name in ("sum", "mean", "amax") and r.random() < 0.1
+        wrong = name in ("sum", "amax") and r.random() < 0.1
         dim = str(rank if wrong else r.randint(-rank, rank - 1))
         if (
             name not in ONE_DIM and sizes and r.random() < 0.5
@@ -241,7 +244,7 @@ def reduction(r: random.Random) -> Drawn:
     if name in ("var", "std", "var_mean") and r.random() < 0.5:
         words.append(f"correction={r.choice((0, 1))}")
     if name == "norm":
-        words.insert(0, r.choice(("2", "1", "float('inf')", "0.5")))
+        words.insert(0, r.choice(("2", "1", "0.5", *(["float('inf')"] if 0 not in sizes else []))))
     gradient = name != "unique" and not (name in TYPED and "dtype" in str(words))
     return f"t.{name}(x{''.join(', ' + w for w in words)})", {"x": x}, gradient
 
