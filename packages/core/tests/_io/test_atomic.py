@@ -189,7 +189,7 @@ def test_a_relative_path_means_the_folder_of_the_beginning(tmp_path, monkeypatch
     assert (tmp_path / "a").read_bytes() == b"new"
 
 
-@pytest.mark.parametrize("pieces", [[300_000] * 5, [1, 300_000, 5000], [1 << 20, 3]])
+@pytest.mark.parametrize("pieces", [[300_000] * 9, [1, 1_300_000, 5000], [1 << 20, 3]])
 def test_the_device_begins_early_with_whole_pages_that_are_not_written_again(tmp_path, pieces):
     class Watched(disk.Disk):
         asked: ClassVar = []
@@ -208,6 +208,15 @@ def test_the_device_begins_early_with_whole_pages_that_are_not_written_again(tmp
     assert edges == sorted(edges)
     assert all(edge % 4096 == 0 for edge in edges)
     assert edges[-1] <= sum(pieces)
+
+
+def test_the_device_does_not_begin_early_with_the_end(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(disk.Disk, "flush_early", lambda self, *span: asked.append(span[1:]))
+    with atomic_write(tmp_path / "a", 3 << 20) as file:
+        for _ in range(3):
+            file.write(bytes(1 << 20))
+    assert asked == [(0, 1 << 20), (1 << 20, 1 << 20)]
 
 
 def test_readers_beside_a_writer_see_whole_files(tmp_path):

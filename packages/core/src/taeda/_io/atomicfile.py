@@ -12,7 +12,9 @@ from .explain import explained
 
 __all__ = ["AtomicFile"]
 
-_EARLY = 1 << 18  # bytes that the device begins with while the next are made
+_EARLY = (
+    1 << 20
+)  # bytes that the device begins with while the next are made; with less, it has more to wait for
 _PAGE = 1 << 12
 
 
@@ -39,7 +41,9 @@ class AtomicFile(io.RawIOBase):
             while view.nbytes:
                 view = view[self._some(view) :]
         self._waiting += count
-        if self._waiting >= _EARLY:
+        if (
+            self._waiting >= _EARLY and not 0 < self.size <= self.tell()
+        ):  # nothing is made after the last
             self._flush_early()
         return count
 
