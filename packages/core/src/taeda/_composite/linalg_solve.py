@@ -169,9 +169,8 @@ def lstsq(self: Tensor, b: Tensor, rcond: float | None, driver: str | None) -> t
         wide, rows.expand(*batch, *rows.shape[-2:]), eps, driver
     )
     rank = _own_batch(rank, self.shape[:-2], 0)
-    error = (self @ made - rows).abs().square().sum(-2)
     over = m > n and driver != "gelsy" and (driver == "gels" or bool((rank == n).all()))
-    residuals = error if over else error.flatten()[:0]
+    residuals = (self @ made - rows).abs().square().sum(-2) if over else sizes.new_empty(0)
     return (
         made.squeeze(-1) if vector else made,
         residuals.squeeze(-1) if vector and over else residuals,
