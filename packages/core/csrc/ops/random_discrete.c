@@ -1,7 +1,8 @@
-/* random_discrete.c - bernoulli, poisson, multinomial. */
+/* random_discrete.c - bernoulli, multinomial. */
 #include <math.h>
 #include <stdatomic.h>
 #include "ops/random.h"
+#include "ops/random_draws.h"
 #include "runtime/alloc.h"
 #include "runtime/cpu.h"
 #include "runtime/pool.h"
@@ -29,15 +30,6 @@ static td_status flip(td_tensor *t, td_generator *g, double p)
     return td_sample_tensor(t, g, &(td_sampling){TD_PICK(td_mask_kernels)->coin[size], &params, (td_dtype)t->dtype, TD_GROUP_WORDS, 2});
 }
 
-/* A contiguous copy of floating numbers as float32 or float64, broadcast to `like`. */
-static td_status widened(td_tensor **out, const td_tensor *t, const td_tensor *like, td_dtype dtype)
-{
-    TD_TRY(td_tensor_empty(out, dtype, TD_CPU, like->ndim, like->sizes));
-    td_status status = td_copy(*out, t);
-    if (status != TD_OK) td_tensor_free(*out);
-    return status;
-}
-
 static td_status check_probabilities(const td_tensor *p)
 {
     for (int64_t i = 0; i < p->numel; i++) {
@@ -51,7 +43,7 @@ static td_status flip_each(td_tensor *t, td_generator *g, const td_tensor *p)
 {
     const td_mask_kernels *k = TD_PICK(td_mask_kernels);
     td_tensor *values, *ones = NULL;
-    TD_TRY(widened(&values, p, t, p->dtype == TD_F64 ? TD_F64 : TD_F32));
+    TD_TRY(td_widened(&values, p, t, p->dtype == TD_F64 ? TD_F64 : TD_F32));
     td_coins_params params = {td_data(values)};
     td_sampling how = {values->dtype == TD_F64 ? k->coins_f64 : k->coins_f32, &params, TD_BOOL, TD_GROUP_WORDS, 3};
     td_status status = check_probabilities(values);
@@ -96,108 +88,6 @@ td_status td_op_bernoulli_tensor_(td_call *call)
         return td_fail(TD_RUNTIME_ERROR, "bernoulli_: p of shape %s does not expand to the shape %s of the tensor",
                        td_shape_text(p->ndim, p->sizes, got), td_shape_text(SELF->ndim, SELF->sizes, wanted));
     return td_is_meta(SELF) ? TD_OK : flip_each(SELF, GENERATOR(2), p);
-}
-
-/* ---- poisson ----
- * Every element has a block of its own, and more of them in the third word of the counter if it needs them. */
-typedef struct draws {
-    uint64_t seed, block;
-    uint32_t used;
-} draws;
-
-static void next_pair(draws *d, double *u, double *v)
-{
-    uint32_t w[4];
-    td_philox_at(d->seed, d->block, d->used++, w);
-    *u = ((double)(((uint64_t)w[0] << 32 | w[1]) >> 12) + 0.5) * 0x1p-52; /* inside (0, 1) */
-    *v = ((double)(((uint64_t)w[2] << 32 | w[3]) >> 12) + 0.5) * 0x1p-52;
-}
-
-/* Walk up the distribution until its mass passes u. */
-static double poisson_small(double rate, draws *d)
-{
-    double u, unused, mass = exp(-rate), k = 0;
-    next_pair(d, &u, &unused);
-    for (; u > mass && mass > 0; k++) {
-        u -= mass;
-        mass *= rate / (k + 1);
-    }
-    return k;
-}
-
-/* Transformed rejection with squeeze (Hörmann, 1993), for rates from 10. */
-static double poisson_large(double rate, draws *d)
-{
-    double root = sqrt(rate), b = 0.931 + 2.53 * root, a = -0.059 + 0.02483 * b;
-    double inverse_alpha = 1.1239 + 1.1328 / (b - 3.4), v_r = 0.9277 - 3.6224 / (b - 2);
-    for (;;) {
-        double u, v;
-        int sign;
-        next_pair(d, &u, &v);
-        u -= 0.5;
-        double us = 0.5 - fabs(u), k = floor((2 * a / us + b) * u + rate + 0.43);
-        if (us >= 0.07 && v <= v_r) return k;
-        if (k < 0 || (us < 0.013 && v > us)) continue;
-        if (log(v * inverse_alpha / (a / (us * us) + b)) <= k * log(rate) - rate - lgamma_r(k + 1, &sign)) return k;
-    }
-}
-
-/* From 2^50 on the steps of a double are wider than what tells this from a normal distribution. */
-static double poisson_huge(double rate, draws *d)
-{
-    double u, v;
-    next_pair(d, &u, &v);
-    return rate + sqrt(rate) * sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
-}
-
-static double poisson_of(double rate, draws d)
-{
-    if (rate == 0 || isinf(rate)) return rate;
-    return rate < 10 ? poisson_small(rate, &d) : rate < 0x1p50 ? poisson_large(rate, &d) : floor(poisson_huge(rate, &d));
-}
-
-typedef struct poisson_job {
-    double *values;
-    uint64_t seed, block;
-} poisson_job;
-
-static void poisson_range(void *context, int64_t begin, int64_t end)
-{
-    const poisson_job *job = context;
-    for (int64_t i = begin; i < end; i++)
-        job->values[i] = poisson_of(job->values[i], (draws){job->seed, job->block + (uint64_t)i, 0});
-}
-
-static td_status check_rates(const td_tensor *rates)
-{
-    const double *v = td_data(rates);
-    for (int64_t i = 0; i < rates->numel; i++)
-        if (!(v[i] >= 0)) return td_fail(TD_RUNTIME_ERROR, "poisson expects rates >= 0, but got %g", v[i]);
-    return TD_OK;
-}
-
-static void poisson_run(td_tensor *values, td_generator *g)
-{
-    poisson_job job = {td_data(values), g->seed, td_generator_take(g, (uint64_t)values->numel)};
-    void *token = td_heavy_begin((double)values->numel * 80);
-    td_parallel(values->numel, 1024, poisson_range, &job);
-    td_heavy_end(token);
-}
-
-td_status td_op_poisson(td_call *call)
-{
-    TD_TRY(td_random_floating((td_dtype)SELF->dtype, false, "poisson"));
-    TD_TRY(td_tensor_empty_like(OUT, SELF, (td_dtype)SELF->dtype));
-    if (td_is_meta(SELF)) return TD_OK;
-    td_tensor *values;
-    TD_TRY(widened(&values, SELF, SELF, TD_F64));
-    td_status status = check_rates(values);
-    if (status == TD_OK) {
-        poisson_run(values, GENERATOR(1));
-        status = td_copy(call->out[0], values);
-    }
-    td_tensor_free(values);
-    return status;
 }
 
 /* ---- multinomial ---- */
@@ -344,7 +234,7 @@ td_status td_op_multinomial(td_call *call)
     TD_TRY(td_tensor_empty(OUT, TD_I64, (td_device)SELF->device, SELF->ndim, sizes));
     if (td_is_meta(SELF) || call->out[0]->numel == 0) return TD_OK;
     td_tensor *values, *uniforms = NULL, *order = NULL;
-    TD_TRY(widened(&values, SELF, SELF, TD_F64));
+    TD_TRY(td_widened(&values, SELF, SELF, TD_F64));
     td_sampling how = {TD_PICK(td_random_kernels)->open_f64, NULL, TD_F64, TD_GROUP_NUMBERS, 5};
     const int64_t *drawn = replacement ? sizes : SELF->sizes;
     td_status status = td_sample_new(&uniforms, SELF->ndim, drawn, GENERATOR(3), &how);

@@ -22,6 +22,7 @@ DISTRIBUTIONS = {
     "func": "taeda-autograd",
     "nn": "taeda-nn",
     "optim": "taeda-optim",
+    "distributions": "taeda-distributions",
     "utils.benchmark": "taeda-benchmark",
     "utils.checkpoint": "taeda-autograd",
     "utils.data": "taeda-data",

@@ -18,6 +18,7 @@ ELSEWHERE = {
     "amp",
     "autocast",
     "autograd",
+    "distributions",
     "nn",
     "optim",
     "no_grad",

@@ -561,3 +561,48 @@ def test_multinomial_finds_a_bad_weight_wherever_it_stands(bad, place, replaceme
     weights[1, place] = bad
     with pytest.raises(RuntimeError, match=f"at category {place} of row 1"):
         taeda.multinomial(weights, 2, replacement)
+
+
+@pytest.mark.parametrize("shape", [0.05, 0.5, 1.0, 2.5, 1e4])
+def test_standard_gamma(shape):
+    x = taeda._standard_gamma(taeda.full((4000,), shape, dtype=taeda.float64)).numpy()
+    assert stats.kstest(x, stats.gamma(shape).cdf).pvalue > 1e-3
+
+
+@pytest.mark.parametrize(("n", "p"), [(5, 0.3), (200, 0.02), (200, 0.5), (1000, 0.9)])
+def test_binomial(n, p):
+    x = taeda.binomial(taeda.full((N,), float(n)), taeda.tensor(p))
+    assert same_counts(x, stats.binom(n, p).pmf)
+
+
+def test_binomial_at_its_edges():
+    x = taeda.binomial(taeda.tensor([0.0, 2.0**52, 7.0]), taeda.tensor([0.5, 0.25, NAN])).tolist()
+    assert x[0] == 0
+    assert x[1] == pytest.approx(2.0**50, rel=1e-5)
+    assert math.isnan(x[2])
+    sure = taeda.binomial(taeda.full((3, 1), 3.0), taeda.tensor([0.0, 1.0]))
+    assert sure.tolist() == [[0, 3]] * 3
+    assert taeda._standard_gamma(taeda.tensor([0.0, math.inf, -1.0])).tolist()[:2] == [0, math.inf]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (
+            lambda: taeda.binomial(taeda.tensor([-1.0]), taeda.tensor([0.5])),
+            RuntimeError,
+            "counts >= 0, but got -1",
+        ),
+        (lambda: taeda.binomial(taeda.tensor([1.0]), taeda.tensor([1.5])), RuntimeError, "1.5"),
+        (
+            lambda: taeda.binomial(taeda.tensor([1]), taeda.tensor([1])),
+            NotImplementedError,
+            "int64",
+        ),
+        (lambda: taeda.binomial(taeda.ones(2), taeda.ones(3)), RuntimeError, "3"),
+        (lambda: taeda._standard_gamma(taeda.tensor([1])), NotImplementedError, "int64"),
+    ],
+)
+def test_refusals_of_counts_and_gamma(call, error, text):
+    with pytest.raises(error, match=text):
+        call()

@@ -76,6 +76,10 @@ sampler(f"bernoulli_.float(Tensor(a!) self, float p=0.5, *, {GENERATOR}) -> Tens
         "Fill with 1 with probability p, else 0.")
 op("poisson(Tensor self, Generator? generator=None) -> Tensor", c="poisson", variants="function", tags="random",
    doc="Counts of the Poisson distribution whose rates are the elements.")
+op("binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor", c="binomial", variants="function", tags="random",
+   doc="Numbers of successes in `count` trials of probability `prob`.")
+op("_standard_gamma(Tensor self, Generator? generator=None) -> Tensor", c="_standard_gamma", variants="function", tags="random",
+   doc="Samples of the gamma distribution whose shapes are the elements, of rate 1.")
 op(f"multinomial(Tensor self, int num_samples, bool replacement=False, *, {GENERATOR}) -> Tensor", c="multinomial",
    variants="function method out", tags="random",
    doc="Indices drawn from rows of weights, the first drawn leftmost; the weights need not sum to 1.")

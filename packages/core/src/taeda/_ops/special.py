@@ -36,3 +36,5 @@ op("zeta(Tensor self, Tensor other) -> Tensor", pointwise="float", cost=100.0, n
 for _name, _doc in (("igamma", "Regularised lower incomplete gamma function."), ("igammac", "1 - igamma, exact where that is small.")):
     op(f"{_name}(Tensor self, Tensor other) -> Tensor", pointwise="float", cost=60.0, numbers="",
        variants="function method inplace out", doc=_doc)
+op("_standard_gamma_grad(Tensor self, Tensor output) -> Tensor", pointwise="float", cost=150.0, numbers="", variants="function",
+   doc="How samples of the gamma distribution of shapes `self` move with the shapes, their places among all samples kept.")

@@ -22,6 +22,12 @@ rule("normal.float_Tensor", std=lambda: None)
 for _name in ("rand_like", "randn_like", "randint_like", "randint_like.low_dtype"):
     not_differentiable(_name, "takes only the shape of its argument")
 not_differentiable("multinomial", "returns indices")
+rule("binomial", count=lambda: None, prob=lambda: None)
+rule(
+    "_standard_gamma",
+    self=lambda grad, self, result: grad * taeda._standard_gamma_grad(self, result),
+)
+not_differentiable("_standard_gamma_grad", "is a derivative that has none of its own here")
 
 
 # ---- dropout ----

@@ -1,0 +1,64 @@
+"""Kullback-Leibler divergences: `kl_divergence(p, q)`, and a register of the pairs that have a formula.
+
+Formulas are in `_kl_same.py` (p and q of one family), `_kl_other.py` (of two) and `_kl_infinite.py` (p where q cannot be).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from taeda import Tensor
+
+from .distribution import Distribution
+
+__all__ = ["kl_divergence", "register_kl"]
+
+Formula = TypeVar("Formula", bound=Callable[..., Any])
+_REGISTRY: dict[tuple[type, type], Callable[..., Any]] = {}
+
+
+def register_kl(type_p: type, type_q: type) -> Callable[[Formula], Formula]:
+    """Decorate `f(p, q)` as the divergence of a `type_p` from a `type_q`, subclasses included.
+
+    TypeError for what are no distributions.
+    """
+    for kind in (type_p, type_q):
+        if not (isinstance(kind, type) and issubclass(kind, Distribution)):
+            raise TypeError(f"Expected a subclass of Distribution, but got {kind}")
+
+    def decorate(formula: Formula) -> Formula:
+        _REGISTRY[type_p, type_q] = formula
+        _formula_of.cache_clear()
+        return formula
+
+    return decorate
+
+
+@functools.cache
+def _formula_of(type_p: type, type_q: type) -> Callable[..., Any] | None:
+    """The formula whose types are nearest: first by p's ancestors, then by q's."""
+    for parent_p in type_p.__mro__:
+        for parent_q in type_q.__mro__:
+            if (parent_p, parent_q) in _REGISTRY:
+                return _REGISTRY[parent_p, parent_q]
+    return None
+
+
+def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
+    """The mean of log p(x) - log q(x) over samples x of p, of the batch's shape; infinite where q cannot give what p does.
+
+    >>> from taeda.distributions import Normal, kl_divergence
+    >>> kl_divergence(Normal(0.0, 1.0), Normal(1.0, 1.0))
+    tensor(0.5000)
+
+    NotImplementedError for a pair without a formula.
+    """
+    kinds: tuple[Any, Any] = type(p), type(q)
+    formula = _formula_of(*kinds)
+    if formula is None:
+        raise NotImplementedError(
+            f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}: register_kl adds one"
+        )
+    return formula(p, q)

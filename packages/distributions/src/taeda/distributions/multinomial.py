@@ -1,0 +1,73 @@
+"""The multinomial distribution."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import taeda
+from taeda import Size, Tensor
+
+from . import constraints
+from ._over_categories import OverCategories
+from .binomial import Binomial
+from .utils import broadcast_all
+
+__all__ = ["Multinomial"]
+
+
+class Multinomial(OverCategories):
+    """How often each category comes up in `total_count` draws."""
+
+    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
+    total_count: int
+
+    def __init__(
+        self,
+        total_count: int = 1,
+        probs: Tensor | None = None,
+        logits: Tensor | None = None,
+        validate_args: bool | None = None,
+    ) -> None:
+        if not isinstance(total_count, int):
+            raise NotImplementedError("total_count is one int for the whole batch")
+        self.total_count = total_count
+        self._take(probs, logits, validate_args)
+
+    def _expand_rest(self, new: Any, batch_shape: Size) -> None:
+        super()._expand_rest(new, batch_shape)
+        new.total_count = self.total_count
+
+    @constraints.dependent_property(is_discrete=True, event_dim=1)
+    def support(self) -> Any:
+        return constraints.multinomial(self.total_count)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.probs * self.total_count
+
+    @property
+    def variance(self) -> Tensor:
+        return self.total_count * self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Any = Size()) -> Tensor:
+        shape = Size(sample_shape)
+        draws = self._categorical.sample(Size((self.total_count,)) + shape)
+        counts = self.probs.new_zeros(self._extended_shape(shape))
+        draws = draws.permute(*range(1, draws.dim()), 0)
+        return counts.scatter_add_(-1, draws, taeda.ones_like(draws, dtype=counts.dtype))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        logits, value = broadcast_all(self.logits, value)
+        logits = logits.masked_fill((value == 0) & (logits == -taeda.inf), 0)
+        ways = (value.sum(-1) + 1).lgamma() - (value + 1).lgamma().sum(-1)
+        return ways + (logits * value).sum(-1)
+
+    def entropy(self) -> Tensor:
+        """Of the draws in their order, less what is lost by counting; each count is binomial."""
+        n = taeda.tensor(self.total_count)
+        support = Binomial(self.total_count, probs=self.probs).enumerate_support(expand=False)[1:]
+        weights = Binomial(self.total_count, probs=self.probs).log_prob(support).exp()
+        lost = (weights * (support + 1).lgamma()).sum((0, -1))
+        return n * self._categorical.entropy() - (n + 1.0).lgamma() + lost

@@ -1,0 +1,99 @@
+"""What distributions share: broadcasting of parameters, logits and probabilities, attributes computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar, overload
+
+import taeda
+from taeda import Tensor
+
+__all__ = [
+    "broadcast_all", "clamp_probs", "euler_constant", "lazy_property", "logits_to_probs", "probs_to_logits", "tril_matrix_to_vec",
+    "vec_to_tril_matrix",
+]  # fmt: skip
+
+euler_constant = 0.57721566490153286060
+T = TypeVar("T")
+
+
+def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
+    """Tensors of one shape. Numbers take the dtype and device of the tensors, or the default ones.
+
+    >>> from taeda.distributions.utils import broadcast_all
+    >>> [x.shape for x in broadcast_all(taeda.zeros(3), 1.0)]
+    [taeda.Size([3]), taeda.Size([3])]
+
+    ValueError for a value that is neither a number nor a tensor.
+    """
+    for value in values:
+        if not isinstance(value, (Tensor, int, float, complex)):
+            raise ValueError(f"parameters are numbers or tensors, got {type(value).__name__}")
+    like = next((v for v in values if isinstance(v, Tensor)), None)
+    dtype = taeda.get_default_dtype() if like is None else like.dtype
+    device = None if like is None else like.device
+    made = [
+        v if isinstance(v, Tensor) else taeda.tensor(v, dtype=dtype, device=device) for v in values
+    ]
+    return tuple(taeda.broadcast_tensors(*made))
+
+
+def clamp_probs(probs: Tensor) -> Tensor:
+    """Probabilities moved from 0 and 1 by the smallest step of their dtype, so that their logits are finite."""
+    eps = taeda.finfo(probs.dtype).eps
+    return probs.clamp(min=eps, max=1 - eps)
+
+
+def logits_to_probs(logits: Tensor, is_binary: bool = False) -> Tensor:
+    """Probabilities of log odds (`is_binary`), or of unnormalised logarithms along the last dimension."""
+    return taeda.sigmoid(logits) if is_binary else taeda.softmax(logits, dim=-1)
+
+
+def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
+    """Log odds (`is_binary`) or logarithms of probabilities, finite at 0 and 1."""
+    inside = clamp_probs(probs)
+    return inside.log() - (-inside).log1p() if is_binary else inside.log()
+
+
+class lazy_property(Generic[T]):
+    """A method that becomes an attribute of its object when it is first asked for."""
+
+    def __init__(self, wrapped: Callable[[Any], T]) -> None:
+        self.wrapped = wrapped
+        self.__doc__ = wrapped.__doc__
+
+    @overload
+    def __get__(self, instance: None, owner: Any = None) -> lazy_property[T]: ...
+    @overload
+    def __get__(self, instance: object, owner: Any = None) -> T: ...
+    def __get__(self, instance: object | None, owner: Any = None) -> Any:
+        if instance is None:
+            return self
+        with taeda.enable_grad():
+            value = self.wrapped(instance)
+        setattr(instance, self.wrapped.__name__, value)
+        return value
+
+
+def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Tensor:
+    """The last dimension row by row as a lower triangle, of matrices whose size it determines."""
+    n = (
+        -(1 + 2 * diag)
+        + ((1 + 2 * diag) ** 2 + 8 * vec.shape[-1] + 4 * abs(diag) * (diag + 1)) ** 0.5
+    ) / 2
+    if n != int(n):
+        raise ValueError(f"{vec.shape[-1]} numbers do not fill a triangle below diagonal {diag}")
+    size = int(n)
+    matrix = vec.new_zeros((*vec.shape[:-1], size, size))
+    rows, columns = taeda.tril_indices(size, size, diag)
+    matrix[..., rows, columns] = vec
+    return matrix
+
+
+def tril_matrix_to_vec(mat: Tensor, diag: int = 0) -> Tensor:
+    """The lower triangle of matrices, row by row, as one dimension."""
+    n = mat.shape[-1]
+    if not -n <= diag < n:
+        raise ValueError(f"diagonal {diag} lies outside of matrices of {n} rows")
+    rows, columns = taeda.tril_indices(n, n, diag)
+    return mat[..., rows, columns]
