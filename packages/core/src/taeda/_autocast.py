@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ._layers import AUTOCAST, hidden
+from ._layers import AUTOCAST
 from ._native import core as _core
 from ._ops._autocast import FLOAT32, LOWER
 
@@ -194,14 +194,18 @@ def call_autocast(
     func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], kind: int
 ) -> Any:
     """Run a listed operation on cast arguments; one that is told a dtype runs as it is."""
-    with hidden(AUTOCAST):
+    before = _core.set_excluded_flag(AUTOCAST, True)
+    try:
+        if not kwargs:
+            target = _target(kind, args, kwargs)
+            return func(*[_cast(value, target) for value in args])
         if kwargs.get("dtype") is not None:
             return func(*args, **kwargs)
         target = _target(kind, args, kwargs)
-        return func(
-            *(_cast(value, target) for value in args),
-            **{name: _cast(value, target) for name, value in kwargs.items()},
-        )
+        named = {name: _cast(value, target) for name, value in kwargs.items()}
+        return func(*[_cast(value, target) for value in args], **named)
+    finally:
+        _core.set_excluded_flag(AUTOCAST, before)
 
 
 def _target(kind: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dtype:
@@ -223,24 +227,26 @@ def _tensors(values: Any) -> Iterator[Tensor]:
 
 def _casts(tensor: Tensor) -> bool:
     """Integers, float64, complex numbers and other devices are left alone."""
-    return tensor.dtype in _CASTABLE and tensor.device.type == "cpu"
+    return tensor.dtype in _CASTABLE and tensor.is_cpu
 
 
 def _cast(value: Any, target: dtype) -> Any:
     if isinstance(value, Tensor):
-        if not _casts(value) or value.dtype is target:
+        kind = value.dtype
+        if kind is target or kind not in _CASTABLE or not value.is_cpu:
             return value
-        return _weight(value, target) if _is_weight(value, target) else value.to(target)
+        if kind is _SINGLE and value.requires_grad and _is_weight(value):
+            return _weight(value, target)
+        return value.to(target)
     if type(value) in (list, tuple):
         return type(value)(_cast(item, target) for item in value)
     return value
 
 
-def _is_weight(tensor: Tensor, target: dtype) -> bool:
+def _is_weight(tensor: Tensor) -> bool:
     """A leaf that is trained is most likely a weight, and used again."""
     return (
-        _here.caches and _here.nesting > 0 and target in _LOW and tensor.dtype is _SINGLE and tensor.requires_grad
-        and tensor.is_leaf and not tensor._is_view() and _core.is_grad_enabled()
+        _here.caches and _here.nesting > 0 and tensor.is_leaf and not tensor._is_view() and _core.is_grad_enabled()
     )  # fmt: skip
 
 
