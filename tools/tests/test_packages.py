@@ -167,3 +167,16 @@ def layered(root: Path, code: str) -> Path:
     make(root, "data", "taeda-data", "0.1.0", ["taeda-core>=0.1,<0.2"])
     make(root, "nn", "taeda-nn", "0.1.0", ["taeda-core>=0.1,<0.2", "numpy"], code)
     return root
+
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = sorted(path.parent.name for path in ROOT.glob("packages/*/pyproject.toml"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_pages_name_every_package(name):
+    assert f"| `packages/{name}` |" in (ROOT / "README.md").read_text()
+    if name != "meta":
+        row = f"| taeda-{name} |"
+        assert row in (ROOT / "docs/architecture.md").read_text()
+        assert row in (ROOT / "packages/meta/README.md").read_text()
