@@ -63,6 +63,19 @@ def _mean_over(dims: Sequence[int]) -> Mean:
     return lambda t: t.mean(list(dims), True)
 
 
+def _alive(x: Tensor, m: Tensor, r: Tensor, mean: Mean) -> tuple[Tensor, Tensor]:
+    """The saved statistics, their values unchanged, as functions of x: third derivatives pass through them."""
+    if not taeda.is_grad_enabled():
+        return m, r
+    middle = mean(x)
+    m = m + (middle - middle.detach())
+    return m, _alive_deviation(mean((x - middle) ** 2), r)
+
+
+def _alive_deviation(variance: Tensor, r: Tensor) -> Tensor:
+    return (r.detach() ** -2 + (variance - variance.detach())).rsqrt()
+
+
 # ---- layer_norm and rms_norm ----
 
 
@@ -96,9 +109,10 @@ def _layer_norm_again(
     rstd: Tensor,
     weight: Gradient,
 ) -> tuple[Gradient, ...]:
-    over = range(input.dim() - len(normalized_shape), input.dim())
+    over = _mean_over(range(input.dim() - len(normalized_shape), input.dim()))
+    mean, rstd = _alive(input, mean, rstd, over)
     h = (input - mean) * rstd
-    to_g, to_x, to_w = _second(*grads, grad_out, h, rstd, weight, _mean_over(over))
+    to_g, to_x, to_w = _second(*grads, grad_out, h, rstd, weight, over)
     return (to_g, to_x, None, None, to_w if weight is not None else None, None)
 
 
@@ -127,11 +141,11 @@ def _rms_norm_again(
     rstd: Tensor,
     weight: Gradient,
 ) -> tuple[Gradient, ...]:
-    over = range(input.dim() - len(normalized_shape), input.dim())
+    over = _mean_over(range(input.dim() - len(normalized_shape), input.dim()))
+    if taeda.is_grad_enabled():
+        rstd = _alive_deviation(over(input**2), rstd)
     h = input * rstd
-    to_g, to_x, to_w = _second(
-        *grads, None, grad_out, h, rstd, weight, _mean_over(over), centred=False
-    )
+    to_g, to_x, to_w = _second(*grads, None, grad_out, h, rstd, weight, over, centred=False)
     return (to_g, to_x, None, to_w if weight is not None else None)
 
 
@@ -184,9 +198,11 @@ def _batch_norm_again(
         mean, r = save_mean, save_invstd
     mean, r, w = (_along_channels(t, ndim) for t in (mean, r, weight))
     v, vw, vb = (grads[0], *(_along_channels(t, ndim) for t in grads[1:]))
+    over = _mean_over([0, *range(2, ndim)])
+    if train:
+        mean, r = _alive(input, mean, r, over)
     h = (input - mean) * r
     if train:
-        over = _mean_over([0, *range(2, ndim)])
         to_g, to_x, to_w = _second(v, vw, vb, grad_out, h, r, w, over)
     else:
         to_g, to_x, to_w = _of_constants(v, vw, vb, grad_out, h, r, w)
@@ -277,7 +293,7 @@ def _group_norm_again(
     x, g = input.reshape(full), grad_out.reshape(full)
     v = None if grads[0] is None else grads[0].reshape(full)
     w, vw, vb = (None if t is None else t.reshape(per_channel) for t in (weight, *grads[1:]))
-    h = (x - m) * r
+    h = (x - m) * r  # m and r are results of group_norm, with derivatives of their own
     to_g, to_x, to_w = _second(v, vw, vb, g, h, r, w, _mean_over([2, 3]))
     shape = input.shape
     if to_w is not None and weight is not None:
