@@ -6,24 +6,18 @@
 _Thread_local td_state td_here = {.grad_mode = 1};
 int td_anomaly;
 
+static PyObject *change(uint8_t *flag, PyObject *on) /* what it was */
+{
+    int v = PyObject_IsTrue(on);
+    if (v < 0) return NULL;
+    PyObject *before = PyBool_FromLong(*flag);
+    *flag = (uint8_t)v;
+    return before;
+}
 static PyObject *get_grad_mode(PyObject *m, PyObject *unused) { return PyBool_FromLong(td_here.grad_mode); }
-static PyObject *set_grad_mode(PyObject *m, PyObject *on)
-{
-    int v = PyObject_IsTrue(on);
-    if (v < 0) return NULL;
-    PyObject *before = PyBool_FromLong(td_here.grad_mode);
-    td_here.grad_mode = (uint8_t)v;
-    return before;
-}
+static PyObject *set_grad_mode(PyObject *m, PyObject *on) { return change(&td_here.grad_mode, on); }
 static PyObject *get_inference_mode(PyObject *m, PyObject *unused) { return PyBool_FromLong(td_here.inference_mode); }
-static PyObject *set_inference_mode(PyObject *m, PyObject *on)
-{
-    int v = PyObject_IsTrue(on);
-    if (v < 0) return NULL;
-    PyObject *before = PyBool_FromLong(td_here.inference_mode);
-    td_here.inference_mode = (uint8_t)v;
-    return before;
-}
+static PyObject *set_inference_mode(PyObject *m, PyObject *on) { return change(&td_here.inference_mode, on); }
 static PyObject *change_bit(uint32_t *word, PyObject *args)
 {
     unsigned int bit;
