@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import struct
+import tracemalloc
 
 import ml_dtypes
 import numpy as np
@@ -131,3 +132,20 @@ def test_the_same_name_twice():
     data = build({"a": ONE["w"], "b": ONE["w"]})
     with pytest.raises(FormatError, match="tensor 'a' is there twice"):
         load(data.replace(text("b"), text("a"), 1))
+
+
+def test_what_is_wrong_behind_an_array_is_found_before_the_array_is_made():
+    count = 1_000_000
+
+    def text(value):
+        return struct.pack("<Q", len(value)) + value
+
+    fact = text(b"a") + struct.pack("<IIQ", 9, 5, count) + struct.pack("<i", 1000) * count
+    tensor = text(b"w") + struct.pack("<IQIQ", 1, 1 << 40, 0, 0)
+    file = io.BytesIO(b"GGUF" + struct.pack("<IQQ", 3, 1, 1) + fact + tensor + bytes(64))
+    tracemalloc.start()
+    with pytest.raises(FormatError, match="truncated"):
+        taeda.load(file)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 << 20  # as a list it takes 40 MB

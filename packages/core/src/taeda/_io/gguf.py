@@ -80,8 +80,9 @@ class _Entry:
 def read_gguf(f: Any, map_location: Any, mmap: bool) -> Tensors:
     """The tensors in a GGUF file, by name; what else it tells is in their `metadata`."""
     with opened(f, mmap) as source:
-        facts, entries, start, alignment = _describe(source)
+        _, entries, start, alignment = _describe(source, _Skimmer(source))
         _check_layout(entries, start, alignment, source.size)
+        facts, *_ = _describe(source, _Reader(source))
         place = Place(map_location)
         made = Tensors((e.name, _tensor(source, e, start, place)) for e in entries)
         made.metadata = facts
@@ -116,9 +117,8 @@ def _check_layout(entries: list[_Entry], start: int, alignment: int, size: int) 
         raise FormatError(f"{size - start - here} bytes follow the last tensor")
 
 
-def _describe(source: Source) -> tuple[dict[str, Any], list[_Entry], int, int]:
+def _describe(source: Source, reader: _Reader) -> tuple[dict[str, Any], list[_Entry], int, int]:
     """Facts, tensors, where the data begin, and at multiples of what number tensors do."""
-    reader = _Reader(source)
     if reader.take(4) != b"GGUF":
         raise FormatError("this is no GGUF file")
     version = reader.number("I")
@@ -229,3 +229,20 @@ class _Reader:
         if count * 8 > self.source.size - self.at:
             raise FormatError(f"the file is truncated: an array of {count} values is announced")
         return count
+
+
+class _Skimmer(_Reader):
+    """Goes past arrays and makes nothing of them: what is wrong behind them is found before they take memory."""
+
+    def array(self, kind: int, count: int, depth: int) -> list[Any]:
+        if kind not in _SCALARS:
+            for _ in range(self.checked(count)):
+                self.value(kind, depth)
+            return []
+        size = struct.calcsize(f"<{_SCALARS[kind]}")
+        if count * size > self.source.size - self.at:
+            raise FormatError(f"the file is truncated: an array of {count} values is announced")
+        self.budget.describe(count * size)
+        self.budget.spend((9 if size == 1 else 41) * count)
+        self.at += count * size
+        return []
