@@ -14,6 +14,7 @@ from taeda._lazy import DISTRIBUTIONS
 MORE = {
     "cpu.amp": "taeda-amp",
     "cuda.amp": "taeda-amp",
+    "func": "taeda-autograd",
     "utils.checkpoint": "taeda-autograd",
     "utils.module_tracker": "taeda-nn",
 }
