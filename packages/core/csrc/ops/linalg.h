@@ -6,6 +6,13 @@
 #include "runtime/lapack.h"
 #include "runtime/op.h"
 
+/* ---- arguments (linalg_checks.c) ----
+ * RuntimeError for what is no batch of matrices of a dtype that the library knows, not square, not as high as A, or no exchanges of rows. */
+td_status td_linalg_matrix(const char *op, const td_tensor *A);
+td_status td_linalg_square(const char *op, const td_tensor *A);
+td_status td_linalg_sides(const char *op, const td_tensor *A, const td_tensor *B);
+td_status td_linalg_exchanges(const char *op, const td_tensor *pivots, const td_tensor *A, int64_t n);
+
 /* ---- stacks (linalg_stack.c) ----
  * Matrices one after the other, each dense. A column-major one has adjacent rows. A turned one is row-major in the tensor, so
  * that the library, which knows columns only, sees its transpose. */

@@ -106,6 +106,7 @@ static td_status decompose(eig_job *j, const td_tensor *A)
 td_status td_op_linalg_eig(td_call *call)
 {
     const td_tensor *A = TD_TENSOR(0);
+    TD_TRY(td_linalg_square("linalg.eig", A));
     td_dtype d = (td_dtype)A->dtype, wide = td_to_complex(d);
     int64_t n = A->sizes[A->ndim - 1];
     eig_job j = {.d = d, .real = td_to_real(d), .vectors = TD_BOOLEAN(1)};

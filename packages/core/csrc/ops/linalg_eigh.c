@@ -77,6 +77,7 @@ static td_status decompose(eigh_job *j, const td_tensor *A)
 td_status td_op_linalg_eigh(td_call *call)
 {
     const td_tensor *A = TD_TENSOR(0);
+    TD_TRY(td_linalg_square("linalg.eigh", A));
     char side = call->args[1].str[0];
     bool vectors = TD_BOOLEAN(2);
     eigh_job j = {.d = (td_dtype)A->dtype, .job = vectors ? "V" : "N", .uplo = side == 'U' || side == 'u' ? "U" : "L"};

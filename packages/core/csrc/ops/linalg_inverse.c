@@ -97,6 +97,7 @@ td_status td_op_linalg_inv(td_call *call)
 {
     const td_tensor *A = TD_TENSOR(0);
     td_lu lu;
+    TD_TRY(td_linalg_square("linalg.inv", A));
     if (td_is_meta(A) || A->numel == 0) {
         td_stack none;
         TD_TRY(td_stack_new(&none, (td_dtype)A->dtype, A, A->sizes[A->ndim - 2], A->sizes[A->ndim - 1]));

@@ -50,6 +50,7 @@ td_status td_op_linalg_ldl(td_call *call)
 {
     const td_tensor *A = TD_TENSOR(0);
     ldl_job j = {.d = (td_dtype)A->dtype, .hermitian = TD_BOOLEAN(1)};
+    TD_TRY(td_linalg_square("linalg.ldl_factor", A));
     TD_TRY(td_stack_copy(&j.a, A, TD_COLUMNS));
     call->out[0] = j.a.t;
     TD_TRY(td_vectors_new(&call->out[1], TD_I32, A, A->sizes[A->ndim - 1]));

@@ -106,11 +106,21 @@ static td_status copy_and_solve(lstsq_job *j, const td_tensor *A, const td_tenso
     return status;
 }
 
+static td_status one_batch(const td_tensor *A, const td_tensor *B)
+{
+    bool same = A->ndim == B->ndim;
+    for (int k = 0; same && k < A->ndim - 2; k++) same = A->sizes[k] == B->sizes[k];
+    return same ? TD_OK : td_fail(TD_RUNTIME_ERROR, "linalg.lstsq: A and B must have one batch shape");
+}
+
 /* _linalg_lstsq(A, B, rcond, driver): (X, rank, singular values); A and B of one batch. `rank` is 0 for the driver gels, and singular
  * values mean something for gelsd only. */
 td_status td_op_linalg_lstsq(td_call *call)
 {
     const td_tensor *A = TD_TENSOR(0), *B = TD_TENSOR(1);
+    TD_TRY(td_linalg_matrix("linalg.lstsq", A));
+    TD_TRY(td_linalg_sides("linalg.lstsq", A, B));
+    TD_TRY(one_batch(A, B));
     int64_t m = A->sizes[A->ndim - 2], n = A->sizes[A->ndim - 1];
     const char *driver = call->args[3].str;
     lstsq_job j = {.d = (td_dtype)A->dtype, .k = m < n ? m : n, .rcond = (float)TD_FLOAT(2), .rcond_double = TD_FLOAT(2)};

@@ -91,6 +91,7 @@ static void read_pivots(const td_lu *lu, int32_t *out, int64_t k)
 td_status td_op_linalg_lu(td_call *call)
 {
     const td_tensor *A = TD_TENSOR(0);
+    TD_TRY(td_linalg_matrix("linalg.lu_factor", A));
     int64_t m = A->sizes[A->ndim - 2], n = A->sizes[A->ndim - 1], k = m < n ? m : n;
     td_lu lu;
     TD_TRY(td_vectors_new(&call->out[1], TD_I32, A, k));
@@ -131,6 +132,8 @@ static td_status permute(int64_t *order, int64_t rows, const int32_t *pivots, in
 td_status td_op_linalg_permutation(td_call *call)
 {
     const td_tensor *pivots = TD_TENSOR(0);
+    if (pivots->dtype != TD_I32 || pivots->ndim < 1 || TD_INT(1) < 0)
+        return td_fail(TD_RUNTIME_ERROR, "expected pivots of int32 with 1 dimension or more, and 0 rows or more");
     int64_t rows = TD_INT(1), k = pivots->sizes[pivots->ndim - 1], sizes[TD_MAX_DIMS];
     td_tensor *dense;
     for (int d = 0; d < pivots->ndim; d++) sizes[d] = pivots->sizes[d];

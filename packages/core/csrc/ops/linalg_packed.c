@@ -73,6 +73,9 @@ static td_status solve(td_call *call, packed_job *j)
 {
     const td_tensor *packed = TD_TENSOR(0), *pivots = TD_TENSOR(1), *B = TD_TENSOR(2);
     int64_t batch[TD_MAX_DIMS];
+    TD_TRY(td_linalg_square(j->op, packed));
+    TD_TRY(td_linalg_sides(j->op, packed, B));
+    TD_TRY(td_linalg_exchanges(j->op, pivots, packed, packed->sizes[packed->ndim - 1]));
     j->batch = batch;
     TD_TRY(td_broadcast(packed->ndim - 2, packed->sizes, B->ndim - 2, B->sizes, &j->dims, batch));
     TD_TRY(td_stack_expand(&j->x, B, j->dims, batch, TD_COLUMNS));

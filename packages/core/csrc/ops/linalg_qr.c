@@ -92,6 +92,7 @@ static td_status factor(qr_job *j)
 td_status td_op_linalg_qr(td_call *call)
 {
     const td_tensor *A = TD_TENSOR(0);
+    TD_TRY(td_linalg_matrix("linalg.qr", A));
     const char *mode = call->args[1].str;
     int64_t m = A->sizes[A->ndim - 2], n = A->sizes[A->ndim - 1];
     td_dtype d = (td_dtype)A->dtype;
@@ -119,7 +120,7 @@ td_status td_op_linalg_qr(td_call *call)
 td_status td_op_geqrf(td_call *call)
 {
     const td_tensor *A = TD_TENSOR(0);
-    if (A->ndim < 2) return td_fail(TD_RUNTIME_ERROR, "geqrf: input must have at least 2 dimensions, got %d", A->ndim);
+    TD_TRY(td_linalg_matrix("geqrf", A));
     qr_job j = {.d = (td_dtype)A->dtype, .k = least(A->sizes[A->ndim - 2], A->sizes[A->ndim - 1])};
     TD_TRY(td_stack_copy(&j.a, A, TD_COLUMNS));
     call->out[0] = j.a.t;

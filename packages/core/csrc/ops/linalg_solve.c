@@ -48,6 +48,8 @@ td_status td_op_linalg_solve(td_call *call)
     int64_t batch[TD_MAX_DIMS];
     td_stack x;
     td_lu lu;
+    TD_TRY(td_linalg_square("linalg.solve", A));
+    TD_TRY(td_linalg_sides("linalg.solve", A, B));
     TD_TRY(td_broadcast(A->ndim - 2, A->sizes, B->ndim - 2, B->sizes, &dims, batch));
     TD_TRY(td_stack_expand(&x, B, dims, batch, TD_COLUMNS));
     call->out[0] = x.t;
@@ -113,12 +115,14 @@ static td_status determinants(td_call *call)
 
 td_status td_op_linalg_det(td_call *call)
 {
+    TD_TRY(td_linalg_square("linalg.det", TD_TENSOR(0)));
     TD_TRY(td_vectors_new(&call->out[0], (td_dtype)TD_TENSOR(0)->dtype, TD_TENSOR(0), -1));
     return determinants(call);
 }
 
 td_status td_op_linalg_slogdet(td_call *call)
 {
+    TD_TRY(td_linalg_square("linalg.slogdet", TD_TENSOR(0)));
     TD_TRY(td_vectors_new(&call->out[0], (td_dtype)TD_TENSOR(0)->dtype, TD_TENSOR(0), -1));
     TD_TRY(td_vectors_new(&call->out[1], td_to_real((td_dtype)TD_TENSOR(0)->dtype), TD_TENSOR(0), -1));
     return determinants(call);

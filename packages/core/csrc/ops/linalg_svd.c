@@ -97,6 +97,7 @@ static td_status make_outputs(td_call *call, svd_job *j, const td_tensor *A, boo
 td_status td_op_linalg_svd(td_call *call)
 {
     const td_tensor *A = TD_TENSOR(0);
+    TD_TRY(td_linalg_matrix("linalg.svd", A));
     int64_t m = A->sizes[A->ndim - 2], n = A->sizes[A->ndim - 1];
     svd_job j = {.d = (td_dtype)A->dtype, .job = !TD_BOOLEAN(2) ? "N" : TD_BOOLEAN(1) ? "A" : "S", .k = m < n ? m : n};
     TD_TRY(make_outputs(call, &j, A, TD_BOOLEAN(1)));

@@ -48,6 +48,8 @@ td_status td_op_linalg_triangular(td_call *call)
     const td_tensor *A = TD_TENSOR(0), *B = TD_TENSOR(1);
     int64_t batch[TD_MAX_DIMS];
     triangle_job j = {.batch = batch, .diag = TD_BOOLEAN(3) ? "U" : "N"};
+    TD_TRY(td_linalg_square("linalg.solve_triangular", A));
+    TD_TRY(td_linalg_sides("linalg.solve_triangular", A, B));
     TD_TRY(td_broadcast(A->ndim - 2, A->sizes, B->ndim - 2, B->sizes, &j.dims, batch));
     TD_TRY(td_stack_expand(&j.x, B, j.dims, batch, TD_AS_IT_LIES));
     call->out[0] = j.x.t;
@@ -101,6 +103,7 @@ td_status td_op_linalg_cholesky(td_call *call)
 {
     const td_tensor *A = TD_TENSOR(0);
     td_stack a;
+    TD_TRY(td_linalg_square("linalg.cholesky", A));
     TD_TRY(td_stack_copy(&a, A, TD_AS_IT_LIES));
     call->out[0] = a.t;
     TD_TRY(td_vectors_new(&call->out[1], TD_I32, A, -1));

@@ -411,3 +411,61 @@ def test_memory_that_is_out_is_an_error(name):
             taeda._core.memory_fail_at(0)
         assert taeda._core.memory_stats()["allocated"] == before
     assert failures > 1
+
+
+SQUARE = ("cholesky", "inv", "eigh", "eig", "slogdet", "det", "ldl")
+REST = {
+    "cholesky": (False,),
+    "eigh": ("L", True),
+    "eig": (True,),
+    "ldl": (False,),
+    "lu": (True,),
+    "qr": ("reduced",),
+    "svd": (True, True),
+}
+
+
+def row(name):
+    return getattr(taeda, f"_linalg_{name}")
+
+
+@pytest.mark.parametrize("name", SQUARE)
+@pytest.mark.parametrize("dtype", [taeda.float32, taeda.complex64])
+def test_a_row_of_the_table_refuses_what_is_not_square(name, dtype):
+    for shape in ((2, 8, 1), (1, 8), (3, 0)):
+        with pytest.raises(RuntimeError, match="square matrices"):
+            row(name)(taeda.ones(shape, dtype=dtype), *REST.get(name, ()))
+
+
+@pytest.mark.parametrize("name", [*SQUARE, "lu", "qr", "svd"])
+def test_a_row_of_the_table_refuses_what_is_no_matrix(name):
+    with pytest.raises(RuntimeError, match=r"at least 2 dimensions, but got one of shape \[3\]"):
+        row(name)(taeda.ones(3), *REST.get(name, ()))
+    with pytest.raises(RuntimeError, match="but got int64"):
+        row(name)(taeda.ones(2, 2, dtype=taeda.int64), *REST.get(name, ()))
+
+
+@pytest.mark.parametrize(
+    ("name", "rest"), [("solve", ()), ("triangular", (True, False)), ("lstsq", (0.0, "gels"))]
+)
+def test_rows_of_two_matrices_refuse_what_does_not_fit(name, rest):
+    A = taeda.eye(3)
+    for B, words in (
+        (taeda.ones(2, 1), "A has 3 rows and B has 2"),
+        (taeda.ones(3, 1).double(), "one dtype"),
+    ):
+        with pytest.raises(RuntimeError, match=words):
+            row(name)(A, B, *rest)
+
+
+@pytest.mark.parametrize("name", ["lu_solve", "ldl_solve"])
+def test_exchanges_of_another_shape_or_dtype_are_refused(name):
+    A, B = taeda.eye(3), taeda.ones(3, 1)
+    for pivots, words in (
+        (taeda.ones(2), "int32, but got float32"),
+        (taeda.ones(2, dtype=taeda.int32), r"shape \[3\], but got \[2\]"),
+    ):
+        with pytest.raises(RuntimeError, match=words):
+            row(name)(A, pivots, B, False)
+    with pytest.raises(RuntimeError, match="expected pivots of int32"):
+        row("permutation")(taeda.ones(3), 3)

@@ -36,6 +36,10 @@ class Probabilities(Distribution):
         """The shape of the parameter that was given."""
         return self._param.size()
 
+    def _keep(self, **parameter: Tensor) -> None:
+        """Set what is otherwise computed."""
+        self.__dict__.update(parameter)
+
     def _take(self, probs: Any, logits: Any, *others: Any) -> tuple[Tensor, ...]:
         """Keep the one of both that is given, broadcast with `others`; return those."""
         if (probs is None) == (logits is None):
@@ -43,8 +47,8 @@ class Probabilities(Distribution):
         given = logits if probs is None else probs
         kept, *rest = broadcast_all(given, *others)
         if probs is None:
-            self.logits = kept
+            self._keep(logits=kept)
         else:
-            self.probs = kept
+            self._keep(probs=kept)
         self._was_number = isinstance(given, (int, float))
         return tuple(rest)

@@ -38,9 +38,9 @@ class Categorical(Probabilities):
                 f"`{'logits' if probs is None else 'probs'}` parameter must be at least one-dimensional."
             )
         if probs is None:
-            self.logits = self.logits - self.logits.logsumexp(-1, True)
+            self._keep(logits=self.logits - self.logits.logsumexp(-1, True))
         else:
-            self.probs = self.probs / self.probs.sum(-1, True)
+            self._keep(probs=self.probs / self.probs.sum(-1, True))
         super().__init__(self._param.size()[:-1], validate_args=validate_args)
 
     @property

@@ -44,7 +44,7 @@ class ContinuousBernoulli(Probabilities, ExponentialFamily):
                 and not self.arg_constraints["probs"].check(self.probs).all()
             ):
                 raise ValueError("The parameter probs has invalid values")
-            self.probs = clamp_probs(self.probs)
+            self._keep(probs=clamp_probs(self.probs))
         super().__init__(self._param.size(), validate_args=validate_args)
 
     def _expand_rest(self, new: Any, batch_shape: Size) -> None:
