@@ -5,10 +5,10 @@ import pytest
 import taeda
 
 THIRD = {
-    "layer_norm": lambda x: taeda.nn.functional.layer_norm(x, (4,)),
-    "rms_norm": lambda x: taeda.nn.functional.rms_norm(x, (4,)),
-    "batch_norm": lambda x: taeda.nn.functional.batch_norm(x, None, None, training=True),
-    "group_norm": lambda x: taeda.nn.functional.group_norm(x, 2),
+    "layer_norm": lambda x: taeda.layer_norm(x, (4,)),
+    "rms_norm": lambda x: taeda.rms_norm(x, (4,)),
+    "batch_norm": lambda x: taeda.batch_norm(x, None, None, None, None, True, 0.1, 1e-5, False),
+    "group_norm": lambda x: taeda.group_norm(x, 2),
 }
 
 

@@ -19,6 +19,7 @@ ELSEWHERE = {
     "autocast",
     "autograd",
     "distributions",
+    "func",
     "nn",
     "optim",
     "no_grad",
