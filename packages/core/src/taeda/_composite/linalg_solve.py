@@ -170,7 +170,8 @@ def lstsq(self: Tensor, b: Tensor, rcond: float | None, driver: str | None) -> t
     )
     rank = _own_batch(rank, self.shape[:-2], 0)
     over = m > n and driver != "gelsy" and (driver == "gels" or bool((rank == n).all()))
-    residuals = (self @ made - rows).abs().square().sum(-2) if over else sizes.new_empty(0)
+    none = made.abs().flatten()[:0]  # differentiable, as residuals are
+    residuals = (self @ made - rows).abs().square().sum(-2) if over else none
     return (
         made.squeeze(-1) if vector else made,
         residuals.squeeze(-1) if vector and over else residuals,
