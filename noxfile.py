@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -266,7 +267,7 @@ def name_of(short: str) -> str:
 
 
 def compiler_file(session: nox.Session, name: str) -> str:
-    command = [os.environ.get("CC", "cc"), f"-print-file-name={name}"]
+    command = [*shlex.split(os.environ.get("CC", "cc")), f"-print-file-name={name}"]
     path = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     if not Path(path).is_absolute():
         session.error(f"the compiler has no {name} (Debian: `apt install libasan8 libubsan1`)")
