@@ -50,5 +50,4 @@ class Probabilities(Distribution):
             self._keep(logits=kept)
         else:
             self._keep(probs=kept)
-        self._was_number = isinstance(given, (int, float))
         return tuple(rest)

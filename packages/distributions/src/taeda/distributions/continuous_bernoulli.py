@@ -80,19 +80,11 @@ class ContinuousBernoulli(Probabilities, ExponentialFamily):
         return taeda.where(self._outside(), exact, 0.5 + (1 / 3 + 16 / 45 * x**2) * x)
 
     @property
-    def stddev(self) -> Tensor:
-        return self.variance.sqrt()
-
-    @property
     def variance(self) -> Tensor:
         p = self._cut_probs()
         exact = p * (p - 1) / (1 - 2 * p) ** 2 + 1 / ((-p).log1p() - p.log()) ** 2
         square = (self.probs - 0.5) ** 2
         return taeda.where(self._outside(), exact, 1 / 12 - (1 / 15 - 128 / 945 * square) * square)
-
-    def sample(self, sample_shape: Any = Size()) -> Tensor:
-        with taeda.no_grad():
-            return self.rsample(sample_shape)
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
