@@ -43,7 +43,7 @@ typedef struct td_gemm {
 typedef struct td_gemm_kernel {
     int mr, nr;                                    /* tile: splits at multiples of these lose nothing */
     td_gemm_way (*plan)(const td_gemm *g);         /* the way for this whole product */
-    int64_t (*work)(const td_gemm *g);             /* bytes of scratch for this block */
+    int64_t (*work)(const td_gemm *g);             /* bytes of scratch for this block; a block of fewer rows may want more */
     void (*run)(const td_gemm *g, void *scratch);  /* scratch: 64-byte aligned */
     /* One panel of B (k rows) times A packed by pack_a: all m rows of C, up to `width` columns; added to C if `add`. */
     void (*panel)(int64_t m, int64_t k, double alpha, const void *packed_a, const void *panel, void *c, int64_t c_row, int64_t width,

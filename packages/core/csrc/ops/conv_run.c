@@ -71,6 +71,7 @@ typedef struct job {
     const td_gemm_kernel *gemm;
     int64_t item, pixels, step, steps; /* an image's pixels in `steps` blocks of `step` */
     bool pointwise;
+    td_gemm_way way;
     td_scratch scratch;
 } job;
 
@@ -95,8 +96,16 @@ static td_gemm block_product(const job *j, td_patches *patches, int64_t image, i
         g.pack_work = j->conv->patches_work(patches);
         g.first_col = first;
     }
-    g.way = j->gemm->plan(&g);
+    g.way = j->way;
     return g;
+}
+
+/* The way of a whole image: were it chosen block by block, the bits would depend on how many threads there are. */
+static td_gemm_way way_of_image(const job *j)
+{
+    td_patches patches;
+    td_gemm whole = block_product(j, &patches, 0, 0, 0, j->pixels);
+    return j->gemm->plan(&whole);
 }
 
 static void run_blocks(void *context, int64_t begin, int64_t end)
@@ -131,7 +140,9 @@ static td_status run_per_image(const td_conv *c)
     if (blocks > parts) parts = blocks;
     j.step = ((j.pixels + parts - 1) / parts + nr - 1) / nr * nr;
     j.steps = (j.pixels + j.step - 1) / j.step;
+    j.way = way_of_image(&j);
     td_patches patches;
+    /* Blocks differ in columns only, and what a block wants grows with its columns. */
     td_gemm largest = block_product(&j, &patches, 0, 0, 0, least(j.step, j.pixels));
     TD_TRY(td_scratch_begin(&j.scratch, j.gemm->work(&largest)));
     td_parallel_even(products * j.steps, run_blocks, &j);

@@ -97,12 +97,27 @@ static void choose_grid(grid *d)
     *d = best;
 }
 
+/* What the neediest block of the grid wants. A smaller block may want more: it is cut and packed in another way. All blocks of
+ * a grid have one of four sizes, that of its first or last row by that of its first or last column. */
+static int64_t grid_work(const grid *d)
+{
+    const td_gemm *g = d->whole;
+    int64_t rows[2] = {least(d->row_step, g->m), (g->m - 1) % d->row_step + 1};
+    int64_t cols[2] = {least(d->col_step, g->n), (g->n - 1) % d->col_step + 1};
+    int64_t most = 0;
+    for (int i = 0; i < 4; i++) {
+        td_gemm block = block_of(g, d->item, 0, 0, rows[i / 2], cols[i % 2]);
+        int64_t bytes = d->kernel->work(&block);
+        if (bytes > most) most = bytes;
+    }
+    return most;
+}
+
 static td_status run_parallel(const td_gemm_kernel *kernel, const td_gemm *g, int64_t item)
 {
     grid d = {.whole = g, .kernel = kernel, .item = item};
     choose_grid(&d);
-    td_gemm largest = block_of(g, item, 0, 0, least(d.row_step, g->m), least(d.col_step, g->n));
-    TD_TRY(td_scratch_begin(&d.scratch, kernel->work(&largest)));
+    TD_TRY(td_scratch_begin(&d.scratch, grid_work(&d)));
     td_parallel(pieces(g->m, d.row_step) * d.cols, 1, run_blocks, &d);
     td_scratch_end(&d.scratch);
     return TD_OK;

@@ -17,7 +17,7 @@ typedef struct td_scratch {
 static inline td_status td_scratch_begin_some(td_scratch *s, int count, int64_t each)
 {
     s->count = count;
-    s->each = (each + 63) / 64 * 64;
+    s->each = each > 0 ? (each + 63) / 64 * 64 : 64; /* never 0: the place of a block says which flag is its own */
     s->bytes = s->count * (s->each + 64);
     s->memory = td_alloc(s->bytes);
     if (!s->memory) return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of work space", (long long)s->bytes);
@@ -46,7 +46,7 @@ static inline void *td_scratch_take(const td_scratch *s)
 
 static inline void td_scratch_give(const td_scratch *s, void *block)
 {
-    int slot = s->each ? (int)(((char *)block - s->memory) / s->each) : 0;
+    int slot = (int)(((char *)block - s->memory) / s->each);
     atomic_store_explicit(td_scratch_flag(s, slot), 0, memory_order_release);
 }
 #endif
