@@ -110,11 +110,9 @@ def _units(generated: list[Path], folder: Path) -> list[Any]:
             for path in kernels
             for isa, flags in ISA_FLAGS.items()
         ),
+        *(cc.Unit(path, python, version) for path in bound),
         # What cffi writes calls memset, and Python.h of the limited API no longer brings its header.
-        *(
-            cc.Unit(path, (*python, "-include", "string.h"), version)
-            for path in [*bound, *generated]
-        ),
+        *(cc.Unit(path, (*python, "-include", "string.h"), version) for path in generated),
         *(cc.Unit(path, include) for path in plain),
     ]
 
