@@ -7,6 +7,9 @@
 
 /* ---- shapes and layouts ---- */
 
+/* Results keep channels last; every other input is worked on, and answered, row-major. */
+static bool keeps_channels_last(const td_tensor *x) { return td_is_channels_last(x) && !td_is_contiguous(x); }
+
 static td_status shape_of(const char *op, const td_tensor *x, td_channels *shape)
 {
     char text[TD_SHAPE_TEXT];
@@ -16,7 +19,7 @@ static td_status shape_of(const char *op, const td_tensor *x, td_channels *shape
                        op, td_shape_text(x->ndim, x->sizes, text));
     *shape = (td_channels){x->sizes[0], x->sizes[1], 1, x->sizes[1], false};
     for (int d = 2; d < x->ndim; d++) shape->inner *= x->sizes[d];
-    shape->columns = shape->inner == 1 || (td_is_channels_last(x) && !td_is_contiguous(x));
+    shape->columns = shape->inner == 1 || keeps_channels_last(x);
     if (shape->columns) {
         shape->outer *= shape->inner;
         shape->inner = 1;
@@ -24,12 +27,10 @@ static td_status shape_of(const char *op, const td_tensor *x, td_channels *shape
     return TD_OK;
 }
 
-/* x in `dtype`, dense in the order that `shape` describes: that of `like`, which is x itself or has its
- * shape. */
-static td_status dense_like(td_tensor **out, const td_tensor *x, const td_tensor *like, td_dtype dtype,
-                            const td_channels *shape)
+/* x in `dtype`, dense in the order of the result for `like`, which is x itself or has its shape. */
+static td_status dense_like(td_tensor **out, const td_tensor *x, const td_tensor *like, td_dtype dtype)
 {
-    if (!shape->columns || like->ndim == 2 || td_is_contiguous(like)) return td_cast_optional(out, x, dtype);
+    if (!keeps_channels_last(like)) return td_cast_optional(out, x, dtype);
     if (x->dtype == dtype && td_is_channels_last(x)) return td_tensor_alias(out, x);
     td_tensor *copy;
     TD_TRY(td_tensor_empty_like(&copy, like, dtype));
@@ -41,9 +42,9 @@ static td_status dense_like(td_tensor **out, const td_tensor *x, const td_tensor
     return status;
 }
 
-static td_status result_like(td_tensor **out, const td_tensor *like, td_dtype dtype, const td_channels *shape)
+static td_status result_like(td_tensor **out, const td_tensor *like, td_dtype dtype)
 {
-    if (shape->columns && !td_is_contiguous(like)) return td_tensor_empty_like(out, like, dtype);
+    if (keeps_channels_last(like)) return td_tensor_empty_like(out, like, dtype);
     return td_tensor_empty(out, dtype, (td_device)like->device, like->ndim, like->sizes);
 }
 
@@ -199,10 +200,10 @@ static td_status forward(td_tensor *out[3], const forward_args *a, const td_chan
 {
     td_dtype compute = td_norm_dtype(a->x);
     td_tensor *x, *statistics[2] = {NULL, NULL}, *numbers = NULL;
-    TD_TRY(dense_like(&x, a->x, a->x, compute, shape));
+    TD_TRY(dense_like(&x, a->x, a->x, compute));
     td_status status = take_statistics(statistics, x, a, shape);
     if (status == TD_OK) status = scale_numbers(&numbers, statistics[1], statistics[0], a->weight, a->bias);
-    if (status == TD_OK) status = result_like(&out[0], a->x, compute, shape);
+    if (status == TD_OK) status = result_like(&out[0], a->x, compute);
     if (status == TD_OK && x->numel) td_channel_scale(out[0], x, numbers, shape);
     out[1] = statistics[1];
     out[2] = statistics[0];
@@ -221,7 +222,7 @@ td_status td_op__batch_norm(td_call *call)
     TD_TRY(shape_of("batch_norm", a.x, &shape));
     TD_TRY(check_forward(&a, shape.channels));
     if (!td_is_meta(a.x)) return forward(call->out, &a, &shape);
-    TD_TRY(result_like(&call->out[0], a.x, (td_dtype)a.x->dtype, &shape));
+    TD_TRY(result_like(&call->out[0], a.x, (td_dtype)a.x->dtype));
     for (int k = 1; k < 3; k++)
         TD_TRY(td_tensor_empty(&call->out[k], td_norm_dtype(a.x), TD_META, 1, &shape.channels));
     return TD_OK;
@@ -276,7 +277,7 @@ static td_status input_gradient(td_tensor **out, const backward_args *a, const t
 {
     td_tensor *numbers;
     td_dtype compute = (td_dtype)dense[1]->dtype;
-    TD_TRY(result_like(out, a->x, compute, shape));
+    TD_TRY(result_like(out, a->x, compute));
     TD_TRY(td_tensor_empty(&numbers, compute, TD_CPU, 2, (int64_t[]){3, shape->channels}));
     mix_numbers(numbers, a->training ? sums : NULL, dense[3], dense[4], dense[2],
                 (double)(shape->outer * shape->inner));
@@ -308,7 +309,7 @@ static td_status backward(td_tensor *out[3], const backward_args *a, const td_ch
     double *sums = NULL;
     td_status status = TD_OK;
     for (int k = 0; k < 5 && status == TD_OK; k++)
-        status = k < 2 ? dense_like(&dense[k], from[k], a->x, compute, shape)
+        status = k < 2 ? dense_like(&dense[k], from[k], a->x, compute)
                        : td_cast_optional(&dense[k], from[k], compute);
     if (status == TD_OK) status = channel_sums(&sums, dense[0], dense[1], dense[3], shape);
     if (status == TD_OK && a->wanted[0])
@@ -322,7 +323,7 @@ static td_status backward(td_tensor *out[3], const backward_args *a, const td_ch
 static td_status meta_gradients(td_tensor *out[3], const backward_args *a, const td_channels *shape)
 {
     td_dtype dtype = (td_dtype)a->x->dtype;
-    if (a->wanted[0]) TD_TRY(result_like(&out[0], a->x, dtype, shape));
+    if (a->wanted[0]) TD_TRY(result_like(&out[0], a->x, dtype));
     for (int k = 1; k < 3; k++)
         if (a->wanted[k]) TD_TRY(td_tensor_empty(&out[k], dtype, TD_META, 1, &shape->channels));
     return TD_OK;

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from arrays import values
@@ -139,6 +141,51 @@ def test_batch_norm(shape, dtype):
     m, v = (along(values(t), a.ndim) for t in (rm, rv))
     got = taeda.batch_norm(x, w, b, rm, rv, False, 0.1, 1e-5, False)
     close(got, (a - m) / np.sqrt(v + 1e-5) * along(c, a.ndim) + along(d, a.ndim), dtype, 5)
+
+
+def every_order(shape):
+    """The same numbers in every order of memory, and stepped over."""
+    x, _ = draw(shape, seed=5)
+    for order in itertools.permutations(range(x.dim())):
+        back = [order.index(d) for d in range(x.dim())]
+        yield x.permute(order).contiguous().permute(back)
+    yield x.repeat_interleave(2, x.dim() - 1)[..., ::2]
+    yield x[..., :1].expand(shape)
+
+
+NORMS = {
+    "batch_norm, training": lambda x, c: taeda._batch_norm(x, *c, True, 0.1, 1e-5),
+    "batch_norm, evaluation": lambda x, c: taeda._batch_norm(x, *c, False, 0.1, 1e-5),
+    "native_batch_norm_backward": lambda x, c: taeda.native_batch_norm_backward(
+        x, x * 2, c[0], c[2], c[3], c[2], c[3], True, 1e-5, [True] * 3
+    ),
+    "native_batch_norm_backward, evaluation": lambda x, c: taeda.native_batch_norm_backward(
+        x.contiguous(), x, c[0], c[2], c[3], c[2], c[3], False, 1e-5, [True] * 3
+    ),
+    "instance_norm": lambda x, c: taeda.instance_norm(x, *c, True, 0.1, 1e-5, False),
+    "group_norm": lambda x, c: taeda.group_norm(x, x.shape[1], *c[:2]),
+    "layer_norm": lambda x, c: taeda.native_layer_norm(x, x.shape[1:], None, None, 1e-5),
+    "rms_norm": lambda x, c: taeda.rms_norm(x, x.shape[1:]),
+}
+
+
+@pytest.mark.parametrize("name", NORMS)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+@pytest.mark.parametrize(
+    "shape", [(4, 3), (4, 3, 1), (4, 3, 1, 1), (4, 1, 3), (1, 3, 4), (2, 3, 2, 3), (2, 3, 2, 2, 2)]
+)
+def test_results_do_not_depend_on_the_order_of_memory(shape, dtype, name):
+    if name == "instance_norm" and all(size == 1 for size in shape[2:]):
+        pytest.skip("one element an instance has no variance: refused")
+    channels = [draw((shape[1],), dtype, seed)[0].abs() for seed in range(4)]
+    for x in every_order(shape):
+        x = x.to(getattr(taeda, dtype), memory_format=taeda.preserve_format)
+        got = NORMS[name](x, [c.clone() for c in channels])
+        want = NORMS[name](x.contiguous(), [c.clone() for c in channels])
+        for one, other in zip(
+            *((r if isinstance(r, tuple) else (r,)) for r in (got, want)), strict=True
+        ):
+            close(one, values(other), dtype)
 
 
 def test_batch_norm_keeps_channels_last():
