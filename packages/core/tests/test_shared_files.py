@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import glob
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -17,7 +19,7 @@ from forks import forked
 
 import taeda
 import taeda.multiprocessing as mp
-from taeda import UntypedStorage, _sharing
+from taeda import UntypedStorage, _shared_files, _shared_files_watcher, _sharing
 from taeda._native import core
 
 
@@ -180,3 +182,131 @@ def test_what_another_forked_process_made_can_be_sent_by_its_children():
     assert queue.get().is_set_to(x)
     process.join(20)
     assert file_of(x).exists()
+
+
+# ---- who may speak to the watcher, and of what ----
+
+
+def stranger_to(tensor):
+    """A connection to the watcher of a tensor's file, beside that of the library."""
+    token = _shared_files._token(str(file_of(tensor)))
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    connection.connect(_shared_files._address(token))
+    connection.settimeout(20)
+    return connection
+
+
+def answers(connection):
+    """Whether the watcher still listens to this one."""
+    try:
+        connection.send(b"?")
+        return connection.recv(1) == b"!"
+    except (BrokenPipeError, ConnectionResetError):
+        return False
+
+
+def watched(tensor):
+    """Whether the watcher of a tensor's file lives."""
+    with stranger_to(tensor) as connection:
+        return answers(connection)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_another_user_is_turned_away():
+    x = taeda.ones(3).share_memory_()
+    path = str(file_of(x))
+
+    def as_nobody():
+        os.setgroups([])
+        os.setgid(65534)
+        os.setuid(65534)
+        with stranger_to(x) as connection:
+            with contextlib.suppress(OSError):
+                connection.send(b"-" + path.encode())
+            os._exit(answers(connection))
+
+    assert forked(as_nobody) == 0
+    assert os.path.exists(path)
+    assert watched(x)
+
+
+def test_a_process_of_another_user_is_no_holder(monkeypatch):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
+        listening.bind("\0" + os.urandom(8).hex())
+        listening.listen()
+        watcher = _shared_files_watcher.Watcher(listening, "/dev/shm/taeda-0-")
+        for uid, inside in [(os.geteuid() + 1, False), (os.geteuid(), True)]:
+            monkeypatch.setattr(_shared_files_watcher, "peer_uid", lambda _, uid=uid: uid)
+            with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
+                connection.connect(listening.getsockname())
+                assert watcher.accept() == inside
+                assert len(watcher.holders) == inside
+    for connection in watcher.holders:
+        connection.close()
+
+
+def test_a_watcher_of_another_user_is_not_believed(monkeypatch):
+    x = taeda.ones(3).share_memory_()
+    other = str(file_of(x)).replace(_shared_files._token(str(file_of(x))), "ab12")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
+        listening.bind(_shared_files._address("ab12"))
+        listening.listen()
+        monkeypatch.setattr(_shared_files_watcher, "peer_uid", lambda _: os.geteuid() + 1)
+        with pytest.raises(RuntimeError, match=r"belongs to user \d+, this one to user \d+"):
+            _shared_files._connection(other)
+    assert "ab12" not in _shared_files._sockets
+
+
+@pytest.mark.parametrize("word", ["+", "-", "F", "f"])
+@pytest.mark.parametrize(
+    "named", ["{file}", "{own}/../{file}", "{own}-1-1/../../..{file}", "{own}x-1-1", "{own}-1-1\n"]
+)
+def test_only_files_of_its_own_are_removed(tmp_path, word, named):
+    x = taeda.ones(3).share_memory_()
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"")
+    name = named.format(file=victim, own=str(file_of(x)).rsplit("-", 2)[0])
+    with stranger_to(x) as connection:
+        connection.send(word.encode() + name.encode())
+        assert not answers(connection)
+    assert victim.exists()
+    assert watched(x)
+
+
+def test_nobody_takes_back_what_another_holds():
+    x = taeda.ones(3).share_memory_()
+    path = file_of(x)
+    with stranger_to(x) as connection:
+        for _ in range(3):
+            connection.send(b"-" + str(path).encode())
+        assert answers(connection)
+        assert path.exists()
+        connection.send(b"+" + str(path).encode())
+        connection.send(b"-" + str(path).encode())
+        assert answers(connection)
+    assert path.exists()
+    del x
+    assert gone(path)
+
+
+@pytest.mark.parametrize(
+    "packet", [b"+\xff\xfe", b"x", b"+", b"?extra", b"\0" * 5000, b"+" + b"9" * 4096]
+)
+def test_a_bad_packet_ends_one_connection_only(packet):
+    x = taeda.ones(3).share_memory_()
+    with stranger_to(x) as connection:
+        connection.send(packet)
+        assert not answers(connection)
+    path = file_of(taeda.ones(3).share_memory_())
+    assert gone(path)
+    assert file_of(x).exists()
+
+
+def test_one_that_reads_no_answer_keeps_nobody_waiting():
+    x = taeda.ones(3).share_memory_()
+    with stranger_to(x) as connection:
+        connection.setblocking(False)
+        with contextlib.suppress(OSError):
+            for _ in range(100_000):
+                connection.send(b"?")
+        assert watched(x)

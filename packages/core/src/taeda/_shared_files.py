@@ -124,14 +124,28 @@ def _connect(token: str) -> socket.socket:
         found.setblocking(True)
         try:
             found.connect(_address(token))
+            _check_own(found, token)
         except OSError as error:
             found.close()
             raise RuntimeError(
                 f"the process that watches over {FILES}{token}-* has ended: {error.strerror}"
             ) from error
+        except RuntimeError:
+            found.close()
+            raise
         _sockets[token] = found
         Finalize(None, _say_goodbye, (token,), exitpriority=-100)
     return found
+
+
+def _check_own(connection: socket.socket, token: str) -> None:
+    """Any user may listen under a name that has become free."""
+    uid = _shared_files_watcher.peer_uid(connection)
+    if uid != os.geteuid():
+        raise RuntimeError(
+            f"the process that watches over {FILES}{token}-* belongs to user {uid}, this one to user "
+            f"{os.geteuid()}: share memory by the strategy 'file_descriptor' between users"
+        )
 
 
 def _say_goodbye(token: str) -> None:
@@ -152,6 +166,7 @@ def _start_watcher() -> str:
             (os.POSIX_SPAWN_DUP2, 1, 2),
         ]
         command = [sys.executable, "-ISE", _shared_files_watcher.__file__]
+        command.append(f"{FILES}{token}-")
         os.posix_spawn(sys.executable, command, os.environ, file_actions=actions, setsid=True)
         _connect(token)  # waits in line until the program is there
     return token

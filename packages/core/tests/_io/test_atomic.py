@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import stat
+import struct
 import subprocess
 import sys
 import threading
@@ -51,6 +53,112 @@ def test_permissions_are_kept(tmp_path):
     with atomic_write(path) as file:
         file.write(b"new")
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+@pytest.fixture
+def _umask():
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+def modes_seen(path):
+    """The modes of the temporary file at each operation while `path` is replaced."""
+    seen = set()
+
+    class Looking(disk.Disk):
+        def __getattribute__(self, name):
+            for found in path.parent.glob(".taeda-*"):
+                seen.add(stat.S_IMODE(found.stat().st_mode))
+            return super().__getattribute__(name)
+
+    with disk.replaced(Looking()), atomic_write(path) as file:
+        file.write(b"new")
+    return seen
+
+
+@pytest.mark.usefixtures("_umask")
+@pytest.mark.parametrize("mode", [0o200, 0o600, 0o640, 0o604, 0o644, 0o666, 0o777])
+def test_what_is_replaced_is_never_more_readable_than_before(tmp_path, mode):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    path.chmod(mode)
+    seen = modes_seen(path)
+    assert seen
+    assert all(found & ~(mode | 0o600) == 0 for found in seen)
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
+@pytest.mark.usefixtures("_umask")
+def test_a_new_file_has_the_mode_of_any_new_file(tmp_path):
+    assert modes_seen(tmp_path / "a") == {0o644}
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o644
+
+
+def test_a_mode_that_changes_during_the_write_is_kept(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    path.chmod(0o644)
+    with atomic_write(path) as file:
+        path.chmod(0o600)
+        file.write(b"new")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_new_content_runs_with_nobodys_rights(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    path.chmod(0o6755)
+    with atomic_write(path) as file:
+        file.write(b"new")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o755
+
+
+@pytest.mark.parametrize(("mode", "left"), [(0o640, 0o600), (0o664, 0o644), (0o604, 0o604)])
+def test_another_group_gets_no_more_than_everybody(tmp_path, monkeypatch, mode, left):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    path.chmod(mode)
+    real = os.stat
+
+    def of_another_group(found, **options):
+        facts = list(real(found, **options))
+        facts[stat.ST_GID] += 1
+        return os.stat_result(facts)
+
+    def fchown(descriptor, uid, gid):
+        raise PermissionError(errno.EPERM, "not yours")
+
+    monkeypatch.setattr(os, "fchown", fchown)
+    monkeypatch.setattr(os, "stat", of_another_group)
+    with atomic_write(path) as file:
+        file.write(b"new")
+    assert stat.S_IMODE(real(path).st_mode) == left
+
+
+def access_list(group):
+    """An access list with one named user who may read and write, and the group's own rights."""
+    entries = [(1, 6, -1), (2, 6, 12345), (4, group, -1), (16, 6, -1), (32, 0, -1)]
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in entries)
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_an_access_list_is_kept_or_the_group_gets_nothing(tmp_path, monkeypatch, kept):
+    path, given = tmp_path / "a", {}
+    path.write_bytes(b"old")
+    path.chmod(0o660)  # the group's bits of a file with a list are its mask
+
+    def setxattr(descriptor, name, value):
+        if not kept:
+            raise OSError(errno.EPERM, "no lists")
+        given[name] = value
+
+    monkeypatch.setattr(os, "getxattr", lambda target, name: access_list(0))
+    monkeypatch.setattr(os, "setxattr", setxattr)
+    with atomic_write(path) as file:
+        file.write(b"new")
+    assert given == ({"system.posix_acl_access": access_list(0)} if kept else {})
+    assert stat.S_IMODE(path.stat().st_mode) == (0o660 if kept else 0o600)
 
 
 def test_a_symbolic_link_stays_and_its_target_is_replaced(tmp_path):

@@ -38,8 +38,8 @@ def atomic_write(
     """Open a binary file that becomes `path` when the `with` block ends without an exception.
 
     After an exception `path` is what it was, and no other file is left. The file keeps the
-    permissions of the one it replaces, and the owner as far as the process may give it; a symbolic
-    link stays, and its target is replaced. What is no regular file (a pipe, a device) is written
+    permissions of the one it replaces, and the owner as far as the process may give it, and at no time
+    may anybody read more of it than of that one; a symbolic link stays, and its target is replaced. What is no regular file (a pipe, a device) is written
     directly. `size` is how many bytes will be written, if that is known: a disk that has not as
     many is refused at once. The OSError of a failure says what is missing.
 
@@ -59,11 +59,13 @@ def atomic_write(
     _check_writable(target, old)
     check_space(target, size)
     _remove_leftovers(os.path.dirname(target))
-    with _temporary(target, size) as (name, file):
+    with _temporary(target, size, 0o666 if old is None else 0o600) as (name, file):
         yield cast("IO[bytes]", file)
         with explained(target, size):
-            if old is not None:
-                disk.current().copy_rights(file.descriptor, old)
+            if (
+                _status_of(target) is not None
+            ):  # as they are now: somebody may just have changed them
+                disk.current().copy_rights(file.descriptor, target)
             if sync != "off":
                 disk.current().sync(file.descriptor)
             _replace(name, target, old)
@@ -99,12 +101,12 @@ def _check_writable(target: str, old: os.stat_result | None) -> None:
 
 
 @contextlib.contextmanager
-def _temporary(target: str, size: int) -> Iterator[tuple[str, AtomicFile]]:
+def _temporary(target: str, size: int, mode: int) -> Iterator[tuple[str, AtomicFile]]:
     """A new file beside the target, which is removed unless the block gave it another name."""
     while True:
         name = f"{os.path.dirname(target)}/{_BEGIN}{secrets.token_hex(8)}{_END}"
         with explained(target, size):
-            file = AtomicFile(disk.current().create(name), target, size)
+            file = AtomicFile(disk.current().create(name, mode), target, size)
         if os.fstat(file.descriptor).st_nlink:
             break
         file.close()  # taken for a leftover before it was locked

@@ -9,6 +9,7 @@ import contextlib
 import errno
 import fcntl
 import os
+import stat
 from collections.abc import Iterator
 
 from taeda._native import core as _core
@@ -22,10 +23,10 @@ _NOT_OFFERED = {errno.EINVAL, errno.ENOTSUP, errno.ENOLCK, errno.ENOSYS}
 class Disk:
     """The real operations. Each raises OSError as the system reports it."""
 
-    def create(self, path: str) -> int:
-        """A descriptor of a new file, locked: a lock says that its writer lives."""
+    def create(self, path: str, mode: int) -> int:
+        """A descriptor of a new file, locked: a lock says that its writer lives. `mode` is cut by the umask."""
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-        descriptor = os.open(path, flags, 0o666)  # half-written: until atomic_write renames it
+        descriptor = os.open(path, flags, mode)  # half-written: until atomic_write renames it
         with _where_offered():
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         return descriptor
@@ -38,14 +39,22 @@ class Disk:
         """Let the device begin with these bytes, so that `sync` has less to wait for."""
         _core.start_writeback(descriptor, offset, count)
 
-    def copy_rights(self, descriptor: int, old: os.stat_result) -> None:
-        """Owner and permissions of the file that is replaced; the owner only as far as we may."""
-        new = os.fstat(descriptor)
-        if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
-            with contextlib.suppress(PermissionError):
+    def copy_rights(self, descriptor: int, target: str) -> None:
+        """Owner, permissions and access list of the file that is replaced; the owner only as far as we may.
+
+        Where the group stays another, its members get no more than everybody. Content that is new runs with
+        nobody's rights, so the bits that say so (setuid, setgid) are not copied.
+        """
+        old, new = os.stat(target), os.fstat(descriptor)
+        mode = old.st_mode & 0o777
+        with contextlib.suppress(PermissionError):
+            if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
                 os.fchown(descriptor, old.st_uid, old.st_gid)
-        if new.st_mode != old.st_mode:
-            os.fchmod(descriptor, old.st_mode & 0o7777)
+        same_group = os.fstat(descriptor).st_gid == old.st_gid
+        if not same_group or not _copy_list(descriptor, target):
+            mode &= 0o707 | (mode & 0o007) << 3
+        if stat.S_IMODE(new.st_mode) != mode:
+            os.fchmod(descriptor, mode)
 
     def sync(self, descriptor: int) -> None:
         """Wait until the file is on the device."""
@@ -67,6 +76,25 @@ class Disk:
     def remove(self, path: str) -> None:
         """Remove a file."""
         os.unlink(path)
+
+
+_ACCESS_LIST = "system.posix_acl_access"
+
+
+def _copy_list(descriptor: int, target: str) -> bool:
+    """Copy the access list of a file that has one; False if it had to stay behind.
+
+    With a list, the mode's bits for the group are no longer the group's own, but the most that any entry grants.
+    """
+    try:
+        entries = os.getxattr(target, _ACCESS_LIST)
+    except OSError as error:
+        return error.errno in {errno.ENODATA, *_NOT_OFFERED}
+    try:
+        os.setxattr(descriptor, _ACCESS_LIST, entries)
+    except OSError:
+        return False
+    return True
 
 
 @contextlib.contextmanager

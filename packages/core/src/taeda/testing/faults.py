@@ -121,8 +121,8 @@ def recorded() -> Iterator[list[Step]]:
     paths: dict[int, str] = {}
 
     class Recorded(Disk):
-        def create(self, path: str) -> int:
-            descriptor = super().create(path)
+        def create(self, path: str, mode: int) -> int:
+            descriptor = super().create(path, mode)
             paths[descriptor] = path
             steps.append(Step("create", path))
             return descriptor
