@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import groupby
 from pathlib import Path
 
-from taeda._ops._generate import rows
-from taeda._ops._table import Row
+from taeda._table._generate import rows
+from taeda._table._row import Row
 
 HEAD = """# Operations
 

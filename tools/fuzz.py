@@ -36,7 +36,7 @@ def chosen_rows(pattern: str) -> list[Any]:
     """The rows whose operation matches and that can be called, in the table's order."""
     from hostile import targets
 
-    from taeda._ops._generate import rows
+    from taeda._table._generate import rows
 
     return [row for row in rows() if re.search(pattern, row.schema.name) and targets(row)]
 

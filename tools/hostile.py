@@ -19,8 +19,8 @@ from testing.by_path import load
 
 import taeda
 from taeda._native import core
-from taeda._ops._schema import Argument
-from taeda._ops._table import Row
+from taeda._table._row import Row
+from taeda._table._schema import Argument
 
 __all__ = ["Call", "draw", "spoil", "targets"]
 

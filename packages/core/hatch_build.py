@@ -2,7 +2,7 @@
 
 Three kinds of C: kernels are compiled once for each instruction set; what touches Python gets Python.h and the
 limited API of 3.11, so that one library serves every later Python; the rest is plain C. Part of the C is
-generated from the op table (`taeda/_ops`) into the build folder. TAEDA_SANITIZE=address,undefined builds an
+generated from the op table (`taeda/_table`) into the build folder. TAEDA_SANITIZE=address,undefined builds an
 instrumented library into a folder of its own and prints that folder, for use as TAEDA_NATIVE; so does
 TAEDA_PADDING=40 with tensors that are laid out otherwise, by so many bytes.
 """
@@ -34,6 +34,9 @@ if platform.machine() in ("x86_64", "AMD64"):
         *("-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mfma", "-mf16c"),
         "-mprefer-vector-width=512",
     )
+# Folders of csrc, from the lowest layer up. What touches Python is BOUND; cpu holds kernels and what drives them.
+PLAIN = ("runtime", "ops")
+BOUND = ("object", "graph", "dispatch", "backward", "abi", "binding")
 CFLAGS = (
     *("-O3", "-g0", "-std=gnu11", "-fPIC", "-fvisibility=hidden", f"-ffile-prefix-map={HERE}=."),
     # No fast-math: NaN and infinity are kept, and no ISA fuses what another does not.
@@ -101,9 +104,9 @@ def _units(generated: list[Path], folder: Path) -> list[Any]:
     python = (*include, f"-I{cc.python_include()}", LIMITED_API)
     # Tagged, so that two Pythons that share this folder do not undo each other's objects.
     version = f"py{sys.version_info.major}{sys.version_info.minor}"
-    plain = [path for name in ("runtime", "ops") for path in sorted((CSRC / name).glob("*.c"))]
-    bound = [path for name in ("python", "autograd") for path in sorted((CSRC / name).glob("*.c"))]
-    kernels = sorted((CSRC / "kernels").glob("*.c"))
+    plain, bound = _sources(PLAIN), _sources(BOUND)
+    kernels = [path for path in _sources(("cpu",)) if not _runs_once(path)]
+    plain += [path for path in _sources(("cpu",)) if _runs_once(path)]
     return [
         *(
             cc.Unit(path, (*include, f"-DTD_ISA={isa}", *flags), isa)
@@ -117,11 +120,20 @@ def _units(generated: list[Path], folder: Path) -> list[Any]:
     ]
 
 
+def _sources(rooms: tuple[str, ...]) -> list[Path]:
+    return [path for room in rooms for path in sorted((CSRC / room).rglob("*.c"))]
+
+
+def _runs_once(path: Path) -> bool:
+    """Is this file of cpu/ a driver, which picks among the instruction sets at run time, and no kernel?"""
+    return path.parent.name == "run" or path.stem.endswith(("_run", "_plan"))
+
+
 def _generate(folder: Path) -> list[Path]:
     """Write what the op table and the module header imply, type stubs too; return the C files among it."""
     folder.mkdir(parents=True, exist_ok=True)
-    _load("_ops", PACKAGE / "_ops")
-    from _ops._generate import generate, rows  # the table, imported as a top-level package
+    _load("_table", PACKAGE / "_table")
+    from _table._generate import generate, rows  # the table, imported as a top-level package
 
     with cc.locked(folder):
         stubs.write(rows(), PACKAGE)
@@ -130,14 +142,14 @@ def _generate(folder: Path) -> list[Path]:
 
 
 def _glue(target: Path) -> Path:
-    """The module `taeda._native._core` as cffi writes it, from the declarations marked in python/module.h."""
+    """The module `taeda._native._core` as cffi writes it, from the declarations marked in binding/module.h."""
     import cffi
 
-    header = (CSRC / "python" / "module.h").read_text()
+    header = (CSRC / "binding" / "module.h").read_text()
     declared = header.partition("/* cdef: begin */")[2].partition("/* cdef: end */")[0]
     ffi = cffi.FFI()
     ffi.cdef(declared if "td_register" in declared else f"void td_register(void);\n{declared}")
-    ffi.set_source("taeda._native._core", '#include "python/module.h"')
+    ffi.set_source("taeda._native._core", '#include "binding/module.h"')
     with contextlib.redirect_stdout(None):  # it would announce every visit
         ffi.emit_c_code(str(target))
     return target

@@ -9,7 +9,7 @@ import pytest
 import taeda
 from taeda import Tensor, amp, autocast
 from taeda._native import core
-from taeda._ops import _autocast as lists
+from taeda._table import _autocast as lists
 from taeda.utils.checkpoint import checkpoint
 
 LOW = [taeda.bfloat16, taeda.float16]

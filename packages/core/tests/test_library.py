@@ -10,7 +10,7 @@ import pytest
 import taeda
 from taeda import Tensor, library
 from taeda._library import table
-from taeda._ops._schema import SchemaError
+from taeda._table._schema import SchemaError
 from taeda.overrides import TorchFunctionMode
 from taeda.utils.op_trace import trace_ops
 

@@ -7,7 +7,7 @@ import pytest
 import taeda
 from taeda import Tensor
 from taeda._native import core
-from taeda._ops._generate import rows
+from taeda._table._generate import rows
 from taeda.overrides import TorchFunctionMode, get_overridable_functions, resolve_name
 
 VALUES = {"Scalar": 1, "int": 1, "float": 1.0, "bool": False, "str": "a", "ScalarType": taeda.float32,

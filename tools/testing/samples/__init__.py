@@ -20,8 +20,8 @@ from typing import Any
 
 import taeda
 from taeda._native import core
-from taeda._ops._generate import rows
-from taeda._ops._table import Row
+from taeda._table._generate import rows
+from taeda._table._row import Row
 
 from ._numbers import Maker
 from ._plain import plain

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from taeda._ops._schema import Argument
-from taeda._ops._table import Row
+from taeda._table._row import Row
+from taeda._table._schema import Argument
 
 __all__ = ["plain"]
 

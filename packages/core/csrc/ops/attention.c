@@ -2,9 +2,9 @@
  *
  * q [B, H, T, E], k [B, G, S, E], v [B, G, S, V], mask broadcasts to [B, H, T, S]; H is a multiple of G. Results lie in
  * memory as [B, T, H, V], the order in which the projections before and after hold them. */
-#include "kernels/attention.h"
-#include "ops/scratch.h"
-#include "runtime/op.h"
+#include "cpu/attention.h"
+#include "runtime/scratch.h"
+#include "ops/op.h"
 
 static const char *shape(const td_tensor *t, char buffer[TD_SHAPE_TEXT]) { return td_shape_text(t->ndim, t->sizes, buffer); }
 

@@ -2,7 +2,7 @@
 #include "ops/creation.h"
 #include <math.h>
 #include "ops/layout.h"
-#include "ops/view.h"
+#include "ops/view/view.h"
 
 #define SELF TD_TENSOR(0)
 #define OUT (&call->out[0])

@@ -1,7 +1,7 @@
 /* creation_matrix.c - eye, tril and triu, and the indices of triangles. */
 #include <string.h>
 #include "ops/creation.h"
-#include "ops/view.h"
+#include "ops/view/view.h"
 #include "runtime/pool.h"
 
 #define SELF TD_TENSOR(0)

@@ -1,8 +1,8 @@
 /* fft.c - Fourier transforms as operators: along one dimension after the other, the normalization in the last of them.
  * Lines that lie apart are columns of the kernel where there are enough beside each other; others are brought together. */
 #include <math.h>
-#include "ops/fft_run.h"
-#include "ops/view.h"
+#include "cpu/fft/fft_run.h"
+#include "ops/view/view.h"
 
 #define SELF TD_TENSOR(0)
 #define PART_BYTES (1 << 19) /* with what is read, about the second cache */

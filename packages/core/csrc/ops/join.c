@@ -1,7 +1,7 @@
 /* join.c - cat and stack: tensors side by side along an old or a new dimension. */
 #include <string.h>
 #include "ops/layout.h"
-#include "ops/view.h"
+#include "ops/view/view.h"
 #include "runtime/pool.h"
 
 #define TENSORS (call->args[0].tensors)

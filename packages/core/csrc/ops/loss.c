@@ -2,10 +2,10 @@
  * entropy. Arguments of every forward: (self, target, reduction[, parameter]); of every backward:
  * (grad_output, self, target, reduction[, parameter]). Reductions: 0 none, 1 mean, 2 sum. A reduced loss
  * never writes the single losses. */
-#include "kernels/loss.h"
+#include "cpu/loss.h"
 #include <math.h>
 #include "ops/promotion.h"
-#include "ops/view.h"
+#include "ops/view/view.h"
 #include "runtime/alloc.h"
 #include "runtime/cpu.h"
 #include "runtime/pool.h"

@@ -1,7 +1,7 @@
 /* matmul.c - products of matrices and vectors as operators: what ranks and shapes each takes. */
 #include "ops/matmul.h"
-#include "kernels/gemm.h"
-#include "ops/gemm.h"
+#include "cpu/matmul/gemm.h"
+#include "cpu/matmul/gemm_run.h"
 #include "runtime/alloc.h"
 #include "runtime/pool.h"
 

@@ -1,8 +1,8 @@
 /* optim.h - lists of tensors as one flat index space, for operators that work on many tensors in one call. */
 #ifndef TD_OPS_OPTIM_H
 #define TD_OPS_OPTIM_H
-#include "kernels/optim.h"
-#include "runtime/op.h"
+#include "cpu/optim.h"
+#include "ops/op.h"
 
 /* Elements of a chunk; fixed, so that sums over chunks do not depend on the number of threads. */
 #define TD_CHUNK 8192

@@ -1,8 +1,8 @@
 /* pooling.c - max, average and adaptive pooling over one, two or three dimensions. */
-#include "kernels/pooling.h"
+#include "cpu/pooling/pooling.h"
 #include <string.h>
 #include "ops/layout.h"
-#include "ops/view.h"
+#include "ops/view/view.h"
 #include "runtime/cpu.h"
 #include "runtime/pool.h"
 

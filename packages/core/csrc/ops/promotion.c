@@ -1,5 +1,5 @@
 /* promotion.c - type promotion of operands. Values are never looked at. */
-#include "promotion.h"
+#include "ops/promotion.h"
 
 static td_status no_promotion(td_dtype a, td_dtype b)
 {

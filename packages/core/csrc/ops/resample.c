@@ -2,11 +2,11 @@
  *
  * What a mode means is how its tables of neighbours are made; the sums are the same for all. A third dimension is
  * resampled by itself, as lines of whole planes; the last two go together. */
-#include "kernels/resample.h"
+#include "cpu/resample.h"
 #include <math.h>
 #include <string.h>
 #include "ops/layout.h"
-#include "ops/scratch.h"
+#include "runtime/scratch.h"
 #include "runtime/cpu.h"
 
 #define OUT (&call->out[0])

@@ -1,6 +1,6 @@
 /* resample_nearest.c - upsample_nearest1d to 3d and their exact forms: every output is one input. */
 #include <math.h>
-#include "ops/index.h"
+#include "ops/indexing/index.h"
 #include "ops/layout.h"
 
 #define SELF TD_TENSOR(0)

@@ -2,8 +2,8 @@
  * A tensor is outer * n * inner elements, scanned along n. A long row is cut into pieces of fixed length, so
  * that several threads can take part and still give the same bits: first the sum of every piece, then each
  * from what lies before it. */
-#include "kernels/scan.h"
-#include "ops/view.h"
+#include "cpu/scan.h"
+#include "ops/view/view.h"
 #include "runtime/alloc.h"
 #include "runtime/cpu.h"
 #include "runtime/pool.h"

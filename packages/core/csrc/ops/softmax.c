@@ -1,8 +1,8 @@
 /* softmax.c - softmax, log_softmax, their gradients and logsumexp as operators. */
-#include "kernels/softmax.h"
+#include "cpu/softmax.h"
 #include <complex.h>
 #include <math.h>
-#include "ops/view.h"
+#include "ops/view/view.h"
 #include "runtime/cpu.h"
 #include "runtime/pool.h"
 

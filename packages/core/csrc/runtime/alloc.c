@@ -17,7 +17,7 @@
  * Threads count for themselves and settle with the shared counters every 64 KiB, so `peak` is exact to 64 KiB a thread;
  * all other figures are exact. Under the address sanitizer nothing is kept, so that it sees every use after free. */
 #define _GNU_SOURCE
-#include "alloc.h"
+#include "runtime/alloc.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>

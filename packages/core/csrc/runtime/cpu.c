@@ -1,5 +1,5 @@
 /* cpu.c - the instruction set, asked once. */
-#include "cpu.h"
+#include "runtime/cpu.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* dtype.c - the table of element types, promotion and permitted casts. */
-#include "dtype.h"
+#include "runtime/dtype.h"
 
 #define ROW(name, type_name, size, category, is_signed) {name, type_name, size, TD_CAT_##category, is_signed}
 

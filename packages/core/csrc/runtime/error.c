@@ -1,5 +1,5 @@
 /* error.c - the message of a thread's last failure. */
-#include "error.h"
+#include "runtime/error.h"
 #include <stdarg.h>
 #include <stdio.h>
 

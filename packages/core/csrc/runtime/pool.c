@@ -12,8 +12,8 @@
  * `open` and `inside` are sequentially consistent: a worker enters, then looks whether the job is open; the caller closes,
  * then looks whether anybody is inside. One of the two sees the other, so no worker touches a job after its end. */
 #define _GNU_SOURCE
-#include "pool.h"
-#include "float_mode.h"
+#include "runtime/pool.h"
+#include "runtime/float_mode.h"
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* random.c - the Philox4x32-10 block function (Salmon et al., 2011) and the default generator. */
-#include "random.h"
+#include "runtime/random.h"
 
 td_generator td_default_generator = {.seed = 67280421310721u};
 

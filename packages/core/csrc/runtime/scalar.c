@@ -1,6 +1,6 @@
 /* scalar.c - reading and writing single elements of every dtype, and the narrow float formats.
  * Conversions between floats round to nearest, ties to even (to float8_e8m0fnu: up). */
-#include "scalar.h"
+#include "runtime/scalar.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* scalar.h - a Python number as C sees it. */
 #ifndef TD_SCALAR_H
 #define TD_SCALAR_H
-#include "dtype.h"
+#include "runtime/dtype.h"
 
 typedef enum td_scalar_kind { TD_S_BOOL, TD_S_INT, TD_S_FLOAT, TD_S_COMPLEX } td_scalar_kind;
 

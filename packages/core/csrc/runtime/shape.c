@@ -1,6 +1,6 @@
 /* shape.c - checked arithmetic on shapes. */
 #include <stdio.h>
-#include "tensor.h"
+#include "runtime/tensor.h"
 
 const char *td_shape_text(int ndim, const int64_t *sizes, char buffer[TD_SHAPE_TEXT])
 {

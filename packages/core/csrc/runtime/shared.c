@@ -1,6 +1,6 @@
 /* shared.c - storages on memory that other processes see. */
 #define _GNU_SOURCE
-#include "shared.h"
+#include "runtime/shared.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
-#include "alloc.h"
+#include "runtime/alloc.h"
 
 static td_status system_error(const char *what, int64_t nbytes)
 {

@@ -9,7 +9,7 @@
 #define TD_SHARED_H
 #include <stdbool.h>
 #include <sys/types.h>
-#include "tensor.h"
+#include "runtime/tensor.h"
 
 enum { TD_MAP_SHARED = 1, /* writes reach the file */
        TD_MAP_KEEP_FD = 2, /* the descriptor stays open, for sending it on */

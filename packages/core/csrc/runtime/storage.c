@@ -1,8 +1,8 @@
 /* storage.c - reference-counted bytes. */
 #include <stdlib.h>
 #include <string.h>
-#include "alloc.h"
-#include "shared.h"
+#include "runtime/alloc.h"
+#include "runtime/shared.h"
 
 static td_status take_bytes(char **out, int64_t nbytes, td_device device)
 {

@@ -1,7 +1,7 @@
 /* tensor.c - making tensors and asking about their layout. */
-#include "tensor.h"
+#include "runtime/tensor.h"
 #include <string.h>
-#include "alloc.h"
+#include "runtime/alloc.h"
 
 /* ---- the struct ---- */
 static int64_t dims_bytes(int ndim) { return (int64_t)sizeof(int64_t) * 2 * ndim; }

@@ -9,9 +9,9 @@
 #ifndef TD_TENSOR_H
 #define TD_TENSOR_H
 #include <stddef.h>
-#include "dtype.h"
-#include "error.h"
-#include "scalar.h"
+#include "runtime/dtype.h"
+#include "runtime/error.h"
+#include "runtime/scalar.h"
 
 #define TD_MAX_DIMS 64
 #define TD_INLINE_DIMS 6
@@ -68,7 +68,7 @@ td_status td_tensor_empty_strided(td_tensor **out, td_dtype dtype, td_device dev
                                   const int64_t *strides);
 /* Same dtype, device and shape as `like`; its strides too if it is dense without overlap, else row-major. */
 td_status td_tensor_empty_like(td_tensor **out, const td_tensor *like, td_dtype dtype);
-/* A view of `base`'s storage: no check but arithmetic; use the functions of ops/view.c for checked views. */
+/* A view of `base`'s storage: no check but arithmetic; use the functions of ops/view/view.c for checked views. */
 td_status td_tensor_view(td_tensor **out, const td_tensor *base, int ndim, const int64_t *sizes,
                          const int64_t *strides, int64_t offset);
 td_status td_tensor_alias(td_tensor **out, const td_tensor *base);

@@ -1,6 +1,6 @@
 """Autocast: its state, of each thread, and the layer that casts the arguments of listed operations.
 
-The gate (csrc/python/dispatch.c) comes here for the operations of `_ops/_autocast.py` only, while autocast is on for the
+The gate (csrc/dispatch/dispatch.c) comes here for the operations of `_table/_autocast.py` only, while autocast is on for the
 cpu; `taeda.amp` is what programs use.
 """
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._layers import AUTOCAST
 from ._native import core as _core
-from ._ops._autocast import FLOAT32, LOWER
+from ._table._autocast import FLOAT32, LOWER
 
 if TYPE_CHECKING:
     from taeda import Tensor, dtype

@@ -170,7 +170,7 @@ def _parameters(function: Function, name: str) -> inspect.Signature:
 @functools.cache
 def _signatures() -> dict[tuple[str, str], inspect.Signature]:
     """The first overload of every operation, by namespace and name."""
-    from ._ops._generate import rows
+    from ._table._generate import rows
 
     found: dict[tuple[str, str], inspect.Signature] = {}
     for row in rows():

@@ -9,7 +9,7 @@ import pytest
 
 import taeda
 from taeda._build import stubs
-from taeda._ops._table import TABLE, op
+from taeda._table._row import TABLE, op
 
 HOME = Path(taeda.__file__).parent
 # Brought by siblings, which need not be installed here.

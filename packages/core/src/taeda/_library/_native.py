@@ -1,4 +1,4 @@
-"""What the core asks while an extension registers its operators (csrc/python/extension.c)."""
+"""What the core asks while an extension registers its operators (csrc/abi/extension.c)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from taeda._native import core as _core
-from taeda._ops._schema import parse_schema
+from taeda._table._schema import parse_schema
 
 from . import table
 from .operators import overload

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any, overload
 
 from taeda._native import core as _core
-from taeda._ops._schema import Schema, parse_schema
+from taeda._table._schema import Schema, parse_schema
 
 from . import rules, table
 from .infer import infer_schema

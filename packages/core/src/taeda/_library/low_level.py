@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from taeda._ops._schema import SchemaError
+from taeda._table._schema import SchemaError
 
 from . import table
 from .operators import OpOverload

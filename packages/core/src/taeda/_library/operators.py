@@ -7,7 +7,7 @@ from typing import Any
 
 from taeda import Tensor
 from taeda._native import core as _core
-from taeda._ops._schema import Argument, Schema
+from taeda._table._schema import Argument, Schema
 
 from . import table
 from .schema import FunctionSchema, default_object
@@ -153,7 +153,7 @@ def _builtin() -> dict[str, tuple[tuple[str, ...], bool]]:
 
 @functools.cache
 def _builtin_rows() -> dict[str, Any]:
-    from taeda._ops._generate import rows
+    from taeda._table._generate import rows
 
     return {row.schema.qualified: row for row in rows()}
 

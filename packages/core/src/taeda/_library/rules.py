@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import taeda
-from taeda._ops._schema import Schema
+from taeda._table._schema import Schema
 
 from . import table
 from .fake import as_meta_kernel

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import taeda
-from taeda._ops._schema import Argument, Return, Schema, SchemaError
+from taeda._table._schema import Argument, Return, Schema, SchemaError
 
 __all__ = ["FunctionSchema", "core_facts", "default_object", "format_schema", "split_name"]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from taeda._native import core as _core
-from taeda._ops._schema import Schema, SchemaError, parse_schema
+from taeda._table._schema import Schema, SchemaError, parse_schema
 
 from .schema import core_facts, format_schema, full_name
 
@@ -30,7 +30,7 @@ __all__ = [
 
 Function = Callable[..., Any]
 
-#: the places for kernels, in the order of python/custom.h
+#: the places for kernels, in the order of dispatch/custom.h
 SLOTS = ("cpu", "meta", "cuda", "memory", "any", "composite")
 
 

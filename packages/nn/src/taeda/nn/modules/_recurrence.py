@@ -10,7 +10,7 @@ from taeda import Tensor
 from taeda._autocast import call_autocast, lower_type
 from taeda._C import _nn
 from taeda._layers import AUTOCAST, hidden
-from taeda._ops._autocast import FLOAT32
+from taeda._table._autocast import FLOAT32
 
 from ..functional import linear
 

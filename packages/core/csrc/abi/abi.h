@@ -1,0 +1,26 @@
+/* abi.h - how the files that serve taeda/abi.h share their work.
+ *
+ *   extension.c  loads a library, takes what it registers      abi.c       the table: tensors, dtypes, errors, loops
+ *   abi_ops.c    find_op, call_op, and an extension's kernel as the implementation of a row */
+#ifndef TD_ABI_H
+#define TD_ABI_H
+#include "dispatch/custom.h"
+
+static inline td_tensor *td_inner(const taeda_tensor *t) { return (td_tensor *)t; }
+static inline taeda_tensor *td_outer(td_tensor *t) { return (taeda_tensor *)t; }
+
+extern const taeda_api td_api;
+int32_t td_abi_fail(taeda_error *error, int32_t code, const char *message);
+int32_t td_abi_error(taeda_error *error, int32_t code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int32_t td_abi_status(td_status status, taeda_error *error);
+int32_t td_abi_exception(taeda_error *error); /* takes the pending Python exception */
+/* 0 if a struct of `size` bytes may be read: at least `least`, and nothing set beyond the `most` that this core knows */
+int32_t td_abi_size(const char *what, const void *record, uint32_t least, uint32_t most, taeda_error *error);
+td_status td_abi_code(int32_t code, const char *name, taeda_error *error); /* a kernel's code as a status with its message */
+
+int32_t td_abi_find_op(const char *name, const taeda_op **out, taeda_error *error);
+int32_t td_abi_call_op(taeda_op_call *call);
+int32_t td_abi_register(const char *name, int32_t inputs, int32_t outputs, taeda_kernel kernel, void *user);
+int32_t td_abi_define(const taeda_op_def *def, taeda_error *error);
+int32_t td_abi_derive(const taeda_derivative *derivative, taeda_error *error);
+#endif

@@ -1,0 +1,373 @@
+/* engine.c - the walk: nodes in falling order of creation, gradients summed per node output.
+ *
+ *   roots ─▶ slots (node → gradients so far) ─▶ heap by seq ─▶ run ─▶ fit ─▶ slots of the next nodes
+ *
+ * All state is in one Run on the C stack of the caller, so backward may be called from a hook, from another thread, or
+ * inside backward. Nothing recurses along the graph. */
+#include "graph/node.h"
+
+typedef struct Slot {
+    Node *node;        /* owned */
+    PyObject **grads;  /* owned, one per output */
+    uint8_t queued, needed, visited;
+} Slot;
+
+typedef struct Capture { Node *node; uint32_t nr; PyObject *grad; } Capture;
+
+typedef struct Run {
+    Slot **table; /* open addressing by node address */
+    Slot **heap;
+    size_t capacity, count, heap_n, heap_cap;
+    Capture *captures;
+    int ncaptures, limited; /* limited: only nodes on the way to the captures run */
+    int accumulate, keep, create_graph;
+} Run;
+
+/* ---- slots ---- */
+static size_t place(const Run *r, const Node *n)
+{
+    size_t i = ((uintptr_t)n >> 4) * 0x9E3779B97F4A7C15ull >> 20;
+    for (i &= r->capacity - 1; r->table[i] && r->table[i]->node != n; i = (i + 1) & (r->capacity - 1)) {}
+    return i;
+}
+
+static int grow(Run *r)
+{
+    size_t old = r->capacity;
+    Slot **before = r->table;
+    r->capacity = old ? 2 * old : 64;
+    if (!(r->table = PyMem_Calloc(r->capacity, sizeof *r->table))) return PyErr_NoMemory(), r->table = before, r->capacity = old, -1;
+    for (size_t i = 0; i < old; i++)
+        if (before[i]) r->table[place(r, before[i]->node)] = before[i];
+    PyMem_Free(before);
+    return 0;
+}
+
+static Slot *slot_of(Run *r, Node *n)
+{
+    if (2 * (r->count + 1) > r->capacity && grow(r) < 0) return NULL;
+    size_t i = place(r, n);
+    if (r->table[i]) return r->table[i];
+    int outs = n->nouts ? n->nouts : 1;
+    Slot *s = PyMem_Calloc(1, sizeof *s + (size_t)outs * sizeof(PyObject *));
+    if (!s) return (Slot *)PyErr_NoMemory();
+    s->node = (Node *)Py_NewRef((PyObject *)n);
+    s->grads = (PyObject **)(s + 1);
+    s->needed = 1;
+    r->count++;
+    return r->table[i] = s;
+}
+
+static void run_close(Run *r)
+{
+    for (size_t i = 0; i < r->capacity; i++) {
+        Slot *s = r->table[i];
+        if (!s) continue;
+        for (int k = 0; k < s->node->nouts; k++) Py_XDECREF(s->grads[k]);
+        Py_DECREF(s->node);
+        PyMem_Free(s);
+    }
+    for (int i = 0; i < r->ncaptures; i++) {
+        Py_XDECREF((PyObject *)r->captures[i].node);
+        Py_XDECREF(r->captures[i].grad);
+    }
+    PyMem_Free(r->captures);
+    PyMem_Free(r->table);
+    PyMem_Free(r->heap);
+}
+
+/* ---- heap: largest seq first ---- */
+static int push(Run *r, Slot *s)
+{
+    if (s->queued) return 0;
+    if (r->heap_n == r->heap_cap) {
+        size_t cap = r->heap_cap ? 2 * r->heap_cap : 64;
+        Slot **heap = PyMem_Realloc(r->heap, cap * sizeof *heap);
+        if (!heap) return PyErr_NoMemory(), -1;
+        r->heap = heap;
+        r->heap_cap = cap;
+    }
+    s->queued = 1;
+    size_t i = r->heap_n++;
+    for (; i && r->heap[(i - 1) / 2]->node->seq < s->node->seq; i = (i - 1) / 2) r->heap[i] = r->heap[(i - 1) / 2];
+    r->heap[i] = s;
+    return 0;
+}
+
+static Slot *pop(Run *r)
+{
+    Slot *top = r->heap[0], *last = r->heap[--r->heap_n];
+    size_t i = 0, c;
+    for (; (c = 2 * i + 1) < r->heap_n; i = c) {
+        if (c + 1 < r->heap_n && r->heap[c + 1]->node->seq > r->heap[c]->node->seq) c++;
+        if (r->heap[c]->node->seq <= last->node->seq) break;
+        r->heap[i] = r->heap[c];
+    }
+    r->heap[i] = last;
+    top->queued = 0;
+    return top;
+}
+
+static int feed(Run *r, Node *from, int index, Edge edge, PyObject *grad) /* takes grad over */
+{
+    Slot *s = slot_of(r, edge.node);
+    if (!s) return Py_DECREF(grad), -1;
+    if (r->limited && !s->needed) return Py_DECREF(grad), 0;
+    if (!(grad = td_fit_gradient(from, index, &edge.node->outs[edge.nr], grad))) return -1;
+    PyObject **sum = &s->grads[edge.nr], *total;
+    if (!*sum) *sum = grad;
+    else {
+        int own = !r->create_graph && !td_dual_level && td_sole_owner(*sum) && td_is_dense(TD_T(*sum));
+        total = own ? td_add_into(*sum, grad) : td_add(*sum, grad);
+        Py_DECREF(grad);
+        if (!total) return -1;
+        Py_SETREF(*sum, total);
+    }
+    return push(r, s);
+}
+
+/* ---- hooks ---- */
+static PyObject *hook_list(const Node *n, const char *kind) { return n->hooks ? PyDict_GetItemString(n->hooks, kind) : NULL; }
+
+/* replace *grads by what Python's run_hooks(kind, node, grads) returns: a tuple as long */
+static int run_hooks(Node *n, const char *kind, PyObject **grads, int count, PyObject *also)
+{
+    if (!hook_list(n, kind)) return 0;
+    PyObject *tuple = PyTuple_New(count), *call = tuple ? td_engine_helper(kind) : NULL, *made = NULL;
+    for (int i = 0; tuple && i < count; i++) PyTuple_SetItem(tuple, i, Py_NewRef(grads[i] ? grads[i] : Py_None));
+    if (call) made = PyObject_CallFunctionObjArgs(call, (PyObject *)n, tuple, also, NULL);
+    Py_XDECREF(call);
+    Py_XDECREF(tuple);
+    if (!made) return -1;
+    for (int i = 0; made != Py_None && i < count; i++) {
+        PyObject *g = PyTuple_GetItem(made, i);
+        Py_XSETREF(grads[i], g == Py_None ? NULL : Py_NewRef(g));
+    }
+    Py_DECREF(made);
+    return 0;
+}
+
+/* ---- leaves ---- */
+/* A first gradient is kept itself if nobody else sees it and its strides are the leaf's (or row-major). */
+static int may_steal(const Run *r, PyObject *grad, const td_tensor *leaf)
+{
+    const td_tensor *t = TD_T(grad);
+    if (r->create_graph || ((PyTensor *)grad)->node || !td_sole_owner(grad)) return 0;
+    if (!td_is_dense(leaf)) return td_is_contiguous(t);
+    for (int i = 0; i < t->ndim; i++)
+        if (t->sizes[i] > 1 && t->strides[i] != leaf->strides[i]) return 0;
+    return 1;
+}
+
+static int accumulate(Run *r, Node *n, Slot *s)
+{
+    PyTensor *leaf = n->variable;
+    PyObject *grad = s->grads[0];
+    if (!leaf || !grad) return 0;
+    PyObject *made;
+    if (!leaf->grad && may_steal(r, grad, leaf->t)) made = Py_NewRef(grad);
+    else if (!leaf->grad) {
+        PyObject *call = td_engine_helper("first_gradient");
+        made = call ? PyObject_CallFunctionObjArgs(call, (PyObject *)leaf, grad, td_here.grad_mode ? Py_True : Py_False, NULL) : NULL;
+        Py_XDECREF(call);
+    } else made = r->create_graph ? td_add((PyObject *)leaf->grad, grad) : td_add_into((PyObject *)leaf->grad, grad);
+    if (!made) return -1;
+    Py_XSETREF(leaf->grad, (PyTensor *)made);
+    return run_hooks(n, "post_accumulate", s->grads, 1, (PyObject *)leaf);
+}
+
+/* ---- the walk ---- */
+static int capture(Run *r, const Slot *s)
+{
+    int hit = 0;
+    for (int i = 0; i < r->ncaptures; i++)
+        if (r->captures[i].node == s->node) {
+            Py_XSETREF(r->captures[i].grad, Py_XNewRef(s->grads[r->captures[i].nr]));
+            hit = 1;
+        }
+    return hit;
+}
+
+static int deliver(Run *r, Node *n, PyObject **results)
+{
+    for (int i = 0; i < n->nedges; i++) {
+        if (!results[i]) continue;
+        PyObject *g = results[i];
+        results[i] = NULL;
+        if (!n->edges[i].node) Py_DECREF(g); /* nobody wants it */
+        else if (feed(r, n, i, n->edges[i], g) < 0) return -1;
+    }
+    return 0;
+}
+
+static int after(Run *r, Node *n, PyObject **results, Slot *s)
+{
+    if (td_anomaly == 2) {
+        PyObject *call = td_engine_helper("check_nan"), *tuple = call ? PyTuple_New(n->nedges) : NULL, *done = NULL;
+        for (int i = 0; tuple && i < n->nedges; i++) PyTuple_SetItem(tuple, i, Py_NewRef(results[i] ? results[i] : Py_None));
+        if (tuple) done = PyObject_CallFunctionObjArgs(call, (PyObject *)n, tuple, NULL);
+        Py_XDECREF(call);
+        Py_XDECREF(tuple);
+        if (!done) return -1;
+        Py_DECREF(done);
+    }
+    if (!hook_list(n, "post")) return 0;
+    PyObject *came = PyTuple_New(n->nouts);
+    for (int i = 0; came && i < n->nouts; i++) PyTuple_SetItem(came, i, Py_NewRef(s->grads[i] ? s->grads[i] : Py_None));
+    int status = came ? run_hooks(n, "post", results, n->nedges, came) : -1;
+    Py_XDECREF(came);
+    return status;
+}
+
+static int visit(Run *r, Slot *s)
+{
+    Node *n = s->node;
+    if (n->has_hooks && (run_hooks(n, "tensor", s->grads, n->nouts, Py_None) < 0 || run_hooks(n, "pre", s->grads, n->nouts, Py_None) < 0 ||
+                         run_hooks(n, "retain", s->grads, n->nouts, Py_None) < 0))
+        return -1;
+    int captured = capture(r, s);
+    if (n->kind == TD_NODE_ACCUMULATE) {
+        if (r->limited && !(captured && r->accumulate)) return 0;
+        return accumulate(r, n, s);
+    }
+    int any = 0;
+    for (int i = 0; i < n->nouts; i++) any |= s->grads[i] != NULL;
+    if (!any) return 0;
+    PyObject *inline_results[8] = {0}, **results = n->nedges <= 8 ? inline_results : PyMem_Calloc((size_t)n->nedges, sizeof *results);
+    if (!results) return PyErr_NoMemory(), -1;
+    int status = td_run_node(n, s->grads, results, r->create_graph);
+    if (status == 0) status = after(r, n, results, s);
+    if (status == 0) status = deliver(r, n, results);
+    for (int i = 0; i < n->nedges; i++) Py_XDECREF(results[i]);
+    if (results != inline_results) PyMem_Free(results);
+    if (status == 0 && !r->keep) td_node_release(n);
+    return status;
+}
+
+static void explain(Node *n) /* anomaly mode: the forward line of the node that failed */
+{
+    if (!td_anomaly || !n->metadata) return;
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    PyObject *call = td_engine_helper("explain_failure"), *done = call ? PyObject_CallFunctionObjArgs(call, (PyObject *)n, NULL) : NULL;
+    if (!done) PyErr_WriteUnraisable((PyObject *)n);
+    Py_XDECREF(call);
+    Py_XDECREF(done);
+    PyErr_Restore(type, value, trace);
+}
+
+static int walk(Run *r)
+{
+    while (r->heap_n) {
+        Slot *s = pop(r);
+        if (r->limited && !s->needed) continue;
+        if (visit(r, s) < 0) return explain(s->node), -1;
+        for (int k = 0; k < s->node->nouts; k++) Py_CLEAR(s->grads[k]);
+    }
+    return 0;
+}
+
+/* ---- only the way to the captures ---- */
+static int by_seq(const void *a, const void *b)
+{
+    uint64_t x = (*(Slot *const *)a)->node->seq, y = (*(Slot *const *)b)->node->seq;
+    return (x > y) - (x < y);
+}
+
+static int mark_needed(Run *r)
+{
+    Slot **all = NULL;
+    size_t n = 0, cap = 0;
+    for (size_t i = 0; i < r->heap_n; i++) {
+        if (n == cap && !(all = PyMem_Realloc(all, (cap = cap ? 2 * cap : 64) * sizeof *all))) return PyErr_NoMemory(), -1;
+        all[n++] = r->heap[i];
+        r->heap[i]->visited = 1;
+    }
+    for (size_t at = 0; at < n; at++)
+        for (int e = 0; e < all[at]->node->nedges; e++) {
+            Node *next = all[at]->node->edges[e].node;
+            Slot *s = next ? slot_of(r, next) : NULL;
+            if (next && !s) return PyMem_Free(all), -1;
+            if (!s || s->visited) continue;
+            if (n == cap && !(all = PyMem_Realloc(all, (cap *= 2) * sizeof *all))) return PyErr_NoMemory(), -1;
+            s->visited = 1;
+            all[n++] = s;
+        }
+    qsort(all, n, sizeof *all, by_seq);
+    for (size_t at = 0; at < n; at++) {
+        Slot *s = all[at];
+        s->needed = 0;
+        for (int i = 0; i < r->ncaptures; i++) s->needed |= r->captures[i].node == s->node;
+        for (int e = 0; !s->needed && e < s->node->nedges; e++)
+            if (s->node->edges[e].node) s->needed = slot_of(r, s->node->edges[e].node)->needed;
+    }
+    PyMem_Free(all);
+    return 0;
+}
+
+static int start(Run *r, PyObject *roots, PyObject *grads)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_Size(roots); i++) {
+        Edge edge;
+        if (td_gradient_edge((PyTensor *)PyTuple_GetItem(roots, i), &edge) < 0) return -1;
+        if (!edge.node) continue;
+        int status = feed(r, NULL, (int)i, edge, Py_NewRef(PyTuple_GetItem(grads, i)));
+        Py_DECREF(edge.node);
+        if (status < 0) return -1;
+    }
+    return 0;
+}
+
+static int add_captures(Run *r, PyObject *inputs)
+{
+    Py_ssize_t n = PyTuple_Size(inputs);
+    r->limited = 1;
+    if (!(r->captures = PyMem_Calloc((size_t)n + 1, sizeof *r->captures))) return PyErr_NoMemory(), -1;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *input = PyTuple_GetItem(inputs, i);
+        Edge edge = {0};
+        if (td_is_tensor(input)) {
+            if (td_gradient_edge((PyTensor *)input, &edge) < 0) return -1;
+        } else if (!PyArg_ParseTuple(input, "O!I", NodeT, &edge.node, &edge.nr)) return -1; /* GradientEdge */
+        else Py_INCREF((PyObject *)edge.node);
+        r->captures[r->ncaptures++] = (Capture){edge.node, edge.nr, NULL};
+    }
+    return 0;
+}
+
+static PyObject *captured(Run *r)
+{
+    PyObject *made = PyTuple_New(r->ncaptures);
+    for (int i = 0; made && i < r->ncaptures; i++)
+        PyTuple_SetItem(made, i, Py_NewRef(r->captures[i].grad ? r->captures[i].grad : Py_None));
+    return made;
+}
+
+static PyObject *run_backward(PyObject *m, PyObject *args)
+{
+    PyObject *roots, *grads, *inputs, *result = NULL;
+    Run r = {0};
+    if (!PyArg_ParseTuple(args, "O!O!Oppp", &PyTuple_Type, &roots, &PyTuple_Type, &grads, &inputs, &r.keep, &r.create_graph, &r.accumulate))
+        return NULL;
+    td_state before = td_here;
+    td_here.excluded |= TD_LAYER_FUNCTION_MODE | TD_LAYER_OVERRIDE;
+    td_here.grad_mode = (uint8_t)r.create_graph;
+    td_task task;
+    td_task_enter(&task, inputs != Py_None);
+    int status = inputs == Py_None ? 0 : add_captures(&r, inputs);
+    if (status == 0) status = grow(&r);
+    if (status == 0) status = start(&r, roots, grads);
+    if (status == 0 && r.limited) status = mark_needed(&r);
+    if (status == 0) status = walk(&r);
+    if (td_task_leave(&task, status) == 0) result = inputs == Py_None ? Py_NewRef(Py_None) : captured(&r);
+    td_here.grad_mode = before.grad_mode;
+    td_here.excluded = before.excluded;
+    run_close(&r);
+    return result;
+}
+
+static PyMethodDef methods[] = {
+    {"run_backward", run_backward, METH_VARARGS,
+     "run_backward(roots, grads, inputs or None, retain_graph, create_graph, accumulate): walk the graph."},
+    {0}};
+PyMethodDef *td_engine_methods(void) { return methods; }

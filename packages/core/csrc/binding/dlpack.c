@@ -1,0 +1,219 @@
+/* dlpack.c - memory shared with other array libraries through DLPack capsules, both ways.
+ *
+ *   to_dlpack    capsule ──▶ struct ──context──▶ an alias of the tensor      one struct holds one reference to the storage
+ *   from_dlpack  storage ──context──▶ struct of the producer                 and gives it back by its deleter, once
+ *
+ * A capsule whose name is still the first one belongs to the interpreter, and its end is the struct's end; whoever takes the
+ * struct renames the capsule. Everything is checked before that, so a refused capsule stays whole. */
+#include "binding/dlpack.h"
+#include "object/py.h"
+
+static const dl_type types[TD_NDTYPES] = {
+    [TD_BOOL] = {DL_BOOL, 8, 1}, [TD_U8] = {DL_UINT, 8, 1}, [TD_I8] = {DL_INT, 8, 1}, [TD_I16] = {DL_INT, 16, 1},
+    [TD_I32] = {DL_INT, 32, 1}, [TD_I64] = {DL_INT, 64, 1}, [TD_U16] = {DL_UINT, 16, 1}, [TD_U32] = {DL_UINT, 32, 1},
+    [TD_U64] = {DL_UINT, 64, 1}, [TD_F16] = {DL_FLOAT, 16, 1}, [TD_BF16] = {DL_BFLOAT, 16, 1}, [TD_F32] = {DL_FLOAT, 32, 1},
+    [TD_F64] = {DL_FLOAT, 64, 1}, [TD_C32] = {DL_COMPLEX, 32, 1}, [TD_C64] = {DL_COMPLEX, 64, 1}, [TD_C128] = {DL_COMPLEX, 128, 1},
+    [TD_F8_E4M3FN] = {DL_E4M3FN, 8, 1}, [TD_F8_E5M2] = {DL_E5M2, 8, 1}, [TD_F8_E4M3FNUZ] = {DL_E4M3FNUZ, 8, 1},
+    [TD_F8_E5M2FNUZ] = {DL_E5M2FNUZ, 8, 1}, [TD_F8_E8M0FNU] = {DL_E8M0FNU, 8, 1}}; /* lanes 0: no such thing there */
+
+/* ---- out ---- */
+static void end_managed(dl_managed *m)
+{
+    td_tensor_free(m->context);
+    free(m);
+}
+static void end_versioned(dl_versioned *m)
+{
+    td_tensor_free(m->context);
+    free(m);
+}
+static void end_capsule(PyObject *capsule)
+{
+    if (PyCapsule_IsValid(capsule, DL_NAME)) end_managed(PyCapsule_GetPointer(capsule, DL_NAME));
+    else if (PyCapsule_IsValid(capsule, DL_VERSIONED_NAME)) end_versioned(PyCapsule_GetPointer(capsule, DL_VERSIONED_NAME));
+}
+
+static dl_tensor described(const td_tensor *t)
+{
+    return (dl_tensor){.data = td_data(t), .device = {DL_CPU, 0}, .ndim = t->ndim, .type = types[t->dtype], .shape = t->sizes, .strides = t->strides};
+}
+
+static PyObject *old_capsule(td_tensor *alias)
+{
+    dl_managed *m = calloc(1, sizeof *m);
+    if (!m) return PyErr_NoMemory();
+    *m = (dl_managed){.tensor = described(alias), .context = alias, .deleter = end_managed};
+    PyObject *capsule = PyCapsule_New(m, DL_NAME, end_capsule);
+    if (!capsule) free(m);
+    return capsule;
+}
+static PyObject *versioned_capsule(td_tensor *alias, uint64_t flags)
+{
+    dl_versioned *m = calloc(1, sizeof *m);
+    if (!m) return PyErr_NoMemory();
+    *m = (dl_versioned){.version = {DL_MAJOR, DL_MINOR}, .context = alias, .deleter = end_versioned, .flags = flags, .tensor = described(alias)};
+    PyObject *capsule = PyCapsule_New(m, DL_VERSIONED_NAME, end_capsule);
+    if (!capsule) free(m);
+    return capsule;
+}
+
+static int may_leave(const td_tensor *t)
+{
+    if (td_is_meta(t)) PyErr_SetString(PyExc_BufferError, "a meta tensor has no memory that could be exported");
+    else if (t->flags & (TD_FLAG_CONJ | TD_FLAG_NEG))
+        PyErr_SetString(PyExc_BufferError, "Can't export tensors with the conjugate or negative bit set; use tensor.resolve_conj().resolve_neg()");
+    else if (!types[t->dtype].lanes) PyErr_Format(PyExc_BufferError, "DLPack has no type for taeda.%s", td_dtypes[t->dtype].name);
+    else return 1;
+    return 0;
+}
+
+/* to_dlpack(tensor, versioned, copied): a capsule on the tensor's memory, whatever its gradient says */
+static PyObject *to_dlpack(PyObject *m, PyObject *args)
+{
+    PyObject *o;
+    int versioned, copied;
+    if (!PyArg_ParseTuple(args, "Opp", &o, &versioned, &copied)) return NULL;
+    if (!td_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "to_dlpack: wanted a Tensor, got %S", Py_TYPE(o));
+    if (!may_leave(TD_T(o))) return NULL;
+    td_tensor *alias;
+    const td_tensor *t = TD_T(o); /* no version counter goes along: the last owner may be in another thread */
+    TD_PY(td_tensor_on_storage(&alias, t->storage, (td_dtype)t->dtype, t->ndim, t->sizes, t->strides, t->offset));
+    alias->storage->fixed = alias->storage->exported = 1; /* somebody holds the address from now on: the memory may not move */
+    PyObject *capsule = versioned ? versioned_capsule(alias, copied ? DL_COPIED : 0) : old_capsule(alias);
+    if (!capsule) td_tensor_free(alias);
+    return capsule;
+}
+
+/* ---- in ---- */
+typedef struct Incoming {
+    dl_tensor *tensor;
+    dl_managed *old;     /* one of the two */
+    dl_versioned *new;
+    td_dtype dtype;
+    int64_t strides[TD_MAX_DIMS], extent; /* elements; bytes from the first element to the end of the last */
+} Incoming;
+
+static void release_dlpack(void *context, int versioned)
+{
+    PyGILState_STATE state = PyGILState_Ensure(); /* many a producer's deleter expects the lock */
+    if (versioned) {
+        dl_versioned *m = context;
+        if (m->deleter) m->deleter(m);
+    } else {
+        dl_managed *m = context;
+        if (m->deleter) m->deleter(m);
+    }
+    PyGILState_Release(state);
+}
+static void release_old(void *context, char *data, int64_t nbytes) { release_dlpack(context, 0); }
+static void release_versioned(void *context, char *data, int64_t nbytes) { release_dlpack(context, 1); }
+
+static int refused(const char *why) { return PyErr_SetString(PyExc_BufferError, why), 0; }
+
+static int opened(Incoming *in, PyObject *capsule)
+{
+    if (PyCapsule_IsValid(capsule, DL_VERSIONED_NAME)) {
+        in->new = PyCapsule_GetPointer(capsule, DL_VERSIONED_NAME);
+        if (in->new->version.major != DL_MAJOR)
+            return PyErr_Format(PyExc_BufferError, "from_dlpack: the capsule is of DLPack %u.%u; version %d is understood: ask for "
+                                "it with max_version", in->new->version.major, in->new->version.minor, DL_MAJOR), 0;
+        in->tensor = &in->new->tensor;
+    } else if (PyCapsule_IsValid(capsule, DL_NAME)) {
+        in->old = PyCapsule_GetPointer(capsule, DL_NAME);
+        in->tensor = &in->old->tensor;
+    } else {
+        return PyErr_Format(PyExc_RuntimeError, "from_dlpack received an invalid capsule: wanted a DLPack capsule that nobody has consumed, or an "
+                            "object with __dlpack__, got %R. A capsule can be consumed only once.", capsule), 0;
+    }
+    return 1;
+}
+
+static int known_type(Incoming *in)
+{
+    dl_type wanted = in->tensor->type;
+    for (int d = 0; d < TD_NDTYPES; d++)
+        if (types[d].lanes && types[d].code == wanted.code && types[d].bits == wanted.bits && types[d].lanes == wanted.lanes)
+            return in->dtype = (td_dtype)d, 1;
+    return PyErr_Format(PyExc_BufferError, "from_dlpack: no dtype here has DLPack's type code %d with %d bits and %d lanes",
+                        wanted.code, wanted.bits, wanted.lanes), 0;
+}
+
+/* Fills strides and extent; sizes and strides are claims of the producer. */
+static int reach(Incoming *in)
+{
+    const dl_tensor *t = in->tensor;
+    int64_t last = 0, step;
+    for (int i = 0; i < t->ndim; i++) {
+        if (t->shape[i] == 1) continue; /* its stride is never used, whatever it is */
+        if (t->strides) in->strides[i] = t->strides[i];
+        if (in->strides[i] < 0)
+            return PyErr_SetString(PyExc_ValueError, "from_dlpack: an axis runs backwards, and tensors with negative strides are not "
+                                   "supported: copy the array first"), 0;
+        if (td_mul_overflows(t->shape[i] - 1, in->strides[i], &step) || td_add_overflows(last, step, &last)) last = INT64_MAX;
+    }
+    if (td_add_overflows(last, 1, &last) || td_mul_overflows(last, td_itemsize(in->dtype), &in->extent))
+        return refused("from_dlpack: shape and strides reach beyond any memory");
+    return 1;
+}
+
+static int addressed(const Incoming *in)
+{
+    uintptr_t unit = (uintptr_t)td_itemsize(in->dtype), at = (uintptr_t)in->tensor->data;
+    if (!at) return refused("from_dlpack: the capsule has elements but no memory");
+    if ((at + in->tensor->byte_offset) % (unit < 8 ? unit : 8))
+        return refused("from_dlpack: the elements lie at an odd address: copy the array first");
+    return 1;
+}
+
+static int geometry(Incoming *in)
+{
+    const dl_tensor *t = in->tensor;
+    int64_t numel;
+    if (t->ndim < 0 || t->ndim > TD_MAX_DIMS || (t->ndim && !t->shape))
+        return PyErr_Format(PyExc_BufferError, "from_dlpack: the capsule says %d dimensions; 0 to %d with a shape are possible",
+                            t->ndim, TD_MAX_DIMS), 0;
+    td_status status = td_numel(t->ndim, t->shape, &numel);
+    if (status) return td_raise(status), 0;
+    td_row_major(t->ndim, t->shape, in->strides);
+    return !numel || (reach(in) && addressed(in)); /* nothing there: an extent of 0, wherever it lies */
+}
+
+static td_status on_memory(const Incoming *in, td_tensor **out)
+{
+    td_storage *s;
+    TD_TRY(td_storage_new(&s, 0, TD_CPU));
+    s->data = in->extent ? (char *)in->tensor->data + in->tensor->byte_offset : NULL;
+    s->nbytes = in->extent;
+    td_status status = td_tensor_on_storage(out, s, in->dtype, in->tensor->ndim, in->tensor->shape, in->strides, 0);
+    if (status == TD_OK) { /* only now is there an owner that will call the deleter */
+        s->fixed = 1;
+        s->context = in->new ? (void *)in->new : (void *)in->old;
+        s->release = in->new ? release_versioned : release_old;
+    } else {
+        s->data = NULL;
+    }
+    td_storage_drop(s);
+    return status;
+}
+
+/* from_dlpack(capsule) -> (tensor on its memory, may it not be written?) */
+static PyObject *from_dlpack(PyObject *m, PyObject *capsule)
+{
+    Incoming in = {0};
+    td_tensor *t;
+    if (!opened(&in, capsule)) return NULL;
+    if (in.tensor->device.type != DL_CPU)
+        return PyErr_Format(PyExc_BufferError, "from_dlpack: the memory is on DLPack device %d, and only the cpu (1) is reachable: copy it to "
+                            "the cpu first", in.tensor->device.type);
+    if (!known_type(&in) || !geometry(&in)) return NULL;
+    TD_PY(on_memory(&in, &t));
+    PyCapsule_SetName(capsule, in.new ? DL_USED_VERSIONED_NAME : DL_USED_NAME);
+    int read_only = in.new && in.new->flags & DL_READ_ONLY;
+    return Py_BuildValue("(NO)", td_wrap(t), read_only ? Py_True : Py_False);
+}
+
+static PyMethodDef methods[] = {
+    {"to_dlpack", to_dlpack, METH_VARARGS, "to_dlpack(tensor, versioned, copied): a capsule on the memory of a tensor."},
+    {"from_dlpack", from_dlpack, METH_O, "from_dlpack(capsule): (a tensor on the memory of a capsule, is it read-only)."},
+    {0}};
+PyMethodDef *td_dlpack_methods(void) { return methods; }

@@ -1,0 +1,65 @@
+/* shared.c - storages on files and shared memory, for Python. */
+#include "object/py.h"
+#include "runtime/shared.h"
+
+/* map_storage(fd, offset, nbytes, flags, name or None): the bytes of an open file as a tensor; takes the descriptor over */
+static PyObject *map_storage(PyObject *m, PyObject *args)
+{
+    int fd, flags;
+    long long offset, nbytes;
+    const char *name;
+    if (!PyArg_ParseTuple(args, "iLLiz:map_storage", &fd, &offset, &nbytes, &flags, &name)) return NULL;
+    td_storage *s;
+    td_tensor *t;
+    TD_PY(td_shared_map(&s, fd, offset, nbytes, flags, name));
+    int64_t n = nbytes, one = 1;
+    td_status status = td_tensor_on_storage(&t, s, TD_U8, 1, &n, &one, 0);
+    td_storage_drop(s);
+    return status ? td_raise(status) : td_wrap(t);
+}
+
+/* move_storage(tensor, fd, offset, flags, name or None): write the bytes of its storage there, and lie there from now on */
+static PyObject *move_storage(PyObject *m, PyObject *args)
+{
+    PyObject *o;
+    int fd, flags;
+    long long offset;
+    const char *name;
+    if (!PyArg_ParseTuple(args, "OiLiz:move_storage", &o, &fd, &offset, &flags, &name)) return NULL;
+    if (!td_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "move_storage: wanted a Tensor, got %S", Py_TYPE(o));
+    td_storage *s = td_storage_keep(TD_T(o)->storage);
+    td_status status;
+    Py_BEGIN_ALLOW_THREADS
+    status = td_shared_move(s, fd, offset, flags, name);
+    td_storage_drop(s);
+    Py_END_ALLOW_THREADS
+    if (status) return td_raise(status);
+    Py_RETURN_NONE;
+}
+
+/* segment_facts(tensor): (shared, descriptor or -1, offset in the file, name or None), or None for private memory */
+static PyObject *segment_facts(PyObject *m, PyObject *o)
+{
+    if (!td_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "segment_facts: wanted a Tensor, got %S", Py_TYPE(o));
+    const td_segment *s = td_segment_of(TD_T(o)->storage);
+    if (!s) Py_RETURN_NONE;
+    return Py_BuildValue("OiLz", s->shared ? Py_True : Py_False, s->fd, (long long)s->offset, s->name);
+}
+
+/* watch_storage(tensor, socket): tell the end of a named storage there; False if this process does already */
+static PyObject *watch_storage(PyObject *m, PyObject *args)
+{
+    PyObject *o;
+    int socket;
+    if (!PyArg_ParseTuple(args, "Oi:watch_storage", &o, &socket)) return NULL;
+    if (!td_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "watch_storage: wanted a Tensor, got %S", Py_TYPE(o));
+    return PyBool_FromLong(td_shared_watch(TD_T(o)->storage, socket));
+}
+
+static PyMethodDef methods[] = {
+    {"map_storage", map_storage, METH_VARARGS, "map_storage(fd, offset, nbytes, flags, name): a uint8 tensor on an open file."},
+    {"move_storage", move_storage, METH_VARARGS, "move_storage(tensor, fd, offset, flags, name): move a storage into an open file."},
+    {"segment_facts", segment_facts, METH_O, "Where a mapped storage lies, or None."},
+    {"watch_storage", watch_storage, METH_VARARGS, "watch_storage(tensor, socket): tell the end of a named storage."},
+    {0}};
+PyMethodDef *td_shared_methods(void) { return methods; }

@@ -1,0 +1,190 @@
+/* tensor_methods.c - methods of Tensor that are no operations: questions, identity, storage. */
+#include "backward/forward.h"
+#include "graph/node.h"
+
+#define SELF ((PyTensor *)o)
+/* size(dim), stride(dim) */
+static PyObject *entry(const PyTensor *p, PyObject *which, const char *name, const int64_t *values)
+{
+    int64_t dim, at;
+    int status = td_int_from(which, &dim);
+    if (status != 1) return status < 0 ? NULL : PyErr_Format(PyExc_TypeError, "%s(): argument 'dim' must be int, not %S", name, Py_TYPE(which));
+    if (!p->t->ndim) return PyErr_Format(PyExc_IndexError, "Dimension specified as %lld but tensor has no dimensions", (long long)dim);
+    TD_PY(td_wrap_dim(dim, p->t->ndim, &at));
+    return PyLong_FromLongLong(values[at]);
+}
+static PyObject *only(PyObject *const *a, Py_ssize_t n, PyObject *kw, PyObject *otherwise) /* the one argument, by place or by name */
+{
+    return n ? a[0] : kw && PyTuple_Size(kw) ? a[n] : otherwise;
+}
+static PyObject *m_size(PyObject *o, PyObject *const *a, Py_ssize_t n, PyObject *kw)
+{
+    PyObject *which = only(a, n, kw, Py_None);
+    return which == Py_None ? td_size_object(SELF->t->ndim, SELF->t->sizes) : entry(SELF, which, "size", SELF->t->sizes);
+}
+static PyObject *m_stride(PyObject *o, PyObject *const *a, Py_ssize_t n, PyObject *kw)
+{
+    PyObject *which = only(a, n, kw, Py_None);
+    return which == Py_None ? td_ints_object(SELF->t->ndim, SELF->t->strides) : entry(SELF, which, "stride", SELF->t->strides);
+}
+static PyObject *m_dim(PyObject *o, PyObject *u) { return PyLong_FromLong(SELF->t->ndim); }
+static PyObject *m_numel(PyObject *o, PyObject *u) { return PyLong_FromLongLong(SELF->t->numel); }
+static PyObject *m_element_size(PyObject *o, PyObject *u) { return PyLong_FromLongLong(td_itemsize((td_dtype)SELF->t->dtype)); }
+static PyObject *m_storage_offset(PyObject *o, PyObject *u) { return PyLong_FromLongLong(SELF->t->offset); }
+static PyObject *m_data_ptr(PyObject *o, PyObject *u) { return PyLong_FromVoidPtr(SELF->t->numel ? td_data(SELF->t) : NULL); }
+static PyObject *m_item(PyObject *o, PyObject *u) { return td_item(SELF->t); }
+static PyObject *m_tolist(PyObject *o, PyObject *u) { return td_tolist(SELF->t); }
+static PyObject *m_is_floating(PyObject *o, PyObject *u) { return PyBool_FromLong(td_is_floating((td_dtype)SELF->t->dtype)); }
+static PyObject *m_is_complex(PyObject *o, PyObject *u) { return PyBool_FromLong(td_is_complex((td_dtype)SELF->t->dtype)); }
+static PyObject *m_is_signed(PyObject *o, PyObject *u) { return PyBool_FromLong(td_dtypes[SELF->t->dtype].is_signed); }
+static PyObject *m_is_conj(PyObject *o, PyObject *u) { return PyBool_FromLong((SELF->t->flags & TD_FLAG_CONJ) != 0); }
+static PyObject *m_is_neg(PyObject *o, PyObject *u) { return PyBool_FromLong((SELF->t->flags & TD_FLAG_NEG) != 0); }
+static PyObject *m_is_inference(PyObject *o, PyObject *u) { return PyBool_FromLong((SELF->t->flags & TD_FLAG_INFERENCE) != 0); }
+static PyObject *m_get_device(PyObject *o, PyObject *u) { return PyLong_FromLong(-1); }
+static PyObject *m_is_view(PyObject *o, PyObject *u) { return PyBool_FromLong(SELF->base != NULL); }
+
+static PyObject *m_is_contiguous(PyObject *o, PyObject *args, PyObject *kw)
+{
+    static char *names[] = {"memory_format", NULL};
+    PyObject *format = NULL;
+    int code = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "|O:is_contiguous", names, &format)) return NULL;
+    if (format && format != Py_None && !td_memory_format_from(format, &code))
+        return PyErr_Format(PyExc_TypeError, "is_contiguous(): memory_format must be taeda.memory_format, not %S", Py_TYPE(format));
+    if (code == 1) return PyErr_Format(PyExc_RuntimeError, "preserve memory format is unsupported by the contiguous operator");
+    if (code == 2 || code == 3) return PyBool_FromLong(SELF->t->ndim == code + 2 && td_is_channels_last(SELF->t));
+    return PyBool_FromLong(td_is_contiguous(SELF->t));
+}
+
+static PyObject *m_requires_grad_(PyObject *o, PyObject *const *a, Py_ssize_t n, PyObject *kw)
+{
+    return td_set_requires_grad(o, only(a, n, kw, Py_True), NULL) < 0 ? NULL : Py_NewRef(o);
+}
+static PyObject *m_set_retains(PyObject *o, PyObject *on)
+{
+    SELF->retains_grad = on == Py_True;
+    Py_RETURN_NONE;
+}
+static PyObject *m_bump(PyObject *o, PyObject *u)
+{
+    td_version_bump(SELF->t);
+    Py_RETURN_NONE;
+}
+static PyObject *m_is_set_to(PyObject *o, PyObject *other)
+{
+    if (!td_is_tensor(other)) return PyErr_Format(PyExc_TypeError, "is_set_to(): wanted a Tensor, got %S", Py_TYPE(other));
+    return PyBool_FromLong(td_same_layout(SELF->t, TD_T(other)));
+}
+
+/* _make_subclass(cls, data, requires_grad=False): an object of `cls` on the memory of `data`, outside its history */
+static PyObject *m_make_subclass(PyObject *unused, PyObject *args)
+{
+    PyObject *cls, *o;
+    int on = 0;
+    if (!PyArg_ParseTuple(args, "OO|p:_make_subclass", &cls, &o, &on)) return NULL;
+    if (!PyType_Check(cls) || !PyType_IsSubtype((PyTypeObject *)cls, TensorT))
+        return PyErr_Format(PyExc_TypeError, "_make_subclass: wanted a subclass of Tensor, got %R", cls);
+    if (!td_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "_make_subclass: wanted a Tensor, got %S", Py_TYPE(o));
+    td_tensor *t;
+    TD_PY(td_tensor_alias(&t, SELF->t));
+    t->flags &= (uint8_t)~TD_FLAG_WRAPPED;
+    PyObject *made = td_wrap_as((PyTypeObject *)cls, t);
+    if (made && on && td_set_requires_grad(made, Py_True, NULL) < 0) Py_CLEAR(made);
+    return made;
+}
+
+/* _swap(other): exchange everything but identity, attributes and weak references (swap_tensors) */
+static PyObject *m_swap(PyObject *o, PyObject *other)
+{
+    if (!td_is_tensor(other)) return PyErr_Format(PyExc_TypeError, "_swap: wanted a Tensor, got %S", Py_TYPE(other));
+    PyTensor *a = SELF, *b = (PyTensor *)other;
+    if (a->accumulate || b->accumulate) return PyErr_Format(PyExc_RuntimeError, "cannot swap a tensor that a live graph refers to");
+#define TD_SWAP(type, field) do { type keep = a->field; a->field = b->field; b->field = keep; } while (0)
+    TD_SWAP(td_tensor *, t);
+    TD_SWAP(PyTensor *, grad);
+    TD_SWAP(Node *, node);
+    TD_SWAP(PyTensor *, base);
+    TD_SWAP(PyObject *, hooks);
+    TD_SWAP(PyObject *, dict);
+    TD_SWAP(uint32_t, nr);
+    TD_SWAP(uint32_t, node_version);
+    TD_SWAP(uint8_t, requires_grad);
+    TD_SWAP(uint8_t, creation);
+    TD_SWAP(uint8_t, retains_grad);
+    TD_SWAP(uint8_t, apart);
+    td_move_duals(a, b);
+    Py_RETURN_NONE;
+}
+
+int td_resize_handle(td_tensor *t, int ndim, const int64_t *sizes)
+{
+    int64_t numel, bytes;
+    td_status status = td_numel(ndim, sizes, &numel);
+    if (!status && (td_add_overflows(numel, t->offset, &bytes) || td_mul_overflows(bytes, td_itemsize((td_dtype)t->dtype), &bytes)))
+        status = td_fail(TD_RUNTIME_ERROR, "resize_: the new size overflows 64 bits");
+    if (!status && bytes > t->storage->nbytes) status = td_storage_resize(t->storage, bytes);
+    if (!status) status = td_tensor_resize_dims(t, ndim, sizes);
+    return status ? td_raised(status) : 0;
+}
+
+static PyObject *m_resize(PyObject *o, PyObject *sizes) /* _resize(tuple) */
+{
+    int64_t list[TD_MAX_DIMS];
+    Py_ssize_t n = PyTuple_Check(sizes) ? PyTuple_Size(sizes) : -1;
+    if (n < 0 || n > TD_MAX_DIMS) return PyErr_Format(PyExc_TypeError, "resize_: wanted a tuple of at most 64 sizes");
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (td_int_from(PyTuple_GetItem(sizes, i), &list[i]) != 1)
+            return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "resize_: sizes must be ints");
+    if (td_requires_grad(SELF)) return PyErr_Format(PyExc_RuntimeError, "cannot resize variables that require grad");
+    if (td_resize_handle(SELF->t, (int)n, list) < 0) return NULL;
+    td_version_bump(SELF->t);
+    return Py_NewRef(o);
+}
+
+/* _set(source, sizes, strides, offset): become a view of the storage of `source` */
+static PyObject *m_set(PyObject *o, PyObject *args)
+{
+    PyObject *source, *view;
+    if (!PyArg_ParseTuple(args, "OO", &source, &view)) return NULL;
+    if (!td_is_tensor(view)) return PyErr_Format(PyExc_TypeError, "_set: wanted a Tensor");
+    td_tensor *t;
+    TD_PY(td_tensor_alias(&t, TD_T(view)));
+    td_version_bump(SELF->t);
+    td_tensor_free(SELF->t);
+    SELF->t = t;
+    td_version_bump(t);
+    return Py_NewRef(o);
+}
+
+#define FAST(f) (PyCFunction)(void (*)(void))f, METH_FASTCALL | METH_KEYWORDS
+static PyMethodDef methods[] = {
+    {"size", FAST(m_size), "size(dim=None): a taeda.Size, or one of its entries."},
+    {"stride", FAST(m_stride), "stride(dim=None): steps between neighbours, in elements."},
+    {"dim", m_dim, METH_NOARGS, "Number of dimensions."},
+    {"ndimension", m_dim, METH_NOARGS, "Number of dimensions."},
+    {"numel", m_numel, METH_NOARGS, "Number of elements."},
+    {"nelement", m_numel, METH_NOARGS, "Number of elements."},
+    {"element_size", m_element_size, METH_NOARGS, "Bytes of one element."},
+    {"storage_offset", m_storage_offset, METH_NOARGS, "First element's place in the storage, in elements."},
+    {"data_ptr", m_data_ptr, METH_NOARGS, "Address of the first element."},
+    {"is_contiguous", (PyCFunction)(void (*)(void))m_is_contiguous, METH_VARARGS | METH_KEYWORDS, "Row-major without gaps?"},
+    {"item", m_item, METH_NOARGS, "The one element as a Python number."},
+    {"tolist", m_tolist, METH_NOARGS, "Nested lists of Python numbers; a number for a 0-dim tensor."},
+    {"is_floating_point", m_is_floating, METH_NOARGS, "Is the dtype a real floating-point one?"},
+    {"is_complex", m_is_complex, METH_NOARGS, "Is the dtype complex?"},
+    {"is_signed", m_is_signed, METH_NOARGS, "Can the dtype hold negative numbers?"},
+    {"is_conj", m_is_conj, METH_NOARGS, "Is the conjugate bit set?"},
+    {"is_neg", m_is_neg, METH_NOARGS, "Is the negative bit set?"},
+    {"is_inference", m_is_inference, METH_NOARGS, "Was it made in inference mode?"},
+    {"get_device", m_get_device, METH_NOARGS, "Ordinal of the accelerator; -1 for the cpu."},
+    {"requires_grad_", FAST(m_requires_grad_), "Ask for gradients (or not); returns the tensor."},
+    {"is_set_to", m_is_set_to, METH_O, "Same storage, offset, sizes and strides?"},
+    {"_is_view", m_is_view, METH_NOARGS, "Is it a view that autograd knows?"},
+    {"_set_retains_grad", m_set_retains, METH_O, "Note that .grad is filled for this non-leaf."},
+    {"_bump_version", m_bump, METH_NOARGS, "Count a write that went around the operations."},
+    {"_make_subclass", m_make_subclass, METH_VARARGS | METH_STATIC, "An object of a subclass on the same memory."},
+    {"_swap", m_swap, METH_O, "Exchange contents with another tensor."},
+    {"_resize", m_resize, METH_O, "Change sizes, growing the storage."},
+    {"_set", m_set, METH_VARARGS, "Take over the storage and geometry of another tensor."},
+    {0}};
+PyMethodDef *td_tensor_methods(void) { return methods; }

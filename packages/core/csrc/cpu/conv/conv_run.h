@@ -1,0 +1,56 @@
+/* conv_run.h - convolutions on dense arrays: which algorithm, how it is spread over threads. */
+#ifndef TD_CONV_RUN_H
+#define TD_CONV_RUN_H
+#include "cpu/conv/conv.h"
+#include "cpu/conv/winograd.h"
+#include "runtime/tensor.h"
+
+typedef struct td_tap { int64_t at[3]; } td_tap;
+
+/* y[image][group][output][pixel] = bias + sum over channel, tap of
+ *     w[group][output][channel][tap] * x[image][group][channel][pixel * stride + tap]
+ * Planes are dense and row-major; what lies outside of x is 0. */
+typedef struct td_conv {
+    td_dtype dtype;
+    int64_t images, groups;
+    int64_t channels, outputs; /* of one group */
+    int64_t in[3], out[3], stride[3];
+    int64_t taps;
+    const td_tap *tap;
+    int64_t kernel[3], dilation[3], padding[3]; /* taps as a regular grid; kernel[0] is 0 if they are none */
+    const char *x, *w, *bias;                   /* bias may be NULL */
+    char *y;
+} td_conv;
+
+td_status td_conv_forward(const td_conv *c);
+/* dw[group][output][channel][tap] = sum over images, pixels of g * x; g has the shape of y */
+td_status td_conv_weight(const td_conv *c, const char *g, char *dw);
+/* The same sums seen from x: x[..] = sum of w * y. `c->x` is not read; writes x, adds bias[group][channel] if not NULL. */
+td_status td_conv_data(const td_conv *c, const char *y, char *x, const char *bias);
+
+/* what the algorithms share */
+td_patches td_conv_patches(const td_conv *c);
+bool td_conv_pointwise(const td_conv *c);     /* 1x1: pixels see themselves only */
+bool td_conv_winograd_fits(const td_conv *c); /* 3x3 of stride 1, and channels enough to be worth it */
+td_winograd td_conv_winograd_of(const td_conv *c, const float *weights);
+
+/* the regular grid of taps of kernel, dilation and padding; td_free it with td_taps_bytes */
+td_status td_conv_make_taps(td_conv *c, td_tap **taps);
+static inline int64_t td_taps_bytes(int64_t taps) { return taps * (int64_t)sizeof(td_tap); }
+
+static inline int64_t td_volume(const int64_t size[3]) { return size[0] * size[1] * size[2]; }
+static inline int td_conv_is_real(td_dtype d) { return d == TD_F32 || d == TD_F64; }
+
+/* a copy of x with its padding (cpu/conv/padded_run.c): is it worth it; `run` over such a copy */
+bool td_conv_wants_padding(const td_conv *c);
+td_status td_conv_over_padded(const td_conv *c, td_status (*run)(const td_conv *c));
+
+extern int td_conv_winograd; /* 0: never (backends.conv.winograd) */
+
+/* dtypes without kernels of their own (cpu/conv/columns_run.c) */
+td_status td_conv_columns_forward(const td_conv *c);
+td_status td_conv_columns_weight(const td_conv *c, const char *g, char *dw);
+
+/* [begin, end) in a few parts of equal size, so that threads that start together end together */
+void td_parallel_even(int64_t n, void (*fn)(void *context, int64_t begin, int64_t end), void *context);
+#endif

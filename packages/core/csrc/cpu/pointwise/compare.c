@@ -1,0 +1,38 @@
+/* compare.c - comparisons: two operands of one dtype in, bool out. */
+#include "cpu/simd/vrow.h"
+#include "cpu/simd/complex_numbers.h"
+
+#define LOOPS(name, suffix, type, dtype, expression)                \
+    TD_C_ROW(name##_##suffix##_row, 2, uint8_t, type, , expression) \
+    TD_LOOP(name##_##suffix, name##_##suffix##_row, TD_BOOL, dtype, dtype)
+#define INT_LOOPS(suffix, type, utype, dtype, name, expression) LOOPS(name, suffix, type, dtype, expression)
+
+#define REAL(name, expression)                                   \
+    BOOL_TYPE(INT_LOOPS, name, expression)                       \
+    ALL_INT_TYPES(INT_LOOPS, name, expression)                   \
+    LOOPS(name, f32, float, TD_F32, expression)                  \
+    LOOPS(name, f64, double, TD_F64, expression)                 \
+    TD_LOOP(name##_f16, name##_f32_row, TD_BOOL, TD_F16, TD_F16) \
+    TD_LOOP(name##_bf16, name##_f32_row, TD_BOOL, TD_BF16, TD_BF16)
+#define COMPLEX(name, expression)                \
+    LOOPS(name, c64, c64, TD_C64, expression)    \
+    LOOPS(name, c128, c128, TD_C128, expression) \
+    TD_LOOP(name##_c32, name##_c64_row, TD_BOOL, TD_C32, TD_C32)
+
+#define ORDERED(X) X(lt, x < y) X(le, x <= y) X(gt, x > y) X(ge, x >= y)
+#define EQUALITY(X) X(eq, x == y) X(ne, x != y)
+ORDERED(REAL)
+EQUALITY(REAL)
+EQUALITY(COMPLEX)
+
+#define REAL_ENTRIES(name, expression)    \
+    BOOL_TYPE(INT_ENTRY, #name, name)     \
+    ALL_INT_TYPES(INT_ENTRY, #name, name) \
+    FLOAT_ENTRIES(#name, name)
+#define EQUALITY_ENTRIES(name, expression) COMPLEX_ENTRIES(#name, name)
+const td_loop_entry TD_TABLE(compare)[] = {
+    ORDERED(REAL_ENTRIES)
+    EQUALITY(REAL_ENTRIES)
+    EQUALITY(EQUALITY_ENTRIES)
+    {NULL, 0, NULL},
+};

@@ -1,0 +1,97 @@
+/* complex_math.c - functions of one complex number. */
+#include "cpu/simd/vrow.h"
+#include "cpu/simd/complex_numbers.h"
+
+static c128 expm1_c(c128 z)
+{
+    double x = creal(z), y = cimag(z), s = sin(0.5 * y), e = expm1(x);
+    return __builtin_complex(e * cos(y) - 2 * s * s, exp(x) * sin(y));
+}
+/* 0.5 log(|1 + z|^2) by log1p, so that small z keep their digits */
+static c128 log1p_c(c128 z)
+{
+    double x = creal(z), y = cimag(z);
+    if (fabs(x) < 0.5 && fabs(y) < 0.5)
+        return __builtin_complex(0.5 * log1p(x * (2 + x) + y * y), atan2(y, 1 + x));
+    return clog(__builtin_complex(1 + x, y));
+}
+static c128 sign_c(c128 z)
+{
+    double size = cabs(z);
+    return size == 0 ? 0 : __builtin_complex(creal(z) / size, cimag(z) / size);
+}
+static double angle_c(c128 z) { return atan2(cimag(z), creal(z)); }
+/* log of each part over log 2 or log 10 */
+static c128 over(c128 z, double unit) { return __builtin_complex(creal(z) * unit, cimag(z) * unit); }
+
+#define ONE ((complex_t)1)
+#define UNARY(X)                                                 \
+    X(neg, -x)                                                   \
+    X(conj_physical, __builtin_complex(__real__ x, -__imag__ x)) \
+    X(square, cmultiply(x, x))                                   \
+    X(reciprocal, cdivide(ONE, x))                               \
+    X(sgn, (complex_t)sign_c(x))                                 \
+    X(exp, CPICK(x, cexp)(x))                                    \
+    X(exp2, CPICK(x, cexp)(x * (real_t)0.69314718055994531))     \
+    X(expm1, (complex_t)expm1_c(x))                              \
+    X(log, CPICK(x, clog)(x))                                    \
+    X(log2, (complex_t)over(clog(x), 1.4426950408889634))        \
+    X(log10, (complex_t)over(clog(x), 0.43429448190325182))      \
+    X(log1p, (complex_t)log1p_c(x))                              \
+    X(sqrt, CPICK(x, csqrt)(x))                                  \
+    X(rsqrt, cdivide(ONE, CPICK(x, csqrt)(x)))                   \
+    X(sigmoid, cdivide(ONE, ONE + CPICK(x, cexp)(-x)))           \
+    X(silu, cdivide(x, ONE + CPICK(x, cexp)(-x)))                \
+    X(sin, CPICK(x, csin)(x))                                    \
+    X(cos, CPICK(x, ccos)(x))                                    \
+    X(tan, CPICK(x, ctan)(x))                                    \
+    X(asin, CPICK(x, casin)(x))                                  \
+    X(acos, CPICK(x, cacos)(x))                                  \
+    X(atan, CPICK(x, catan)(x))                                  \
+    X(sinh, CPICK(x, csinh)(x))                                  \
+    X(cosh, CPICK(x, ccosh)(x))                                  \
+    X(tanh, CPICK(x, ctanh)(x))                                  \
+    X(asinh, CPICK(x, casinh)(x))                                \
+    X(acosh, CPICK(x, cacosh)(x))                                \
+    X(atanh, CPICK(x, catanh)(x))
+#define DEFINE(name, expression)        \
+    COMPLEX_ROWS(name, 1, , expression) \
+    COMPLEX_LOOPS(name, 1)
+UNARY(DEFINE)
+
+/* ---- real or bool results ---- */
+TD_C_ROW(abs_c64_row, 1, float, c64, , cabsf(x))
+TD_C_ROW(abs_c128_row, 1, double, c128, , cabs(x))
+TD_LOOP(abs_c32, abs_c64_row, TD_F16, TD_C32)
+TD_LOOP(abs_c64, abs_c64_row, TD_F32, TD_C64)
+TD_LOOP(abs_c128, abs_c128_row, TD_F64, TD_C128)
+TD_C_ROW(angle_c64_row, 1, float, c64, , (float)angle_c(x))
+TD_C_ROW(angle_c128_row, 1, double, c128, , angle_c(x))
+TD_LOOP(angle_c32, angle_c64_row, TD_F16, TD_C32)
+TD_LOOP(angle_c64, angle_c64_row, TD_F32, TD_C64)
+TD_LOOP(angle_c128, angle_c128_row, TD_F64, TD_C128)
+/* of real numbers: 0 or pi, NaN stays */
+VROWS(angle, 1, , vsel(vlt(x, vzero(x)), vset(x, 3.14159265358979324), vsel(visnan(x), x, vzero(x))))
+FLOAT_LOOPS(angle, 1)
+
+#define TEST(name, expression)                                \
+    TD_C_ROW(name##_c64_row, 1, uint8_t, c64, , expression)   \
+    TD_C_ROW(name##_c128_row, 1, uint8_t, c128, , expression) \
+    TD_LOOP(name##_c32, name##_c64_row, TD_BOOL, TD_C32)      \
+    TD_LOOP(name##_c64, name##_c64_row, TD_BOOL, TD_C64)      \
+    TD_LOOP(name##_c128, name##_c128_row, TD_BOOL, TD_C128)
+TEST(isnan, __real__ x != __real__ x || __imag__ x != __imag__ x)
+TEST(isinf, __builtin_isinf(__real__ x) || __builtin_isinf(__imag__ x))
+TEST(isfinite, __real__ x - __real__ x == 0 && __imag__ x - __imag__ x == 0)
+
+#define ENTRIES(name, expression) COMPLEX_ENTRIES(#name, name)
+const td_loop_entry TD_TABLE(complex_math)[] = {
+    UNARY(ENTRIES)
+    COMPLEX_ENTRIES("abs", abs)
+    COMPLEX_ENTRIES("angle", angle)
+    FLOAT_ENTRIES("angle", angle)
+    COMPLEX_ENTRIES("isnan", isnan)
+    COMPLEX_ENTRIES("isinf", isinf)
+    COMPLEX_ENTRIES("isfinite", isfinite)
+    {NULL, 0, NULL},
+};

@@ -1,0 +1,110 @@
+/* pointwise_tiles.c - elementwise walks whose operands disagree on memory order, as in a + b.t().
+ *
+ * Along the output's rows such an operand jumps from cache line to cache line. Tile by tile it is transposed
+ * into a buffer, whole lines at a time; the loop then reads the buffer. */
+#include "ops/pointwise/pointwise.h"
+#include "cpu/convert.h"
+#include "runtime/cpu.h"
+#include "runtime/pool.h"
+
+#define TILE_BYTES 8192   /* of one operand's buffer */
+#define TILE_ROWS 32
+#define MAX_TURNED 3      /* operands that are transposed; the rest are read as they lie */
+#define WORTH_IT 16384    /* elements; smaller operands stay in cache whatever their order */
+
+typedef struct tiling {
+    const td_nd *nd;
+    td_loop loop;
+    const void *context;
+    int row_dim;                     /* where the turned operands are dense */
+    int nturned, turned[MAX_TURNED]; /* their numbers */
+    int64_t itemsize[MAX_TURNED];
+    int64_t cols, strips, stripes;   /* columns of a tile; tiles down and across */
+} tiling;
+
+/* The dimension a turned operand is dense in, or 0. */
+static int dense_dim(const td_nd *nd, int k, int64_t itemsize)
+{
+    if (nd->strides[0][k] == 0 || nd->strides[0][k] == itemsize) return 0;
+    for (int d = 1; d < nd->ndim; d++)
+        if (nd->strides[d][k] == itemsize && nd->sizes[d] >= TILE_ROWS / 2) return d;
+    return 0;
+}
+
+/* A tiling, if operands want one and all of them the same dimension. */
+static bool plan(tiling *t, const td_nd *nd, td_tensor *const *operands)
+{
+    int64_t widest = 1;
+    t->nturned = 0;
+    t->row_dim = 0;
+    for (int k = 1; k < nd->nop; k++) {
+        int64_t itemsize = td_itemsize((td_dtype)operands[k]->dtype);
+        int d = dense_dim(nd, k, itemsize);
+        if (d == 0 || (t->row_dim && t->row_dim != d) || t->nturned == MAX_TURNED) continue;
+        t->row_dim = d;
+        t->itemsize[t->nturned] = itemsize;
+        t->turned[t->nturned++] = k;
+        if (itemsize > widest) widest = itemsize;
+    }
+    t->cols = TILE_BYTES / TILE_ROWS / widest;
+    return t->nturned > 0;
+}
+
+static void run_tile(const tiling *t, char *const *corner, int64_t rows, int64_t cols)
+{
+    _Alignas(64) char buffers[MAX_TURNED][TILE_BYTES];
+    const td_nd *nd = t->nd;
+    const td_convert_kernels *kernels = TD_PICK(td_convert_kernels);
+    int64_t strides[TD_MAX_OPERANDS], steps[TD_MAX_OPERANDS];
+    char *data[TD_MAX_OPERANDS];
+    for (int k = 0; k < nd->nop; k++) {
+        data[k] = corner[k];
+        strides[k] = nd->strides[0][k];
+        steps[k] = nd->strides[t->row_dim][k];
+    }
+    for (int i = 0; i < t->nturned; i++) {
+        int k = t->turned[i];
+        int64_t size = t->itemsize[i], step = t->cols * size;
+        kernels->transpose[__builtin_ctz((unsigned)size)](buffers[i], step, corner[k], strides[k], rows, cols);
+        data[k] = buffers[i];
+        strides[k] = size;
+        steps[k] = step;
+    }
+    for (int64_t r = 0; r < rows; r++) {
+        t->loop(data, strides, cols, t->context);
+        for (int k = 0; k < nd->nop; k++) data[k] += steps[k];
+    }
+}
+
+static void run_tiles(void *context, int64_t begin, int64_t end)
+{
+    const tiling *t = context;
+    const td_nd *nd = t->nd;
+    for (int64_t tile = begin; tile < end; tile++) {
+        int64_t col = tile % t->stripes * t->cols, rest = tile / t->stripes, row = rest % t->strips * TILE_ROWS;
+        char *corner[TD_MAX_OPERANDS];
+        rest /= t->strips;
+        for (int k = 0; k < nd->nop; k++)
+            corner[k] = nd->data[k] + col * nd->strides[0][k] + row * nd->strides[t->row_dim][k];
+        for (int d = 1; d < nd->ndim; d++) {
+            if (d == t->row_dim) continue;
+            for (int k = 0; k < nd->nop; k++) corner[k] += rest % nd->sizes[d] * nd->strides[d][k];
+            rest /= nd->sizes[d];
+        }
+        int64_t rows = nd->sizes[t->row_dim] - row, cols = nd->sizes[0] - col;
+        run_tile(t, corner, rows < TILE_ROWS ? rows : TILE_ROWS, cols < t->cols ? cols : t->cols);
+    }
+}
+
+bool td_pointwise_tiled(const td_nd *nd, td_tensor *const *operands, td_loop loop, const void *context, double cost)
+{
+    tiling t = {.nd = nd, .loop = loop, .context = context};
+    if (nd->ndim < 2 || nd->numel < WORTH_IT || nd->sizes[0] < TILE_ROWS / 2 || !plan(&t, nd, operands)) return false;
+    int64_t rows = nd->sizes[t.row_dim], cols = nd->sizes[0], planes = nd->numel / rows / cols;
+    t.strips = (rows + TILE_ROWS - 1) / TILE_ROWS;
+    t.stripes = (cols + t.cols - 1) / t.cols;
+    void *token = td_heavy_begin((double)nd->numel * (cost + 0.5));
+    td_parallel(planes * t.strips * t.stripes, 16, run_tiles, &t);
+    td_heavy_end(token);
+    return true;
+}

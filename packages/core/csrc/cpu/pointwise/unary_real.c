@@ -1,0 +1,135 @@
+/* unary_real.c - signs, rounding and tests of one real number of any dtype. */
+#include "cpu/simd/vrow.h"
+
+/* ---- floating point: one line each ---- */
+
+/* 0 for NaN, too */
+#define VSIGN(x) vsel(vgt(x, vzero(x)), vset(x, 1), vsel(vlt(x, vzero(x)), vset(x, -1), vzero(x)))
+
+#define SAME(X)            \
+    X(neg, -x)             \
+    X(abs, vabs(x))        \
+    X(square, x * x)       \
+    X(sgn, VSIGN(x))       \
+    X(floor, vfloor(x))    \
+    X(ceil, vceil(x))      \
+    X(trunc, vtrunc(x))    \
+    X(frac, x - vtrunc(x)) \
+    X(round, vround(x))    \
+    X(relu, vmax(vzero(x), x))
+
+#define DEFINE(name, expression) \
+    VROWS(name, 1, , expression) \
+    FLOAT_LOOPS(name, 1)
+SAME(DEFINE)
+
+/* round to `decimals` places: scaled up, rounded, scaled down */
+static double power_of_ten(const void *context) { return pow(10.0, (double)llabs(((const td_arg *)context)[1].i)); }
+static bool scales_down(const void *context) { return ((const td_arg *)context)[1].i < 0; }
+VROWS(round_decimals, 1, vec ten = VSET_(vec, (real)power_of_ten(context)); bool down = scales_down(context),
+      down ? vround(x / ten) * ten : vround(x * ten) / ten)
+FLOAT_LOOPS(round_decimals, 1)
+
+/* nan, posinf, neginf: what replaces them; by default 0 and the largest and smallest number of the dtype */
+static double replacement(const void *context, int k, double otherwise)
+{
+    return td_has_arg(context, k) ? td_real_arg(context, k) : otherwise;
+}
+#define NAN_TO_NUM(name, v, type, width, largest)                                                       \
+    VROW(name##_row, 1, v, type, width,                                                                 \
+         vec nan = VSET_(vec, (real)replacement(context, 1, 0));                                        \
+         vec high = VSET_(vec, (real)replacement(context, 2, largest));                                 \
+         vec low = VSET_(vec, (real)replacement(context, 3, -largest)); vec inf = VSET_(vec, INFINITY), \
+         vsel(visnan(x), nan, vsel(veq(x, inf), high, vsel(veq(x, -inf), low, x))))
+NAN_TO_NUM(nan_to_num_f16, vf, float, VF_WIDTH, 65504.0)
+NAN_TO_NUM(nan_to_num_bf16, vf, float, VF_WIDTH, 0x1.fep127)
+NAN_TO_NUM(nan_to_num_f32, vf, float, VF_WIDTH, 0x1.fffffep127)
+NAN_TO_NUM(nan_to_num_f64, vd, double, VD_WIDTH, 0x1.fffffffffffffp1023)
+TD_LOOP(nan_to_num_f16, nan_to_num_f16_row, TD_F16, TD_F16)
+TD_LOOP(nan_to_num_bf16, nan_to_num_bf16_row, TD_BF16, TD_BF16)
+TD_LOOP(nan_to_num_f32, nan_to_num_f32_row, TD_F32, TD_F32)
+TD_LOOP(nan_to_num_f64, nan_to_num_f64_row, TD_F64, TD_F64)
+
+/* ---- tests: bool out ---- */
+
+#define TEST_ROW(name, suffix, type, expression) TD_C_ROW(name##_##suffix##_row, 1, uint8_t, type, , expression)
+#define FLOAT_TEST(name, expression)                       \
+    TEST_ROW(name, f32, float, expression)                 \
+    TEST_ROW(name, f64, double, expression)                \
+    TD_LOOP(name##_f16, name##_f32_row, TD_BOOL, TD_F16)   \
+    TD_LOOP(name##_bf16, name##_f32_row, TD_BOOL, TD_BF16) \
+    TD_LOOP(name##_f32, name##_f32_row, TD_BOOL, TD_F32)   \
+    TD_LOOP(name##_f64, name##_f64_row, TD_BOOL, TD_F64)
+FLOAT_TEST(isnan, x != x)
+FLOAT_TEST(isinf, __builtin_fabs(x) == INFINITY)
+FLOAT_TEST(isposinf, x == INFINITY)
+FLOAT_TEST(isneginf, x == -INFINITY)
+FLOAT_TEST(isfinite, x - x == 0)
+TEST_ROW(signbit, f32, int32_t, x < 0)
+TEST_ROW(signbit, f64, int64_t, x < 0)
+TD_LOOP(signbit_f16, signbit_f32_row, TD_BOOL, TD_F16)
+TD_LOOP(signbit_bf16, signbit_f32_row, TD_BOOL, TD_BF16)
+TD_LOOP(signbit_f32, signbit_f32_row, TD_BOOL, TD_F32)
+TD_LOOP(signbit_f64, signbit_f64_row, TD_BOOL, TD_F64)
+
+#define INT_TEST(suffix, type, utype, dtype, name, expression) \
+    TEST_ROW(name, suffix, type, expression)                   \
+    TD_LOOP(name##_##suffix, name##_##suffix##_row, TD_BOOL, dtype)
+SIGNED_TYPES(INT_TEST, signbit, x < 0)
+ALL_INT_TYPES(INT_TEST, always, ((void)x, 1))
+ALL_INT_TYPES(INT_TEST, never, ((void)x, 0))
+BOOL_TYPE(INT_TEST, always, ((void)x, 1))
+BOOL_TYPE(INT_TEST, never, ((void)x, 0))
+
+/* ---- integers ---- */
+
+INT_TYPES(INT_LOOP, neg, 1, WRAP(T, U, 0, -, x))
+SIGNED_TYPES(INT_LOOP, abs, 1, x < 0 ? WRAP(T, U, 0, -, x) : x)
+INT_TYPES(INT_LOOP, square, 1, WRAP(T, U, x, *, x))
+SIGNED_TYPES(INT_LOOP, sgn, 1, (x > 0) - (x < 0))
+INT_LOOP(u8, uint8_t, uint8_t, TD_U8, sgn, 1, x != 0)
+INT_TYPES(INT_LOOP, relu, 1, x > 0 ? x : 0)
+ALL_INT_TYPES(INT_LOOP, same, 1, x)
+BOOL_TYPE(INT_LOOP, same, 1, x)
+VROWS(same, 1, , x)
+FLOAT_LOOPS(same, 1)
+
+#define SAME_ENTRIES(name, expression) FLOAT_ENTRIES(#name, name)
+#define ALL_ENTRIES(op, name) ALL_INT_TYPES(INT_ENTRY, op, name) BOOL_TYPE(INT_ENTRY, op, name)
+const td_loop_entry TD_TABLE(unary_real)[] = {
+    SAME(SAME_ENTRIES)
+    FLOAT_ENTRIES("sign", sgn)
+    FLOAT_ENTRIES("round_decimals", round_decimals)
+    FLOAT_ENTRIES("nan_to_num", nan_to_num)
+    FLOAT_ENTRIES("isnan", isnan)
+    FLOAT_ENTRIES("isinf", isinf)
+    FLOAT_ENTRIES("isposinf", isposinf)
+    FLOAT_ENTRIES("isneginf", isneginf)
+    FLOAT_ENTRIES("isfinite", isfinite)
+    FLOAT_ENTRIES("signbit", signbit)
+    ALL_ENTRIES("isnan", never)
+    ALL_ENTRIES("isinf", never)
+    ALL_ENTRIES("isposinf", never)
+    ALL_ENTRIES("isneginf", never)
+    ALL_ENTRIES("isfinite", always)
+    SIGNED_TYPES(INT_ENTRY, "signbit", signbit)
+    {"signbit", TD_U8, never_u8},
+    {"signbit", TD_BOOL, never_b8},
+    INT_TYPES(INT_ENTRY, "neg", neg)
+    SIGNED_TYPES(INT_ENTRY, "abs", abs)
+    {"abs", TD_U8, same_u8},
+    INT_TYPES(INT_ENTRY, "square", square)
+    INT_TYPES(INT_ENTRY, "sgn", sgn)
+    {"sgn", TD_BOOL, same_b8},
+    INT_TYPES(INT_ENTRY, "sign", sgn)
+    {"sign", TD_BOOL, same_b8},
+    INT_TYPES(INT_ENTRY, "relu", relu)
+    INT_TYPES(INT_ENTRY, "floor", same)
+    INT_TYPES(INT_ENTRY, "ceil", same)
+    INT_TYPES(INT_ENTRY, "trunc", same)
+    INT_TYPES(INT_ENTRY, "round", same)
+    ALL_ENTRIES("nan_to_num", same)
+    ALL_ENTRIES("conj_physical", same)
+    FLOAT_ENTRIES("conj_physical", same)
+    {NULL, 0, NULL},
+};

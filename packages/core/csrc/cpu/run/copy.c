@@ -1,0 +1,299 @@
+/* copy.c - copying, converting and filling whole tensors: every dtype, any strides, conj and neg bits
+ * resolved. */
+#include <string.h>
+#include "cpu/convert.h"
+#include "runtime/cpu.h"
+#include "runtime/pool.h"
+
+#define COPY_COST 0.3    /* nanoseconds per element and thread, about */
+#define CONVERT_COST 0.5
+#define SCRATCH 512      /* float32 elements between the two stages of a conversion */
+
+static int log2_size(int64_t itemsize) { return __builtin_ctz((unsigned)itemsize); }
+
+/* ---- float8: one element at a time through the scalar routines ---- */
+
+#define FLOAT8(name, dtype)                                                                                           \
+    static void name##_to_f32(char *const *data, const int64_t *strides, int64_t n, const void *context)              \
+    {                                                                                                                 \
+        (void)context;                                                                                                \
+        for (int64_t i = 0; i < n; i++)                                                                               \
+            *(float *)(data[0] + i * strides[0]) = td_float8_to_float(dtype, *(uint8_t *)(data[1] + i * strides[1])); \
+    }                                                                                                                 \
+    static void f32_to_##name(char *const *data, const int64_t *strides, int64_t n, const void *context)              \
+    {                                                                                                                 \
+        (void)context;                                                                                                \
+        for (int64_t i = 0; i < n; i++)                                                                               \
+            *(uint8_t *)(data[0] + i * strides[0]) = td_float_to_float8(dtype, *(float *)(data[1] + i * strides[1])); \
+    }
+FLOAT8(e4m3fn, TD_F8_E4M3FN)
+FLOAT8(e5m2, TD_F8_E5M2)
+FLOAT8(e4m3fnuz, TD_F8_E4M3FNUZ)
+FLOAT8(e5m2fnuz, TD_F8_E5M2FNUZ)
+FLOAT8(e8m0fnu, TD_F8_E8M0FNU)
+
+static const td_loop float8_to_f32[] = {e4m3fn_to_f32, e5m2_to_f32, e4m3fnuz_to_f32, e5m2fnuz_to_f32, e8m0fnu_to_f32};
+static const td_loop f32_to_float8[] = {f32_to_e4m3fn, f32_to_e5m2, f32_to_e4m3fnuz, f32_to_e5m2fnuz, f32_to_e8m0fnu};
+
+/* ---- plans: which loops turn one dtype into another ---- */
+
+typedef struct plan {
+    td_loop first, second; /* of real numbers; second NULL, or first writes float32 and second reads it */
+    int64_t to_half, from_half; /* bytes of one part of a complex number */
+} plan;
+
+/* The loop between two real dtypes, or NULL if it has to go through float32. */
+static td_loop direct(td_dtype to, td_dtype from)
+{
+    const td_convert_kernels *k = TD_PICK(td_convert_kernels);
+    if (to == from) return k->copy[log2_size(td_itemsize(to))];
+    if (td_is_float8(from)) return to == TD_F32 ? float8_to_f32[from - TD_F8_E4M3FN] : NULL;
+    if (td_is_float8(to)) return from == TD_F32 ? f32_to_float8[to - TD_F8_E4M3FN] : NULL;
+    return k->real[to][from];
+}
+
+static plan plan_real(td_dtype to, td_dtype from)
+{
+    plan p = {direct(to, from), NULL, td_itemsize(to), td_itemsize(from)};
+    if (!p.first) {
+        p.first = direct(TD_F32, from);
+        p.second = direct(to, TD_F32);
+    }
+    return p;
+}
+
+static void run_real(const plan *p, char *const *data, const int64_t *strides, int64_t n)
+{
+    if (!p->second) {
+        p->first(data, strides, n, NULL);
+        return;
+    }
+    float scratch[SCRATCH];
+    for (int64_t done = 0; done < n; done += SCRATCH) {
+        int64_t m = n - done < SCRATCH ? n - done : SCRATCH;
+        p->first((char *const[]){(char *)scratch, data[1] + done * strides[1]}, (int64_t[]){4, strides[1]}, m, NULL);
+        p->second((char *const[]){data[0] + done * strides[0], (char *)scratch}, (int64_t[]){strides[0], 4}, m, NULL);
+    }
+}
+
+static void real_to_real(char *const *data, const int64_t *strides, int64_t n, const void *context)
+{
+    run_real(context, data, strides, n);
+}
+
+static void complex_to_complex(char *const *data, const int64_t *strides, int64_t n, const void *context)
+{
+    const plan *p = context;
+    if (strides[0] == 2 * p->to_half && strides[1] == 2 * p->from_half) {
+        run_real(p, data, (int64_t[]){p->to_half, p->from_half}, 2 * n);
+        return;
+    }
+    run_real(p, data, strides, n);
+    run_real(p, (char *const[]){data[0] + p->to_half, data[1] + p->from_half}, strides, n);
+}
+
+static void real_to_complex(char *const *data, const int64_t *strides, int64_t n, const void *context)
+{
+    const plan *p = context;
+    run_real(p, data, strides, n);
+    for (int64_t i = 0; i < n; i++) memset(data[0] + i * strides[0] + p->to_half, 0, (size_t)p->to_half);
+}
+
+static td_loop choose(plan *p, td_dtype to, td_dtype from)
+{
+    if (to == from) {
+        p->first = direct(to, to);
+        return p->first;
+    }
+    if (td_is_complex(from) && to == TD_BOOL) return TD_PICK(td_convert_kernels)->truth[from - TD_C32];
+    *p = plan_real(td_to_real(to), td_to_real(from));
+    if (!td_is_complex(to)) return real_to_real; /* the real part of a complex number comes first */
+    return td_is_complex(from) ? complex_to_complex : real_to_complex;
+}
+
+/* ---- transposes: memory order of the two differs ---- */
+
+#define STRIP 64 /* rows of one piece of work */
+
+typedef struct transposition {
+    const td_nd *nd;
+    td_transpose kernel;
+    int row_dim; /* the dimension the input is dense in; the output is dense in dimension 0 */
+    int64_t itemsize, strips;
+} transposition;
+
+/* Which dimension a fast transpose may run along, or 0. */
+static int transposed_dim(const td_nd *nd, int64_t itemsize)
+{
+    if (nd->ndim < 2 || nd->strides[0][0] != itemsize || nd->strides[0][1] == itemsize || nd->sizes[0] < 4) return 0;
+    for (int d = 1; d < nd->ndim; d++)
+        if (nd->strides[d][1] == itemsize && nd->sizes[d] >= 4) return d;
+    return 0;
+}
+
+static void transpose_piece(void *context, int64_t begin, int64_t end)
+{
+    const transposition *t = context;
+    const td_nd *nd = t->nd;
+    for (int64_t piece = begin; piece < end; piece++) {
+        int64_t row = piece % t->strips * STRIP, rest = piece / t->strips;
+        char *out = nd->data[0] + row * nd->strides[t->row_dim][0], *in = nd->data[1] + row * t->itemsize;
+        for (int d = 1; d < nd->ndim; d++) {
+            if (d == t->row_dim) continue;
+            out += rest % nd->sizes[d] * nd->strides[d][0];
+            in += rest % nd->sizes[d] * nd->strides[d][1];
+            rest /= nd->sizes[d];
+        }
+        int64_t rows = nd->sizes[t->row_dim] - row;
+        t->kernel(out, nd->strides[t->row_dim][0], in, nd->strides[0][1], rows < STRIP ? rows : STRIP, nd->sizes[0]);
+    }
+}
+
+static void run_transposed(const td_nd *nd, int row_dim, int64_t itemsize)
+{
+    int64_t rows = nd->sizes[row_dim], strips = (rows + STRIP - 1) / STRIP, planes = nd->numel / rows / nd->sizes[0];
+    transposition t = {nd, TD_PICK(td_convert_kernels)->transpose[log2_size(itemsize)], row_dim, itemsize, strips};
+    int64_t grain = 16384 / (STRIP * nd->sizes[0]);
+    void *token = td_heavy_begin((double)nd->numel * CONVERT_COST);
+    td_parallel(planes * strips, grain > 1 ? grain : 1, transpose_piece, &t);
+    td_heavy_end(token);
+}
+
+/* ---- copying ---- */
+
+/* dst and src are disjoint, flags do not matter. */
+static td_status move(td_tensor *dst, const td_tensor *src)
+{
+    td_nd nd;
+    plan p;
+    TD_TRY(td_nd_init(&nd, 2, (td_tensor *const[]){dst, (td_tensor *)src}));
+    td_loop loop = choose(&p, (td_dtype)dst->dtype, (td_dtype)src->dtype);
+    int row_dim = dst->dtype == src->dtype ? transposed_dim(&nd, td_itemsize((td_dtype)dst->dtype)) : 0;
+    if (row_dim)
+        run_transposed(&nd, row_dim, td_itemsize((td_dtype)dst->dtype));
+    else
+        td_nd_run(&nd, loop, &p, dst->dtype == src->dtype ? COPY_COST : CONVERT_COST);
+    return TD_OK;
+}
+
+/* Change the sign of one part (0 real, 1 imaginary) of every element, in place. */
+static td_status negate_part(td_tensor *t, int part)
+{
+    td_dtype real = td_to_real((td_dtype)t->dtype);
+    td_nd nd;
+    TD_TRY(td_nd_init(&nd, 1, &t));
+    nd.data[0] += part * td_itemsize(real);
+    td_nd_run(&nd, TD_PICK(td_convert_kernels)->negate[real == TD_F64 ? 2 : real == TD_F32 ? 1 : 0], NULL, COPY_COST);
+    return TD_OK;
+}
+
+/* Apply the difference of two sets of conj and neg bits. neg bits only come with floating and complex dtypes. */
+static td_status apply_bits(td_tensor *t, int bits)
+{
+    bool complex = td_is_complex((td_dtype)t->dtype);
+    bool conj = complex && (bits & TD_FLAG_CONJ), neg = bits & TD_FLAG_NEG;
+    if (neg) TD_TRY(negate_part(t, 0));
+    if (complex && neg != conj) TD_TRY(negate_part(t, 1));
+    return TD_OK;
+}
+
+#define SIGN_BITS (TD_FLAG_CONJ | TD_FLAG_NEG)
+
+/* A dense copy of src with the bits `keep` still to be applied by whoever reads it. */
+static td_status materialise(td_tensor **out, const td_tensor *src, int keep)
+{
+    td_tensor *copy;
+    TD_TRY(td_tensor_empty_like(&copy, src, (td_dtype)src->dtype));
+    td_status status = move(copy, src);
+    if (status == TD_OK) status = apply_bits(copy, (src->flags ^ keep) & SIGN_BITS);
+    if (status == TD_OK)
+        *out = copy;
+    else
+        td_tensor_free(copy);
+    return status;
+}
+
+static td_status copy_through(td_tensor *dst, const td_tensor *src)
+{
+    td_tensor *copy;
+    TD_TRY(materialise(&copy, src, dst->flags & SIGN_BITS));
+    td_status status = move(dst, copy);
+    td_tensor_free(copy);
+    return status;
+}
+
+static td_status check_shapes(const td_tensor *dst, const td_tensor *src)
+{
+    td_nd nd;
+    return td_nd_init(&nd, 2, (td_tensor *const[]){(td_tensor *)dst, (td_tensor *)src});
+}
+
+td_status td_copy(td_tensor *dst, const td_tensor *src)
+{
+    if (td_is_meta(dst) || td_is_meta(src) || dst->numel == 0) return check_shapes(dst, src);
+    bool bits = (dst->flags ^ src->flags) & SIGN_BITS;
+    bool same = dst->dtype == src->dtype && td_same_layout(dst, src);
+    if (same && !bits) return TD_OK;
+    if (td_may_overlap(dst, src) || (bits && dst->dtype != src->dtype)) return copy_through(dst, src);
+    TD_TRY(move(dst, src));
+    return bits ? apply_bits(dst, (dst->flags ^ src->flags) & SIGN_BITS) : TD_OK;
+}
+
+static td_status filled(td_tensor **out, td_tensor *fresh, const td_tensor *src) /* takes `fresh` over */
+{
+    td_status status = td_copy(fresh, src);
+    if (status == TD_OK)
+        *out = fresh;
+    else
+        td_tensor_free(fresh);
+    return status;
+}
+
+td_status td_contiguous(td_tensor **out, const td_tensor *src) { return td_cast_contiguous(out, src, (td_dtype)src->dtype); }
+
+td_status td_cast(td_tensor **out, const td_tensor *src, td_dtype dtype)
+{
+    if (src->dtype == dtype && !(src->flags & SIGN_BITS)) return td_tensor_alias(out, src);
+    td_tensor *copy;
+    TD_TRY(td_tensor_empty_like(&copy, src, dtype));
+    return filled(out, copy, src);
+}
+
+td_status td_cast_contiguous(td_tensor **out, const td_tensor *src, td_dtype dtype)
+{
+    if (src->dtype == dtype && td_is_contiguous(src) && !(src->flags & SIGN_BITS)) return td_tensor_alias(out, src);
+    td_tensor *copy;
+    TD_TRY(td_tensor_empty(&copy, dtype, (td_device)src->device, src->ndim, src->sizes));
+    return filled(out, copy, src);
+}
+
+td_status td_cast_optional(td_tensor **out, const td_tensor *src, td_dtype dtype)
+{
+    *out = NULL;
+    return src ? td_cast_contiguous(out, src, dtype) : TD_OK;
+}
+
+/* ---- filling ---- */
+
+/* The number that, read through the tensor's bits, is `value`. */
+static td_scalar behind_bits(const td_tensor *t, td_scalar value)
+{
+    bool conj = td_is_complex((td_dtype)t->dtype) && (t->flags & TD_FLAG_CONJ), neg = t->flags & TD_FLAG_NEG;
+    if (!conj && !neg) return value;
+    return td_scalar_complex(neg ? -value.re : value.re, conj != neg ? -value.im : value.im);
+}
+
+td_status td_fill(td_tensor *dst, const td_scalar *value)
+{
+    if (td_is_meta(dst) || dst->numel == 0) return TD_OK;
+    _Alignas(16) char element[16] = {0};
+    td_scalar stored = behind_bits(dst, *value);
+    td_scalar_store(&stored, (td_dtype)dst->dtype, element);
+    td_nd nd;
+    TD_TRY(td_nd_init(&nd, 1, &dst));
+    nd.nop = 2;
+    nd.data[1] = element;
+    for (int d = 0; d < nd.ndim; d++) nd.strides[d][1] = 0;
+    td_nd_run(&nd, TD_PICK(td_convert_kernels)->copy[log2_size(td_itemsize((td_dtype)dst->dtype))], NULL, COPY_COST);
+    return TD_OK;
+}

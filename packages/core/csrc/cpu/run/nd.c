@@ -1,0 +1,225 @@
+/* nd.c - iteration over n-dimensional operands: drop, order and merge dimensions, then walk rows, in parallel
+ * when the work is worth it. */
+#include <string.h>
+#include "runtime/loops.h"
+#include "runtime/pool.h"
+
+/* Below this much work (nanoseconds) waking a second thread costs more than it gains: 32 K additions, 8 K
+ * exponentials. */
+#define PARALLEL_NS 8000.0
+#define GRAIN_NS 4000.0 /* least work of one chunk */
+#define SHORT_ROW 8     /* inner dimensions below this change places with a longer neighbour */
+#define LINE_UNIT 256   /* elements; chunks of long rows begin at multiples: threads share no cache line */
+
+static bool comes_before(const td_nd *nd, int a, int b)
+{
+    for (int k = 0; k < nd->nop; k++) {
+        int64_t x = nd->strides[a][k], y = nd->strides[b][k];
+        x = x < 0 ? -x : x;
+        y = y < 0 ? -y : y;
+        if (x != y && x != 0 && y != 0) return x < y;
+    }
+    return false;
+}
+
+static void swap_dims(td_nd *nd, int a, int b)
+{
+    int64_t size = nd->sizes[a];
+    nd->sizes[a] = nd->sizes[b];
+    nd->sizes[b] = size;
+    for (int k = 0; k < nd->nop; k++) {
+        int64_t stride = nd->strides[a][k];
+        nd->strides[a][k] = nd->strides[b][k];
+        nd->strides[b][k] = stride;
+    }
+}
+
+/* Insertion sort: stable, and dimensions usually arrive in order. */
+static void order(td_nd *nd)
+{
+    for (int i = 1; i < nd->ndim; i++)
+        for (int j = i; j > 0 && comes_before(nd, j, j - 1); j--) swap_dims(nd, j, j - 1);
+}
+
+static bool chains(const td_nd *nd, int inner, int outer)
+{
+    for (int k = 0; k < nd->nop; k++)
+        if (nd->strides[outer][k] != nd->strides[inner][k] * nd->sizes[inner]) return false;
+    return true;
+}
+
+static void merge(td_nd *nd)
+{
+    int last = 0;
+    for (int d = 1; d < nd->ndim; d++) {
+        if (chains(nd, last, d)) {
+            nd->sizes[last] *= nd->sizes[d];
+            continue;
+        }
+        last++;
+        if (last != d) swap_dims(nd, last, d);
+    }
+    nd->ndim = last + 1;
+}
+
+/* The walk has its dimensions; bring them into the form it promises. */
+static void finish(td_nd *nd)
+{
+    nd->numel = 1;
+    for (int d = 0; d < nd->ndim; d++) nd->numel *= nd->sizes[d];
+    if (nd->ndim == 0) {
+        nd->ndim = 1;
+        nd->sizes[0] = 1;
+        for (int k = 0; k < nd->nop; k++) nd->strides[0][k] = 0;
+    }
+    if (nd->ndim == 1 || nd->numel == 0) return;
+    order(nd);
+    merge(nd);
+    if (nd->ndim > 1 && nd->sizes[0] < SHORT_ROW && nd->sizes[1] >= 4 * nd->sizes[0]) swap_dims(nd, 0, 1);
+}
+
+static td_status cannot_expand(const td_tensor *from, const td_tensor *to)
+{
+    char a[TD_SHAPE_TEXT], b[TD_SHAPE_TEXT];
+    return td_fail(TD_RUNTIME_ERROR, "a tensor of shape %s cannot be broadcast to shape %s",
+                   td_shape_text(from->ndim, from->sizes, a), td_shape_text(to->ndim, to->sizes, b));
+}
+
+/* Byte stride of operand `t` along dimension `d` of a walk over `full`; false if it does not broadcast. */
+static bool operand_stride(const td_tensor *t, const td_tensor *full, int d, int64_t *stride)
+{
+    int own = d - (full->ndim - t->ndim);
+    if (own < 0 || (t->sizes[own] == 1 && full->sizes[d] != 1)) {
+        *stride = 0;
+        return true;
+    }
+    *stride = t->strides[own] * td_itemsize((td_dtype)t->dtype);
+    return t->sizes[own] == full->sizes[d];
+}
+
+td_status td_nd_init(td_nd *nd, int nop, td_tensor *const *operands)
+{
+    const td_tensor *full = operands[0];
+    nd->nop = nop;
+    nd->ndim = 0;
+    for (int k = 0; k < nop; k++) {
+        if (operands[k]->ndim > full->ndim) return cannot_expand(operands[k], full);
+        nd->data[k] = td_data(operands[k]);
+    }
+    for (int d = full->ndim - 1; d >= 0; d--) {
+        int64_t *strides = nd->strides[nd->ndim];
+        for (int k = 0; k < nop; k++)
+            if (!operand_stride(operands[k], full, d, &strides[k])) return cannot_expand(operands[k], full);
+        if (full->sizes[d] != 1) nd->sizes[nd->ndim++] = full->sizes[d];
+    }
+    finish(nd);
+    return TD_OK;
+}
+
+void td_nd_init_raw(td_nd *nd, int nop, char *const *data, int ndim, const int64_t *sizes,
+                    const int64_t *const *strides)
+{
+    nd->nop = nop;
+    nd->ndim = 0;
+    for (int k = 0; k < nop; k++) nd->data[k] = data[k];
+    for (int d = ndim - 1; d >= 0; d--) {
+        if (sizes[d] == 1) continue;
+        for (int k = 0; k < nop; k++) nd->strides[nd->ndim][k] = strides[k][d];
+        nd->sizes[nd->ndim++] = sizes[d];
+    }
+    finish(nd);
+}
+
+/* ---- walking ---- */
+
+typedef struct position {
+    char *data[TD_MAX_OPERANDS];
+    int64_t index[TD_MAX_DIMS];
+} position;
+
+static void seek(position *at, const td_nd *nd, int64_t begin)
+{
+    for (int k = 0; k < nd->nop; k++) at->data[k] = nd->data[k];
+    for (int d = 0; d < nd->ndim; d++) {
+        at->index[d] = begin % nd->sizes[d];
+        begin /= nd->sizes[d];
+        for (int k = 0; k < nd->nop; k++) at->data[k] += at->index[d] * nd->strides[d][k];
+    }
+}
+
+/* To the start of the next row. */
+static void next_row(position *at, const td_nd *nd)
+{
+    for (int k = 0; k < nd->nop; k++) at->data[k] -= at->index[0] * nd->strides[0][k];
+    at->index[0] = 0;
+    for (int d = 1; d < nd->ndim; d++) {
+        for (int k = 0; k < nd->nop; k++) at->data[k] += nd->strides[d][k];
+        if (++at->index[d] < nd->sizes[d]) return;
+        for (int k = 0; k < nd->nop; k++) at->data[k] -= nd->sizes[d] * nd->strides[d][k];
+        at->index[d] = 0;
+    }
+}
+
+static void walk(const td_nd *nd, td_loop loop, const void *context, int64_t begin, int64_t end)
+{
+    position at;
+    seek(&at, nd, begin);
+    while (begin < end) {
+        int64_t n = nd->sizes[0] - at.index[0];
+        if (n > end - begin) n = end - begin;
+        loop(at.data, nd->strides[0], n, context);
+        begin += n;
+        next_row(&at, nd);
+    }
+}
+
+void td_nd_run_serial(const td_nd *nd, td_loop loop, const void *context)
+{
+    if (nd->numel == 0) return;
+    if (nd->ndim == 1)
+        loop(nd->data, nd->strides[0], nd->numel, context);
+    else
+        walk(nd, loop, context, 0, nd->numel);
+}
+
+typedef struct job {
+    const td_nd *nd;
+    td_loop loop;
+    const void *context;
+    int64_t unit; /* elements */
+} job;
+
+static void run_piece(void *context, int64_t begin, int64_t end)
+{
+    const job *j = context;
+    end *= j->unit;
+    walk(j->nd, j->loop, j->context, begin * j->unit, end < j->nd->numel ? end : j->nd->numel);
+}
+
+/* Two threads may not write one place, so an output that is broadcast (a reduction's) is walked by one. */
+static bool output_repeats(const td_nd *nd)
+{
+    for (int d = 0; d < nd->ndim; d++)
+        if (nd->strides[d][0] == 0) return true;
+    return false;
+}
+
+void td_nd_run(const td_nd *nd, td_loop loop, const void *context, double cost)
+{
+    double work = (double)nd->numel * cost;
+    if (work < PARALLEL_NS) {
+        td_nd_run_serial(nd, loop, context);
+        return;
+    }
+    void *token = td_heavy_begin(work);
+    if (output_repeats(nd)) {
+        td_nd_run_serial(nd, loop, context);
+    } else {
+        int64_t unit = nd->ndim > 1 && nd->sizes[0] <= 16 * LINE_UNIT ? nd->sizes[0] : LINE_UNIT;
+        job j = {nd, loop, context, unit};
+        int64_t units = nd->numel / unit + (nd->numel % unit != 0);
+        int64_t grain = (int64_t)(GRAIN_NS / (cost * (double)unit));
+        td_parallel(units, grain > 1 ? grain : 1, run_piece, &j);
+    }
+    td_heavy_end(token);
+}

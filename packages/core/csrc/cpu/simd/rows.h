@@ -1,0 +1,122 @@
+/* rows.h - what row kernels (reductions, softmax, norms, losses) add to vec.h: NaN-keeping extrema and
+ * folds of a whole row.
+ *
+ * A fold runs over groups of ROW_BYTES on every ISA and joins them by one tree, so it gives the same bits
+ * whatever the width of a vector. */
+#ifndef TD_ROWS_H
+#define TD_ROWS_H
+#include "cpu/simd/vec.h"
+
+#define ROW_BYTES 256
+#define VF_ACCS (ROW_BYTES / VBYTES)
+#define VD_ACCS (ROW_BYTES / VBYTES)
+#define ROW_UNROLL _Pragma("GCC unroll 16")
+
+/* ---- single operations ---- */
+
+VFN vf vf_number(int64_t n) { return vf_set((float)n); }
+VFN vd vd_number(int64_t n) { return vd_set((double)n); }
+#define LANES_2(b) 0 ^ (b), 1 ^ (b)
+#define LANES_4(b) LANES_2(b), 2 ^ (b), 3 ^ (b)
+#define LANES_8(b) LANES_4(b), 4 ^ (b), 5 ^ (b), 6 ^ (b), 7 ^ (b)
+#define LANES_16(b) LANES_8(b), 8 ^ (b), 9 ^ (b), 10 ^ (b), 11 ^ (b), 12 ^ (b), 13 ^ (b), 14 ^ (b), 15 ^ (b)
+#if VBYTES == 64
+#define VF_LANES_XOR(b) LANES_16(b)
+#define VD_LANES_XOR(b) LANES_8(b)
+#elif VBYTES == 32
+#define VF_LANES_XOR(b) LANES_8(b)
+#define VD_LANES_XOR(b) LANES_4(b)
+#else
+#define VF_LANES_XOR(b) LANES_4(b)
+#define VD_LANES_XOR(b) LANES_2(b)
+#endif
+VFN vf vf_lane(void) { return (vf){VF_LANES_XOR(0)}; }
+VFN vd vd_lane(void) { return (vd){VD_LANES_XOR(0)}; }
+/* the first n elements at p; `rest` in the other lanes */
+VFN vf vf_load_or(const float *p, int64_t n, vf rest)
+{
+    return vf_sel(vf_lt(vf_lane(), vf_number(n)), vf_load_n(p, n), rest);
+}
+VFN vd vd_load_or(const double *p, int64_t n, vd rest)
+{
+    return vd_sel(vd_lt(vd_lane(), vd_number(n)), vd_load_n(p, n), rest);
+}
+
+#define MAP_SAME(x) (x)
+#define MAP_ABS(x) vabs(x)
+#define MAP_SQUARE(x) ((x) * (x))
+#define MAP_NUMBER(x) vsel(visnan(x), vzero(x), x)
+#define JOIN_ADD(a, x) ((a) + (x))
+#define JOIN_MUL(a, x) ((a) * (x))
+/* vmax gives its second operand if one is NaN: a NaN in `a` stays, one in `x` is put back */
+#define JOIN_MAX(a, x) vsel(visnan(x), x, vmax(x, a))
+#define JOIN_MIN(a, x) vsel(visnan(x), x, vmin(x, a))
+
+/* ---- folds ---- */
+
+/* lane i becomes lane i ^ by; by is a constant power of two below the width */
+VFN vf vf_turn(vf a, int by)
+{
+    switch (by) {
+#if VBYTES == 64
+    case 8: return __builtin_shuffle(a, (vi){VF_LANES_XOR(8)});
+#endif
+#if VBYTES >= 32
+    case 4: return __builtin_shuffle(a, (vi){VF_LANES_XOR(4)});
+#endif
+    case 2: return __builtin_shuffle(a, (vi){VF_LANES_XOR(2)});
+    default: return __builtin_shuffle(a, (vi){VF_LANES_XOR(1)});
+    }
+}
+VFN vd vd_turn(vd a, int by)
+{
+    switch (by) {
+#if VBYTES == 64
+    case 4: return __builtin_shuffle(a, (vl){VD_LANES_XOR(4)});
+#endif
+#if VBYTES >= 32
+    case 2: return __builtin_shuffle(a, (vl){VD_LANES_XOR(2)});
+#endif
+    default: return __builtin_shuffle(a, (vl){VD_LANES_XOR(1)});
+    }
+}
+
+/* The lanes of `a` joined: lane i with lane i + half, and so on down to one. */
+#define FOLD_LANES(v, JOIN, a)                                                             \
+    ROW_UNROLL for (int fold_by = VBYTES / (int)sizeof((a)[0]) / 2; fold_by; fold_by /= 2) \
+        a = JOIN(a, v##_turn(a, fold_by));
+#define FOLD_ACCS(ACCS, JOIN, a)                                     \
+    ROW_UNROLL for (int fold_by = (ACCS) / 2; fold_by; fold_by /= 2) \
+        ROW_UNROLL for (int k = 0; k < fold_by; k++) a[k] = JOIN(a[k], a[k + fold_by]);
+
+VFN float vf_total(vf a) { FOLD_LANES(vf, JOIN_ADD, a) return a[0]; }
+VFN double vd_total(vd a) { FOLD_LANES(vd, JOIN_ADD, a) return a[0]; }
+
+/* real name(const real *x, int64_t n): JOIN over MAP of all elements, IDENTITY for none. */
+#define ROW_FOLD(name, real, v, WIDTH, ACCS, IDENTITY, MAP, JOIN)                                         \
+    VFN real name(const real *x, int64_t n)                                                               \
+    {                                                                                                     \
+        v a[ACCS], none = v##_set(IDENTITY);                                                              \
+        int64_t i = 0;                                                                                    \
+        ROW_UNROLL for (int j = 0; j < (ACCS); j++) a[j] = none;                                          \
+        for (; i + (WIDTH) * (ACCS) <= n; i += (WIDTH) * (ACCS))                                          \
+            ROW_UNROLL for (int j = 0; j < (ACCS); j++) {                                                 \
+                v x_ = v##_load(x + i + j * (WIDTH)), y_ = MAP(x_);                                       \
+                a[j] = JOIN(a[j], y_);                                                                    \
+            }                                                                                             \
+        ROW_UNROLL for (int j = 0; j < (ACCS); j++) {                                                     \
+            int64_t left = n - i - j * (WIDTH);                                                           \
+            if (left <= 0) break;                                                                         \
+            v x_ = v##_load_or(x + i + j * (WIDTH), left < (WIDTH) ? left : (WIDTH), none), y_ = MAP(x_); \
+            a[j] = JOIN(a[j], y_);                                                                        \
+        }                                                                                                 \
+        FOLD_ACCS(ACCS, JOIN, a)                                                                          \
+        FOLD_LANES(v, JOIN, a[0])                                                                         \
+        return a[0][0];                                                                                   \
+    }
+#define ROW_FOLD_F32(name, identity, MAP, JOIN) \
+    ROW_FOLD(name, float, vf, VF_WIDTH, VF_ACCS, identity, MAP, JOIN)
+#define ROW_FOLD_F64(name, identity, MAP, JOIN) \
+    ROW_FOLD(name, double, vd, VD_WIDTH, VD_ACCS, identity, MAP, JOIN)
+
+#endif

@@ -1,0 +1,189 @@
+/* probability.c - the normal distribution, incomplete gamma functions, Hurwitz's zeta function, entropy.
+ * Formulas are those of the NIST Digital Library of Mathematical Functions, chapters 7, 8 and 25. */
+#include <float.h>
+#include "cpu/simd/vrow.h"
+#include "cpu/special_zeta.h"
+
+static double log_gamma(double x) { int sign; return lgamma_r(x, &sign); }
+
+/* ---- exp(x^2) erfc(x) ---- */
+static double erfcx_d(double x)
+{
+    if (x < 0) return x < -26.7 ? INFINITY : 2 * exp(x * x) - erfcx_d(-x);
+    if (x < 3) return exp(x * x) * erfc(x);
+    if (x > 1e8) return 1 / (sqrt(M_PI) * x);
+    double tail = x; /* x + (1/2) / (x + 1 / (x + (3/2) / (x + ...))), from its end */
+    for (int k = 60; k >= 1; k--) tail = x + k * 0.5 / tail;
+    return 1 / (sqrt(M_PI) * tail);
+}
+
+/* ---- the normal distribution ---- */
+static double ndtr_d(double x) { return 0.5 * erfc(-x * M_SQRT1_2); }
+static double log_ndtr_d(double x)
+{
+    if (x < -1) return log(erfcx_d(-x * M_SQRT1_2) / 2) - x * x / 2;
+    return log1p(-erfc(x * M_SQRT1_2) / 2);
+}
+/* the left half by Newton's method on log_ndtr, which is concave and smooth as far as numbers go */
+static double ndtri_left(double p)
+{
+    double target = log(p), x = -sqrt(-2 * target);
+    for (int k = 0; k < 20; k++) {
+        double value = log_ndtr_d(x), slope = exp(-x * x / 2 - value) / sqrt(2 * M_PI), step = (value - target) / slope;
+        x -= step;
+        if (fabs(step) < 4 * DBL_EPSILON * fabs(x) + 1e-17) break;
+    }
+    return x;
+}
+static double ndtri_d(double p)
+{
+    if (!(p >= 0 && p <= 1)) return NAN;
+    if (p == 0 || p == 1) return p == 0 ? -INFINITY : INFINITY;
+    return p == 0.5 ? 0 : p < 0.5 ? ndtri_left(p) : -ndtri_left(1 - p);
+}
+
+/* ---- incomplete gamma functions: the series left of the bulk, the continued fraction right of it ---- */
+static double gamma_weight(double a, double x) /* x^a exp(-x) / Gamma(a + 1) */
+{
+    if (a < 20) return exp(a * log(x) - x - log_gamma(a + 1));
+    double ratio = x / a, t = ratio - 1; /* around the bulk the large terms cancel: Stirling with a series in t */
+    double excess = fabs(t) < 0.1 ? log1p(t) - t : log(ratio) - t, z = 1 / (a * a);
+    double stirling = (1.0 / 12 - z * (1.0 / 360 - z * (1.0 / 1260 - z / 1680))) / a;
+    return exp(a * excess - stirling) / sqrt(2 * M_PI * a);
+}
+static double gamma_series(double a, double x)
+{
+    double term = 1, sum = 1;
+    for (int k = 1; k < 100000 && term > sum * DBL_EPSILON / 4; k++) sum += term *= x / (a + k);
+    return sum * gamma_weight(a, x);
+}
+static double gamma_fraction(double a, double x) /* Lentz */
+{
+    double b = x + 1 - a, c = 1e300, d = 1 / b, product = d;
+    for (int k = 1; k < 100000; k++) {
+        double an = -k * (k - a);
+        b += 2;
+        d = 1 / (an * d + b);
+        c = b + an / c;
+        product *= c * d;
+        if (fabs(c * d - 1) < DBL_EPSILON) break;
+    }
+    return product * a * gamma_weight(a, x);
+}
+/* the first term of Temme's uniform expansion, where the sums above would be long; what it leaves out is below 1 / (a sqrt(a)) */
+#define MANY 2e7
+static double gamma_upper_uniform(double a, double x)
+{
+    double t = (x - a) / a, excess = fabs(t) < 1e-2 ? t * t * (0.5 - t * (1.0 / 3 - t * (0.25 - t * (0.2 - t / 6)))) : t - log1p(t);
+    double eta = copysign(sqrt(2 * excess), t);
+    double rest = fabs(t) < 1e-5 ? -1.0 / 3 : 1 / t - 1 / eta;
+    return 0.5 * erfc(eta * sqrt(a / 2)) + exp(-a * excess) / sqrt(2 * M_PI * a) * rest;
+}
+static double igamma_d(double a, double x)
+{
+    if (!(a >= 0 && x >= 0) || (a == 0 && x == 0) || (isinf(a) && isinf(x))) return NAN;
+    if (a == 0 || isinf(x)) return 1;
+    if (x == 0 || isinf(a)) return 0;
+    if (a > MANY) return 1 - gamma_upper_uniform(a, x);
+    return x < a + 1 ? gamma_series(a, x) : 1 - gamma_fraction(a, x);
+}
+static double igammac_d(double a, double x)
+{
+    if (!(a >= 0 && x >= 0) || (a == 0 && x == 0) || (isinf(a) && isinf(x))) return NAN;
+    if (a == 0 || isinf(x)) return 0;
+    if (x == 0 || isinf(a)) return 1;
+    if (a > MANY) return gamma_upper_uniform(a, x);
+    return x < a + 1 ? 1 - gamma_series(a, x) : gamma_fraction(a, x);
+}
+
+/* ---- how a sample x of the gamma distribution moves with its shape a, its place among all samples kept:
+ * -(dP/da) / (dP/dx) for P(a, x) = igamma (Figurnov, Mohamed, Mnih: Implicit Reparameterization Gradients, 2018).
+ * Sums and fractions are those above with their derivatives by a carried along; the weight before them cancels. ---- */
+typedef struct dual { double v, d; } dual; /* a value and its derivative by a */
+
+static double digamma_right(double x)
+{
+    double shift = 0;
+    for (; x < 10; x += 1) shift -= 1 / x;
+    double z = 1 / (x * x);
+    return log(x) - 0.5 / x - z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z / 132)))) + shift;
+}
+static double gamma_move_left(double a, double x)
+{
+    dual term = {1, 0}, sum = {1, 0};
+    for (int k = 1; k < 100000 && term.v > sum.v * DBL_EPSILON / 4; k++) {
+        term.d = (term.d - term.v / (a + k)) * x / (a + k);
+        term.v *= x / (a + k);
+        sum.v += term.v;
+        sum.d += term.d;
+    }
+    return -x / a * (sum.v * (log(x) - digamma_right(a + 1)) + sum.d);
+}
+static dual dual_inverse(dual x) { return (dual){1 / x.v, -x.d / (x.v * x.v)}; }
+static dual dual_times(dual x, dual y) { return (dual){x.v * y.v, x.d * y.v + x.v * y.d}; }
+static double gamma_move_right(double a, double x) /* Lentz */
+{
+    dual b = {x + 1 - a, -1}, c = {1e300, 0}, d = dual_inverse(b), product = d;
+    for (int k = 1; k < 100000; k++) {
+        dual an = {-k * (k - a), k};
+        b.v += 2;
+        d = dual_times(an, d);
+        d = dual_inverse((dual){d.v + b.v, d.d + b.d});
+        c = dual_times(an, dual_inverse(c));
+        c = (dual){c.v + b.v, c.d + b.d};
+        dual factor = dual_times(c, d);
+        product = dual_times(product, factor);
+        if (fabs(factor.v - 1) < DBL_EPSILON && fabs(factor.d) < DBL_EPSILON) break;
+    }
+    return x * (product.v * (log(x) - digamma_right(a)) + product.d);
+}
+static double gamma_move_large(double a, double x) /* the cube root is nearly normal (Wilson and Hilferty, 1931) */
+{
+    double y = cbrt(x / a), z = (y - 1 + 1 / (9 * a)) * 3 * sqrt(a);
+    return y * y * y + 3 * a * y * y * (1 / (9 * a * a) - z / (6 * a * sqrt(a)));
+}
+static double _standard_gamma_grad_d(double a, double x)
+{
+    if (!(a > 0 && x >= 0) || isinf(a) || isinf(x)) return NAN;
+    if (x == 0) return 0;
+    if (a > 1e5) return gamma_move_large(a, x);
+    return x < a + 1 ? gamma_move_left(a, x) : gamma_move_right(a, x);
+}
+
+/* ---- sum of (q + k)^-s ---- */
+static double zeta_d(double s, double q)
+{
+    if (isnan(s) || isnan(q) || s < 1) return NAN;
+    if (s == 1) return INFINITY;
+    if (isinf(s) && q == 1) return 1;
+    if (q <= 0 && (q == floor(q) || s != floor(s))) return q == floor(q) ? INFINITY : NAN;
+    if (s > 1e4) return q < 1 ? INFINITY : isinf(s) ? NAN : q == 1; /* one term is left, as far as numbers go */
+    return zeta_whole(s, q);
+}
+
+static double entr_d(double x) { return x > 0 ? -x * log(x) : x == 0 ? 0 : isnan(x) ? x : -INFINITY; }
+
+#define ROWS(name)                                                      \
+    TD_C_ROW(name##_f32_row, 1, float, float, , (float)name##_d(x))     \
+    TD_C_ROW(name##_f64_row, 1, double, double, , name##_d(x))          \
+    FLOAT_LOOPS(name, 1)
+#define PAIR_ROWS(name)                                                 \
+    TD_C_ROW(name##_f32_row, 2, float, float, , (float)name##_d(x, y))  \
+    TD_C_ROW(name##_f64_row, 2, double, double, , name##_d(x, y))       \
+    FLOAT_LOOPS(name, 2)
+ROWS(erfcx)
+ROWS(ndtr)
+ROWS(log_ndtr)
+ROWS(ndtri)
+ROWS(entr)
+PAIR_ROWS(igamma)
+PAIR_ROWS(igammac)
+PAIR_ROWS(zeta)
+PAIR_ROWS(_standard_gamma_grad)
+
+#define ENTRIES(name) FLOAT_ENTRIES(#name, name)
+const td_loop_entry TD_TABLE(probability)[] = {
+    ENTRIES(erfcx) ENTRIES(ndtr) ENTRIES(log_ndtr) ENTRIES(ndtri) ENTRIES(entr)
+    ENTRIES(igamma) ENTRIES(igammac) ENTRIES(zeta) ENTRIES(_standard_gamma_grad)
+    {NULL, 0, NULL},
+};

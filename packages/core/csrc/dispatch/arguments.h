@@ -1,0 +1,30 @@
+/* arguments.h - what the parser of arguments is made of. */
+#ifndef TD_ARGUMENTS_H
+#define TD_ARGUMENTS_H
+#include "object/py.h"
+
+/* One overload tried on the arguments of a call, and why it did not fit. */
+typedef struct td_attempt {
+    PyObject *self, *const *args, *kwnames;
+    Py_ssize_t npos, nkw;
+    int missing, bad, surplus; /* index of the parameter, or -1 */
+    PyObject *unknown;         /* keyword nobody knows, borrowed */
+} td_attempt;
+
+/* ---- frame.c: room for n entries, until the frame closes: from its pool while that lasts, then from the heap; NULL with an exception ---- */
+int64_t *td_room_ints(td_frame *f, Py_ssize_t n);
+td_tensor **td_room_tensors(td_frame *f, Py_ssize_t n);
+
+/* A list, tuple or Size: borrowed items. Other sequences are no lists here. */
+static inline Py_ssize_t td_list_length(PyObject *o)
+{
+    return PyTuple_Check(o) ? PyTuple_Size(o) : PyList_Check(o) ? PyList_Size(o) : -1;
+}
+static inline PyObject *td_list_item(PyObject *o, Py_ssize_t i)
+{
+    return PyTuple_Check(o) ? PyTuple_GetItem(o, i) : PyList_GetItem(o, i);
+}
+
+/* ---- mismatch.c: TypeError for a call that no overload takes ---- */
+void td_report_mismatch(const td_frame *f, const td_attempt *a);
+#endif

@@ -1,0 +1,219 @@
+/* bind.c - one Python object as the value of one parameter: td_bind says 1 (it fits), 0 (wrong type) or -1 (exception). */
+#include "dispatch/arguments.h"
+
+int td_has_override(PyObject *o)
+{
+    if (td_is_exact(o) || PyLong_Check(o) || PyFloat_Check(o) || o == Py_None || PyUnicode_Check(o) || PyTuple_Check(o) || PyList_Check(o)) return 0;
+    PyObject *type = (PyObject *)Py_TYPE(o), *method = PyObject_GetAttrString(type, "__torch_function__");
+    if (!method) {
+        PyErr_Clear(); /* no such attribute: the object takes no part in overrides */
+        return 0;
+    }
+    PyObject *disabled = PyObject_GetAttrString(type, "_taeda_no_override");
+    if (!disabled) PyErr_Clear();
+    int on = !disabled;
+    Py_XDECREF(disabled);
+    Py_DECREF(method);
+    return on;
+}
+
+static int note_tensor(td_frame *f, PyObject *o)
+{
+    const PyTensor *p = (PyTensor *)o;
+    if (!td_is_exact(o) && td_has_override(o)) f->overridden = 1;
+    f->any_grad |= (uint8_t)td_requires_grad(p);
+    f->bits |= p->t->flags & (TD_FLAG_CONJ | TD_FLAG_NEG);
+    return 1;
+}
+
+static int bind_number_as_tensor(td_frame *f, td_arg *arg, PyObject *o)
+{
+    td_scalar s;
+    int status = td_scalar_from(o, &s);
+    if (status != 1) return status;
+    td_tensor *t;
+    td_dtype d = s.kind == TD_S_FLOAT ? TD_F64 : s.kind == TD_S_COMPLEX ? TD_C128 : s.kind == TD_S_BOOL ? TD_BOOL : TD_I64;
+    td_status made = td_tensor_from_scalar(&t, &s, d);
+    if (made || !td_frame_temp(f, t)) return td_raised(made ? made : TD_RUNTIME_ERROR);
+    arg->kind = TD_ARG_TENSOR;
+    arg->tensor = t;
+    return 1;
+}
+
+int td_bind_number(td_frame *f, int k, PyObject *o)
+{
+    f->obj[k] = o;
+    return bind_number_as_tensor(f, &f->call.args[k], o);
+}
+
+static int bind_tensor(td_frame *f, const td_param *p, td_arg *arg, PyObject *o)
+{
+    if (td_is_tensor(o)) {
+        arg->kind = TD_ARG_TENSOR;
+        arg->tensor = TD_T(o);
+        return note_tensor(f, o);
+    }
+    if (p->flags & TD_P_NUMBER && td_is_number(o)) return bind_number_as_tensor(f, arg, o);
+    if (td_has_override(o)) { /* a duck: the override layer takes the call before anybody looks at the handle */
+        f->overridden = 1;
+        arg->kind = TD_ARG_NONE;
+        return 1;
+    }
+    return 0;
+}
+
+static int bind_tensors(td_frame *f, const td_param *p, td_arg *arg, PyObject *o)
+{
+    Py_ssize_t n = td_list_length(o);
+    if (n < 0) return 0;
+    td_tensor **list = td_room_tensors(f, n);
+    if (!list) return -1;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *item = td_list_item(o, i);
+        list[i] = NULL;
+        if (item == Py_None && p->flags & TD_P_ELEMENT_OPTIONAL) continue;
+        if (td_is_tensor(item)) {
+            list[i] = TD_T(item);
+            note_tensor(f, item);
+        } else if (td_has_override(item)) f->overridden = 1;
+        else return 0;
+    }
+    *arg = (td_arg){TD_ARG_TENSORS, n, {.tensors = list}};
+    return 1;
+}
+
+static int bind_int_list(td_frame *f, const td_param *p, td_arg *arg, PyObject *o)
+{
+    Py_ssize_t n = td_list_length(o), bare = n < 0;
+    if (bare && !p->length) return 0;
+    if (bare) n = p->length;
+    int64_t *list = td_room_ints(f, n);
+    if (!list) return -1;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *item = bare ? o : td_list_item(o, i);
+        int status = p->type == TD_T_BOOL ? (PyBool_Check(item) ? (list[i] = item == Py_True, 1) : 0) : td_int_from(item, &list[i]);
+        if (status != 1) return status;
+    }
+    *arg = (td_arg){p->type == TD_T_BOOL ? TD_ARG_BOOLS : TD_ARG_INTS, n, {.ints = list}};
+    return 1;
+}
+
+static int double_from(PyObject *o, double *out)
+{
+    td_scalar s;
+    if (td_is_tensor(o)) {
+        const td_tensor *t = TD_T(o);
+        if (t->ndim || td_is_meta(t) || td_requires_grad((PyTensor *)o) || ((PyTensor *)o)->dual) return 0;
+        s = td_scalar_load((td_dtype)t->dtype, td_data(t));
+    } else {
+        int status = td_scalar_from(o, &s);
+        if (status != 1) return status;
+    }
+    *out = s.re;
+    return s.kind != TD_S_COMPLEX;
+}
+
+static int bind_float_list(td_frame *f, const td_param *p, td_arg *arg, PyObject *o)
+{
+    Py_ssize_t n = td_list_length(o), bare = n < 0;
+    if (bare && !p->length) return 0;
+    if (bare) n = p->length;
+    double *list = (double *)td_room_ints(f, n);
+    if (!list) return -1;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        int status = double_from(bare ? o : td_list_item(o, i), &list[i]);
+        if (status != 1) return status;
+    }
+    *arg = (td_arg){TD_ARG_FLOATS, n, {.floats = list}};
+    return 1;
+}
+
+static int bind_scalar(td_arg *arg, PyObject *o)
+{
+    arg->kind = TD_ARG_SCALAR;
+    if (td_is_tensor(o)) {
+        const td_tensor *t = TD_T(o);
+        if (t->ndim || td_is_meta(t) || td_requires_grad((PyTensor *)o) || ((PyTensor *)o)->dual) return 0;
+        arg->scalar = td_scalar_load((td_dtype)t->dtype, td_data(t));
+        return 1;
+    }
+    return td_scalar_from(o, &arg->scalar);
+}
+
+static int bind_constant(const td_param *p, td_arg *arg, PyObject *o)
+{
+    td_dtype dtype;
+    td_device device;
+    int status, code;
+    switch (p->type) {
+    case TD_T_DTYPE:
+        if (!td_dtype_from(o, &dtype)) return 0;
+        *arg = (td_arg){TD_ARG_DTYPE, 0, {.i = dtype}};
+        return 1;
+    case TD_T_DEVICE:
+        if ((status = td_device_from(o, &device)) == 1) *arg = (td_arg){TD_ARG_DEVICE, 0, {.i = device}};
+        return status;
+    case TD_T_LAYOUT:
+        if (Py_TYPE(o) != LayoutT) return 0;
+        if (o != td_layout_object()) {
+            PyErr_Format(PyExc_RuntimeError, "layout %R is not available here: tensors are strided", o);
+            return -1;
+        }
+        *arg = (td_arg){TD_ARG_LAYOUT, 0, {.i = 0}};
+        return 1;
+    case TD_T_MEMORY_FORMAT:
+        if (!td_memory_format_from(o, &code)) return 0;
+        *arg = (td_arg){TD_ARG_MEMORY_FORMAT, 0, {.i = code}};
+        return 1;
+    default: /* TD_T_GENERATOR */
+        if (Py_TYPE(o) != GeneratorT && !td_generator_from(o)) return 0;
+        *arg = (td_arg){TD_ARG_GENERATOR, 0, {.generator = td_generator_from(o)}};
+        return 1;
+    }
+}
+
+static int numpy_bool(PyObject *o) /* 1 true, 0 false, -1 not one */
+{
+    td_scalar s;
+    if (PyBool_Check(o)) return o == Py_True;
+    if (PyLong_Check(o) || PyFloat_Check(o) || td_is_tensor(o) || !td_is_number(o)) return -1;
+    return td_scalar_from(o, &s) == 1 && s.kind == TD_S_BOOL ? s.i != 0 : -1;
+}
+
+int td_bind(td_frame *f, int k, PyObject *o)
+{
+    const td_param *p = &f->schema->params[k];
+    td_arg *arg = &f->call.args[k];
+    f->obj[k] = o;
+    if (o == Py_None) {
+        if (p->type == TD_T_GENERATOR) *arg = (td_arg){TD_ARG_GENERATOR, 0, {.generator = &td_default_generator}};
+        else arg->kind = TD_ARG_NONE;
+        return (p->flags & TD_P_OPTIONAL) != 0;
+    }
+    if (p->flags & TD_P_LIST) {
+        if (p->type == TD_T_TENSOR) return bind_tensors(f, p, arg, o);
+        if (p->type == TD_T_FLOAT || p->type == TD_T_SCALAR) return bind_float_list(f, p, arg, o);
+        return bind_int_list(f, p, arg, o);
+    }
+    int truth;
+    switch (p->type) {
+    case TD_T_TENSOR: return bind_tensor(f, p, arg, o);
+    case TD_T_SCALAR: return bind_scalar(arg, o);
+    case TD_T_INT:
+        arg->kind = TD_ARG_INT;
+        return td_int_from(o, &arg->i);
+    case TD_T_FLOAT:
+        arg->kind = TD_ARG_FLOAT;
+        return double_from(o, &arg->f);
+    case TD_T_BOOL:
+        if ((truth = numpy_bool(o)) < 0) return 0;
+        *arg = (td_arg){TD_ARG_BOOL, 0, {.i = truth}};
+        return 1;
+    case TD_T_STR:
+        if (!PyUnicode_Check(o)) return 0;
+        arg->kind = TD_ARG_STR;
+        arg->str = PyUnicode_AsUTF8AndSize(o, NULL);
+        return arg->str ? 1 : -1;
+    default: return bind_constant(p, arg, o);
+    }
+}

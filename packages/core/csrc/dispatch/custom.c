@@ -1,0 +1,210 @@
+/* custom.c - the table of operators that are defined at run time: from the facts that Python parsed to a td_schema. */
+#include "dispatch/custom.h"
+
+static PyObject *table; /* dict: text -> capsule of a td_custom */
+
+td_schema *td_find_custom(const char *text)
+{
+    PyObject *capsule = table ? PyDict_GetItemString(table, text) : NULL;
+    return capsule ? &((td_custom *)PyCapsule_GetPointer(capsule, "taeda.custom"))->schema : NULL;
+}
+
+void td_forget_custom(const char *text)
+{
+    if (table && PyDict_DelItemString(table, text) < 0) PyErr_Clear(); /* it was not there: nothing to forget */
+}
+
+static char *copy_text(const char *text)
+{
+    char *made = PyMem_Malloc(strlen(text) + 1);
+    return made ? strcpy(made, text) : NULL;
+}
+
+/* ---- parameters: (name, type, flags, length, default) each ---- */
+static int read_param(td_param *p, PyObject *facts, PyObject **value)
+{
+    const char *name;
+    int type, flags, length;
+    if (!PyArg_ParseTuple(facts, "siiiO", &name, &type, &flags, &length, value)) return -1;
+    *p = (td_param){copy_text(name), (uint8_t)type, (uint8_t)flags, (int16_t)length, {0}};
+    return p->name ? 0 : (PyErr_NoMemory(), -1);
+}
+
+/* a default is read as an argument would be, by a frame that lives as long as the operator */
+static int read_default(td_custom *c, td_param *p, int k, PyObject *value)
+{
+    if (!c->frame) {
+        if (!(c->frame = PyMem_Calloc(1, sizeof *c->frame))) return PyErr_NoMemory(), -1;
+        td_frame_open(c->frame);
+        c->frame->schema = &c->schema;
+    }
+    int status = td_bind(c->frame, k, value);
+    if (status == 0) PyErr_Format(PyExc_ValueError, "%s: the default %R does not fit argument '%s'", c->schema.text, value, p->name);
+    if (status == 1) p->value = c->frame->call.args[k];
+    return status == 1 ? 0 : -1;
+}
+
+static int read_params(td_custom *c, PyObject *list)
+{
+    int n = (int)PyTuple_Size(list);
+    td_param *params = PyMem_Calloc((size_t)n + 1, sizeof *params);
+    if (!params) return PyErr_NoMemory(), -1;
+    c->schema.params = params;
+    c->schema.nparams = (uint8_t)n;
+    c->defaults = Py_NewRef(list);
+    for (int k = 0; k < n; k++) {
+        PyObject *value;
+        if (read_param(&params[k], PyTuple_GetItem(list, k), &value) < 0) return -1;
+        if (!(params[k].flags & TD_P_KEYWORD)) c->schema.npositional = (uint8_t)(k + 1);
+        if (params[k].flags & TD_P_DEFAULT && read_default(c, &params[k], k, value) < 0) return -1;
+        if (params[k].flags & TD_P_MUTATED) c->schema.flags |= TD_F_MUTATES;
+    }
+    return 0;
+}
+
+/* ---- results: (is a Tensor, is a list, index of the argument that it is or -1) each ---- */
+static int read_results(td_custom *c, PyObject *list)
+{
+    td_schema *s = &c->schema;
+    int tensors = 0;
+    s->nreturns = (uint8_t)PyTuple_Size(list);
+    for (int k = 0; k < s->nreturns; k++) {
+        int is_tensor, is_list, alias;
+        if (!PyArg_ParseTuple(PyTuple_GetItem(list, k), "iii", &is_tensor, &is_list, &alias)) return -1;
+        c->result_is_tensor[k] = (uint8_t)is_tensor;
+        c->result_is_list[k] = (uint8_t)is_list;
+        s->return_alias[k] = (int8_t)alias;
+        tensors += is_tensor;
+    }
+    s->list_result = s->nreturns == 1 && c->result_is_list[0] && tensors;
+    s->other_result = s->nreturns == 1 && !tensors;
+    return 0;
+}
+
+static PyObject *enter(td_custom *c)
+{
+    PyObject *capsule = PyCapsule_New(c, "taeda.custom", NULL);
+    if (!table && !(table = PyDict_New())) Py_CLEAR(capsule);
+    int bad = !capsule || PyDict_SetItemString(table, c->schema.text, capsule) < 0;
+    Py_XDECREF(capsule);
+    if (bad) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* define_op(text, name, overload, parameters, results, strict, view): a row without kernels, in place of one of that text */
+static PyObject *define_op(PyObject *m, PyObject *args)
+{
+    const char *text, *name, *overload;
+    PyObject *params, *results;
+    int strict, view;
+    if (!PyArg_ParseTuple(args, "sssO!O!pp", &text, &name, &overload, &PyTuple_Type, &params, &PyTuple_Type, &results, &strict, &view)) return NULL;
+    if (PyTuple_Size(params) > TD_MAX_ARGS || PyTuple_Size(results) > TD_MAX_OUTS)
+        return PyErr_Format(PyExc_ValueError, "%s: an operator has at most %d arguments and %d results, this has %zd and %zd", text, TD_MAX_ARGS,
+                            TD_MAX_OUTS, PyTuple_Size(params), PyTuple_Size(results));
+    td_custom *c = PyMem_Calloc(1, sizeof *c); /* never freed */
+    if (!c) return PyErr_NoMemory();
+    td_schema *s = &c->schema;
+    c->of = s;
+    c->strict = (uint8_t)strict;
+    s->custom = c;
+    s->op = (td_op){.name = copy_text(name), .overload = copy_text(overload), .id = (uint16_t)td_schema_count};
+    s->text = copy_text(text);
+    s->family = s->target = s->namespace_ = s->return_names = "";
+    s->kind = TD_KIND_PYTHON;
+    s->flags = view ? TD_F_VIEW : 0;
+    if (!s->op.name || !s->op.overload || !s->text) return PyErr_NoMemory();
+    if (read_params(c, params) < 0 || read_results(c, results) < 0) return NULL;
+    return enter(c);
+}
+
+static PyObject *forget_op(PyObject *m, PyObject *text)
+{
+    const char *name = PyUnicode_AsUTF8AndSize(text, NULL);
+    if (!name) return NULL;
+    td_forget_custom(name);
+    Py_RETURN_NONE;
+}
+
+/* ---- kernels and derivatives ---- */
+static td_custom *custom_of(td_schema *s) /* a built-in row gets a place for kernels that override its own */
+{
+    if (s->custom) return s->custom;
+    td_custom *c = PyMem_Calloc(1, sizeof *c);
+    if (!c) return (td_custom *)PyErr_NoMemory();
+    c->of = s;
+    for (int k = 0; k < s->nreturns && k < TD_MAX_OUTS; k++) c->result_is_tensor[k] = !s->other_result;
+    return s->custom = c;
+}
+
+static td_schema *wanted(const char *text)
+{
+    td_schema *s = td_find_schema(text);
+    if (!s) PyErr_Format(PyExc_ValueError, "there is no operator '%s'", text);
+    return s;
+}
+
+/* set_kernel(text, slot, callable or None) */
+static PyObject *set_kernel(PyObject *m, PyObject *args)
+{
+    const char *text;
+    int slot;
+    PyObject *kernel;
+    if (!PyArg_ParseTuple(args, "siO", &text, &slot, &kernel)) return NULL;
+    td_schema *s = wanted(text);
+    td_custom *c = s ? custom_of(s) : NULL;
+    if (!c) return NULL;
+    if (slot < 0 || slot >= TD_SLOTS) return PyErr_Format(PyExc_ValueError, "%s: no slot %d", text, slot);
+    Py_XSETREF(c->python[slot], kernel == Py_None ? NULL : Py_NewRef(kernel));
+    if (c->of == &c->schema) s->kind = c->python[TD_SLOT_COMPOSITE] ? TD_KIND_COMPOSITE : TD_KIND_PYTHON;
+    if (s->kind == TD_KIND_COMPOSITE && c->of == &c->schema) Py_XSETREF(s->callable, Py_NewRef(c->python[TD_SLOT_COMPOSITE]));
+    Py_RETURN_NONE;
+}
+
+/* set_kernel_enabled(text, slot, on) -> was it? */
+static PyObject *set_kernel_enabled(PyObject *m, PyObject *args)
+{
+    const char *text;
+    int slot, on;
+    if (!PyArg_ParseTuple(args, "sip", &text, &slot, &on)) return NULL;
+    td_schema *s = wanted(text);
+    td_custom *c = s ? custom_of(s) : NULL;
+    if (!c) return NULL;
+    if (slot < 0 || slot >= TD_SLOTS) return PyErr_Format(PyExc_ValueError, "%s: no slot %d", text, slot);
+    int before = !(c->disabled >> slot & 1);
+    c->disabled = (uint8_t)(on ? c->disabled & ~(1 << slot) : c->disabled | 1 << slot);
+    return PyBool_FromLong(before);
+}
+
+/* set_autograd(text, object or None): what taeda.autograd._custom_ops.record gets with each recorded call */
+static PyObject *set_autograd(PyObject *m, PyObject *args)
+{
+    const char *text;
+    PyObject *object;
+    if (!PyArg_ParseTuple(args, "sO", &text, &object)) return NULL;
+    td_schema *s = wanted(text);
+    td_custom *c = s ? custom_of(s) : NULL;
+    if (!c) return NULL;
+    Py_XSETREF(c->autograd, object == Py_None ? NULL : Py_NewRef(object));
+    Py_RETURN_NONE;
+}
+
+/* op_kernels(text) -> tuple of bools: which slots are filled */
+static PyObject *op_kernels(PyObject *m, PyObject *name)
+{
+    const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+    td_schema *s = text ? wanted(text) : NULL;
+    PyObject *made = s ? PyTuple_New(TD_SLOTS) : NULL;
+    for (int i = 0; made && i < TD_SLOTS; i++)
+        PyTuple_SetItem(made, i, PyBool_FromLong(s->custom && (s->custom->python[i] || s->custom->native[i].call)));
+    return made;
+}
+
+static PyMethodDef methods[] = {
+    {"define_op", define_op, METH_VARARGS, "Add a row to the op table; see taeda._library."},
+    {"forget_op", forget_op, METH_O, "Take a row that was defined at run time out of the table."},
+    {"set_kernel", set_kernel, METH_VARARGS, "set_kernel(op, slot, function or None)."},
+    {"set_kernel_enabled", set_kernel_enabled, METH_VARARGS, "set_kernel_enabled(op, slot, on): was it on before?"},
+    {"set_autograd", set_autograd, METH_VARARGS, "set_autograd(op, object or None)."},
+    {"op_kernels", op_kernels, METH_O, "Which slots of an operator hold a kernel."},
+    {0}};
+PyMethodDef *td_custom_methods(void) { return methods; }

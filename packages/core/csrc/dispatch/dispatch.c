@@ -1,0 +1,259 @@
+/* dispatch.c - the way of one call: parse, gate, record, kernel, wrap.
+ *
+ *   entry → td_parse → gate ──(a layer is active)──▶ taeda._dispatch (Python) ──▶ back in, below that layer
+ *                        │
+ *                        └─▶ td_run: composite? → Python function in terms of other ops
+ *                                    record begin → backend (C, or Python kernel) → wrap → record finish
+ */
+#include "backward/forward.h"
+#include "graph/node.h"
+#include "dispatch/custom.h"
+
+/* ---- before and after the kernel ---- */
+static int on_two_devices(const td_frame *f)
+{
+    PyErr_Format(PyExc_RuntimeError, "%s: Expected all tensors to be on the same device, but found at least two devices, cpu and meta!",
+                 f->schema->op.name);
+    return -1;
+}
+
+/* A tensor without dimensions on the cpu is a number, welcome anywhere. As the first argument of a C implementation it is more: the first
+ * one says where the work is done, and elements without memory cannot be read. */
+static int check_devices(const td_frame *f)
+{
+    int seen = -1, first = -1;
+    for (int k = 0; k < f->schema->nparams; k++) {
+        const td_arg *a = &f->call.args[k];
+        int n = a->kind == TD_ARG_TENSORS ? (int)a->n : a->kind == TD_ARG_TENSOR;
+        for (int i = 0; i < n; i++) {
+            const td_tensor *t = a->kind == TD_ARG_TENSORS ? a->tensors[i] : a->tensor;
+            if (!t) continue;
+            if (first < 0) first = t->device;
+            if (t->ndim == 0 && t->device == TD_CPU) continue;
+            if (seen >= 0 && seen != t->device && strcmp(f->schema->op.name, "copy_")) return on_two_devices(f);
+            seen = t->device;
+        }
+    }
+    for (int k = 0; f->out && first >= 0 && k < f->schema->nreturns; k++) {
+        PyObject *out = td_out_item(f, k);
+        if (out && td_is_tensor(out) && TD_T(out)->device != (seen >= 0 ? seen : first)) return on_two_devices(f);
+    }
+    int placed = f->schema->kind == TD_KIND_C && strcmp(f->schema->family, "pointwise"); /* those take numbers in any place */
+    return placed && first == TD_CPU && seen == TD_META && strcmp(f->schema->op.name, "copy_") ? on_two_devices(f) : 0;
+}
+
+static void bump_written(td_frame *f)
+{
+    if (f->inplace) td_version_bump(TD_T(f->obj[0]));
+    for (int k = 0; f->out && k < f->schema->nreturns; k++) td_version_bump(TD_T(td_out_item(f, k)));
+    if (!(f->schema->flags & TD_F_MUTATES)) return;
+    for (int k = 0; k < f->schema->nparams; k++) {
+        td_arg *a = &f->call.args[k];
+        if (!(f->schema->params[k].flags & TD_P_MUTATED)) continue;
+        if (a->kind == TD_ARG_TENSOR) td_version_bump(a->tensor);
+        for (int64_t i = 0; a->kind == TD_ARG_TENSORS && i < a->n; i++)
+            if (a->tensors[i]) td_version_bump(a->tensors[i]);
+    }
+}
+
+static int check_written(td_frame *f)
+{
+    if (f->inplace && !td_is_tensor(f->obj[0])) {
+        PyErr_Format(PyExc_TypeError, "%s_(): the first argument must be a Tensor, not %R", f->schema->op.name, Py_TYPE(f->obj[0]));
+        return -1;
+    }
+    if (f->inplace && td_check_inplace((PyTensor *)f->obj[0], f->function->name) < 0) return -1;
+    if (!(f->schema->flags & TD_F_MUTATES)) return 0;
+    for (int k = 0; k < f->schema->nparams; k++)
+        if (f->schema->params[k].flags & TD_P_MUTATED && f->obj[k] && td_is_tensor(f->obj[k]) &&
+            td_check_inplace((PyTensor *)f->obj[k], f->schema->op.name) < 0)
+            return -1;
+    return 0;
+}
+
+static void set_views(td_frame *f, PyObject **outs, int nouts, int multi)
+{
+    if (!f->obj[0] || !td_is_tensor(f->obj[0])) return;
+    PyTensor *self = (PyTensor *)f->obj[0], *base = self->base ? self->base : self;
+    for (int k = 0; k < nouts; k++) {
+        PyTensor *p = (PyTensor *)outs[k];
+        if (p->t->storage != self->t->storage || p == self || p->base) continue;
+        p->base = (PyTensor *)Py_NewRef((PyObject *)base);
+        p->apart = self->apart;
+        p->node_version = td_version_of(p->t);
+        p->creation = multi ? TD_VIEW_MULTI : td_here.inference_mode ? TD_VIEW_INFERENCE : td_here.grad_mode ? TD_VIEW_PLAIN : TD_VIEW_NO_GRAD;
+        if (self->creation != TD_VIEW_PLAIN && p->creation == TD_VIEW_PLAIN) p->creation = self->creation;
+    }
+}
+
+static int set_requires_grad(td_frame *f, PyObject **outs, int nouts)
+{
+    if (td_here.inference_mode)
+        for (int k = 0; k < nouts; k++)
+            if (td_is_tensor(outs[k]) && !(f->schema->flags & TD_F_VIEW) && outs[k] != f->obj[0]) TD_T(outs[k])->flags |= TD_FLAG_INFERENCE;
+    if (f->requires_grad != Py_True || !nouts) return 0;
+    PyObject *done = PyObject_CallMethod(outs[0], "requires_grad_", NULL);
+    Py_XDECREF(done);
+    return done ? 0 : -1;
+}
+
+/* ---- the whole below the override layer ---- */
+/* the history of the results, and in forward mode (`dual` is not NULL) their tangents; takes the node over */
+static int record(td_frame *f, Node *n, PyObject *dual, PyObject *const *outs, int nouts)
+{
+    if (!dual) return n ? td_record_finish(f, n, outs, nouts) : 0;
+    Py_XINCREF((PyObject *)n); /* finishing it takes one reference over */
+    int status = n ? td_record_finish(f, n, outs, nouts) : 0;
+    if (status == 0) status = td_forward_finish(f, n, dual, outs, nouts);
+    Py_XDECREF((PyObject *)n);
+    return status;
+}
+
+static PyObject *finish_list(td_frame *f, Node *n, PyObject *dual, PyObject *list) /* Tensor[] or a value that is no tensor */
+{
+    if (f->schema->other_result) {
+        Py_XDECREF((PyObject *)n);
+        return list;
+    }
+    PyObject *tuple = PySequence_Tuple(list);
+    Py_DECREF(list);
+    int count = tuple ? (int)PyTuple_Size(tuple) : 0;
+    PyObject **outs = tuple ? PyMem_Malloc(sizeof *outs * (size_t)(count + 1)) : NULL;
+    if (!outs) return Py_XDECREF((PyObject *)n), Py_XDECREF(tuple), tuple ? PyErr_NoMemory() : NULL;
+    for (int i = 0; i < count; i++) outs[i] = PyTuple_GetItem(tuple, i);
+    if (f->schema->flags & TD_F_VIEW) set_views(f, outs, count, 1);
+    if (record(f, n, dual, outs, count) < 0) Py_CLEAR(tuple);
+    if (tuple && td_custom_has_autograd(f->schema) && td_custom_record(f, &tuple, 1) < 0) Py_CLEAR(tuple);
+    PyMem_Free(outs);
+    if (tuple && f->schema->custom) Py_SETREF(tuple, PySequence_List(tuple)); /* the annotation says list */
+    return tuple;
+}
+
+static int finish_custom(td_frame *f, PyObject **outs, int nouts)
+{
+    if (td_custom_has_autograd(f->schema)) return td_custom_record(f, outs, nouts);
+    return f->schema->flags & TD_F_MUTATES ? td_record_written(f) : 0;
+}
+
+/* kernel, then what is known of its results; takes the node over, borrows what forward mode wants of the arguments */
+static PyObject *run_recorded(td_frame *f, Node *n, PyObject *dual)
+{
+    td_made made = {0};
+    if (td_run_backend(f, &made) < 0) return Py_XDECREF((PyObject *)n), NULL;
+    if (made.list) return finish_list(f, n, dual, made.list);
+    int status = f->inplace || f->out ? td_place_results(f, made.outs, made.n) : 0;
+    if (status == 0) {
+        bump_written(f);
+        if (f->schema->flags & TD_F_VIEW) set_views(f, made.outs, made.n, f->schema->list_result);
+        if (n || dual) {
+            status = record(f, n, dual, made.outs, made.n);
+            n = NULL;
+        }
+        if (status == 0 && f->schema->custom) status = finish_custom(f, made.outs, made.n);
+    }
+    if (status == 0) status = f->requires_grad || td_here.inference_mode ? set_requires_grad(f, made.outs, made.n) : 0;
+    Py_XDECREF((PyObject *)n);
+    if (status == 0) return td_pack_results(f->schema, made.outs, made.n);
+    for (int k = 0; k < made.n; k++) Py_XDECREF(made.outs[k]);
+    return NULL;
+}
+
+PyObject *td_run(td_frame *f)
+{
+    if (f->schema->kind == TD_KIND_COMPOSITE) {
+        PyObject *result = td_check_out(f) < 0 ? NULL : td_run_composite(f);
+        if (result && f->requires_grad == Py_True && set_requires_grad(f, &result, 1) < 0) Py_CLEAR(result);
+        return result;
+    }
+    PyObject *dual = NULL;
+    Node *n = NULL;
+    if (td_check_out(f) < 0 || check_written(f) < 0 || check_devices(f) < 0) return NULL;
+    if (td_dual_level && td_forward_begin(f, &dual) < 0) return NULL;
+    PyObject *made = td_record_begin(f, &n) < 0 ? NULL : run_recorded(f, n, dual);
+    Py_XDECREF(dual);
+    return made;
+}
+
+/* ---- gate ---- */
+/* hook(callable, positional, keywords[, more]), with what the entry was given */
+static PyObject *call_hook(PyObject *hook, PyObject *more, const td_function *fn, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                           PyObject *kwnames)
+{
+    PyObject *callable = self ? PyObject_GetAttrString((PyObject *)TensorT, fn->name) : Py_XNewRef(td_function_object(fn));
+    PyObject *positional = PyTuple_New(nargs + (self != NULL)), *keywords = PyDict_New(), *made = NULL;
+    if (callable && positional && keywords) {
+        if (self) PyTuple_SetItem(positional, 0, Py_NewRef(self));
+        for (Py_ssize_t i = 0; i < nargs; i++) PyTuple_SetItem(positional, i + (self != NULL), Py_NewRef(args[i]));
+        for (Py_ssize_t i = 0; kwnames && i < PyTuple_Size(kwnames); i++)
+            PyDict_SetItem(keywords, PyTuple_GetItem(kwnames, i), args[nargs + i]);
+        made = PyObject_CallFunctionObjArgs(hook, callable, positional, keywords, more, NULL);
+    }
+    Py_XDECREF(callable);
+    Py_XDECREF(positional);
+    Py_XDECREF(keywords);
+    return made;
+}
+
+static PyObject *call_override(const td_function *fn, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static PyObject *hook;
+    if (!td_python_function(&hook, "taeda._dispatch", "dispatch_override")) return NULL;
+    return call_hook(hook, NULL, fn, self, args, nargs, kwnames);
+}
+
+/* Autocast is for listed operations that make new tensors; others take what they are given. */
+static int autocasts(const td_frame *f)
+{
+    return td_here.layers & ~td_here.excluded & TD_LAYER_AUTOCAST && f->schema->autocast && !f->inplace && !f->out;
+}
+static PyObject *call_autocast(int kind, const td_function *fn, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    static PyObject *hook;
+    PyObject *number = PyLong_FromLong(kind), *made = NULL;
+    if (number && td_python_function(&hook, "taeda._autocast", "call_autocast")) made = call_hook(hook, number, fn, self, args, nargs, kwnames);
+    Py_XDECREF(number);
+    return made;
+}
+
+PyObject *td_call_entry(const td_function *fn, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    td_frame f;
+    td_frame_open(&f);
+    f.inplace = fn->is_inplace;
+    if (td_parse(&f, fn, self, args, nargs, kwnames) < 0) return NULL;
+    if (f.out && !td_is_exact(f.out) && !PyTuple_Check(f.out) && !PyList_Check(f.out) && td_is_tensor(f.out)) f.overridden = 1;
+    int mode = td_here.layers & ~td_here.excluded & (TD_LAYER_FUNCTION_MODE | TD_LAYER_TRANSFORM);
+    int overridden = mode || (f.overridden && !(td_here.excluded & TD_LAYER_OVERRIDE));
+    PyObject *made = overridden ? call_override(fn, self, args, nargs, kwnames)
+                     : autocasts(&f) ? call_autocast(f.schema->autocast, fn, self, args, nargs, kwnames)
+                                     : td_run(&f);
+    td_frame_close(&f);
+    return made;
+}
+
+PyObject *td_apply(const td_function *fn, int n, PyObject *const *args) { return td_call_entry(fn, NULL, args, n, NULL); }
+
+/* ---- number slots: a + b without the parser ---- */
+PyObject *td_slot_binary(const td_function *fn, td_schema *s, PyObject *a, PyObject *b)
+{
+    PyObject *const args[] = {a, b};
+    if (td_here.layers & ~td_here.excluded) return td_call_entry(fn, NULL, args, 2, NULL);
+    td_frame f;
+    td_frame_open(&f);
+    td_frame_row(&f, fn, s);
+    for (int k = 0; k < 2; k++) {
+        int status = td_is_tensor(args[k]) ? td_bind(&f, k, args[k]) : td_is_number(args[k]) ? td_bind_number(&f, k, args[k]) : 0;
+        if (status == 1) continue;
+        td_frame_close(&f);
+        if (status < 0) return NULL;
+        Py_RETURN_NOTIMPLEMENTED;
+    }
+    for (int k = 2; k < s->nparams; k++) {
+        f.obj[k] = NULL;
+        f.call.args[k] = s->params[k].value;
+    }
+    int overridden = f.overridden && !(td_here.excluded & TD_LAYER_OVERRIDE);
+    PyObject *made = overridden ? call_override(fn, NULL, args, 2, NULL) : td_run(&f);
+    td_frame_close(&f);
+    return made;
+}

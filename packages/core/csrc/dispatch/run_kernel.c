@@ -1,0 +1,194 @@
+/* backend.c - the kernel of a call, below every layer: in C, in Python, or of an operator defined at run time. */
+#include "dispatch/custom.h"
+
+static int resolve_bits(td_frame *f)
+{
+    if (!f->bits || f->schema->flags & TD_F_KEEP_CONJ) return 0;
+    for (int k = 0; k < f->schema->nparams; k++) {
+        td_arg *a = &f->call.args[k];
+        int n = a->kind == TD_ARG_TENSORS ? (int)a->n : a->kind == TD_ARG_TENSOR;
+        if (f->schema->params[k].flags & TD_P_MUTATED) continue;
+        for (int i = 0; i < n; i++) {
+            td_tensor **t = a->kind == TD_ARG_TENSORS ? &a->tensors[i] : &a->tensor, *plain;
+            if (!*t || !((*t)->flags & (TD_FLAG_CONJ | TD_FLAG_NEG))) continue;
+            td_status status = td_tensor_empty_like(&plain, *t, (td_dtype)(*t)->dtype);
+            if (status) return td_raised(status);
+            if (!td_frame_temp(f, plain)) return td_raised(TD_RUNTIME_ERROR);
+            if (!td_is_meta(plain) && (status = td_copy(plain, *t))) return td_raised(status);
+            *t = plain;
+        }
+    }
+    return 0;
+}
+
+/* ---- in C ---- */
+static int is_argument(const td_call *call, const td_tensor *t)
+{
+    for (int k = 0; k < call->nargs; k++)
+        if (call->args[k].kind == TD_ARG_TENSOR && call->args[k].tensor == t) return 1;
+    return 0;
+}
+
+/* after a failure; what is an argument (an in-place op names it before it fails) belongs to the caller */
+static void drop_outs(td_call *call, int given)
+{
+    for (int k = given; k < call->nout && k < TD_MAX_OUTS; k++) {
+        if (!is_argument(call, call->out[k])) td_tensor_free(call->out[k]);
+        call->out[k] = NULL;
+    }
+}
+
+/* a Tensor[] result: wrap each, free the array */
+static int take_list(td_frame *f, td_status status, PyObject **list)
+{
+    int n = f->call.nout;
+    *list = status ? NULL : PyTuple_New(n);
+    for (int i = 0; i < n; i++) {
+        td_tensor *t = f->call.outs[i];
+        PyObject *o = *list ? td_wrap(t) : NULL;
+        if (!*list) td_tensor_free(t);
+        else if (!o) Py_CLEAR(*list);
+        else PyTuple_SetItem(*list, i, o);
+    }
+    free(f->call.outs);
+    f->call.outs = NULL;
+    if (status) return td_raised(status);
+    return *list ? 0 : -1;
+}
+
+/* an implementation may answer with its argument itself (contiguous of a contiguous tensor) */
+static PyObject *argument_of(const td_frame *f, const td_tensor *t)
+{
+    for (int k = 0; k < f->schema->nparams; k++)
+        if (f->call.args[k].kind == TD_ARG_TENSOR && f->call.args[k].tensor == t && f->obj[k] && td_is_tensor(f->obj[k])) return f->obj[k];
+    return NULL;
+}
+
+static int fits_broadcast(const td_frame *f, const td_tensor *t)
+{
+    int64_t sizes[TD_MAX_DIMS];
+    int ndim = 0;
+    for (int k = 0; k < f->schema->nparams; k++) {
+        const td_arg *a = &f->call.args[k];
+        if (a->kind == TD_ARG_TENSOR && td_broadcast(ndim, sizes, a->tensor->ndim, a->tensor->sizes, &ndim, sizes)) return 0;
+    }
+    return ndim == t->ndim && !memcmp(sizes, t->sizes, sizeof(int64_t) * (size_t)ndim);
+}
+
+/* The object that the first result can be written into directly, or NULL: self, or an out= of the shape that is coming. */
+static PyObject *target(const td_frame *f)
+{
+    const td_schema *s = f->schema;
+    PyObject *o = NULL;
+    if (!s->op.writes_out) return NULL;
+    if (f->inplace) o = f->obj[0];
+    else if (f->out && s->nreturns == 1 && s->kind == TD_KIND_POINTWISE && fits_broadcast(f, TD_T(td_out_item(f, 0)))) o = td_out_item(f, 0);
+    return o && !(TD_T(o)->flags & (TD_FLAG_CONJ | TD_FLAG_NEG)) ? o : NULL;
+}
+
+static PyObject *result(td_frame *f, int k) /* new reference */
+{
+    int alias = f->schema->return_alias[k];
+    if (alias >= 0) return Py_NewRef(f->obj[alias]);
+    td_tensor *t = f->call.out[k];
+    f->call.out[k] = NULL;
+    if (!t) return Py_NewRef(Py_None); /* one that was not asked for (output_mask) */
+    PyObject *same = argument_of(f, t);
+    return same ? Py_NewRef(same) : td_wrap(t);
+}
+
+static int run_c(td_frame *f, td_made *made)
+{
+    PyObject *given = target(f);
+    if (given) f->call.out[0] = TD_T(given);
+    td_status status = f->schema->op.impl(&f->call);
+    if (f->call.outs) return take_list(f, status, &made->list);
+    if (status) return drop_outs(&f->call, given != NULL), td_raised(status);
+    for (int k = 0; k < f->call.nout; k++) {
+        if (!(made->outs[k] = k == 0 && given ? Py_NewRef(given) : result(f, k))) return drop_outs(&f->call, k + 1), -1;
+        made->n++;
+    }
+    return 0;
+}
+
+static int run_kernel(td_frame *f, td_made *made)
+{
+    if (resolve_bits(f) < 0) return -1;
+    int slot = f->schema->custom ? td_custom_slot(f) : TD_SLOT_BUILT_IN;
+    if (slot < 0) return -1;
+    if (slot == TD_SLOT_BUILT_IN) return f->schema->op.impl ? run_c(f, made) : td_run_python(f, made);
+    f->call.slot = slot;
+    int status = f->schema->custom->native[slot].call ? run_c(f, made) : td_custom_python(f, made);
+    return status < 0 || made->list ? status : td_custom_check(f, made);
+}
+
+/* ---- seen by a dispatch mode or a tracer ---- */
+/* taeda._dispatch.call_traced(op text, arguments) decides when the kernel runs */
+static int run_traced(td_frame *f, td_made *made)
+{
+    static PyObject *hook;
+    if (!td_python_function(&hook, "taeda._dispatch", "call_traced")) return -1;
+    uint32_t excluded = td_here.excluded;
+    td_here.excluded |= TD_LAYER_DUAL;
+    PyObject *args = td_arguments_tuple(f), *answer = args ? PyObject_CallFunction(hook, "sO", f->schema->text, args) : NULL;
+    td_here.excluded = excluded;
+    Py_XDECREF(args);
+    if (!answer) return -1;
+    if (f->schema->list_result || f->schema->other_result) return made->list = answer, 0;
+    if (f->schema->nreturns == 0) return Py_DECREF(answer), 0;
+    if (!PyTuple_Check(answer) || f->schema->nreturns == 1) return made->outs[0] = answer, made->n = 1, 0;
+    Py_ssize_t n = PyTuple_Size(answer);
+    if (n > TD_MAX_OUTS) return Py_DECREF(answer), PyErr_SetString(PyExc_RuntimeError, "too many results"), -1;
+    for (; made->n < n; made->n++) made->outs[made->n] = Py_NewRef(PyTuple_GetItem(answer, made->n));
+    Py_DECREF(answer);
+    return 0;
+}
+
+static int drop_made(td_made *made) /* after a failure */
+{
+    for (int k = 0; k < made->n; k++) Py_DECREF(made->outs[k]);
+    return -1;
+}
+
+int td_run_backend(td_frame *f, td_made *made)
+{
+    int seen = td_here.layers & ~td_here.excluded & (TD_LAYER_TRACE | TD_LAYER_DISPATCH_MODE);
+    int status = seen ? run_traced(f, made) : run_kernel(f, made);
+    return status < 0 ? drop_made(made) : 0;
+}
+
+int td_bind_all(td_frame *f, const td_function *single, td_schema *s, PyObject *values)
+{
+    if (PyTuple_Size(values) != s->nparams)
+        return PyErr_Format(PyExc_TypeError, "%s takes %d arguments, got %zd", s->text, s->nparams, PyTuple_Size(values)), -1;
+    td_frame_open(f);
+    td_frame_row(f, single, s);
+    for (int k = 0; k < s->nparams; k++) {
+        PyObject *value = PyTuple_GetItem(values, k);
+        int status = td_bind(f, k, value);
+        if (status == 0 && s->params[k].type == TD_T_TENSOR && td_is_number(value)) status = td_bind_number(f, k, value);
+        if (status == 1) continue;
+        td_frame_close(f);
+        if (status == 0) PyErr_Format(PyExc_TypeError, "%s: argument '%s' got %R", s->text, s->params[k].name, Py_TYPE(value));
+        return -1;
+    }
+    return 0;
+}
+
+/* call_backend(op text, arguments): run the kernel of an op below every layer; for tracers and dispatch modes */
+PyObject *td_call_backend(PyObject *m, PyObject *args)
+{
+    const char *text;
+    PyObject *values;
+    if (!PyArg_ParseTuple(args, "sO!", &text, &PyTuple_Type, &values)) return NULL;
+    td_schema *s = td_find_schema(text);
+    if (!s) return PyErr_Format(PyExc_ValueError, "the op table has no '%s'", text);
+    td_function single = {s->op.name, s->namespace_, "", &s, 1, 1, 0, 0, NULL};
+    td_frame f;
+    if (td_bind_all(&f, &single, s, values) < 0) return NULL;
+    td_made made = {0};
+    int status = run_kernel(&f, &made);
+    td_frame_close(&f);
+    if (status < 0) return drop_made(&made), NULL;
+    return made.list ? made.list : td_pack_results(s, made.outs, made.n);
+}

@@ -1,0 +1,210 @@
+/* node.c - graph nodes: their life, and the edges of a tensor. */
+#include "graph/node.h"
+
+static uint64_t next_seq;
+
+static void *array(int n, int inlined, void *inline_items, size_t size)
+{
+    return n <= inlined ? inline_items : PyMem_Calloc((size_t)n, size);
+}
+
+Node *td_node_new(td_node_kind kind, const td_schema *schema, int nedges, int nsaved, int nouts)
+{
+    Node *n = (Node *)td_node_alloc(NodeT, 0); /* zeroed */
+    if (!n) return NULL;
+    n->kind = (uint8_t)kind;
+    n->schema = schema;
+    n->seq = next_seq += 2; /* even; the odd number below belongs to leaves that this node is the first to use */
+    n->edges = array(nedges, 3, n->inline_edges, sizeof(Edge));
+    n->saved = array(nsaved, 2, n->inline_saved, sizeof(Saved));
+    n->outs = array(nouts, 1, &n->inline_out, sizeof(OutMeta));
+    if (!n->edges || !n->saved || !n->outs) {
+        Py_DECREF(n);
+        return (Node *)PyErr_NoMemory();
+    }
+    n->nedges = nedges;
+    n->nsaved = nsaved;
+    n->nouts = nouts;
+    if (td_anomaly) {
+        PyObject *helper = PyImport_ImportModule("taeda.autograd.anomaly_mode");
+        n->metadata = helper ? PyObject_CallMethod(helper, "_forward_metadata", NULL) : NULL;
+        Py_XDECREF(helper);
+        if (!n->metadata) Py_CLEAR(n);
+    }
+    return n;
+}
+
+int td_node_set_out(Node *n, int nr, const td_tensor *t)
+{
+    OutMeta *m = &n->outs[nr];
+    m->ndim = t->ndim;
+    m->dtype = t->dtype;
+    m->device = t->device;
+    m->sizes = t->ndim <= TD_INLINE_DIMS ? m->inline_sizes : PyMem_Malloc((size_t)t->ndim * sizeof(int64_t));
+    if (!m->sizes) return PyErr_NoMemory(), -1;
+    memcpy(m->sizes, t->sizes, (size_t)t->ndim * sizeof(int64_t));
+    return 0;
+}
+
+static void slices_free(Slices *s)
+{
+    if (!s) return;
+    td_tensor_free(s->base);
+    td_tensor_free(s->view);
+    Py_XDECREF((PyObject *)s->inner);
+    PyMem_Free(s);
+}
+
+void td_node_release(Node *n)
+{
+    for (int i = 0; i < n->nsaved; i++) { /* facts hold no memory: a graph of them alone may be walked again */
+        if (n->saved[i].facts_only) continue;
+        n->released = 1;
+        td_saved_clear(&n->saved[i]);
+    }
+    if (n->slices && n->slices->inner) td_node_release(n->slices->inner);
+    if (n->kind == TD_NODE_PYTHON && n->py) {
+        PyObject *done = PyObject_CallMethod(n->py, "_release", NULL);
+        if (!done) PyErr_WriteUnraisable(n->py);
+        Py_XDECREF(done);
+    }
+}
+
+static void forget(Node *n) /* drop every reference; the node stays valid and empty */
+{
+    for (int i = 0; i < n->nsaved; i++) td_saved_clear(&n->saved[i]);
+    for (int i = 0; i < n->nedges; i++) Py_CLEAR(n->edges[i].node);
+    Py_CLEAR(n->args);
+    if (n->variable && n->variable->accumulate == n) n->variable->accumulate = NULL;
+    Py_CLEAR(n->variable);
+    Py_CLEAR(n->py);
+    Py_CLEAR(n->hooks);
+    Py_CLEAR(n->metadata);
+    Py_CLEAR(n->dict);
+    slices_free(n->slices);
+    n->slices = NULL;
+}
+
+static void finish(Node *n)
+{
+    if (n->weaklist) PyObject_ClearWeakRefs((PyObject *)n);
+    forget(n);
+    for (int i = 0; i < n->nouts; i++)
+        if (n->outs[i].sizes != n->outs[i].inline_sizes) PyMem_Free(n->outs[i].sizes);
+    if (n->edges != n->inline_edges) PyMem_Free(n->edges);
+    if (n->saved != n->inline_saved) PyMem_Free(n->saved);
+    if (n->outs != &n->inline_out) PyMem_Free(n->outs);
+    PyTypeObject *type = Py_TYPE((PyObject *)n);
+    td_node_free(n);
+    Py_DECREF((PyObject *)type);
+}
+
+/* A long chain dies node by node from this list: dealloc never recurses, however deep the graph. */
+static _Thread_local Node *dead;
+static _Thread_local int burying;
+void td_node_dealloc(PyObject *o)
+{
+    PyObject_GC_UnTrack(o);
+    Node *n = (Node *)o;
+    n->next_dead = dead;
+    dead = n;
+    if (burying) return;
+    burying = 1;
+    while ((n = dead)) {
+        dead = n->next_dead;
+        finish(n);
+    }
+    burying = 0;
+}
+
+int td_node_traverse(PyObject *o, visitproc visit, void *arg)
+{
+    Node *n = (Node *)o;
+    for (int i = 0; i < n->nedges; i++) Py_VISIT((PyObject *)n->edges[i].node);
+    for (int i = 0; i < n->nsaved; i++) {
+        Py_VISIT((PyObject *)n->saved[i].node);
+        Py_VISIT((PyObject *)n->saved[i].leaf);
+        Py_VISIT(n->saved[i].packed);
+        Py_VISIT(n->saved[i].unpack);
+        Py_VISIT((PyObject *)n->saved[i].tangent);
+    }
+    Py_VISIT(n->args);
+    Py_VISIT((PyObject *)n->variable);
+    Py_VISIT(n->py);
+    Py_VISIT(n->hooks);
+    Py_VISIT(n->metadata);
+    Py_VISIT(n->dict);
+    if (n->slices) Py_VISIT((PyObject *)n->slices->inner);
+    Py_VISIT((PyObject *)Py_TYPE(o));
+    return 0;
+}
+int td_node_clear(PyObject *o)
+{
+    forget((Node *)o);
+    return 0;
+}
+
+/* ---- edges of tensors ---- */
+static Node *accumulate_node(PyTensor *p)
+{
+    if (p->accumulate) return (Node *)Py_NewRef((PyObject *)p->accumulate);
+    Node *n = td_node_new(TD_NODE_ACCUMULATE, NULL, 0, 0, 1);
+    if (!n || td_node_set_out(n, 0, p->t) < 0) return Py_XDECREF((PyObject *)n), NULL;
+    n->variable = (PyTensor *)Py_NewRef((PyObject *)p);
+    next_seq -= 2; /* older than the node that is asking for it, which was numbered just before */
+    n->seq = next_seq - 1;
+    p->accumulate = n;
+    return n;
+}
+
+/* A view whose storage was written since: its value now comes from the base, by the view's geometry. */
+static int renew(PyTensor *p)
+{
+    static td_schema *as_strided;
+    if (!as_strided && !(as_strided = td_find_schema("as_strided"))) {
+        PyErr_SetString(PyExc_RuntimeError, "the op table has no as_strided");
+        return -1;
+    }
+    if (p->creation == TD_VIEW_MULTI) {
+        PyErr_SetString(PyExc_RuntimeError, "this view is one of several outputs of a function (unbind, split, chunk), and its base or "
+                        "another view of its base has been modified inplace. Such views may not be used afterwards: take them one by "
+                        "one (select, narrow), or clone them");
+        return -1;
+    }
+    Node *n = td_node_new(TD_NODE_OP, as_strided, 1, 1, 1);
+    if (!n || td_gradient_edge(p->base, &n->edges[0]) < 0 || td_node_set_out(n, 0, p->t) < 0 ||
+        td_save_facts(&n->saved[0], p->base->t, 0, -1) < 0 ||
+        !(n->args = Py_BuildValue("(ONNL)", Py_None, td_ints_object(p->t->ndim, p->t->sizes),
+                                  td_ints_object(p->t->ndim, p->t->strides), (long long)p->t->offset))) {
+        Py_XDECREF((PyObject *)n);
+        return -1;
+    }
+    Py_XSETREF(p->node, n);
+    p->nr = 0;
+    p->node_version = td_version_of(p->t);
+    return 0;
+}
+
+Node *td_grad_fn(PyTensor *p, int *failed)
+{
+    *failed = 0;
+    if (p->base && p->creation != TD_VIEW_NO_GRAD && p->creation != TD_VIEW_INFERENCE && p->node_version != td_version_of(p->t) &&
+        td_requires_grad(p->base))
+        *failed = renew(p) < 0;
+    return *failed ? NULL : p->node;
+}
+
+int td_gradient_edge(PyTensor *p, Edge *edge)
+{
+    int failed;
+    Node *n = td_grad_fn(p, &failed);
+    edge->node = NULL;
+    edge->nr = p->nr;
+    if (failed) return -1;
+    if (n) edge->node = (Node *)Py_NewRef((PyObject *)n);
+    else if (p->requires_grad) {
+        edge->nr = 0;
+        if (!(edge->node = accumulate_node(p))) return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,200 @@
+/* saved.c - tensors kept for backward: a handle on the storage and the version it had, never the tensor object. */
+#include "backward/forward.h"
+#include "graph/node.h"
+
+static td_storage *nothing; /* the storage of facts: shape, strides and dtype without memory */
+
+static int start(Saved *s, int key, int index)
+{
+    memset(s, 0, sizeof *s);
+    s->key = (int8_t)key;
+    s->index = (int16_t)index;
+    return 0;
+}
+
+/* shape, strides and dtype of `t`, without its memory */
+static td_status facts_of(td_tensor **out, const td_tensor *t)
+{
+    if (!nothing) TD_TRY(td_storage_new(&nothing, 0, TD_META));
+    return td_tensor_on_storage(out, nothing, (td_dtype)t->dtype, t->ndim, t->sizes, t->strides, t->offset);
+}
+
+/* From now on what the hook made stands for the tensor, whose memory is let go. */
+static int pack(Saved *s)
+{
+    td_tensor *alias, *facts;
+    td_status status = td_tensor_alias(&alias, s->t);
+    if (status) return td_raised(status);
+    PyObject *argument = td_wrap(alias);
+    if (!argument) return -1;
+    uint32_t before = td_version_of(s->t);
+    s->packed = PyObject_CallFunctionObjArgs(td_here.pack_hook, argument, NULL);
+    Py_DECREF(argument);
+    if (!s->packed) return -1;
+    if (td_version_of(s->t) != before) {
+        PyErr_SetString(PyExc_RuntimeError, "A saved tensor pack hook is modifying its input in place. Hooks must not write "
+                        "into the tensor that they are given: copy it first");
+        return -1;
+    }
+    s->unpack = Py_NewRef(td_here.unpack_hook);
+    if ((status = facts_of(&facts, s->t))) return td_raised(status);
+    td_tensor_free(s->t);
+    s->t = facts;
+    return 0;
+}
+
+int td_save_tangent(Saved *s, PyTensor *p, int copied)
+{
+    PyTensor *tangent = td_tangent(p);
+    Py_XSETREF(s->tangent, Py_XNewRef((PyObject *)tangent));
+    if (!tangent) return 0;
+    if (copied && td_copy_tangent(&s->tangent) < 0) return -1;
+    s->level = td_dual_level;
+    s->tangent_version = td_version_of(s->tangent->t);
+    return 0;
+}
+
+static int keep_handle(Saved *s, PyTensor *p, td_tensor *t) /* takes `t` over: p's own or a copy */
+{
+    s->t = t;
+    s->version = td_version_of(t);
+    s->requires_grad = (uint8_t)td_requires_grad(p);
+    if (td_dual_level && td_save_tangent(s, p, td_here.pack_hook || t->storage != p->t->storage) < 0) return -1; /* as t is */
+    return td_here.pack_hook ? pack(s) : 0;
+}
+
+static int keep(Saved *s, PyTensor *p)
+{
+    if (p->t->flags & TD_FLAG_INFERENCE) {
+        PyErr_SetString(PyExc_RuntimeError, "Inference tensors cannot be saved for backward. To work around you can make a "
+                        "clone to get a normal tensor and use it in autograd.");
+        return -1;
+    }
+    td_tensor *alias;
+    td_status status = td_tensor_alias(&alias, p->t);
+    return status ? td_raised(status) : keep_handle(s, p, alias);
+}
+
+static int save_history(Saved *s, PyTensor *p) /* where the gradient of an argument flows to */
+{
+    if (!td_requires_grad(p)) return 0;
+    Edge edge;
+    if (td_gradient_edge(p, &edge) < 0) return -1;
+    s->nr = edge.nr;
+    if (p->node) s->node = edge.node;
+    else {
+        s->leaf = (PyTensor *)Py_NewRef((PyObject *)p);
+        Py_XDECREF((PyObject *)edge.node);
+    }
+    return 0;
+}
+
+int td_save(Saved *s, PyTensor *p, int key, int index)
+{
+    start(s, key, index);
+    return save_history(s, p) < 0 ? -1 : keep(s, p);
+}
+
+int td_save_copy(Saved *s, PyTensor *p, int key)
+{
+    td_tensor *copy;
+    start(s, key, -1);
+    if (save_history(s, p) < 0) return -1;
+    td_status status = td_tensor_empty_like(&copy, p->t, (td_dtype)p->t->dtype);
+    if (status) return td_raised(status);
+    if (!td_is_meta(copy) && (status = td_copy(copy, p->t))) return td_tensor_free(copy), td_raised(status);
+    return keep_handle(s, p, copy);
+}
+
+int td_save_result(Saved *s, PyTensor *p, int key, int index)
+{
+    start(s, key, index);
+    s->nr = p->nr;
+    return keep(s, p);
+}
+
+int td_save_facts(Saved *s, const td_tensor *t, int key, int index)
+{
+    start(s, key, index);
+    s->facts_only = 1;
+    td_status status = facts_of(&s->t, t);
+    return status ? td_raised(status) : 0;
+}
+
+static PyObject *modified(const Node *n, const Saved *s)
+{
+    char shape[TD_SHAPE_TEXT];
+    return PyErr_Format(PyExc_RuntimeError, "one of the variables needed for gradient computation has been modified by an inplace "
+                        "operation: [%s of shape %s], %s of %s, is at version %u; expected version %u instead. Hint: clone() it before "
+                        "the write, or use detect_anomaly to find the forward operation", td_dtypes[s->t->dtype].name,
+                        td_shape_text(s->t->ndim, s->t->sizes, shape), s->key >= TD_KEY_RESULT ? "output" : "input",
+                        n->schema ? n->schema->op.name : "a custom Function", td_version_of(s->t), s->version);
+}
+
+static int give_tangent(const Node *n, const Saved *s, PyTensor *p)
+{
+    if (td_version_of(s->tangent->t) == s->tangent_version) return td_set_tangent(p, s->tangent);
+    PyErr_Format(PyExc_RuntimeError, "the tangent of an %s of %s, needed for gradient computation, has been modified by an inplace operation: it is at "
+                 "version %u; expected version %u instead. Hint: clone() it before the write", s->key >= TD_KEY_RESULT ? "output" : "input",
+                 n->schema ? n->schema->op.name : "a custom Function", td_version_of(s->tangent->t), s->tangent_version);
+    return -1;
+}
+
+static PyObject *unpack_hooked(const Saved *s)
+{
+    PyObject *made = PyObject_CallFunctionObjArgs(s->unpack, s->packed, NULL);
+    if (!made) return NULL;
+    if (!td_is_tensor(made)) {
+        PyErr_Format(PyExc_TypeError, "Output of saved tensor unpack_hook expected to be a Tensor but got result of type %S", Py_TYPE(made));
+        Py_CLEAR(made);
+        return NULL;
+    }
+    td_tensor *alias;
+    td_status status = td_tensor_alias(&alias, TD_T(made));
+    Py_DECREF(made);
+    return status ? td_raise(status) : td_wrap(alias);
+}
+
+PyObject *td_unpack(const Node *n, Saved *s)
+{
+    if (s->undefined) return Py_NewRef(Py_None);
+    if (!s->t)
+        return PyErr_Format(PyExc_RuntimeError, "Trying to backward through the graph a second time (or directly access saved "
+                            "tensors after they have already been freed). Saved intermediate values of the graph are freed when you call "
+                            ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a "
+                            "second time or if you need to access saved tensors after calling backward.");
+    if (!s->packed && td_version_of(s->t) != s->version) return modified(n, s);
+    if (s->leaf && !s->packed) return Py_NewRef((PyObject *)s->leaf);
+    td_tensor *alias;
+    PyObject *made;
+    if (s->packed) made = unpack_hooked(s);
+    else {
+        TD_PY(td_tensor_alias(&alias, s->t));
+        made = td_wrap(alias);
+    }
+    if (!made) return NULL;
+    PyTensor *p = (PyTensor *)made;
+    Node *owner = s->key >= TD_KEY_RESULT && s->requires_grad ? (Node *)n : s->node;
+    if (owner) {
+        p->node = (Node *)Py_NewRef((PyObject *)owner);
+        p->nr = s->nr;
+        p->node_version = td_version_of(p->t);
+    } else if (s->leaf) { /* a hooked leaf: its gradient still goes to the leaf */
+        Edge edge;
+        if (td_gradient_edge(s->leaf, &edge) < 0) return Py_DECREF(made), NULL;
+        p->node = edge.node;
+    }
+    if (s->tangent && s->level == td_dual_level && give_tangent(n, s, p) < 0) Py_CLEAR(made);
+    return made;
+}
+
+void td_saved_clear(Saved *s)
+{
+    td_tensor_free(s->t);
+    s->t = NULL;
+    Py_CLEAR(s->node);
+    Py_CLEAR(s->leaf);
+    Py_CLEAR(s->tangent);
+    Py_CLEAR(s->packed);
+    Py_CLEAR(s->unpack);
+}

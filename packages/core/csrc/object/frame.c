@@ -1,0 +1,83 @@
+/* frame.c - the arguments of one call: their memory, and back to Python objects. */
+#include "dispatch/arguments.h"
+
+void td_frame_open(td_frame *f)
+{
+    f->out = f->requires_grad = NULL;
+    f->ntemps = f->nheap = f->nheld = f->nints = f->ntensors = 0;
+    f->inplace = f->overridden = f->any_grad = f->bits = 0;
+}
+
+void td_frame_close(td_frame *f)
+{
+    for (int i = 0; i < f->ntemps; i++) td_tensor_free(f->temps[i]);
+    for (int i = 0; i < f->nheap; i++) PyMem_Free(f->heap[i]);
+    for (int i = 0; i < f->nheld; i++) Py_DECREF(f->held[i]);
+    f->ntemps = f->nheap = f->nheld = 0;
+}
+
+td_tensor *td_frame_temp(td_frame *f, td_tensor *t)
+{
+    if (f->ntemps < TD_MAX_TEMPS) return f->temps[f->ntemps++] = t;
+    td_tensor_free(t);
+    td_fail(TD_RUNTIME_ERROR, "%s: too many temporaries in one call", f->schema->op.name);
+    return NULL;
+}
+
+static void *frame_heap(td_frame *f, size_t bytes)
+{
+    if (f->nheap == TD_MAX_TEMPS) return NULL;
+    void *p = PyMem_Malloc(bytes ? bytes : 1);
+    if (p) f->heap[f->nheap++] = p;
+    else PyErr_NoMemory();
+    return p;
+}
+int64_t *td_room_ints(td_frame *f, Py_ssize_t n)
+{
+    if (f->nints + n > TD_POOL_INTS) return frame_heap(f, (size_t)n * sizeof(int64_t));
+    f->nints += (int)n;
+    return f->ints + f->nints - n;
+}
+td_tensor **td_room_tensors(td_frame *f, Py_ssize_t n)
+{
+    if (f->ntensors + n > TD_POOL_TENSORS) return frame_heap(f, (size_t)n * sizeof(td_tensor *));
+    f->ntensors += (int)n;
+    return f->tensors + f->ntensors - n;
+}
+
+/* ---- back to objects: for Python implementations and for rules ---- */
+static PyObject *floats_object(Py_ssize_t n, const double *v)
+{
+    PyObject *made = PyTuple_New(n);
+    for (Py_ssize_t i = 0; made && i < n; i++) PyTuple_SetItem(made, i, PyFloat_FromDouble(v[i]));
+    return made;
+}
+static PyObject *bools_object(Py_ssize_t n, const int64_t *v)
+{
+    PyObject *made = PyTuple_New(n);
+    for (Py_ssize_t i = 0; made && i < n; i++) PyTuple_SetItem(made, i, PyBool_FromLong(v[i] != 0));
+    return made;
+}
+
+PyObject *td_argument_object(const td_frame *f, int k)
+{
+    const td_arg *a = &f->call.args[k];
+    if (f->obj[k] && (a->kind == TD_ARG_TENSOR || a->kind == TD_ARG_TENSORS || a->kind == TD_ARG_NONE)) return Py_NewRef(f->obj[k]);
+    switch (a->kind) {
+    case TD_ARG_INT: return PyLong_FromLongLong(a->i);
+    case TD_ARG_BOOL: return PyBool_FromLong(a->i != 0);
+    case TD_ARG_FLOAT: return PyFloat_FromDouble(a->f);
+    case TD_ARG_STR: return PyUnicode_FromString(a->str);
+    case TD_ARG_SCALAR: return td_scalar_object(&a->scalar);
+    case TD_ARG_INTS: return td_ints_object((int)a->n, a->ints);
+    case TD_ARG_BOOLS: return bools_object(a->n, a->ints);
+    case TD_ARG_FLOATS: return floats_object(a->n, a->floats);
+    case TD_ARG_TENSORS: return PyTuple_New(0);
+    case TD_ARG_DTYPE: return td_dtype_object((td_dtype)a->i);
+    case TD_ARG_DEVICE: return td_device_object((td_device)a->i);
+    case TD_ARG_MEMORY_FORMAT: return td_memory_format_object((int)a->i);
+    case TD_ARG_LAYOUT: return td_layout_object();
+    case TD_ARG_GENERATOR: return Py_NewRef(f->obj[k] && f->obj[k] != Py_None ? f->obj[k] : td_default_generator_object);
+    default: return Py_NewRef(Py_None);
+    }
+}

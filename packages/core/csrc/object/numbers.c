@@ -1,0 +1,177 @@
+/* numbers.c - Python numbers to C scalars and back; tensors to Python lists. */
+#include "object/py.h"
+
+/* numpy's scalar base class, looked up once numpy is loaded; never imports it */
+static PyObject *numpy_generic(void)
+{
+    static PyObject *type;
+    if (type) return type;
+    PyObject *modules = PyImport_GetModuleDict(), *numpy = modules ? PyDict_GetItemString(modules, "numpy") : NULL;
+    if (numpy) type = PyObject_GetAttrString(numpy, "generic");
+    if (!type) PyErr_Clear(); /* numpy is half imported: ask again next time */
+    return type;
+}
+
+static int is_numpy_scalar(PyObject *o)
+{
+    PyObject *type = numpy_generic();
+    return type && PyObject_IsInstance(o, type) == 1;
+}
+
+int td_is_number(PyObject *o)
+{
+    return PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o) || is_numpy_scalar(o);
+}
+
+static int scalar_from_int(PyObject *o, td_scalar *out)
+{
+    int overflow;
+    long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
+    if (v == -1 && !overflow && PyErr_Occurred()) return -1;
+    if (overflow > 0) {
+        unsigned long long u = PyLong_AsUnsignedLongLong(o);
+        if (!(u == (unsigned long long)-1 && PyErr_Occurred())) {
+            *out = (td_scalar){TD_S_INT, (int64_t)u, (double)u, 0};
+            return 1;
+        }
+        PyErr_Clear();
+    }
+    if (overflow) {
+        PyErr_Format(PyExc_RuntimeError, "the integer %R does not fit 64 bits (Overflow when unpacking long)", o);
+        return -1;
+    }
+    *out = td_scalar_int(v);
+    return 1;
+}
+
+static int scalar_from_numpy(PyObject *o, td_scalar *out)
+{
+    PyObject *plain = PyObject_CallMethod(o, "item", NULL);
+    if (!plain) return -1;
+    int status = Py_TYPE(plain) == Py_TYPE(o) || is_numpy_scalar(plain) ? 0 : td_scalar_from(plain, out);
+    if (status == 0) {
+        PyErr_Clear();
+        PyObject *f = PyNumber_Float(o); /* ml_dtypes scalars have no Python twin */
+        if (f) {
+            *out = td_scalar_float(PyFloat_AsDouble(f));
+            status = 1;
+            Py_DECREF(f);
+        } else PyErr_Clear();
+    }
+    Py_DECREF(plain);
+    return status;
+}
+
+int td_scalar_from(PyObject *o, td_scalar *out)
+{
+    if (PyFloat_Check(o)) *out = td_scalar_float(PyFloat_AsDouble(o));
+    else if (PyBool_Check(o)) *out = td_scalar_bool(o == Py_True);
+    else if (PyLong_Check(o)) return scalar_from_int(o, out);
+    else if (PyComplex_Check(o)) *out = td_scalar_complex(PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o));
+    else if (is_numpy_scalar(o)) return scalar_from_numpy(o, out);
+    else return 0;
+    return 1;
+}
+
+PyObject *td_scalar_object(const td_scalar *s)
+{
+    switch (s->kind) {
+    case TD_S_BOOL: return PyBool_FromLong(s->i != 0);
+    case TD_S_INT: return PyLong_FromLongLong(s->i);
+    case TD_S_FLOAT: return PyFloat_FromDouble(s->re);
+    default: return PyComplex_FromDoubles(s->re, s->im);
+    }
+}
+
+static int int_from_tensor(PyObject *o, int64_t *out)
+{
+    const td_tensor *t = TD_T(o);
+    if (t->numel != 1 || !td_is_integral((td_dtype)t->dtype) || t->dtype == TD_BOOL || td_is_meta(t)) return 0;
+    *out = td_scalar_load((td_dtype)t->dtype, td_data(t)).i;
+    return 1;
+}
+
+int td_int_from(PyObject *o, int64_t *out)
+{
+    if (PyBool_Check(o) || PyFloat_Check(o)) return 0;
+    if (PyLong_Check(o)) {
+        int overflow;
+        *out = PyLong_AsLongLongAndOverflow(o, &overflow);
+        if (!overflow) return *out == -1 && PyErr_Occurred() ? -1 : 1;
+        PyErr_Format(PyExc_RuntimeError, "the integer %R does not fit 64 bits (Overflow when unpacking long)", o);
+        return -1;
+    }
+    if (td_is_tensor(o)) return int_from_tensor(o, out);
+    if (!PyIndex_Check(o)) return 0;
+    PyObject *plain = PyNumber_Index(o);
+    if (!plain) {
+        PyErr_Clear(); /* an object whose __index__ refuses is no int: the caller names what it wanted */
+        return 0;
+    }
+    int status = td_int_from(plain, out);
+    Py_DECREF(plain);
+    return status;
+}
+
+static PyObject *element_object(td_dtype dtype, const char *at)
+{
+    switch (dtype) {
+    case TD_BOOL: return PyBool_FromLong(*(const uint8_t *)at != 0);
+    case TD_I64: return PyLong_FromLongLong(*(const int64_t *)at);
+    case TD_U64: return PyLong_FromUnsignedLongLong(*(const uint64_t *)at);
+    case TD_F32: return PyFloat_FromDouble(*(const float *)at);
+    case TD_F64: return PyFloat_FromDouble(*(const double *)at);
+    default: {
+        td_scalar s = td_scalar_load(dtype, at);
+        return td_scalar_object(&s);
+    }
+    }
+}
+
+/* the conj and neg bits change the number that the memory stands for */
+static PyObject *resolved(const td_tensor *t, PyObject *o)
+{
+    if (!o || !(t->flags & (TD_FLAG_CONJ | TD_FLAG_NEG))) return o;
+    PyObject *next = o;
+    if (t->flags & TD_FLAG_CONJ && PyComplex_Check(o))
+        next = PyComplex_FromDoubles(PyComplex_RealAsDouble(o), -PyComplex_ImagAsDouble(o));
+    else Py_INCREF(next);
+    Py_DECREF(o);
+    if (next && t->flags & TD_FLAG_NEG) {
+        PyObject *negated = PyNumber_Negative(next);
+        Py_DECREF(next);
+        next = negated;
+    }
+    return next;
+}
+
+PyObject *td_item(const td_tensor *t)
+{
+    if (t->numel != 1) {
+        char shape[TD_SHAPE_TEXT];
+        return PyErr_Format(PyExc_RuntimeError, "a Tensor with %lld elements cannot be converted to Scalar: its shape is %s, "
+                            "and item() wants exactly one element", (long long)t->numel, td_shape_text(t->ndim, t->sizes, shape));
+    }
+    if (td_is_meta(t))
+        return PyErr_Format(PyExc_RuntimeError, "Tensor.item() cannot be called on meta tensors: they have no values");
+    return resolved(t, element_object((td_dtype)t->dtype, td_data(t)));
+}
+
+static PyObject *nested(const td_tensor *t, int dim, const char *at)
+{
+    if (dim == t->ndim) return resolved(t, element_object((td_dtype)t->dtype, at));
+    PyObject *list = PyList_New((Py_ssize_t)t->sizes[dim]);
+    int64_t step = t->strides[dim] * td_itemsize((td_dtype)t->dtype);
+    for (int64_t i = 0; list && i < t->sizes[dim]; i++) {
+        PyObject *item = nested(t, dim + 1, at + i * step);
+        if (!item) Py_CLEAR(list);
+        else PyList_SetItem(list, (Py_ssize_t)i, item);
+    }
+    return list;
+}
+
+PyObject *td_tolist(const td_tensor *t)
+{
+    if (td_is_meta(t)) return PyErr_Format(PyExc_NotImplementedError, "Cannot copy out of meta tensor; no data!");
+    return nested(t, 0, td_data(t));
+}

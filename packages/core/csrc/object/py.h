@@ -1,0 +1,194 @@
+/* py.h - the Python side of the core: objects, conversions, the dispatcher's frame.
+ * Everything here runs with the interpreter lock held. */
+#ifndef TD_PY_H
+#define TD_PY_H
+#ifndef Py_LIMITED_API
+#define Py_LIMITED_API 0x030B0000
+#endif
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <structmember.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "object/schema.h"
+#include "runtime/pool.h"
+
+/* the limited API has no safe replacement of a reference: the old value dies last */
+#define Py_XSETREF(place, value)                       \
+    do {                                               \
+        PyObject *td_old = (PyObject *)(place);        \
+        (place) = (void *)(value);                     \
+        Py_XDECREF(td_old);                            \
+    } while (0)
+#define Py_SETREF(place, value) Py_XSETREF(place, value)
+
+/* ---- the tensor object (object/tensor.c) ---- */
+typedef struct Node Node;
+typedef struct PyTensor {
+    PyObject_HEAD
+    td_tensor *t;
+    struct PyTensor *grad;  /* owned, or NULL */
+    Node *node;             /* owned: what computed this tensor, or NULL */
+    Node *accumulate;       /* borrowed: the node that adds into grad, while a graph holds it */
+    struct PyTensor *base;  /* owned: the tensor this is a view of, or NULL */
+    struct Dual *dual;      /* its tangent in forward mode (backward/forward.h), or NULL */
+    PyObject *hooks;        /* owned: dict of hook kinds, or NULL */
+    PyObject *weaklist, *dict;
+    uint32_t nr;            /* which output of node */
+    uint32_t node_version;  /* for views: the storage version that `node` describes */
+    uint8_t requires_grad;  /* as asked for on a leaf */
+    uint8_t creation;       /* enum below: how a view was made */
+    uint8_t retains_grad;
+    uint8_t apart;          /* a dual tensor, or a view of one: without part in the tangent of `base` */
+} PyTensor;
+enum { TD_VIEW_PLAIN, TD_VIEW_MULTI, TD_VIEW_NO_GRAD, TD_VIEW_INFERENCE };
+
+extern PyTypeObject *TensorT, *ParameterT; /* ParameterT: NULL until taeda.nn registers it */
+static inline int td_is_exact(PyObject *o) { return Py_TYPE(o) == TensorT || Py_TYPE(o) == ParameterT; }
+int td_is_tensor(PyObject *o); /* a Tensor or a subclass */
+#define TD_T(object) (((PyTensor *)(object))->t)
+
+/* Wrap a handle (takes it over, also on failure). */
+PyObject *td_wrap(td_tensor *t);
+PyObject *td_wrap_as(PyTypeObject *type, td_tensor *t);
+/* a view whose base came to require grad later (by a write through another view) requires it too */
+static inline int td_requires_grad(const PyTensor *p)
+{
+    for (; p; p = p->creation == TD_VIEW_PLAIN ? p->base : NULL)
+        if (p->requires_grad || p->node) return 1;
+    return 0;
+}
+
+/* ---- errors (object/errors.c) ---- */
+PyObject *td_raise(td_status status);          /* sets the exception of the pending message; returns NULL */
+static inline int td_raised(td_status status) { return td_raise(status), -1; }
+#define TD_PY(call)                                  \
+    do {                                             \
+        td_status td_py_status = (call);             \
+        if (td_py_status != TD_OK) return td_raise(td_py_status); \
+    } while (0)
+extern PyObject *td_linalg_error; /* exception type, or NULL */
+PyObject *td_type_name(PyObject *o); /* "Tensor", for messages: new reference */
+
+/* ---- small objects (object/dtype.c, device.c, size.c, generator.c) ---- */
+extern PyTypeObject *DtypeT, *DeviceT, *LayoutT, *MemoryFormatT, *SizeT, *GeneratorT, *NodeT;
+PyObject *td_dtype_object(td_dtype d);                      /* new reference */
+int td_dtype_from(PyObject *o, td_dtype *out);              /* 1 yes, 0 not a dtype; also float, int, bool, complex */
+PyObject *td_layout_object(void);                           /* taeda.strided */
+PyObject *td_memory_format_object(int code);
+int td_memory_format_from(PyObject *o, int *code);
+PyObject *td_device_object(td_device d);
+int td_device_from(PyObject *o, td_device *out);            /* 1 yes, 0 not a device, -1 exception (unknown or unavailable) */
+PyObject *td_size_object(int ndim, const int64_t *sizes);
+PyObject *td_ints_object(int n, const int64_t *values);     /* tuple */
+td_generator *td_generator_from(PyObject *o);               /* NULL if not a Generator */
+extern PyObject *td_default_generator_object;
+int td_add_small_types(PyObject *module);
+int td_add_tensor_type(PyObject *module);
+int td_add_node_type(PyObject *module);
+int td_add_functions(PyObject *module);
+
+/* ---- numbers (object/numbers.c) ---- */
+int td_is_number(PyObject *o);                              /* bool, int, float, complex or a numpy scalar */
+int td_scalar_from(PyObject *o, td_scalar *out);            /* 1, 0 not a number, -1 exception (too large) */
+PyObject *td_scalar_object(const td_scalar *s);
+int td_int_from(PyObject *o, int64_t *out);                 /* 1, 0, -1; no bools, no floats; 0-dim integer tensors */
+PyObject *td_item(const td_tensor *t);                      /* the one element as a Python number */
+PyObject *td_tolist(const td_tensor *t);
+
+/* ---- thread state (object/state.c) ---- */
+typedef struct td_state {
+    uint8_t grad_mode, inference_mode;
+    uint8_t default_device;       /* td_device of factories without device= */
+    uint32_t layers;              /* active layers, enum below */
+    uint32_t excluded;            /* layers switched off while one of them runs */
+    PyObject *pack_hook, *unpack_hook; /* innermost saved-tensor hooks, owned */
+} td_state;
+enum { TD_LAYER_FUNCTION_MODE = 1, TD_LAYER_TRANSFORM = 2, TD_LAYER_AUTOCAST = 4, TD_LAYER_DISPATCH_MODE = 8,
+       TD_LAYER_TRACE = 16, TD_LAYER_OVERRIDE = 32 /* excluded only: __torch_function__ of subclasses is off */,
+       TD_LAYER_DUAL = 64 /* excluded only: operations do not propagate tangents */ };
+extern _Thread_local td_state td_here;
+extern int td_anomaly; /* process-wide */
+extern int td_dual_level; /* process-wide: number of the open level of forward mode, 0 while none is */
+PyMethodDef *td_state_methods(void);
+
+/* ---- arguments (dispatch/arguments.c, frame.c, bind.c) ---- */
+#define TD_MAX_TEMPS 16
+#define TD_POOL_INTS 96
+#define TD_POOL_TENSORS 48
+typedef struct td_frame {
+    const td_schema *schema;
+    const td_function *function;
+    PyObject *obj[TD_MAX_ARGS];  /* borrowed; NULL where the default holds */
+    PyObject *out;               /* out= argument, borrowed, or NULL */
+    PyObject *requires_grad;     /* factories: requires_grad= argument, or NULL */
+    td_tensor *temps[TD_MAX_TEMPS];
+    void *heap[TD_MAX_TEMPS];    /* overlong lists */
+    PyObject *held[TD_MAX_TEMPS]; /* sequences turned into tuples, kept until the frame closes */
+    int ntemps, nheap, nheld, nints, ntensors;
+    uint8_t inplace;             /* the result goes into argument 0 */
+    uint8_t overridden;          /* some argument has a __torch_function__ of its own */
+    uint8_t any_grad;            /* some tensor argument requires grad */
+    uint8_t bits;                /* some tensor argument has a conj or neg bit */
+    int64_t ints[TD_POOL_INTS];
+    td_tensor *tensors[TD_POOL_TENSORS];
+    td_call call;
+} td_frame;
+
+/* Parse into `frame` with the first overload that fits; 0, or -1 with TypeError. `self` may be NULL (function form).
+ * args: positional values then keyword values, names in `kwnames` (a tuple or NULL). */
+int td_parse(td_frame *frame, const td_function *f, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+             PyObject *kwnames);
+int td_has_override(PyObject *o);                           /* has its type a __torch_function__ that takes part? */
+void td_frame_open(td_frame *frame);
+void td_frame_close(td_frame *frame);
+static inline void td_frame_row(td_frame *f, const td_function *function, const td_schema *s) /* the overload that is called */
+{
+    f->function = function;
+    f->schema = s;
+    f->call.op = &s->op;
+    f->call.nargs = s->nparams;
+    f->call.nout = s->nreturns;
+    memset(f->call.out, 0, sizeof f->call.out);
+    f->call.outs = NULL;
+}
+int td_bind(td_frame *frame, int k, PyObject *o);           /* set parameter k of frame->schema from an object: 1, 0 wrong type, -1 */
+int td_bind_number(td_frame *frame, int k, PyObject *o);    /* a Python number where the schema says Tensor: 1, 0, -1 */
+PyObject *td_argument_object(const td_frame *frame, int k); /* new reference; defaults too */
+td_tensor *td_frame_temp(td_frame *frame, td_tensor *t);    /* freed when the frame closes */
+
+/* ---- dispatch (dispatch/dispatch.c, backend.c, implementation.c, named_results.c) ---- */
+PyObject *td_call_entry(const td_function *f, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
+PyObject *td_run(td_frame *frame);                          /* below the override layer */
+/* Call an op from C on objects: positional arguments only, NULL stands for the default. New reference or NULL. */
+PyObject *td_apply(const td_function *f, int n, PyObject *const *args);
+PyObject *td_slot_binary(const td_function *f, td_schema *s, PyObject *a, PyObject *b); /* a + b without the parser */
+PyObject *td_call_backend(PyObject *module, PyObject *args);
+PyObject *td_result_types(PyObject *module, PyObject *unused);
+PyObject *td_python_function(PyObject **slot, const char *module, const char *name); /* borrowed: looked up once, kept in `slot` */
+
+/* ---- the op table (object/table.c, entries.c) ---- */
+const td_function *td_find_function(const char *namespace_, const char *name);
+td_schema *td_find_schema(const char *qualified);           /* "add.Tensor" */
+PyObject *td_function_object(const td_function *f);         /* borrowed: taeda.<name> */
+PyObject *td_function_tables(void);
+PyMethodDef *td_entry_methods(void);                        /* generated methods of Tensor */
+void td_load_loops(void);
+
+/* ---- results into given tensors (dispatch/results.c): 0, or -1 with an exception ---- */
+PyObject *td_out_item(const td_frame *frame, int k);        /* borrowed: the k-th tensor of out=, or NULL */
+int td_check_cast(const char *name, td_dtype from, td_dtype to);
+int td_check_out(const td_frame *frame);
+int td_place_results(td_frame *frame, PyObject **outs, int nouts);
+
+/* ---- number slots and indexing ---- */
+extern PyType_Slot td_number_slots[];
+PyObject *td_getitem(PyObject *self, PyObject *key);
+int td_setitem(PyObject *self, PyObject *key, PyObject *value);
+PyMethodDef *td_tensor_methods(void);                      /* tensor_methods.c */
+PyGetSetDef *td_tensor_fields(void);                       /* tensor_fields.c */
+int td_set_requires_grad(PyObject *tensor, PyObject *on, void *unused); /* 0, or -1 with an exception */
+int td_resize_handle(td_tensor *t, int ndim, const int64_t *sizes); /* row-major, keeps the bytes; 0 or -1 with an exception */
+
+#endif

@@ -1,0 +1,48 @@
+/* table.c - rows of the op table by name, and the loops of its pointwise rows. */
+#include "dispatch/custom.h"
+
+const td_function *td_find_function(const char *namespace_, const char *name)
+{
+    for (int i = 0; i < td_function_count; i++)
+        if (!strcmp(td_functions[i].name, name) && !strcmp(td_functions[i].namespace_, namespace_)) return &td_functions[i];
+    return NULL;
+}
+
+static int by_text(const void *a, const void *b) { return strcmp((*(td_schema *const *)a)->text, (*(td_schema *const *)b)->text); }
+td_schema *td_find_schema(const char *qualified)
+{
+    static td_schema **sorted;
+    if (!strncmp(qualified, "aten::", strlen("aten::"))) qualified += strlen("aten::");
+    if (strstr(qualified, "::")) return td_find_custom(qualified);
+    if (!sorted) {
+        if (!(sorted = PyMem_Malloc(sizeof *sorted * (size_t)(td_schema_count + 1)))) return NULL;
+        for (int i = 0; i < td_schema_count; i++) sorted[i] = &td_schemas[i];
+        qsort(sorted, (size_t)td_schema_count, sizeof *sorted, by_text);
+    }
+    td_schema probe = {.text = qualified}, *key = &probe;
+    td_schema **hit = bsearch(&key, sorted, (size_t)td_schema_count, sizeof *sorted, by_text);
+    return hit ? *hit : NULL;
+}
+
+/* ---- loops of pointwise ops, found by name ---- */
+static int by_loop(const void *a, const void *b) { return strcmp((*(td_schema *const *)a)->op.loop, (*(td_schema *const *)b)->op.loop); }
+void td_load_loops(void)
+{
+    td_schema **sorted = PyMem_Malloc(sizeof *sorted * (size_t)(td_schema_count + 1));
+    int n = 0;
+    for (int i = 0; sorted && i < td_schema_count; i++)
+        if (td_schemas[i].kind == TD_KIND_POINTWISE) sorted[n++] = &td_schemas[i];
+    if (!sorted) return;
+    qsort(sorted, (size_t)n, sizeof *sorted, by_loop);
+    for (const td_loop_entry *const *table = td_loop_tables(); *table; table++)
+        for (const td_loop_entry *e = *table; e->name; e++) {
+            int lo = 0, hi = n;
+            while (lo < hi) {
+                int mid = (lo + hi) / 2;
+                if (strcmp(sorted[mid]->op.loop, e->name) < 0) lo = mid + 1;
+                else hi = mid;
+            }
+            for (; lo < n && !strcmp(sorted[lo]->op.loop, e->name); lo++) sorted[lo]->op.loops[e->dtype] = e->loop;
+        }
+    PyMem_Free(sorted);
+}

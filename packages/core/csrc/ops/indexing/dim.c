@@ -1,0 +1,403 @@
+/* index_dim.c - gather and the scatter family: along one dimension, every element has an index of its own. */
+#include "ops/creation.h"
+#include "ops/indexing/index.h"
+#include "ops/view/view.h"
+#include "runtime/cpu.h"
+#include "runtime/pool.h"
+#include <math.h>
+#include <string.h>
+
+#define SELF TD_TENSOR(0)
+#define OUT (&call->out[0])
+
+/* ---- checks: 0-dim tensors count as 1-dim ones of size 1 ---- */
+
+static int64_t size_of(const td_tensor *t, int64_t d) { return t->ndim ? t->sizes[d] : 1; }
+static int64_t stride_of(const td_tensor *t, int64_t d) { return t->ndim ? t->strides[d] : 0; }
+static int rank_of(const td_tensor *t) { return t->ndim ? t->ndim : 1; }
+
+static td_status check_shapes(const char *name, const td_tensor *self, int64_t dim, const td_tensor *index, const td_tensor *src)
+{
+    char a[TD_SHAPE_TEXT], b[TD_SHAPE_TEXT], c[TD_SHAPE_TEXT] = "a number";
+    bool fits = true;
+    if (index->numel == 0) return TD_OK; /* nothing is read or written */
+    if (rank_of(index) != rank_of(self) || (src && rank_of(src) != rank_of(self)))
+        return td_fail(TD_RUNTIME_ERROR, "%s(): Index tensor and source must have the same number of dimensions as input tensor: input %s, "
+                       "index %s", name, td_shape_text(self->ndim, self->sizes, a), td_shape_text(index->ndim, index->sizes, b));
+    for (int d = 0; d < rank_of(self); d++) {
+        fits &= d == dim || size_of(index, d) <= size_of(self, d);
+        fits &= !src || size_of(index, d) <= size_of(src, d);
+    }
+    if (fits) return TD_OK;
+    if (src) td_shape_text(src->ndim, src->sizes, c);
+    return td_fail(TD_RUNTIME_ERROR, "%s(): Expected index %s to be no larger than self %s apart from dimension %lld and no larger than "
+                   "src %s", name, td_shape_text(index->ndim, index->sizes, b), td_shape_text(self->ndim, self->sizes, a),
+                   (long long)dim, c);
+}
+
+static td_status wide_index(td_tensor **out, const char *name, const td_tensor *index)
+{
+    td_tensor *small;
+    int64_t sizes[TD_MAX_DIMS];
+    for (int d = 0; d < index->ndim; d++) sizes[d] = index->strides[d] == 0 && index->sizes[d] > 1 ? 1 : index->sizes[d];
+    TD_TRY(td_tensor_view(&small, index, index->ndim, sizes, index->strides, index->offset));
+    td_status status = td_index_long(out, small, name);
+    td_tensor_free(small);
+    return status;
+}
+
+/* int64, in range unless `unchecked`. An expanded index is converted and checked once, then expanded again. */
+static td_status ready_index(td_tensor **out, const char *name, const td_tensor *index, int64_t dim, int64_t size, bool unchecked)
+{
+    const td_index_rule rule = {name, TD_RUNTIME_ERROR, false};
+    td_tensor *dense;
+    if (index->numel == 0) return td_tensor_empty(out, TD_I64, (td_device)index->device, index->ndim, index->sizes); /* of any dtype */
+    TD_TRY(wide_index(&dense, name, index));
+    td_status status = unchecked ? TD_OK : td_index_check(dense, dim, size, &rule);
+    if (status == TD_OK) status = td_view_expand(out, dense, index->ndim, index->sizes);
+    td_tensor_free(dense);
+    return status;
+}
+
+/* ---- walks over (one tensor by index), index, (another tensor) ---- */
+
+typedef struct walk3 {
+    char *data[3];
+    int64_t sizes[TD_MAX_DIMS], strides[3][TD_MAX_DIMS]; /* bytes */
+    int ndim;
+} walk3;
+
+static void add_operand(walk3 *w, int k, const td_tensor *t, int64_t skip)
+{
+    int64_t itemsize = td_itemsize((td_dtype)t->dtype);
+    w->data[k] = td_data(t);
+    for (int d = 0; d < w->ndim; d++) w->strides[k][d] = d == skip ? 0 : stride_of(t, d) * itemsize;
+}
+
+static void walk_shape(walk3 *w, const td_tensor *index)
+{
+    w->ndim = rank_of(index);
+    for (int d = 0; d < w->ndim; d++) w->sizes[d] = size_of(index, d);
+}
+
+/* False if an index names no place of the dimension. */
+static bool run_gather(td_tensor *out, const td_tensor *at, const td_tensor *self, int64_t dim)
+{
+    walk3 w;
+    td_nd nd;
+    int64_t itemsize = td_itemsize((td_dtype)self->dtype);
+    atomic_bool outside = false;
+    const td_gather_places places = {stride_of(self, dim) * itemsize, size_of(self, dim), &outside};
+    walk_shape(&w, at);
+    add_operand(&w, 0, out, -1);
+    add_operand(&w, 1, at, -1);
+    add_operand(&w, 2, self, dim);
+    td_nd_init_raw(&nd, 3, w.data, w.ndim, w.sizes, (const int64_t *const[]){w.strides[0], w.strides[1], w.strides[2]});
+    td_nd_run(&nd, TD_PICK(td_index_kernels)->gather[__builtin_ctzll((uint64_t)itemsize)], &places, 1.5);
+    return !outside;
+}
+
+td_status td_op_gather(td_call *call)
+{
+    const td_tensor *index = TD_TENSOR(2);
+    td_tensor *at, *checked;
+    int64_t dim;
+    TD_TRY(td_wrap_dim(TD_INT(1), SELF->ndim, &dim));
+    TD_TRY(check_shapes("gather", SELF, dim, index, NULL));
+    TD_TRY(ready_index(&at, "gather", index, dim, size_of(SELF, dim), true));
+    td_status status = td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, index->ndim, index->sizes);
+    if (status == TD_OK && at->numel && !td_is_meta(SELF) && !run_gather(call->out[0], at, SELF, dim)) {
+        status = ready_index(&checked, "gather", index, dim, size_of(SELF, dim), false); /* it words the refusal */
+        if (status == TD_OK) td_tensor_free(checked);
+    }
+    td_tensor_free(at);
+    return status;
+}
+
+/* ---- scatter: threads share out a dimension other than the indexed one, so duplicates meet in one of them, in order ---- */
+
+typedef struct scattering {
+    walk3 walk;
+    td_loop loop;
+    int64_t apart;
+    int split; /* the dimension that is shared out */
+} scattering;
+
+static void scatter_part(void *context, int64_t begin, int64_t end)
+{
+    const scattering *s = context;
+    walk3 w = s->walk;
+    td_nd nd;
+    w.sizes[s->split] = end - begin;
+    for (int k = 0; k < 3; k++) w.data[k] += begin * w.strides[k][s->split];
+    td_nd_init_raw(&nd, 3, w.data, w.ndim, w.sizes, (const int64_t *const[]){w.strides[0], w.strides[1], w.strides[2]});
+    td_nd_run_serial(&nd, s->loop, &s->apart);
+}
+
+static void run_scatter(scattering *s, int64_t dim, int64_t numel)
+{
+    s->split = dim ? 0 : s->walk.ndim > 1;
+    for (int d = 0; d < s->walk.ndim; d++)
+        if (d != dim && s->walk.sizes[d] > s->walk.sizes[s->split]) s->split = d;
+    int64_t places = s->walk.sizes[s->split];
+    void *token = td_heavy_begin((double)numel * 2);
+    if (s->split == dim) scatter_part(s, 0, places);
+    else td_parallel(places, 4096 / (numel / places) + 1, scatter_part, s);
+    td_heavy_end(token);
+}
+
+/* target[..., index, ...] op= src; index is ready; src may be larger than it, or a 0-dim number for all. */
+static td_status scatter_into(td_tensor *target, int64_t dim, const td_tensor *index, const td_tensor *src, td_put put, const char *name)
+{
+    scattering s = {.apart = stride_of(target, dim) * td_itemsize((td_dtype)target->dtype)};
+    s.loop = TD_PICK(td_index_kernels)->scatter[put][target->dtype];
+    if (!s.loop) return td_fail(TD_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", name, td_dtypes[target->dtype].type_name);
+    if (index->numel == 0 || td_is_meta(target)) return TD_OK;
+    walk_shape(&s.walk, index);
+    add_operand(&s.walk, 0, target, dim);
+    add_operand(&s.walk, 1, index, -1);
+    if (src->ndim) add_operand(&s.walk, 2, src, -1);
+    else {
+        memset(s.walk.strides[2], 0, sizeof s.walk.strides[2]);
+        s.walk.data[2] = td_data(src);
+    }
+    run_scatter(&s, dim, index->numel);
+    return TD_OK;
+}
+
+/* ---- operators ---- */
+
+typedef struct prepared {
+    td_tensor *target, *index, *src; /* index and src are owned */
+    int64_t dim;
+} prepared;
+
+static void drop(prepared *p)
+{
+    td_tensor_free(p->index);
+    td_tensor_free(p->src);
+}
+
+static td_status own_source(prepared *p, const td_call *call, const td_tensor *src)
+{
+    if (call->out[0] != SELF || !td_may_overlap(SELF, src)) return td_tensor_alias(&p->src, src);
+    TD_TRY(td_tensor_empty_like(&p->src, src, (td_dtype)src->dtype));
+    return td_copy(p->src, src);
+}
+
+static td_status prepare(prepared *p, td_call *call, const char *name, const td_tensor *src)
+{
+    *p = (prepared){0};
+    TD_TRY(td_wrap_dim(TD_INT(1), SELF->ndim, &p->dim));
+    if (src && src->dtype != SELF->dtype)
+        return td_fail(TD_RUNTIME_ERROR, "%s(): Expected self.dtype to be equal to src.dtype, got %s and %s", name,
+                       td_dtypes[SELF->dtype].name, td_dtypes[src->dtype].name);
+    TD_TRY(check_shapes(name, SELF, p->dim, TD_TENSOR(2), src));
+    TD_TRY(ready_index(&p->index, name, TD_TENSOR(2), p->dim, size_of(SELF, p->dim), false));
+    td_status status = src ? own_source(p, call, src) : TD_OK;
+    if (status == TD_OK) status = td_index_target(call, &p->target);
+    if (status != TD_OK) drop(p);
+    return status;
+}
+
+static td_status scatter(td_call *call, const char *name, td_put put)
+{
+    prepared p;
+    TD_TRY(prepare(&p, call, name, TD_TENSOR(3)));
+    td_status status = scatter_into(p.target, p.dim, p.index, p.src, put, name);
+    drop(&p);
+    return status;
+}
+
+static td_status scatter_value(td_call *call, td_put put)
+{
+    prepared p;
+    TD_TRY(td_check_fits(&TD_SCALAR(3), (td_dtype)SELF->dtype));
+    TD_TRY(prepare(&p, call, "scatter", NULL));
+    td_status status = td_tensor_from_scalar(&p.src, &TD_SCALAR(3), (td_dtype)SELF->dtype);
+    if (status == TD_OK) status = scatter_into(p.target, p.dim, p.index, p.src, put, "scatter");
+    drop(&p);
+    return status;
+}
+
+static td_status two_reductions(const char *reduce, td_put *put)
+{
+    *put = strcmp(reduce, "add") == 0 ? TD_PUT_ADD : TD_PUT_MUL;
+    if (*put == TD_PUT_ADD || strcmp(reduce, "multiply") == 0) return TD_OK;
+    return td_fail(TD_RUNTIME_ERROR, "scatter: reduce argument must be either add or multiply, got %s", reduce);
+}
+
+td_status td_op_scatter(td_call *call) { return scatter(call, "scatter", TD_PUT_COPY); }
+td_status td_op_scatter_add(td_call *call) { return scatter(call, "scatter_add", TD_PUT_ADD); }
+td_status td_op_scatter_value(td_call *call) { return scatter_value(call, TD_PUT_COPY); }
+
+td_status td_op_scatter_reduced(td_call *call)
+{
+    td_put put;
+    TD_TRY(two_reductions(call->args[4].str, &put));
+    return scatter(call, "scatter", put);
+}
+
+td_status td_op_scatter_value_reduced(td_call *call)
+{
+    td_put put;
+    TD_TRY(two_reductions(call->args[4].str, &put));
+    return scatter_value(call, put);
+}
+
+/* ---- scatter_reduce(self, dim, index, src, reduce, *, include_self) ---- */
+
+td_scalar td_index_neutral(td_put put, td_dtype dtype)
+{
+    if (put == TD_PUT_ADD || put == TD_PUT_MUL) return td_scalar_int(put == TD_PUT_MUL);
+    double sign = put == TD_PUT_MAX ? -1 : 1;
+    if (!td_is_integral(dtype)) return td_scalar_float(sign * INFINITY);
+    if (dtype == TD_BOOL) return td_scalar_bool(put == TD_PUT_MIN);
+    int bits = 8 * (int)td_itemsize(dtype) - td_dtypes[dtype].is_signed;
+    int64_t high = bits == 64 ? -1 : (int64_t)(((uint64_t)1 << bits) - 1);
+    return td_scalar_int(put == TD_PUT_MIN ? high : td_dtypes[dtype].is_signed ? -high - 1 : 0);
+}
+
+static td_status scatter_number(const prepared *p, td_tensor *target, td_scalar number, td_put put)
+{
+    td_tensor *value;
+    TD_TRY(td_tensor_from_scalar(&value, &number, (td_dtype)target->dtype));
+    td_status status = scatter_into(target, p->dim, p->index, value, put, "scatter_reduce");
+    td_tensor_free(value);
+    return status;
+}
+
+/* Divide every place by how many numbers were added there; places without any by 1. */
+static td_status divide_by_counts(const prepared *p, bool include_self)
+{
+    td_tensor *counts;
+    td_nd nd;
+    td_scalar start = td_scalar_int(include_self), one = td_scalar_int(1);
+    td_loop divide = TD_PICK(td_index_kernels)->combine[TD_PUT_DIV][p->target->dtype];
+    td_loop larger = TD_PICK(td_index_kernels)->combine[TD_PUT_MAX][p->target->dtype];
+    td_tensor *unit;
+    if (!divide || !larger) return td_fail(TD_NOT_IMPLEMENTED, "\"scatter_reduce mean\" not implemented for '%s'",
+                                           td_dtypes[p->target->dtype].type_name);
+    if (td_is_meta(p->target)) return TD_OK;
+    TD_TRY(td_tensor_empty_like(&counts, p->target, (td_dtype)p->target->dtype));
+    td_status status = td_fill(counts, &start);
+    if (status == TD_OK) status = scatter_number(p, counts, one, TD_PUT_ADD);
+    if (status == TD_OK) status = td_tensor_from_scalar(&unit, &one, (td_dtype)counts->dtype);
+    if (status == TD_OK) {
+        status = td_nd_init(&nd, 2, (td_tensor *const[]){counts, unit});
+        if (status == TD_OK && nd.numel) td_nd_run(&nd, larger, NULL, 1);
+        if (status == TD_OK) status = td_nd_init(&nd, 2, (td_tensor *const[]){p->target, counts});
+        if (status == TD_OK && nd.numel) td_nd_run(&nd, divide, NULL, 1);
+        td_tensor_free(unit);
+    }
+    td_tensor_free(counts);
+    return status;
+}
+
+static td_status reduction_of(const char *reduce, td_put *put)
+{
+    static const struct { const char *name; td_put put; } known[] = {
+        {"sum", TD_PUT_ADD}, {"prod", TD_PUT_MUL}, {"mean", TD_PUT_ADD}, {"amax", TD_PUT_MAX}, {"amin", TD_PUT_MIN}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(reduce, known[i].name) == 0) return *put = known[i].put, TD_OK;
+    return td_fail(TD_RUNTIME_ERROR, "scatter_reduce: reduce argument must be either sum, prod, mean, amax or amin, got %s", reduce);
+}
+
+td_status td_op_scatter_reduce(td_call *call)
+{
+    const char *reduce = call->args[4].str;
+    bool include_self = TD_BOOLEAN(5);
+    td_put put = TD_PUT_ADD;
+    prepared p;
+    TD_TRY(reduction_of(reduce, &put));
+    TD_TRY(prepare(&p, call, "scatter_reduce", TD_TENSOR(3)));
+    td_status status = include_self ? TD_OK : scatter_number(&p, p.target, td_index_neutral(put, (td_dtype)SELF->dtype), TD_PUT_COPY);
+    if (status == TD_OK) status = scatter_into(p.target, p.dim, p.index, p.src, put, "scatter_reduce");
+    if (status == TD_OK && strcmp(reduce, "mean") == 0) status = divide_by_counts(&p, include_self);
+    drop(&p);
+    return status;
+}
+
+/* ---- take and put: the tensor as one row ---- */
+
+/* Indices of a row: int64 only, negative ones from the end; *out is row-major with all of them in [0, size). */
+static td_status row_index(td_tensor **out, const td_tensor *index, int64_t size, const char *name)
+{
+    const td_index_rule rule = {name, TD_INDEX_ERROR, true};
+    td_tensor *dense;
+    if (index->dtype != TD_I64) return td_fail(TD_RUNTIME_ERROR, "%s(): Expected a long tensor for index, but got %s", name,
+                                               td_dtypes[index->dtype].name);
+    TD_TRY(td_contiguous(&dense, index));
+    td_status status = index->numel ? td_index_check(dense, 0, size, &rule) : TD_OK;
+    if (status == TD_OK) status = td_tensor_empty(out, TD_I64, (td_device)index->device, index->ndim, index->sizes);
+    if (status == TD_OK && !td_is_meta(index)) {
+        const int64_t *from = td_data(dense);
+        int64_t *to = td_data(*out);
+        for (int64_t i = 0; i < index->numel; i++) to[i] = from[i] + (from[i] < 0 ? size : 0);
+    }
+    td_tensor_free(dense);
+    return status;
+}
+
+td_status td_op_take(td_call *call)
+{
+    td_tensor *at, *row;
+    const td_tensor *index = TD_TENSOR(1);
+    TD_TRY(row_index(&at, index, SELF->numel, "take"));
+    td_status status = td_contiguous(&row, SELF);
+    if (status == TD_OK) {
+        int64_t itemsize = td_itemsize((td_dtype)SELF->dtype);
+        status = td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, index->ndim, index->sizes);
+        if (status == TD_OK && at->numel && !td_is_meta(SELF)) {
+            td_nd nd;
+            atomic_bool outside = false; /* and stays so: row_index has looked */
+            const td_gather_places places = {itemsize, SELF->numel, &outside};
+            td_nd_init_raw(&nd, 3, (char *const[]){td_data(call->out[0]), td_data(at), td_data(row)}, 1, &at->numel,
+                           (const int64_t *const[]){&itemsize, (int64_t[]){8}, (int64_t[]){0}});
+            td_nd_run(&nd, TD_PICK(td_index_kernels)->gather[__builtin_ctzll((uint64_t)itemsize)], &places, 1.5);
+        }
+        td_tensor_free(row);
+    }
+    td_tensor_free(at);
+    return status;
+}
+
+static td_status put_row(td_tensor *target, const td_tensor *at, const td_tensor *source, td_put put)
+{
+    td_tensor *row, *values, *flat;
+    int64_t all = at->numel;
+    TD_TRY(td_contiguous(&row, target));
+    td_status status = td_contiguous(&values, source);
+    if (status == TD_OK) {
+        status = td_view_sizes(&flat, at, 1, &all);
+        if (status == TD_OK) {
+            td_loop loop = TD_PICK(td_index_kernels)->scatter[put][target->dtype];
+            int64_t itemsize = td_itemsize((td_dtype)target->dtype);
+            if (!loop) status = td_fail(TD_NOT_IMPLEMENTED, "\"put_\" not implemented for '%s'", td_dtypes[target->dtype].type_name);
+            else loop((char *const[]){td_data(row), td_data(flat), td_data(values)}, (int64_t[]){0, 8, itemsize}, all, &itemsize);
+            td_tensor_free(flat);
+        }
+        td_tensor_free(values);
+    }
+    if (status == TD_OK) status = td_copy(target, row); /* nothing to do if the target is row-major */
+    td_tensor_free(row);
+    return status;
+}
+
+/* put(self, index, source, accumulate) */
+td_status td_op_put(td_call *call)
+{
+    const td_tensor *index = TD_TENSOR(1), *source = TD_TENSOR(2);
+    td_tensor *at, *target;
+    if (source->dtype != SELF->dtype)
+        return td_fail(TD_RUNTIME_ERROR, "put_(): self and source expected to have the same dtype, but got self.dtype = %s and "
+                       "source.dtype = %s", td_dtypes[SELF->dtype].name, td_dtypes[source->dtype].name);
+    if (source->numel != index->numel)
+        return td_fail(TD_INDEX_ERROR, "put_(): Expected source and index to have the same number of elements, but got source.numel() = "
+                       "%lld, index.numel() = %lld", (long long)source->numel, (long long)index->numel);
+    TD_TRY(row_index(&at, index, SELF->numel, "put_"));
+    td_status status = td_index_target(call, &target);
+    if (status == TD_OK && at->numel && !td_is_meta(SELF)) status = put_row(target, at, source, TD_BOOLEAN(3) ? TD_PUT_ADD : TD_PUT_COPY);
+    td_tensor_free(at);
+    return status;
+}

@@ -1,0 +1,305 @@
+/* index_mask.c - operators on masks: masked_fill, masked_select, masked_scatter, nonzero, and where(condition). */
+#include <string.h>
+#include "ops/creation.h"
+#include "ops/indexing/index.h"
+#include "ops/layout.h"
+#include "ops/view/view.h"
+#include "runtime/alloc.h"
+#include "runtime/cpu.h"
+#include "runtime/pool.h"
+
+#define SELF TD_TENSOR(0)
+#define OUT (&call->out[0])
+
+/* ---- chunks: their true elements are counted, then each knows where its own begin ---- */
+
+#define CHUNK 65536
+
+typedef struct chunks {
+    const uint8_t *mask;
+    int64_t n, count, total;
+    int64_t *first; /* count + 1 entries: true elements before each chunk */
+    const char *from;
+    char *to;
+    int size; /* log2 of the itemsize, or -1: places */
+} chunks;
+
+static int64_t chunk_length(const chunks *c, int64_t k) { return c->n - k * CHUNK < CHUNK ? c->n - k * CHUNK : CHUNK; }
+
+static void count_chunks(void *context, int64_t begin, int64_t end)
+{
+    chunks *c = context;
+    for (int64_t k = begin; k < end; k++) c->first[k + 1] = TD_PICK(td_index_kernels)->count(c->mask + k * CHUNK, chunk_length(c, k));
+}
+
+static void move_chunks(void *context, int64_t begin, int64_t end)
+{
+    const chunks *c = context;
+    const td_index_kernels *kernels = TD_PICK(td_index_kernels);
+    for (int64_t k = begin; k < end; k++) {
+        int64_t found = c->first[k + 1] - c->first[k];
+        const uint8_t *mask = c->mask + k * CHUNK;
+        if (c->size < 0) kernels->positions((int64_t *)c->to + c->first[k], mask, k * CHUNK, found);
+        else kernels->compress[c->size](c->to + (c->first[k] << c->size), c->from + (k * CHUNK << c->size), mask, found);
+    }
+}
+
+/* `mask` is a row-major tensor of bytes. */
+static td_status chunks_begin(chunks *c, const td_tensor *mask)
+{
+    *c = (chunks){.mask = td_data(mask), .n = mask->numel, .count = (mask->numel + CHUNK - 1) / CHUNK};
+    c->first = td_alloc((c->count + 1) * 8);
+    if (!c->first) return td_fail(TD_MEMORY_ERROR, "no memory for a mask of %lld elements", (long long)mask->numel);
+    c->first[0] = 0;
+    td_parallel(c->count, 2, count_chunks, c);
+    for (int64_t k = 0; k < c->count; k++) c->first[k + 1] += c->first[k];
+    c->total = c->first[c->count];
+    return TD_OK;
+}
+
+static void chunks_end(chunks *c) { td_free(c->first, (c->count + 1) * 8); }
+
+/* ---- masks ---- */
+
+static td_status no_values(const char *name)
+{
+    return td_fail(TD_NOT_IMPLEMENTED, "%s: the shape of the result depends on values, which a meta tensor does not have", name);
+}
+
+static td_status check_mask(const char *name, const td_tensor *mask)
+{
+    if (mask->dtype == TD_BOOL) return TD_OK;
+    return td_fail(TD_RUNTIME_ERROR, "%s only supports boolean masks, but got mask with dtype %s", name, td_dtypes[mask->dtype].name);
+}
+
+/* ---- the places of true elements ---- */
+
+/* Linear places to coordinates, in place for the last row. Most steps stay within the row; the rest divide. */
+static void split_places(int64_t *rows, int64_t total, int ndim, const int64_t *sizes)
+{
+    int64_t *linear = rows + (ndim - 1) * total;
+    for (int d = ndim - 1; d > 0; d--) {
+        int64_t *here = rows + d * total, *outside = here - total, size = sizes[d], row = 0;
+        for (int64_t i = 0; i < total; i++) {
+            int64_t at = linear[i];
+            if (at - row * size >= size) row = at / size;
+            here[i] = at - row * size;
+            outside[i] = row;
+        }
+        linear = outside;
+    }
+}
+
+td_status td_index_true_places(td_tensor **out, const td_tensor *mask)
+{
+    td_tensor *bytes;
+    chunks c;
+    if (td_is_meta(mask)) return no_values("nonzero");
+    TD_TRY(td_cast_contiguous(&bytes, mask, TD_BOOL));
+    td_status status = chunks_begin(&c, bytes);
+    if (status == TD_OK) {
+        status = td_tensor_empty(out, TD_I64, TD_CPU, 2, (int64_t[]){mask->ndim, c.total});
+        if (status == TD_OK && (*out)->numel) {
+            c.size = -1;
+            c.to = (char *)((int64_t *)td_data(*out) + (mask->ndim - 1) * c.total);
+            void *token = td_heavy_begin((double)c.n);
+            td_parallel(c.count, 1, move_chunks, &c);
+            split_places(td_data(*out), c.total, mask->ndim, mask->sizes);
+            td_heavy_end(token);
+        }
+        chunks_end(&c);
+    }
+    td_tensor_free(bytes);
+    return status;
+}
+
+td_status td_op_nonzero(td_call *call)
+{
+    td_tensor *rows;
+    TD_TRY(td_index_true_places(&rows, SELF));
+    td_status status = td_view_transpose(OUT, rows, 0, 1);
+    if (status == TD_OK && SELF->ndim == 0) { /* (0 dims, n): one step of nothing, or none */
+        td_tensor_free(call->out[0]);
+        call->out[0] = NULL;
+        bool any = false;
+        td_tensor *bytes;
+        status = td_cast_contiguous(&bytes, SELF, TD_BOOL);
+        if (status == TD_OK) {
+            any = *(uint8_t *)td_data(bytes);
+            td_tensor_free(bytes);
+            status = td_tensor_empty(OUT, TD_I64, TD_CPU, 2, (int64_t[]){any, 0});
+        }
+    }
+    td_tensor_free(rows);
+    return status;
+}
+
+/* where(condition), nonzero(as_tuple=True): one tensor a dimension; a 0-dim one counts as one of size 1 */
+td_status td_op_nonzero_numpy(td_call *call)
+{
+    td_tensor *rows, *self;
+    int64_t one = 1;
+    TD_TRY(SELF->ndim ? td_tensor_alias(&self, SELF) : td_view_sizes(&self, SELF, 1, &one));
+    td_status status = td_index_true_places(&rows, self);
+    if (status == TD_OK) {
+        status = td_outs(call, self->ndim);
+        for (int d = 0; d < self->ndim && status == TD_OK; d++) status = td_view_select(&call->outs[d], rows, 0, d);
+        td_tensor_free(rows);
+    }
+    td_tensor_free(self);
+    return status;
+}
+
+/* ---- masked_select ---- */
+
+td_status td_index_compress(td_tensor **out, const td_tensor *self, const td_tensor *mask)
+{
+    td_tensor *bytes, *dense;
+    chunks c;
+    TD_TRY(td_cast_contiguous(&bytes, mask, TD_BOOL));
+    td_status status = td_contiguous(&dense, self);
+    if (status == TD_OK) {
+        status = chunks_begin(&c, bytes);
+        if (status == TD_OK) {
+            status = td_tensor_empty(out, (td_dtype)self->dtype, TD_CPU, 1, &c.total);
+            if (status == TD_OK && c.total) {
+                c.size = __builtin_ctzll((uint64_t)td_itemsize((td_dtype)self->dtype));
+                c.from = td_data(dense);
+                c.to = td_data(*out);
+                void *token = td_heavy_begin((double)c.n * 0.5);
+                td_parallel(c.count, 1, move_chunks, &c);
+                td_heavy_end(token);
+            }
+            chunks_end(&c);
+        }
+        td_tensor_free(dense);
+    }
+    td_tensor_free(bytes);
+    return status;
+}
+
+/* Both operands as views of their common shape. */
+static td_status expand_both(const td_tensor *a, const td_tensor *b, td_tensor **wide_a, td_tensor **wide_b)
+{
+    int64_t sizes[TD_MAX_DIMS];
+    int n;
+    TD_TRY(td_broadcast(a->ndim, a->sizes, b->ndim, b->sizes, &n, sizes));
+    TD_TRY(td_view_expand(wide_a, a, n, sizes));
+    td_status status = td_view_expand(wide_b, b, n, sizes);
+    if (status != TD_OK) td_tensor_free(*wide_a);
+    return status;
+}
+
+td_status td_op_masked_select(td_call *call)
+{
+    td_tensor *self, *mask;
+    TD_TRY(check_mask("masked_select", TD_TENSOR(1)));
+    if (td_is_meta(SELF)) return no_values("masked_select");
+    TD_TRY(expand_both(SELF, TD_TENSOR(1), &self, &mask));
+    td_status status = td_index_compress(OUT, self, mask);
+    td_tensor_free(self);
+    td_tensor_free(mask);
+    return status;
+}
+
+/* ---- masked_fill ---- */
+
+td_status td_index_masked_fill(td_tensor *out, const td_tensor *self, const td_tensor *mask, const td_scalar *value)
+{
+    _Alignas(16) char element[16] = {0};
+    td_nd nd;
+    td_dtype dtype = (td_dtype)out->dtype;
+    td_scalar_store(value, dtype, element);
+    TD_TRY(td_nd_init(&nd, 3, (td_tensor *const[]){out, (td_tensor *)self, (td_tensor *)mask}));
+    td_loop loop = TD_PICK(td_index_kernels)->masked_fill[__builtin_ctzll((uint64_t)td_itemsize(dtype))];
+    td_nd_run(&nd, loop, element, 0.4);
+    return TD_OK;
+}
+
+static td_status masked_fill(td_call *call, const td_scalar *value)
+{
+    int64_t sizes[TD_MAX_DIMS];
+    int n;
+    const td_tensor *mask = TD_TENSOR(1);
+    char a[TD_SHAPE_TEXT], b[TD_SHAPE_TEXT];
+    TD_TRY(check_mask("masked_fill", mask));
+    TD_TRY(td_broadcast(SELF->ndim, SELF->sizes, mask->ndim, mask->sizes, &n, sizes));
+    bool same = n == SELF->ndim && memcmp(sizes, SELF->sizes, (size_t)n * sizeof *sizes) == 0;
+    if (call->out[0] && !same)
+        return td_fail(TD_RUNTIME_ERROR, "masked_fill_: output with shape %s doesn't match the broadcast shape %s",
+                       td_shape_text(SELF->ndim, SELF->sizes, a), td_shape_text(n, sizes, b));
+    td_dtype dtype = (td_dtype)SELF->dtype;
+    td_device device = (td_device)SELF->device;
+    if (!call->out[0]) TD_TRY(same ? td_empty_format(OUT, SELF, dtype, device, TD_PRESERVE_FORMAT) : td_tensor_empty(OUT, dtype, device, n, sizes));
+    if (td_is_meta(SELF) || call->out[0]->numel == 0) return TD_OK;
+    return td_index_masked_fill(call->out[0], SELF, mask, value);
+}
+
+td_status td_op_masked_fill_scalar(td_call *call)
+{
+    TD_TRY(td_check_fits(&TD_SCALAR(2), (td_dtype)SELF->dtype));
+    return masked_fill(call, &TD_SCALAR(2));
+}
+
+td_status td_op_masked_fill_tensor(td_call *call)
+{
+    const td_tensor *value = TD_TENSOR(2);
+    td_scalar number = td_scalar_int(0);
+    if (value->ndim) return td_fail(TD_RUNTIME_ERROR, "masked_fill only supports a 0-dimensional value tensor, but got tensor with %d "
+                                    "dimension(s).", value->ndim);
+    if (!td_is_meta(value)) number = td_scalar_load((td_dtype)value->dtype, td_data(value));
+    TD_TRY(td_check_fits(&number, (td_dtype)SELF->dtype));
+    return masked_fill(call, &number);
+}
+
+/* ---- masked_scatter: the next element of source at every true one ---- */
+
+static td_status place_in_order(td_tensor *out, const td_tensor *mask, const td_tensor *source)
+{
+    int64_t itemsize = td_itemsize((td_dtype)out->dtype), used = 0;
+    const uint8_t *truths = td_data(mask);
+    const char *from = td_data(source);
+    char *to = td_data(out);
+    int64_t needed = TD_PICK(td_index_kernels)->count(truths, mask->numel);
+    if (needed > source->numel)
+        return td_fail(TD_RUNTIME_ERROR, "masked_scatter: Number of elements of source < number of ones in mask: %lld < %lld",
+                       (long long)source->numel, (long long)needed);
+    for (int64_t i = 0; used < needed; i++)
+        if (truths[i]) memcpy(to + i * itemsize, from + used++ * itemsize, (size_t)itemsize);
+    return TD_OK;
+}
+
+static td_status masked_scatter(td_tensor *out, const td_tensor *mask, const td_tensor *source)
+{
+    td_tensor *wide, *bytes, *dense;
+    TD_TRY(td_view_expand(&wide, mask, out->ndim, out->sizes));
+    td_status status = td_contiguous(&bytes, wide);
+    td_tensor_free(wide);
+    if (status != TD_OK) return status;
+    status = td_contiguous(&dense, source);
+    if (status == TD_OK) {
+        status = place_in_order(out, bytes, dense);
+        td_tensor_free(dense);
+    }
+    td_tensor_free(bytes);
+    return status;
+}
+
+td_status td_op_masked_scatter(td_call *call)
+{
+    const td_tensor *mask = TD_TENSOR(1), *source = TD_TENSOR(2);
+    td_tensor *self, *wide_mask;
+    TD_TRY(check_mask("masked_scatter", mask));
+    if (source->dtype != SELF->dtype)
+        return td_fail(TD_RUNTIME_ERROR, "masked_scatter: expected self and source to have same dtypes but got %s and %s",
+                       td_dtypes[SELF->dtype].name, td_dtypes[source->dtype].name);
+    TD_TRY(expand_both(SELF, mask, &self, &wide_mask));
+    td_status status = td_tensor_empty(OUT, (td_dtype)self->dtype, (td_device)self->device, self->ndim, self->sizes);
+    if (status == TD_OK && !td_is_meta(self)) {
+        status = td_copy(call->out[0], self);
+        if (status == TD_OK) status = masked_scatter(call->out[0], wide_mask, source);
+    }
+    td_tensor_free(self);
+    td_tensor_free(wide_mask);
+    return status;
+}

@@ -1,0 +1,299 @@
+/* index_plan.c - index tensors made ready, and walks over the places they name. */
+#include <string.h>
+#include "ops/indexing/index.h"
+#include "ops/layout.h"
+#include "ops/view/view.h"
+#include "runtime/alloc.h"
+#include "runtime/cpu.h"
+#include "runtime/pool.h"
+
+/* ---- index tensors ---- */
+
+td_status td_index_long(td_tensor **out, const td_tensor *index, const char *name)
+{
+    if (index->dtype != TD_I64 && index->dtype != TD_I32)
+        return td_fail(TD_RUNTIME_ERROR, "%s(): Expected dtype int32 or int64 for index, got %s", name, td_dtypes[index->dtype].name);
+    return td_cast_contiguous(out, index, TD_I64);
+}
+
+typedef struct range_check {
+    const int64_t *index;
+    int64_t size;
+    atomic_bool outside;
+} range_check;
+
+static void check_part(void *context, int64_t begin, int64_t end)
+{
+    range_check *c = context;
+    if (!TD_PICK(td_index_kernels)->in_range(c->index + begin, end - begin, c->size))
+        atomic_store_explicit(&c->outside, true, memory_order_relaxed);
+}
+
+static bool all_in_range(const int64_t *index, int64_t n, int64_t size)
+{
+    range_check c = {index, size, false};
+    td_parallel(n, 1 << 15, check_part, &c);
+    return !c.outside;
+}
+
+td_status td_index_check(const td_tensor *index, int64_t dim, int64_t size, const td_index_rule *rule)
+{
+    const int64_t *at = td_data(index);
+    if (td_is_meta(index) || all_in_range(at, index->numel, size)) return TD_OK;
+    int64_t low = rule->wraps ? -size : 0;
+    for (int64_t i = 0; i < index->numel; i++)
+        if (at[i] < low || at[i] >= size)
+            return td_fail(rule->kind, "%s: index %lld is out of bounds for dimension %lld with size %lld", rule->name,
+                           (long long)at[i], (long long)dim, (long long)size);
+    return TD_OK;
+}
+
+/* ---- offsets ---- */
+
+typedef struct dims {
+    int n;
+    int64_t sizes[TD_MAX_DIMS], strides[TD_MAX_DIMS]; /* bytes */
+} dims;
+
+static void add_dim(dims *d, int64_t size, int64_t stride)
+{
+    d->sizes[d->n] = size;
+    d->strides[d->n++] = stride;
+}
+
+static int64_t product(const dims *d)
+{
+    int64_t n = 1;
+    for (int i = 0; i < d->n; i++) n *= d->sizes[i];
+    return n;
+}
+
+/* Offsets of all places of the dimensions, in row-major order: each dimension repeats what is there, shifted. */
+static void list_offsets(const dims *d, int64_t *out)
+{
+    int64_t n = 1;
+    out[0] = 0;
+    for (int i = d->n - 1; i >= 0; i--) {
+        for (int64_t k = 1; k < d->sizes[i]; k++)
+            for (int64_t j = 0; j < n; j++) out[k * n + j] = out[j] + k * d->strides[i];
+        n *= d->sizes[i];
+    }
+}
+
+/* Take the dimensions that lie densely in memory off the end of `d`: they make one run of bytes. */
+static int64_t take_run(dims *d, int64_t itemsize)
+{
+    int64_t run = itemsize;
+    while (d->n && (d->sizes[d->n - 1] == 1 || d->strides[d->n - 1] == run)) run *= d->sizes[--d->n];
+    return run;
+}
+
+/* ---- the plan ---- */
+
+static td_status common_shape(td_tensor *const *indices, int n, dims *shape)
+{
+    shape->n = 0;
+    for (int d = 0; d < n; d++) {
+        if (!indices[d]) continue;
+        char a[TD_SHAPE_TEXT], b[TD_SHAPE_TEXT];
+        if (td_broadcast(shape->n, shape->sizes, indices[d]->ndim, indices[d]->sizes, &shape->n, shape->sizes) != TD_OK)
+            return td_fail(TD_INDEX_ERROR, "shape mismatch: indexing tensors could not be broadcast together with shapes %s, %s",
+                           td_shape_text(shape->n, shape->sizes, a), td_shape_text(indices[d]->ndim, indices[d]->sizes, b));
+    }
+    return TD_OK;
+}
+
+/* The first indexed dimension, and whether the indexed ones stand side by side. */
+static int first_indexed(td_tensor *const *indices, int n, bool *together)
+{
+    int first = -1, runs = 0;
+    for (int d = 0; d < n; d++) {
+        if (!indices[d]) continue;
+        if (first < 0) first = d;
+        runs += d == 0 || !indices[d - 1];
+    }
+    *together = runs == 1;
+    return first;
+}
+
+static td_status result_sizes(td_index_plan *p, const dims *before, const dims *shape, const dims *after)
+{
+    const dims *parts[] = {before, shape, after};
+    int64_t numel;
+    p->ndim = 0;
+    if (before->n + shape->n + after->n > TD_MAX_DIMS)
+        return td_fail(TD_RUNTIME_ERROR, "indexing would give %d dimensions, at most %d are possible", before->n + shape->n + after->n,
+                       TD_MAX_DIMS);
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < parts[k]->n; i++) p->sizes[p->ndim++] = parts[k]->sizes[i];
+    return td_numel(p->ndim, p->sizes, &numel);
+}
+
+/* Add the offsets that one index tensor gives. */
+static td_status add_offsets(int64_t *at, const td_tensor *index, const dims *shape, int64_t size, int64_t stride)
+{
+    td_tensor *wide, *dense;
+    TD_TRY(td_view_expand(&wide, index, shape->n, shape->sizes));
+    td_status status = td_contiguous(&dense, wide);
+    td_tensor_free(wide);
+    if (status != TD_OK) return status;
+    const int64_t *from = td_data(dense);
+    for (int64_t i = 0; i < dense->numel; i++) at[i] += (from[i] + (from[i] < 0 ? size : 0)) * stride;
+    td_tensor_free(dense);
+    return TD_OK;
+}
+
+static td_status plan_offsets(td_index_plan *p, const td_tensor *self, td_tensor *const *indices, const dims *before,
+                              const dims *shape, dims *after)
+{
+    int64_t itemsize = td_itemsize((td_dtype)self->dtype), *next;
+    p->walk.run = take_run(after, itemsize);
+    p->walk.outer = product(before);
+    p->walk.count = product(shape);
+    p->walk.inner = product(after);
+    p->bytes = 8 * (p->walk.outer + p->walk.count + p->walk.inner); /* no more than three times the result's elements */
+    p->memory = next = td_alloc(p->bytes);
+    if (!next) return td_fail(TD_MEMORY_ERROR, "indexing: no memory for %lld offsets", (long long)p->bytes / 8);
+    list_offsets(before, next);
+    p->walk.outer_at = next;
+    list_offsets(after, next + p->walk.outer);
+    p->walk.inner_at = next + p->walk.outer;
+    next += p->walk.outer + p->walk.inner;
+    memset(next, 0, (size_t)p->walk.count * 8);
+    p->walk.at = next;
+    for (int d = 0; d < self->ndim; d++)
+        if (indices[d]) TD_TRY(add_offsets(next, indices[d], shape, self->sizes[d], self->strides[d] * itemsize));
+    return TD_OK;
+}
+
+td_status td_index_plan_make(td_index_plan *p, const td_tensor *self, td_tensor *const *indices, const td_index_rule *rule)
+{
+    dims before = {0}, shape = {0}, after = {0};
+    bool together, meta = td_is_meta(self);
+    int64_t itemsize = td_itemsize((td_dtype)self->dtype), numel = 1;
+    *p = (td_index_plan){0};
+    TD_TRY(common_shape(indices, self->ndim, &shape));
+    int first = first_indexed(indices, self->ndim, &together);
+    for (int d = 0; d < self->ndim; d++) {
+        if (indices[d] && !meta) TD_TRY(td_index_check(indices[d], d, self->sizes[d], rule));
+        if (!indices[d]) add_dim(together && d < first ? &before : &after, self->sizes[d], self->strides[d] * itemsize);
+    }
+    TD_TRY(result_sizes(p, &before, &shape, &after));
+    TD_TRY(td_numel(p->ndim, p->sizes, &numel));
+    if (meta || numel == 0) return TD_OK;
+    td_status status = plan_offsets(p, self, indices, &before, &shape, &after);
+    if (status != TD_OK) td_index_plan_free(p);
+    return status;
+}
+
+void td_index_plan_free(td_index_plan *p)
+{
+    if (p->memory) td_free(p->memory, p->bytes);
+    p->memory = NULL;
+}
+
+/* ---- reading ---- */
+
+typedef struct reading {
+    char *dense;
+    const char *indexed;
+    const td_index_walk *walk;
+} reading;
+
+static void read_rows(void *context, int64_t begin, int64_t end)
+{
+    const reading *r = context;
+    TD_PICK(td_index_kernels)->take(r->dense, r->indexed, r->walk, begin, end);
+}
+
+#define BLOCK_NS 1.5 /* to find a block; then its bytes are moved */
+#define BYTE_NS 0.1
+#define GRAIN_NS 8000.0
+
+td_status td_index_read(td_tensor **out, const td_tensor *self, const td_index_plan *p)
+{
+    const td_index_walk *w = &p->walk;
+    TD_TRY(td_tensor_empty(out, (td_dtype)self->dtype, (td_device)self->device, p->ndim, p->sizes));
+    if ((*out)->numel == 0 || td_is_meta(self)) return TD_OK;
+    reading r = {td_data(*out), td_data(self), w};
+    double row = (double)w->inner * (BLOCK_NS + (double)w->run * BYTE_NS), all = row * (double)(w->outer * w->count);
+    void *token = td_heavy_begin(all);
+    td_parallel(w->outer * w->count, (int64_t)(GRAIN_NS / row) + 1, read_rows, &r);
+    td_heavy_end(token);
+    return TD_OK;
+}
+
+/* ---- writing: duplicates of an index meet in one lane, in order, so results do not depend on threads ---- */
+
+typedef struct writing {
+    char *indexed;
+    const char *dense;
+    const td_index_walk *walk;
+    td_loop scatter, combine;
+    int64_t itemsize, pieces, piece; /* a run is cut into pieces of so many bytes */
+} writing;
+
+/* Single elements: the offsets are an index whose places are one byte apart. */
+static void write_elements(const writing *w, int64_t lane)
+{
+    const td_index_walk *k = w->walk;
+    int64_t o = lane / k->inner, i = lane % k->inner, one_byte = 1;
+    char *const data[] = {w->indexed + k->outer_at[o] + k->inner_at[i], (char *)k->at,
+                          (char *)w->dense + (o * k->count * k->inner + i) * w->itemsize};
+    w->scatter(data, (int64_t[]){0, 8, k->inner * w->itemsize}, k->count, &one_byte);
+}
+
+static void write_blocks(const writing *w, int64_t lane)
+{
+    const td_index_walk *k = w->walk;
+    int64_t part = lane % w->pieces * w->piece, block = lane / w->pieces, o = block / k->inner, i = block % k->inner;
+    int64_t bytes = k->run - part < w->piece ? k->run - part : w->piece;
+    char *to = w->indexed + k->outer_at[o] + k->inner_at[i] + part;
+    const char *from = w->dense + (o * k->count * k->inner + i) * k->run + part;
+    for (int64_t c = 0; c < k->count; c++, from += k->inner * k->run)
+        w->combine((char *const[]){to + k->at[c], (char *)from}, (int64_t[]){w->itemsize, w->itemsize}, bytes / w->itemsize, NULL);
+}
+
+static void write_lanes(void *context, int64_t begin, int64_t end)
+{
+    const writing *w = context;
+    for (int64_t lane = begin; lane < end; lane++)
+        if (w->walk->run == w->itemsize) write_elements(w, lane);
+        else write_blocks(w, lane);
+}
+
+#define PIECE_BYTES 512
+
+td_status td_index_write(td_tensor *self, const td_index_plan *p, const td_tensor *source, td_put put, const char *name)
+{
+    const td_index_kernels *k = TD_PICK(td_index_kernels);
+    const td_index_walk *w = &p->walk;
+    if (!k->combine[put][self->dtype])
+        return td_fail(TD_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", name, td_dtypes[self->dtype].type_name);
+    if (source->numel == 0 || td_is_meta(self)) return TD_OK;
+    int64_t lanes = w->outer * w->inner, pieces = lanes == 1 ? (w->run + PIECE_BYTES - 1) / PIECE_BYTES : 1;
+    writing r = {td_data(self), td_data(source), w, k->scatter[put][self->dtype], k->combine[put][self->dtype],
+                 td_itemsize((td_dtype)self->dtype), pieces, pieces > 1 ? PIECE_BYTES : w->run};
+    double lane = (double)w->count * (2 * BLOCK_NS + (double)r.piece * BYTE_NS);
+    void *token = td_heavy_begin(lane * (double)(lanes * pieces));
+    td_parallel(lanes * pieces, (int64_t)(GRAIN_NS / lane) + 1, write_lanes, &r);
+    td_heavy_end(token);
+    return TD_OK;
+}
+
+/* ---- targets ---- */
+
+td_status td_index_target(td_call *call, td_tensor **out)
+{
+    const td_tensor *self = TD_TENSOR(0);
+    if (call->out[0]) {
+        if (td_has_zero_stride(self))
+            return td_fail(TD_RUNTIME_ERROR, "%s_: more than one element of the written-to tensor refers to a single memory location; "
+                           "clone() it first", call->op ? call->op->name : "index");
+        *out = call->out[0];
+        return TD_OK;
+    }
+    TD_TRY(td_empty_format(&call->out[0], self, (td_dtype)self->dtype, (td_device)self->device, TD_PRESERVE_FORMAT));
+    *out = call->out[0];
+    return td_is_meta(self) ? TD_OK : td_copy(*out, self);
+}

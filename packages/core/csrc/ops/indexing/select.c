@@ -1,0 +1,345 @@
+/* index_select.c - one dimension, one vector of indices: index_select, index_add and relatives; embedding. */
+#include "ops/creation.h"
+#include "ops/indexing/index.h"
+#include "ops/view/view.h"
+#include "runtime/cpu.h"
+#include <string.h>
+
+#define SELF TD_TENSOR(0)
+#define OUT (&call->out[0])
+
+/* ---- a plan for one dimension; a 0-dim tensor is taken as one of size 1 ---- */
+
+typedef struct selection {
+    td_tensor *self, *index; /* owned */
+    td_index_plan plan;
+} selection;
+
+static td_status with_dims(td_tensor **out, const td_tensor *t)
+{
+    int64_t one = 1;
+    return t->ndim ? td_tensor_alias(out, t) : td_view_sizes(out, t, 1, &one);
+}
+
+static void selection_end(selection *s)
+{
+    td_index_plan_free(&s->plan);
+    td_tensor_free(s->self);
+    td_tensor_free(s->index);
+}
+
+static td_status selection_begin(selection *s, const td_tensor *self, int64_t dim, const td_tensor *index, const td_index_rule *rule)
+{
+    td_tensor *indices[TD_MAX_DIMS] = {0}, *dense;
+    *s = (selection){0};
+    if (index->ndim > 1) return td_fail(TD_INDEX_ERROR, "%s(): Index is supposed to be a vector, got %d dimensions", rule->name, index->ndim);
+    TD_TRY(td_wrap_dim(dim, self->ndim, &dim));
+    TD_TRY(td_index_long(&dense, index, rule->name));
+    td_status status = with_dims(&s->index, dense);
+    td_tensor_free(dense);
+    if (status == TD_OK) status = with_dims(&s->self, self);
+    if (status == TD_OK) {
+        indices[dim] = s->index;
+        status = td_index_plan_make(&s->plan, s->self, indices, rule);
+    }
+    if (status != TD_OK) selection_end(s);
+    return status;
+}
+
+td_status td_op_index_select(td_call *call)
+{
+    static const td_index_rule rule = {"index_select", TD_INDEX_ERROR, false};
+    selection s;
+    if (SELF->ndim == 0 && TD_TENSOR(2)->numel != 1)
+        return td_fail(TD_RUNTIME_ERROR, "index_select(): Index to scalar can have only 1 value, got %lld value(s)", (long long)TD_TENSOR(2)->numel);
+    TD_TRY(selection_begin(&s, SELF, TD_INT(1), TD_TENSOR(2), &rule));
+    if (SELF->ndim == 0) s.plan.ndim = 0;
+    td_status status = td_index_read(OUT, s.self, &s.plan);
+    selection_end(&s);
+    return status;
+}
+
+/* ---- index_copy, index_add, index_reduce: (self, dim, index, source) ---- */
+
+static td_status check_source(const td_tensor *self, int64_t dim, const td_tensor *index, const td_tensor *source, const char *name)
+{
+    char a[TD_SHAPE_TEXT], b[TD_SHAPE_TEXT];
+    int64_t count = source->ndim ? source->sizes[dim < source->ndim ? dim : 0] : 1;
+    if (source->dtype != self->dtype)
+        return td_fail(TD_RUNTIME_ERROR, "%s(): self (%s) and source (%s) must have the same scalar type", name,
+                       td_dtypes[self->dtype].name, td_dtypes[source->dtype].name);
+    bool fits = source->ndim == self->ndim;
+    for (int d = 0; fits && d < self->ndim; d++) fits = d == dim || source->sizes[d] == self->sizes[d];
+    if (!fits) return td_fail(TD_RUNTIME_ERROR, "%s(): source tensor shape must match self tensor shape, excluding dimension %lld. Got "
+                              "self.shape = %s source.shape = %s", name, (long long)dim, td_shape_text(self->ndim, self->sizes, a),
+                              td_shape_text(source->ndim, source->sizes, b));
+    if (count == index->numel) return TD_OK;
+    return td_fail(TD_RUNTIME_ERROR, "%s(): Number of indices (%lld) should be equal to source.size(dim): (%lld), for dim: %lld", name,
+                   (long long)index->numel, (long long)count, (long long)dim);
+}
+
+/* source, row-major and apart from the target; times alpha if there is one */
+static td_status ready_source(td_tensor **out, const td_tensor *source, const td_tensor *target, const td_scalar *alpha)
+{
+    bool scaled = alpha && !(alpha->re == 1 && alpha->im == 0);
+    if (!scaled && (td_is_meta(target) || !td_may_overlap(target, source))) return td_contiguous(out, source);
+    td_tensor *copy, *factor;
+    td_nd nd;
+    TD_TRY(td_tensor_empty(&copy, (td_dtype)source->dtype, (td_device)source->device, source->ndim, source->sizes));
+    td_status status = td_is_meta(source) ? TD_OK : td_copy(copy, source);
+    td_loop multiply = TD_PICK(td_index_kernels)->combine[TD_PUT_MUL][copy->dtype];
+    if (status == TD_OK && scaled && multiply && copy->numel && !td_is_meta(source)) {
+        status = td_tensor_from_scalar(&factor, alpha, (td_dtype)copy->dtype);
+        if (status == TD_OK) {
+            status = td_nd_init(&nd, 2, (td_tensor *const[]){copy, factor});
+            if (status == TD_OK) td_nd_run(&nd, multiply, NULL, 0.5);
+            td_tensor_free(factor);
+        }
+    }
+    if (status == TD_OK) *out = copy;
+    else td_tensor_free(copy);
+    return status;
+}
+
+/* Write source in the way of `put`; if `start`, the places that are written begin with that number. */
+static td_status write_source(const selection *s, const td_tensor *source, td_put put, const td_scalar *start, const char *name)
+{
+    if (start) {
+        td_tensor *first;
+        TD_TRY(td_tensor_empty(&first, (td_dtype)source->dtype, (td_device)source->device, source->ndim, source->sizes));
+        td_status status = td_fill(first, start);
+        if (status == TD_OK) status = td_index_write(s->self, &s->plan, first, TD_PUT_COPY, name);
+        td_tensor_free(first);
+        TD_TRY(status);
+    }
+    return td_index_write(s->self, &s->plan, source, put, name);
+}
+
+typedef struct writer { const char *name; td_put put; const td_scalar *alpha, *start; } writer;
+
+static td_status index_write(td_call *call, const writer *w, selection *s)
+{
+    const td_index_rule rule = {w->name, TD_INDEX_ERROR, false};
+    const td_tensor *source = TD_TENSOR(3);
+    td_tensor *target, *ready;
+    int64_t dim;
+    TD_TRY(td_wrap_dim(TD_INT(1), SELF->ndim, &dim));
+    TD_TRY(check_source(SELF, dim, TD_TENSOR(2), source, w->name));
+    TD_TRY(selection_begin(s, SELF, dim, TD_TENSOR(2), &rule)); /* all checks before the first write */
+    selection_end(s);
+    TD_TRY(td_index_target(call, &target));
+    TD_TRY(selection_begin(s, target, dim, TD_TENSOR(2), &rule));
+    td_status status = ready_source(&ready, source, target, w->alpha);
+    if (status == TD_OK) {
+        status = write_source(s, ready, w->put, w->start, w->name);
+        td_tensor_free(ready);
+    }
+    if (status != TD_OK) selection_end(s);
+    return status;
+}
+
+static td_status index_write_once(td_call *call, const writer *w)
+{
+    selection s;
+    TD_TRY(index_write(call, w, &s));
+    selection_end(&s);
+    return TD_OK;
+}
+
+td_status td_op_index_copy(td_call *call)
+{
+    if (TD_TENSOR(2)->dtype != TD_I64)
+        return td_fail(TD_RUNTIME_ERROR, "index_copy_(): Expected a long tensor for index, but got %s", td_dtypes[TD_TENSOR(2)->dtype].name);
+    return index_write_once(call, &(writer){"index_copy_", TD_PUT_COPY, NULL, NULL});
+}
+
+td_status td_op_index_add(td_call *call)
+{
+    TD_TRY(td_check_fits(&TD_SCALAR(4), (td_dtype)SELF->dtype));
+    return index_write_once(call, &(writer){"index_add_", TD_PUT_ADD, &TD_SCALAR(4), NULL});
+}
+
+/* ---- index_reduce(self, dim, index, source, reduce, *, include_self) ---- */
+
+static td_status reduction_of(const char *reduce, td_put *put)
+{
+    static const struct { const char *name; td_put put; } known[] = {
+        {"prod", TD_PUT_MUL}, {"mean", TD_PUT_ADD}, {"amax", TD_PUT_MAX}, {"amin", TD_PUT_MIN}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(reduce, known[i].name) == 0) return *put = known[i].put, TD_OK;
+    return td_fail(TD_RUNTIME_ERROR, "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got %s.", reduce);
+}
+
+/* How many numbers came to each place of the dimension, at least 1, as a tensor that broadcasts against self. */
+static td_status counts_of(td_tensor **out, const selection *s, int64_t dim, bool include_self)
+{
+    int64_t sizes[TD_MAX_DIMS], size = s->self->sizes[dim], *counts;
+    const int64_t *index = td_data(s->index);
+    td_tensor *whole;
+    for (int d = 0; d < s->self->ndim; d++) sizes[d] = d == dim ? size : 1;
+    TD_TRY(td_tensor_empty(&whole, TD_I64, TD_CPU, s->self->ndim, sizes));
+    counts = td_data(whole);
+    for (int64_t i = 0; i < size; i++) counts[i] = include_self;
+    for (int64_t i = 0; i < s->index->numel; i++) counts[index[i]]++;
+    for (int64_t i = 0; i < size; i++) counts[i] += counts[i] == 0;
+    td_status status = td_cast(out, whole, (td_dtype)s->self->dtype);
+    td_tensor_free(whole);
+    return status;
+}
+
+static td_status divide_by_counts(const selection *s, int64_t dim, bool include_self)
+{
+    td_tensor *counts;
+    td_nd nd;
+    td_loop divide = TD_PICK(td_index_kernels)->combine[TD_PUT_DIV][s->self->dtype];
+    if (td_is_meta(s->self) || s->self->numel == 0) return TD_OK;
+    TD_TRY(counts_of(&counts, s, dim, include_self));
+    td_status status = td_nd_init(&nd, 2, (td_tensor *const[]){s->self, counts});
+    if (status == TD_OK) td_nd_run(&nd, divide, NULL, 1);
+    td_tensor_free(counts);
+    return status;
+}
+
+td_status td_op_index_reduce(td_call *call)
+{
+    td_put put = TD_PUT_ADD;
+    const char *reduce = call->args[4].str;
+    bool include_self = TD_BOOLEAN(5);
+    selection s;
+    int64_t dim;
+    TD_TRY(reduction_of(reduce, &put));
+    if (SELF->dtype == TD_BOOL) return td_fail(TD_NOT_IMPLEMENTED, "\"index_reduce\" not implemented for 'Bool'");
+    td_scalar start = td_index_neutral(put, (td_dtype)SELF->dtype);
+    TD_TRY(td_wrap_dim(TD_INT(1), SELF->ndim, &dim));
+    TD_TRY(index_write(call, &(writer){"index_reduce_", put, NULL, include_self ? NULL : &start}, &s));
+    td_status status = strcmp(reduce, "mean") ? TD_OK : divide_by_counts(&s, dim, include_self);
+    selection_end(&s);
+    return status;
+}
+
+/* ---- index_fill(self, dim, index, value) ---- */
+
+static td_status index_fill(td_call *call, const td_scalar *value)
+{
+    static const td_index_rule rule = {"index_fill_", TD_INDEX_ERROR, true};
+    selection s;
+    td_tensor *target, *values;
+    if (TD_TENSOR(2)->dtype != TD_I64)
+        return td_fail(TD_INDEX_ERROR, "index_fill_(): Expected dtype int64 for index, got %s", td_dtypes[TD_TENSOR(2)->dtype].name);
+    TD_TRY(td_check_fits(value, (td_dtype)SELF->dtype));
+    TD_TRY(selection_begin(&s, SELF, TD_INT(1), TD_TENSOR(2), &rule));
+    selection_end(&s);
+    TD_TRY(td_index_target(call, &target));
+    TD_TRY(selection_begin(&s, target, TD_INT(1), TD_TENSOR(2), &rule));
+    td_status status = td_tensor_empty(&values, (td_dtype)SELF->dtype, (td_device)SELF->device, s.plan.ndim, s.plan.sizes);
+    if (status == TD_OK) {
+        status = td_fill(values, value);
+        if (status == TD_OK) status = td_index_write(s.self, &s.plan, values, TD_PUT_COPY, "index_fill_");
+        td_tensor_free(values);
+    }
+    selection_end(&s);
+    return status;
+}
+
+td_status td_op_index_fill_scalar(td_call *call) { return index_fill(call, &TD_SCALAR(3)); }
+
+td_status td_op_index_fill_tensor(td_call *call)
+{
+    const td_tensor *value = TD_TENSOR(3);
+    td_scalar number = td_scalar_int(0);
+    if (value->ndim) return td_fail(TD_RUNTIME_ERROR, "index_fill_ only supports a 0-dimensional value tensor, but got tensor with %d "
+                                    "dimension(s).", value->ndim);
+    if (!td_is_meta(value)) number = td_scalar_load((td_dtype)value->dtype, td_data(value));
+    return index_fill(call, &number);
+}
+
+/* ---- embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse): gradients are dense whatever `sparse` says ---- */
+
+static const td_index_rule embedding_rule = {"embedding", TD_INDEX_ERROR, false};
+
+td_status td_op_embedding(td_call *call)
+{
+    const td_tensor *indices = TD_TENSOR(1);
+    td_tensor *at[2] = {0};
+    td_index_plan plan;
+    char shape[TD_SHAPE_TEXT];
+    if (SELF->ndim != 2) return td_fail(TD_RUNTIME_ERROR, "embedding: 'weight' must be 2-D, got shape %s",
+                                        td_shape_text(SELF->ndim, SELF->sizes, shape));
+    TD_TRY(td_index_long(&at[0], indices, "embedding"));
+    td_status status = td_index_plan_make(&plan, SELF, at, &embedding_rule);
+    if (status == TD_OK) {
+        status = td_index_read(OUT, SELF, &plan);
+        td_index_plan_free(&plan);
+    }
+    td_tensor_free(at[0]);
+    return status;
+}
+
+/* Gradient rows without those of the padding index (index -1: none), divided by frequencies if asked. */
+static td_status scale_rows(td_tensor *grad, const td_tensor *index, int64_t rows, int64_t padding, bool by_frequency)
+{
+    const int64_t *at = td_data(index);
+    td_loop divide = TD_PICK(td_index_kernels)->combine[TD_PUT_DIV][grad->dtype];
+    int64_t width = grad->sizes[grad->ndim - 1], itemsize = td_itemsize((td_dtype)grad->dtype);
+    int64_t *counts = by_frequency ? calloc((size_t)rows + 1, sizeof *counts) : NULL;
+    if (by_frequency && !counts) return td_fail(TD_MEMORY_ERROR, "embedding: no memory for %lld counts", (long long)rows);
+    if (by_frequency && !divide)
+        return free(counts), td_fail(TD_NOT_IMPLEMENTED, "\"embedding\" not implemented for '%s'", td_dtypes[grad->dtype].type_name);
+    for (int64_t i = 0; counts && i < index->numel; i++) counts[at[i]]++;
+    for (int64_t i = 0; i < index->numel; i++) {
+        char *row = (char *)td_data(grad) + i * width * itemsize, number[16];
+        if (at[i] == padding) memset(row, 0, (size_t)(width * itemsize));
+        else if (counts && counts[at[i]] > 1) {
+            td_scalar count = td_scalar_int(counts[at[i]]);
+            td_scalar_store(&count, (td_dtype)grad->dtype, number);
+            divide((char *const[]){row, number}, (int64_t[]){itemsize, 0}, width, NULL);
+        }
+    }
+    free(counts);
+    return TD_OK;
+}
+
+static bool holds(const td_tensor *index, int64_t value)
+{
+    const int64_t *at = td_data(index);
+    for (int64_t i = 0; i < index->numel; i++)
+        if (at[i] == value) return true;
+    return false;
+}
+
+static td_status add_rows(td_tensor *out, td_tensor *index, const td_tensor *grad, int64_t padding, bool by_frequency)
+{
+    td_tensor *at[2] = {index}, *dense, *own = NULL;
+    td_index_plan plan;
+    TD_TRY(td_contiguous(&dense, grad));
+    td_status status = td_index_plan_make(&plan, out, at, &embedding_rule);
+    if (status == TD_OK && (by_frequency || holds(index, padding))) {
+        status = td_tensor_empty(&own, (td_dtype)grad->dtype, TD_CPU, grad->ndim, grad->sizes);
+        if (status == TD_OK) status = td_copy(own, dense);
+        if (status == TD_OK) status = scale_rows(own, index, out->sizes[0], padding, by_frequency);
+    }
+    if (status == TD_OK) status = td_index_write(out, &plan, own ? own : dense, TD_PUT_ADD, "embedding_dense_backward");
+    td_index_plan_free(&plan);
+    td_tensor_free(own);
+    td_tensor_free(dense);
+    return status;
+}
+
+/* (grad_output, indices, num_weights, padding_idx, scale_grad_by_freq): the gradient rows added up by index */
+td_status td_op_embedding_dense_backward(td_call *call)
+{
+    const td_tensor *indices = TD_TENSOR(1);
+    td_tensor *index;
+    td_scalar zero = td_scalar_int(0);
+    char a[TD_SHAPE_TEXT], b[TD_SHAPE_TEXT];
+    int n = indices->ndim;
+    if (SELF->ndim != n + 1 || memcmp(SELF->sizes, indices->sizes, (size_t)n * sizeof(int64_t)))
+        return td_fail(TD_RUNTIME_ERROR, "embedding_dense_backward: the gradient must have the shape of the indices and one dimension "
+                       "more, got %s and %s", td_shape_text(SELF->ndim, SELF->sizes, a), td_shape_text(n, indices->sizes, b));
+    TD_TRY(td_index_long(&index, indices, "embedding_dense_backward"));
+    td_status status = td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, 2, (int64_t[]){TD_INT(2), SELF->sizes[n]});
+    if (status == TD_OK) status = td_fill(call->out[0], &zero);
+    if (status == TD_OK && !td_is_meta(SELF)) status = add_rows(call->out[0], index, SELF, TD_INT(3), TD_BOOLEAN(4));
+    td_tensor_free(index);
+    return status;
+}

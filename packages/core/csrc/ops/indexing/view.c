@@ -1,0 +1,184 @@
+/* index_view.c - writing through a view of a new tensor: select_scatter and relatives replace a part of a copy; the
+ * backward operators of views put a gradient back where it was read. */
+#include "ops/indexing/index.h"
+#include "ops/layout.h"
+#include "ops/view/view.h"
+#include "runtime/cpu.h"
+
+#define SELF TD_TENSOR(0)
+#define OUT (&call->out[0])
+
+/* ---- self with a part replaced ---- */
+
+static td_status write_part(td_tensor *part, const td_tensor *src)
+{
+    char a[TD_SHAPE_TEXT], b[TD_SHAPE_TEXT];
+    td_status status = TD_OK;
+    if (!td_same_shape(part, src))
+        status = td_fail(TD_RUNTIME_ERROR, "expected src to have a size equal to the slice of self. src size = %s, slice size = %s",
+                         td_shape_text(src->ndim, src->sizes, a), td_shape_text(part->ndim, part->sizes, b));
+    else if (!td_is_meta(part)) status = td_copy(part, src);
+    td_tensor_free(part);
+    return status;
+}
+
+static td_status copy_of_self(td_call *call)
+{
+    TD_TRY(td_empty_format(OUT, SELF, (td_dtype)SELF->dtype, (td_device)SELF->device, TD_PRESERVE_FORMAT));
+    return td_is_meta(SELF) ? TD_OK : td_copy(call->out[0], SELF);
+}
+
+static int64_t bound(const td_call *call, int k)
+{
+    if (!TD_HAS(k)) return TD_SLICE_NONE;
+    return TD_INT(k) == TD_SLICE_NONE ? TD_SLICE_NONE + 1 : TD_INT(k);
+}
+
+td_status td_op_select_scatter(td_call *call)
+{
+    td_tensor *part;
+    TD_TRY(copy_of_self(call));
+    TD_TRY(td_view_select(&part, call->out[0], TD_INT(2), TD_INT(3)));
+    return write_part(part, TD_TENSOR(1));
+}
+
+td_status td_op_slice_scatter(td_call *call)
+{
+    td_tensor *part;
+    TD_TRY(copy_of_self(call));
+    TD_TRY(td_view_slice(&part, call->out[0], TD_INT(2), bound(call, 3), bound(call, 4), TD_INT(5)));
+    return write_part(part, TD_TENSOR(1));
+}
+
+td_status td_op_diagonal_scatter(td_call *call)
+{
+    td_tensor *part;
+    TD_TRY(copy_of_self(call));
+    TD_TRY(td_view_diagonal(&part, call->out[0], TD_INT(2), TD_INT(3), TD_INT(4)));
+    return write_part(part, TD_TENSOR(1));
+}
+
+/* (self, src, size, stride, storage_offset): the result is row-major */
+td_status td_op_as_strided_scatter(td_call *call)
+{
+    td_tensor *part;
+    char a[TD_SHAPE_TEXT], b[TD_SHAPE_TEXT];
+    if (TD_LEN(2) != TD_LEN(3))
+        return td_fail(TD_RUNTIME_ERROR, "as_strided_scatter: mismatch in length of size %s and stride %s",
+                       td_shape_text((int)TD_LEN(2), TD_INTS(2), a), td_shape_text((int)TD_LEN(3), TD_INTS(3), b));
+    TD_TRY(copy_of_self(call));
+    TD_TRY(td_view_strided(&part, call->out[0], TD_LEN(2), TD_INTS(2), TD_INTS(3), TD_HAS(4) ? TD_INT(4) : 0));
+    return write_part(part, TD_TENSOR(1));
+}
+
+/* ---- gradients of views: (grad, input_sizes, the view's own arguments) ---- */
+
+static td_status zeros(td_call *call)
+{
+    td_scalar zero = td_scalar_int(0);
+    TD_TRY(td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, (int)TD_LEN(1), TD_INTS(1)));
+    return td_fill(call->out[0], &zero);
+}
+
+td_status td_op_select_backward(td_call *call)
+{
+    td_tensor *part;
+    TD_TRY(zeros(call));
+    TD_TRY(td_view_select(&part, call->out[0], TD_INT(2), TD_INT(3)));
+    return write_part(part, SELF);
+}
+
+td_status td_op_slice_backward(td_call *call)
+{
+    td_tensor *part;
+    TD_TRY(zeros(call));
+    TD_TRY(td_view_slice(&part, call->out[0], TD_INT(2), bound(call, 3), bound(call, 4), TD_INT(5)));
+    return write_part(part, SELF);
+}
+
+td_status td_op_diagonal_backward(td_call *call)
+{
+    td_tensor *part;
+    TD_TRY(zeros(call));
+    TD_TRY(td_view_diagonal(&part, call->out[0], TD_INT(2), TD_INT(3), TD_INT(4)));
+    return write_part(part, SELF);
+}
+
+/* target op= source by one thread: places of the target may stand for several elements */
+static td_status combine(td_tensor *target, const td_tensor *source, td_put put)
+{
+    td_nd nd;
+    td_loop loop = TD_PICK(td_index_kernels)->combine[put][target->dtype];
+    if (!loop) return td_fail(TD_NOT_IMPLEMENTED, "gradients of overlapping views of %s are not supported", td_dtypes[target->dtype].name);
+    if (target->numel == 0 || td_is_meta(target)) return TD_OK;
+    TD_TRY(td_nd_init(&nd, 2, (td_tensor *const[]){target, (td_tensor *)source}));
+    td_nd_run_serial(&nd, loop, NULL);
+    return TD_OK;
+}
+
+td_status td_op_unfold_backward(td_call *call)
+{
+    td_tensor *windows;
+    TD_TRY(zeros(call));
+    TD_TRY(td_view_unfold(&windows, call->out[0], TD_INT(2), TD_INT(3), TD_INT(4)));
+    td_status status = combine(windows, SELF, TD_PUT_ADD);
+    td_tensor_free(windows);
+    return status;
+}
+
+/* ---- as_strided: by way of a piece of storage that holds both the input and the view ---- */
+
+static int64_t end_of(int64_t n, const int64_t *sizes, const int64_t *strides, int64_t offset)
+{
+    for (int64_t d = 0; d < n; d++) offset += sizes[d] ? (sizes[d] - 1) * strides[d] : 0;
+    return offset + 1;
+}
+
+/* Where the input's own elements share places, each of them gets its part of the sum. */
+static td_status share_out(td_tensor *storage, td_tensor *input)
+{
+    td_tensor *counts, *seen, *one_tensor;
+    td_scalar zero = td_scalar_int(0), one = td_scalar_int(1);
+    TD_TRY(td_tensor_empty(&counts, (td_dtype)storage->dtype, TD_CPU, 1, storage->sizes));
+    td_status status = td_fill(counts, &zero);
+    if (status == TD_OK) status = td_tensor_from_scalar(&one_tensor, &one, (td_dtype)storage->dtype);
+    if (status == TD_OK) {
+        status = td_tensor_view(&seen, counts, input->ndim, input->sizes, input->strides, input->offset);
+        if (status == TD_OK) {
+            status = combine(seen, one_tensor, TD_PUT_ADD);
+            td_tensor_free(seen);
+        }
+        if (status == TD_OK) status = combine(counts, one_tensor, TD_PUT_MAX);
+        if (status == TD_OK) status = combine(storage, counts, TD_PUT_DIV);
+        td_tensor_free(one_tensor);
+    }
+    td_tensor_free(counts);
+    return status;
+}
+
+/* (grad, input_sizes, input_strides, input_offset, size, stride, offset) */
+td_status td_op_as_strided_backward(td_call *call)
+{
+    int64_t low = TD_INT(3) < TD_INT(6) ? TD_INT(3) : TD_INT(6);
+    int64_t input_end = end_of(TD_LEN(1), TD_INTS(1), TD_INTS(2), TD_INT(3)), view_end = end_of(TD_LEN(4), TD_INTS(4), TD_INTS(5), TD_INT(6));
+    int64_t span = (input_end > view_end ? input_end : view_end) - low;
+    td_scalar zero = td_scalar_int(0);
+    td_tensor *storage, *view, *input;
+    if (td_is_meta(SELF)) return td_tensor_empty(OUT, (td_dtype)SELF->dtype, TD_META, (int)TD_LEN(1), TD_INTS(1));
+    TD_TRY(td_tensor_empty(&storage, (td_dtype)SELF->dtype, TD_CPU, 1, &span));
+    td_status status = td_fill(storage, &zero);
+    if (status == TD_OK) status = td_view_strided(&view, storage, TD_LEN(4), TD_INTS(4), TD_INTS(5), TD_INT(6) - low);
+    if (status == TD_OK) {
+        status = combine(view, SELF, TD_PUT_ADD);
+        td_tensor_free(view);
+    }
+    if (status == TD_OK) status = td_view_strided(&input, storage, TD_LEN(1), TD_INTS(1), TD_INTS(2), TD_INT(3) - low);
+    if (status == TD_OK) {
+        if (!td_is_dense(input)) status = share_out(storage, input);
+        if (status == TD_OK) status = td_tensor_empty(OUT, (td_dtype)SELF->dtype, TD_CPU, input->ndim, input->sizes);
+        if (status == TD_OK) status = td_copy(call->out[0], input);
+        td_tensor_free(input);
+    }
+    td_tensor_free(storage);
+    return status;
+}

@@ -1,0 +1,220 @@
+/* group_norm.c - group normalisation: statistics per sample over the channels and positions of a group. */
+#include <math.h>
+#include "cpu/norm/channels_run.h"
+#include "ops/reduction/reduce.h"
+#include "runtime/alloc.h"
+
+typedef struct groups {
+    int64_t samples, channels, inner, count; /* count: groups of a sample */
+} groups;
+
+static int64_t rows(const groups *g) { return g->samples * g->count; }
+static int64_t row_length(const groups *g) { return g->count ? g->channels / g->count * g->inner : 0; }
+static td_channels segments(const groups *g)
+{
+    return (td_channels){g->samples, g->channels, g->inner, g->samples * g->channels, false};
+}
+
+static td_status check(const char *op, const td_tensor *x, const td_tensor *weight, const td_tensor *bias,
+                       const groups *g)
+{
+    int64_t expected;
+    TD_TRY(td_norm_check_dtypes(op, x, weight, bias));
+    if (g->count < 1 || g->channels % g->count)
+        return td_fail(
+            TD_RUNTIME_ERROR,
+            "%s: expected the number of channels to be divisible by num_groups, got %lld channels and "
+            "num_groups=%lld",
+            op, (long long)g->channels, (long long)g->count);
+    if (td_mul_overflows(g->samples, g->channels, &expected) ||
+        td_mul_overflows(expected, g->inner, &expected) || expected != x->numel)
+        return td_fail(
+            TD_RUNTIME_ERROR,
+            "%s: %lld samples of %lld channels and %lld positions do not make an input of %lld elements", op,
+            (long long)g->samples, (long long)g->channels, (long long)g->inner, (long long)x->numel);
+    for (int k = 0; k < 2; k++) {
+        const td_tensor *p = k ? bias : weight;
+        if (p && (p->ndim != 1 || p->numel != g->channels))
+            return td_fail(
+                TD_RUNTIME_ERROR,
+                "%s: expected %s to be a vector with an element for each of %lld channels, got %lld elements",
+                op, k ? "bias" : "weight", (long long)g->channels, (long long)p->numel);
+    }
+    return TD_OK;
+}
+
+/* out[0] = 1 / standard deviation, out[1] = mean: [samples, groups] */
+static td_status statistics_of(td_tensor *out[2], const td_tensor *x, const groups *g, double eps)
+{
+    td_tensor *view;
+    int64_t n = row_length(g), sizes[3] = {g->samples, g->count, n}, strides[3] = {g->count * n, n, 1};
+    TD_TRY(td_tensor_view(&view, x, 3, sizes, strides, x->offset));
+    td_reduce_spec spec = {"group_norm", TD_MOMENTS, {0}, 4,
+                           false,        true,       NAN, {(td_dtype)x->dtype, (td_dtype)x->dtype}};
+    td_status status = td_reduce(out, 3, view, &spec);
+    td_tensor_free(view);
+    if (status == TD_OK)
+        for (int64_t r = 0; r < rows(g); r++)
+            td_norm_write(out[0], r, 1 / sqrt(td_norm_read(out[0], r) + eps));
+    return status;
+}
+
+static double read_or(const td_tensor *t, int64_t i, double otherwise)
+{
+    return t ? td_norm_read(t, i) : otherwise;
+}
+
+static void scale_numbers(td_tensor *numbers, td_tensor *const statistics[2], const td_tensor *w,
+                          const td_tensor *b, const groups *g)
+{
+    int64_t each = g->channels / g->count;
+    for (int64_t s = 0; s < g->samples * g->channels; s++) {
+        int64_t row = s / each, c = s % g->channels;
+        double a = td_norm_read(statistics[0], row) * read_or(w, c, 1);
+        td_numbers_set(numbers, 0, s, a);
+        td_numbers_set(numbers, 1, s, read_or(b, c, 0) - td_norm_read(statistics[1], row) * a);
+    }
+}
+
+static td_status forward(td_tensor *out[3], const td_tensor *self, const td_tensor *weight,
+                         const td_tensor *bias, const groups *g, double eps)
+{
+    td_dtype compute = td_norm_dtype(self), dtype = (td_dtype)self->dtype;
+    td_tensor *x, *w = NULL, *b = NULL, *numbers = NULL, *statistics[2] = {NULL, NULL};
+    td_channels shape = segments(g);
+    TD_TRY(td_cast_optional(&x, self, compute));
+    td_status status = td_cast_optional(&w, weight, compute);
+    if (status == TD_OK) status = td_cast_optional(&b, bias, compute);
+    if (status == TD_OK) status = statistics_of(statistics, x, g, eps);
+    if (status == TD_OK)
+        status = td_tensor_empty(&numbers, compute, TD_CPU, 2, (int64_t[]){2, g->samples * g->channels});
+    if (status == TD_OK) status = td_tensor_empty(&out[0], compute, TD_CPU, self->ndim, self->sizes);
+    if (status == TD_OK && x->numel) {
+        scale_numbers(numbers, statistics, w, b, g);
+        td_channel_scale(out[0], x, numbers, &shape);
+    }
+    out[1] = statistics[1];
+    out[2] = statistics[0];
+    td_tensor_free(numbers);
+    td_tensor_free(w);
+    td_tensor_free(b);
+    td_tensor_free(x);
+    for (int k = 0; k < 3 && status == TD_OK; k++) status = td_norm_convert(&out[k], dtype);
+    return status;
+}
+
+/* (input, weight, bias, N, C, HxW, group, eps) -> (out, mean, rstd) */
+td_status td_op_native_group_norm(td_call *call)
+{
+    const td_tensor *x = TD_TENSOR(0), *w = TD_OPT_TENSOR(1), *b = TD_OPT_TENSOR(2);
+    groups g = {TD_INT(3), TD_INT(4), TD_INT(5), TD_INT(6)};
+    TD_TRY(check("group_norm", x, w, b, &g));
+    if (!td_is_meta(x)) return forward(call->out, x, w, b, &g, TD_FLOAT(7));
+    TD_TRY(td_tensor_empty(&call->out[0], (td_dtype)x->dtype, TD_META, x->ndim, x->sizes));
+    for (int k = 1; k < 3; k++)
+        TD_TRY(
+            td_tensor_empty(&call->out[k], (td_dtype)x->dtype, TD_META, 2, (int64_t[]){g.samples, g.count}));
+    return TD_OK;
+}
+
+/* ---- backward ---- */
+
+typedef struct backward_work {
+    const groups *g;
+    td_tensor *grad, *x, *mean, *rstd, *weight; /* dense, in the computing dtype */
+    td_tensor *numbers; /* three rows, a column for every segment; row 0 holds means at first */
+    double *sums;
+} backward_work;
+
+/* dx = grad * [0] + x * [1] + [2] for every segment */
+static void mix_numbers(backward_work *k)
+{
+    const groups *g = k->g;
+    int64_t each = g->channels / g->count;
+    double n = (double)row_length(g);
+    for (int64_t row = 0; row < rows(g); row++) {
+        double r = td_norm_read(k->rstd, row), m = td_norm_read(k->mean, row), sum_g = 0, sum_gx = 0;
+        for (int64_t s = row * each; s < (row + 1) * each; s++) {
+            double w = read_or(k->weight, s % g->channels, 1);
+            sum_g += w * k->sums[2 * s];
+            sum_gx += w * k->sums[2 * s + 1];
+        }
+        double b = -r * r * r * sum_gx / n;
+        for (int64_t s = row * each; s < (row + 1) * each; s++) {
+            td_numbers_set(k->numbers, 0, s, r * read_or(k->weight, s % g->channels, 1));
+            td_numbers_set(k->numbers, 1, s, b);
+            td_numbers_set(k->numbers, 2, s, -r * sum_g / n - b * m);
+        }
+    }
+}
+
+static void parameter_gradient(td_tensor *out, const backward_work *k, int which)
+{
+    const groups *g = k->g;
+    int64_t each = g->channels / g->count;
+    for (int64_t c = 0; c < g->channels; c++) {
+        double total = 0;
+        for (int64_t s = c; s < g->samples * g->channels; s += g->channels)
+            total += k->sums[2 * s + (which == 1)] * (which == 1 ? td_norm_read(k->rstd, s / each) : 1);
+        td_norm_write(out, c, total);
+    }
+}
+
+static td_status make_gradients(td_tensor *out[3], const td_tensor *x, const int64_t *mask, int64_t channels,
+                                td_dtype dtype)
+{
+    td_device device = (td_device)x->device;
+    if (mask[0]) TD_TRY(td_tensor_empty(&out[0], dtype, device, x->ndim, x->sizes));
+    for (int k = 1; k < 3; k++)
+        if (mask[k]) TD_TRY(td_tensor_empty(&out[k], dtype, device, 1, &channels));
+    return TD_OK;
+}
+
+static td_status compute_gradients(td_tensor *out[3], backward_work *k, const int64_t *mask)
+{
+    td_channels shape = segments(k->g);
+    int64_t n = k->g->samples * k->g->channels, each = k->g->channels / k->g->count;
+    TD_TRY(td_tensor_empty(&k->numbers, (td_dtype)k->x->dtype, TD_CPU, 2, (int64_t[]){3, n}));
+    if (!(k->sums = td_alloc((n + 1) * 16)))
+        return td_fail(TD_MEMORY_ERROR, "no memory for %lld sums", (long long)n);
+    for (int64_t s = 0; s < n; s++) td_numbers_set(k->numbers, 0, s, td_norm_read(k->mean, s / each));
+    TD_TRY(td_channel_sums(k->sums, k->grad, k->x, k->numbers, &shape, false));
+    for (int i = 1; i < 3; i++)
+        if (mask[i]) parameter_gradient(out[i], k, i);
+    if (mask[0] && k->x->numel) {
+        mix_numbers(k);
+        td_channel_mix(out[0], k->grad, k->x, k->numbers, &shape);
+    }
+    return TD_OK;
+}
+
+/* (grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask) -> (dx, dweight, dbias) */
+td_status td_op_native_group_norm_backward(td_call *call)
+{
+    const td_tensor *grad = TD_TENSOR(0), *x = TD_TENSOR(1), *weight = TD_OPT_TENSOR(4);
+    const int64_t *mask = TD_INTS(9);
+    groups g = {TD_INT(5), TD_INT(6), TD_INT(7), TD_INT(8)};
+    td_dtype compute = td_norm_dtype(x), dtype = (td_dtype)x->dtype;
+    TD_TRY(check("native_group_norm_backward", x, weight, NULL, &g));
+    if (!td_same_shape(grad, x))
+        return td_fail(TD_RUNTIME_ERROR,
+                       "native_group_norm_backward: grad_out and input must have the same shape");
+    if (TD_TENSOR(2)->numel != rows(&g) || TD_TENSOR(3)->numel != rows(&g))
+        return td_fail(TD_RUNTIME_ERROR, "native_group_norm_backward: expected %lld numbers of statistics",
+                       (long long)rows(&g));
+    TD_TRY(make_gradients(call->out, x, mask, g.channels, td_is_meta(x) ? dtype : compute));
+    if (td_is_meta(x)) return TD_OK;
+    backward_work k = {.g = &g};
+    td_status status = td_cast_optional(&k.grad, grad, compute);
+    if (status == TD_OK) status = td_cast_optional(&k.x, x, compute);
+    if (status == TD_OK) status = td_cast_optional(&k.mean, TD_TENSOR(2), compute);
+    if (status == TD_OK) status = td_cast_optional(&k.rstd, TD_TENSOR(3), compute);
+    if (status == TD_OK) status = td_cast_optional(&k.weight, weight, compute);
+    if (status == TD_OK) status = compute_gradients(call->out, &k, mask);
+    if (k.sums) td_free(k.sums, (g.samples * g.channels + 1) * 16);
+    td_tensor *made[] = {k.grad, k.x, k.mean, k.rstd, k.weight, k.numbers};
+    for (int i = 0; i < 6; i++) td_tensor_free(made[i]);
+    for (int i = 0; i < 3 && status == TD_OK; i++)
+        status = td_norm_convert(&call->out[i], i && weight ? (td_dtype)weight->dtype : dtype);
+    return status;
+}

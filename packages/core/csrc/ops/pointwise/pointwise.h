@@ -1,0 +1,43 @@
+/* pointwise.h - what operators that end in an elementwise loop share. */
+#ifndef TD_POINTWISE_H
+#define TD_POINTWISE_H
+#include "ops/promotion.h"
+
+typedef struct td_operands {
+    int n;
+    td_tensor *t[TD_MAX_OPERANDS];
+} td_operands;
+
+/* One elementwise computation. Operands that have another dtype than `compute` are converted first, those
+ * whose bit is set in `keep` are passed as they are. `context` goes to the loop. */
+typedef struct td_pointwise {
+    td_operands in;
+    td_loop loop;
+    td_dtype compute, result;
+    uint32_t keep;
+    double cost;
+    const void *context;
+} td_pointwise;
+
+/* Broadcast, make or check *out (NULL: a new tensor; else written into), run. */
+td_status td_pointwise_run(td_pointwise *p, td_tensor **out);
+
+/* The same walk as td_nd_run for operands that disagree on memory order (cpu/pointwise/tiles_run.c); false if
+ * they do not. operands[0] is the output. */
+bool td_pointwise_tiled(const td_nd *nd, td_tensor *const *operands, td_loop loop, const void *context, double cost);
+
+/* The loop of `name` for a dtype, from the best instruction set's tables; NULL if there is none. */
+td_loop td_find_loop(const char *name, td_dtype dtype);
+/* The same, as a refusal that names the op and the dtype. */
+td_status td_require_loop(const char *op, const char *name, td_dtype dtype, td_loop *out);
+
+/* Every operator that reaches its loops by way of td_op_pointwise: `call` with another op's promotion and
+ * loops. */
+td_status td_pointwise_as(td_call *call, const td_op *op);
+
+/* Checks that one op makes before it computes (ops/pointwise/checks.c): NULL for most. They may also change
+ * the dtypes. */
+typedef td_status (*td_pointwise_check)(const td_call *call, td_pointwise *p);
+td_pointwise_check td_check_of(const char *name);
+
+#endif

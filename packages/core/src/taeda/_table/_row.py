@@ -1,0 +1,106 @@
+"""How a row of the op table is written, and the table that the rows make.
+
+    op("exp(Tensor self) -> Tensor", pointwise="float", variants="function method inplace out",
+       doc="Raise e to each element.")
+
+A row says where its implementation is: `pointwise` (elementwise loops found by name), `c` (the C function td_op_<c>),
+`python` (a function in taeda/_numpy/<family>.py), or `composite` (taeda/_composite/<family>.py, written in other ops).
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from ._schema import Schema, SchemaError, parse_schema
+
+__all__ = ["PROMOTIONS", "TABLE", "Row", "op"]
+
+PROMOTIONS = ("same", "float", "compare", "bool", "real", "first")
+VARIANTS = {"function", "method", "inplace", "out"}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One overload of one operation."""
+
+    schema: Schema
+    family: str
+    kind: str  # pointwise, c, python, composite
+    target: str  # loop name, C stem or Python function
+    promotion: str
+    cost: float
+    variants: frozenset[str]
+    namespace: str
+    aliases: tuple[str, ...]
+    numbers: frozenset[str]  # Tensor arguments that accept a Python number
+    view: bool
+    writes_out: bool
+    tags: frozenset[str]
+    doc: str
+
+
+TABLE: list[Row] = []
+
+
+def op(
+    schema: str,
+    *,
+    doc: str,
+    pointwise: str = "",
+    c: str = "",
+    python: bool = False,
+    composite: bool = False,
+    loop: str = "",
+    cost: float = 1.0,
+    variants: str = "function method",
+    namespace: str = "",
+    aliases: str = "",
+    numbers: str | None = None,
+    view: bool = False,
+    writes_out: bool | None = None,
+    tags: str = "",
+) -> None:
+    """Add one row; the family is the name of the file that calls."""
+    parsed = parse_schema(schema)
+    kinds = [
+        k
+        for k, v in (
+            ("pointwise", pointwise),
+            ("c", c),
+            ("python", python),
+            ("composite", composite),
+        )
+        if v
+    ]
+    if len(kinds) != 1:
+        raise SchemaError(
+            f"{parsed.qualified}: name exactly one of pointwise, c, python, composite; got {kinds}"
+        )
+    words = frozenset(variants.split())
+    if words - VARIANTS:
+        raise SchemaError(f"{parsed.qualified}: unknown variants {sorted(words - VARIANTS)}")
+    if pointwise and pointwise not in PROMOTIONS:
+        raise SchemaError(f"{parsed.qualified}: promotion {pointwise!r} is none of {PROMOTIONS}")
+    tensors = [a.name for a in parsed.arguments if a.is_tensor and not a.is_list]
+    accepted = tensors[1:] if numbers is None and pointwise else (numbers or "").split()
+    python_name = parsed.qualified.replace(".", "_")
+    TABLE.append(
+        Row(
+            schema=parsed,
+            family=Path(sys._getframe(1).f_code.co_filename).stem,
+            kind=kinds[0],
+            target=(loop or parsed.name) if pointwise else c or python_name,
+            promotion=pointwise or "none",
+            cost=cost,
+            variants=words,
+            namespace=namespace,
+            aliases=tuple(aliases.split()),
+            numbers=frozenset(accepted),
+            view=view,
+            writes_out=bool(pointwise) if writes_out is None else writes_out,
+            tags=frozenset(tags.split()),
+            doc=doc,
+        )
+    )
