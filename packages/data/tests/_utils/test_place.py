@@ -176,6 +176,176 @@ def test_an_own_generator_goes_on_with_all_epochs():
     assert [plain([*resumed]) for _ in range(3)] == wanted
 
 
+class Lazy(Sampler):
+    """Draws each index when it is asked for it, and once more at its end."""
+
+    def __init__(self, generator):
+        self.generator = generator
+
+    def __iter__(self):
+        for _ in range(23):
+            yield taeda.randint(17, (), generator=self.generator).item()
+        taeda.rand((), generator=self.generator)
+
+
+class LazyBatches(Lazy):
+    """The same for whole batches."""
+
+    def __iter__(self):
+        for _ in range(8):
+            yield taeda.randint(17, (3,), generator=self.generator).tolist()
+
+
+OWN = {
+    "shuffled": lambda g: {"batch_size": 3, "shuffle": True, "generator": g},
+    "chunks": lambda g: {"sampler": RandomSampler(range(17), True, 50, g), "batch_size": 3},
+    "many times over": lambda g: {
+        "sampler": RandomSampler(range(17), False, 40, g),
+        "batch_size": 3,
+    },
+    "singly": lambda g: {"sampler": RandomSampler(range(17), True, 40, g), "batch_size": None},
+    "lazy": lambda g: {"sampler": Lazy(g), "batch_size": 2},
+    "lazy batches": lambda g: {"batch_sampler": LazyBatches(g)},
+    "lazy, and the loader's": lambda g: {"sampler": Lazy(g), "batch_size": 2, "generator": g},
+}
+
+
+@pytest.mark.parametrize("order", OWN)
+@pytest.mark.parametrize(("before", "then"), [(0, 0), (2, 2), (0, 2), (3, 1)])
+def test_a_sampler_with_a_generator_of_its_own_goes_on_at_any_batch(order, before, then):
+    def make(workers, seed=7):
+        options = OWN[order](taeda.Generator().manual_seed(seed))
+        return DataLoader(Numbers(17), num_workers=workers, **options)
+
+    batches = sum(1 for _ in make(0))
+    for stop in range(0, min(batches, 12), 1 if before == then == 0 else 3):
+        wanted, got = after(lambda: make(before), stop, lambda: make(then, 8))
+        assert got == wanted
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_generator_that_the_program_uses_is_told_of_only_where_it_matters(workers):
+    for lazy in (False, True):
+        shared = taeda.Generator().manual_seed(3)
+        sampler = Lazy(shared) if lazy else RandomSampler(range(17), generator=shared)
+        loader = DataLoader(Numbers(17), 2, sampler=sampler, num_workers=workers)
+        batches = iter(loader)
+        next(batches), next(batches)
+        taeda.rand(3, generator=shared)
+        loader.load_state_dict(loader.state_dict())
+        if not lazy:
+            assert [plain(b) for b in loader] == [plain(b) for b in batches]
+            continue
+        with pytest.warns(UserWarning, match="give it a generator of its own"):
+            next(iter(loader))
+
+
+def test_a_sampler_that_draws_from_the_global_stream_as_it_goes_along_is_told_of():
+    loader = DataLoader(Numbers(17), 2, sampler=Lazy(None))
+    batches = iter(loader)
+    next(batches), next(batches)
+    loader.load_state_dict(loader.state_dict())
+    with pytest.warns(UserWarning, match="give it a generator of its own"):
+        next(iter(loader))
+
+
+def test_an_order_that_cannot_be_drawn_again_leaves_the_generators():
+    class Broken(Lazy):
+        broken = False
+
+        def __iter__(self):
+            for index in super().__iter__():
+                if self.broken:
+                    raise OSError("no more")
+                yield index
+
+    own = taeda.Generator().manual_seed(3)
+    loader = DataLoader(Numbers(17), 2, sampler=Broken(own))
+    next(batches := iter(loader))
+    loader.load_state_dict(loader.state_dict())
+    before = own.get_state().tolist(), taeda.get_rng_state().tolist()
+    loader.sampler.broken = True
+    with pytest.raises(OSError, match="no more"):
+        next(iter(loader))
+    assert (own.get_state().tolist(), taeda.get_rng_state().tolist()) == before
+    del batches
+
+
+def test_a_state_that_does_not_tell_how_much_was_drawn():
+    loader = DataLoader(Numbers(17), 3, shuffle=True)
+    batches = iter(loader)
+    next(batches), next(batches)
+    old = {k: v for k, v in loader.state_dict().items() if k not in ("drawn", "exhausted")}
+    loader.load_state_dict(old)
+    assert [plain(b) for b in loader] == [plain(b) for b in batches]
+
+
+# ---- samples that fail ----
+
+
+class Failing(Numbers):
+    """Raises at some indices."""
+
+    def __getitem__(self, i):
+        if i in self.wrong:
+            raise self.error(f"sample {i}")
+        return i
+
+
+def outcomes(loader):
+    """What each call gives until the end, errors included, and the state before each."""
+    batches, found, states = iter(loader), [], []
+    while True:
+        states.append(loader.state_dict())
+        try:
+            found.append(plain(next(batches)))
+        except StopIteration as end:
+            if not end.args:
+                return found, states
+            found.append(str(end).splitlines()[0])
+        except ValueError as error:
+            found.append("sample" in str(error))
+
+
+FAILING = {
+    "batches": {"batch_size": 2},
+    "dropping": {"batch_size": 5, "drop_last": True},
+    "singly": {"batch_size": None},
+    "seeded": {"batch_size": 2, "seed_batches": True},
+    "batch sampler": {"batch_sampler": [[0, 1], [5, 2], [3], [5], [4]]},
+}
+
+
+@pytest.mark.parametrize("options", FAILING.values(), ids=FAILING)
+@pytest.mark.parametrize("wrong", [{0}, {5}, {11}, {0, 1, 2, 3}, {*range(12)}], ids=str)
+def test_a_sample_that_fails_costs_its_own_batch_only(options, wrong):
+    data = Failing(12)
+    data.wrong, data.error = wrong, ValueError
+    here, states = outcomes(DataLoader(data, **options))
+    there, _ = outcomes(DataLoader(data, num_workers=2, **options))
+    assert here == there
+    assert True in here or wrong == {11}  # which some of these orders leave out
+    for given, state in enumerate(states[:-1]):
+        resumed = DataLoader(data, **options)
+        resumed.load_state_dict(state)
+        assert outcomes(resumed)[0] == here[given:]
+
+
+def test_a_sample_that_stops_the_iteration_ends_a_loop_and_not_the_epoch():
+    data = Failing(6)
+    data.wrong, data.error = {2}, StopIteration
+    found, _ = outcomes(DataLoader(data, 2))
+    assert found == [[0, 1], "sample 2", [4, 5]]
+
+
+def test_a_stream_that_has_ended_stays_so():
+    batches = iter(DataLoader(Stream(3), batch_size=2))
+    assert [plain(b) for b in batches] == [[0, 1], [2]]
+    for _ in range(2):
+        with pytest.raises(StopIteration):
+            next(batches)
+
+
 def test_batches_given_out_of_order_are_not_given_again():
     loader = DataLoader(Numbers(20, at={0: "nap"}), num_workers=2, in_order=False, collate_fn=tuple)
     batches = iter(loader)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import taeda
@@ -152,11 +153,11 @@ def _into_shared(tensor: Tensor, picked: Tensor) -> Tensor:
 
 
 def whole_batches(
-    dataset: Any, sampler: Any, collate_fn: Collate, skip: int = 0
-) -> Iterator[Any] | None:
-    """All batches of rows of tensors in the usual orders, with indices that stay tensors.
+    dataset: Any, sampler: Any, collate_fn: Collate
+) -> tuple[Callable[[Any], list[Tensor]], Iterator[Any]] | None:
+    """What makes batches of rows of tensors in the usual orders, and its entries: indices that stay tensors.
 
-    The first `skip` are left out. None if anything about data set, sampler or collate_fn is unusual.
+    None if anything about data set, sampler or collate_fn is unusual.
     """
     if collate_fn is not default_collate or not _is_rows(dataset):
         return None
@@ -167,32 +168,31 @@ def whole_batches(
     if getattr(inner, "data_source", None) is not dataset:
         return None
     if type(inner) is SequentialSampler:
-        return _slices(tensors, n, sampler, skip)
+        return partial(_slices, tensors), _ranges(n, sampler)
     if type(inner) is RandomSampler and not inner.replacement and len(inner) == n:
-        return _picks(tensors, inner, sampler, skip)
+        return partial(_picks, tensors), _orders(inner, sampler)
     return None
 
 
-def _starts(n: int, sampler: BatchSampler, skip: int) -> range:
+def _ranges(n: int, sampler: BatchSampler) -> Iterator[tuple[int, int]]:
+    """Where each batch starts, and how many it has."""
     size = sampler.batch_size
-    return range(0, n - size + 1 if sampler.drop_last else n, size)[skip:]
+    whole, rest = divmod(n, size)
+    yield from zip(range(0, whole * size, size), itertools.repeat(size))
+    if rest and not sampler.drop_last:
+        yield n - rest, rest
 
 
-def _slices(
-    tensors: tuple[Tensor, ...], n: int, sampler: BatchSampler, skip: int
-) -> Iterator[list[Tensor]]:
-    size = sampler.batch_size
-    for start in _starts(n, sampler, skip):
-        count = min(size, n - start)
-        yield [tensor.narrow(0, start, count).clone() for tensor in tensors]
-
-
-def _picks(
-    tensors: tuple[Tensor, ...], inner: RandomSampler, sampler: BatchSampler, skip: int
-) -> Iterator[list[Tensor]]:
-    size = sampler.batch_size
+def _orders(inner: RandomSampler, sampler: BatchSampler) -> Iterator[Tensor]:
+    """The indices of each batch."""
     for order in inner._chunks():
-        n = len(order)
-        for start in _starts(n, sampler, skip):
-            picked = order.narrow(0, start, min(size, n - start))
-            yield [tensor.index_select(0, picked) for tensor in tensors]
+        for start, count in _ranges(len(order), sampler):
+            yield order.narrow(0, start, count)
+
+
+def _slices(tensors: tuple[Tensor, ...], entry: tuple[int, int]) -> list[Tensor]:
+    return [tensor.narrow(0, *entry).clone() for tensor in tensors]
+
+
+def _picks(tensors: tuple[Tensor, ...], picked: Tensor) -> list[Tensor]:
+    return [tensor.index_select(0, picked) for tensor in tensors]

@@ -13,7 +13,7 @@ from .crew import Crew
 from .luggage import Luggage
 from .messages import END, FAILURE, Epoch, Reply, Setup
 from .passes import Pass
-from .place import Lane, Place, indices, ordered
+from .place import Lane, Place, ordered
 from .start import default_context
 
 __all__ = ["MultiPass"]
@@ -63,7 +63,7 @@ class MultiPass(Pass):
         if not loader._streams:
             place.turn = place.yielded % self._workers
         self._next_number = place.yielded
-        self._indices = ordered(loader, place, lambda skip: indices(loader._index_sampler, skip))
+        self._indices = ordered(loader, place, lambda: iter(loader._index_sampler))
         self._arrived: list[deque[Reply]] = [deque() for _ in range(self._workers)]
         self._under_way = [0] * self._workers  # tasks given to a worker and not yet given out
         self._early: deque[int] = deque()  # workers in the order of their answers

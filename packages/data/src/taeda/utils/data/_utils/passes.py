@@ -11,7 +11,7 @@ from ..sampler import draw_seed
 from . import seeds
 from .fetch import MapFetcher, resumed_stream, stream_state, whole_batches
 from .pin_memory import pin_memory, pins
-from .place import Place, indices, ordered
+from .place import Place, ordered
 from .progress import bar
 
 __all__ = ["Pass", "SinglePass"]
@@ -90,19 +90,34 @@ class SinglePass(Pass):
 
     def _open(self) -> None:
         super()._open()
-        loader, place = self._loader, self._place
-        entries = ordered(loader, place, lambda skip: _batches(loader, place, skip))
-        self._next = entries.__next__
+        self._draw = ordered(self._loader, self._place, self._begin).__next__
+        self._fetch: Callable[[Any], Any]
         self._plain = not (self._pins or self._bar is not None or self._told is not None)
+
+    def _begin(self) -> Iterator[Any]:
+        self._fetch, entries = _fetching(self._loader, self._place)
+        return entries
 
     def __next__(self) -> Any:
         try:
-            batch = self._next()
+            entry = self._draw()
         except StopIteration:
             self._over()
             raise
+        # Counted first: an exception of the data set or of collate_fn is this batch's, and the next call goes on behind it.
         self._place.yielded += 1
+        try:
+            batch = self._fetch(entry)
+        except StopIteration:
+            if self._loader._streams:
+                self._place.yielded -= 1
+                self._over()
+            raise
         return batch if self._plain else self._given(batch)
+
+    def _over(self) -> None:
+        super()._over()
+        self._draw = iter(()).__next__
 
     def state_dict(self) -> dict[str, Any] | None:
         """Where the pass stands; None once it is over."""
@@ -111,21 +126,20 @@ class SinglePass(Pass):
         return super().state_dict()
 
 
-def _batches(loader: Any, place: Place, skip: int) -> Iterator[Any]:
-    """All batches but the first `skip`."""
+def _fetching(loader: Any, place: Place) -> tuple[Callable[[Any], Any], Iterator[Any]]:
+    """What makes batches, and the entries it makes them of, from the first of the epoch on."""
     dataset, sampler, collate = loader.dataset, loader._index_sampler, loader.collate_fn
+    skip, entries = place.yielded, iter(sampler)
     if loader._streams:
         facts = dataset, loader._auto_collation, collate, loader.drop_last
         skipped = skip * (loader.batch_size or 1)
         fetch: Callable[[Any], Any] = resumed_stream(*facts, skipped, place.dataset).fetch
-        entries: Iterator[Any] = iter(sampler)
     else:
-        whole = None if loader.seed_batches else whole_batches(dataset, sampler, collate, skip)
+        whole = None if loader.seed_batches else whole_batches(dataset, sampler, collate)
         if whole is not None:
             return whole
         fetch = MapFetcher(dataset, loader._auto_collation, collate).fetch
-        entries = indices(sampler, skip)
-    return map(_seeded(fetch, place, skip) if loader.seed_batches else fetch, entries)
+    return _seeded(fetch, place, skip) if loader.seed_batches else fetch, entries
 
 
 def _seeded(fetch: Callable[[Any], Any], place: Place, number: int) -> Callable[[Any], Any]:

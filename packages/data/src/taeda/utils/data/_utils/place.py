@@ -1,12 +1,14 @@
 """Where a pass over the data stands, as values that can be saved, and how a later pass goes on from there.
 
 The order of samples is not stored but made again: the states of all generators just before the first index was drawn are
-kept, restored for as long as the sampler draws again, and put back. So a state is small, however large the data.
+kept, restored for as long as the sampler draws again what it had drawn, and put back. So a state is small, however large
+the data, and a sampler that draws as it goes along stands afterwards where it stood.
 """
 
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,10 +17,9 @@ from taeda import Generator, Tensor
 
 from . import seeds
 
-__all__ = ["Lane", "Place", "beginning", "indices", "ordered", "restored"]
+__all__ = ["Lane", "Place", "beginning", "ordered", "restored"]
 
 _VERSION = 1
-_NOTHING = object()
 
 
 class Lane:
@@ -67,6 +68,8 @@ class Place:
         self.yielded = 0  # batches, all from the first on
         self.ahead: list[int] = []  # numbers of batches that were given before their turn
         self.order: dict[str, Any] | None = None  # states before the first index was drawn
+        self.drawn = 0  # entries that the sampler has given, ahead of the batches
+        self.exhausted = False  # it has been asked for one more, and had none
         self.lanes: list[Lane] = []
         self.turn = 0  # the worker whose batch comes next
         self.dataset: Any = None  # without workers: the data set's own state
@@ -90,6 +93,8 @@ class Place:
             "yielded": self.yielded,
             "ahead": sorted(self.ahead),
             "order": self.order,
+            "drawn": self.drawn,
+            "exhausted": self.exhausted,
             "lanes": [lane.to_plain() for lane in self.lanes],
             "turn": self.turn,
             "dataset": self.dataset,
@@ -101,7 +106,7 @@ def beginning(loader: Any) -> dict[str, Any]:
     return {
         "version": _VERSION,
         "batch_size": loader.batch_size,
-        "generators": [generator.get_state() for generator in _generators(loader)],
+        "generators": _states(loader),
         "yielded": None,
     }
 
@@ -120,6 +125,8 @@ def restored(loader: Any, state: dict[str, Any]) -> Place | None:
     place.lanes, place.ahead = lanes, list(state["ahead"])
     for fact in ("yielded", "order", "turn", "dataset"):
         setattr(place, fact, state[fact])
+    place.drawn = state.get("drawn", place.yielded + 1)  # older states do not tell
+    place.exhausted = state.get("exhausted", False)
     return place
 
 
@@ -162,29 +169,42 @@ def _generators(loader: Any) -> list[Generator]:
 # ---- the order ----
 
 
-def ordered(loader: Any, place: Place, make: Callable[[int], Iterator[Any]]) -> Iterator[Any]:
-    """What `make(skip)` yields; begins a new order, or the one that `place` holds, without what was given already."""
+def ordered(loader: Any, place: Place, begin: Callable[[], Iterator[Any]]) -> Iterator[Any]:
+    """The entries that `begin()` yields: a new order, or the one that `place` holds, without what was given already.
+
+    A pass that is resumed draws as many again as had been drawn: the generators and the sampler stand where they stood.
+    """
     if place.order is None:
         place.order = _order_state(loader)
-        yield from make(0)
-        return
-    with _order_as_before(loader, place.order):
-        entries = make(place.yielded)
-        first = next(entries, _NOTHING)  # draws whatever the sampler draws
-    if first is not _NOTHING:
-        yield first
+        entries = begin()
+    else:
+        with _order_as_before(loader, place.order) as watch:
+            entries = begin()
+            ahead = [*_drawn_again(entries, place, watch)]
+        watch.warn()
+        yield from ahead
+    for entry in entries:
+        place.drawn += 1
+        yield entry
+    place.exhausted = True
+
+
+def _drawn_again(entries: Iterator[Any], place: Place, watch: _Watch) -> Iterator[Any]:
+    """Draw what had been drawn, and yield of it what was not given out."""
+    for number, entry in enumerate(itertools.islice(entries, place.drawn)):
+        if number == 0:
+            watch.begin()
+        if number >= place.yielded:
+            yield entry
+    if place.exhausted:
         yield from entries
-
-
-def indices(sampler: Any, skip: int) -> Iterator[Any]:
-    """The entries of a sampler without the first `skip`."""
-    return itertools.islice(iter(sampler), skip, None)
+    watch.end()
 
 
 def _order_state(loader: Any) -> dict[str, Any]:
     return {
         "streams": seeds.to_plain(seeds.streams()),
-        "generators": [generator.get_state() for generator in _generators(loader)],
+        "generators": _states(loader),
         "samplers": [
             s.state_dict() if hasattr(s, "state_dict") else None for s in _samplers(loader)
         ],
@@ -192,16 +212,59 @@ def _order_state(loader: Any) -> dict[str, Any]:
 
 
 @contextmanager
-def _order_as_before(loader: Any, order: dict[str, Any]) -> Iterator[None]:
-    now = [generator.get_state() for generator in _generators(loader)]
-    with seeds.kept_streams():
-        seeds.restore_streams(seeds.from_plain(order["streams"]) or {})
-        _set_states(loader, order["generators"])
-        for sampler, state in zip(_samplers(loader), order["samplers"], strict=True):
-            if state is not None:
-                sampler.load_state_dict(state)
-        yield
-    _set_states(loader, now)
+def _order_as_before(loader: Any, order: dict[str, Any]) -> Iterator[_Watch]:
+    now = _states(loader)
+    try:
+        with seeds.kept_streams():
+            seeds.restore_streams(seeds.from_plain(order["streams"]) or {})
+            _set_states(loader, order["generators"])
+            for sampler, state in zip(_samplers(loader), order["samplers"], strict=True):
+                if state is not None:
+                    sampler.load_state_dict(state)
+            yield _Watch(loader, now)
+    finally:
+        _set_states(loader, now)
+
+
+class _Watch:
+    """Looks whether what is drawn again can be what was drawn before.
+
+    A sampler that draws everything with its first entry can be repeated, whoever uses its generators. One that draws as it
+    goes along can only if nobody else does: then the generators end up as they were when the state was taken.
+    """
+
+    def __init__(self, loader: Any, wanted: list[Tensor]) -> None:
+        self.loader = loader
+        self.wanted = [state.tolist() for state in wanted]
+        self.shared = False
+
+    def begin(self) -> None:
+        """The first entry has been drawn."""
+        self.streams = seeds.streams()
+        self.states = [state.tolist() for state in _states(self.loader)]
+
+    def end(self) -> None:
+        """The last has."""
+        if hasattr(self, "streams"):
+            own = zip(
+                self.states, (s.tolist() for s in _states(self.loader)), self.wanted, strict=True
+            )
+            self.shared = seeds.streams() != self.streams or any(
+                first != last != wanted for first, last, wanted in own
+            )
+
+    def warn(self) -> None:
+        """Say so if it cannot."""
+        if self.shared:
+            warnings.warn(
+                "DataLoader: the sampler draws in the middle of an epoch from a generator that the program "
+                "uses, too, so its order may not go on as it would have: give it a generator of its own",
+                stacklevel=4,
+            )
+
+
+def _states(loader: Any) -> list[Tensor]:
+    return [generator.get_state() for generator in _generators(loader)]
 
 
 def _set_states(loader: Any, states: list[Tensor]) -> None:
