@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 import weakref
 
@@ -207,3 +208,173 @@ def test_anomaly_mode_names_the_function_and_the_forward_line():
 def test_numpy_refuses_a_tensor_that_requires_grad():
     with pytest.raises(RuntimeError, match=r"detach\(\)\.numpy\(\)"):
         leaf(1.0).numpy()
+
+
+# ---- several threads, one leaf ----
+
+
+def _in_threads(count: int, work) -> None:
+    threads = [threading.Thread(target=work) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def test_threads_that_share_a_leaf_lose_no_gradient():
+    x = taeda.zeros(1 << 18, requires_grad=True)  # so large that its sums let other threads run
+
+    def work() -> None:
+        for _ in range(20):
+            (x * 1).sum().backward()
+
+    _in_threads(4, work)
+    assert x.grad.min() == x.grad.max() == 80
+
+
+def test_a_gradient_may_be_cleared_while_another_thread_adds_to_it():
+    x = taeda.zeros(1 << 18, requires_grad=True)
+    running = threading.Event()
+    running.set()
+
+    def clear() -> None:
+        while running.is_set():
+            x.grad = None
+            taeda.full((1 << 18,), 5.0)  # takes the memory that a freed gradient had
+
+    cleaner = threading.Thread(target=clear)
+    cleaner.start()
+    try:
+        for _ in range(100):
+            (x * 2).sum().backward()
+            kept = x.grad
+            assert kept is None or kept.min() >= 2
+    finally:
+        running.clear()
+        cleaner.join()
+
+
+# ---- the order of nodes ----
+
+
+def assert_edges_fall(root: taeda.autograd.graph.Node) -> None:
+    """Every edge under `root` leads to a node with a lower number: the walk relies on it."""
+    seen, waiting = {root}, [root]
+    while waiting:
+        node = waiting.pop()
+        for below, _ in node.next_functions:
+            if below is None:
+                continue
+            assert below._sequence_nr() < node._sequence_nr(), (node, below)
+            if below not in seen:
+                seen.add(below)
+                waiting.append(below)
+
+
+def test_edges_fall_where_a_view_is_renewed_while_its_user_is_recorded():
+    x = leaf(1.0, 2.0)
+    base = x * 1
+    view = base[:1]
+    base.mul_(3)
+    y = view * x[0]  # the view gets its new node now
+    assert_edges_fall(y.grad_fn)
+    z = y + view * 2
+    assert_edges_fall(z.grad_fn)
+    seen = []
+    view.register_hook(lambda g: seen.append(g.item()))
+    z.sum().backward()
+    assert seen == [3.0]  # once, with the gradients of both uses
+    assert x.grad.tolist() == [3.0 * 1 + 3.0 + 6.0, 0.0]
+
+
+@pytest.mark.parametrize("allocations", range(1, 12))
+def test_edges_fall_when_the_collector_records_nodes_amid_a_record(allocations):
+    other = leaf(1.0)
+
+    class Finalized:
+        def __init__(self) -> None:
+            self.me = self
+
+        def __del__(self) -> None:
+            for _ in range(3):
+                _ = other * 2
+
+    before = gc.get_threshold()
+    try:
+        gc.collect()
+        gc.set_threshold(10**6)
+        a, b = leaf(2.0), leaf(3.0)
+        for _ in range(5):
+            Finalized()
+        gc.set_threshold(gc.get_count()[0] + allocations)
+        y = a * b
+        z = b * 10
+    finally:
+        gc.set_threshold(*before)
+    assert_edges_fall(y.grad_fn)
+    (slope,) = taeda.autograd.grad((y + z).sum(), [b])
+    assert slope.tolist() == [12.0]
+
+
+@pytest.mark.filterwarnings("ignore:Anomaly Detection")
+def test_edges_fall_when_threads_record_at_once():
+    shared = leaf(2.0)
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+
+    def work() -> None:
+        for _ in range(100):
+            a = leaf(3.0)
+            y, z = shared * a, a * 10
+            root = (y + z).sum()
+            assert_edges_fall(root.grad_fn)
+            slopes.append(taeda.autograd.grad(root, [a])[0].item())
+
+    slopes: list[float] = []
+    try:
+        with taeda.autograd.detect_anomaly():  # it runs Python while a node is made
+            _in_threads(4, work)
+    finally:
+        sys.setswitchinterval(before)
+    assert slopes == [12.0] * 400
+
+
+# ---- edges given by hand ----
+
+
+@pytest.mark.parametrize("number", [1, 100_000, -1, 2**32])
+def test_an_edge_names_an_output_that_exists(number):
+    y = leaf(1.0) * 2
+    edge = taeda.autograd.graph.GradientEdge(y.grad_fn, number)
+    with pytest.raises(ValueError, match=r"output_nr is .*MulBackward0.* has 1 output"):
+        taeda.autograd.grad(y.sum(), [edge])
+
+
+@pytest.mark.parametrize("before", [1, 255, 256, 300])
+def test_any_number_of_tensors_may_stand_before_an_argument(before):
+    class Doubled(taeda.autograd.Function):
+        @staticmethod
+        def forward(ctx, *tensors):
+            ctx.count = len(tensors)
+            ctx.mark_dirty(tensors[-1])
+            return tensors[-1].mul_(2)
+
+        @staticmethod
+        def backward(ctx, grad):
+            return (None,) * (ctx.count - 1) + (grad * 2,)
+
+    x = taeda.ones(4, requires_grad=True)
+    base = x.clone()
+    Doubled.apply(*[taeda.ones(1)] * before, base[:2])
+    base.sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("link", ["gradients", "bases and gradients", "graphs"])
+def test_long_chains_of_tensors_die_without_recursion(link):
+    x = taeda.zeros(1)
+    for _ in range(100_000):
+        y = taeda.zeros(1, requires_grad=link == "graphs")
+        y.grad = x * 1 if link == "graphs" else x
+        x = y[:] if link == "bases and gradients" else y
+    del x, y

@@ -88,6 +88,74 @@ def test_bad_hook_results(result, error):
         (x * 2).sum().backward()
 
 
+@pytest.mark.parametrize("register", ["register_prehook", "register_hook"])
+@pytest.mark.parametrize(
+    ("result", "error", "message"),
+    [
+        ((), RuntimeError, "0 instead of"),
+        ((None,) * 3, RuntimeError, "3 instead of"),
+        (5, TypeError, "None or a tuple, got int"),
+        (taeda.ones(2), TypeError, "None or a tuple, got Tensor"),
+        ([None], TypeError, "None or a tuple, got list"),
+        ("like", TypeError, "Tensor, got int"),
+        ("shape", RuntimeError, "changed the size"),
+        ("dtype", RuntimeError, "changed the type"),
+        ("more", RuntimeError, "must stay None"),
+    ],
+    ids=str,
+)
+def test_bad_results_of_node_hooks(register, result, error, message):
+    replaced = {"like": 5, "shape": taeda.ones(5), "dtype": taeda.ones(2, dtype=taeda.float64)}
+    if result == "more" and register == "register_prehook":
+        y = taeda.linalg.eigh(taeda.eye(2).requires_grad_())[0]  # the other gradient is None
+    else:
+        y = ones(2) * 2
+
+    def hook(gradients, came=None):
+        if not isinstance(result, str):
+            return result
+        if result == "more":
+            return (taeda.ones(2),) * len(gradients)
+        return (replaced[result], *gradients[1:])
+
+    getattr(y.grad_fn, register)(hook)
+    with pytest.raises(error, match=message):
+        y.sum().backward()
+
+
+def test_node_hooks_replace_gradients_in_turn():
+    x = ones(2)
+    y = x * 2
+    y.grad_fn.register_prehook(lambda came: (came[0] * 10,))
+    y.grad_fn.register_prehook(lambda came: (came[0] + 1,))
+    y.grad_fn.register_hook(lambda made, came: (made[0] - came[0], None))
+    y.sum().backward()
+    assert x.grad.tolist() == [11.0, 11.0]
+
+
+@pytest.mark.parametrize("change", [lambda g: g.t_(), lambda g: g.unsqueeze_(0)])
+def test_a_hook_may_not_give_its_gradient_another_shape_in_place(change):
+    y = taeda.ones(2, 3, requires_grad=True).t()
+
+    def hook(gradient):
+        change(gradient)
+
+    y.register_hook(hook)
+    with pytest.raises(RuntimeError, match="another shape or dtype"):
+        (y * taeda.ones(3, 2)).sum().backward()
+
+
+def test_a_pack_hook_may_leave_its_own_context():
+    context = graph.saved_tensors_hooks(
+        lambda t: (context.__exit__(None, None, None), t)[1], lambda t: t * 10
+    )
+    x = taeda.full((2,), 3.0, requires_grad=True)
+    context.__enter__()
+    y = x * x  # the first argument is packed, the second one no more
+    y.sum().backward()
+    assert x.grad.tolist() == [33.0, 33.0]
+
+
 def test_saved_tensor_hooks_pack_and_unpack():
     packed = []
     x = ones(2)

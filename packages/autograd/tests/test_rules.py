@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 import taeda
@@ -37,6 +40,23 @@ def test_every_way_of_a_tangent_names_an_op_with_a_rule_and_its_parameters():
 def test_every_rule_gives_a_way_for_tangents():
     ways = {facts(name).way for name in _registry.rules}
     assert ways == {"linear", "multilinear", "formula", "pointwise", "transposed"}
+
+
+def test_threads_that_differentiate_first_wait_for_the_rules():
+    code = """if True:
+        import taeda, threading
+        barrier, slopes = threading.Barrier(8), []
+        def work():
+            barrier.wait()
+            x = taeda.ones(3, requires_grad=True)
+            (x * 2).mean().backward()
+            slopes.append(x.grad.sum().item())
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for thread in threads: thread.start()
+        for thread in threads: thread.join()
+        assert slopes == [2.0] * 8, slopes
+    """
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 FAST = {

@@ -127,7 +127,31 @@ static int feed(Run *r, Node *from, int index, Edge edge, PyObject *grad) /* tak
 }
 
 /* ---- hooks ---- */
+/* Rules in C rely on what a gradient looks like; a hook can change one in place (t_, unsqueeze_, resize_). */
+static int check_gradients(const Slot *s)
+{
+    for (int i = 0; i < s->node->nouts; i++) {
+        if (!s->grads[i] || td_gradient_fits(&s->node->outs[i], TD_T(s->grads[i]))) continue;
+        PyErr_Format(PyExc_RuntimeError, "the gradient of output %d of %R was given another shape or dtype while it waited: hooks may "
+                     "return another gradient of the same shape, but not reshape the one that they get", i, s->node);
+        return -1;
+    }
+    return 0;
+}
+
 static PyObject *hook_list(const Node *n, const char *kind) { return n->hooks ? PyDict_GetItemString(n->hooks, kind) : NULL; }
+
+static int are_gradients(const Node *n, PyObject *made, int count) /* a tuple of as many tensors and Nones? */
+{
+    int good = PyTuple_Check(made) && PyTuple_Size(made) == count;
+    for (int i = 0; good && i < count; i++) {
+        PyObject *g = PyTuple_GetItem(made, i);
+        good = g == Py_None || td_is_tensor(g);
+    }
+    if (!good)
+        PyErr_Format(PyExc_RuntimeError, "hooks of %R gave %R back, where %d gradients (Tensor or None) are wanted", n, made, count);
+    return good;
+}
 
 /* replace *grads by what Python's run_hooks(kind, node, grads) returns: a tuple as long */
 static int run_hooks(Node *n, const char *kind, PyObject **grads, int count, PyObject *also)
@@ -139,7 +163,8 @@ static int run_hooks(Node *n, const char *kind, PyObject **grads, int count, PyO
     Py_XDECREF(call);
     Py_XDECREF(tuple);
     if (!made) return -1;
-    for (int i = 0; made != Py_None && i < count; i++) {
+    if (!are_gradients(n, made, count)) return Py_DECREF(made), -1;
+    for (int i = 0; i < count; i++) {
         PyObject *g = PyTuple_GetItem(made, i);
         Py_XSETREF(grads[i], g == Py_None ? NULL : Py_NewRef(g));
     }
@@ -159,21 +184,41 @@ static int may_steal(const Run *r, PyObject *grad, const td_tensor *leaf)
     return 1;
 }
 
+static PyObject *first_gradient(const Run *r, PyTensor *leaf, PyObject *grad)
+{
+    if (may_steal(r, grad, leaf->t)) return Py_NewRef(grad);
+    PyObject *call = td_engine_helper("first_gradient"), *made = NULL;
+    if (call) made = PyObject_CallFunctionObjArgs(call, (PyObject *)leaf, grad, td_here.grad_mode ? Py_True : Py_False, NULL);
+    Py_XDECREF(call);
+    return made;
+}
+
+/* leaf.grad += grad. The sum may let other threads run: they may assign .grad meanwhile, which counts as done after it. */
+static int add_to_leaf(const Run *r, PyTensor *leaf, PyObject *grad)
+{
+    PyObject *before = Py_XNewRef((PyObject *)leaf->grad);
+    PyObject *made = !before ? first_gradient(r, leaf, grad) : r->create_graph ? td_add(before, grad) : td_add_into(before, grad);
+    Py_XDECREF(before);
+    if (!made) return -1;
+    if (leaf->grad == (PyTensor *)before) Py_XSETREF(leaf->grad, made);
+    else Py_DECREF(made);
+    return 0;
+}
+
 static int accumulate(Run *r, Node *n, Slot *s)
 {
     PyTensor *leaf = n->variable;
     PyObject *grad = s->grads[0];
     if (!leaf || !grad) return 0;
-    PyObject *made;
-    if (!leaf->grad && may_steal(r, grad, leaf->t)) made = Py_NewRef(grad);
-    else if (!leaf->grad) {
-        PyObject *call = td_engine_helper("first_gradient");
-        made = call ? PyObject_CallFunctionObjArgs(call, (PyObject *)leaf, grad, td_here.grad_mode ? Py_True : Py_False, NULL) : NULL;
-        Py_XDECREF(call);
-    } else made = r->create_graph ? td_add((PyObject *)leaf->grad, grad) : td_add_into((PyObject *)leaf->grad, grad);
-    if (!made) return -1;
-    Py_XSETREF(leaf->grad, (PyTensor *)made);
-    return run_hooks(n, "post_accumulate", s->grads, 1, (PyObject *)leaf);
+    Py_INCREF((PyObject *)leaf);
+    Py_INCREF(grad);
+    td_turn_begin();
+    int status = add_to_leaf(r, leaf, grad);
+    td_turn_end();
+    Py_DECREF(grad);
+    if (status == 0) status = run_hooks(n, "post_accumulate", s->grads, 1, (PyObject *)leaf);
+    Py_DECREF((PyObject *)leaf);
+    return status;
 }
 
 /* ---- the walk ---- */
@@ -225,6 +270,7 @@ static int visit(Run *r, Slot *s)
     if (n->has_hooks && (run_hooks(n, "tensor", s->grads, n->nouts, Py_None) < 0 || run_hooks(n, "pre", s->grads, n->nouts, Py_None) < 0 ||
                          run_hooks(n, "retain", s->grads, n->nouts, Py_None) < 0))
         return -1;
+    if (check_gradients(s) < 0) return -1;
     int captured = capture(r, s);
     if (n->kind == TD_NODE_ACCUMULATE) {
         if (r->limited && !(captured && r->accumulate)) return 0;
@@ -274,13 +320,27 @@ static int by_seq(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static int append(Slot ***all, size_t *n, size_t *cap, Slot *s)
+{
+    if (*n == *cap) {
+        size_t room = *cap ? 2 * *cap : 64;
+        Slot **more = PyMem_Realloc(*all, room * sizeof *more);
+        if (!more) return PyErr_NoMemory(), -1;
+        *all = more;
+        *cap = room;
+    }
+    (*all)[(*n)++] = s;
+    return 0;
+}
+
+static const Slot *known_slot(const Run *r, const Node *n) { return r->table[place(r, n)]; } /* of a node that has been met */
+
 static int mark_needed(Run *r)
 {
     Slot **all = NULL;
     size_t n = 0, cap = 0;
     for (size_t i = 0; i < r->heap_n; i++) {
-        if (n == cap && !(all = PyMem_Realloc(all, (cap = cap ? 2 * cap : 64) * sizeof *all))) return PyErr_NoMemory(), -1;
-        all[n++] = r->heap[i];
+        if (append(&all, &n, &cap, r->heap[i]) < 0) return PyMem_Free(all), -1;
         r->heap[i]->visited = 1;
     }
     for (size_t at = 0; at < n; at++)
@@ -289,9 +349,8 @@ static int mark_needed(Run *r)
             Slot *s = next ? slot_of(r, next) : NULL;
             if (next && !s) return PyMem_Free(all), -1;
             if (!s || s->visited) continue;
-            if (n == cap && !(all = PyMem_Realloc(all, (cap *= 2) * sizeof *all))) return PyErr_NoMemory(), -1;
+            if (append(&all, &n, &cap, s) < 0) return PyMem_Free(all), -1;
             s->visited = 1;
-            all[n++] = s;
         }
     qsort(all, n, sizeof *all, by_seq);
     for (size_t at = 0; at < n; at++) {
@@ -299,7 +358,7 @@ static int mark_needed(Run *r)
         s->needed = 0;
         for (int i = 0; i < r->ncaptures; i++) s->needed |= r->captures[i].node == s->node;
         for (int e = 0; !s->needed && e < s->node->nedges; e++)
-            if (s->node->edges[e].node) s->needed = slot_of(r, s->node->edges[e].node)->needed;
+            if (s->node->edges[e].node) s->needed = known_slot(r, s->node->edges[e].node)->needed;
     }
     PyMem_Free(all);
     return 0;
@@ -318,6 +377,20 @@ static int start(Run *r, PyObject *roots, PyObject *grads)
     return 0;
 }
 
+static int edge_from(PyObject *pair, Edge *edge) /* a GradientEdge */
+{
+    long long nr;
+    if (!PyArg_ParseTuple(pair, "O!L", NodeT, &edge->node, &nr)) return edge->node = NULL, -1;
+    if (nr < 0 || nr >= edge->node->nouts) {
+        PyErr_Format(PyExc_ValueError, "GradientEdge: output_nr is %lld, but %R has %d output(s), counted from 0", nr, edge->node,
+                     edge->node->nouts);
+        return -1;
+    }
+    edge->nr = (uint32_t)nr;
+    Py_INCREF((PyObject *)edge->node);
+    return 0;
+}
+
 static int add_captures(Run *r, PyObject *inputs)
 {
     Py_ssize_t n = PyTuple_Size(inputs);
@@ -328,8 +401,7 @@ static int add_captures(Run *r, PyObject *inputs)
         Edge edge = {0};
         if (td_is_tensor(input)) {
             if (td_gradient_edge((PyTensor *)input, &edge) < 0) return -1;
-        } else if (!PyArg_ParseTuple(input, "O!I", NodeT, &edge.node, &edge.nr)) return -1; /* GradientEdge */
-        else Py_INCREF((PyObject *)edge.node);
+        } else if (edge_from(input, &edge) < 0) return -1;
         r->captures[r->ncaptures++] = (Capture){edge.node, edge.nr, NULL};
     }
     return 0;

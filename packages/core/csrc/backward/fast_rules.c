@@ -40,7 +40,7 @@ static PyObject *argument(Node *n, int key)
     Saved *s = saved(n, key);
     return s ? td_unpack(n, s) : PyErr_Format(PyExc_RuntimeError, "%s kept no argument %d", n->schema->text, key);
 }
-static int edge(const Node *n, int k) { return n->first_edge[k]; }
+static int edge(const Node *n, int k) { return (int)n->first_edge[k]; }
 static int needed(const Node *n, int k) { return n->edges[edge(n, k)].node != NULL; }
 static int is_complex(PyObject *o) { return td_is_complex((td_dtype)TD_T(o)->dtype); }
 

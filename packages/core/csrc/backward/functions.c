@@ -7,6 +7,13 @@ static PyObject *need_tensor(PyObject *o)
     return PyErr_Format(PyExc_TypeError, "wanted a Tensor, got %R", Py_TYPE(o));
 }
 
+static int has_output(const Node *n, int nr)
+{
+    if (nr >= 0 && nr < n->nouts) return 1;
+    PyErr_Format(PyExc_ValueError, "the node has %d outputs, not number %d", n->nouts, nr);
+    return 0;
+}
+
 /* gradient_edge(tensor) -> (node or None, output number) */
 static PyObject *gradient_edge(PyObject *m, PyObject *o)
 {
@@ -32,6 +39,7 @@ static PyObject *python_node(PyObject *m, PyObject *args)
             return NULL;
         }
     }
+    td_node_number(node);
     return (PyObject *)node;
 }
 
@@ -43,7 +51,7 @@ static PyObject *set_history(PyObject *m, PyObject *args)
     if (!PyArg_ParseTuple(args, "O!iO", NodeT, &node, &nr, &o) || !need_tensor(o)) return NULL;
     PyTensor *p = (PyTensor *)o;
     Node *n = (Node *)node;
-    if (nr < 0 || nr >= n->nouts) return PyErr_Format(PyExc_ValueError, "the node has %d outputs, not number %d", n->nouts, nr);
+    if (!has_output(n, nr)) return NULL;
     if (td_node_set_out(n, nr, p->t) < 0) return NULL;
     Py_XSETREF(p->node, (Node *)Py_NewRef(node));
     p->nr = (uint32_t)nr;
@@ -57,6 +65,7 @@ static PyObject *rebase_history(PyObject *m, PyObject *args)
     PyObject *node, *o;
     int edge0;
     if (!PyArg_ParseTuple(args, "O!iO", NodeT, &node, &edge0, &o) || !need_tensor(o)) return NULL;
+    if (edge0 < 0 || edge0 >= ((Node *)node)->nedges) return PyErr_Format(PyExc_ValueError, "the node has no edge number %d", edge0);
     if (td_node_set_out((Node *)node, 0, TD_T(o)) < 0 || td_rebase_history((PyTensor *)o, (Node *)node, edge0) < 0) return NULL;
     Py_RETURN_NONE;
 }
@@ -73,8 +82,8 @@ static PyObject *set_meta(PyObject *m, PyObject *args) /* shape of an output tha
 {
     PyObject *node, *o;
     int nr;
-    if (!PyArg_ParseTuple(args, "O!iO", NodeT, &node, &nr, &o) || !need_tensor(o) || td_node_set_out((Node *)node, nr, TD_T(o)) < 0)
-        return NULL;
+    if (!PyArg_ParseTuple(args, "O!iO", NodeT, &node, &nr, &o) || !need_tensor(o) || !has_output((Node *)node, nr)) return NULL;
+    if (td_node_set_out((Node *)node, nr, TD_T(o)) < 0) return NULL;
     Py_RETURN_NONE;
 }
 
@@ -131,5 +140,6 @@ static PyMethodDef methods[] = {
     {"save_for_node", save, METH_VARARGS, "Keep a tensor, with its version."},
     {"unpack_saved", unpack, METH_VARARGS, "Give a kept tensor back, checked."},
     {"register_rule", td_register_rule, METH_VARARGS, "Register a derivative rule; see taeda.autograd.rules."},
+    {"rules_loading", td_rules_loading, METH_O, "State that the rules are being registered (False) or all are (True)."},
     {0}};
 PyMethodDef *td_node_functions(void) { return methods; }

@@ -1,7 +1,7 @@
 /* gradients.c - a gradient on its way to where it is added up. */
 #include "graph/node.h"
 
-static int fits(const OutMeta *m, const td_tensor *t)
+int td_gradient_fits(const OutMeta *m, const td_tensor *t)
 {
     return t->ndim == m->ndim && t->dtype == m->dtype && t->device == m->device &&
            !memcmp(t->sizes, m->sizes, (size_t)m->ndim * sizeof(int64_t));
@@ -29,7 +29,7 @@ static PyObject *sum_leading(PyObject *grad, int extra) /* takes grad over */
 
 PyObject *td_fit_gradient(const Node *from, int index, const OutMeta *m, PyObject *grad)
 {
-    if (fits(m, TD_T(grad))) return grad;
+    if (td_gradient_fits(m, TD_T(grad))) return grad;
     if (has_leading(m, TD_T(grad))) return sum_leading(grad, TD_T(grad)->ndim - m->ndim);
     PyObject *call = td_engine_helper("fit_gradient"), *made = NULL;
     if (call) {

@@ -1,18 +1,28 @@
 /* rules.c - the registered derivative rules, and how one is applied to a node. */
 #include "graph/node.h"
 
-static int loaded;
+static int loaded;           /* every rule is registered */
+static unsigned long loader; /* the thread that imports them, 0 while none does; importing them makes tensors of its own */
+
+/* rules_loading(done): taeda.autograd.rules says so before the first and after the last */
+PyObject *td_rules_loading(PyObject *module, PyObject *done)
+{
+    loaded = done == Py_True;
+    loader = loaded ? 0 : PyThread_get_thread_ident();
+    Py_RETURN_NONE;
+}
 
 int td_load_rules(void)
 {
     if (loaded) return 0;
-    loaded = 1; /* first: importing the rules makes tensors of its own */
-    PyObject *module = PyImport_ImportModule("taeda.autograd");
+    PyObject *module = PyImport_ImportModule("taeda.autograd"); /* threads that come meanwhile wait here for the first one */
     if (module) {
         Py_DECREF(module);
-        return 0;
+        if (loaded || loader == PyThread_get_thread_ident()) return 0;
+        PyErr_SetString(PyExc_ImportError, "taeda.autograd is being imported by another thread, which waits for a module that this thread "
+                        "imports: import taeda.autograd before the threads start");
+        return -1;
     }
-    loaded = 0;
     if (PyErr_ExceptionMatches(PyExc_ImportError)) {
         PyErr_Clear(); /* replaced by what to do about it */
         PyErr_SetString(PyExc_RuntimeError, "requires_grad=True needs the package taeda-autograd, which is not installed: "
@@ -171,10 +181,10 @@ static int edges_of(const Node *n, int k) /* edges that belong to argument k */
     int next = n->nedges;
     for (int j = k + 1; j < n->schema->nparams; j++)
         if (n->schema->params[j].type == TD_T_TENSOR) {
-            next = n->first_edge[j];
+            next = (int)n->first_edge[j];
             break;
         }
-    return next - n->first_edge[k];
+    return next - (int)n->first_edge[k];
 }
 
 static int needed(const Node *n, int k)
@@ -235,14 +245,14 @@ static int put(Node *n, int edge, PyObject *value, PyObject **results) /* borrow
 static int put_argument(Node *n, int k, PyObject *value, PyObject **results)
 {
     if (!(n->schema->params[k].flags & TD_P_LIST)) /* an optional tensor that was None has no edge */
-        return edges_of(n, k) ? put(n, n->first_edge[k], value, results) : 0;
+        return edges_of(n, k) ? put(n, (int)n->first_edge[k], value, results) : 0;
     if (value == Py_None) return 0;
     PyObject *list = PySequence_Tuple(value);
     int count = edges_of(n, k), bad = !list || PyTuple_Size(list) != count;
     if (list && bad)
         PyErr_Format(PyExc_RuntimeError, "the rule of %s returned %zd gradients for '%s', which has %d tensors", n->schema->text,
                      PyTuple_Size(list), n->schema->params[k].name, count);
-    for (int i = 0; !bad && i < count; i++) bad = put(n, n->first_edge[k] + i, PyTuple_GetItem(list, i), results) < 0;
+    for (int i = 0; !bad && i < count; i++) bad = put(n, (int)n->first_edge[k] + i, PyTuple_GetItem(list, i), results) < 0;
     Py_XDECREF(list);
     return bad ? -1 : 0;
 }

@@ -10,6 +10,7 @@ PyObject *td_engine_helper(const char *name)
 
 static PyObject *call_python(Node *n, PyObject *const *grads)
 {
+    if (!n->py) return PyErr_Format(PyExc_RuntimeError, "the graph is being collected: it cannot be differentiated any more");
     PyObject *args = PyTuple_New(n->nouts);
     for (int i = 0; args && i < n->nouts; i++) PyTuple_SetItem(args, i, Py_NewRef(grads[i] ? grads[i] : Py_None));
     PyObject *method = args ? PyObject_GetAttrString(n->py, "_run_backward") : NULL;

@@ -14,7 +14,6 @@ Node *td_node_new(td_node_kind kind, const td_schema *schema, int nedges, int ns
     if (!n) return NULL;
     n->kind = (uint8_t)kind;
     n->schema = schema;
-    n->seq = next_seq += 2; /* even; the odd number below belongs to leaves that this node is the first to use */
     n->edges = array(nedges, 3, n->inline_edges, sizeof(Edge));
     n->saved = array(nsaved, 2, n->inline_saved, sizeof(Saved));
     n->outs = array(nouts, 1, &n->inline_out, sizeof(OutMeta));
@@ -32,6 +31,22 @@ Node *td_node_new(td_node_kind kind, const td_schema *schema, int nedges, int ns
         if (!n->metadata) Py_CLEAR(n);
     }
     return n;
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+static void check_edges(const Node *n) /* the walk of the engine relies on it */
+{
+    for (int i = 0; i < n->nedges; i++)
+        if (n->edges[i].node && (!n->edges[i].node->seq || n->edges[i].node->seq >= n->seq)) Py_FatalError("an edge leads to a later node");
+}
+#else
+static void check_edges(const Node *n) { (void)n; }
+#endif
+
+void td_node_number(Node *n)
+{
+    n->seq = ++next_seq;
+    check_edges(n);
 }
 
 int td_node_set_out(Node *n, int nr, const td_tensor *t)
@@ -151,8 +166,12 @@ static Node *accumulate_node(PyTensor *p)
     Node *n = td_node_new(TD_NODE_ACCUMULATE, NULL, 0, 0, 1);
     if (!n || td_node_set_out(n, 0, p->t) < 0) return Py_XDECREF((PyObject *)n), NULL;
     n->variable = (PyTensor *)Py_NewRef((PyObject *)p);
-    next_seq -= 2; /* older than the node that is asking for it, which was numbered just before */
-    n->seq = next_seq - 1;
+    if (p->accumulate) { /* making it ran somebody's Python, which asked for the same leaf */
+        Py_CLEAR(n->variable);
+        Py_DECREF(n);
+        return (Node *)Py_NewRef((PyObject *)p->accumulate);
+    }
+    td_node_number(n); /* before the node that is asking for it */
     p->accumulate = n;
     return n;
 }
@@ -179,6 +198,7 @@ static int renew(PyTensor *p)
         Py_XDECREF((PyObject *)n);
         return -1;
     }
+    td_node_number(n);
     Py_XSETREF(p->node, n);
     p->nr = 0;
     p->node_version = td_version_of(p->t);

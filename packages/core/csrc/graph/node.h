@@ -4,7 +4,8 @@
  *                      │       └─edge 1──▶ Node(accumulate) ──variable──▶ leaf tensor
  *                      └ saved: handles on storages, with the version they had
  *
- * Edges point to nodes numbered lower, so `seq` falls along every path and the engine needs no dependency count.
+ * Edges point to nodes numbered lower, so `seq` falls along every path and the engine needs no dependency count: a node takes
+ * its number (td_node_number) when it has its edges, whoever made nodes in the meantime.
  * A saved result refers to its own node only by being saved there: no reference cycle. */
 #ifndef TD_NODE_H
 #define TD_NODE_H
@@ -39,7 +40,7 @@ typedef struct Saved {
     uint32_t nr, version;
     uint8_t requires_grad, facts_only, undefined;
     int8_t key;
-    int16_t index;             /* position in a Tensor[] argument, else -1 */
+    int32_t index;             /* position in a Tensor[] argument, else -1 */
 } Saved;
 
 typedef struct Slices { td_tensor *base, *view; /* geometries, without data */ Node *inner; } Slices;
@@ -47,8 +48,8 @@ typedef struct Slices { td_tensor *base, *view; /* geometries, without data */ N
 struct Node {
     PyObject_HEAD
     uint8_t kind, released, has_hooks;
-    uint8_t first_edge[TD_MAX_ARGS];
-    uint64_t seq;
+    uint32_t first_edge[TD_MAX_ARGS];
+    uint64_t seq;        /* 0 until its edges are known */
     const td_schema *schema;
     Edge *edges;
     Saved *saved;
@@ -67,6 +68,7 @@ struct Node {
 };
 
 Node *td_node_new(td_node_kind kind, const td_schema *schema, int nedges, int nsaved, int nouts); /* NULL with MemoryError */
+void td_node_number(Node *n);                        /* its edges are complete: from now on it may be reached */
 void td_node_release(Node *n);                       /* drop what was saved (after backward without retain_graph) */
 int td_node_set_out(Node *n, int nr, const td_tensor *t);
 /* The node and output number gradients of `p` flow to; makes accumulate nodes, renews the node of a written view.
@@ -110,6 +112,7 @@ static inline const Rule *td_rule(const td_schema *s) { return s->rule; } /* NUL
 int td_load_rules(void);                             /* imports taeda.autograd once; -1 with a sentence if it is not installed */
 PyObject *td_apply_rule(Node *n, const Rule *rule, PyObject *const *grads, PyObject **results); /* borrowed None or NULL */
 PyObject *td_register_rule(PyObject *module, PyObject *args);
+PyObject *td_rules_loading(PyObject *module, PyObject *done);
 
 /* record.c: used by the dispatcher around an operation */
 int td_record_begin(td_frame *f, Node **out);        /* after parsing, before the kernel; *out NULL if nothing is to record */
@@ -132,9 +135,14 @@ int td_run_node(Node *n, PyObject *const *grads, PyObject **results, int create_
 PyObject *td_engine_helper(const char *name); /* new reference: of taeda.autograd._engine, where what is rare is easier to read */
 
 /* gradients.c */
+int td_gradient_fits(const OutMeta *m, const td_tensor *t);
 PyObject *td_fit_gradient(const Node *from, int index, const OutMeta *m, PyObject *grad); /* summed down over broadcast dimensions, cast; takes grad over */
 PyObject *td_add_into(PyObject *sum, PyObject *grad); /* sum.add_(grad) */
 int td_sole_owner(PyObject *tensor);          /* can nobody else see its memory? */
+
+/* turn.c: one thread at a time adds to the gradients of leaves. The interpreter lock is held before and after. */
+void td_turn_begin(void);
+void td_turn_end(void);
 
 /* task.c: what one walk of the engine is, for the Python that runs inside it */
 typedef struct td_task {

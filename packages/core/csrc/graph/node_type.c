@@ -32,7 +32,7 @@ static PyObject *node_name(PyObject *o, PyObject *unused)
     case TD_NODE_ACCUMULATE: return PyUnicode_FromString("AccumulateGrad");
     case TD_NODE_SLICES: return PyUnicode_FromString("CopySlices");
     case TD_NODE_ERROR: return PyUnicode_FromString("NotImplemented");
-    case TD_NODE_PYTHON: return PyObject_CallMethod(n->py, "_name", NULL);
+    case TD_NODE_PYTHON: return n->py ? PyObject_CallMethod(n->py, "_name", NULL) : PyUnicode_FromString("Collected");
     default: return camel(n->schema->op.name);
     }
 }
@@ -131,7 +131,7 @@ static PyObject *node_getattr(PyObject *o, PyObject *name)
     PyObject *found = PyObject_GenericGetAttr(o, name);
     Node *n = (Node *)o;
     const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
-    if (!found && text && n->kind == TD_NODE_PYTHON && PyErr_ExceptionMatches(PyExc_AttributeError)) {
+    if (!found && text && n->kind == TD_NODE_PYTHON && n->py && PyErr_ExceptionMatches(PyExc_AttributeError)) {
         PyErr_Clear();
         return PyObject_GetAttr(n->py, name); /* what forward() put on ctx */
     }

@@ -5,7 +5,7 @@
 #include "dispatch/custom.h"
 
 /* ---- begin ---- */
-static int count_edges(const td_frame *f, Node *sizes_only, int *first)
+static int count_edges(const td_frame *f, int *first)
 {
     int n = 0;
     for (int k = 0; k < f->schema->nparams; k++) {
@@ -14,7 +14,6 @@ static int count_edges(const td_frame *f, Node *sizes_only, int *first)
         const td_arg *a = &f->call.args[k];
         n += a->kind == TD_ARG_TENSORS ? (int)a->n : a->kind == TD_ARG_TENSOR;
     }
-    (void)sizes_only;
     return n;
 }
 
@@ -103,14 +102,14 @@ static int save_inputs(const td_frame *f, Wish w, Node *n)
             int index = a->kind == TD_ARG_TENSORS ? i : -1, status = 0;
             if (w.tensors >> k & 1) {
                 Saved *s = &n->saved[at++];
-                if (!t) *s = (Saved){.undefined = 1, .key = (int8_t)k, .index = (int16_t)index};
+                if (!t) *s = (Saved){.undefined = 1, .key = (int8_t)k, .index = index};
                 else if (!o || !td_is_tensor(o)) status = save_number(s, t, k);
                 else if (written(f, k)) status = td_save_copy(s, (PyTensor *)o, k);
                 else status = td_save(s, (PyTensor *)o, k, index);
             }
             if (status == 0 && w.facts >> k & 1) {
                 Saved *s = &n->saved[at++];
-                if (!t) *s = (Saved){.undefined = 1, .facts_only = 1, .key = (int8_t)k, .index = (int16_t)index};
+                if (!t) *s = (Saved){.undefined = 1, .facts_only = 1, .key = (int8_t)k, .index = index};
                 else status = td_save_facts(s, t, k, index);
             }
             if (status < 0) return -1;
@@ -149,7 +148,7 @@ int td_record_begin(td_frame *f, Node **out)
     const Rule *rule = td_rule(f->schema);
     if (rule ? !rule->nformulas : f->schema->flags & TD_F_FACTORY) return 0; /* *_like and new_*: only shape and dtype count */
     int first[TD_MAX_ARGS] = {0}, wanted = !rule, nouts = f->schema->nreturns;
-    int nedges = count_edges(f, NULL, first);
+    int nedges = count_edges(f, first);
     for (int k = 0; rule && k < f->schema->nparams; k++)
         wanted |= f->schema->params[k].type == TD_T_TENSOR && rule->of_argument[k] >= 0 && wants_grad(f, k);
     if (!wanted) return 0;
@@ -157,8 +156,10 @@ int td_record_begin(td_frame *f, Node **out)
     if (rule) w = wishes(f, rule);
     Node *n = rule ? td_node_new(TD_NODE_OP, f->schema, nedges, count_saved(f, w), nouts) : error_node(f, nedges, nouts);
     if (!n) return -1;
-    for (int k = 0; k < f->schema->nparams; k++) n->first_edge[k] = (uint8_t)first[k];
-    if (set_edges(f, rule, n) < 0 || (rule && (save_inputs(f, w, n) < 0 || save_values(f, w, n) < 0))) {
+    for (int k = 0; k < f->schema->nparams; k++) n->first_edge[k] = (uint32_t)first[k];
+    int failed = set_edges(f, rule, n) < 0;
+    if (!failed) td_node_number(n);
+    if (failed || (rule && (save_inputs(f, w, n) < 0 || save_values(f, w, n) < 0))) {
         Py_DECREF(n);
         return -1;
     }
@@ -174,8 +175,8 @@ static uint32_t result_wishes(const Node *n, const Rule *rule)
         if (n->schema->params[k].type == TD_T_TENSOR && rule->of_argument[k] >= 0) {
             int last = n->nedges;
             for (int j = k + 1; j < n->schema->nparams; j++)
-                if (n->schema->params[j].type == TD_T_TENSOR) { last = n->first_edge[j]; break; }
-            for (int e = n->first_edge[k]; e < last; e++)
+                if (n->schema->params[j].type == TD_T_TENSOR) { last = (int)n->first_edge[j]; break; }
+            for (int e = (int)n->first_edge[k]; e < last; e++)
                 if (n->edges[e].node) mask |= rule->formulas[rule->of_argument[k]].results;
         }
     return mask;
@@ -216,7 +217,7 @@ static int set_history(Node *n, const Rule *rule, td_frame *f, PyObject *const *
         if (target < 0 && is_argument(f, outs[k])) continue; /* contiguous and relatives may answer with self: no new history */
         int reshaped = target >= 0 && f->schema->flags & TD_F_VIEW; /* t_ and relatives write no element: the base knows nothing of it */
         if (k == 0 && target >= 0 && !reshaped) {
-            if (td_rebase_history(p, n, n->first_edge[target]) < 0) return -1;
+            if (td_rebase_history(p, n, (int)n->first_edge[target]) < 0) return -1;
             continue;
         }
         Py_XSETREF(p->node, (Node *)Py_NewRef((PyObject *)n));
@@ -273,6 +274,7 @@ static int forbid(td_frame *f, int k) /* what went before argument k was written
     PyTensor *p = (PyTensor *)f->obj[k];
     Node *n = error_node(f, 1, 1);
     int status = !n || td_node_set_out(n, 0, p->t) < 0 || (td_requires_grad(p) && td_gradient_edge(p, &n->edges[0]) < 0) ? -1 : 0;
+    if (status == 0) td_node_number(n);
     if (status == 0) status = td_rebase_history(p, n, 0);
     Py_XDECREF((PyObject *)n);
     return status;
@@ -315,10 +317,10 @@ int td_rebase_history(PyTensor *p, Node *n, int edge0)
                         "Make the view with grad mode on, or do both under no_grad()");
         return -1;
     }
-    Node *w = td_node_new(TD_NODE_SLICES, NULL, n->nedges + (edge0 < 0), 0, 1);
+    Node *w = td_node_new(TD_NODE_SLICES, NULL, n->nedges, 0, 1);
     if (!w) return -1;
     if (!(w->slices = slices_new(base, p, n)) || td_node_set_out(w, 0, base->t) < 0) return Py_DECREF(w), -1;
-    w->first_edge[0] = (uint8_t)edge0;
+    w->first_edge[0] = (uint32_t)edge0;
     for (int i = 0; i < n->nedges; i++) {
         if (i == edge0) {
             if (td_gradient_edge(base, &w->edges[i]) < 0) return Py_DECREF(w), -1;
@@ -327,6 +329,7 @@ int td_rebase_history(PyTensor *p, Node *n, int edge0)
         w->edges[i] = n->edges[i];
         Py_XINCREF((PyObject *)w->edges[i].node);
     }
+    td_node_number(w);
     Py_XSETREF(base->node, w);
     base->nr = 0;
     base->node_version = td_version_of(base->t);

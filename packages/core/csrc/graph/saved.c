@@ -8,7 +8,7 @@ static int start(Saved *s, int key, int index)
 {
     memset(s, 0, sizeof *s);
     s->key = (int8_t)key;
-    s->index = (int16_t)index;
+    s->index = index;
     return 0;
 }
 
@@ -23,20 +23,20 @@ static td_status facts_of(td_tensor **out, const td_tensor *t)
 static int pack(Saved *s)
 {
     td_tensor *alias, *facts;
+    PyObject *hook = Py_NewRef(td_here.pack_hook); /* both now: the hook may leave its own context */
+    s->unpack = Py_XNewRef(td_here.unpack_hook);
     td_status status = td_tensor_alias(&alias, s->t);
-    if (status) return td_raised(status);
-    PyObject *argument = td_wrap(alias);
-    if (!argument) return -1;
+    PyObject *argument = status ? td_raise(status) : td_wrap(alias);
     uint32_t before = td_version_of(s->t);
-    s->packed = PyObject_CallFunctionObjArgs(td_here.pack_hook, argument, NULL);
-    Py_DECREF(argument);
+    s->packed = argument ? PyObject_CallFunctionObjArgs(hook, argument, NULL) : NULL;
+    Py_DECREF(hook);
+    Py_XDECREF(argument);
     if (!s->packed) return -1;
     if (td_version_of(s->t) != before) {
         PyErr_SetString(PyExc_RuntimeError, "A saved tensor pack hook is modifying its input in place. Hooks must not write "
                         "into the tensor that they are given: copy it first");
         return -1;
     }
-    s->unpack = Py_NewRef(td_here.unpack_hook);
     if ((status = facts_of(&facts, s->t))) return td_raised(status);
     td_tensor_free(s->t);
     s->t = facts;

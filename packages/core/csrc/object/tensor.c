@@ -46,16 +46,39 @@ static int tensor_traverse(PyObject *o, visitproc visit, void *arg)
     return 0;
 }
 
-static void tensor_dealloc(PyObject *o)
+static void bury(PyTensor *p)
 {
-    PyTensor *p = (PyTensor *)o;
+    PyObject *o = (PyObject *)p;
     PyTypeObject *type = Py_TYPE(o);
-    PyObject_GC_UnTrack(o);
-    if (p->weaklist) PyObject_ClearWeakRefs(o);
     tensor_clear(o);
     td_tensor_free(p->t);
     (type == TensorT ? tensor_free : (freefunc)PyType_GetSlot(type, Py_tp_free))(o);
     Py_DECREF(type);
+}
+
+/* Tensors that hold tensors (.grad, the base, a tangent) die one by one from this list, as nodes do: dealloc never recurses along a
+ * chain. The list is linked through `accumulate`, which is NULL in a dead tensor: such a node would keep the tensor. */
+static _Thread_local PyTensor *dead;
+static _Thread_local int burying;
+static void tensor_dealloc(PyObject *o)
+{
+    PyTensor *p = (PyTensor *)o;
+    PyObject_GC_UnTrack(o);
+    if (p->weaklist) PyObject_ClearWeakRefs(o);
+    if (!p->grad && !p->base && !p->dual) {
+        bury(p);
+        return;
+    }
+    p->accumulate = (Node *)dead;
+    dead = p;
+    if (burying) return;
+    burying = 1;
+    while ((p = dead)) {
+        dead = (PyTensor *)p->accumulate;
+        p->accumulate = NULL;
+        bury(p);
+    }
+    burying = 0;
 }
 
 static PyObject *tensor_new(PyTypeObject *type, PyObject *args, PyObject *kw)

@@ -115,12 +115,31 @@ def tensor(node: Any, gradients: tuple[Any, ...], unused: Any) -> tuple[Any, ...
     return tuple(changed)
 
 
+def _replaced(result: Any, before: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What a hook of a node returned in place of `before`: as many gradients, each like the one that it replaces."""
+    who = "hook of a node"
+    if not isinstance(result, tuple):
+        raise TypeError(f"{who} must return None or a tuple, got {type(result).__name__}")
+    if len(result) != len(before):
+        raise RuntimeError(
+            f"{who} returned an incorrect number of gradients: {len(result)} instead of {len(before)}"
+        )
+    for number, (new, old) in enumerate(zip(result, before, strict=True)):
+        if new is not None and old is None:
+            raise RuntimeError(
+                f"{who} gave entry {number} a gradient, where none came: it must stay None"
+            )
+        if new is not None:
+            _checked(new, old, who)
+    return result
+
+
 def pre(node: Any, gradients: tuple[Any, ...], unused: Any) -> tuple[Any, ...]:
     """Hooks of the node before it runs: they get all gradients, and may return replacements."""
     for hook in list(node._hooks["pre"].values()):
         result = hook(gradients)
         if result is not None:
-            gradients = (result,) if isinstance(result, Tensor) else tuple(result)
+            gradients = _replaced(result, gradients)
     return gradients
 
 
@@ -140,7 +159,7 @@ def post(node: Any, gradients: tuple[Any, ...], came: tuple[Any, ...]) -> tuple[
     for hook in list(node._hooks["post"].values()):
         result = hook(gradients, came)
         if result is not None:
-            gradients = (result,) if isinstance(result, Tensor) else tuple(result)
+            gradients = _replaced(result, gradients)
     return gradients
 
 
