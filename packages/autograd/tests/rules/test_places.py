@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -222,6 +224,18 @@ def test_ties_share_the_gradient_of_an_extremum():
     x.scatter_reduce(0, at(0, 0), y, "amax").sum().backward()
     assert x.grad.tolist() == [0.5, 1.0]
     assert y.grad.tolist() == [0.5, 0.0]
+
+
+@pytest.mark.parametrize("how", ["amax", "amin"])
+def test_nans_share_the_gradient_of_an_extremum_that_is_nan(how):
+    x = taeda.tensor([0.0, 5.0], dtype=taeda.float64, requires_grad=True)
+    y = taeda.tensor([1.0, math.nan, 3.0, math.nan], dtype=taeda.float64, requires_grad=True)
+    index = taeda.tensor([0, 0, 1, 0])
+    x.scatter_reduce(0, index, y, how, include_self=False).sum().backward()
+    assert x.grad.tolist() == [0, 0]
+    assert y.grad.tolist() == [0, 0.5, 1, 0.5]
+    (grad,) = taeda.autograd.grad(getattr(y, how)(), y)
+    assert grad.tolist() == [0, 0.5, 0, 0.5]
 
 
 def test_self_has_no_share_where_it_takes_no_part():

@@ -187,3 +187,47 @@ def test_powers_by_truth_values():
     x = taeda.tensor([0.0, 2.0, -3.0], requires_grad=True)
     (x**True).sum().backward()
     assert x.grad.tolist() == [1, 1, 1]
+
+
+# ---- where formulas lose their footing ----
+
+INF, NAN = math.inf, math.nan
+
+
+def gradients(function, *values, dtype=taeda.float64):
+    """The gradient of a function of numbers."""
+    made = [taeda.tensor(v, dtype=dtype, requires_grad=True) for v in values]
+    return [g.tolist() for g in taeda.autograd.grad(function(*made).sum(), made)]
+
+
+@pytest.mark.parametrize("dtype", [taeda.float32, taeda.float64])
+def test_atan2_has_a_gradient_wherever_its_argument_lies(dtype):
+    assert gradients(taeda.atan2, [0.0], [0.0], dtype=dtype) == [[0], [0]]
+    for scale in (1e-30, 1.0, 1e30):
+        (a,), (b,) = gradients(taeda.atan2, [3 * scale], [4 * scale], dtype=dtype)
+        np.testing.assert_allclose([a * scale, b * scale], [0.16, -0.12], rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["elu", "selu", "celu", "hardswish"])
+@pytest.mark.parametrize("dtype", [taeda.float32, taeda.float64])
+@pytest.mark.parametrize("second", [False, True])
+def test_the_gradient_at_nan_is_nan(name, dtype, second):
+    x = taeda.full((9,), NAN, dtype=dtype, requires_grad=True)
+    result = getattr(_nn, name, getattr(taeda, name, None))(x).sum()
+    (grad,) = taeda.autograd.grad(result, x, create_graph=second)
+    assert grad.isnan().all()
+
+
+def test_logsumexp_of_infinities():
+    def weights(row):
+        return gradients(lambda x: x.logsumexp(0), row)[0]
+
+    np.testing.assert_array_equal(weights([INF, 1, 2]), [NAN, 0, 0])
+    np.testing.assert_array_equal(weights([INF, INF, 2]), [NAN, NAN, 0])
+    np.testing.assert_array_equal(weights([-INF, -INF]), [0, 0])
+    np.testing.assert_allclose(weights([-INF, 1, 1]), [0, 0.5, 0.5])
+
+
+def test_trigamma_of_huge_arguments():
+    x = [1e100, 1e150, 1e160, 1e162, 1e200, 1e308]
+    np.testing.assert_allclose(gradients(taeda.digamma, x)[0], [1 / v for v in x], rtol=1e-15)

@@ -65,14 +65,14 @@
     X(softplus_backward, vec beta = VARG(2); vec limit = VARG(3), vsel(vgt(y * beta, limit), x, x * vsigmoid(y * beta))) \
     X(hardshrink_backward, vec lambd = VARG(2), vsel(vle(vabs(y), lambd), vzero(x), x))                                  \
     X(hardsigmoid_backward, , vsel(vlt(vabs(y), C(3)), x / C(6), vzero(x)))                                              \
-    X(hardswish_backward, , vsel(vle(y, C(-3)), vzero(x), vsel(vlt(y, C(3)), x * (y / C(3) + C(0.5)), x)))               \
+    X(hardswish_backward, , vsel(vle(y, C(-3)), vzero(x), vsel(vge(y, C(3)), x, x * (y / C(3) + C(0.5)))))               \
     X(logit_backward_plain, , vsel(vlt(y, vzero(x)), C(NAN), vsel(vgt(y, C(1)), C(NAN), x / (y * (C(1) - y)))))          \
     X(logit_backward_eps, vec eps = VARG(2),                                                                             \
       vsel(vlt(y, eps), vzero(x), vsel(vgt(y, C(1) - eps), vzero(x), x / (y * (C(1) - y)))))                             \
     X(elu_backward_input, vec alpha = VARG(1); vec scale = VARG(2); vec in_scale = VARG(3),                              \
-      vsel(vle(y, vzero(x)), x * in_scale * alpha * scale * vexp(y * in_scale), x * scale))                              \
+      vsel(vgt(y, vzero(x)), x * scale, x * in_scale * alpha * scale * vexp(y * in_scale)))                              \
     X(elu_backward_result, vec alpha = VARG(1); vec scale = VARG(2); vec in_scale = VARG(3),                             \
-      vsel(vle(y, vzero(x)), x * in_scale * (y + alpha * scale), x * scale))
+      vsel(vgt(y, vzero(x)), x * scale, x * in_scale * (y + alpha * scale)))
 
 #define DEFINE_ROWS_1(name, setup, expression) VROWS(name, 1, setup, expression)
 #define DEFINE_ROWS_2(name, setup, expression) VROWS(name, 2, setup, expression)

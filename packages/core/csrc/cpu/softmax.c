@@ -41,7 +41,7 @@ EXP_SUM(exp_sum_f64, double, vd, VD_WIDTH, NO_STORE, NO_STORE)
 #define JOIN_TOP(a, x) vmax(a, x)
 ROW_FOLD_F32(top_f32, -INFINITY, MAP_SAME, JOIN_TOP)
 ROW_FOLD_F64(top_f64, -INFINITY, MAP_SAME, JOIN_TOP)
-ROW_FOLD_F32(sum_f32, 0, MAP_SAME, JOIN_ADD)
+ROW_SUM_F32(sum_f32, MAP_SAME)
 ROW_FOLD_F64(sum_f64, 0, MAP_SAME, JOIN_ADD)
 
 /* o = EXPRESSION over vectors x (from a) and y (from b) */

@@ -27,7 +27,7 @@ static double digamma_d(double x)
     if (x == 0) return copysign(INFINITY, -x);
     if (x > 0) return x < 1e17 ? digamma_right(x) : log(x);
     if (x == floor(x)) return NAN; /* poles; -infinity too */
-    return digamma_right(1 - x) - M_PI / tan(M_PI * (x - floor(x)));
+    return digamma_right(1 - x) - M_PI / tan(M_PI * (x - round(x))); /* the distance to the pole is exact */
 }
 TD_C_ROW(digamma_f32_row, 1, float, float, , (float)digamma_d(x))
 TD_C_ROW(digamma_f64_row, 1, double, double, , digamma_d(x))

@@ -41,7 +41,7 @@ static double i_scaled(double x, int order)
     if (isnan(x)) return x;
     if (size <= SERIES_END) value = exp(-size) * i_series(size, order) * (order ? size / 2 : 1);
     else if (isinf(size)) value = 0;
-    else value = hankel_sum(4.0 * order * order, size, -1) / sqrt(2 * M_PI * size);
+    else value = hankel_sum(4.0 * order * order, size, -1) / (sqrt(2 * M_PI) * sqrt(size));
     return order && x < 0 ? -value : value;
 }
 static double i_plain(double x, int order)
@@ -51,7 +51,7 @@ static double i_plain(double x, int order)
     if (isinf(size)) value = INFINITY;
     else if (size > SERIES_END) { /* in two factors, as exp alone overflows first */
         double half = exp(size / 2);
-        value = half * hankel_sum(4.0 * order * order, size, -1) / sqrt(2 * M_PI * size) * half;
+        value = half * hankel_sum(4.0 * order * order, size, -1) / (sqrt(2 * M_PI) * sqrt(size)) * half;
     }
     return order && x < 0 ? -value : value;
 }

@@ -17,7 +17,9 @@ static inline double zeta_right(double s, double q, double unit)
         if (first * (1 + q / (s - 1)) <= sum * 1e-17) return sum; /* or all are below the smallest number: 0 */
     }
     double power = pow(q / unit, -s), factor = s, term = power / q;
-    sum += power * q / (s - 1) + 0.5 * power;
+    /* where the power has no place in a double, its product with q may have one */
+    double integral = power > 1e-290 ? power * q : pow(q / unit, 1 - s) * unit;
+    sum += integral / (s - 1) + 0.5 * power;
     for (int k = 0; k < 12; k++) {
         sum += factor * term / c[k];
         term /= q * q;

@@ -605,3 +605,54 @@ def test_mvlgamma(p):
     assert taeda.equal(taeda.special.multigammaln(x, p), x.clone().mvlgamma_(p))
     with pytest.raises(RuntimeError, match="greater than or equal to 1, got 0"):
         x.mvlgamma(0)
+
+
+# ---- remainders and quotients of every kind of pair ----
+
+EDGES = [
+    0.0,
+    1e-320,
+    5e-45,
+    1e-40,
+    3e-31,
+    1e-30,
+    1e-25,
+    0.1,
+    0.3,
+    1,
+    2.5,
+    7,
+    1e7,
+    3e7,
+    1e20,
+    3e38,
+    1e300,
+]
+EDGES = [*EDGES, 1.7e308, math.inf, math.nan]
+
+
+@pytest.mark.parametrize("name", ["fmod", "remainder", "floor_divide"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_remainders_of_all_pairs_of_edges(name, dtype):
+    with np.errstate(all="ignore"):
+        edges = np.array([*EDGES, *(-x for x in EDGES)]).astype(dtype)
+        x, y = (np.ascontiguousarray(grid) for grid in np.meshgrid(edges, edges))
+        want = getattr(np, name)(x, y)
+    got = getattr(taeda, name)(taeda.from_numpy(x), taeda.from_numpy(y)).numpy()
+    np.testing.assert_array_equal(got, want)
+    for number in edges.tolist():
+        with np.errstate(all="ignore"):
+            want = getattr(np, name)(edges, np.array(number, dtype))
+        got = getattr(taeda, name)(taeda.from_numpy(edges), number).numpy()
+        np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_nan_to_num_of_complex_numbers_goes_by_parts(dtype):
+    parts = [0.5, -2.0, math.nan, math.inf, -math.inf]
+    x = taeda.tensor([complex(a, b) for a in parts for b in parts], dtype=getattr(taeda, dtype))
+    for words in ({}, {"nan": 3.0, "posinf": 7.0, "neginf": -9.0}):
+        got = x.nan_to_num(**words)
+        assert got.dtype is x.dtype
+        assert taeda.equal(got.real, x.real.nan_to_num(**words))
+        assert taeda.equal(got.imag, x.imag.nan_to_num(**words))

@@ -480,3 +480,11 @@ def test_refused_dtypes():
         taeda.ones(2, dtype=taeda.complex64).median()
     with pytest.raises(IndexError, match="dim 0 was given, but the tensor has no dimensions"):
         taeda.unique(taeda.tensor(3), dim=0)
+
+
+@pytest.mark.parametrize("value", [0.1, 1 / 3, 1.7])
+def test_long_sums_of_floats_keep_their_digits(value):
+    x = taeda.full((3_000_001,), value)
+    exact = 3_000_001 * float(np.float32(value))
+    assert abs(x.sum().item() / exact - 1) < 2.5e-7
+    assert abs(x.mean().item() / float(np.float32(value)) - 1) < 2.5e-7

@@ -180,6 +180,14 @@ def test_histc(dtype):
     assert taeda.histc(taeda.tensor([3.0, 3.0]), 4).tolist() == [0, 0, 2, 0]
 
 
+@pytest.mark.parametrize(("bins", "low", "high"), [(25, -0.3, 2.7), (10, 0.1, 0.9), (7, -1.0, 6.1)])
+def test_histc_of_edges(bins, low, high):
+    edges = np.linspace(low, high, bins + 1)
+    x = np.concatenate([edges, np.nextafter(edges, low), np.nextafter(edges, high)])
+    want, _ = np.histogram(x, bins, (low, high))
+    assert taeda.from_numpy(x).histc(bins, low, high).tolist() == want.tolist()
+
+
 @pytest.mark.parametrize("count", [3, 60])
 def test_isin(count):
     x, tests = draw((50,), "int64"), draw((count,), "int64", seed=1)

@@ -130,3 +130,22 @@ FIRST = taeda.tensor([0])
 def test_refusals_of_bags(given, options, error, text):
     with pytest.raises(error, match=text):
         nn.EmbeddingBag(3, 2, **options)(*given)
+
+
+def test_the_first_of_equal_maxima_gets_the_gradient():
+    table = taeda.tensor([[1.0, 5.0], [1, 5], [2, 3], [2, 4]], requires_grad=True)
+    input, offsets = taeda.tensor([0, 3, 2, 1, 1]), taeda.tensor([0, 0, 4])
+    found = nn.functional.embedding_bag(input, table, offsets, mode="max")
+    assert found.tolist() == [[0, 0], [2, 5], [1, 5]]
+    found.sum().backward()
+    assert table.grad.tolist() == [[0, 1], [1, 1], [0, 0], [1, 0]]
+
+
+def test_the_maximum_of_a_bag_with_nan_is_nan():
+    table = taeda.tensor([[1.0], [float("nan")]], requires_grad=True)
+    input, offsets = taeda.tensor([0, 1, 0]), taeda.tensor([0, 2])
+    found = nn.functional.embedding_bag(input, table, offsets, mode="max")
+    assert found[0].isnan()
+    assert found[1] == 1
+    found.sum().backward()
+    assert table.grad.tolist() == [[1], [1]]

@@ -9,17 +9,20 @@
 #define SKIP_NAN(x, y, value) vsel(visnan(x), y, vsel(visnan(y), x, value))
 
 /* with r = fmod(x, y), which has the sign of x: the remainder with the sign of y */
-#define VREMAINDER(x, y)                                                        \
-    __extension__({                                                             \
-        vec r_ = vfmod(x, y);                                                   \
-        vsel(vne(r_, vzero(r_)), vsel(vlt(r_ * y, vzero(r_)), r_ + y, r_), r_); \
+#define OTHER_SIGN(r, y) vlt((r) * vcopysign(vset(r, 1), y), vzero(r))
+#define VREMAINDER(x, y)                        \
+    __extension__({                             \
+        vec r_ = vfmod(x, y);                   \
+        vsel(OTHER_SIGN(r_, y), r_ + y, r_);    \
     })
 
-/* x // y: (x - remainder) / y, rounded to the integer it is but for one rounding error */
-#define VFLOOR_DIVIDE(x, y)                                            \
-    __extension__({                                                    \
-        vec r_ = VREMAINDER(x, y), q_ = (x - r_) / y, f_ = vfloor(q_); \
-        f_ = vsel(vgt(q_ - f_, vset(x, 0.5)), f_ + vset(x, 1), f_);    \
+/* x // y: (x - fmod) / y, rounded to the integer it is but for one rounding error; 1 less between signs */
+#define VFLOOR_DIVIDE(x, y)                                         \
+    __extension__({                                                 \
+        vec r_ = vfmod(x, y), q_ = (x - r_) / y, f_;                \
+        q_ = vsel(OTHER_SIGN(r_, y), q_ - vset(x, 1), q_);          \
+        f_ = vfloor(q_);                                            \
+        f_ = vsel(vgt(q_ - f_, vset(x, 0.5)), f_ + vset(x, 1), f_); \
         f_ = vsel(veq(q_, vzero(x)), vcopysign(vzero(x), x / y), f_);  \
         vsel(veq(y, vzero(x)), x / y, f_);                             \
     })

@@ -49,6 +49,13 @@ TD_LOOP(nan_to_num_f16, nan_to_num_f16_row, TD_F16, TD_F16)
 TD_LOOP(nan_to_num_bf16, nan_to_num_bf16_row, TD_BF16, TD_BF16)
 TD_LOOP(nan_to_num_f32, nan_to_num_f32_row, TD_F32, TD_F32)
 TD_LOOP(nan_to_num_f64, nan_to_num_f64_row, TD_F64, TD_F64)
+/* a complex number is two real ones side by side */
+TD_ROW(nan_to_num_c32_row) { nan_to_num_f16_row(out, in, 2 * n, context); }
+TD_ROW(nan_to_num_c64_row) { nan_to_num_f32_row(out, in, 2 * n, context); }
+TD_ROW(nan_to_num_c128_row) { nan_to_num_f64_row(out, in, 2 * n, context); }
+TD_LOOP(nan_to_num_c32, nan_to_num_c32_row, TD_C32, TD_C32)
+TD_LOOP(nan_to_num_c64, nan_to_num_c64_row, TD_C64, TD_C64)
+TD_LOOP(nan_to_num_c128, nan_to_num_c128_row, TD_C128, TD_C128)
 
 /* ---- tests: bool out ---- */
 
@@ -101,6 +108,9 @@ const td_loop_entry TD_TABLE(unary_real)[] = {
     FLOAT_ENTRIES("sign", sgn)
     FLOAT_ENTRIES("round_decimals", round_decimals)
     FLOAT_ENTRIES("nan_to_num", nan_to_num)
+    {"nan_to_num", TD_C32, nan_to_num_c32},
+    {"nan_to_num", TD_C64, nan_to_num_c64},
+    {"nan_to_num", TD_C128, nan_to_num_c128},
     FLOAT_ENTRIES("isnan", isnan)
     FLOAT_ENTRIES("isinf", isinf)
     FLOAT_ENTRIES("isposinf", isposinf)

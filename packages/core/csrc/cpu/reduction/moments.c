@@ -18,7 +18,7 @@ static inline moments join(moments a, moments b)
     return (moments){n, mean, a.m2 + b.m2 + delta * delta * a.n * share};
 }
 
-ROW_FOLD_F32(total_f32, 0, MAP_SAME, JOIN_ADD)
+ROW_SUM_F32(total_f32, MAP_SAME)
 ROW_FOLD_F64(total_f64, 0, MAP_SAME, JOIN_ADD)
 
 /* Sums of deviations and of their squares. */

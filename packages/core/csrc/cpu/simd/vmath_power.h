@@ -37,13 +37,17 @@ VFN vf vf_pow(vf x, vf y)
 VFN vd vd_pow(vd x, vd y) { for (int i = 0; i < VD_WIDTH; i++) x[i] = pow(x[i], y[i]); return x; }
 
 /* ---- remainders: x - y trunc(x / y), exact. A fused product makes the quotient's rounding harmless up to
- * 2^22; larger quotients, infinities and zeros go to the C library. ---- */
+ * 2^22; larger quotients, infinities and zeros go to the C library. What is smaller than y is left as it is:
+ * also beside an infinite y, whose product with the quotient 0 is no number. Signs are compared as signs, for
+ * a product of small numbers is 0. ---- */
 
 #if defined __AVX2__ || defined FP_FAST_FMAF
 VFN vf vf_fmod(vf x, vf y)
 {
     vf q = vf_trunc(x / y), r = vf_fma(-q, y, x);
-    r = vf_sel(vf_lt(r * x, vf_set(0)), r + vf_copysign(y, x), r); /* the quotient was rounded up */
+    vf one = vf_copysign(vf_set(1), x);
+    r = vf_sel(vf_lt(r * one, vf_set(0)), r + vf_copysign(y, x), r); /* the quotient was rounded up */
+    r = vf_sel(vf_lt(vf_abs(x), vf_abs(y)), x, r);
     mf far = (mf)~vf_lt(vf_abs(q), vf_set(0x1p22f));
     if (__builtin_expect(vf_any(far), 0))
         for (int i = 0; i < VF_WIDTH; i++)
@@ -53,7 +57,9 @@ VFN vf vf_fmod(vf x, vf y)
 VFN vd vd_fmod(vd x, vd y)
 {
     vd q = vd_trunc(x / y), r = vd_fma(-q, y, x);
-    r = vd_sel(vd_lt(r * x, vd_set(0)), r + vd_copysign(y, x), r);
+    vd one = vd_copysign(vd_set(1), x);
+    r = vd_sel(vd_lt(r * one, vd_set(0)), r + vd_copysign(y, x), r);
+    r = vd_sel(vd_lt(vd_abs(x), vd_abs(y)), x, r);
     md far = (md)~vd_lt(vd_abs(q), vd_set(0x1p51));
     if (__builtin_expect(vd_any(far), 0))
         for (int i = 0; i < VD_WIDTH; i++)

@@ -268,14 +268,18 @@ td_status td_op_bincount(td_call *call)
 
 /* ---- histc ---- */
 
+/* Bin k holds edge(k) <= x < edge(k + 1), the last one its upper edge too; the quotient is one off at most. */
 #define HISTOGRAM(name, T)                                                                              \
     static void name(T *counts, const T *x, int64_t n, int64_t bins, T low, T high)                     \
     {                                                                                                   \
-        T scale = (T)bins / (high - low);                                                               \
+        double width = ((double)high - (double)low) / (double)bins;                                     \
         for (int64_t i = 0; i < n; i++) {                                                               \
             if (!(x[i] >= low && x[i] <= high)) continue;                                               \
-            int64_t bin = (int64_t)((x[i] - low) * scale);                                              \
-            counts[bin < bins ? bin : bins - 1]++;                                                      \
+            int64_t bin = (int64_t)(((double)x[i] - (double)low) / width);                              \
+            bin = bin < bins ? bin : bins - 1;                                                          \
+            if (bin + 1 < bins && x[i] >= (T)((double)low + (double)(bin + 1) * width)) bin++;          \
+            if (bin > 0 && x[i] < (T)((double)low + (double)bin * width)) bin--;                        \
+            counts[bin]++;                                                                              \
         }                                                                                               \
     }
 HISTOGRAM(histogram_f32, float)

@@ -126,14 +126,18 @@ def _reduce_mean(p: _Places, grad: Tensor, include_self: bool) -> tuple[Tensor, 
     return grad, p.read(grad)
 
 
+def _equal(x: Tensor, y: Tensor) -> Tensor:
+    return (x == y) | (x.isnan() & y.isnan())
+
+
 def _reduce_extremum(
     p: _Places, grad: Tensor, self: Tensor, result: Tensor, include_self: bool
 ) -> tuple[Tensor, Tensor]:
-    """Shared evenly by all that took part and equal the result."""
-    self_wins = (self == result).to(grad.dtype)
+    """Shared evenly by all that took part and equal the result; a NaN equals a NaN."""
+    self_wins = _equal(self, result).to(grad.dtype)
     if not include_self:
         self_wins = p.clear(self_wins)
-    source_wins = (p.source == p.read(result)).to(grad.dtype)
+    source_wins = _equal(p.source, p.read(result)).to(grad.dtype)
     count = p.add(self_wins, source_wins)
     share = grad / count.masked_fill(count == 0, 1)
     return share * self_wins, p.read(share) * source_wins

@@ -223,14 +223,18 @@ rule(
 )
 
 
-def _inverse_square(self: Tensor, other: Tensor) -> Tensor:
-    return (self * self + other * other).reciprocal()
+def _turned(grad: Tensor, side: Tensor, self: Tensor, other: Tensor) -> Tensor:
+    """grad * side / r^2, where the square has a place in the dtype or not; 0 at the origin."""
+    radius = taeda.hypot(self, other)
+    origin = radius == 0
+    radius = taeda.where(origin, 1.0, radius)
+    return taeda.where(origin, 0.0, grad * (side / radius) / radius)
 
 
 rule(
     "atan2",
-    self=lambda grad, self, other: grad * other * _inverse_square(self, other),
-    other=lambda grad, self, other: grad * -self * _inverse_square(self, other),
+    self=lambda grad, self, other: _turned(grad, other, self, other),
+    other=lambda grad, self, other: _turned(grad, -self, self, other),
 )
 rule(
     "hypot",

@@ -69,8 +69,9 @@ rule(
 def _logsumexp(grad: Tensor, self: Tensor, result: Tensor, dim: list[int], keepdim: bool) -> Tensor:
     shape = self.shape
     result = _restore(result, shape, dim, keepdim)
-    finite = taeda.where(taeda.isinf(result), 0.0, result) if not result.is_complex() else result
-    return _restore(grad, shape, dim, keepdim) * (self - finite).exp().conj()
+    if not result.is_complex():  # a row of -inf alone has weights of 0, one that holds +inf none
+        result = taeda.where(result == -math.inf, 0.0, result)
+    return _restore(grad, shape, dim, keepdim) * (self - result).exp().conj()
 
 
 rule("logsumexp", self=_logsumexp)

@@ -190,13 +190,24 @@ def _bag_of_each(flat: Tensor, offsets: Tensor, last: bool) -> tuple[Tensor, int
     return begun.cumsum(0)[:-1] - 1, count
 
 
+def _largest(rows: Tensor, bag: Tensor, zeros: Tensor) -> Tensor:
+    """The maximum in every bag, taken from the first row that has it: to that one the gradient goes."""
+    index, found = bag.unsqueeze(1).expand_as(rows), rows.detach()
+    largest = zeros.scatter_reduce(0, index, found, "amax", include_self=False).gather(0, index)
+    places = taeda.arange(rows.size(0), device=rows.device).unsqueeze(1)
+    behind = rows.size(0)  # a row of zeros, for bags that are empty
+    places = taeda.where((found == largest) | found.isnan(), places, behind)
+    first = taeda.full(zeros.shape, behind, device=rows.device)
+    first = first.scatter_reduce(0, index, places, "amin")
+    return taeda.cat([rows, zeros.new_zeros((1, rows.size(1)))]).gather(0, first)
+
+
 def _reduce_bags(
     rows: Tensor, bag: Tensor, count: int, mode: str, weights: Tensor | None
 ) -> Tensor:
     zeros = taeda.zeros((count, rows.size(1)), dtype=rows.dtype, device=rows.device)
     if mode == "max":
-        index = bag.unsqueeze(1).expand_as(rows)
-        return zeros.scatter_reduce(0, index, rows, "amax", include_self=False)
+        return _largest(rows, bag, zeros)
     if weights is not None:
         rows = rows * weights.unsqueeze(1)
     total = zeros.index_add(0, bag, rows)
