@@ -1,109 +1,6 @@
-/* exchange.c - nested lists as tensors, and storages as objects. */
+/* exchange.c - storages as objects, and promotion for Python. */
 #include "object/py.h"
 #include "ops/promotion.h"
-
-/* ---- nested lists ---- */
-typedef struct Survey { int64_t sizes[TD_MAX_DIMS]; int ndim; int kind; int other; } Survey; /* kind: widest td_scalar_kind seen; other: a leaf that is no plain number */
-
-static int is_list(PyObject *o) { return PyList_Check(o) || PyTuple_Check(o); }
-static Py_ssize_t length(PyObject *o) { return PyList_Check(o) ? PyList_Size(o) : PyTuple_Size(o); }
-static PyObject *item(PyObject *o, Py_ssize_t i) { return PyList_Check(o) ? PyList_GetItem(o, i) : PyTuple_GetItem(o, i); }
-
-static int leaf_kind(PyObject *o)
-{
-    if (PyFloat_Check(o)) return TD_S_FLOAT;
-    if (PyBool_Check(o)) return TD_S_BOOL;
-    if (PyLong_Check(o)) return TD_S_INT;
-    return PyComplex_Check(o) ? TD_S_COMPLEX : -1;
-}
-
-static int survey(PyObject *o, int depth, Survey *s)
-{
-    if (!is_list(o)) {
-        int kind = leaf_kind(o);
-        if (depth != s->ndim) return PyErr_Format(PyExc_TypeError, "not a sequence: a %R stands where its neighbours are sequences", Py_TYPE(o)), -1;
-        if (kind < 0) s->other = 1;
-        else if (kind > s->kind) s->kind = kind;
-        return 0;
-    }
-    if (depth == s->ndim)
-        return PyErr_Format(PyExc_TypeError, "must be a number, not a sequence: entries at depth %d differ", depth), -1;
-    if (length(o) != s->sizes[depth])
-        return PyErr_Format(PyExc_ValueError, "expected sequence of length %lld at dim %d (got %zd)", (long long)s->sizes[depth], depth, length(o)), -1;
-    for (Py_ssize_t i = 0; i < s->sizes[depth]; i++)
-        if (survey(item(o, i), depth + 1, s) < 0) return -1;
-    return 0;
-}
-
-/* a Python number as a scalar; what exceeds 64 bits is still a float where one is wanted */
-static int number(PyObject *o, td_dtype dtype, td_scalar *v)
-{
-    int status = td_scalar_from(o, v);
-    if (status >= 0 || !PyLong_Check(o)) return status;
-    PyErr_Clear();
-    if (td_is_integral(dtype)) return PyErr_Format(PyExc_ValueError, "Overflow when unpacking long long: %R does not fit 64 bits", o), -1;
-    *v = td_scalar_float(PyLong_AsDouble(o));
-    return PyErr_Occurred() ? -1 : 1;
-}
-
-static int beyond_int64(const td_scalar *v) { return v->kind == TD_S_INT && v->i < 0 && v->re > 0; }
-
-static int store(PyObject *o, td_dtype dtype, char *at)
-{
-    td_scalar v;
-    int status = number(o, dtype, &v);
-    if (status < 0) return -1;
-    if (!status) return PyErr_Format(PyExc_TypeError, "must be a number, not %S", Py_TYPE(o)), -1;
-    if (v.kind == TD_S_COMPLEX && !td_is_complex(dtype) && dtype != TD_BOOL)
-        return PyErr_Format(PyExc_TypeError, "must be a real number for dtype %s, not complex: %R", td_dtypes[dtype].name, o), -1;
-    if (dtype == TD_I64 && beyond_int64(&v)) return PyErr_Format(PyExc_ValueError, "Overflow when unpacking long long: %R does not fit int64", o), -1;
-    if (td_is_integral(dtype) && !td_scalar_fits_integer(&v, dtype))
-        return PyErr_Format(PyExc_RuntimeError, "value cannot be converted to type %s without overflow: %R", td_dtypes[dtype].name, o), -1;
-    td_scalar_store(&v, dtype, at);
-    return 0;
-}
-
-static int fill(PyObject *o, const Survey *s, int depth, td_dtype dtype, char **at)
-{
-    if (depth == s->ndim) {
-        if (store(o, dtype, *at) < 0) return -1;
-        *at += td_itemsize(dtype);
-        return 0;
-    }
-    if (length(o) != s->sizes[depth]) return PyErr_SetString(PyExc_RuntimeError, "the sequence changed while it was read"), -1;
-    for (Py_ssize_t i = 0; i < s->sizes[depth]; i++)
-        if (fill(item(o, i), s, depth + 1, dtype, at) < 0) return -1;
-    return 0;
-}
-
-/* from_sequence(data, dtype or None): a new tensor, or None if some leaf is no plain number (a tensor, an array) */
-static PyObject *from_sequence(PyObject *m, PyObject *args)
-{
-    PyObject *data, *dtype_object;
-    if (!PyArg_ParseTuple(args, "OO", &data, &dtype_object)) return NULL;
-    Survey s = {.kind = -1};
-    for (PyObject *o = data; is_list(o);) {
-        if (s.ndim == TD_MAX_DIMS) return PyErr_Format(PyExc_ValueError, "too many dimensions: nested deeper than %d", TD_MAX_DIMS);
-        s.sizes[s.ndim++] = length(o);
-        if (!length(o)) break;
-        o = item(o, 0);
-    }
-    if (survey(data, 0, &s) < 0) return NULL;
-    if (s.other) Py_RETURN_NONE;
-    td_dtype dtype;
-    if (!td_dtype_from(dtype_object, &dtype)) {
-        td_scalar any = {.kind = s.kind < 0 ? TD_S_FLOAT : (td_scalar_kind)s.kind};
-        dtype = td_scalar_dtype(&any);
-    }
-    td_tensor *t;
-    TD_PY(td_tensor_empty(&t, dtype, TD_CPU, s.ndim, s.sizes));
-    char *at = td_data(t);
-    if (t->numel && fill(data, &s, 0, dtype, &at) < 0) {
-        td_tensor_free(t);
-        return NULL;
-    }
-    return td_wrap(t);
-}
 
 /* from_dlpack-free alias of a tensor's whole storage as bytes: (tensor) -> uint8 tensor */
 static PyObject *storage_bytes(PyObject *m, PyObject *o)
@@ -182,10 +79,8 @@ static PyObject *promote(PyObject *m, PyObject *args)
 {
     td_dtype a, b;
     if (!two_dtypes(args, &a, &b)) return NULL;
-    int both = td_promote(a, b);
-    if (both < 0)
-        return PyErr_Format(PyExc_RuntimeError, "Promotion for %s and %s is not supported: cast one of them first", td_dtypes[a].name, td_dtypes[b].name);
-    return td_dtype_object((td_dtype)both);
+    int both = td_promoted(a, b);
+    return both < 0 ? NULL : td_dtype_object((td_dtype)both);
 }
 static PyObject *can_cast(PyObject *m, PyObject *args)
 {
@@ -221,7 +116,6 @@ static PyMethodDef methods[] = {
     {"promote", promote, METH_VARARGS, "promote(dtype, dtype): the dtype that both fit in."},
     {"can_cast", can_cast, METH_VARARGS, "can_cast(from, to): may a result be written so?"},
     {"result_type", result_type, METH_VARARGS, "result_type(a, b): the dtype of an elementwise result."},
-    {"from_sequence", from_sequence, METH_VARARGS, "from_sequence(data, dtype): a tensor of nested lists, or None if they hold other things."},
     {"storage_bytes", storage_bytes, METH_O, "The whole storage of a tensor, as bytes."},
     {"storage_address", storage_address, METH_O, "Identity of a tensor's storage."},
     {"storage_owners", storage_owners, METH_O, "How many tensors lie on a tensor's storage."},

@@ -15,6 +15,7 @@ int td_add_generator(PyObject *module);
 PyMethodDef *td_array_methods(void);
 PyMethodDef *td_dlpack_methods(void);
 PyMethodDef *td_exchange_methods(void);
+PyMethodDef *td_sequence_methods(void);
 PyMethodDef *td_checksum_methods(void);
 PyMethodDef *td_shared_methods(void);
 PyMethodDef *td_files_methods(void);
@@ -164,7 +165,7 @@ static const char *capability(void)
 
 static int fill(PyObject *m)
 {
-    PyMethodDef *tables[] = {methods, td_state_methods(), td_engine_methods(), td_task_methods(), td_node_functions(), td_forward_functions(), td_array_methods(), td_dlpack_methods(), td_exchange_methods(), td_checksum_methods(), td_shared_methods(), td_files_methods()};
+    PyMethodDef *tables[] = {methods, td_state_methods(), td_engine_methods(), td_task_methods(), td_node_functions(), td_forward_functions(), td_array_methods(), td_dlpack_methods(), td_exchange_methods(), td_sequence_methods(), td_numpy_methods(), td_checksum_methods(), td_shared_methods(), td_files_methods()};
     td_load_loops();
     td_load_fast_rules();
     if (td_add_constants(m) < 0 || td_add_device(m) < 0 || td_add_size(m) < 0 || td_add_node_type(m) < 0 || td_add_tensor_type(m) < 0 ||

@@ -33,7 +33,7 @@ static int has_protocol(PyObject *o)
 BINARY(slot_add, "add", "add.Tensor")
 BINARY(slot_sub, "sub", "sub.Tensor")
 BINARY(slot_mul, "mul", "mul.Tensor")
-BINARY(slot_div, "div", "div.Tensor")
+BINARY(quotient, "div", "div.Tensor")
 BINARY(slot_floordiv, "floor_divide", "floor_divide")
 BINARY(slot_mod, "remainder", "remainder.Tensor")
 BINARY(slot_matmul, "matmul", "matmul")
@@ -42,8 +42,8 @@ BINARY(slot_or, "bitwise_or", "bitwise_or.Tensor")
 BINARY(slot_xor, "bitwise_xor", "bitwise_xor.Tensor")
 BINARY(slot_lshift, "bitwise_left_shift", "bitwise_left_shift.Tensor")
 BINARY(slot_rshift, "bitwise_right_shift", "bitwise_right_shift.Tensor")
-BINARY(slot_eq, "eq", "eq.Tensor")
-BINARY(slot_ne, "ne", "ne.Tensor")
+BINARY(is_equal, "eq", "eq.Tensor")
+BINARY(is_other, "ne", "ne.Tensor")
 BINARY(slot_lt, "lt", "lt.Tensor")
 BINARY(slot_le, "le", "le.Tensor")
 BINARY(slot_gt, "gt", "gt.Tensor")
@@ -101,6 +101,20 @@ static PyObject *slot_ipow(PyObject *a, PyObject *b, PyObject *mod)
     if (!operand(b) && !has_protocol(b)) Py_RETURN_NOTIMPLEMENTED;
     return named(&s, 2, args);
 }
+
+/* ---- beside an array of numpy: it declines what a tensor could answer, and expects us to ---- */
+static PyObject *beside_array(const char *name, PyObject *declined, PyObject *a, PyObject *b)
+{
+    if (declined != Py_NotImplemented || !(td_is_array(a) || td_is_array(b))) return declined;
+    PyObject *module = PyImport_ImportModule("taeda._beside_arrays");
+    PyObject *made = module ? PyObject_CallMethod(module, name, "OO", a, b) : NULL;
+    Py_XDECREF(module);
+    Py_DECREF(declined);
+    return made;
+}
+static PyObject *slot_div(PyObject *a, PyObject *b) { return beside_array("divide", quotient(a, b), a, b); }
+static PyObject *slot_eq(PyObject *a, PyObject *b) { return beside_array("equal", is_equal(a, b), a, b); }
+static PyObject *slot_ne(PyObject *a, PyObject *b) { return beside_array("not_equal", is_other(a, b), a, b); }
 
 static PyObject *slot_compare(PyObject *a, PyObject *b, int how)
 {

@@ -82,19 +82,10 @@ static PyObject *from_buffer(PyObject *m, PyObject *args)
 
 /* ---- numpy: both ways have a short path for what is usual, and answer None for the rest ---- */
 
-/* an attribute of numpy, borrowed and kept; NULL (no exception) as long as numpy is not loaded */
-static PyObject *of_numpy(PyObject **kept, const char *name)
-{
-    if (*kept) return *kept;
-    PyObject *numpy = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy");
-    if (numpy) *kept = PyObject_GetAttrString(numpy, name);
-    if (!*kept) PyErr_Clear(); /* half imported: ask again next time */
-    return *kept;
-}
 static PyObject *ndarray(void)
 {
     static PyObject *type;
-    return of_numpy(&type, "ndarray");
+    return td_numpy(&type, "ndarray");
 }
 
 static td_dtype integer_of(Py_ssize_t size, int is_signed)
@@ -144,7 +135,7 @@ static PyObject *numpy_dtype(td_dtype dtype)
     static const char *const letters[TD_NDTYPES] = {
         [TD_BOOL] = "?", [TD_U8] = "u1", [TD_I8] = "i1", [TD_I16] = "i2", [TD_I32] = "i4", [TD_I64] = "i8", [TD_U16] = "u2", [TD_U32] = "u4",
         [TD_U64] = "u8", [TD_F16] = "f2", [TD_F32] = "f4", [TD_F64] = "f8", [TD_C64] = "c8", [TD_C128] = "c16"};
-    if (known[dtype] || !letters[dtype] || !of_numpy(&maker, "dtype")) return known[dtype];
+    if (known[dtype] || !letters[dtype] || !td_numpy(&maker, "dtype")) return known[dtype];
     known[dtype] = PyObject_CallFunction(maker, "s", letters[dtype]);
     if (!known[dtype]) PyErr_Clear();
     return known[dtype];

@@ -1,26 +1,18 @@
 /* numbers.c - Python numbers to C scalars and back; tensors to Python lists. */
 #include "object/py.h"
 
-/* numpy's scalar base class, looked up once numpy is loaded; never imports it */
-static PyObject *numpy_generic(void)
+int td_promoted(td_dtype a, td_dtype b)
 {
-    static PyObject *type;
-    if (type) return type;
-    PyObject *modules = PyImport_GetModuleDict(), *numpy = modules ? PyDict_GetItemString(modules, "numpy") : NULL;
-    if (numpy) type = PyObject_GetAttrString(numpy, "generic");
-    if (!type) PyErr_Clear(); /* numpy is half imported: ask again next time */
-    return type;
-}
-
-static int is_numpy_scalar(PyObject *o)
-{
-    PyObject *type = numpy_generic();
-    return type && PyObject_IsInstance(o, type) == 1;
+    int both = td_promote(a, b);
+    if (both < 0)
+        PyErr_Format(PyExc_RuntimeError, "Promotion for %s and %s is not supported: cast one of them first",
+                     td_dtypes[a].name, td_dtypes[b].name);
+    return both;
 }
 
 int td_is_number(PyObject *o)
 {
-    return PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o) || is_numpy_scalar(o);
+    return PyFloat_Check(o) || PyLong_Check(o) || PyComplex_Check(o) || td_is_numpy_scalar(o);
 }
 
 static int scalar_from_int(PyObject *o, td_scalar *out)
@@ -48,7 +40,7 @@ static int scalar_from_numpy(PyObject *o, td_scalar *out)
 {
     PyObject *plain = PyObject_CallMethod(o, "item", NULL);
     if (!plain) return -1;
-    int status = Py_TYPE(plain) == Py_TYPE(o) || is_numpy_scalar(plain) ? 0 : td_scalar_from(plain, out);
+    int status = Py_TYPE(plain) == Py_TYPE(o) || td_is_numpy_scalar(plain) ? 0 : td_scalar_from(plain, out);
     if (status == 0) {
         PyErr_Clear();
         PyObject *f = PyNumber_Float(o); /* ml_dtypes scalars have no Python twin */
@@ -68,7 +60,7 @@ int td_scalar_from(PyObject *o, td_scalar *out)
     else if (PyBool_Check(o)) *out = td_scalar_bool(o == Py_True);
     else if (PyLong_Check(o)) return scalar_from_int(o, out);
     else if (PyComplex_Check(o)) *out = td_scalar_complex(PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o));
-    else if (is_numpy_scalar(o)) return scalar_from_numpy(o, out);
+    else if (td_is_numpy_scalar(o)) return scalar_from_numpy(o, out);
     else return 0;
     return 1;
 }

@@ -90,12 +90,20 @@ int td_add_node_type(PyObject *module);
 int td_add_functions(PyObject *module);
 
 /* ---- numbers (object/numbers.c) ---- */
+int td_promoted(td_dtype a, td_dtype b);                    /* the common dtype, or -1 with RuntimeError */
 int td_is_number(PyObject *o);                              /* bool, int, float, complex or a numpy scalar */
 int td_scalar_from(PyObject *o, td_scalar *out);            /* 1, 0 not a number, -1 exception (too large) */
 PyObject *td_scalar_object(const td_scalar *s);
 int td_int_from(PyObject *o, int64_t *out);                 /* 1, 0, -1; no bools, no floats; 0-dim integer tensors */
 PyObject *td_item(const td_tensor *t);                      /* the one element as a Python number */
 PyObject *td_tolist(const td_tensor *t);
+
+/* ---- numpy, once it is loaded (object/numpy.c); nothing here imports it ---- */
+PyObject *td_numpy(PyObject **kept, const char *name);      /* an attribute, borrowed and kept; NULL without exception */
+int td_is_array(PyObject *o);                               /* a numpy array, also of a subclass */
+int td_is_numpy_scalar(PyObject *o);
+int td_numpy_scalar_dtype(PyObject *o, td_dtype *out);      /* 1, or 0: no scalar of numpy, or of no dtype of ours */
+PyMethodDef *td_numpy_methods(void);
 
 /* ---- thread state (object/state.c) ---- */
 typedef struct td_state {

@@ -25,7 +25,7 @@ _INTERNAL = {
     "memory_set_limit", "memory_fail_at", "call_backend", "result_types", "op_rows", "has_rule", "basic_view", "load_extension", "call_kernel", "promote", "can_cast", "result_type",
     "set_layer_flag", "set_excluded_flag", "get_layers", "get_excluded", "set_fill_fresh", "set_flush_denormal", "run_backward", "queue_callback", "backward_task", "gradient_edge",
     "python_node", "set_history", "rebase_history", "check_inplace", "set_output_meta", "save_for_node",
-    "unpack_saved", "register_rule", "from_array", "from_buffer", "from_sequence", "to_array", "to_dlpack", "from_dlpack", "storage_bytes", "crc32", "crc32c", "start_writeback", "close_aside", "storage_address", "storage_owners",
+    "unpack_saved", "register_rule", "from_array", "from_buffer", "from_sequence", "is_numpy", "to_array", "to_dlpack", "from_dlpack", "storage_bytes", "crc32", "crc32c", "start_writeback", "close_aside", "storage_address", "storage_owners",
     "storage_resize", "on_storage", "Node", "map_storage", "move_storage", "segment_facts", "watch_storage",
     "Operator", "define_op", "forget_op", "set_kernel", "set_kernel_enabled", "set_autograd", "op_kernels", "kernel_counts",
     "call_op", "op_parameters", "enter_dual_level", "exit_dual_level", "is_forward_on", "wants_derivative", "get_tangent", "set_tangent", "tangent_base", "set_apart",

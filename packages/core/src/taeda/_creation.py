@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import operator
-import sys
 from typing import TYPE_CHECKING, Any
 
 from ._native import core as _core
@@ -43,10 +43,11 @@ def _from_unusual(ndarray: Any) -> Tensor:
 
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
-    name = _NUMPY.get(ndarray.dtype.name)
-    if name is None or not ndarray.dtype.isnative:
+    name = _name_of(ndarray.dtype)
+    if not ndarray.dtype.isnative:
         raise TypeError(
-            f"can't convert np.ndarray of type {ndarray.dtype}. The supported types are: {', '.join(_NUMPY)}."
+            f"can't convert np.ndarray of type {ndarray.dtype}: its byte order is not the machine's. Convert it first: "
+            f"array.astype(array.dtype.newbyteorder('='))."
         )
     if not ndarray.flags.writeable:
         import warnings
@@ -64,6 +65,16 @@ def _from_unusual(ndarray: Any) -> Tensor:
         else ndarray
     )
     return _core.from_buffer(plain, kind)
+
+
+def _name_of(dtype: Any) -> str:
+    """Our name of a dtype of numpy's; TypeError if there is none."""
+    name = _NUMPY.get(dtype.name)
+    if name is None:
+        raise TypeError(
+            f"can't convert np.ndarray of type {dtype}. The supported types are: {', '.join(_NUMPY)}."
+        )
+    return name
 
 
 def frombuffer(
@@ -143,24 +154,7 @@ def _bytes_of(buffer: Any) -> memoryview:
     return view.cast("B")
 
 
-def _is_numpy(data: Any) -> bool:
-    numpy = sys.modules.get("numpy")
-    return numpy is not None and isinstance(data, (numpy.ndarray, numpy.generic))
-
-
-def _stack(items: Any, dtype: Any) -> Any:
-    """Nested sequences with tensors, arrays or array scalars as leaves, as one numpy array or list of numbers."""
-    if isinstance(items, (list, tuple)):
-        return [_stack(item, dtype) for item in items]
-    if isinstance(items, Tensor):
-        return items.detach().tolist()
-    return items.tolist() if _is_numpy(items) else items
-
-
-def _first_leaf(data: Any) -> Any:
-    while isinstance(data, (list, tuple)) and data:
-        data = data[0]
-    return data
+_is_numpy = _core.is_numpy
 
 
 def _read(data: Any, dtype: Any) -> Tensor:
@@ -168,75 +162,124 @@ def _read(data: Any, dtype: Any) -> Tensor:
     if isinstance(data, Tensor):
         return data
     if _is_numpy(data):
-        import numpy as np
-
-        array = np.asarray(data)
-        if not array.dtype.isnative:
-            array = array.astype(array.dtype.newbyteorder("="))
-        return from_numpy(array if array.flags.writeable else array.copy())
+        return _of_array(data)
     if isinstance(data, (list, tuple, int, float, complex)):
         made = _core.from_sequence(data, dtype)
-        if made is not None:
-            return made
-        return _mixed(data, dtype)
-    return _foreign(data, dtype)
-
-
-def _first_wrong(data: Any) -> Any:
-    """The first leaf that is no number."""
-    if not isinstance(data, (list, tuple)):
-        return None if isinstance(data, (int, float, complex)) else data
-    return next((bad for item in data if (bad := _first_wrong(item)) is not None), None)
-
-
-def _refuse_text(leaf: Any) -> None:
-    if isinstance(leaf, (str, bytes)):
-        raise TypeError(
-            f"new(): invalid data type '{type(leaf).__name__}': {leaf!r} is text, wanted numbers"
-        )
-
-
-def _mixed(data: Any, dtype: Any) -> Tensor:
-    leaf = _first_leaf(data)
-    _refuse_text(leaf)
-    if dtype is None and (isinstance(leaf, Tensor) or _is_numpy(leaf)):
-        dtype = (
-            leaf.dtype
-            if isinstance(leaf, Tensor)
-            else getattr(_core, _NUMPY.get(leaf.dtype.name, ""), None)
-        )
-    if leaf is None or isinstance(leaf, dict):
-        raise RuntimeError(
-            f"Could not infer dtype of {type(leaf).__name__}: wanted numbers, got {leaf!r}"
-        )
-    plain = _stack(data, dtype)
-    made = _core.from_sequence(plain, dtype)
-    if made is None:
-        bad = _first_wrong(plain)
-        _refuse_text(bad)
-        raise RuntimeError(
-            f"Could not infer dtype of {type(bad).__name__}: wanted numbers in nested lists"
-        )
-    return made
-
-
-def _foreign(data: Any, dtype: Any) -> Tensor:
-    if hasattr(data, "__array__") or hasattr(data, "__array_interface__"):
-        import numpy as np
-
-        return _read(np.asarray(data), dtype)
-    if hasattr(data, "__dlpack__"):
-        from .utils.dlpack import from_dlpack
-
-        return from_dlpack(data)
-    _refuse_text(data)
-    if hasattr(data, "__len__") and hasattr(data, "__getitem__") and not isinstance(data, dict):
-        return _read([data[i] for i in range(len(data))], dtype)
+        return _of_mixed(data, dtype) if made is None else made
+    known = _known(data)
+    if known is not data:
+        return _read(known, dtype)
     if hasattr(data, "__float__") or hasattr(data, "__index__"):
         return _read(operator.index(data) if hasattr(data, "__index__") else float(data), dtype)
-    raise RuntimeError(
-        f"Could not infer dtype of {type(data).__name__}: wanted a number, a sequence, an array or a tensor"
+    raise _no_data(data)
+
+
+def _of_array(data: Any) -> Tensor:
+    """An array or a scalar of numpy, in any byte order; shared if it can be written."""
+    import numpy as np
+
+    array = np.asarray(data)
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    return from_numpy(array if array.flags.writeable else array.copy())
+
+
+# ---- sequences that hold arrays, tensors or sequences other than lists ----
+# First every entry is brought to a form that is known, then all of them say which dtype they promote to, then they are
+# read in that dtype: a number is never rounded to a dtype that is not the result's.
+
+
+def _of_mixed(data: Any, dtype: Any) -> Tensor:
+    plain = _plain(data, 0)
+    return _joined(plain, _common_dtype(plain) if dtype is None else dtype)
+
+
+def _plain(item: Any, depth: int) -> Any:
+    """Nested lists of numbers, arrays and tensors."""
+    if depth > _MAX_DEPTH:
+        raise ValueError(f"too many dimensions: nested deeper than {_MAX_DEPTH}")
+    known = _known(item)
+    if isinstance(known, (list, tuple)):
+        return [_plain(entry, depth + 1) for entry in known]
+    if isinstance(known, (Tensor, int, float, complex)) or _is_numpy(known):
+        return known
+    raise _no_data(item)
+
+
+_MAX_DEPTH = 64
+
+
+def _known(item: Any) -> Any:
+    """Foreign arrays and sequences as arrays, tensors or lists; anything else as it is. TypeError for text."""
+    if isinstance(item, (list, tuple, Tensor, int, float, complex)) or _is_numpy(item):
+        return item
+    if isinstance(item, (str, bytes)):
+        raise TypeError(
+            f"new(): invalid data type '{type(item).__name__}': {item!r} is text, wanted numbers"
+        )
+    if hasattr(item, "__array__") or hasattr(item, "__array_interface__"):
+        import numpy as np
+
+        return np.asarray(item)
+    if hasattr(item, "__dlpack__"):
+        from .utils.dlpack import from_dlpack
+
+        return from_dlpack(item)
+    if hasattr(item, "__len__") and hasattr(item, "__getitem__") and not isinstance(item, dict):
+        return [item[i] for i in range(len(item))]
+    return item
+
+
+def _no_data(item: Any) -> RuntimeError:
+    return RuntimeError(
+        f"Could not infer dtype of {type(item).__name__}: wanted a number, a sequence, an array or a tensor, "
+        f"got {item!r:.200}"
     )
+
+
+def _common_dtype(item: Any) -> Any:
+    """What all leaves promote to; RuntimeError for two that do not promote."""
+    if isinstance(item, list):
+        kinds = list(dict.fromkeys(map(_common_dtype, item))) or [_core.get_default_dtype()]
+        return functools.reduce(_promote, kinds)
+    if isinstance(item, Tensor):
+        return item.dtype
+    if _is_numpy(item):
+        return getattr(_core, _name_of(item.dtype))
+    return _core.from_sequence(item, None).dtype
+
+
+def _promote(a: Any, b: Any) -> Any:
+    return a if a is _core.complex128 else _core.promote(a, b)  # that one holds every number
+
+
+def _joined(item: Any, dtype: Any) -> Tensor:
+    if isinstance(item, Tensor):
+        part = item.detach()
+        return _cast(part if type(part) is Tensor else part.as_subclass(Tensor), dtype)
+    if _is_numpy(item):
+        import numpy as np
+
+        return _cast(_of_array(np.asarray(item, order="C")), dtype)  # no steps backwards
+    made = _core.from_sequence(item, dtype)
+    if made is not None:
+        return made
+    parts = [_joined(entry, dtype) for entry in item]
+    for part in parts:
+        if part.shape != parts[0].shape:
+            raise ValueError(
+                f"expected entries of one shape: {tuple(part.shape)} stands beside {tuple(parts[0].shape)}"
+            )
+    return _core.functions[""]["stack"](parts)
+
+
+def _cast(part: Tensor, dtype: Any) -> Tensor:
+    """To `dtype`, but refused where a value does not fit: element by element if the dtype may be narrower."""
+    if part.dtype is dtype:
+        return part
+    if dtype.is_complex or (dtype.is_floating_point and not part.dtype.is_complex):
+        return part.to(dtype)
+    return _core.from_sequence(part.tolist(), dtype)
 
 
 def _placed(made: Tensor, dtype: Any, device: Any) -> Tensor:
@@ -258,8 +301,10 @@ def tensor(
 ) -> Tensor:
     """A new leaf tensor with a copy of `data`: a number, nested sequences, an array or a tensor.
 
-    The dtype is inferred: bool, int64, the default float, the default complex; arrays keep theirs.
-    ValueError for ragged sequences, TypeError for mixed ones, RuntimeError for what is no data.
+    The dtype is what all leaves promote to. Numbers of Python count as bool, int64, the default float and the default
+    complex; scalars of numpy, arrays and tensors count as what they are. A tensor of one element in a list is a number.
+    ValueError for ragged sequences, TypeError for numbers beside sequences and for text, RuntimeError for what is no
+    data and for dtypes that do not promote.
 
     >>> tensor([[1, 2], [3, 4]]).shape
     taeda.Size([2, 2])

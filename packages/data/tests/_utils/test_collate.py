@@ -101,3 +101,10 @@ def test_default_convert(value, wanted):
     found = default_convert(value)
     assert type(found) is type(wanted)
     assert repr(found) == repr(wanted)
+
+
+def test_every_sample_counts_for_the_dtype():
+    mixed = default_collate([np.int64(1), 2.5])
+    assert mixed.tolist() == [1.0, 2.5] and mixed.dtype is taeda.float32
+    assert default_collate([np.float64(0.1)] * 2).dtype is taeda.float64
+    assert default_collate([np.float64(0.1)] * 2).tolist() == [0.1, 0.1]
