@@ -195,3 +195,132 @@ def test_a_base_keeps_its_history_when_a_view_changes_shape():
     base[:].t_()
     assert base.grad_fn is before
     assert base.shape == (2, 3)
+
+
+# ---- views that change the type of the elements, or conjugate: numbers, not geometry, say what is right ----
+
+TYPED_VIEWS = {
+    "real": lambda z: z.real,
+    "imag": lambda z: z.imag,
+    "conj": lambda z: z.conj(),
+    "part of conj": lambda z: z[1:].conj(),
+    "imag of conj": lambda z: z.conj().imag,
+    "turned pairs": lambda z: taeda.view_as_real(z).t()[:, 1:],
+    "complex again": lambda z: taeda.view_as_complex(taeda.view_as_real(z)[1:]).conj(),
+    "strided": lambda z: z.conj()[::2],
+}
+WRITES = {
+    "mul_": lambda v: v.mul_(2j if v.is_complex() else 0.5),
+    "tanh_": lambda v: v.tanh_(),
+    "copy_": lambda v: v.copy_(taeda.arange(v.numel()).reshape(v.shape)),
+    "square through another": lambda v: v[:1].conj().pow_(2),
+}
+REAL_VIEWS = {
+    "complex": lambda x: taeda.view_as_complex(x.view(2, 2)),
+    "part of conj": lambda x: taeda.view_as_complex(x.view(2, 2))[1:].conj(),
+    "imag of conj": lambda x: taeda.view_as_complex(x.view(2, 2)).conj().imag,
+    "shifted": lambda x: taeda.view_as_complex(x[2:].view(1, 2)),
+}
+
+
+def _numbers(kind: str) -> taeda.Tensor:
+    x = taeda.tensor([0.6, 0.3, -0.4, 0.7], dtype=taeda.float64)
+    return (taeda.complex(x, x.flip(0)) if kind == "complex" else x).requires_grad_()
+
+
+def _derivatives_hold(program, x: taeda.Tensor) -> None:
+    assert taeda.autograd.gradcheck(program, x)
+    assert taeda.autograd.gradgradcheck(program, x)
+
+
+@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize(
+    ("kind", "view"), [("complex", v) for v in TYPED_VIEWS] + [("real", v) for v in REAL_VIEWS]
+)
+def test_a_write_through_a_view_of_another_type(kind, view, write):
+    take = (TYPED_VIEWS if kind == "complex" else REAL_VIEWS)[view]
+
+    def program(x):
+        base = x * 1
+        WRITES[write](take(base))
+        return base * base
+
+    _derivatives_hold(program, _numbers(kind))
+
+
+@pytest.mark.parametrize("write", WRITES)
+@pytest.mark.parametrize(
+    ("kind", "view"), [("complex", v) for v in TYPED_VIEWS] + [("real", v) for v in REAL_VIEWS]
+)
+def test_a_view_of_another_type_sees_a_write_to_its_base(kind, view, write):
+    take = (TYPED_VIEWS if kind == "complex" else REAL_VIEWS)[view]
+
+    def program(x):
+        base = x * 1
+        seen = take(base)
+        WRITES[write](base)
+        return seen * seen
+
+    _derivatives_hold(program, _numbers(kind))
+
+
+def test_a_spectrum_may_be_written_by_its_imaginary_part():
+    x = taeda.tensor([1.0, 2.0, 3.0, 4.0], requires_grad=True)
+    spectrum = taeda.fft.rfft(x)
+    spectrum.imag[0] = 0
+    taeda.fft.irfft(spectrum).pow(2).sum().backward()
+    assert taeda.allclose(x.grad, 2 * x)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda v: v.tanh_(),
+        lambda v: v.exp_(),
+        lambda v: v.sigmoid_(),
+        lambda v: v.sqrt_(),
+        lambda v: v.cumprod_(0),
+        lambda v: v.relu_(),
+    ],
+    ids=["tanh_", "exp_", "sigmoid_", "sqrt_", "cumprod_", "relu_"],
+)
+@pytest.mark.parametrize(
+    "view", [lambda b: b[:2], lambda b: b.view(2, 2).t(), lambda b: b.reshape(1, 4)]
+)
+def test_second_derivatives_after_a_view_was_written_by_an_op_that_saves_its_result(view, write):
+    def program(x):
+        base = x * 1
+        write(view(base))
+        return base * base
+
+    x = taeda.tensor([0.6, 0.3, 0.4, 0.7], dtype=taeda.float64, requires_grad=True)
+    _derivatives_hold(program, x)
+
+
+def test_the_saved_result_of_a_written_view_is_part_of_its_base():
+    x = taeda.tensor([0.7, 0.2], dtype=taeda.float64, requires_grad=True)
+    base = x * 1
+    base[0].tanh_()
+    (slope,) = taeda.autograd.grad(base.sum(), x, create_graph=True)  # 1 - base[0]**2, and 1
+    (bend,) = taeda.autograd.grad(slope.sum(), base)
+    assert bend.tolist() == [-2 * base[0].item(), 0.0]
+
+
+@pytest.mark.parametrize("outputs", [2, 12])
+def test_a_function_that_writes_two_arguments_and_returns_more(outputs):
+    class Scaled(taeda.autograd.Function):
+        @staticmethod
+        def forward(ctx, *tensors):
+            ctx.mark_dirty(*tensors[:2])
+            return (tensors[0].mul_(2), tensors[1].mul_(3), *(t * 1 for t in tensors[2:]))
+
+        @staticmethod
+        def backward(ctx, *grads):
+            return (grads[0] * 2, grads[1] * 3, *grads[2:])
+
+    x, w = ones(4), ones(2)
+    base, other = x * 1, w * 1
+    results = Scaled.apply(other[:1], base[:2], *[w] * (outputs - 2))
+    (base.sum() + other.sum() + sum(r.sum() for r in results[2:])).backward()
+    assert x.grad.tolist() == [3.0, 3.0, 1.0, 1.0]
+    assert w.grad.tolist() == [2.0 + outputs - 2, 1.0 + outputs - 2]

@@ -59,14 +59,14 @@ static PyObject *set_history(PyObject *m, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* rebase_history(node, edge towards the old value, tensor): the tensor was written in place by `node` */
+/* rebase_history(node, edge towards the old value, tensor, output number): the tensor was written in place by `node` */
 static PyObject *rebase_history(PyObject *m, PyObject *args)
 {
     PyObject *node, *o;
-    int edge0;
-    if (!PyArg_ParseTuple(args, "O!iO", NodeT, &node, &edge0, &o) || !need_tensor(o)) return NULL;
+    int edge0, nr;
+    if (!PyArg_ParseTuple(args, "O!iOi", NodeT, &node, &edge0, &o, &nr) || !need_tensor(o) || !has_output((Node *)node, nr)) return NULL;
     if (edge0 < 0 || edge0 >= ((Node *)node)->nedges) return PyErr_Format(PyExc_ValueError, "the node has no edge number %d", edge0);
-    if (td_node_set_out((Node *)node, 0, TD_T(o)) < 0 || td_rebase_history((PyTensor *)o, (Node *)node, edge0) < 0) return NULL;
+    if (td_node_set_out((Node *)node, nr, TD_T(o)) < 0 || td_rebase_history((PyTensor *)o, (Node *)node, edge0, (uint32_t)nr) < 0) return NULL;
     Py_RETURN_NONE;
 }
 

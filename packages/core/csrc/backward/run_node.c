@@ -36,22 +36,27 @@ static int run_python(Node *n, PyObject *const *grads, PyObject **results)
     return status;
 }
 
+/* (dtype, sizes, strides, offset, conj bit, neg bit) */
+static PyObject *facts(const td_tensor *t)
+{
+    return Py_BuildValue("(NNNLii)", td_dtype_object((td_dtype)t->dtype), td_ints_object(t->ndim, t->sizes), td_ints_object(t->ndim, t->strides),
+                         (long long)t->offset, t->flags & TD_FLAG_CONJ, t->flags & TD_FLAG_NEG);
+}
+
 /* gradient of a base that was written through a view: the view's part goes through the write, the rest passes */
 static int run_slices(Node *n, PyObject *const *grads, PyObject **results, int create_graph)
 {
     PyObject *call = td_engine_helper("split_slices"), *pair = NULL, *joined = NULL;
     Slices *s = n->slices;
     Node *inner = s->inner;
-    int edge0 = n->first_edge[0], status = -1;
-    if (call)
-        pair = PyObject_CallFunction(call, "ONNLNNL", grads[0], td_ints_object(s->base->ndim, s->base->sizes),
-                                     td_ints_object(s->base->ndim, s->base->strides), (long long)s->base->offset,
-                                     td_ints_object(s->view->ndim, s->view->sizes), td_ints_object(s->view->ndim, s->view->strides),
-                                     (long long)s->view->offset);
+    int edge0 = (int)n->first_edge[0], status = -1;
+    if (call) pair = PyObject_CallFunction(call, "ONN", grads[0], facts(s->base), facts(s->view));
     Py_XDECREF(call);
     if (!pair) return -1;
-    PyObject *part[TD_MAX_OUTS] = {PyTuple_GetItem(pair, 1)};
-    if (td_run_node(inner, part, results, create_graph) == 0 && (call = td_engine_helper("join_slices"))) {
+    PyObject **parts = PyMem_Calloc((size_t)inner->nouts, sizeof *parts);
+    if (parts) parts[s->nr] = PyTuple_GetItem(pair, 1);
+    else PyErr_NoMemory();
+    if (parts && td_run_node(inner, parts, results, create_graph) == 0 && (call = td_engine_helper("join_slices"))) {
         joined = PyObject_CallFunctionObjArgs(call, pair, edge0 < inner->nedges && results[edge0] ? results[edge0] : Py_None, NULL);
         Py_DECREF(call);
         if (joined) {
@@ -59,6 +64,7 @@ static int run_slices(Node *n, PyObject *const *grads, PyObject **results, int c
             status = 0;
         }
     }
+    PyMem_Free(parts);
     Py_DECREF(pair);
     return status;
 }
@@ -84,7 +90,7 @@ int td_run_node(Node *n, PyObject *const *grads, PyObject **results, int create_
 {
     switch (n->kind) {
     case TD_NODE_PYTHON: return run_python(n, grads, results);
-    case TD_NODE_SLICES: return grads[0] ? run_slices(n, grads, results, create_graph) : 0;
+    case TD_NODE_SLICES: return grads[0] && n->slices ? run_slices(n, grads, results, create_graph) : 0;
     case TD_NODE_OP: return run_op(n, grads, results, create_graph);
     default:
         PyErr_SetObject(PyExc_NotImplementedError, n->py);

@@ -61,11 +61,12 @@ int td_node_set_out(Node *n, int nr, const td_tensor *t)
     return 0;
 }
 
-static void slices_free(Slices *s)
+static void slices_free(const Node *n, Slices *s)
 {
     if (!s) return;
     td_tensor_free(s->base);
     td_tensor_free(s->view);
+    if (s->inner && s->inner->outer == n) s->inner->outer = NULL;
     Py_XDECREF((PyObject *)s->inner);
     PyMem_Free(s);
 }
@@ -77,7 +78,7 @@ void td_node_release(Node *n)
         n->released = 1;
         td_saved_clear(&n->saved[i]);
     }
-    if (n->slices && n->slices->inner) td_node_release(n->slices->inner);
+    if (n->slices && Py_REFCNT((PyObject *)n->slices->inner) == 1) td_node_release(n->slices->inner); /* else others lead to it, too */
     if (n->kind == TD_NODE_PYTHON && n->py) {
         PyObject *done = PyObject_CallMethod(n->py, "_release", NULL);
         if (!done) PyErr_WriteUnraisable(n->py);
@@ -96,7 +97,7 @@ static void forget(Node *n) /* drop every reference; the node stays valid and em
     Py_CLEAR(n->hooks);
     Py_CLEAR(n->metadata);
     Py_CLEAR(n->dict);
-    slices_free(n->slices);
+    slices_free(n, n->slices);
     n->slices = NULL;
 }
 
@@ -179,28 +180,16 @@ static Node *accumulate_node(PyTensor *p)
 /* A view whose storage was written since: its value now comes from the base, by the view's geometry. */
 static int renew(PyTensor *p)
 {
-    static td_schema *as_strided;
-    if (!as_strided && !(as_strided = td_find_schema("as_strided"))) {
-        PyErr_SetString(PyExc_RuntimeError, "the op table has no as_strided");
-        return -1;
-    }
     if (p->creation == TD_VIEW_MULTI) {
         PyErr_SetString(PyExc_RuntimeError, "this view is one of several outputs of a function (unbind, split, chunk), and its base or "
                         "another view of its base has been modified inplace. Such views may not be used afterwards: take them one by "
                         "one (select, narrow), or clone them");
         return -1;
     }
-    Node *n = td_node_new(TD_NODE_OP, as_strided, 1, 1, 1);
-    if (!n || td_gradient_edge(p->base, &n->edges[0]) < 0 || td_node_set_out(n, 0, p->t) < 0 ||
-        td_save_facts(&n->saved[0], p->base->t, 0, -1) < 0 ||
-        !(n->args = Py_BuildValue("(ONNL)", Py_None, td_ints_object(p->t->ndim, p->t->sizes),
-                                  td_ints_object(p->t->ndim, p->t->strides), (long long)p->t->offset))) {
-        Py_XDECREF((PyObject *)n);
-        return -1;
-    }
-    td_node_number(n);
-    Py_XSETREF(p->node, n);
-    p->nr = 0;
+    Edge edge;
+    if (td_gradient_edge(p->base, &edge) < 0 || td_view_history(edge, p->base->t, p->t, p->t->device, &edge) < 0) return -1;
+    Py_XSETREF(p->node, edge.node);
+    p->nr = edge.nr;
     p->node_version = td_version_of(p->t);
     return 0;
 }

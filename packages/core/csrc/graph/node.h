@@ -43,7 +43,7 @@ typedef struct Saved {
     int32_t index;             /* position in a Tensor[] argument, else -1 */
 } Saved;
 
-typedef struct Slices { td_tensor *base, *view; /* geometries, without data */ Node *inner; } Slices;
+typedef struct Slices { td_tensor *base, *view; /* facts, without data */ Node *inner; uint32_t nr; /* which result of it */ } Slices;
 
 struct Node {
     PyObject_HEAD
@@ -64,6 +64,7 @@ struct Node {
     PyObject *hooks;     /* owned dict of lists: "tensor" {nr: [..]}, "retain" {nr: tensor}, "pre", "post" */
     PyObject *metadata, *dict, *weaklist;
     Slices *slices;
+    Node *outer;         /* borrowed: the SLICES node whose inner node this is, for its first result, while that lives */
     Node *next_dead;
 };
 
@@ -92,6 +93,10 @@ int td_save_facts(Saved *s, const td_tensor *t, int key, int index);
 int td_save_tangent(Saved *s, PyTensor *p, int copied);         /* the tangent of p, or a copy of it */
 PyObject *td_unpack(const Node *n, Saved *s);        /* new reference, checked against later writes */
 void td_saved_clear(Saved *s);
+td_tensor *td_facts(int ndim, const int64_t *sizes, const int64_t *strides, int64_t offset, td_dtype dtype); /* owned; NULL with an exception */
+
+/* view_history.c: nodes that lead from a view to its base, by facts alone. Takes `from`, the base's edge, over; 0 or -1. */
+int td_view_history(Edge from, const td_tensor *base, const td_tensor *view, uint8_t device, Edge *made);
 
 /* rules.c */
 enum { TD_WANT_RESULT = 32, TD_WANT_GRAD = 64, TD_WANT_GRADS, TD_WANT_NEEDS, TD_WANT_RESULTS,
@@ -119,7 +124,8 @@ int td_record_begin(td_frame *f, Node **out);        /* after parsing, before th
 int td_record_finish(td_frame *f, Node *n, PyObject *const *outs, int nouts); /* takes n over */
 int td_record_written(td_frame *f);                  /* arguments that an op without a derivative wrote: backward refuses to pass */
 int td_check_inplace(PyTensor *p, const char *name); /* may this tensor be written in place now? */
-int td_rebase_history(PyTensor *p, Node *n, int edge0); /* p was written: n computed it; edge0: n's edge towards p's old value */
+/* p was written: n computed it, as its result number nr; edge0: n's edge towards p's old value */
+int td_rebase_history(PyTensor *p, Node *n, int edge0, uint32_t nr);
 
 /* fast_rules.c */
 typedef int (*td_fast_rule)(Node *n, PyObject *const *grads, PyObject **results); /* 1 done, 0 use the Python rule, -1 error */

@@ -216,8 +216,8 @@ static int set_history(Node *n, const Rule *rule, td_frame *f, PyObject *const *
         int target = f->inplace ? 0 : k < TD_MAX_OUTS ? f->schema->return_alias[k] : -1;
         if (target < 0 && is_argument(f, outs[k])) continue; /* contiguous and relatives may answer with self: no new history */
         int reshaped = target >= 0 && f->schema->flags & TD_F_VIEW; /* t_ and relatives write no element: the base knows nothing of it */
-        if (k == 0 && target >= 0 && !reshaped) {
-            if (td_rebase_history(p, n, (int)n->first_edge[target]) < 0) return -1;
+        if (target >= 0 && !reshaped) {
+            if (td_rebase_history(p, n, (int)n->first_edge[target], (uint32_t)k) < 0) return -1;
             continue;
         }
         Py_XSETREF(p->node, (Node *)Py_NewRef((PyObject *)n));
@@ -275,7 +275,7 @@ static int forbid(td_frame *f, int k) /* what went before argument k was written
     Node *n = error_node(f, 1, 1);
     int status = !n || td_node_set_out(n, 0, p->t) < 0 || (td_requires_grad(p) && td_gradient_edge(p, &n->edges[0]) < 0) ? -1 : 0;
     if (status == 0) td_node_number(n);
-    if (status == 0) status = td_rebase_history(p, n, 0);
+    if (status == 0) status = td_rebase_history(p, n, 0, 0);
     Py_XDECREF((PyObject *)n);
     return status;
 }
@@ -291,7 +291,7 @@ int td_record_written(td_frame *f)
     return 0;
 }
 
-static Slices *slices_new(const PyTensor *base, const PyTensor *view, Node *inner)
+static Slices *slices_new(const PyTensor *base, const PyTensor *view, Node *inner, uint32_t nr)
 {
     Slices *s = PyMem_Calloc(1, sizeof *s);
     Saved facts;
@@ -301,14 +301,15 @@ static Slices *slices_new(const PyTensor *base, const PyTensor *view, Node *inne
     if (td_save_facts(&facts, view->t, 0, -1) < 0) return td_tensor_free(s->base), PyMem_Free(s), NULL;
     s->view = facts.t;
     s->inner = (Node *)Py_NewRef((PyObject *)inner);
+    s->nr = nr;
     return s;
 }
 
-int td_rebase_history(PyTensor *p, Node *n, int edge0)
+int td_rebase_history(PyTensor *p, Node *n, int edge0, uint32_t nr)
 {
     if (!p->base) {
         Py_XSETREF(p->node, (Node *)Py_NewRef((PyObject *)n));
-        p->nr = 0;
+        p->nr = nr;
         return 0;
     }
     PyTensor *base = p->base;
@@ -319,7 +320,7 @@ int td_rebase_history(PyTensor *p, Node *n, int edge0)
     }
     Node *w = td_node_new(TD_NODE_SLICES, NULL, n->nedges, 0, 1);
     if (!w) return -1;
-    if (!(w->slices = slices_new(base, p, n)) || td_node_set_out(w, 0, base->t) < 0) return Py_DECREF(w), -1;
+    if (!(w->slices = slices_new(base, p, n, nr)) || td_node_set_out(w, 0, base->t) < 0) return Py_DECREF(w), -1;
     w->first_edge[0] = (uint32_t)edge0;
     for (int i = 0; i < n->nedges; i++) {
         if (i == edge0) {
@@ -330,6 +331,7 @@ int td_rebase_history(PyTensor *p, Node *n, int edge0)
         Py_XINCREF((PyObject *)w->edges[i].node);
     }
     td_node_number(w);
+    if (nr == 0) n->outer = w;
     Py_XSETREF(base->node, w);
     base->nr = 0;
     base->node_version = td_version_of(base->t);

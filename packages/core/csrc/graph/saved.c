@@ -16,7 +16,19 @@ static int start(Saved *s, int key, int index)
 static td_status facts_of(td_tensor **out, const td_tensor *t)
 {
     if (!nothing) TD_TRY(td_storage_new(&nothing, 0, TD_META));
-    return td_tensor_on_storage(out, nothing, (td_dtype)t->dtype, t->ndim, t->sizes, t->strides, t->offset);
+    TD_TRY(td_tensor_on_storage(out, nothing, (td_dtype)t->dtype, t->ndim, t->sizes, t->strides, t->offset));
+    (*out)->flags |= t->flags & (TD_FLAG_CONJ | TD_FLAG_NEG);
+    return TD_OK;
+}
+
+td_tensor *td_facts(int ndim, const int64_t *sizes, const int64_t *strides, int64_t offset, td_dtype dtype)
+{
+    td_tensor *made;
+    td_status status = nothing ? TD_OK : td_storage_new(&nothing, 0, TD_META);
+    if (!status) status = td_tensor_on_storage(&made, nothing, dtype, ndim, sizes, strides, offset);
+    if (!status) return made;
+    td_raise(status);
+    return NULL;
 }
 
 /* From now on what the hook made stands for the tensor, whose memory is let go. */
@@ -155,6 +167,19 @@ static PyObject *unpack_hooked(const Saved *s)
     return status ? td_raise(status) : td_wrap(alias);
 }
 
+/* A result that was written through a view came to be part of the base, so its history is the base's. */
+static int set_origin(PyTensor *p, Node *owner, const Saved *s)
+{
+    Node *w = s->key == TD_KEY_RESULT ? owner->outer : NULL;
+    Edge edge = {w ? w : owner, w ? 0 : s->nr};
+    Py_INCREF((PyObject *)edge.node);
+    if (w && td_view_history(edge, w->slices->base, w->slices->view, p->t->device, &edge) < 0) return -1;
+    p->node = edge.node;
+    p->nr = edge.nr;
+    p->node_version = td_version_of(p->t);
+    return 0;
+}
+
 PyObject *td_unpack(const Node *n, Saved *s)
 {
     if (s->undefined) return Py_NewRef(Py_None);
@@ -176,9 +201,7 @@ PyObject *td_unpack(const Node *n, Saved *s)
     PyTensor *p = (PyTensor *)made;
     Node *owner = s->key >= TD_KEY_RESULT && s->requires_grad ? (Node *)n : s->node;
     if (owner) {
-        p->node = (Node *)Py_NewRef((PyObject *)owner);
-        p->nr = s->nr;
-        p->node_version = td_version_of(p->t);
+        if (set_origin(p, owner, s) < 0) return Py_DECREF(made), NULL;
     } else if (s->leaf) { /* a hooked leaf: its gradient still goes to the leaf */
         Edge edge;
         if (td_gradient_edge(s->leaf, &edge) < 0) return Py_DECREF(made), NULL;

@@ -370,3 +370,34 @@ def test_flatten_of_one_dimension_is_the_tensor_itself():
     assert y.flatten() is not y
     with pytest.raises(IndexError, match="out of range"):
         x.flatten(1, 1)
+
+
+# ---- copies between types and bits ----
+
+BITS = {
+    "plain": lambda t: t,
+    "conj": lambda t: t.conj(),
+    "neg": lambda t: taeda._neg_view(t),
+    "conj and neg": lambda t: taeda._neg_view(t.conj()),
+}
+TYPES = (
+    taeda.int8, taeda.int64, taeda.float16, taeda.float32, taeda.float64, taeda.complex64, taeda.complex128,
+)  # fmt: skip
+
+
+def _shown(bits: str, dtype: taeda.dtype) -> bool:
+    return bits == "plain" or dtype.is_complex or (bits == "neg" and dtype.is_floating_point)
+
+
+@pytest.mark.parametrize("to", TYPES, ids=str)
+@pytest.mark.parametrize("source", TYPES, ids=str)
+def test_a_copy_keeps_numbers_whatever_types_and_bits_stand_on_both_sides(source, to):
+    for read in (b for b in BITS if _shown(b, source)):
+        for written in (b for b in BITS if _shown(b, to)):
+            values = BITS[read](
+                taeda.tensor([0, 1, 2, 3]).to(source) * (1j if source.is_complex else 1)
+            )
+            target = BITS[written](taeda.zeros(4, dtype=to))
+            target.copy_(values)
+            wanted = [v if to.is_complex else complex(v).real for v in values.tolist()]
+            assert target.tolist() == wanted, (read, written)

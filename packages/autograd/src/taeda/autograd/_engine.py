@@ -54,35 +54,55 @@ def first_gradient(leaf: Tensor, gradient: Tensor, create_graph: bool) -> Tensor
 # ---- an in-place write through a view, seen from the base ----
 
 
-def split_slices(
-    gradient: Tensor, base: tuple[int, ...], base_strides: tuple[int, ...], base_offset: int, view: tuple[int, ...],
-    view_strides: tuple[int, ...], view_offset: int,
-) -> tuple[Tensor, Tensor, tuple[Any, ...]]:  # fmt: skip
-    """(copy of the base's gradient, the part under the view, the view's geometry inside the copy)."""
+Facts = tuple[Any, tuple[int, ...], tuple[int, ...], int, int, int]
+"""dtype, sizes, strides, offset, conjugate bit, negative bit"""
+
+
+def split_slices(gradient: Tensor, base: Facts, view: Facts) -> tuple[Tensor, Tensor, Facts, Facts]:
+    """(the base's gradient laid out as its memory, a copy of the part under the view, both tensors' facts)."""
+    _, sizes, strides, _, conj, neg = base
+    gradient = _toggled(gradient, conj, neg)
     if taeda.is_grad_enabled() and gradient.requires_grad:
         dense = gradient.clone(memory_format=taeda.contiguous_format)
     else:
-        dense = taeda.empty_strided(base, base_strides, dtype=gradient.dtype).copy_(gradient)
-    if dense.stride() != tuple(base_strides):
-        dense = _with_strides(gradient, base, base_strides)
-    place = (view, view_strides, view_offset - base_offset)
-    return dense, dense.as_strided(*place).clone(), place
+        dense = taeda.empty_strided(sizes, strides, dtype=gradient.dtype).copy_(gradient)
+    if dense.stride() != tuple(strides):
+        dense = taeda.empty_strided(sizes, strides, dtype=gradient.dtype).copy_(gradient)
+    return dense, _under(dense, base, view).clone(), base, view
 
 
-def _with_strides(gradient: Tensor, sizes: tuple[int, ...], strides: tuple[int, ...]) -> Tensor:
-    made = taeda.empty_strided(sizes, strides, dtype=gradient.dtype)
-    return made.copy_(gradient)
+def _toggled(gradient: Tensor, conj: int, neg: int) -> Tensor:
+    """From a tensor with these bits to its memory, and back."""
+    if conj:
+        gradient = gradient.conj().resolve_conj()
+    return -gradient if neg else gradient
 
 
-def join_slices(parts: tuple[Tensor, Tensor, tuple[Any, ...]], through: Tensor | None) -> Tensor:
+def _under(dense: Tensor, base: Facts, view: Facts) -> Tensor:
+    """What a view of such facts shows of `dense`, which is laid out as the base but begins at 0."""
+    dtype, sizes, strides, offset, conj, neg = view
+    start = base[3]
+    if dense.is_complex() and not dtype.is_complex:
+        shown = taeda.view_as_real(dense).as_strided(sizes, strides, offset - 2 * start)
+    elif dtype.is_complex and not dense.is_complex():
+        pairs = (*sizes, 2), (*(2 * s for s in strides), 1), 2 * offset - start
+        shown = taeda.view_as_complex(dense.as_strided(*pairs))
+    else:
+        shown = dense.as_strided(sizes, strides, offset - start)
+    if conj:
+        shown = shown.conj()
+    return taeda._neg_view(shown) if neg else shown
+
+
+def join_slices(parts: tuple[Tensor, Tensor, Facts, Facts], through: Tensor | None) -> Tensor:
     """The base's gradient: under the view what the write passed on (zero if it passed nothing), elsewhere unchanged."""
-    dense, part, place = parts
-    target = dense.as_strided(*place)
+    dense, part, base, view = parts
+    target = _under(dense, base, view)
     if through is None:
         target.zero_()
     else:
         target.copy_(fit_gradient(through, part.shape, part.dtype, None, 0))
-    return dense
+    return _toggled(dense, base[4], base[5])
 
 
 # ---- hooks: node._hooks is a dict of kinds ----

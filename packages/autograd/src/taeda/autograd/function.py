@@ -249,9 +249,9 @@ def _set_graph(
                 if out.requires_grad and out.is_leaf:
                     out.requires_grad_(False)
             continue
-        if any(original is d for d in ctx._dirty) and out._is_view() and number == 0:
+        if any(original is d for d in ctx._dirty) and out._is_view():
             place = next(i for i, a in enumerate(args) if a is original)
-            _core.rebase_history(node, place, out)
+            _core.rebase_history(node, place, out, number)
             continue
         _core.set_history(node, number, out)
     _save(ctx, node, made, originals)

@@ -199,13 +199,13 @@ static td_status apply_bits(td_tensor *t, int bits)
 
 #define SIGN_BITS (TD_FLAG_CONJ | TD_FLAG_NEG)
 
-/* A dense copy of src with the bits `keep` still to be applied by whoever reads it. */
-static td_status materialise(td_tensor **out, const td_tensor *src, int keep)
+/* A dense copy of src of another dtype, with `bits` applied in that type. */
+static td_status materialise(td_tensor **out, const td_tensor *src, td_dtype dtype, int bits)
 {
     td_tensor *copy;
-    TD_TRY(td_tensor_empty_like(&copy, src, (td_dtype)src->dtype));
+    TD_TRY(td_tensor_empty_like(&copy, src, dtype));
     td_status status = move(copy, src);
-    if (status == TD_OK) status = apply_bits(copy, (src->flags ^ keep) & SIGN_BITS);
+    if (status == TD_OK) status = apply_bits(copy, bits & SIGN_BITS);
     if (status == TD_OK)
         *out = copy;
     else
@@ -213,10 +213,18 @@ static td_status materialise(td_tensor **out, const td_tensor *src, int keep)
     return status;
 }
 
+/* Bits are of the tensor that has them: those of src are applied in its type, those of dst in that of dst. */
 static td_status copy_through(td_tensor *dst, const td_tensor *src)
 {
-    td_tensor *copy;
-    TD_TRY(materialise(&copy, src, dst->flags & SIGN_BITS));
+    td_tensor *plain, *copy;
+    td_dtype from = (td_dtype)src->dtype, to = (td_dtype)dst->dtype;
+    if (from == to || !(dst->flags & SIGN_BITS)) TD_TRY(materialise(&copy, src, from, src->flags ^ dst->flags));
+    else {
+        TD_TRY(materialise(&plain, src, from, src->flags));
+        td_status status = materialise(&copy, plain, to, dst->flags);
+        td_tensor_free(plain);
+        TD_TRY(status);
+    }
     td_status status = move(dst, copy);
     td_tensor_free(copy);
     return status;
