@@ -25,6 +25,7 @@ MODULES = {
     "taeda-nn": "taeda.nn",
     "taeda-optim": "taeda.optim",
     "taeda-data": "taeda.utils.data",
+    "taeda-compile": "taeda.fx",
     "taeda-benchmark": "taeda.utils.benchmark",
     "taeda-distributions": "taeda.distributions",
     "taeda-cpp-extension": "taeda.utils.cpp_extension",

@@ -23,6 +23,7 @@ DISTRIBUTIONS = {
     "nn": "taeda-nn",
     "optim": "taeda-optim",
     "distributions": "taeda-distributions",
+    "fx": "taeda-compile",
     "utils.benchmark": "taeda-benchmark",
     "utils.checkpoint": "taeda-autograd",
     "utils.data": "taeda-data",
