@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,9 +22,9 @@ needs_compiler = pytest.mark.skipif(
 )
 
 
-def build(source: Path, include: Path, out: Path, *flags: str) -> str:
+def build(source: Path, include: Path, out: Path, *flags: str, compiler: str = "cc") -> str:
     warnings = ("-Wall", "-Wextra", "-Werror", "-Wno-missing-field-initializers")
-    command = ["cc", "-shared", "-fPIC", "-O1", *warnings, *flags, f"-I{include}", str(source)]
+    command = [compiler, "-shared", "-fPIC", "-O1", *warnings, *flags, f"-I{include}", str(source)]
     subprocess.run([*command, "-o", str(out)], check=True)
     return str(out)
 
@@ -236,6 +237,33 @@ def test_kernels_that_break_a_rule_are_refused(ops, name, message):
 def test_a_missing_meta_kernel_is_named(ops):
     with pytest.raises(NotImplementedError, match="register_fake"):
         ops.shares(taeda.empty(2, device="meta"))
+
+
+# ---- the end of the interpreter ----
+
+EXIT = """
+import sys, threading, time, taeda
+taeda.set_num_threads(2)
+taeda.ops.load_library(sys.argv[1])
+
+class Late:
+    def __del__(self, sleep=time.sleep):
+        sleep(0.8)
+
+late, x = Late(), taeda.ones(1 << 20)
+threading.Thread(target=getattr(taeda.ops.abiexit, sys.argv[2]), args=(x,), daemon=True).start()
+time.sleep(0.1)
+"""
+
+
+@pytest.mark.skipif(shutil.which("c++") is None, reason="no C++ compiler on this machine")
+@pytest.mark.parametrize("kernel", ["in_loop", "in_call"])
+def test_the_end_of_the_interpreter_does_not_unwind_through_a_kernel(tmp_path, kernel):
+    library = build(HERE / "exits.cpp", CURRENT, tmp_path / "exits.so", compiler="c++")
+    done = subprocess.run(
+        [sys.executable, "-c", EXIT, library, kernel], capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 # ---- refusals ----

@@ -1,5 +1,6 @@
 /* abi.c - the table of taeda/abi.h: tensors, dtypes, errors, loops. */
 #include <stdarg.h>
+#include <unistd.h>
 #include "abi/abi.h"
 #include "runtime/loops.h"
 
@@ -174,12 +175,23 @@ static int32_t abi_default_dtype(void) { return td_default_dtype; }
 static int32_t abi_device_available(int32_t device) { return device == TAEDA_CPU || device == TAEDA_META; }
 static int32_t abi_thread_count(void) { return td_num_threads(); }
 
+/* ---- Python's lock ---- */
+/* Before 3.14 an interpreter that ends unwinds each thread which asks it for its lock. Through an extension's frames that
+ * would run what is written there against exceptions, and C++ ends a process whose handler stops such an unwinding. So it
+ * ends at the table: the thread waits, as it does from 3.14 on, until the process is gone. */
+void td_abi_stay(void *unused)
+{
+    for (;;) pause();
+}
+
 /* ---- loops ---- */
 static void abi_parallel(int64_t n, int64_t grain, taeda_range body, void *context)
 {
+    TD_NO_UNWIND_BEGIN
     void *token = n > (grain < 1 ? 1 : grain) && !td_in_parallel() ? td_heavy_begin(2 * TD_HEAVY_NS) : NULL;
     td_parallel(n, grain, body, context);
     td_heavy_end(token);
+    TD_NO_UNWIND_END
 }
 
 const taeda_api td_api = {

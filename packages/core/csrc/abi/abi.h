@@ -4,7 +4,14 @@
  *   abi_ops.c    find_op, call_op, and an extension's kernel as the implementation of a row */
 #ifndef TD_ABI_H
 #define TD_ABI_H
+#include <pthread.h>
 #include "dispatch/custom.h"
+
+/* Around what may ask Python for its lock while an extension's frames are on the stack: nothing unwinds through those. The
+ * block is left at its end only. */
+void td_abi_stay(void *unused);
+#define TD_NO_UNWIND_BEGIN pthread_cleanup_push(td_abi_stay, NULL);
+#define TD_NO_UNWIND_END pthread_cleanup_pop(0);
 
 static inline td_tensor *td_inner(const taeda_tensor *t) { return (td_tensor *)t; }
 static inline taeda_tensor *td_outer(td_tensor *t) { return (taeda_tensor *)t; }

@@ -132,9 +132,12 @@ static int32_t find(const char *name, const taeda_op **out, taeda_error *error)
 int32_t td_abi_find_op(const char *name, const taeda_op **out, taeda_error *error)
 {
     if (td_in_parallel()) return td_abi_fail(error, TAEDA_RUNTIME_ERROR, "find_op: not inside a body of parallel_for");
+    int32_t code;
+    TD_NO_UNWIND_BEGIN
     PyGILState_STATE state = PyGILState_Ensure();
-    int32_t code = find(name, out, error);
+    code = find(name, out, error);
     PyGILState_Release(state);
+    TD_NO_UNWIND_END
     return code;
 }
 
@@ -258,9 +261,11 @@ int32_t td_abi_call_op(taeda_op_call *call)
     if (td_in_parallel()) return td_abi_fail(error, TAEDA_RUNTIME_ERROR, "call_op: not inside a body of parallel_for");
     if (call->arg_count < 0 || call->arg_count > call->op->schema->nparams)
         return td_abi_error(error, TAEDA_TYPE_ERROR, "call_op: %s takes at most %d arguments, got %d", call->op->schema->text, call->op->schema->nparams, call->arg_count);
+    TD_NO_UNWIND_BEGIN
     PyGILState_STATE state = PyGILState_Ensure();
     PyObject *made = run(call->op, call);
     if (!made || deliver(call, made) < 0) code = td_abi_exception(error);
     PyGILState_Release(state);
+    TD_NO_UNWIND_END
     return code;
 }

@@ -50,11 +50,12 @@ static PyObject *register_linalg_error(PyObject *m, PyObject *type)
     Py_XSETREF(td_linalg_error, Py_NewRef(type));
     Py_RETURN_NONE;
 }
-static PyObject *set_blas_path(PyObject *m, PyObject *path)
+static PyObject *set_blas_path(PyObject *m, PyObject *args)
 {
-    const char *text = PyUnicode_AsUTF8AndSize(path, NULL);
-    if (!text) return NULL;
-    td_blas_set_path(text);
+    const char *text;
+    int shared;
+    if (!PyArg_ParseTuple(args, "sp:set_blas_path", &text, &shared)) return NULL;
+    td_blas_set_path(text, shared);
     Py_RETURN_NONE;
 }
 static PyObject *memory_stats(PyObject *m, PyObject *unused)
@@ -136,7 +137,7 @@ static PyObject *has_rule(PyObject *m, PyObject *name)
 static PyMethodDef methods[] = {
     {"register_parameter_type", register_parameter_type, METH_O, "The subclass that takes the fast path."},
     {"register_linalg_error", register_linalg_error, METH_O, "The exception of failing factorisations."},
-    {"set_blas_path", set_blas_path, METH_O, "Where the BLAS library is, for when the first large product comes."},
+    {"set_blas_path", set_blas_path, METH_VARARGS, "set_blas_path(path, shared): where the BLAS library is, for when the first large product comes."},
     {"memory_stats", memory_stats, METH_NOARGS, "Bytes and blocks of the allocator."},
     {"memory_reset_peak", memory_reset_peak, METH_NOARGS, "Let the peak begin again at what is allocated now."},
     {"memory_trim", memory_trim, METH_NOARGS, "Give cached memory back to the system."},

@@ -157,13 +157,17 @@ static void child_starts_fresh(void)
 
 static void register_fork_handler(void) { pthread_atfork(NULL, NULL, child_starts_fresh); }
 
-/* Signals belong to the program's own threads. A refusal by the system leaves fewer helpers, which is no error. */
+/* Signals belong to the program's own threads, but for those that an instruction of the worker itself raises: blocked, they
+ * would end the process past any handler. A refusal by the system leaves fewer helpers, which is no error. */
+static const int own_faults[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+
 static void start_workers(int count)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, register_fork_handler);
     sigset_t all, old;
     sigfillset(&all);
+    for (size_t i = 0; i < sizeof own_faults / sizeof *own_faults; i++) sigdelset(&all, own_faults[i]);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     for (pthread_t t; pool.started < count; pool.started++) {
         if (pthread_create(&t, NULL, worker, (void *)(intptr_t)pool.started)) break;

@@ -36,7 +36,7 @@ globals().update({n: f for n, f in _core.functions[""].items() if n not in _VARI
 inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
 
 from . import _tensor  # noqa: E402 - needs the types above
-from ._blas import find_library as _find_library  # noqa: E402
+from ._blas import place as _place_of_blas  # noqa: E402
 from ._creation import as_tensor, asarray, from_numpy, frombuffer, tensor  # noqa: E402
 from ._facts import (  # noqa: E402
     can_cast,
@@ -107,4 +107,4 @@ _EXPORTS = {
 }  # fmt: skip
 __getattr__, __dir__ = lazy_attributes(__name__, _EXPORTS)
 install_hint()
-_core.set_blas_path(_find_library())
+_core.set_blas_path(*_place_of_blas())

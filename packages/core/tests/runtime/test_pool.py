@@ -77,3 +77,23 @@ print(x.tolist(), y.tolist(), z.tolist(), taeda._global_norm([x, y]).item())
 @pytest.mark.parametrize("isa", ["generic", "avx2", "avx512"])
 def test_instruction_sets_agree_to_the_bit(isa):
     assert run(SUMS, TAEDA_ISA=isa) == run(SUMS)
+
+
+BLOCKED = """
+import os, signal, taeda
+taeda.set_num_threads(3)
+taeda.ones(1 << 20).exp()
+me = str(os.getpid())
+for task in os.listdir("/proc/self/task"):
+    facts = dict(line.split(":", 1) for line in open(f"/proc/self/task/{task}/status"))
+    if task != me and facts["Name"].strip().startswith("python"):
+        bits = int(facts["SigBlk"], 16)
+        print(*(n.name for n in sorted(signal.valid_signals() - {*range(32, 65)}) if not bits >> n - 1 & 1))
+"""
+
+
+def test_workers_leave_signals_to_the_program_but_for_those_of_their_own_faults():
+    lines = run(BLOCKED, OMP_NUM_THREADS="3").splitlines()
+    own = {"SIGBUS", "SIGSEGV", "SIGFPE", "SIGILL", "SIGTRAP", "SIGSYS"}
+    assert any(set(line.split()) - {"SIGKILL", "SIGSTOP"} == own for line in lines)
+    assert all(own <= set(line.split()) for line in lines)

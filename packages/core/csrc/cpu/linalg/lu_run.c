@@ -123,9 +123,9 @@ static void factor_by_panels(lu_job *j)
     for (; j->at < j->k; j->at += PANEL) {
         j->width = least(PANEL, j->k - j->at);
         int64_t next = least(PANEL, j->k - j->at - j->width), right = j->n - j->at - j->width - next;
-        td_parallel((next > 0) + (right + BLOCK - 1) / BLOCK, 1, run_tasks, j);
+        td_blas_parallel((next > 0) + (right + BLOCK - 1) / BLOCK, 1, run_tasks, j);
     }
-    td_parallel((j->k - 1) / PANEL, 1, finish_panels, j);
+    td_blas_parallel((j->k - 1) / PANEL, 1, finish_panels, j);
 }
 
 int64_t td_lu_factor(const td_lapack *la, td_dtype d, int64_t m, int64_t n, char *a, void *pivots)

@@ -104,6 +104,6 @@ bool td_svd_steps(const td_lapack *la, td_dtype d, int64_t n, char *a, char *s, 
         widen(&j, u, j.left);
         widen(&j, vh, j.right);
     }
-    td_parallel(2 * j.blocks, 1, apply_blocks, &j);
+    td_blas_parallel(2 * j.blocks, 1, apply_blocks, &j);
     return true;
 }

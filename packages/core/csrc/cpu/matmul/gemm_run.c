@@ -264,7 +264,7 @@ static void blas_run(blas_job *j)
     j->row_step = step_for(p->m, p->m > 2048 ? pieces(p->m, 1024) : 2, 48);
     j->col_step = step_for(p->n, p->n > 4096 ? pieces(p->n, 2048) : 2, 48);
     j->cols = (p->n + j->col_step - 1) / j->col_step;
-    td_parallel((p->m + j->row_step - 1) / j->row_step * j->cols, 1, run_blas, j);
+    td_blas_parallel((p->m + j->row_step - 1) / j->row_step * j->cols, 1, run_blas, j);
 }
 
 static td_status run_one(const one *o)

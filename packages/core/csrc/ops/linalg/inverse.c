@@ -81,8 +81,8 @@ static void invert_one(inverse_job j, int64_t i)
         td_small_solve(j.d, "N", n, n, td_matrix(&j.lu->a, i), td_lu_pivots(j.lu, i), x);
     } else {
         j.at = i;
-        td_parallel(blocks, 1, invert_columns, &j);
-        td_parallel(blocks, 1, finish_rows, &j);
+        td_blas_parallel(blocks, 1, invert_columns, &j);
+        td_blas_parallel(blocks, 1, finish_rows, &j);
         exchange_columns(j.d, x, n, td_lu_pivots(j.lu, i));
     }
 }

@@ -175,7 +175,7 @@ void td_linalg_parallel(int64_t count, double ns, td_range_fn body, void *contex
 {
     double grain = 20000 / ns;
     void *token = td_heavy_begin((double)count * ns);
-    td_parallel(count, grain < 1 ? 1 : (int64_t)grain, body, context);
+    td_blas_parallel(count, grain < 1 ? 1 : (int64_t)grain, body, context);
     td_heavy_end(token);
 }
 
