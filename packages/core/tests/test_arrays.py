@@ -168,3 +168,19 @@ def test_integers_that_fit_elsewhere():
 def test_text_is_no_data(value):
     with pytest.raises(TypeError, match="invalid data type"):
         taeda.tensor(value)
+
+
+@pytest.mark.parametrize("name", ["int64", "uint64", "int32", "float64", "bool"])
+def test_arrays_have_numpys_own_type_of_that_name(name):
+    """int64 is `long` where that has 64 bits; `longlong` is another type, whose scalars are no np.int64."""
+    tensor, own = taeda.ones(2).to(getattr(taeda, name)), np.dtype(name)
+    for made in (
+        np.asarray(tensor),
+        np.asarray(memoryview(tensor)),
+        tensor.numpy(),
+        np.asarray(tensor[:0]),
+    ):
+        assert made.dtype.char == own.char
+    assert isinstance(np.asarray(tensor)[0], own.type)
+    assert memoryview(tensor).format == memoryview(np.ones(2, own)).format
+    assert taeda.from_numpy(np.asarray(tensor)).dtype is tensor.dtype

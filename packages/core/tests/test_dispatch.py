@@ -235,3 +235,17 @@ def test_a_number_first_does_not_make_a_kernel_read_elements_without_memory():
         taeda._core.functions["nn"]["_l1_loss"](number, nothing, 1)
     assert (number + nothing).device.type == "meta"
     assert taeda.where(taeda.tensor(True), nothing, nothing).device.type == "meta"
+
+
+def test_lists_of_results_are_tuples():
+    """Of kernels and of composites alike."""
+    x = taeda.arange(9.0).reshape(3, 3)
+    results = (
+        taeda.gradient(x),
+        taeda.gradient(x, dim=0),
+        x.split(1),
+        x.tensor_split(2),
+        x.unbind(),
+        taeda.hsplit(x, 3),
+    )
+    assert {type(result) for result in results} == {tuple}

@@ -103,3 +103,45 @@ def test_uninitialized_tensors_are_copied_as_such(kind):
         assert type(other) is kind
         assert other.dtype is taeda.float64
     assert nn.parameter.is_lazy(lazy)
+
+
+class Tagged(nn.Parameter):
+    """A parameter of the user's own class."""
+
+
+RESULTS = {
+    "sum": lambda q: q + 1,
+    "detach": lambda q: q.detach(),
+    "data": lambda q: q.data,
+    "cat": lambda q: taeda.cat([q, q]),
+    "view": lambda q: q.view(1),
+    "item": lambda q: q[0],
+    "clone": lambda q: q.clone(),
+    "function": lambda q: nn.functional.linear(q, taeda.ones(1, 1)),
+}
+
+
+@pytest.mark.parametrize("call", RESULTS.values(), ids=RESULTS)
+def test_results_of_own_parameter_classes_are_plain_tensors(call):
+    result = call(Tagged(taeda.ones(1)))
+    assert type(result) is taeda.Tensor and not isinstance(result, nn.Parameter)
+
+
+def test_a_result_of_an_own_parameter_class_may_be_an_attribute():
+    module = nn.Module()
+    module.q = Tagged(taeda.ones(1))
+    module.y = module.q * 2
+    assert list(module.state_dict()) == ["q"] and type(module.q) is Tagged
+    assert repr(module.y).startswith("tensor(")
+
+
+def test_own_parameter_classes_may_watch_their_calls():
+    class Watched(nn.Parameter):
+        seen: list[str] = []
+
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            cls.seen.append(func.__name__)
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    assert type(Watched(taeda.ones(1)) * 2) is taeda.Tensor and Watched.seen == ["mul"]

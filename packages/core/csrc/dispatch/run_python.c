@@ -127,6 +127,7 @@ PyObject *td_run_composite(td_frame *f)
 {
     if (f->inplace) return run_inplace(f);
     PyObject *made = call_implementation(f, td_arguments_tuple(f));
+    if (made && f->schema->list_result && PyList_Check(made)) Py_SETREF(made, PySequence_Tuple(made));
     int n = f->schema->nreturns;
     int unnamed = made && n > 1 && f->schema->return_names[0] && PyTuple_CheckExact(made) && PyTuple_Size(made) == n;
     if (!made || (!f->out && !unnamed)) return made;

@@ -25,10 +25,15 @@ static PyObject *size_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
     PyObject *made = tuple_new(type, args, kw);
     for (Py_ssize_t i = 0; made && i < PyTuple_Size(made); i++) {
-        int64_t v;
+        int64_t v = 0;
         PyObject *item = PyTuple_GetItem(made, i);
-        int ok = PyBool_Check(item) ? 1 : td_int_from(item, &v);
-        if (ok == 1) continue;
+        if (PyLong_CheckExact(item)) continue;
+        int ok = PyBool_Check(item) ? (v = item == Py_True, 1) : td_int_from(item, &v);
+        if (ok == 1) { /* bools, integers of numpy and tensors become ints */
+            PyObject *plain = PyLong_FromLongLong(v);
+            if (!plain || PyTuple_SetItem(made, i, plain) < 0) Py_CLEAR(made);
+            continue;
+        }
         if (ok == 0)
             PyErr_Format(PyExc_TypeError, "Size() takes an iterable of 'int' (item %zd is '%S')", i, Py_TYPE(item));
         Py_CLEAR(made);

@@ -105,9 +105,10 @@ static Py_ssize_t tensor_length(PyObject *o)
 }
 
 /* ---- buffer protocol: numpy and memoryview share the memory ---- */
+#define TD_LONG (LONG_MAX > INT32_MAX) /* numpy's int64 is the type long where that has 64 bits */
 static const char *const formats[TD_NDTYPES] = {
-    [TD_BOOL] = "?", [TD_U8] = "B", [TD_I8] = "b", [TD_I16] = "h", [TD_I32] = "i", [TD_I64] = "q", [TD_U16] = "H", [TD_U32] = "I",
-    [TD_U64] = "Q", [TD_F16] = "e", [TD_F32] = "f", [TD_F64] = "d", [TD_C64] = "Zf", [TD_C128] = "Zd"};
+    [TD_BOOL] = "?", [TD_U8] = "B", [TD_I8] = "b", [TD_I16] = "h", [TD_I32] = "i", [TD_I64] = TD_LONG ? "l" : "q", [TD_U16] = "H",
+    [TD_U32] = "I", [TD_U64] = TD_LONG ? "L" : "Q", [TD_F16] = "e", [TD_F32] = "f", [TD_F64] = "d", [TD_C64] = "Zf", [TD_C128] = "Zd"};
 
 /* A reader of the buffer sees numbers: no other ones than the tensor's, and no write behind autograd's back. */
 static int may_share(PyObject *o)

@@ -31,7 +31,7 @@ _INTERNAL = {
     "call_op", "op_parameters", "enter_dual_level", "exit_dual_level", "is_forward_on", "wants_derivative", "get_tangent", "set_tangent", "tangent_base", "set_apart",
 }  # fmt: skip
 globals().update({n: v for n, v in _own.items() if n not in _INTERNAL})
-_VARIADIC = ("einsum", "tensordot")  # taeda.functional gives them their public form
+_VARIADIC = ("chain_matmul", "einsum", "tensordot")  # taeda.functional gives them their public form
 globals().update({n: f for n, f in _core.functions[""].items() if n not in _VARIADIC})
 inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
 
@@ -64,7 +64,7 @@ _EXPORTS = {
     **dict.fromkeys(("manual_seed", "seed", "initial_seed", "get_rng_state", "set_rng_state"), "random"),
     **dict.fromkeys(("save", "load"), "serialization"),
     **dict.fromkeys(
-        ("atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod", "einsum", "histogramdd", "lu", "meshgrid", "pca_lowrank", "resize_as_", "svd_lowrank", "tensordot", "unique", "unique_consecutive"),
+        ("atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod", "chain_matmul", "einsum", "histogramdd", "lu", "meshgrid", "pca_lowrank", "resize_as_", "svd_lowrank", "tensordot", "unique", "unique_consecutive"),
         "functional",
     ),
     "set_printoptions": "_printing",

@@ -86,18 +86,14 @@ def _write(view: Tensor, value: Any) -> None:
 
 
 def _is_sequence_of_indices(key: Any) -> bool:
-    """A list used as the whole key counts as a tuple if it holds slices, None, Ellipsis, tensors or lists."""
-    return (
-        isinstance(key, list)
-        and len(key) < 32
-        and any(
-            item is None or item is Ellipsis or isinstance(item, (slice, Tensor, list, tuple))
-            for item in key
-        )
-        and any(
-            item is None or item is Ellipsis or isinstance(item, (slice, Tensor)) for item in key
-        )
-    )
+    """A list of fewer than 32 entries counts as a tuple if one of them is no number: a slice, a tensor, a sequence."""
+    return isinstance(key, list) and len(key) < 32 and any(map(_is_no_number, key))
+
+
+def _is_no_number(item: Any) -> bool:
+    if item is None or item is Ellipsis or isinstance(item, (slice, Tensor)):
+        return True
+    return hasattr(item, "__len__") and hasattr(item, "__getitem__") and not isinstance(item, dict)
 
 
 def _split(self: Tensor, key: Any) -> tuple[Tensor, list[Tensor | None]]:

@@ -23,6 +23,7 @@ __all__ = [
     "broadcast_shapes",
     "broadcast_tensors",
     "cartesian_prod",
+    "chain_matmul",
     "einsum",
     "histogramdd",
     "lu",
@@ -321,6 +322,17 @@ def resize_as_(
     taeda.Size([2, 1])
     """
     return input.resize_as_(the_template, memory_format=memory_format)
+
+
+def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
+    """The product of matrices, in the order with the fewest multiplications; one matrix is returned as it is.
+
+    RuntimeError for what is no matrix, and without arguments.
+
+    >>> chain_matmul(taeda.ones(2, 3), taeda.ones(3, 4), taeda.ones(4, 1)).tolist()
+    [[12.0], [12.0]]
+    """
+    return _core.functions[""]["chain_matmul"](matrices, out=out)
 
 
 def einsum(*args: Any) -> Tensor:

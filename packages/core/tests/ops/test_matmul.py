@@ -283,3 +283,17 @@ def test_integers_stay_what_they_are(dtype):
     assert taeda.tensordot(x[:1], x, ([0], [0])).dtype is dtype
     assert taeda.bilinear(x, x, taeda.ones(4, 3, 3, dtype=dtype)).tolist() == [[9] * 4] * 2
     assert taeda.bilinear(x, x, taeda.ones(4, 3, 3, dtype=dtype)).dtype is dtype
+
+
+def test_chains_take_matrices_one_by_one():
+    a, b, c = taeda.ones(2, 3), taeda.ones(3, 4), taeda.ones(4, 2)
+    assert taeda.chain_matmul(a, b, c).tolist() == [[12.0, 12.0], [12.0, 12.0]]
+    assert taeda.chain_matmul(a).tolist() == a.tolist()
+    out = taeda.empty(0)
+    assert taeda.chain_matmul(a, b, out=out) is out and out.shape == (2, 4)
+    with pytest.raises(TypeError, match="Tensors"):
+        taeda.chain_matmul([a, b])
+    with pytest.raises(RuntimeError, match="2D"):
+        taeda.chain_matmul(a, taeda.ones(3))
+    with pytest.raises(RuntimeError, match="one or more matrices"):
+        taeda.chain_matmul()

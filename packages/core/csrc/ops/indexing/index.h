@@ -14,6 +14,8 @@ typedef struct td_index_rule {
 } td_index_rule;
 
 /* int64 and row-major: an alias of `index` if it is that already. RuntimeError for dtypes other than int64 and int32. */
+/* Refuses `argument`=True: it asks for a sparse gradient, and there are none yet. */
+td_status td_index_dense_only(const char *name, const char *argument, bool sparse);
 td_status td_index_long(td_tensor **out, const td_tensor *index, const char *name);
 /* Every entry within [0, size), or [-size, size) if the rule says so. `index` is from td_index_long. */
 td_status td_index_check(const td_tensor *index, int64_t dim, int64_t size, const td_index_rule *rule);

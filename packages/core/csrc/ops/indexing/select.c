@@ -253,7 +253,7 @@ td_status td_op_index_fill_tensor(td_call *call)
     return index_fill(call, &number);
 }
 
-/* ---- embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse): gradients are dense whatever `sparse` says ---- */
+/* ---- embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse) ---- */
 
 static const td_index_rule embedding_rule = {"embedding", TD_INDEX_ERROR, false};
 
@@ -263,6 +263,7 @@ td_status td_op_embedding(td_call *call)
     td_tensor *at[2] = {0};
     td_index_plan plan;
     char shape[TD_SHAPE_TEXT];
+    TD_TRY(td_index_dense_only("embedding", "sparse", TD_INT(4) != 0));
     if (SELF->ndim != 2) return td_fail(TD_RUNTIME_ERROR, "embedding: 'weight' must be 2-D, got shape %s",
                                         td_shape_text(SELF->ndim, SELF->sizes, shape));
     TD_TRY(td_index_long(&at[0], indices, "embedding"));

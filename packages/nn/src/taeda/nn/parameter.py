@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import taeda
 from taeda import Tensor
+from taeda._dispatch import disabled_torch_function
 from taeda._native import core
 
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
@@ -48,6 +49,9 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         made: Any = marked
         made._is_param = True
         return made
+
+    # what is computed from a parameter, or from one of a subclass, is a plain tensor
+    __torch_function__ = staticmethod(disabled_torch_function)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
         if id(self) not in memo:

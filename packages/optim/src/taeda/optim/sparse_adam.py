@@ -65,7 +65,8 @@ class SparseAdam(Algorithm):
 
     def _update(self, param: Tensor, grad: Tensor, state: State, group: Group) -> None:
         raise RuntimeError(
-            "SparseAdam does not support dense gradients, please consider Adam instead"
+            "SparseAdam does not support dense gradients, please consider Adam instead: no operation makes "
+            "sparse ones yet (embedding refuses sparse=True)"
         )
 
     def _update_sparse(self, param: Tensor, grad: Any, state: State, group: Group) -> None:

@@ -10,6 +10,15 @@ __all__ = ["embedding", "embedding_bag"]
 _embedding = taeda.embedding
 
 
+def dense_only(name: str, sparse: bool) -> None:
+    """NotImplementedError for `sparse=True`: it asks for sparse gradients, and there are none yet."""
+    if sparse:
+        raise NotImplementedError(
+            f"{name}: sparse=True asks for sparse gradients, which do not exist yet. Leave it away: "
+            "the gradients are dense then."
+        )
+
+
 def embedding(
     input: Tensor,
     weight: Tensor,
@@ -70,7 +79,8 @@ def embedding_bag(
     a sum. Raises ValueError for arguments that do not fit together, RuntimeError for an index outside of
     the table.
     """
-    _check_bags(input, weight, offsets, mode, per_sample_weights, scale_grad_by_freq, sparse)
+    dense_only("embedding_bag", sparse)
+    _check_bags(input, weight, offsets, mode, per_sample_weights, scale_grad_by_freq)
     if input.dim() == 2:
         bags, length = input.shape
         offsets = (
@@ -104,7 +114,6 @@ def _check_bags(
     mode: str,
     weights: Tensor | None,
     scale_grad_by_freq: bool,
-    sparse: bool,
 ) -> None:
     if mode not in ("sum", "mean", "max"):
         raise ValueError(f"mode has to be one of sum, mean or max, but got {mode!r}")
@@ -120,8 +129,6 @@ def _check_bags(
         )
     if mode == "max" and scale_grad_by_freq:
         raise ValueError("max mode does not support scaling the gradient by the frequency")
-    if mode == "max" and sparse:
-        raise ValueError("max mode does not support sparse weights")
     if weight.dim() != 2:
         raise ValueError(
             f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.dim()}"

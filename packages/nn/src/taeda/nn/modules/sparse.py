@@ -9,6 +9,7 @@ from taeda import Tensor
 
 from .. import functional as F
 from .. import init
+from ..functional._embedding import dense_only
 from ..parameter import Parameter
 from ._repr import unusual
 from .module import Module
@@ -90,6 +91,7 @@ class Embedding(_Table):
         dtype: Any = None,
     ) -> None:
         super().__init__()
+        dense_only(type(self).__name__, sparse)
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
         self.max_norm = max_norm
@@ -166,6 +168,7 @@ class EmbeddingBag(_Table):
         dtype: Any = None,
     ) -> None:
         super().__init__()
+        dense_only(type(self).__name__, sparse)
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
         self.max_norm = max_norm

@@ -1,0 +1,48 @@
+"""What a list means as a key: one index, or one for each dimension."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import taeda
+
+TUPLES = {
+    "two lists": [[0, 1], [1, 2]],
+    "tuples": [(0, 1), (1, 2)],
+    "one list": [[0, 1]],
+    "a number and a list": [0, [1, 2]],
+    "a list and a number": [[0, 2], 1],
+    "arrays": [np.array([0, 1]), np.array([1, 2])],
+    "ranges": [range(2), range(1, 3)],
+    "masks": [[True, False, True], [True, True, False]],
+    "a deeper list": [[[0, 1], [1, 2]]],
+    "a slice": [slice(0, 2), 1],
+    "Ellipsis": [..., 0],
+}
+
+
+@pytest.mark.parametrize("key", TUPLES.values(), ids=TUPLES)
+def test_a_list_with_a_sequence_in_it_is_a_tuple(key):
+    x, array = taeda.arange(9).reshape(3, 3), np.arange(9).reshape(3, 3)
+    assert x[key].tolist() == x[tuple(key)].tolist() == array[tuple(key)].tolist()
+    x[key] = -1
+    array[tuple(key)] = -1
+    assert x.tolist() == array.tolist()
+
+
+def test_a_list_of_numbers_is_one_index():
+    x = taeda.arange(9).reshape(3, 3)
+    assert x[[2, 0]].tolist() == [[6, 7, 8], [0, 1, 2]]
+    assert x[[True, False, True]].shape == (2, 3)
+    assert x[[np.int64(0), np.int64(1)]].shape == (2, 3)
+    assert x[([0, 1], [1, 2])].tolist() == [1, 5]
+
+
+def test_long_lists_of_lists_are_one_index():
+    assert taeda.arange(3)[[[0, 1]] * 32].shape == (32, 2)
+
+
+def test_as_many_lists_as_dimensions():
+    with pytest.raises(IndexError, match="too many indices"):
+        taeda.zeros(3, 3)[[[0], [1], [2]]]
