@@ -153,7 +153,7 @@ static PyObject *saved_value(Node *n, int key, int what)
         if (!s) return Py_NewRef(Py_None); /* an optional argument that was None */
         if (what && s->undefined) return Py_NewRef(Py_None);
         if (what && s->t) return fact_of(s->t, what);
-        return td_unpack(n, s);
+        return td_unpack_argument(n, s);
     }
     PyObject *list = PyList_New(0);
     for (int i = 0; list && i < n->nsaved; i++) {

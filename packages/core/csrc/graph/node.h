@@ -92,6 +92,7 @@ int td_save_result(Saved *s, PyTensor *p, int key, int index);  /* a result of t
 int td_save_facts(Saved *s, const td_tensor *t, int key, int index);
 int td_save_tangent(Saved *s, PyTensor *p, int copied);         /* the tangent of p, or a copy of it */
 PyObject *td_unpack(const Node *n, Saved *s);        /* new reference, checked against later writes */
+PyObject *td_unpack_argument(const Node *n, Saved *s); /* the same, but a number that stood for a tensor is that number */
 void td_saved_clear(Saved *s);
 td_tensor *td_facts(int ndim, const int64_t *sizes, const int64_t *strides, int64_t offset, td_dtype dtype); /* owned; NULL with an exception */
 

@@ -141,7 +141,7 @@ static PyObject *node_getattr(PyObject *o, PyObject *name)
     for (int i = 0; i < n->nsaved; i++) {
         Saved *s = &n->saved[i];
         const char *own = s->key >= TD_KEY_RESULT ? "result" : n->schema->params[s->key].name;
-        if (!s->facts_only && !strncmp(own, text, strlen(own)) && (!text[strlen(own)] || s->key >= TD_KEY_RESULT)) return td_unpack(n, s);
+        if (!s->facts_only && !strncmp(own, text, strlen(own)) && (!text[strlen(own)] || s->key >= TD_KEY_RESULT)) return td_unpack_argument(n, s);
     }
     for (int k = 0; n->args && k < n->schema->nparams; k++)
         if (!strcmp(n->schema->params[k].name, text)) return Py_NewRef(PyTuple_GetItem(n->args, k));

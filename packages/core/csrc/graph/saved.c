@@ -211,6 +211,12 @@ PyObject *td_unpack(const Node *n, Saved *s)
     return made;
 }
 
+/* As a tensor it would be rounded to the default dtype by the first function that a rule applies to it. */
+PyObject *td_unpack_argument(const Node *n, Saved *s)
+{
+    return s->t && !s->packed && !s->undefined && s->t->flags & TD_FLAG_WRAPPED ? td_item(s->t) : td_unpack(n, s);
+}
+
 void td_saved_clear(Saved *s)
 {
     td_tensor_free(s->t);

@@ -133,8 +133,9 @@ def _slope(x: Tensor, spacing: Number | Tensor, dim: int, edge_order: int) -> Te
             )
         h = spacing.diff().reshape([-1 if d == dim else 1 for d in range(x.dim())])
     else:
-        h = taeda.full([n - 1 if d == dim else 1 for d in range(x.dim())], spacing, device=x.device)
-        h = h.to(taeda.result_type(x, 1.0)) if not h.is_complex() else h
+        shape = [n - 1 if d == dim else 1 for d in range(x.dim())]
+        dtype = taeda.result_type(x, 1j if isinstance(spacing, complex) else 1.0)
+        h = taeda.full(shape, spacing, dtype=dtype, device=x.device)
     rise = x.diff(dim=dim) / h
     first, last = rise.narrow(dim, 0, 1), rise.narrow(dim, n - 2, 1)
     if n == 2:
