@@ -62,7 +62,8 @@ static td_status take(td_call *call, const td_schema *s, int32_t code, taeda_ten
         if (t && is_input(call, t)) {
             fault = "the kernel gave an input back as an output: make another handle with view, or a copy";
             outputs[k] = NULL;
-        } else if (!t && !code && s->return_alias[k] < 0 && !s->custom->may_omit) fault = "the kernel succeeded but made no output";
+        } else if (t && s->return_alias[k] >= 0) fault = "the kernel made an output where the schema says that an argument is written: leave it empty";
+        else if (!t && !code && s->return_alias[k] < 0 && !s->custom->may_omit) fault = "the kernel succeeded but made no output";
     }
     if (fault && !code) code = td_abi_fail(error, TAEDA_RUNTIME_ERROR, fault);
     for (int k = 0; k < call->nout; k++)

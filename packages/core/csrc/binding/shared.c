@@ -27,12 +27,17 @@ static PyObject *move_storage(PyObject *m, PyObject *args)
     const char *name;
     if (!PyArg_ParseTuple(args, "OiLiz:move_storage", &o, &fd, &offset, &flags, &name)) return NULL;
     if (!td_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "move_storage: wanted a Tensor, got %S", Py_TYPE(o));
-    td_storage *s = td_storage_keep(TD_T(o)->storage);
+    td_storage *s = td_pin(td_storage_keep(TD_T(o)->storage));
+    td_tensor *there;
     td_status status;
+    const char *from = s->data; /* neither it nor what lies there changes hands before the pin is gone */
+    int64_t nbytes = s->nbytes;
     Py_BEGIN_ALLOW_THREADS
-    status = td_shared_move(s, fd, offset, flags, name);
-    td_storage_drop(s);
+    status = td_shared_copy(&there, from, from ? nbytes : 0, fd, offset, flags, name);
     Py_END_ALLOW_THREADS
+    if (!status) status = td_shared_land(s, there, from, fd, flags);
+    td_unpin(s);
+    td_storage_drop(s);
     if (status) return td_raise(status);
     Py_RETURN_NONE;
 }

@@ -107,8 +107,7 @@ static int set_data(PyObject *o, PyObject *v, void *c)
     }
     td_status status = td_tensor_alias(&t, TD_T(v));
     if (status) return td_raised(status);
-    td_tensor_free(SELF->t);
-    SELF->t = t;
+    td_publish(o, t);
     Py_CLEAR(SELF->base);
     if (SELF->accumulate) return td_node_set_out(SELF->accumulate, 0, t);
     return 0;

@@ -4,14 +4,14 @@
 
 #define SELF ((PyTensor *)o)
 /* size(dim), stride(dim) */
-static PyObject *entry(const PyTensor *p, PyObject *which, const char *name, const int64_t *values)
+static PyObject *entry(const PyTensor *p, PyObject *which, const char *name, int strides)
 {
     int64_t dim, at;
-    int status = td_int_from(which, &dim);
+    int status = td_int_from(which, &dim); /* may run Python: the handle is looked at afterwards */
     if (status != 1) return status < 0 ? NULL : PyErr_Format(PyExc_TypeError, "%s(): argument 'dim' must be int, not %S", name, Py_TYPE(which));
     if (!p->t->ndim) return PyErr_Format(PyExc_IndexError, "Dimension specified as %lld but tensor has no dimensions", (long long)dim);
     TD_PY(td_wrap_dim(dim, p->t->ndim, &at));
-    return PyLong_FromLongLong(values[at]);
+    return PyLong_FromLongLong((strides ? p->t->strides : p->t->sizes)[at]);
 }
 static PyObject *only(PyObject *const *a, Py_ssize_t n, PyObject *kw, PyObject *otherwise) /* the one argument, by place or by name */
 {
@@ -20,12 +20,12 @@ static PyObject *only(PyObject *const *a, Py_ssize_t n, PyObject *kw, PyObject *
 static PyObject *m_size(PyObject *o, PyObject *const *a, Py_ssize_t n, PyObject *kw)
 {
     PyObject *which = only(a, n, kw, Py_None);
-    return which == Py_None ? td_size_object(SELF->t->ndim, SELF->t->sizes) : entry(SELF, which, "size", SELF->t->sizes);
+    return which == Py_None ? td_size_object(SELF->t->ndim, SELF->t->sizes) : entry(SELF, which, "size", 0);
 }
 static PyObject *m_stride(PyObject *o, PyObject *const *a, Py_ssize_t n, PyObject *kw)
 {
     PyObject *which = only(a, n, kw, Py_None);
-    return which == Py_None ? td_ints_object(SELF->t->ndim, SELF->t->strides) : entry(SELF, which, "stride", SELF->t->strides);
+    return which == Py_None ? td_dims_object(SELF->t->ndim, SELF->t->strides) : entry(SELF, which, "stride", 1);
 }
 static PyObject *m_dim(PyObject *o, PyObject *u) { return PyLong_FromLong(SELF->t->ndim); }
 static PyObject *m_numel(PyObject *o, PyObject *u) { return PyLong_FromLongLong(SELF->t->numel); }
@@ -33,7 +33,7 @@ static PyObject *m_element_size(PyObject *o, PyObject *u) { return PyLong_FromLo
 static PyObject *m_storage_offset(PyObject *o, PyObject *u) { return PyLong_FromLongLong(SELF->t->offset); }
 static PyObject *m_data_ptr(PyObject *o, PyObject *u) { return PyLong_FromVoidPtr(SELF->t->numel ? td_data(SELF->t) : NULL); }
 static PyObject *m_item(PyObject *o, PyObject *u) { return td_item(SELF->t); }
-static PyObject *m_tolist(PyObject *o, PyObject *u) { return td_tolist(SELF->t); }
+static PyObject *m_tolist(PyObject *o, PyObject *u) { return td_tolist(o); }
 static PyObject *m_is_floating(PyObject *o, PyObject *u) { return PyBool_FromLong(td_is_floating((td_dtype)SELF->t->dtype)); }
 static PyObject *m_is_complex(PyObject *o, PyObject *u) { return PyBool_FromLong(td_is_complex((td_dtype)SELF->t->dtype)); }
 static PyObject *m_is_signed(PyObject *o, PyObject *u) { return PyBool_FromLong(td_dtypes[SELF->t->dtype].is_signed); }
@@ -99,8 +99,13 @@ static PyObject *m_swap(PyObject *o, PyObject *other)
     if (!td_is_tensor(other)) return PyErr_Format(PyExc_TypeError, "_swap: wanted a Tensor, got %S", Py_TYPE(other));
     PyTensor *a = SELF, *b = (PyTensor *)other;
     if (a->accumulate || b->accumulate) return PyErr_Format(PyExc_RuntimeError, "cannot swap a tensor that a live graph refers to");
+    td_tensor *of_a, *of_b; /* the handles themselves stay with whoever uses them */
+    TD_PY(td_tensor_alias(&of_a, a->t));
+    td_status status = td_tensor_alias(&of_b, b->t);
+    if (status) return td_tensor_free(of_a), td_raise(status);
+    td_publish(o, of_b);
+    td_publish(other, of_a);
 #define TD_SWAP(type, field) do { type keep = a->field; a->field = b->field; b->field = keep; } while (0)
-    TD_SWAP(td_tensor *, t);
     TD_SWAP(PyTensor *, grad);
     TD_SWAP(Node *, node);
     TD_SWAP(PyTensor *, base);
@@ -116,15 +121,26 @@ static PyObject *m_swap(PyObject *o, PyObject *other)
     Py_RETURN_NONE;
 }
 
-int td_resize_handle(td_tensor *t, int ndim, const int64_t *sizes)
+static td_status resized(td_tensor **out, const td_tensor *t, int ndim, const int64_t *sizes)
 {
-    int64_t numel, bytes;
-    td_status status = td_numel(ndim, sizes, &numel);
-    if (!status && (td_add_overflows(numel, t->offset, &bytes) || td_mul_overflows(bytes, td_itemsize((td_dtype)t->dtype), &bytes)))
-        status = td_fail(TD_RUNTIME_ERROR, "resize_: the new size overflows 64 bits");
-    if (!status && bytes > t->storage->nbytes) status = td_storage_resize(t->storage, bytes);
-    if (!status) status = td_tensor_resize_dims(t, ndim, sizes);
-    return status ? td_raised(status) : 0;
+    int64_t numel, bytes, strides[TD_MAX_DIMS];
+    TD_TRY(td_numel(ndim, sizes, &numel));
+    if (td_add_overflows(numel, t->offset, &bytes) || td_mul_overflows(bytes, td_itemsize((td_dtype)t->dtype), &bytes))
+        return td_fail(TD_RUNTIME_ERROR, "resize_: the new size overflows 64 bits");
+    td_row_major(ndim, sizes, strides);
+    TD_TRY(td_tensor_view(out, t, ndim, sizes, strides, t->offset));
+    td_status status = bytes > t->storage->nbytes ? td_storage_resize(t->storage, bytes) : TD_OK;
+    if (status) td_tensor_free(*out);
+    return status;
+}
+
+int td_resize(PyObject *o, int ndim, const int64_t *sizes)
+{
+    td_tensor *t;
+    td_status status = resized(&t, TD_T(o), ndim, sizes);
+    if (status) return td_raised(status);
+    td_publish(o, t);
+    return 0;
 }
 
 static PyObject *m_resize(PyObject *o, PyObject *sizes) /* _resize(tuple) */
@@ -136,7 +152,7 @@ static PyObject *m_resize(PyObject *o, PyObject *sizes) /* _resize(tuple) */
         if (td_int_from(PyTuple_GetItem(sizes, i), &list[i]) != 1)
             return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "resize_: sizes must be ints");
     if (td_requires_grad(SELF)) return PyErr_Format(PyExc_RuntimeError, "cannot resize variables that require grad");
-    if (td_resize_handle(SELF->t, (int)n, list) < 0) return NULL;
+    if (td_resize(o, (int)n, list) < 0) return NULL;
     td_version_bump(SELF->t);
     return Py_NewRef(o);
 }
@@ -150,8 +166,7 @@ static PyObject *m_set(PyObject *o, PyObject *args)
     td_tensor *t;
     TD_PY(td_tensor_alias(&t, TD_T(view)));
     td_version_bump(SELF->t);
-    td_tensor_free(SELF->t);
-    SELF->t = t;
+    td_publish(o, t);
     td_version_bump(t);
     return Py_NewRef(o);
 }

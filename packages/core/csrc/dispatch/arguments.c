@@ -26,8 +26,9 @@ static int find_keyword(const td_schema *s, const char *given)
 static int special_keyword(td_frame *f, const char *name, PyObject *value)
 {
     if (!strcmp(name, "out") && f->schema->flags & TD_F_OUT && !f->inplace) {
-        f->out = value == Py_None ? NULL : value;
-        return 1;
+        if (value == Py_None) return f->out = NULL, 1;
+        f->out = td_frame_tuple(f, value);
+        return f->out ? 1 : -1;
     }
     if (!strcmp(name, "requires_grad") && f->schema->flags & TD_F_FACTORY) {
         f->requires_grad = value;
@@ -50,8 +51,7 @@ static int spread_ints(td_frame *f, td_attempt *a, int k)
     }
     PyObject *tuple = PyTuple_New(a->npos);
     for (Py_ssize_t i = 0; tuple && i < a->npos; i++) PyTuple_SetItem(tuple, i, Py_NewRef(a->args[i]));
-    if (!tuple || f->nheld == TD_MAX_TEMPS) return -1;
-    f->held[f->nheld++] = tuple;
+    if (!tuple || !(tuple = td_frame_hold(f, tuple))) return -1;
     f->obj[k] = tuple;
     f->call.args[k] = (td_arg){TD_ARG_INTS, a->npos, {.ints = list}};
     return 1;
@@ -100,8 +100,9 @@ static int fill_keywords(td_frame *f, td_attempt *a)
         if (!name) return -1;
         int k = find_keyword(f->schema, name);
         if (k < 0) {
-            if (special_keyword(f, name, value)) continue;
-            return a->unknown = key, 0;
+            int special = special_keyword(f, name, value);
+            if (special == 1) continue;
+            return a->unknown = key, special;
         }
         if (f->obj[k]) return a->unknown = key, 0;
         int status = td_bind(f, k, value);

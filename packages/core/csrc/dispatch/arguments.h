@@ -15,7 +15,7 @@ typedef struct td_attempt {
 int64_t *td_room_ints(td_frame *f, Py_ssize_t n);
 td_tensor **td_room_tensors(td_frame *f, Py_ssize_t n);
 
-/* A list, tuple or Size: borrowed items. Other sequences are no lists here. */
+/* A list, tuple or Size; other sequences are no lists here. Items are borrowed: those of a list until Python runs. */
 static inline Py_ssize_t td_list_length(PyObject *o)
 {
     return PyTuple_Check(o) ? PyTuple_Size(o) : PyList_Check(o) ? PyList_Size(o) : -1;

@@ -16,13 +16,14 @@ int td_has_override(PyObject *o)
     return on;
 }
 
-static int note_tensor(td_frame *f, PyObject *o)
+/* The handle that the call works with, or NULL with an exception. */
+static td_tensor *take_tensor(td_frame *f, PyObject *o)
 {
-    const PyTensor *p = (PyTensor *)o;
-    if (!td_is_exact(o) && td_has_override(o)) f->overridden = 1;
-    f->any_grad |= (uint8_t)td_requires_grad(p);
-    f->bits |= p->t->flags & (TD_FLAG_CONJ | TD_FLAG_NEG);
-    return 1;
+    if (!td_is_exact(o) && td_has_override(o)) f->overridden = 1; /* asks Python, so the handle is read after it */
+    f->any_grad |= (uint8_t)td_requires_grad((PyTensor *)o);
+    td_tensor *t = td_frame_pin(f, o);
+    if (t) f->bits |= t->flags & (TD_FLAG_CONJ | TD_FLAG_NEG);
+    return t;
 }
 
 static int bind_number_as_tensor(td_frame *f, td_arg *arg, PyObject *o)
@@ -49,8 +50,8 @@ static int bind_tensor(td_frame *f, const td_param *p, td_arg *arg, PyObject *o)
 {
     if (td_is_tensor(o)) {
         arg->kind = TD_ARG_TENSOR;
-        arg->tensor = TD_T(o);
-        return note_tensor(f, o);
+        arg->tensor = take_tensor(f, o);
+        return arg->tensor ? 1 : -1;
     }
     if (p->flags & TD_P_NUMBER && td_is_number(o)) return bind_number_as_tensor(f, arg, o);
     if (td_has_override(o)) { /* a duck: the override layer takes the call before anybody looks at the handle */
@@ -61,24 +62,44 @@ static int bind_tensor(td_frame *f, const td_param *p, td_arg *arg, PyObject *o)
     return 0;
 }
 
-static int bind_tensors(td_frame *f, const td_param *p, td_arg *arg, PyObject *o)
+static int bind_tensors(td_frame *f, int k, PyObject *o)
 {
-    Py_ssize_t n = td_list_length(o);
-    if (n < 0) return 0;
-    td_tensor **list = td_room_tensors(f, n);
-    if (!list) return -1;
+    const td_param *p = &f->schema->params[k];
+    if (td_list_length(o) < 0) return 0;
+    PyObject *tuple = f->obj[k] = td_frame_tuple(f, o);
+    Py_ssize_t n = tuple ? PyTuple_Size(tuple) : 0;
+    td_tensor **list = tuple ? td_room_tensors(f, n) : NULL;
+    if (!list || td_frame_more_pins(f, n) < 0) return -1;
     for (Py_ssize_t i = 0; i < n; i++) {
-        PyObject *item = td_list_item(o, i);
+        PyObject *item = PyTuple_GetItem(tuple, i);
         list[i] = NULL;
         if (item == Py_None && p->flags & TD_P_ELEMENT_OPTIONAL) continue;
         if (td_is_tensor(item)) {
-            list[i] = TD_T(item);
-            note_tensor(f, item);
+            if (!(list[i] = take_tensor(f, item))) return -1;
         } else if (td_has_override(item)) f->overridden = 1;
         else return 0;
     }
-    *arg = (td_arg){TD_ARG_TENSORS, n, {.tensors = list}};
+    f->call.args[k] = (td_arg){TD_ARG_TENSORS, n, {.tensors = list}};
     return 1;
+}
+
+/* The i-th item of `*list`, a list of `n` or one value for all. One that is no plain number may run Python when it is asked for its
+ * value, and Python may take it out of the list: from there on the items are those of a tuple. NULL with an exception. */
+static PyObject *number_item(td_frame *f, PyObject **list, Py_ssize_t n, Py_ssize_t i)
+{
+    if (td_list_length(*list) < 0) return *list;
+    PyObject *item = td_list_item(*list, i);
+    if (!PyList_Check(*list) || PyLong_CheckExact(item) || PyFloat_CheckExact(item)) return item;
+    *list = td_frame_tuple(f, *list);
+    if (!*list || PyTuple_Size(*list) == n) return *list ? PyTuple_GetItem(*list, i) : NULL;
+    PyErr_SetString(PyExc_RuntimeError, "the list changed while it was read");
+    return NULL;
+}
+
+static int bool_from(PyObject *o, int64_t *out)
+{
+    *out = o == Py_True;
+    return PyBool_Check(o) != 0;
 }
 
 static int bind_int_list(td_frame *f, const td_param *p, td_arg *arg, PyObject *o)
@@ -89,8 +110,8 @@ static int bind_int_list(td_frame *f, const td_param *p, td_arg *arg, PyObject *
     int64_t *list = td_room_ints(f, n);
     if (!list) return -1;
     for (Py_ssize_t i = 0; i < n; i++) {
-        PyObject *item = bare ? o : td_list_item(o, i);
-        int status = p->type == TD_T_BOOL ? (PyBool_Check(item) ? (list[i] = item == Py_True, 1) : 0) : td_int_from(item, &list[i]);
+        PyObject *item = number_item(f, &o, n, i);
+        int status = !item ? -1 : p->type == TD_T_BOOL ? bool_from(item, &list[i]) : td_int_from(item, &list[i]);
         if (status != 1) return status;
     }
     *arg = (td_arg){p->type == TD_T_BOOL ? TD_ARG_BOOLS : TD_ARG_INTS, n, {.ints = list}};
@@ -120,7 +141,8 @@ static int bind_float_list(td_frame *f, const td_param *p, td_arg *arg, PyObject
     double *list = (double *)td_room_ints(f, n);
     if (!list) return -1;
     for (Py_ssize_t i = 0; i < n; i++) {
-        int status = double_from(bare ? o : td_list_item(o, i), &list[i]);
+        PyObject *item = number_item(f, &o, n, i);
+        int status = item ? double_from(item, &list[i]) : -1;
         if (status != 1) return status;
     }
     *arg = (td_arg){TD_ARG_FLOATS, n, {.floats = list}};
@@ -190,7 +212,7 @@ int td_bind(td_frame *f, int k, PyObject *o)
         return (p->flags & TD_P_OPTIONAL) != 0;
     }
     if (p->flags & TD_P_LIST) {
-        if (p->type == TD_T_TENSOR) return bind_tensors(f, p, arg, o);
+        if (p->type == TD_T_TENSOR) return bind_tensors(f, k, o);
         if (p->type == TD_T_FLOAT || p->type == TD_T_SCALAR) return bind_float_list(f, p, arg, o);
         return bind_int_list(f, p, arg, o);
     }

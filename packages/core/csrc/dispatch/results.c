@@ -24,18 +24,19 @@ static int check_dtype(const td_frame *f, td_dtype from, td_dtype to)
     return -1;
 }
 
-static int resize_out(td_tensor *t, const td_tensor *like, const char *name)
+static int resize_out(PyObject *target, const td_tensor *like, const char *name)
 {
+    const td_tensor *t = TD_T(target);
     char have[TD_SHAPE_TEXT], want[TD_SHAPE_TEXT];
     if (t->numel && PyErr_WarnFormat(PyExc_UserWarning, 1, "An output with one or more elements was resized since it had shape %s, which does "
                                      "not match the required output shape %s of %s(). Reuse an out= tensor by resizing it to zero elements.",
                                      td_shape_text(t->ndim, t->sizes, have), td_shape_text(like->ndim, like->sizes, want), name) < 0) return -1;
-    return td_resize_handle(t, like->ndim, like->sizes);
+    return td_resize(target, like->ndim, like->sizes);
 }
 
 static int write_result(td_frame *f, PyObject *target, const td_tensor *value)
 {
-    td_tensor *t = TD_T(target);
+    const td_tensor *t = TD_T(target);
     const char *name = f->schema->op.name;
     char have[TD_SHAPE_TEXT], want[TD_SHAPE_TEXT];
     if (check_dtype(f, (td_dtype)value->dtype, (td_dtype)t->dtype) < 0) return -1;
@@ -45,15 +46,18 @@ static int write_result(td_frame *f, PyObject *target, const td_tensor *value)
                          td_shape_text(t->ndim, t->sizes, have), td_shape_text(value->ndim, value->sizes, want));
             return -1;
         }
-        if (resize_out(t, value, name) < 0) return -1;
+        if (resize_out(target, value, name) < 0) return -1;
     }
-    if (t->device != value->device) {
+    td_tensor *into = td_frame_pin(f, target); /* as it is now: a warning runs Python */
+    if (!into) return -1;
+    if (!td_same_shape(into, value)) return PyErr_Format(PyExc_RuntimeError, "%s: the output was resized while its result was made", name), -1;
+    if (into->device != value->device) {
         PyErr_Format(PyExc_RuntimeError, "%s: the output tensor is on another device than the result", name);
         return -1;
     }
-    if (td_has_zero_stride(t)) return td_raised(td_fail_overlap_within());
-    if (td_is_meta(t)) return 0;
-    td_status status = td_copy(t, value);
+    if (td_has_zero_stride(into)) return td_raised(td_fail_overlap_within());
+    if (td_is_meta(into)) return 0;
+    td_status status = td_copy(into, value);
     return status ? td_raised(status) : 0;
 }
 

@@ -75,23 +75,38 @@ static int fits_broadcast(const td_frame *f, const td_tensor *t)
     return ndim == t->ndim && !memcmp(sizes, t->sizes, sizeof(int64_t) * (size_t)ndim);
 }
 
+static int is_temp(const td_frame *f, const td_tensor *t) /* a copy of an argument, made for this call */
+{
+    for (int i = 0; i < f->ntemps; i++)
+        if (f->temps[i] == t) return 1;
+    return 0;
+}
+
 /* The object that the first result can be written into directly, or NULL: self, or an out= of the shape that is coming. */
-static PyObject *target(const td_frame *f)
+static PyObject *target(td_frame *f, td_tensor **handle)
 {
     const td_schema *s = f->schema;
     PyObject *o = NULL;
     if (!s->op.writes_out) return NULL;
-    if (f->inplace) o = f->obj[0];
-    else if (f->out && s->nreturns == 1 && s->kind == TD_KIND_POINTWISE && fits_broadcast(f, TD_T(td_out_item(f, 0)))) o = td_out_item(f, 0);
-    return o && !(TD_T(o)->flags & (TD_FLAG_CONJ | TD_FLAG_NEG)) ? o : NULL;
+    if (f->inplace) {
+        *handle = f->call.args[0].tensor;
+        if (!is_temp(f, *handle)) o = f->obj[0];
+    } else if (f->out && s->nreturns == 1 && s->kind == TD_KIND_POINTWISE && fits_broadcast(f, TD_T(td_out_item(f, 0)))) {
+        o = td_out_item(f, 0);
+        if (!(*handle = td_frame_pin(f, o))) PyErr_Clear(), o = NULL; /* the result is made elsewhere, and copied */
+    }
+    return o && !((*handle)->flags & (TD_FLAG_CONJ | TD_FLAG_NEG)) ? o : NULL;
 }
 
 static PyObject *result(td_frame *f, int k) /* new reference */
 {
     int alias = f->schema->return_alias[k];
-    if (alias >= 0) return Py_NewRef(f->obj[alias]);
     td_tensor *t = f->call.out[k];
     f->call.out[k] = NULL;
+    if (alias >= 0) { /* self, which may have got another shape (t_) */
+        if (t && !is_argument(&f->call, t)) td_publish(f->obj[alias], t);
+        return Py_NewRef(f->obj[alias]);
+    }
     if (!t) return Py_NewRef(Py_None); /* one that was not asked for (output_mask) */
     PyObject *same = argument_of(f, t);
     return same ? Py_NewRef(same) : td_wrap(t);
@@ -99,8 +114,9 @@ static PyObject *result(td_frame *f, int k) /* new reference */
 
 static int run_c(td_frame *f, td_made *made)
 {
-    PyObject *given = target(f);
-    if (given) f->call.out[0] = TD_T(given);
+    td_tensor *handle;
+    PyObject *given = target(f, &handle);
+    if (given) f->call.out[0] = handle;
     td_status status = f->schema->op.impl(&f->call);
     if (f->call.outs) return take_list(f, status, &made->list);
     if (status) return drop_outs(&f->call, given != NULL), td_raised(status);

@@ -112,9 +112,13 @@ int td_save_copy(Saved *s, PyTensor *p, int key)
     td_tensor *copy;
     start(s, key, -1);
     if (save_history(s, p) < 0) return -1;
-    td_status status = td_tensor_empty_like(&copy, p->t, (td_dtype)p->t->dtype);
+    const td_tensor *t = p->t;
+    td_status status = td_tensor_empty_like(&copy, t, (td_dtype)t->dtype);
     if (status) return td_raised(status);
-    if (!td_is_meta(copy) && (status = td_copy(copy, p->t))) return td_tensor_free(copy), td_raised(status);
+    td_storage *pin = td_pin(t->storage); /* other threads run while it is copied */
+    if (!td_is_meta(copy)) status = td_copy(copy, t);
+    td_unpin(pin);
+    if (status) return td_tensor_free(copy), td_raised(status);
     return keep_handle(s, p, copy);
 }
 

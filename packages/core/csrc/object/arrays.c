@@ -149,7 +149,7 @@ static PyObject *to_array(PyObject *m, PyObject *o)
     if (td_requires_grad((PyTensor *)o) || t->flags & (TD_FLAG_CONJ | TD_FLAG_NEG) || td_is_meta(t) || !t->numel || !td_is_contiguous(t)) Py_RETURN_NONE;
     PyObject *dtype = numpy_dtype((td_dtype)t->dtype);
     if (!dtype) Py_RETURN_NONE;
-    PyObject *shape = td_ints_object(t->ndim, t->sizes);
+    PyObject *shape = td_dims_object(t->ndim, t->sizes);
     if (!shape) return NULL;
     PyObject *made = PyObject_CallFunctionObjArgs(ndarray(), shape, dtype, o, NULL);
     Py_DECREF(shape);

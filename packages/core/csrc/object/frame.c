@@ -4,16 +4,48 @@
 void td_frame_open(td_frame *f)
 {
     f->out = f->requires_grad = NULL;
-    f->ntemps = f->nheap = f->nheld = f->nints = f->ntensors = 0;
+    f->ntemps = f->nheap = f->nheld = f->nints = f->ntensors = f->npins = 0;
+    f->pins = f->few_pins;
+    f->room_pins = TD_FEW_PINS;
     f->inplace = f->overridden = f->any_grad = f->bits = 0;
 }
 
 void td_frame_close(td_frame *f)
 {
+    for (int i = 0; i < f->npins; i++) td_unpin(f->pins[i]); /* before the tuples: these may hold the storages */
+    if (f->pins != f->few_pins) PyMem_Free(f->pins);
     for (int i = 0; i < f->ntemps; i++) td_tensor_free(f->temps[i]);
     for (int i = 0; i < f->nheap; i++) PyMem_Free(f->heap[i]);
     for (int i = 0; i < f->nheld; i++) Py_DECREF(f->held[i]);
-    f->ntemps = f->nheap = f->nheld = 0;
+    f->ntemps = f->nheap = f->nheld = f->npins = 0;
+    f->pins = f->few_pins;
+}
+
+int td_frame_more_pins(td_frame *f, Py_ssize_t n)
+{
+    if (f->npins + n <= f->room_pins) return 0;
+    size_t room = 2 * (size_t)(f->npins + n);
+    int few = f->pins == f->few_pins;
+    td_storage **pins = PyMem_Realloc(few ? NULL : f->pins, room * sizeof *pins);
+    if (!pins) return PyErr_NoMemory(), -1;
+    if (few) memcpy(pins, f->few_pins, (size_t)f->npins * sizeof *pins);
+    f->pins = pins;
+    f->room_pins = (int)room;
+    return 0;
+}
+
+PyObject *td_frame_hold(td_frame *f, PyObject *o)
+{
+    if (!o) return NULL;
+    if (f->nheld < TD_MAX_TEMPS) return f->held[f->nheld++] = o;
+    Py_DECREF(o);
+    return PyErr_Format(PyExc_RuntimeError, "%s: too many lists in one call", f->schema->op.name);
+}
+
+PyObject *td_frame_tuple(td_frame *f, PyObject *o)
+{
+    if (!PyList_Check(o)) return o; /* the caller keeps a tuple, and nobody can take its items away */
+    return td_frame_hold(f, PyList_AsTuple(o));
 }
 
 td_tensor *td_frame_temp(td_frame *f, td_tensor *t)

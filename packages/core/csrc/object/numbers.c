@@ -162,8 +162,12 @@ static PyObject *nested(const td_tensor *t, int dim, const char *at)
     return list;
 }
 
-PyObject *td_tolist(const td_tensor *t)
+PyObject *td_tolist(PyObject *o)
 {
+    const td_tensor *t = TD_T(o);
     if (td_is_meta(t)) return PyErr_Format(PyExc_NotImplementedError, "Cannot copy out of meta tensor; no data!");
-    return nested(t, 0, td_data(t));
+    td_storage *pin = td_pin(t->storage); /* lists are made, and with them finalizers run */
+    PyObject *made = nested(t, 0, td_data(t));
+    td_unpin(pin);
+    return made;
 }

@@ -49,6 +49,14 @@ static inline int td_is_exact(PyObject *o) { return Py_TYPE(o) == TensorT || Py_
 int td_is_tensor(PyObject *o); /* a Tensor or a subclass */
 #define TD_T(object) (((PyTensor *)(object))->t)
 
+/* A tensor gets another handle, which is taken over; whoever uses the old one goes on with it. */
+static inline void td_publish(PyObject *tensor, td_tensor *t)
+{
+    td_tensor *old = TD_T(tensor);
+    TD_T(tensor) = t;
+    td_tensor_retire(old, old->storage);
+}
+
 /* Wrap a handle (takes it over, also on failure). */
 PyObject *td_wrap(td_tensor *t);
 PyObject *td_wrap_as(PyTypeObject *type, td_tensor *t);
@@ -82,6 +90,7 @@ PyObject *td_device_object(td_device d);
 int td_device_from(PyObject *o, td_device *out);            /* 1 yes, 0 not a device, -1 exception (unknown or unavailable) */
 PyObject *td_size_object(int ndim, const int64_t *sizes);
 PyObject *td_ints_object(int n, const int64_t *values);     /* tuple */
+PyObject *td_dims_object(int ndim, const int64_t *dims);    /* tuple; of a handle that nobody need have pinned */
 td_generator *td_generator_from(PyObject *o);               /* NULL if not a Generator */
 extern PyObject *td_default_generator_object;
 int td_add_small_types(PyObject *module);
@@ -96,7 +105,7 @@ int td_scalar_from(PyObject *o, td_scalar *out);            /* 1, 0 not a number
 PyObject *td_scalar_object(const td_scalar *s);
 int td_int_from(PyObject *o, int64_t *out);                 /* 1, 0, -1; no bools, no floats; 0-dim integer tensors */
 PyObject *td_item(const td_tensor *t);                      /* the one element as a Python number */
-PyObject *td_tolist(const td_tensor *t);
+PyObject *td_tolist(PyObject *tensor);
 
 /* ---- numpy, once it is loaded (object/numpy.c); nothing here imports it ---- */
 PyObject *td_numpy(PyObject **kept, const char *name);      /* an attribute, borrowed and kept; NULL without exception */
@@ -125,22 +134,25 @@ PyMethodDef *td_state_methods(void);
 #define TD_MAX_TEMPS 16
 #define TD_POOL_INTS 96
 #define TD_POOL_TENSORS 48
+#define TD_FEW_PINS 8
 typedef struct td_frame {
     const td_schema *schema;
     const td_function *function;
-    PyObject *obj[TD_MAX_ARGS];  /* borrowed; NULL where the default holds */
-    PyObject *out;               /* out= argument, borrowed, or NULL */
+    PyObject *obj[TD_MAX_ARGS];  /* the caller's, or in `held`; NULL where the default holds */
+    PyObject *out;               /* out= argument: a Tensor, or a tuple of them; NULL */
     PyObject *requires_grad;     /* factories: requires_grad= argument, or NULL */
     td_tensor *temps[TD_MAX_TEMPS];
     void *heap[TD_MAX_TEMPS];    /* overlong lists */
     PyObject *held[TD_MAX_TEMPS]; /* sequences turned into tuples, kept until the frame closes */
-    int ntemps, nheap, nheld, nints, ntensors;
+    td_storage **pins;           /* of the tensors that are bound, pinned until the frame closes: few_pins, or on the heap */
+    int ntemps, nheap, nheld, nints, ntensors, npins, room_pins;
     uint8_t inplace;             /* the result goes into argument 0 */
     uint8_t overridden;          /* some argument has a __torch_function__ of its own */
     uint8_t any_grad;            /* some tensor argument requires grad */
     uint8_t bits;                /* some tensor argument has a conj or neg bit */
     int64_t ints[TD_POOL_INTS];
     td_tensor *tensors[TD_POOL_TENSORS];
+    td_storage *few_pins[TD_FEW_PINS];
     td_call call;
 } td_frame;
 
@@ -165,6 +177,17 @@ int td_bind(td_frame *frame, int k, PyObject *o);           /* set parameter k o
 int td_bind_number(td_frame *frame, int k, PyObject *o);    /* a Python number where the schema says Tensor: 1, 0, -1 */
 PyObject *td_argument_object(const td_frame *frame, int k); /* new reference; defaults too */
 td_tensor *td_frame_temp(td_frame *frame, td_tensor *t);    /* freed when the frame closes */
+int td_frame_more_pins(td_frame *frame, Py_ssize_t n);      /* room for n more; 0, or -1 with MemoryError */
+PyObject *td_frame_hold(td_frame *frame, PyObject *o);      /* takes it over until the frame closes; NULL with an exception */
+PyObject *td_frame_tuple(td_frame *frame, PyObject *sequence); /* itself, or its items in a tuple that the frame owns */
+/* The handle of a tensor, which lasts until the frame closes, whatever becomes of the object; NULL with MemoryError. */
+static inline td_tensor *td_frame_pin(td_frame *f, PyObject *tensor)
+{
+    td_tensor *t = TD_T(tensor);
+    if (f->npins == f->room_pins && td_frame_more_pins(f, 1) < 0) return NULL;
+    f->pins[f->npins++] = td_pin(t->storage);
+    return t;
+}
 
 /* ---- dispatch (dispatch/dispatch.c, backend.c, implementation.c, named_results.c) ---- */
 PyObject *td_call_entry(const td_function *f, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
@@ -197,6 +220,6 @@ int td_setitem(PyObject *self, PyObject *key, PyObject *value);
 PyMethodDef *td_tensor_methods(void);                      /* tensor_methods.c */
 PyGetSetDef *td_tensor_fields(void);                       /* tensor_fields.c */
 int td_set_requires_grad(PyObject *tensor, PyObject *on, void *unused); /* 0, or -1 with an exception */
-int td_resize_handle(td_tensor *t, int ndim, const int64_t *sizes); /* row-major, keeps the bytes; 0 or -1 with an exception */
+int td_resize(PyObject *tensor, int ndim, const int64_t *sizes); /* row-major, keeps the bytes; 0 or -1 with an exception */
 
 #endif

@@ -19,7 +19,14 @@ PyObject *td_ints_object(int n, const int64_t *values)
     for (int i = 0; made && i < n; i++) PyTuple_SetItem(made, i, PyLong_FromLongLong(values[i]));
     return made;
 }
-PyObject *td_size_object(int ndim, const int64_t *sizes) { return size_of(td_ints_object(ndim, sizes)); }
+/* to make a tuple may run finalizers, which may give the tensor another handle */
+PyObject *td_dims_object(int ndim, const int64_t *dims)
+{
+    int64_t own[TD_MAX_DIMS];
+    if (ndim) memcpy(own, dims, sizeof *dims * (size_t)ndim);
+    return td_ints_object(ndim, own);
+}
+PyObject *td_size_object(int ndim, const int64_t *sizes) { return size_of(td_dims_object(ndim, sizes)); }
 
 static PyObject *size_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {

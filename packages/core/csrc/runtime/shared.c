@@ -158,7 +158,12 @@ static void put_on_segment(td_storage *s, td_segment *segment, int64_t nbytes)
     s->fixed = 1;
     s->release = release_segment;
     s->context = segment;
-    if (nbytes && segment->shared) enlist(s, segment);
+}
+
+static void enlist_shared(td_storage *s)
+{
+    const td_segment *segment = s->context;
+    if (s->nbytes && segment->shared) enlist(s, s->context);
 }
 
 const td_segment *td_segment_of(const td_storage *s) { return s->release == release_segment ? s->context : NULL; }
@@ -173,12 +178,8 @@ bool td_shared_watch(td_storage *s, int socket)
     return true;
 }
 
-td_status td_shared_map(td_storage **out, int fd, int64_t offset, int64_t nbytes, int flags, const char *name)
+static td_status on_segment(td_storage **out, int fd, int64_t offset, int64_t nbytes, int flags, const char *name)
 {
-    if (flags & TD_MAP_FIND && (*out = find(fd, offset, nbytes))) {
-        if (fd != td_segment_of(*out)->fd) close(fd); /* a started process inherits one descriptor for several handles */
-        return TD_OK;
-    }
     td_segment *segment = NULL;
     TD_TRY(segment_new(&segment, fd, offset, nbytes, flags, name));
     td_status status = td_storage_new(out, 0, TD_CPU);
@@ -186,40 +187,60 @@ td_status td_shared_map(td_storage **out, int fd, int64_t offset, int64_t nbytes
         segment_free(segment);
         return status;
     }
-    segment_own(segment, fd, flags);
     put_on_segment(*out, segment, nbytes);
     return TD_OK;
 }
 
-/* What the storage lay on is given back with the return value, or with the segment if its address is known outside. */
-static td_storage *take_old_memory(td_storage *s, td_segment *segment, td_storage *old)
+td_status td_shared_map(td_storage **out, int fd, int64_t offset, int64_t nbytes, int flags, const char *name)
 {
-    int64_t refs = old->refs;
-    *old = *s;
-    old->refs = refs;
-    old->object = NULL;
-    if (!s->exported) return old;
-    segment->before = old;
-    return NULL;
+    if (flags & TD_MAP_FIND && (*out = find(fd, offset, nbytes))) {
+        if (fd != td_segment_of(*out)->fd) close(fd); /* a started process inherits one descriptor for several handles */
+        return TD_OK;
+    }
+    TD_TRY(on_segment(out, fd, offset, nbytes, flags, name));
+    segment_own((*out)->context, fd, flags);
+    enlist_shared(*out);
+    return TD_OK;
 }
 
-td_status td_shared_move(td_storage *s, int fd, int64_t offset, int flags, const char *name)
+td_status td_shared_copy(td_tensor **out, const char *from, int64_t nbytes, int fd, int64_t offset, int flags, const char *name)
 {
-    td_segment *segment = NULL;
-    td_storage *old;
+    td_storage *there;
+    td_tensor *handle;
+    if (nbytes) TD_TRY(write_all(fd, from, nbytes, offset));
+    TD_TRY(td_tensor_empty(&handle, TD_U8, TD_META, 1, &nbytes));
+    td_status status = on_segment(&there, fd, offset, nbytes, flags, name);
+    if (status) {
+        td_tensor_free(handle);
+        return status;
+    }
+    td_storage_drop(handle->storage);
+    handle->storage = there;
+    *out = handle;
+    return TD_OK;
+}
+
+static td_status may_land(const td_storage *s, const td_tensor *there, const char *from)
+{
     const td_segment *now = td_segment_of(s);
     if (now && now->shared) return td_fail(TD_RUNTIME_ERROR, "shared memory: the storage is shared already");
     if (s->device != TD_CPU) return td_fail(TD_RUNTIME_ERROR, "shared memory: a meta storage has no bytes to share");
-    if (s->nbytes) TD_TRY(write_all(fd, s->data, s->nbytes, offset));
-    TD_TRY(segment_new(&segment, fd, offset, s->nbytes, flags, name));
-    td_status status = td_storage_new(&old, 0, TD_CPU);
+    if (s->data == from && s->nbytes == there->storage->nbytes) return TD_OK;
+    return td_fail(TD_RUNTIME_ERROR, "shared memory: the storage was resized while its bytes were copied; share it again");
+}
+
+td_status td_shared_land(td_storage *s, td_tensor *there, const char *from, int fd, int flags)
+{
+    td_status status = may_land(s, there, from);
     if (status) {
-        segment_free(segment);
+        td_tensor_free(there);
         return status;
     }
+    td_segment *segment = there->storage->context;
     segment_own(segment, fd, flags);
-    old = take_old_memory(s, segment, old);
-    put_on_segment(s, segment, s->nbytes);
-    td_storage_drop(old);
+    td_storage_swap(s, there->storage);
+    enlist_shared(s);
+    if (s->exported) segment->before = td_storage_keep(there->storage); /* somebody may hold the address it had */
+    td_tensor_retire(there, s);
     return TD_OK;
 }

@@ -32,9 +32,12 @@ typedef struct td_segment {
 
 /* A new storage on bytes [offset, offset + nbytes) of `fd`, which is taken over on success. The file must be that long. */
 td_status td_shared_map(td_storage **out, int fd, int64_t offset, int64_t nbytes, int flags, const char *name);
-/* Write the bytes of `s` into `fd` from `offset` on, and let `s` lie there from now on; every view of it moves along.
- * `fd` is taken over on success. Fails without a change if the storage is shared already or the file cannot hold it. */
-td_status td_shared_move(td_storage *s, int fd, int64_t offset, int flags, const char *name);
+/* Sharing a storage that exists, in two steps, because the first takes its time and the second may not be seen half done.
+ *   copy  writes bytes into `fd` from `offset` on, and gives a handle on them there
+ *   land  with the interpreter lock held: `s`, and every view of it, lies there from now on. Takes the handle over, always, and
+ *         `fd` on success. Fails without a change if `s` is shared already, or does not lie at `from` any more. */
+td_status td_shared_copy(td_tensor **out, const char *from, int64_t nbytes, int fd, int64_t offset, int flags, const char *name);
+td_status td_shared_land(td_storage *s, td_tensor *there, const char *from, int fd, int flags);
 /* NULL for a storage that is not mapped. */
 const td_segment *td_segment_of(const td_storage *s);
 /* Tell the end of a named segment on `socket`, as "-name"; false if this process does so already. */

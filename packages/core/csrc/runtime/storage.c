@@ -64,13 +64,47 @@ td_status td_storage_resize(td_storage *s, int64_t nbytes)
         return td_fail(TD_RUNTIME_ERROR, "a storage of %lld bytes cannot be resized to %lld: its memory belongs to another owner",
                        (long long)s->nbytes, (long long)nbytes);
     if (nbytes == s->nbytes) return TD_OK;
-    char *data;
-    TD_TRY(take_bytes(&data, nbytes, (td_device)s->device));
+    td_tensor *other; /* on the new memory, and after the exchange on the old */
+    TD_TRY(td_tensor_empty(&other, TD_U8, (td_device)s->device, 1, &nbytes));
+    char *data = other->storage->data;
     if (data && s->data) memcpy(data, s->data, (size_t)(nbytes < s->nbytes ? nbytes : s->nbytes));
-    give_bytes(s);
-    s->release = NULL;
-    s->context = NULL;
-    s->data = data;
-    s->nbytes = nbytes;
+    td_storage_swap(s, other->storage);
+    td_tensor_retire(other, s);
     return TD_OK;
+}
+
+/* Readers without the interpreter lock see the one address or the other. */
+void td_storage_swap(td_storage *a, td_storage *b)
+{
+    td_storage was = *a;
+    __atomic_store_n(&a->data, b->data, __ATOMIC_RELEASE);
+    a->nbytes = b->nbytes;
+    a->release = b->release;
+    a->context = b->context;
+    a->fixed = b->fixed;
+    b->data = was.data;
+    b->nbytes = was.nbytes;
+    b->release = was.release;
+    b->context = was.context;
+    b->fixed = was.fixed;
+}
+
+void td_tensor_retire(td_tensor *t, td_storage *s)
+{
+    if (!s->pins) {
+        td_tensor_free(t);
+        return;
+    }
+    t->next = s->left;
+    s->left = t;
+}
+
+void td_storage_settle(td_storage *s)
+{
+    td_tensor *next, *t = s->left;
+    s->left = NULL; /* the last handle may take `s` along */
+    for (; t; t = next) {
+        next = t->next;
+        td_tensor_free(t);
+    }
 }

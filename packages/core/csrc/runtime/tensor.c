@@ -308,28 +308,3 @@ td_status td_fail_overlap_within(void)
     return td_fail(TD_RUNTIME_ERROR, "unsupported operation: more than one element of the written-to tensor refers to a single "
                                      "memory location. Please clone() the tensor before performing the operation.");
 }
-
-/* Give the handle other sizes in place, row-major; the storage must be large enough. */
-td_status td_tensor_resize_dims(td_tensor *t, int ndim, const int64_t *sizes)
-{
-    td_tensor *other;
-    int64_t strides[TD_MAX_DIMS];
-    TD_TRY(check_rank(ndim));
-    td_row_major(ndim, sizes, strides);
-    TD_TRY(td_tensor_view(&other, t, ndim, sizes, strides, t->offset));
-    if (t->ndim > TD_INLINE_DIMS) td_free_struct(t->sizes, dims_bytes(t->ndim));
-    t->ndim = ndim;
-    t->numel = other->numel;
-    if (ndim <= TD_INLINE_DIMS) {
-        t->sizes = t->inline_dims;
-        t->strides = t->inline_dims + TD_INLINE_DIMS;
-        copy_dims(ndim, t->sizes, other->sizes);
-        copy_dims(ndim, t->strides, other->strides);
-    } else { /* take the other's arrays over */
-        t->sizes = other->sizes;
-        t->strides = other->strides;
-        other->ndim = 0;
-    }
-    td_tensor_free(other);
-    return TD_OK;
-}

@@ -5,7 +5,13 @@
  *
  * A storage is reference counted and shared by the tensors that view it. A td_tensor has one owner: whoever made it
  * frees it, or hands it over. The version counter lives in the storage, so every view and detach() shares it;
- * a tensor made by `.data` carries a counter of its own. */
+ * a tensor made by `.data` carries a counter of its own.
+ *
+ * A handle does not change once it is in use: what gives a tensor object other sizes or memory (`.data =`, set_, resize_, t_)
+ * makes another handle and retires the old one. Bytes do not move under a reader either: a storage that grows or becomes
+ * shared takes new memory and leaves the old. Whoever uses a handle while Python may run, in this thread or in another,
+ * pins its storage; what a pinned storage loses waits in `left` for the last pin. Pins are counted under the interpreter
+ * lock. */
 #ifndef TD_TENSOR_H
 #define TD_TENSOR_H
 #include <stddef.h>
@@ -31,7 +37,8 @@ typedef struct td_storage {
     uint8_t exported; /* 1: somebody outside may hold its address (a buffer) as long as the storage lives */
     void (*release)(void *context, char *data, int64_t nbytes);
     void *context;
-    void *object;    /* borrowed: the Python storage object that stands for this one, or NULL */
+    struct td_tensor *left; /* owned: retired handles, and handles on memory it lay on, until the last pin */
+    int32_t pins;    /* users who are in the middle of something */
 } td_storage;
 
 enum { TD_FLAG_CONJ = 1, TD_FLAG_NEG = 2, TD_FLAG_WRAPPED = 4 /* a Python number */, TD_FLAG_INFERENCE = 8 };
@@ -53,6 +60,7 @@ typedef struct td_tensor {
     int64_t *sizes, *strides; /* ndim entries each; strides in elements */
     int32_t ndim;
     uint8_t dtype, device, flags, unused;
+    struct td_tensor *next;  /* in the list `left` of its storage; not set before */
     int64_t inline_dims[2 * TD_INLINE_DIMS];
 } td_tensor;
 
@@ -60,7 +68,19 @@ typedef struct td_tensor {
 td_status td_storage_new(td_storage **out, int64_t nbytes, td_device device);
 td_storage *td_storage_keep(td_storage *s);
 void td_storage_drop(td_storage *s);
-td_status td_storage_resize(td_storage *s, int64_t nbytes); /* keeps the old bytes */
+/* with the interpreter lock held, these four and td_tensor_retire */
+td_status td_storage_resize(td_storage *s, int64_t nbytes); /* the old bytes, at another place */
+void td_storage_swap(td_storage *a, td_storage *b);         /* exchange memory */
+void td_storage_settle(td_storage *s);                      /* the last pin is gone */
+static inline td_storage *td_pin(const td_storage *s)
+{
+    ((td_storage *)s)->pins++;
+    return (td_storage *)s;
+}
+static inline void td_unpin(td_storage *s)
+{
+    if (--s->pins == 0 && s->left) td_storage_settle(s);
+}
 
 /* ---- making tensors (runtime/tensor.c); every out pointer is set only on success ---- */
 td_status td_tensor_empty(td_tensor **out, td_dtype dtype, td_device device, int ndim, const int64_t *sizes);
@@ -77,13 +97,14 @@ td_status td_tensor_on_storage(td_tensor **out, td_storage *s, td_dtype dtype, i
 /* 0-dim tensor holding one number, marked as a Python number */
 td_status td_tensor_from_scalar(td_tensor **out, const td_scalar *value, td_dtype dtype);
 td_status td_tensor_detach_version(td_tensor *t); /* a version counter of its own, from 0: what `.data` needs */
-td_status td_tensor_resize_dims(td_tensor *t, int ndim, const int64_t *sizes); /* other sizes for the same handle, row-major */
 void td_tensor_free(td_tensor *t); /* NULL is fine */
+void td_tensor_retire(td_tensor *t, td_storage *s); /* free it now, or with the last pin of `s` */
 
 /* ---- asking ---- */
 static inline void *td_data(const td_tensor *t)
 {
-    return t->storage->data ? t->storage->data + t->offset * td_itemsize((td_dtype)t->dtype) : NULL;
+    char *data = __atomic_load_n(&t->storage->data, __ATOMIC_RELAXED); /* another thread may let the storage grow */
+    return data ? data + t->offset * td_itemsize((td_dtype)t->dtype) : NULL;
 }
 static inline bool td_is_meta(const td_tensor *t) { return t->device == TD_META; }
 bool td_is_contiguous(const td_tensor *t);                    /* row-major; size-1 dims and empty tensors do not matter */

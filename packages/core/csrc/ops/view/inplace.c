@@ -3,15 +3,12 @@
 
 #define SELF TD_TENSOR(0)
 
-/* `view` is one of self's, and is freed. */
+/* The dispatcher gives self this handle. */
 static td_status become(td_call *call, td_tensor *view)
 {
-    td_status status = td_tensor_resize_dims(SELF, view->ndim, view->sizes);
-    for (int d = 0; d < view->ndim && status == TD_OK; d++) SELF->strides[d] = view->strides[d];
-    if (status == TD_OK) SELF->offset = view->offset;
-    td_tensor_free(view);
-    call->out[0] = SELF;
-    return status;
+    view->flags = SELF->flags;
+    call->out[0] = view;
+    return TD_OK;
 }
 
 #define IN_PLACE(name, view_of_self)         \
