@@ -649,6 +649,29 @@ def test_a_mapped_file_is_checked_on_request(tmp_path):
         load(path, mmap=True, verify=True)
 
 
+@pytest.mark.parametrize("format", ["safetensors", "pt"])
+def test_a_stream_holds_one_object(format):
+    file = io.BytesIO()
+    save([1], file, format=format)
+    save([2], file, format=format)
+    file.seek(0)
+    with pytest.raises(FormatError, match="holds one saved object"):
+        load(file)
+
+
+def test_a_file_of_text_is_named():
+    with pytest.raises(TypeError, match="got StringIO, which gives text: open it with mode 'rb'"):
+        load(io.StringIO("x"))
+
+
+@pytest.mark.parametrize("folder", ["/proc", "/sys"])
+def test_a_folder_that_is_on_no_disk_is_named(folder):
+    with pytest.raises(OSError, match=f"{folder}") as caught:
+        save([1], f"{folder}/x")
+    assert "disk is full" not in str(caught.value)
+    assert "does not exist" not in str(caught.value)
+
+
 def test_trailing_bytes_are_refused():
     with pytest.raises(FormatError, match="nothing describes"):
         loaded(stored(VALUE) + b"x")

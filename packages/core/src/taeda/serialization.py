@@ -213,6 +213,10 @@ def _kind_of_path(path: str | os.PathLike[str]) -> Format:
 def _kind(file: Any) -> Format:
     here = file.tell()
     first = file.read(PEEK)
+    if isinstance(first, str):
+        raise TypeError(
+            f"wanted a file of bytes, got {type(file).__name__}, which gives text: open it with mode 'rb'"
+        )
     file.seek(here)
     return identify(first)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import warnings
 from pathlib import Path
 
 import pytest
+from forks import descriptors
 from loader_data import CannotOpen, Numbers, Stream, fail, no_more_files, together
 
 import taeda
@@ -305,3 +307,81 @@ def test_no_warning_is_left_behind():
         for _ in range(3):
             next(iter(DataLoader(Numbers(10), num_workers=2)))
             gc.collect()
+
+
+# ---- Ctrl-C while the workers are sent home ----
+
+INTERRUPTED = """
+import gc, multiprocessing, os, signal, sys, threading, time
+from taeda.utils.data import DataLoader
+
+class Slow:
+    def __len__(self):
+        return 100
+    def __getitem__(self, i):
+        time.sleep(0.4)
+        return i
+
+def left():
+    gc.collect()
+    return len(os.listdir("/proc/self/fd")), len(multiprocessing.active_children())
+
+def interrupted(delay, dropped):
+    loader = DataLoader(Slow(), 1, num_workers=2)
+    batches = iter(loader)
+    next(batches)
+    timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
+    try:
+        timer.start()
+        if not dropped:
+            batches._crew.dismiss()
+        del batches
+        time.sleep(1)
+        return False
+    except KeyboardInterrupt:
+        return True
+    finally:
+        timer.join()
+
+interrupted(0.9, True)
+before = left()
+delays = (0.03, 0.08, 0.15)
+print([interrupted(d, dropped) for d in delays for dropped in (True, False)], left() == before)
+"""
+
+
+def test_an_interrupt_while_workers_are_sent_home_arrives_and_leaves_nothing():
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=120
+    )
+    assert done.stdout.strip() == f"{[True] * 6} True", done.stderr
+    assert done.stderr == ""
+
+
+# ---- the beginning and the end of descriptors ----
+
+
+def _end(worker):
+    os._exit(7)
+
+
+def test_a_worker_that_ends_in_its_init_function_is_said_to():
+    for _ in range(5):
+        with pytest.raises(RuntimeError, match="exited with code 7 in worker_init_fn or before"):
+            list(DataLoader(Numbers(4), num_workers=1, worker_init_fn=_end))
+
+
+def test_starting_without_descriptors_loses_none():
+    before = descriptors()
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    refused = 0
+    for room in range(1, 30):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (before + room, limit[1]))
+        try:
+            next(iter(DataLoader(Numbers(4), num_workers=1)))
+        except (OSError, RuntimeError):
+            refused += 1
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, limit)
+    assert refused > 2
+    assert descriptors() == before

@@ -98,3 +98,30 @@ def test_a_layer_must_initialize_all():
 
     with pytest.raises(RuntimeError, match="not been fully initialized"):
         Forgets(3)(taeda.ones(1, 2))
+
+
+# ---- states without shapes ----
+
+
+@pytest.mark.parametrize("assign", [False, True])
+def test_the_state_of_one_without_shapes_is_loaded_by_another(assign):
+    source, target = nn.LazyLinear(3), nn.LazyLinear(3)
+    keys = target.load_state_dict(source.state_dict(), assign=assign)
+    assert str(keys) == "<All keys matched successfully>"
+    assert target.has_uninitialized_params()
+    assert target(taeda.ones(2, 5)).shape == (2, 3)
+
+
+def test_a_state_without_shapes_does_not_fit_one_with_shapes():
+    target = nn.Linear(5, 3)
+    before = target.weight.tolist()
+    with pytest.raises(RuntimeError, match="weight: the shape of an uninitialized tensor"):
+        target.load_state_dict(nn.LazyLinear(3).state_dict())
+    assert target.weight.tolist() == before
+
+
+@pytest.mark.parametrize("format", ["safetensors", "pt"])
+def test_a_state_without_shapes_is_not_saved_and_the_error_says_what_to_do(tmp_path, format):
+    with pytest.raises(TypeError, match="has no values yet: call the lazy module once"):
+        taeda.save(nn.LazyLinear(3).state_dict(), tmp_path / "a", format=format)
+    assert not (tmp_path / "a").exists()

@@ -40,6 +40,10 @@ def unconfirmed(target: str) -> Iterator[None]:
 
 def _sentence(number: int, target: str, size: int) -> str:
     folder, name = os.path.split(target)
+    if number == errno.ENOENT and os.path.isdir(folder):
+        return (
+            f"no file can be made in {folder}, which is no folder of a disk; choose another place"
+        )
     facts = {
         "folder": folder,
         "wanted": f"{size} bytes are to be written, and " if size else "",
@@ -70,5 +74,7 @@ def _free(folder: str) -> int | None:
     try:
         status = os.statvfs(folder)
     except OSError:  # the folder is not there, which the write itself will say
+        return None
+    if not status.f_blocks:  # no disk: /proc and its like, which will refuse by themselves
         return None
     return status.f_bavail * status.f_frsize

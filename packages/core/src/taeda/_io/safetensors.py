@@ -233,5 +233,6 @@ def _check_layout(entries: dict[str, Entry], data_bytes: int) -> None:
         )
     if position < data_bytes:
         raise FormatError(
-            f"{data_bytes - position} bytes follow the last entry, which nothing describes"
+            f"{data_bytes - position} bytes follow the last entry, which nothing describes: a file or stream "
+            "holds one saved object, and something was written behind this one"
         )

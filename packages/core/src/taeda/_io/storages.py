@@ -269,6 +269,11 @@ def _class_marks(tensor: Tensor, path: str) -> list[str]:
         return ["Parameter"]
     name = name_of(kind)
     if name is None:
+        if kind.__name__.startswith("Uninitialized"):
+            raise TypeError(
+                f"cannot save '{path}', a {kind.__name__}, which has no values yet: call the lazy module once, so "
+                "that it gets its shape, or leave the entry out"
+            )
         raise TypeError(
             f"cannot save '{path}', a {kind.__name__}: convert it to a plain Tensor first, or allow "
             f"the class with taeda.serialization.add_safe_globals([{kind.__name__}])"

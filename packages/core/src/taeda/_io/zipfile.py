@@ -127,7 +127,10 @@ def _end64(source: Source, at: int) -> tuple[int, int, int, int] | None:
         return None
     wanted = at - _LOCATOR.size - _END64.size
     if disk or disks != 1 or position != wanted or wanted < 0:
-        raise FormatError(f"the archive's zip64 end is said to be at byte {position}")
+        raise FormatError(
+            f"the archive's zip64 end is said to be at byte {position}, and is at byte {wanted}: it is damaged, or "
+            "was written behind something else (a file or stream holds one saved object)"
+        )
     fields = _END64.unpack(source.read(position, _END64.size))
     mark, length, _, _, disk, disk2, here, count, size, start = fields
     if mark != b"PK\x06\x06" or length != _END64.size - 12 or disk or disk2 or here != count:

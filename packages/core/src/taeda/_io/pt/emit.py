@@ -199,6 +199,11 @@ class Emitter:
 
     def tensor(self, value: Tensor) -> None:
         kind = type(value).__name__
+        if kind.startswith("Uninitialized"):
+            raise TypeError(
+                f"cannot save a {kind}, which has no values yet: call the lazy module once, so that it gets its "
+                "shape, or leave the entry out"
+            )
         if kind not in ("Tensor", "Parameter", "Buffer"):
             raise TypeError(f"cannot save a {kind}: convert it to a plain Tensor first")
         if value.layout is not taeda.strided:

@@ -243,6 +243,8 @@ class State(Hooks, Traversal):
                 f"object from checkpoint but received {type(value)}"
             )
         lazy = is_lazy(target)
+        if is_lazy(value):
+            return self._load_lazy(name, target, key, value, assign)
         if not lazy and target.dim() == 0 and value.dim() == 1 and len(value) == 1:
             value = value[0]
         if not lazy and value.shape != target.shape:
@@ -264,6 +266,19 @@ class State(Hooks, Traversal):
                 f"{target.shape} and whose dimensions in the checkpoint are {value.shape}, "
                 f"an exception occurred : {error.args}."
             )
+        return None
+
+    def _load_lazy(
+        self, name: str, target: Tensor, key: str, value: Any, assign: bool
+    ) -> str | None:
+        """Load what has no values: nothing, where there are none either."""
+        if not is_lazy(target):
+            return (
+                f"{key}: the shape of an uninitialized tensor, which the checkpoint has, fits none, and the shape in "
+                f"current model is {target.shape}: call the lazy module once before its state is saved."
+            )
+        if assign:
+            setattr(self, name, value)
         return None
 
     def _put(self, name: str, target: Tensor, value: Tensor, assign: bool) -> None:

@@ -14,7 +14,7 @@ from . import status
 from .channel import Channel
 from .member import Member
 from .messages import Epoch, Reply, Setup, sample_name
-from .start import join_or_kill, start_all
+from .start import interrupts_put_off, join_or_kill, start_all
 from .worker import GRACE, run_worker
 
 __all__ = ["Crew"]
@@ -43,7 +43,7 @@ class Crew:
         except BaseException:
             _dismiss(self._owner, self.members, now=True)
             raise
-        self._end = weakref.finalize(self, _dismiss, self._owner, self.members)
+        self._end = weakref.finalize(self, _collected, self._owner, self.members)
 
     def _start(self, context: Any, setups: list[Setup]) -> None:
         pairs = [Channel.pair() for _ in setups]
@@ -60,8 +60,19 @@ class Crew:
         finally:
             for _, theirs in pairs:
                 theirs.close()
-        for process, (ours, _) in zip(processes, pairs, strict=True):
-            self._enlist(Member(process, ours))
+        members: list[Member] = []
+        try:
+            for process, (ours, _) in zip(processes, pairs, strict=True):
+                members.append(Member(process, ours))
+        except BaseException:
+            for ours, _ in pairs:
+                ours.close()
+            for member in members:
+                member.close()
+            join_or_kill(processes, 0)
+            raise
+        for member in members:
+            self._enlist(member)
 
     def _enlist(self, member: Member) -> None:
         worker = len(self.members)
@@ -118,8 +129,9 @@ class Crew:
 
     def dismiss(self, now: bool = False) -> None:
         """End the workers: after the sample each is at, or at once."""
-        if self._end.detach():
-            _dismiss(self._owner, self.members, now)
+        with interrupts_put_off(aside=False):
+            if self._end.detach():
+                _dismiss(self._owner, self.members, now)
 
     def _close(self) -> None:
         for channel in self._channels:
@@ -129,6 +141,7 @@ class Crew:
 
     def _gone(self, worker: int) -> RuntimeError:
         member = self.members[worker]
+        member.hear_hello()
         member.process.join(1)
         stack = member.status.stack() if member.status else ""
         error = RuntimeError(
@@ -192,6 +205,11 @@ def _ending(code: int | None) -> str:
     return f"was ended by {name}{hint}"
 
 
+def _collected(owner: int, members: list[Member]) -> None:
+    with interrupts_put_off(aside=True):
+        _dismiss(owner, members)
+
+
 def _dismiss(owner: int, members: list[Member], now: bool = False) -> None:
     if (
         os.getpid() != owner
@@ -201,13 +219,13 @@ def _dismiss(owner: int, members: list[Member], now: bool = False) -> None:
         member.channel.close()
         if now and member.process.is_alive():
             member.process.kill()
-    join_or_kill([member.process for member in members], GRACE / 2)
-    for member in members:
-        member.process.close()
-        os.close(member.life)
-        if member.status:
-            member.status.close()
-    members.clear()
+    try:
+        join_or_kill([member.process for member in members], GRACE / 2)
+    finally:
+        for member in members:
+            member.process.close()
+            member.close()
+        members.clear()
 
 
 # ---- forks of the parent ----

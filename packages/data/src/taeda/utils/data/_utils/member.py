@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import pickle
+import select
 from collections import deque
+from contextlib import suppress
 from typing import Any
 
 from taeda import Tensor
@@ -35,6 +37,19 @@ class Member:
         self._memories: dict[int, Tensor] = {}
         self._lent: deque[int] = deque()
         self._forgotten: list[int] = []
+
+    def close(self) -> None:
+        """Give back what tells of the worker."""
+        os.close(self.life)
+        if self.status:
+            self.status.close()
+            self.status = None
+
+    def hear_hello(self) -> None:
+        """Of a worker that is gone: it may have said hello before, which tells what it was at."""
+        with suppress(EOFError, OSError, ValueError):
+            if self.status is None and select.select([self.channel.fileno()], [], [], 0)[0]:
+                self.receive()
 
     def begin(self, epoch: Epoch) -> None:
         """Announce an epoch."""

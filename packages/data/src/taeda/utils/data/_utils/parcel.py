@@ -120,15 +120,20 @@ def _dense_strides(tensor: Tensor) -> tuple[int, ...]:
 
 
 def _in_band(tensor: Tensor, requires_grad: bool) -> tuple[Callable[..., Tensor], Any]:
-    data = b""
+    sizes, strides, data = tuple(tensor.shape), _dense_strides(tensor), b""
     if tensor.numel():
-        data = memoryview(tensor.contiguous().view(-1).view(taeda.uint8)).tobytes()
-    return _from_bytes, (data, tensor.dtype, tuple(tensor.shape), requires_grad)
+        dense = tensor
+        if strides != tuple(tensor.stride()):
+            dense = tensor.contiguous()
+        data = memoryview(dense.as_strided((tensor.numel(),), (1,)).view(taeda.uint8)).tobytes()
+    return _from_bytes, (data, tensor.dtype, sizes, strides, requires_grad)
 
 
-def _from_bytes(data: bytes, dtype: Any, sizes: tuple[int, ...], requires_grad: bool) -> Tensor:
+def _from_bytes(
+    data: bytes, dtype: Any, sizes: tuple[int, ...], strides: tuple[int, ...], requires_grad: bool
+) -> Tensor:
     if data:
-        tensor = taeda.frombuffer(bytearray(data), dtype=dtype).view(sizes)
+        tensor = taeda.frombuffer(bytearray(data), dtype=dtype).as_strided(sizes, strides)
     else:
         tensor = taeda.empty(sizes, dtype=dtype)
     return tensor.requires_grad_() if requires_grad else tensor

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import _thread
+import errno
 import multiprocessing
+import os
 import signal
 import sys
 import threading
 import time
 import warnings
+import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing.context import BaseContext
+from types import FrameType
 from typing import Any
 
-__all__ = ["checked_context", "default_context", "join_or_kill", "start_all"]
+__all__ = [
+    "checked_context",
+    "default_context",
+    "interrupts_put_off",
+    "join_or_kill",
+    "start_all",
+]
 
 # what a server of forks loads before it forks, besides the main module: workers begin with it loaded
 _PRELOADED = ["__main__", "taeda.utils.data"]
@@ -71,6 +82,7 @@ def start_all(context: Any, targets: list[tuple[Any, tuple[Any, ...]]], name: st
         context.Process(target=function, args=arguments, daemon=True, name=f"{name}-{i}")
         for i, (function, arguments) in enumerate(targets)
     ]
+    _check_descriptors(len(processes))
     with _interrupts_held_back():
         if _method(context) == "fork":
             _fork(processes)
@@ -78,6 +90,28 @@ def start_all(context: Any, targets: list[tuple[Any, tuple[Any, ...]]], name: st
             _preload(context)
             _start_at_once(processes)
     return processes
+
+
+_DESCRIPTORS = 8  # that starting one process takes, and most of which it gives back
+
+
+def _check_descriptors(count: int) -> None:
+    """OSError now if they are short: multiprocessing would lose those it has when it meets the one that is missing."""
+    taken: list[int] = []
+    try:
+        for _ in range(count * _DESCRIPTORS):
+            taken.append(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
+    except OSError as error:
+        if error.errno not in (errno.EMFILE, errno.ENFILE):
+            return  # no such device here: nothing is known
+        raise OSError(
+            error.errno,
+            f"{os.strerror(error.errno)}: starting {count} processes takes {count * _DESCRIPTORS} file descriptors, and "
+            f"{len(taken)} are left; raise the limit (ulimit -n), close files, or use fewer workers",
+        ) from None
+    finally:
+        for descriptor in taken:
+            os.close(descriptor)
 
 
 def _method(context: Any) -> str:
@@ -137,13 +171,67 @@ def _interrupts_held_back() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+class interrupts_put_off:
+    """A context in which Ctrl-C waits: what is cleaned up inside is cleaned up whole.
+
+    Afterwards the handler runs as ever; `aside` where the block is in a finalizer, whose exceptions Python swallows: then once
+    the main thread is out of it.
+    """
+
+    def __init__(self, aside: bool) -> None:
+        self.aside = aside
+        self.came = False
+        self.before: Any = None
+
+    def __enter__(self) -> None:
+        if threading.current_thread() is threading.main_thread():  # only there are handlers run
+            handler = signal.getsignal(signal.SIGINT)
+            if callable(handler):
+                self.before = signal.signal(signal.SIGINT, self._note)
+
+    def _note(self, *_: Any) -> None:
+        self.came = True
+
+    def __exit__(self, *_: object) -> None:
+        if self.before is None:
+            return
+        signal.signal(signal.SIGINT, self.before)
+        if not self.came:
+            return
+        if self.aside:
+            inside = sys._getframe(1)
+            caller = inside.f_back
+            if caller is not None and caller.f_code is weakref.finalize.__call__.__code__:
+                inside = caller
+            with suppress(
+                RuntimeError
+            ):  # the interpreter ends: no thread can be started, none is needed
+                threading.Thread(target=_interrupt_behind, args=(inside,), daemon=True).start()
+        else:
+            signal.raise_signal(signal.SIGINT)
+
+
+def _interrupt_behind(inside: FrameType) -> None:
+    """Interrupt the main thread when that frame is no longer on its stack."""
+    main = threading.main_thread().ident or 0
+    frame: FrameType | None = inside
+    while frame is not None:
+        time.sleep(0.001)
+        frame = sys._current_frames().get(main)
+        while frame is not None and frame is not inside:
+            frame = frame.f_back
+    _thread.interrupt_main()
+
+
 def join_or_kill(processes: list[Any], patience: float) -> None:
     """Wait until the processes have ended, `patience` seconds altogether, then end them."""
     end = time.monotonic() + patience
-    for process in processes:
-        process.join(max(0, end - time.monotonic()))
-    late = [process for process in processes if process.is_alive()]
-    for process in late:
-        process.kill()
-    for process in late:
-        process.join()
+    try:
+        for process in processes:
+            process.join(max(0, end - time.monotonic()))
+    finally:
+        late = [process for process in processes if process.is_alive()]
+        for process in late:
+            process.kill()
+        for process in late:
+            process.join()

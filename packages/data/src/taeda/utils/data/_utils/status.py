@@ -41,7 +41,11 @@ class Status:
 
     def __init__(self, fd: int) -> None:
         self.fd = fd
-        self._page = mmap.mmap(fd, _SIZE)
+        try:
+            self._page = mmap.mmap(fd, _SIZE)
+        except BaseException:
+            os.close(fd)
+            raise
         self.words = memoryview(self._page)[: 8 * _WORDS].cast("q")
 
     # ---- in the worker ----
