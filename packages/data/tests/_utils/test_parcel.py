@@ -38,7 +38,8 @@ FORMS = {
 @pytest.mark.parametrize("form", FORMS)
 def test_the_order_of_memory_is_kept_whatever_the_size(form):
     data = Forms(form)
-    for sent, wanted in zip(DataLoader(data, None, num_workers=1), map(data.__getitem__, (0, 1))):
+    batches = list(DataLoader(data, None, num_workers=1))
+    for sent, wanted in zip(batches, [data[0], data[1]], strict=True):
         assert sent.stride() == wanted.stride()
         assert sent.dtype == wanted.dtype
         assert sent.tolist() == wanted.tolist()

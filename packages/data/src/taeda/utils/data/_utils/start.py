@@ -100,7 +100,9 @@ def _check_descriptors(count: int) -> None:
     taken: list[int] = []
     try:
         for _ in range(count * _DESCRIPTORS):
-            taken.append(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
+            taken.append(  # noqa: PERF401 - each is to be closed when a later one fails
+                os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+            )
     except OSError as error:
         if error.errno not in (errno.EMFILE, errno.ENFILE):
             return  # no such device here: nothing is known
