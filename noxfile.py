@@ -30,6 +30,7 @@ nox.options.sessions = ["lint", "types", "tests-all"]
 
 PACKAGES = workspace.load(ROOT)
 NAMES = [package.short for package in workspace.order(PACKAGES)]
+EXTRAS = {"distributed": "[mpi]"}  # what a package's tests need besides: its engine
 HAS_GPU = shutil.which("nvidia-smi") is not None
 each_package = nox.parametrize("package", [nox.param(name, id=name) for name in NAMES])
 
@@ -95,6 +96,14 @@ def demo(session: nox.Session) -> None:
     """A small convolutional network learns real handwritten digits and leaves two pictures in demo-out/."""
     install(session, *NAMES, extra_groups=("demo",))
     session.run("python", "examples/digits/train.py", "--out", "demo-out", *session.posargs)
+
+
+@nox.session
+def ddp(session: nox.Session) -> None:
+    """The digits network learns on two processes, over MPI, as well as on one, and leaves one checkpoint in demo-out/."""
+    install(session, *NAMES, extra_groups=("demo",))
+    for launcher in (("python",), ("taedarun", "--nproc-per-node", "2")):
+        session.run(*launcher, "examples/ddp_digits/train.py", *session.posargs)
 
 
 @nox.session(venv_backend="virtualenv")
@@ -240,7 +249,8 @@ def install(session: nox.Session, *names: str, extra_groups: tuple[str, ...] = (
         session.log("compiling and installing the packages; the first time takes a minute or two")
         words = []
         for package in chosen:
-            words += ["-e"] * (package.folder / "src").is_dir() + [str(package.folder)]
+            folder = f"{package.folder}{EXTRAS.get(package.short, '')}"
+            words += ["-e"] * (package.folder / "src").is_dir() + [folder]
         session.install("--no-build-isolation", *words)  # `meta` has nothing to edit
         stamp.write_text(key)
     session.run("python", "packages/core/hatch_build.py", silent=True)

@@ -15,6 +15,8 @@ MORE = {
     "cpu.amp": "taeda-amp",
     "cuda.amp": "taeda-amp",
     "func": "taeda-autograd",
+    "futures": "taeda-distributed",
+    "nn.parallel": "taeda-distributed",
     "utils.checkpoint": "taeda-autograd",
     "utils.module_tracker": "taeda-nn",
 }
@@ -27,6 +29,7 @@ MODULES = {
     "taeda-data": "taeda.utils.data",
     "taeda-compile": "taeda.fx",
     "taeda-benchmark": "taeda.utils.benchmark",
+    "taeda-distributed": "taeda.distributed",
     "taeda-distributions": "taeda.distributions",
     "taeda-cpp-extension": "taeda.utils.cpp_extension",
 }

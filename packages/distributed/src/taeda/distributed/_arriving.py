@@ -1,0 +1,294 @@
+"""The beginning of every collective on MPI: all ranks come, and what they called is compared, before anything is moved.
+
+On one machine by a board in shared memory. Across machines by an allgather of fixed records; who has not come is then
+read from the store, where every rank that gives up leaves a word.
+"""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Any
+
+from ._board import Board, open_foreign
+from ._calls import Call
+from ._errors import DistBackendError, DistMismatchError, DistPeerDiedError, DistTimeoutError
+from ._facts import Facts
+from ._peers import Peers, state_of
+from ._stores import Store
+from ._waiting import Deadline, wait_until
+
+__all__ = ["Arrivals"]
+
+RECORD = 512
+_LINGER = 1.0  # seconds to hear from other machines why they gave up
+
+
+class Arrivals:
+    """The other ranks of a group, as one rank sees them. `ranks` are ranks of the default group, for messages."""
+
+    def __init__(
+        self,
+        store: Store,
+        rank: int,
+        ranks: list[int],
+        everybody: Sequence[Facts],
+        timeout: timedelta,
+        iallgather: Callable[[bytes, bytearray], Any],
+    ) -> None:
+        self.rank, self.ranks, self.size = rank, ranks, len(ranks)
+        self.facts, self._store, self._iallgather = everybody, store, iallgather
+        self.one_node = len({facts.node for facts in everybody}) == 1
+        here = everybody[rank].node
+        local = {r: f.pid for r, f in enumerate(everybody) if f.node == here and r != rank}
+        self.peers = Peers(local)
+        self.call: Call | None = None
+        self._descriptors: list[int] = []
+        self.board: Board | None = None
+        if self.one_node:
+            self.board = self._open_board(timeout)
+
+    def _open_board(self, timeout: timedelta) -> Board | None:
+        """The group's board, made by its first rank; None where memory of other processes cannot be opened."""
+        if self.rank == 0:
+            descriptor = Board.create(self.size)
+            self._store.set("board", str(descriptor))
+        else:
+            self._store.wait(["board"], timeout)
+            try:
+                descriptor = open_foreign(self.facts[0].pid, int(self._store.get("board")))
+            except OSError:
+                descriptor = -1
+        self._store.set(f"board/{self.rank}", str(descriptor))
+        keys = [f"board/{rank}" for rank in range(self.size)]
+        self._store.wait(keys, timeout)
+        if descriptor >= 0:
+            self._descriptors.append(descriptor)
+        if any(int(value) < 0 for value in self._store.multi_get(keys)):
+            return None
+        return Board(descriptor, self.size, self.rank)
+
+    # ---- coming ----
+
+    def arrive(self, call: Call, deadline: Deadline, patient: bool) -> None:
+        """Wait for all ranks; then nobody's call differs, or every rank raises the same DistMismatchError."""
+        self.call = call
+        if self.size == 1:
+            return
+        if self.board is None:
+            self._arrive_far(call, deadline, patient)
+            return
+        if self._come(call, deadline, patient):
+            raise self.late(deadline)
+        if self.board.differing(call.seq):
+            texts = [self.board.texts(rank, call.seq) for rank in range(self.size)]
+            raise self._mismatch([first for first, _ in texts], [second for _, second in texts])
+        if call.wants is not None:
+            self._check_details([self.board.texts(rank, call.seq)[1] for rank in range(self.size)])
+
+    def reach(self, call: Call, deadline: Deadline, patient: bool) -> list[int]:
+        """Come, and return the ranks that did not in time."""
+        self.call = call
+        if self.size == 1:
+            return []
+        if self.board is None:
+            self._arrive_far(call, deadline, patient)
+            return []
+        return self._come(call, deadline, patient)
+
+    def _come(self, call: Call, deadline: Deadline, patient: bool) -> list[int]:
+        board, seq = self.board, call.seq
+        assert board is not None
+        board.come(seq, call.signature.encode(), f"{call.detail}\x1f{call.line}".encode())
+        if wait_until(lambda: board.all_came(seq), deadline, self.look, patient):
+            return []
+        return board.absent(seq)
+
+    def _arrive_far(self, call: Call, deadline: Deadline, patient: bool) -> None:
+        mine = f"{call.signature}\0{call.detail}\x1f{call.line}".encode()[:RECORD].ljust(
+            RECORD, b"\0"
+        )
+        everyone = bytearray(RECORD * self.size)
+        request = self._iallgather(mine, everyone)
+        if not wait_until(request.Test, deadline, self.look, patient):
+            raise self.late(deadline)
+        records = [bytes(everyone[r * RECORD : (r + 1) * RECORD]) for r in range(self.size)]
+        pairs = [
+            record.rstrip(b"\0").decode(errors="replace").partition("\0") for record in records
+        ]
+        if any(first != pairs[self.rank][0] for first, _, _ in pairs):
+            raise self._mismatch(
+                [first for first, _, _ in pairs], [detail for _, _, detail in pairs]
+            )
+        if call.wants is not None:
+            self._check_details([detail for _, _, detail in pairs])
+
+    # ---- what went wrong ----
+
+    def _at(self) -> str:
+        call = self.call
+        return f"collective {call.seq}, {call}" if call is not None else "a collective"
+
+    def _mismatch(self, signatures: list[str], details: list[str]) -> DistMismatchError:
+        groups: dict[str, list[int]] = {}
+        for rank, signature in enumerate(signatures):
+            groups.setdefault(signature, []).append(rank)
+        most = max(groups.values(), key=len)
+        lines = []
+        for signature, members in groups.items():
+            where = sorted({details[rank].rpartition("\x1f")[2] for rank in members})
+            lines.append(f"  {self._names(members)}: {signature} at {', '.join(where)}")
+        odd = [rank for members in groups.values() if members is not most for rank in members]
+        number = self.call.seq if self.call is not None else 0
+        return DistMismatchError(
+            f"collective {number} of the group is not the same on all ranks:\n" + "\n".join(lines),
+            [self.ranks[rank] for rank in odd],
+        )
+
+    def _check_details(self, details: list[str]) -> None:
+        """For collectives whose sizes differ by pair: what I expect from each rank is what it has for me."""
+        call = self.call
+        assert call is not None
+        wants: Any = call.wants
+        for rank, text in enumerate(details):
+            theirs = text.partition("\x1f")[0]
+            problem = wants(rank, self.rank, theirs)
+            if problem:
+                raise DistMismatchError(
+                    f"{self._at()}: {problem} (rank {self.ranks[rank]} called it with {theirs or 'nothing'} "
+                    f"at {text.rpartition(chr(31))[2]})",
+                    [self.ranks[rank]],
+                )
+
+    def _names(self, members: Sequence[int]) -> str:
+        numbers = ", ".join(str(self.ranks[rank]) for rank in members)
+        return f"rank {numbers}" if len(members) == 1 else f"ranks {numbers}"
+
+    def look(self) -> None:
+        """Raise if a peer has died, or has given up on a collective."""
+        gone = self.peers.gone()
+        if gone:
+            self._check_gone(gone)
+        if self.board is not None and (left := self.board.gave_up()):
+            self._check_gave_up(left)
+        word = self._far_word()
+        if word:
+            raise DistPeerDiedError(f"{self._at()}: {word}")
+
+    def _check_gone(self, gone: list[int]) -> None:
+        """A rank that was done with this collective may have left: what it had to give is there."""
+        call = self.call
+        if self.board is not None and call is not None:
+            gone = [rank for rank in gone if self.board.finished(rank) < call.seq]
+        if gone:
+            reasons = "; ".join(filter(None, (self._last_words(rank) for rank in gone)))
+            raise DistPeerDiedError(
+                f"{self._at()}: the process of {self._names(gone)} has ended"
+                f"{self._where(gone)}{'; ' + reasons if reasons else ''}",
+                [self.ranks[rank] for rank in gone],
+            )
+
+    def _check_gave_up(self, left: list[int]) -> None:
+        reasons = "; ".join(filter(None, (self._last_words(rank) for rank in left)))
+        missing = self._absent()
+        missed = f"; still missing: {self._names(missing)}" if missing else ""
+        raise DistBackendError(
+            f"{self._at()}: {self._names(left)} gave up{': ' + reasons if reasons else ''}{missed}"
+        )
+
+    def _where(self, ranks: Sequence[int]) -> str:
+        """What the ranks did last."""
+        if self.board is None:
+            return ""
+        parts = []
+        for rank in ranks:
+            seq = self.board.arrived(rank)
+            if seq:
+                signature, detail = self.board.texts(rank, seq)
+                parts.append(
+                    f"rank {self.ranks[rank]} came last to collective {seq}, {signature} at "
+                    f"{detail.rpartition(chr(31))[2]}"
+                )
+            else:
+                parts.append(f"rank {self.ranks[rank]} has come to no collective")
+        return f" ({'; '.join(parts)})"
+
+    def _last_words(self, rank: int) -> str:
+        """What a rank left in the store when it failed."""
+        try:
+            key = f"failed/{rank}"
+            return self._store.get(key).decode(errors="replace") if self._store.check([key]) else ""
+        except RuntimeError:  # the store has ended with rank 0; its word is lost
+            return ""
+
+    def _far_word(self) -> str:
+        """Why a rank of another machine failed; asked only where there are such."""
+        if self.one_node:
+            return ""
+        far = [
+            rank for rank in range(self.size) if self.facts[rank].node != self.facts[self.rank].node
+        ]
+        for rank in far:
+            if word := self._last_words(rank):
+                return f"rank {self.ranks[rank]} gave up: {word}"
+        return ""
+
+    def _absent(self) -> list[int]:
+        call = self.call
+        if self.board is None or call is None:
+            return []
+        return self.board.absent(call.seq)
+
+    def late(self, deadline: Deadline) -> DistTimeoutError:
+        """The error of a wait that passed its deadline: who is missing, what is known of them."""
+        missing = self._absent()
+        if missing:
+            states = {rank: state_of(self.facts[rank].pid) for rank in missing}
+            told = ", ".join(
+                f"rank {self.ranks[rank]} (process {self.facts[rank].pid}, {state})"
+                for rank, state in states.items()
+            )
+            who = f"{told} did not come{self._where(missing)}"
+        elif self.board is not None:
+            who = "all ranks came, but one did not go on"
+        else:
+            who = "ranks on other machines did not come or did not go on"
+        return DistTimeoutError(
+            f"{self._at()}: timed out after {deadline.seconds:g} s; {who}",
+            [self.ranks[rank] for rank in missing],
+        )
+
+    def look_at(self, call: Call, peer: int | None) -> None:
+        """For messages: raise if the peer (any, if None) has died."""
+        gone = [rank for rank in self.peers.gone() if peer in (None, rank)]
+        if gone and (peer is not None or len(gone) == self.size - 1):
+            raise DistPeerDiedError(
+                f"{call}: the process of {self._names(gone)} has ended",
+                [self.ranks[rank] for rank in gone],
+            )
+
+    def finish(self, call: Call) -> None:
+        """Say that the collective is complete here."""
+        if self.board is not None:
+            self.board.finish(call.seq)
+
+    def give_up(self, error: BaseException) -> None:
+        """Leave word for the others that this rank has failed in a collective."""
+        try:
+            words = "".join(traceback.format_exception_only(error)).strip()
+            self._store.set(f"failed/{self.rank}", words[:2000])
+        except RuntimeError:  # no store any more: the board still tells that we gave up
+            pass
+        if self.board is not None and self.call is not None:
+            self.board.give_up(self.call.seq)
+
+    def close(self) -> None:
+        """Release descriptors and memory."""
+        self.peers.close()
+        if self.board is not None:
+            self.board.close()
+        for descriptor in self._descriptors:
+            os.close(descriptor)
+        self._descriptors = []

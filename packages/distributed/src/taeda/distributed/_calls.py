@@ -1,0 +1,76 @@
+"""One collective as a rank called it: what errors and the flight recorder tell of it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from types import CodeType, FrameType
+
+__all__ = ["Call", "users_line"]
+
+_OURS = tuple(
+    os.path.join(folder, "")
+    for folder in (os.path.dirname(os.path.dirname(os.path.abspath(__file__))),)
+)
+_inside: dict[CodeType, bool] = {}
+
+
+def _is_ours(code: CodeType) -> bool:
+    """Is the code part of taeda, wherever its packages lie?"""
+    found = _inside.get(code)
+    if found is None:
+        name = code.co_filename
+        parts = name.split(os.sep)
+        found = name.startswith(_OURS) or ("taeda" in parts and "site-packages" in parts)
+        found = found or ("taeda" in parts and "src" in parts and "packages" in parts)
+        _inside[code] = found
+    return found
+
+
+def users_line() -> str:
+    """`file:line` of the innermost frame that is not taeda's own."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and _is_ours(frame.f_code):
+        frame = frame.f_back
+    if frame is None:
+        return "?"
+    return f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
+
+
+class Call:
+    """A collective: its place in the order of the group, what must agree between ranks, and where it stands.
+
+    `signature` is what every rank must have alike, `detail` what is this rank's own.
+    """
+
+    __slots__ = (
+        "began",
+        "detail",
+        "ended",
+        "group",
+        "line",
+        "name",
+        "seq",
+        "signature",
+        "state",
+        "wants",
+    )
+
+    def __init__(self, name: str, signature: str, detail: str = "", wants: object = None) -> None:
+        self.name, self.signature, self.detail, self.wants = name, signature, detail, wants
+        self.line = users_line()
+        self.group, self.seq, self.state = "", 0, "issued"
+        self.began, self.ended = time.time(), 0.0
+
+    def __str__(self) -> str:
+        detail = f", {self.detail}" if self.detail else ""
+        return f"{self.signature}{detail} at {self.line}"
+
+    def end(self, state: str) -> None:
+        """Note how it ended."""
+        self.state, self.ended = state, time.time()
+
+    def facts(self) -> dict[str, object]:
+        """For a dump of the flight recorder."""
+        return {name: getattr(self, name) for name in self.__slots__ if name != "wants"}

@@ -1,0 +1,168 @@
+"""What collectives accept: tensors on the processor, dense, of one dtype; outputs that do not share memory."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from itertools import pairwise
+
+import taeda
+from taeda import Tensor
+
+from ._group import ProcessGroup
+from ._types import RedOpType, ReduceOp, supports_complex
+
+__all__ = [
+    "Flat",
+    "check_op",
+    "check_tensor",
+    "check_tensors",
+    "describe",
+    "flat",
+    "outputs_apart",
+    "peer_of",
+]
+
+_BITS = (RedOpType.BAND, RedOpType.BOR, RedOpType.BXOR)
+
+
+def check_tensor(tensor: object, what: str) -> Tensor:
+    """`tensor` itself. TypeError for no tensor, ValueError for a device or layout that no backend here carries."""
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"{what} is a tensor, not {type(tensor).__name__}")
+    if tensor.device.type != "cpu":
+        raise ValueError(
+            f"{what} is on {tensor.device}, but the group's backend carries tensors of the cpu only"
+        )
+    if tensor.layout is not taeda.strided:
+        raise ValueError(f"{what} is {tensor.layout}; collectives take dense tensors")
+    return tensor
+
+
+def check_tensors(tensors: object, what: str, size: int | None = None) -> list[Tensor]:
+    """A list of tensors of one dtype, `size` of them. TypeError, ValueError."""
+    if not isinstance(tensors, (list, tuple)):
+        raise TypeError(f"{what} is a list of tensors, not {type(tensors).__name__}")
+    if size is not None and len(tensors) != size:
+        raise ValueError(
+            f"{what} needs one tensor for each of the {size} ranks, and has {len(tensors)}"
+        )
+    checked = [check_tensor(tensor, f"{what}[{i}]") for i, tensor in enumerate(tensors)]
+    kinds = {tensor.dtype for tensor in checked}
+    if len(kinds) > 1:
+        raise ValueError(
+            f"the tensors of {what} have several dtypes: {', '.join(sorted(map(str, kinds)))}"
+        )
+    return checked
+
+
+def check_op(op: object, tensor: Tensor) -> ReduceOp:
+    """The reduction, if the dtype has it. TypeError and ValueError say why not."""
+    if isinstance(op, RedOpType):
+        op = ReduceOp(op)
+    if not isinstance(op, ReduceOp):
+        raise TypeError(f"op is one of ReduceOp's, such as ReduceOp.SUM, not {op!r}")
+    dtype = tensor.dtype
+    if dtype.is_complex and not supports_complex(op):
+        raise ValueError(f"{op.name} has no meaning for {dtype}")
+    if op.op in _BITS and (dtype.is_floating_point or dtype.is_complex):
+        raise ValueError(f"{op.name} works on the bits of integers, not on {dtype}")
+    if dtype is taeda.bool and op.op in (RedOpType.AVG, RedOpType.PREMUL_SUM):
+        raise ValueError(f"{op.name} has no meaning for {dtype}")
+    if op.op is RedOpType.PREMUL_SUM and op.factor is None:
+        raise ValueError("PREMUL_SUM needs its factor: ReduceOp.premul_sum(factor)")
+    return op
+
+
+def describe(tensors: Tensor | Sequence[Tensor]) -> str:
+    """Dtype and shape, or shapes, as the other ranks compare them.
+
+    >>> describe(taeda.zeros(2, 3))
+    'float32 (2, 3)'
+    """
+    if isinstance(tensors, Tensor):
+        return f"{str(tensors.dtype).removeprefix('taeda.')} {tuple(tensors.shape)}"
+    if not tensors:
+        return "nothing"
+    shapes = [str(tuple(tensor.shape)) for tensor in tensors]
+    if len(set(shapes)) == 1:
+        text = f"{len(shapes)} x {shapes[0]}"
+    elif len(shapes) <= 16:
+        text = ", ".join(shapes)
+    else:
+        digest = zlib.crc32(" ".join(shapes).encode())
+        text = f"{', '.join(shapes[:16])}, ... ({len(shapes)} shapes, {digest:08x})"
+    return f"{str(tensors[0].dtype).removeprefix('taeda.')} {text}"
+
+
+class Flat:
+    """A tensor as a flat, contiguous one of the same memory if it can be; `back()` writes a copy back."""
+
+    __slots__ = ("_tensor", "values")
+
+    def __init__(self, tensor: Tensor) -> None:
+        plain = tensor.detach()
+        self._tensor: Tensor | None = None
+        if not plain.is_contiguous() or plain.is_conj() or plain.is_neg():
+            self._tensor = plain
+            plain = plain.resolve_conj().resolve_neg().contiguous()
+        self.values = plain.view(-1)
+
+    def back(self) -> None:
+        if self._tensor is not None:
+            self._tensor.copy_(self.values.view(self._tensor.shape))
+
+
+def flat(tensor: Tensor) -> Tensor:
+    """The values of an input, flat and contiguous."""
+    return Flat(tensor).values
+
+
+def _extent(tensor: Tensor) -> tuple[int, int]:
+    """First and last byte + 1 that a tensor reaches."""
+    if not tensor.numel():
+        return 0, 0
+    last = sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride(), strict=True))
+    start = tensor.data_ptr()
+    return start, start + (last + 1) * tensor.element_size()
+
+
+def outputs_apart(outputs: Sequence[Tensor], what: str) -> None:
+    """ValueError if two outputs share memory, or one has the same place twice: the result would depend on the order."""
+    for i, tensor in enumerate(outputs):
+        if any(step == 0 and n > 1 for n, step in zip(tensor.shape, tensor.stride(), strict=True)):
+            raise ValueError(
+                f"{what}[{i}] is expanded: several of its elements are one place in memory"
+            )
+    extents = sorted(
+        (*_extent(tensor), i) for i, tensor in enumerate(outputs) if tensor.is_contiguous()
+    )
+    for (_, end, i), (start, _, j) in pairwise(extents):
+        if start < end:
+            raise ValueError(f"{what}[{i}] and {what}[{j}] share memory: each needs its own")
+
+
+def peer_of(
+    group: ProcessGroup,
+    rank: int | None,
+    number: int | None,
+    names: tuple[str, str],
+    optional: bool = False,
+) -> int:
+    """The group's number of a peer given as rank of the default group or as the group's number; one of the two.
+
+    -1 if neither is given and that is allowed.
+    """
+    if rank is not None and number is not None:
+        raise ValueError(f"give {names[0]} or {names[1]}, not both")
+    if number is not None:
+        if not 0 <= number < group.size():
+            raise ValueError(f"{names[1]} {number} is outside of a group of {group.size()}")
+        return number
+    if rank is None:
+        if optional:
+            return -1
+        raise ValueError(
+            f"give {names[0]}, a rank of the default group, or {names[1]}, a number of the group"
+        )
+    return group.number_of(rank, names[0])

@@ -1,0 +1,523 @@
+"""Collectives on tensors. Every process of the group must call the same one, in the same order.
+
+Each returns None when its outputs are there, or with `async_op` a Work at once. In a process that is not in the group
+nothing happens. What differs between ranks (name, dtype, shape, root, reduction) raises DistMismatchError on all of
+them before anything is moved; a rank that is missing raises DistPeerDiedError or DistTimeoutError on the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import taeda
+from taeda import Tensor
+
+from ._calls import Call
+from ._checks import (
+    Flat,
+    check_op,
+    check_tensor,
+    check_tensors,
+    describe,
+    flat,
+    outputs_apart,
+    peer_of,
+)
+from ._engines.base import Engine
+from ._errors import DistTimeoutError
+from ._stores.base import seconds_of
+from ._types import RedOpType, ReduceOp
+from ._waiting import Deadline
+from ._work import Work
+from ._world import the_group
+
+__all__ = [
+    "all_gather",
+    "all_gather_coalesced",
+    "all_gather_into_tensor",
+    "all_reduce",
+    "all_reduce_coalesced",
+    "all_to_all",
+    "all_to_all_single",
+    "barrier",
+    "broadcast",
+    "gather",
+    "monitored_barrier",
+    "reduce",
+    "reduce_scatter",
+    "reduce_scatter_tensor",
+    "scatter",
+]
+
+Group = Any  # a ProcessGroup, None for the default one, or GroupMember.NON_GROUP_MEMBER
+
+
+def _before(values: Tensor, op: ReduceOp) -> None:
+    if op.op is RedOpType.PREMUL_SUM:
+        values.mul_(op.factor)
+
+
+def _after(values: Tensor, op: ReduceOp, size: int) -> None:
+    if op.op is RedOpType.AVG and size > 1:
+        whole = not (values.dtype.is_floating_point or values.dtype.is_complex)
+        values.div_(size, rounding_mode="trunc") if whole else values.div_(size)
+
+
+def broadcast(
+    tensor: Tensor, src: int | None = None, group: Group = None, async_op: bool = False,
+    group_src: int | None = None,
+) -> Work | None:  # fmt: skip
+    """Give `tensor` of the rank `src` to all: same shape and dtype everywhere."""
+    check_tensor(tensor, "tensor")
+    made = the_group(group, "broadcast")
+    if made is None:
+        return None
+    root = peer_of(made, src, group_src, ("src", "group_src"))
+    outputs_apart([tensor], "tensor")
+    call = Call("broadcast", f"broadcast(src={made._ranks[root]}, {describe(tensor)})")
+
+    def act(engine: Engine, deadline: Deadline) -> None:
+        whole = Flat(tensor)
+        engine.broadcast(whole.values, root, deadline)
+        if engine.rank != root:
+            whole.back()
+
+    return made.run(call, act, async_op=async_op, result=[tensor])
+
+
+def all_reduce(
+    tensor: Tensor, op: ReduceOp = ReduceOp.SUM, group: Group = None, async_op: bool = False
+) -> Work | None:
+    """Reduce `tensor` over all ranks, in place: every rank gets the same bits."""
+    check_tensor(tensor, "tensor")
+    made = the_group(group, "all_reduce")
+    if made is None:
+        return None
+    op = check_op(op, tensor)
+    outputs_apart([tensor], "tensor")
+    call = Call("all_reduce", f"all_reduce({op.name}, {describe(tensor)})")
+
+    def act(engine: Engine, deadline: Deadline) -> None:
+        whole = Flat(tensor)
+        _before(whole.values, op)
+        engine.all_reduce(whole.values, op, deadline)
+        _after(whole.values, op, engine.size)
+        whole.back()
+
+    return made.run(call, act, async_op=async_op, result=[tensor])
+
+
+def all_reduce_coalesced(
+    tensors: Sequence[Tensor],
+    op: ReduceOp = ReduceOp.SUM,
+    group: Group = None,
+    async_op: bool = False,
+) -> Work | None:
+    """Reduce several tensors of one dtype over all ranks, as one message."""
+    checked = check_tensors(tensors, "tensors")
+    made = the_group(group, "all_reduce_coalesced")
+    if made is None:
+        return None
+    if not checked:
+        raise ValueError("all_reduce_coalesced needs at least one tensor")
+    op = check_op(op, checked[0])
+    outputs_apart(checked, "tensors")
+    call = Call("all_reduce_coalesced", f"all_reduce_coalesced({op.name}, {describe(checked)})")
+
+    def act(engine: Engine, deadline: Deadline) -> None:
+        joined = taeda.cat([flat(tensor) for tensor in checked])
+        _before(joined, op)
+        engine.all_reduce(joined, op, deadline)
+        _after(joined, op, engine.size)
+        pieces = joined.split([tensor.numel() for tensor in checked])
+        for tensor, piece in zip(checked, pieces, strict=True):
+            tensor.detach().copy_(piece.view(tensor.shape))
+
+    return made.run(call, act, async_op=async_op, result=checked)
+
+
+def reduce(
+    tensor: Tensor, dst: int | None = None, op: ReduceOp = ReduceOp.SUM, group: Group = None,
+    async_op: bool = False, group_dst: int | None = None,
+) -> Work | None:  # fmt: skip
+    """Reduce `tensor` over all ranks into that of `dst`; the others keep their values."""
+    check_tensor(tensor, "tensor")
+    made = the_group(group, "reduce")
+    if made is None:
+        return None
+    root = peer_of(made, dst, group_dst, ("dst", "group_dst"))
+    op = check_op(op, tensor)
+    outputs_apart([tensor], "tensor")
+    call = Call("reduce", f"reduce({op.name}, dst={made._ranks[root]}, {describe(tensor)})")
+
+    def act(engine: Engine, deadline: Deadline) -> None:
+        whole = Flat(tensor)
+        mine = engine.rank == root
+        values = whole.values if mine or op.op is not RedOpType.PREMUL_SUM else whole.values.clone()
+        _before(values, op)
+        engine.reduce(values, root, op, deadline)
+        if mine:
+            _after(values, op, engine.size)
+            whole.back()
+
+    return made.run(call, act, async_op=async_op, result=[tensor])
+
+
+def all_gather(
+    tensor_list: list[Tensor], tensor: Tensor, group: Group = None, async_op: bool = False
+) -> Work | None:
+    """Every rank's `tensor`, in the order of ranks, into `tensor_list`. Shapes may differ between ranks."""
+    made = the_group(group, "all_gather")
+    check_tensor(tensor, "tensor")
+    if made is None:
+        return None
+    outputs = check_tensors(tensor_list, "tensor_list", made.size())
+    _same_kind(outputs, tensor, "tensor_list")
+    _fits(outputs[made.rank()], tensor, f"tensor_list[{made.rank()}]")
+    outputs_apart(outputs, "tensor_list")
+    call = Call("all_gather", f"all_gather({describe(outputs)})")
+
+    def act(engine: Engine, deadline: Deadline) -> None:
+        wholes = [Flat(output) for output in outputs]
+        engine.all_gather([whole.values for whole in wholes], flat(tensor), deadline)
+        for whole in wholes:
+            whole.back()
+
+    return made.run(call, act, async_op=async_op, result=outputs)
+
+
+def all_gather_coalesced(
+    output_tensor_lists: Sequence[list[Tensor]], input_tensor_list: Sequence[Tensor],
+    group: Group = None, async_op: bool = False,
+) -> Work | None:  # fmt: skip
+    """`all_gather` of several tensors: `output_tensor_lists[r][i]` gets tensor i of rank r."""
+    made = the_group(group, "all_gather_coalesced")
+    if made is None:
+        return None
+    inputs = check_tensors(input_tensor_list, "input_tensor_list")
+    if len(output_tensor_lists) != made.size():
+        raise ValueError(f"output_tensor_lists needs a list for each of {made.size()} ranks")
+    lists = [
+        check_tensors(part, "output_tensor_lists", len(inputs)) for part in output_tensor_lists
+    ]
+    outputs = [tensor for part in lists for tensor in part]
+    outputs_apart(outputs, "output_tensor_lists")
+    for part in lists:
+        for output, tensor in zip(part, inputs, strict=True):
+            _same_kind([output], tensor, "output_tensor_lists")
+            _fits(output, tensor, "output_tensor_lists")
+    call = Call("all_gather_coalesced", f"all_gather_coalesced({describe(inputs)})")
+
+    def act(engine: Engine, deadline: Deadline) -> None:
+        joined = taeda.cat([flat(tensor) for tensor in inputs])
+        everything = [taeda.empty_like(joined) for _ in range(engine.size)]
+        engine.all_gather(everything, joined, deadline)
+        for part, values in zip(lists, everything, strict=True):
+            for output, piece in zip(part, values.split([t.numel() for t in inputs]), strict=True):
+                output.detach().copy_(piece.view(output.shape))
+
+    return made.run(call, act, async_op=async_op, result=outputs)
+
+
+def all_gather_into_tensor(
+    output_tensor: Tensor, input_tensor: Tensor, group: Group = None, async_op: bool = False
+) -> Work | None:
+    """Every rank's `input_tensor`, one after the other or stacked, in `output_tensor`."""
+    made = the_group(group, "all_gather_into_tensor")
+    check_tensor(output_tensor, "output_tensor")
+    check_tensor(input_tensor, "input_tensor")
+    if made is None:
+        return None
+    _same_kind([output_tensor], input_tensor, "output_tensor")
+    _joins(output_tensor, input_tensor, made.size(), "output_tensor", "input_tensor")
+    outputs_apart([output_tensor], "output_tensor")
+    call = Call("all_gather_into_tensor", f"all_gather_into_tensor({describe(input_tensor)})")
+
+    def act(engine: Engine, deadline: Deadline) -> None:
+        whole = Flat(output_tensor)
+        engine.all_gather_flat(whole.values, flat(input_tensor).clone(), deadline)
+        whole.back()
+
+    return made.run(call, act, async_op=async_op, result=[output_tensor])
+
+
+def gather(
+    tensor: Tensor, gather_list: list[Tensor] | None = None, dst: int | None = None, group: Group = None,
+    async_op: bool = False, group_dst: int | None = None,
+) -> Work | None:  # fmt: skip
+    """Every rank's `tensor` into `gather_list` of the rank `dst` (0 by default). Same shape everywhere."""
+    made = the_group(group, "gather")
+    check_tensor(tensor, "tensor")
+    if made is None:
+        return None
+    root = (
+        0
+        if dst is None and group_dst is None
+        else peer_of(made, dst, group_dst, ("dst", "group_dst"))
+    )
+    outputs = _list_at_root(gather_list, made.rank() == root, made.size(), "gather_list", "dst")
+    for i, output in enumerate(outputs):
+        _same_kind([output], tensor, "gather_list")
+        _fits(output, tensor, f"gather_list[{i}]")
+    outputs_apart(outputs, "gather_list")
+    call = Call("gather", f"gather(dst={made._ranks[root]}, {describe(tensor)})")
+
+    def act(engine: Engine, deadline: Deadline) -> None:
+        wholes = [Flat(output) for output in outputs]
+        engine.gather([whole.values for whole in wholes], flat(tensor), root, deadline)
+        for whole in wholes:
+            whole.back()
+
+    return made.run(call, act, async_op=async_op, result=outputs)
+
+
+def scatter(
+    tensor: Tensor, scatter_list: list[Tensor] | None = None, src: int | None = None, group: Group = None,
+    async_op: bool = False, group_src: int | None = None,
+) -> Work | None:  # fmt: skip
+    """Give each rank its tensor of `scatter_list` of the rank `src` (0 by default). Same shape everywhere."""
+    made = the_group(group, "scatter")
+    check_tensor(tensor, "tensor")
+    if made is None:
+        return None
+    root = (
+        0
+        if src is None and group_src is None
+        else peer_of(made, src, group_src, ("src", "group_src"))
+    )
+    inputs = _list_at_root(scatter_list, made.rank() == root, made.size(), "scatter_list", "src")
+    for i, source in enumerate(inputs):
+        _same_kind([source], tensor, "scatter_list")
+        _fits(source, tensor, f"scatter_list[{i}]")
+    outputs_apart([tensor], "tensor")
+    call = Call("scatter", f"scatter(src={made._ranks[root]}, {describe(tensor)})")
+
+    def act(engine: Engine, deadline: Deadline) -> None:
+        whole = Flat(tensor)
+        engine.scatter(whole.values, [flat(source) for source in inputs], root, deadline)
+        whole.back()
+
+    return made.run(call, act, async_op=async_op, result=[tensor])
+
+
+def reduce_scatter(
+    output: Tensor, input_list: list[Tensor], op: ReduceOp = ReduceOp.SUM, group: Group = None,
+    async_op: bool = False,
+) -> Work | None:  # fmt: skip
+    """Reduce each tensor of `input_list` over all ranks; rank i gets number i in `output`. Same shape everywhere."""
+    made = the_group(group, "reduce_scatter")
+    check_tensor(output, "output")
+    if made is None:
+        return None
+    inputs = check_tensors(input_list, "input_list", made.size())
+    for i, source in enumerate(inputs):
+        _same_kind([source], output, "input_list")
+        _fits(source, output, f"input_list[{i}]")
+    op = check_op(op, output)
+    outputs_apart([output], "output")
+    call = Call("reduce_scatter", f"reduce_scatter({op.name}, {describe(output)})")
+
+    def act(engine: Engine, deadline: Deadline) -> None:
+        _reduce_scatter(
+            output, taeda.cat([flat(source) for source in inputs]), op, engine, deadline
+        )
+
+    return made.run(call, act, async_op=async_op, result=[output])
+
+
+def reduce_scatter_tensor(
+    output: Tensor,
+    input: Tensor,
+    op: ReduceOp = ReduceOp.SUM,
+    group: Group = None,
+    async_op: bool = False,
+) -> Work | None:
+    """Reduce `input` over all ranks; rank i gets part i of it, in the order of memory, in `output`."""
+    made = the_group(group, "reduce_scatter_tensor")
+    check_tensor(output, "output")
+    check_tensor(input, "input")
+    if made is None:
+        return None
+    _same_kind([input], output, "input")
+    _joins(input, output, made.size(), "input", "output")
+    op = check_op(op, output)
+    outputs_apart([output], "output")
+    call = Call("reduce_scatter_tensor", f"reduce_scatter_tensor({op.name}, {describe(output)})")
+
+    def act(engine: Engine, deadline: Deadline) -> None:
+        copied = op.op is RedOpType.PREMUL_SUM
+        values = flat(input).clone() if copied else flat(input)
+        _reduce_scatter(output, values, op, engine, deadline)
+
+    return made.run(call, act, async_op=async_op, result=[output])
+
+
+def _reduce_scatter(
+    output: Tensor, values: Tensor, op: ReduceOp, engine: Engine, deadline: Deadline
+) -> None:
+    _before(values, op)
+    whole = Flat(output)
+    engine.reduce_scatter(whole.values, values, op, deadline)
+    _after(whole.values, op, engine.size)
+    whole.back()
+
+
+def all_to_all(
+    output_tensor_list: list[Tensor],
+    input_tensor_list: list[Tensor],
+    group: Group = None,
+    async_op: bool = False,
+) -> Work | None:
+    """Rank i's `input_tensor_list[j]` becomes rank j's `output_tensor_list[i]`. Shapes may differ."""
+    made = the_group(group, "all_to_all")
+    if made is None:
+        return None
+    outputs = check_tensors(output_tensor_list, "output_tensor_list", made.size())
+    inputs = check_tensors(input_tensor_list, "input_tensor_list", made.size())
+    _same_kind(outputs, inputs[0], "output_tensor_list")
+    outputs_apart(outputs, "output_tensor_list")
+    call = _pairwise_call("all_to_all", outputs, inputs)
+
+    def act(engine: Engine, deadline: Deadline) -> None:
+        wholes = [Flat(output) for output in outputs]
+        engine.all_to_all([w.values for w in wholes], [flat(source) for source in inputs], deadline)
+        for whole in wholes:
+            whole.back()
+
+    return made.run(call, act, async_op=async_op, result=outputs)
+
+
+def all_to_all_single(
+    output: Tensor, input: Tensor, output_split_sizes: list[int] | None = None,
+    input_split_sizes: list[int] | None = None, group: Group = None, async_op: bool = False,
+) -> Work | None:  # fmt: skip
+    """Split `input` along dimension 0, part j for rank j, and join what comes in `output`. Equal parts by default."""
+    made = the_group(group, "all_to_all_single")
+    check_tensor(output, "output")
+    check_tensor(input, "input")
+    if made is None:
+        return None
+    _same_kind([output], input, "output")
+    outputs_apart([output], "output")
+    wholes = Flat(output)
+    into = _parts(wholes.values, output, output_split_sizes, made.size(), "output")
+    source = _parts(flat(input), input, input_split_sizes, made.size(), "input")
+    call = _pairwise_call("all_to_all_single", into, source)
+
+    def act(engine: Engine, deadline: Deadline) -> None:
+        engine.all_to_all(
+            into, _parts(flat(input), input, input_split_sizes, engine.size, "input"), deadline
+        )
+        wholes.back()
+
+    return made.run(call, act, async_op=async_op, result=[output])
+
+
+def _parts(
+    values: Tensor, tensor: Tensor, sizes: list[int] | None, ranks: int, what: str
+) -> list[Tensor]:
+    """The parts of the flat `values` for each rank, by rows of `tensor`."""
+    rows = tensor.shape[0] if tensor.dim() else 0
+    if not sizes:
+        if rows % ranks:
+            raise ValueError(
+                f"dimension 0 of {what}, {rows}, is not a multiple of the {ranks} ranks; give {what}_split_sizes"
+            )
+        sizes = [rows // ranks] * ranks
+    if len(sizes) != ranks or sum(sizes) != rows or min(sizes) < 0:
+        raise ValueError(f"{what}_split_sizes {sizes} do not split {rows} rows for {ranks} ranks")
+    each = tensor.numel() // rows if rows else 0
+    return list(values.split([size * each for size in sizes]))
+
+
+def _pairwise_call(name: str, outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> Call:
+    """What I send to a rank is what it expects of me: counts, compared once all have come."""
+    wanted = [output.numel() for output in outputs]
+
+    def problem(rank: int, me: int, detail: str) -> str:
+        sent = int(detail.split(",")[me])
+        return (
+            ""
+            if sent == wanted[rank]
+            else f"{wanted[rank]} values are expected of a rank that sends {sent}"
+        )
+
+    dtype = str(outputs[0].dtype).removeprefix("taeda.")
+    detail = ",".join(str(source.numel()) for source in inputs)
+    return Call(name, f"{name}({dtype})", detail, problem)
+
+
+def barrier(
+    group: Group = None, async_op: bool = False, device_ids: list[int] | None = None,
+    timeout: timedelta | None = None,
+) -> Work | None:  # fmt: skip
+    """Return when every rank has come here."""
+    made = the_group(group, "barrier")
+    if device_ids is not None and not isinstance(device_ids, list):
+        raise TypeError(f"device_ids is a list of int, not {type(device_ids).__name__}")
+    if made is None:
+        return None
+    if timeout is not None:
+        seconds_of(timeout)
+    call = Call("barrier", "barrier()")
+    return made.run(
+        call, lambda engine, limit: engine.barrier(limit), async_op=async_op, timeout=timeout
+    )
+
+
+def monitored_barrier(
+    group: Group = None, timeout: timedelta | None = None, wait_all_ranks: bool = False
+) -> None:
+    """As `barrier`, but the error names the rank that did not come, or with `wait_all_ranks` all of them.
+
+    It fails on every rank that came. The group stays usable if the missing ones turn up.
+    """
+    made = the_group(group, "monitored_barrier")
+    if made is None:
+        return
+    limit = seconds_of(made.timeout if timeout is None else timeout)
+    from ._monitored import meet_by_store
+
+    missing = meet_by_store(made, limit, wait_all_ranks)
+    if missing:
+        names = ", ".join(map(str, missing))
+        raise DistTimeoutError(
+            f"monitored_barrier: rank{'s' if len(missing) > 1 else ''} {names} did not come within {limit:g} s",
+            missing,
+        )
+
+
+# ---- checks ----
+
+
+def _same_kind(outputs: Sequence[Tensor], tensor: Tensor, what: str) -> None:
+    for output in outputs:
+        if output.dtype != tensor.dtype:
+            raise ValueError(f"{what} is {output.dtype}, but the other tensor is {tensor.dtype}")
+
+
+def _fits(output: Tensor, tensor: Tensor, what: str) -> None:
+    if output.numel() != tensor.numel():
+        raise ValueError(
+            f"{what} has the shape {tuple(output.shape)}, but what goes there has {tuple(tensor.shape)}"
+        )
+
+
+def _joins(whole: Tensor, part: Tensor, ranks: int, name: str, part_name: str) -> None:
+    if whole.numel() != ranks * part.numel():
+        raise ValueError(
+            f"{name} has {whole.numel()} values; {ranks} ranks with {part.numel()} in {part_name} need "
+            f"{ranks * part.numel()}"
+        )
+
+
+def _list_at_root(
+    tensors: list[Tensor] | None, is_root: bool, size: int, what: str, root: str
+) -> list[Tensor]:
+    if is_root:
+        return check_tensors(tensors if tensors is not None else (), what, size)
+    if tensors:
+        raise ValueError(f"{what} is given on the rank {root} only")
+    return []

@@ -1,0 +1,106 @@
+"""What an engine does: collectives on flat, contiguous tensors that were checked before. Everything blocks, with a deadline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from taeda import Tensor
+
+from .._calls import Call
+from .._types import ReduceOp
+from .._waiting import Deadline
+
+__all__ = ["Engine", "Message"]
+
+
+class Engine:
+    """One group's engine on one rank. `rank` and peers are ranks of the group.
+
+    `arrive` comes first in every collective: it waits until all ranks are there and compares what they called, so
+    nothing is moved before all agree. A later failure leaves the group broken.
+    """
+
+    def __init__(self, rank: int, size: int) -> None:
+        self.rank, self.size = rank, size
+        self.patient = False  # does a thread beside the computing one wait?
+
+    def arrive(self, call: Call, deadline: Deadline) -> None:
+        """Wait for all ranks. DistMismatchError, DistPeerDiedError, DistTimeoutError."""
+        raise NotImplementedError
+
+    def reach(self, call: Call, deadline: Deadline) -> list[int]:
+        """As `arrive`, but return the ranks that did not come in time instead of raising."""
+        raise NotImplementedError
+
+    def all_reduce(self, tensor: Tensor, op: ReduceOp, deadline: Deadline) -> None:
+        raise NotImplementedError
+
+    def reduce(self, tensor: Tensor, root: int, op: ReduceOp, deadline: Deadline) -> None:
+        raise NotImplementedError
+
+    def broadcast(self, tensor: Tensor, root: int, deadline: Deadline) -> None:
+        raise NotImplementedError
+
+    def all_gather(self, outputs: Sequence[Tensor], tensor: Tensor, deadline: Deadline) -> None:
+        raise NotImplementedError
+
+    def all_gather_flat(self, output: Tensor, tensor: Tensor, deadline: Deadline) -> None:
+        self.all_gather(output.view(self.size, -1).unbind(0), tensor, deadline)
+
+    def gather(
+        self, outputs: Sequence[Tensor], tensor: Tensor, root: int, deadline: Deadline
+    ) -> None:
+        raise NotImplementedError
+
+    def scatter(
+        self, tensor: Tensor, inputs: Sequence[Tensor], root: int, deadline: Deadline
+    ) -> None:
+        raise NotImplementedError
+
+    def reduce_scatter(
+        self, output: Tensor, flat: Tensor, op: ReduceOp, deadline: Deadline
+    ) -> None:
+        """`flat` holds as many parts as there are ranks, each as long as `output`."""
+        raise NotImplementedError
+
+    def all_to_all(
+        self, outputs: Sequence[Tensor], inputs: Sequence[Tensor], deadline: Deadline
+    ) -> None:
+        raise NotImplementedError
+
+    def barrier(self, deadline: Deadline) -> None:
+        """`arrive` was one."""
+
+    def send(self, tensor: Tensor, peer: int, tag: int, call: Call) -> Message:
+        raise NotImplementedError
+
+    def receive(self, tensor: Tensor, peer: int | None, tag: int, call: Call) -> Message:
+        """Begin to receive; `peer` is None for any."""
+        raise NotImplementedError
+
+    def allocate(self, nbytes: int, deadline: Deadline) -> Tensor | None:
+        """Memory (uint8) in which `all_reduce` of this engine is quickest, or None. Every rank calls it, after `arrive`."""
+        return None
+
+    def finish(self, call: Call) -> None:
+        """The collective is complete on this rank."""
+
+    def give_up(self, error: BaseException) -> None:
+        """A collective has failed on this rank: let the others know."""
+
+    def close(self) -> None:
+        """Release what the engine holds. No rank waits for another here."""
+
+
+class Message:
+    """A send or receive that was begun."""
+
+    source = -1
+
+    def ready(self) -> bool:
+        """Is it complete? Raises what went wrong."""
+        raise NotImplementedError
+
+    def wait(self, deadline: Deadline) -> None:
+        """Until it is complete. DistTimeoutError or DistPeerDiedError."""
+        raise NotImplementedError

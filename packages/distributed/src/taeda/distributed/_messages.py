@@ -1,0 +1,193 @@
+"""From one rank to another: send and receive, one or in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Any
+
+from taeda import Tensor
+
+from . import _recorder
+from ._calls import Call
+from ._checks import Flat, check_tensor, describe, flat, outputs_apart, peer_of
+from ._engines.base import Message
+from ._errors import DistTimeoutError
+from ._group import ProcessGroup
+from ._stores.base import seconds_of
+from ._waiting import Deadline
+from ._work import Work
+from ._world import the_group
+
+__all__ = ["P2POp", "batch_isend_irecv", "irecv", "isend", "recv", "send"]
+
+MAX_TAG = 1 << 20
+
+
+class _MessageWork(Work):
+    """A message under way. The engine is asked when somebody waits or asks."""
+
+    def __init__(
+        self, group: ProcessGroup, call: Call, message: Message, tensor: Tensor, whole: Flat | None
+    ) -> None:
+        super().__init__(call, [tensor])
+        self._group, self._call, self._message, self._whole = group, call, message, whole
+
+    def _ended(self, error: BaseException | None) -> None:
+        self._call.end("failed" if error else "done")
+        if error is None and self._whole is not None:
+            self._whole.back()
+        if error is None and self._message.source >= 0:
+            self._source = self._group._ranks[self._message.source]
+        self._finish(error)
+
+    def is_completed(self) -> bool:
+        if not self._done.is_set():
+            try:
+                if self._message.ready():
+                    self._ended(None)
+            except Exception as error:  # noqa: BLE001 - wait() raises it
+                self._ended(error)
+        return self._done.is_set()
+
+    def wait(self, timeout: timedelta | None = None) -> bool:
+        given = timeout is not None and timeout != timedelta(0)
+        seconds = seconds_of(timeout if given and timeout is not None else self._group.timeout)
+        if not self.is_completed():
+            try:
+                self._message.wait(Deadline(seconds))
+                self._ended(None)
+            except DistTimeoutError as error:
+                if not given:
+                    self._ended(error)
+                raise
+            except Exception as error:
+                self._ended(error)
+                raise
+        return super().wait()
+
+    def get_future(self) -> Any:
+        future = super().get_future()
+        if not self.is_completed():
+            self._group._give(self._wait_aside)
+        return future
+
+    def _wait_aside(self) -> None:
+        """On the group's thread, for a future that nobody waits for by the work."""
+        if not self._done.is_set():
+            try:
+                self.wait()
+            except Exception:  # noqa: BLE001 - the future has it
+                return
+
+
+def _begin(
+    name: str, tensor: Tensor, rank: int | None, number: int | None, group: Any, tag: int
+) -> _MessageWork | None:
+    check_tensor(tensor, "tensor")
+    made = the_group(group, name)
+    if made is None:
+        return None
+    if not 0 <= tag < MAX_TAG:
+        raise ValueError(f"tag {tag} is outside of 0 to {MAX_TAG - 1}")
+    sends = name.endswith("send")
+    names = ("dst", "group_dst") if sends else ("src", "group_src")
+    peer = peer_of(made, rank, number, names, optional=not sends)
+    if peer == made.rank() and not name.startswith("i"):
+        raise ValueError(f"{name}: rank {made._ranks[peer]} cannot block for itself; use i{name}")
+    who = "any rank" if peer < 0 else f"rank {made._ranks[peer]}"
+    call = Call(name, f"{name}({describe(tensor)}, {who}, tag={tag})")
+    made._check_usable(call)
+    call.group, call.state = made.group_name, "started"
+    _recorder.calls.append(call)
+    if sends:
+        message = made._engine.send(flat(tensor), peer, tag, call)
+        return _MessageWork(made, call, message, tensor, None)
+    outputs_apart([tensor], "tensor")
+    whole = Flat(tensor)
+    message = made._engine.receive(whole.values, None if peer < 0 else peer, tag, call)
+    return _MessageWork(made, call, message, tensor, whole)
+
+
+def send(
+    tensor: Tensor,
+    dst: int | None = None,
+    group: Any = None,
+    tag: int = 0,
+    group_dst: int | None = None,
+) -> None:
+    """Send `tensor` to the rank `dst`, which must receive the same dtype and number of values. Not to oneself."""
+    if work := _begin("send", tensor, dst, group_dst, group, tag):
+        work.wait()
+
+
+def recv(
+    tensor: Tensor,
+    src: int | None = None,
+    group: Any = None,
+    tag: int = 0,
+    group_src: int | None = None,
+) -> int:
+    """Receive into `tensor` from the rank `src`, or from any; return who sent it, -1 outside of the group."""
+    work = _begin("recv", tensor, src, group_src, group, tag)
+    if work is None:
+        return -1
+    work.wait()
+    return work.source_rank()
+
+
+def isend(
+    tensor: Tensor,
+    dst: int | None = None,
+    group: Any = None,
+    tag: int = 0,
+    group_dst: int | None = None,
+) -> Work | None:
+    """Begin to send; `tensor` must not change until the work is done. To oneself as well."""
+    return _begin("isend", tensor, dst, group_dst, group, tag)
+
+
+def irecv(
+    tensor: Tensor,
+    src: int | None = None,
+    group: Any = None,
+    tag: int = 0,
+    group_src: int | None = None,
+) -> Work | None:
+    """Begin to receive into `tensor`, which must not be read until the work is done."""
+    return _begin("irecv", tensor, src, group_src, group, tag)
+
+
+class P2POp:
+    """One message of a batch: `op` is `isend` or `irecv`, `peer` a rank of the default group."""
+
+    def __init__(
+        self, op: Callable[..., Work | None], tensor: Tensor, peer: int | None = None, group: Any = None,
+        tag: int = 0, group_peer: int | None = None,
+    ) -> None:  # fmt: skip
+        if op not in (isend, irecv):
+            raise ValueError(f"op is taeda.distributed.isend or irecv, not {op!r}")
+        check_tensor(tensor, "tensor")
+        made = the_group(group, "P2POp")
+        if made is not None:
+            peer_of(made, peer, group_peer, ("peer", "group_peer"))
+        self.op, self.tensor, self.peer, self.group, self.tag = op, tensor, peer, group, tag
+        self.group_peer = group_peer
+
+    def __repr__(self) -> str:
+        peer = self.peer if self.peer is not None else f"number {self.group_peer} of the group"
+        return f"P2POp({self.op.__name__}, {describe(self.tensor)}, peer={peer})"
+
+
+def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Work]:
+    """Begin all messages; their works, in order. Both sides of a pair must have theirs in the same order."""
+    if not p2p_op_list:
+        raise ValueError("p2p_op_list is empty")
+    if not all(isinstance(one, P2POp) for one in p2p_op_list):
+        raise ValueError("p2p_op_list is a list of P2POp")
+    if len({id(the_group(one.group, "batch_isend_irecv")) for one in p2p_op_list}) > 1:
+        raise ValueError("all messages of a batch are of one group")
+    works = [
+        one.op(one.tensor, one.peer, one.group, one.tag, one.group_peer) for one in p2p_op_list
+    ]
+    return [work for work in works if work is not None]

@@ -1,0 +1,176 @@
+"""Collectives on Python objects. They are pickled: whoever is in the group can run code in this process by what it sends."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import taeda
+from taeda import Tensor
+
+from ._checks import peer_of
+from ._collectives import all_gather, all_gather_into_tensor, broadcast, gather, scatter
+from ._messages import recv, send
+from ._world import the_group
+
+__all__ = [
+    "all_gather_object",
+    "broadcast_object_list",
+    "gather_object",
+    "recv_object_list",
+    "scatter_object_list",
+    "send_object_list",
+]
+
+
+def _pack(value: Any) -> Tensor:
+    data = bytearray(pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL))
+    return taeda.frombuffer(data, dtype=taeda.uint8)
+
+
+def _unpack(data: Tensor) -> Any:
+    return pickle.loads(data.numpy().tobytes())
+
+
+def _sizes(values: list[Tensor]) -> Tensor:
+    return taeda.tensor([value.numel() for value in values], dtype=taeda.int64)
+
+
+def _check_device(device: Any) -> None:
+    if device is not None and taeda.device(device).type != "cpu":
+        raise ValueError(f"objects travel by the cpu, not by {device}")
+
+
+def all_gather_object(object_list: list[Any], obj: Any, group: Any = None) -> None:
+    """Every rank's `obj` into `object_list`, which has a place for each. Pickles: only among processes you trust."""
+    made = the_group(group, "all_gather_object")
+    if made is None:
+        return
+    if len(object_list) != made.size():
+        raise ValueError(f"object_list needs {made.size()} places, and has {len(object_list)}")
+    mine = _pack(obj)
+    sizes = taeda.zeros(made.size(), dtype=taeda.int64)
+    all_gather_into_tensor(sizes, _sizes([mine]), made)
+    parts = [taeda.empty(size, dtype=taeda.uint8) for size in sizes.tolist()]
+    all_gather(parts, mine, made)
+    for number, part in enumerate(parts):
+        object_list[number] = _unpack(part)
+
+
+def gather_object(
+    obj: Any, object_gather_list: list[Any] | None = None, dst: int | None = None, group: Any = None,
+    group_dst: int | None = None,
+) -> None:  # fmt: skip
+    """Every rank's `obj` into `object_gather_list` of the rank `dst` (0 by default). Pickles."""
+    made = the_group(group, "gather_object")
+    if made is None:
+        return
+    root = (
+        0
+        if dst is None and group_dst is None
+        else peer_of(made, dst, group_dst, ("dst", "group_dst"))
+    )
+    mine = made.rank() == root
+    if mine and (object_gather_list is None or len(object_gather_list) != made.size()):
+        raise ValueError(f"object_gather_list needs {made.size()} places on the rank dst")
+    if not mine and object_gather_list is not None:
+        raise ValueError("object_gather_list is given on the rank dst only")
+    data = _pack(obj)
+    sizes = taeda.zeros(made.size(), dtype=taeda.int64)
+    all_gather_into_tensor(sizes, _sizes([data]), made)
+    most = int(sizes.max())
+    padded = taeda.zeros(most, dtype=taeda.uint8)
+    padded[: data.numel()] = data
+    parts = [taeda.empty(most, dtype=taeda.uint8) for _ in range(made.size())] if mine else None
+    gather(padded, parts, group=made, group_dst=root)
+    if parts is not None and object_gather_list is not None:
+        for number, (part, size) in enumerate(zip(parts, sizes.tolist(), strict=True)):
+            object_gather_list[number] = _unpack(part[:size])
+
+
+def broadcast_object_list(
+    object_list: list[Any], src: int | None = None, group: Any = None, device: Any = None,
+    group_src: int | None = None,
+) -> None:  # fmt: skip
+    """Give the objects of the rank `src` to all, into lists of the same length. Pickles."""
+    made = the_group(group, "broadcast_object_list")
+    _check_device(device)
+    if made is None:
+        return
+    root = (
+        0
+        if src is None and group_src is None
+        else peer_of(made, src, group_src, ("src", "group_src"))
+    )
+    packed = [_pack(value) for value in object_list] if made.rank() == root else []
+    sizes = _sizes(packed) if packed else taeda.zeros(len(object_list), dtype=taeda.int64)
+    broadcast(sizes, group=made, group_src=root)
+    whole = taeda.cat(packed) if packed else taeda.empty(int(sizes.sum()), dtype=taeda.uint8)
+    broadcast(whole, group=made, group_src=root)
+    if made.rank() != root:
+        for number, part in enumerate(whole.split(sizes.tolist())):
+            object_list[number] = _unpack(part)
+
+
+def scatter_object_list(
+    scatter_object_output_list: list[Any], scatter_object_input_list: list[Any] | None = None,
+    src: int | None = None, group: Any = None, group_src: int | None = None,
+) -> None:  # fmt: skip
+    """Give each rank its object of the list of `src` (0 by default), as element 0 of the output list. Pickles."""
+    made = the_group(group, "scatter_object_list")
+    if made is None:
+        return
+    root = (
+        0
+        if src is None and group_src is None
+        else peer_of(made, src, group_src, ("src", "group_src"))
+    )
+    if not isinstance(scatter_object_output_list, list) or not scatter_object_output_list:
+        raise ValueError("scatter_object_output_list is a list with at least one place")
+    given, mine = scatter_object_input_list, made.rank() == root
+    if mine and (given is None or len(given) != made.size()):
+        raise ValueError(f"scatter_object_input_list needs {made.size()} objects on the rank src")
+    packed = [_pack(value) for value in given] if mine and given is not None else []
+    sizes = _sizes(packed) if mine else taeda.zeros(made.size(), dtype=taeda.int64)
+    broadcast(sizes, group=made, group_src=root)
+    most = int(sizes.max())
+    parts = []
+    for data in packed:
+        padded = taeda.zeros(most, dtype=taeda.uint8)
+        padded[: data.numel()] = data
+        parts.append(padded)
+    got = taeda.empty(most, dtype=taeda.uint8)
+    scatter(got, parts if mine else None, group=made, group_src=root)
+    scatter_object_output_list[0] = _unpack(got[: int(sizes[made.rank()])])
+
+
+def send_object_list(
+    object_list: list[Any], dst: int | None = None, group: Any = None, device: Any = None,
+    group_dst: int | None = None, use_batch: bool = False,
+) -> None:  # fmt: skip
+    """Send objects to the rank `dst`, which calls `recv_object_list`. Pickles; `use_batch` changes nothing here."""
+    made = the_group(group, "send_object_list")
+    _check_device(device)
+    if made is None:
+        return
+    packed = [_pack(value) for value in object_list]
+    send(_sizes(packed), dst, made, group_dst=group_dst)
+    send(taeda.cat(packed), dst, made, group_dst=group_dst)
+
+
+def recv_object_list(
+    object_list: list[Any], src: int | None = None, group: Any = None, device: Any = None,
+    group_src: int | None = None, use_batch: bool = False,
+) -> int:  # fmt: skip
+    """Receive as many objects as the list has places from `src`, or from any; return who sent them. Pickles."""
+    made = the_group(group, "recv_object_list")
+    _check_device(device)
+    if made is None:
+        return -1
+    sizes = taeda.zeros(len(object_list), dtype=taeda.int64)
+    source = recv(sizes, src, made, group_src=group_src)
+    whole = taeda.empty(int(sizes.sum()), dtype=taeda.uint8)
+    recv(whole, source, made)
+    for number, part in enumerate(whole.split(sizes.tolist())):
+        object_list[number] = _unpack(part)
+    return source

@@ -1,0 +1,450 @@
+"""Groups: to make them, to end them, to ask who is in them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from datetime import timedelta
+from types import TracebackType
+from typing import Any
+
+import taeda
+
+from . import _mpi_world, _recorder
+from ._errors import DistBackendError
+from ._group import ProcessGroup, make_engine
+from ._settings import DEFAULT_TIMEOUT
+from ._stores import PrefixStore, Store
+from ._stores.base import seconds_of
+from ._types import Backend
+from ._world import GroupMember, enter_thread_world, leave_thread_world, the_group, world
+from .rendezvous import rendezvous
+
+__all__ = [
+    "destroy_process_group",
+    "get_backend",
+    "get_backend_config",
+    "get_default_backend_for_device",
+    "get_global_rank",
+    "get_group_rank",
+    "get_node_local_rank",
+    "get_pg_count",
+    "get_process_group_ranks",
+    "get_rank",
+    "get_world_size",
+    "init_process_group",
+    "is_available",
+    "is_backend_available",
+    "is_gloo_available",
+    "is_initialized",
+    "is_mpi_available",
+    "is_nccl_available",
+    "is_torchelastic_launched",
+    "is_ucc_available",
+    "is_xccl_available",
+    "new_group",
+    "new_subgroups",
+    "new_subgroups_by_enumeration",
+    "split_group",
+]
+
+
+# ---- what is there ----
+
+
+def is_available() -> bool:
+    """Is this package installed? It is."""
+    return True
+
+
+def is_initialized() -> bool:
+    """Is there a default group?"""
+    return world().default is not None
+
+
+def is_mpi_available() -> bool:
+    """Is the engine of the backend "mpi" installed?"""
+    return _mpi_world.is_available()
+
+
+def is_gloo_available() -> bool:
+    """Is there a backend that answers to "gloo"? It is MPI's, and there when MPI is."""
+    return is_mpi_available()
+
+
+def is_nccl_available() -> bool:
+    """False: this release has no backend for GPUs."""
+    return False
+
+
+def is_ucc_available() -> bool:
+    """False."""
+    return False
+
+
+def is_xccl_available() -> bool:
+    """False."""
+    return False
+
+
+def is_backend_available(backend: str) -> bool:
+    """Can groups be made on `backend`?"""
+    word = backend.lower()
+    if word in (Backend.MPI, Backend.GLOO):
+        return is_mpi_available()
+    return word in (Backend.FAKE, Backend.INPROC) or word in Backend._makers
+
+
+def is_torchelastic_launched() -> bool:
+    """Was this process started by `taedarun`?"""
+    return "TORCHELASTIC_RUN_ID" in os.environ
+
+
+def get_default_backend_for_device(device: str | taeda.device) -> str:
+    """The backend for tensors of a device. ValueError for one that has none."""
+    kind = taeda.device(device).type
+    if kind != "cpu":
+        raise ValueError(f"no backend carries tensors of {kind!r} in this release")
+    return str(Backend.GLOO)
+
+
+# ---- the default group ----
+
+
+def init_process_group(
+    backend: str | None = None,
+    init_method: str | None = None,
+    timeout: timedelta | None = None,
+    world_size: int = -1,
+    rank: int = -1,
+    store: Store | None = None,
+    group_name: str = "",
+    pg_options: Any = None,
+    device_id: taeda.device | int | None = None,
+) -> None:
+    """Make the default group; returns when all processes have joined.
+
+    They meet in `store`, with `rank` and `world_size`, or by `init_method`: "env://" (the default; `taedarun` sets
+    what it needs), "tcp://host:port" or "file:///path". The backend is "mpi", for which "gloo" is another name,
+    "inproc" for threads of one process, "fake", or a registered one; "cpu:gloo" names it by device. Collectives
+    that take longer than `timeout` raise DistTimeoutError.
+
+    Raises ValueError for a second call, an unknown backend, a rank outside of the world, or both ways to meet at once;
+    DistBackendError if the engine is not installed; DistNetworkError if the address cannot be reached.
+    """
+    name = Backend(_cpu_backend(backend))
+    if name != Backend.INPROC and is_initialized():
+        raise ValueError("init_process_group was called already: the default group is there")
+    if store is not None and init_method is not None:
+        raise ValueError("give store or init_method, not both")
+    limit = DEFAULT_TIMEOUT if timeout is None else timeout
+    seconds_of(limit)
+    _check_engine(name)
+    if pg_options is not None:
+        raise ValueError("pg_options: the backends of this release have no options")
+    if device_id is not None and taeda.device(device_id).type != "cpu":
+        raise ValueError(
+            f"device_id {device_id!r}: no backend carries tensors of GPUs in this release"
+        )
+    store, rank, size = _meet(store, init_method, rank, world_size, limit)
+    here = enter_thread_world() if name == Backend.INPROC else world()
+    try:
+        _begin(here, name, store, rank, size, limit, group_name)
+    except BaseException:
+        leave_thread_world()
+        raise
+
+
+def _begin(
+    here: Any, name: Backend, store: Store, rank: int, size: int, limit: timedelta, group_name: str
+) -> None:
+    store = PrefixStore(group_name or f"default_pg/{here.count}", store)
+    here.count += 1
+    engine = make_engine(name, store, rank, range(size), limit, "default")
+    made = ProcessGroup(engine, range(size), name, limit, group_name or "0", "default_pg", store)
+    here.default, here.groups = made, [made]
+    if name not in (Backend.INPROC, Backend.FAKE):
+        _recorder.install_signal(rank)
+        _install_excepthook()
+
+
+def _cpu_backend(backend: str | None) -> str:
+    """The backend for the processor out of "cpu:gloo,cuda:nccl"; a plain name is that."""
+    if backend is None:
+        return Backend.GLOO
+    if not isinstance(backend, str):
+        raise ValueError(f"a backend is named by a str, not by {type(backend).__name__}")
+    if ":" not in backend:
+        return backend
+    pairs = [part.split(":") for part in backend.split(",")]
+    if any(len(pair) != 2 for pair in pairs):
+        raise ValueError(f"backends by device are written 'cpu:gloo,cuda:nccl', not {backend!r}")
+    by_device = dict(pairs)
+    for name in by_device.values():
+        Backend(name)
+    if "cpu" not in by_device:
+        raise ValueError(f"{backend!r} names no backend for the device 'cpu'")
+    return by_device["cpu"]
+
+
+def _check_engine(name: str) -> None:
+    if name in (Backend.MPI, Backend.GLOO):
+        _mpi_world.require(name)
+    elif name == Backend.NCCL:
+        raise DistBackendError("backend 'nccl' carries tensors of GPUs, and is not in this release")
+    elif name == Backend.UNDEFINED:
+        raise ValueError("backend 'undefined' stands for none")
+
+
+def _meet(
+    store: Store | None, init_method: str | None, rank: int, world_size: int, limit: timedelta
+) -> tuple[Store, int, int]:
+    if store is None:
+        return next(iter(rendezvous(init_method or "env://", rank, world_size, timeout=limit)))
+    if not isinstance(store, Store):
+        raise TypeError(f"store is a Store, not {type(store).__name__}")
+    if world_size < 1 or rank < 0:
+        raise ValueError(
+            f"with a store, rank and world_size must be given (they are {rank} and {world_size})"
+        )
+    if rank >= world_size:
+        raise ValueError(
+            f"rank {rank} is outside of a world of {world_size}: 0 to {world_size - 1}"
+        )
+    return store, rank, world_size
+
+
+def _install_excepthook() -> None:
+    """An exception that ends this process is what the others should read when they miss it."""
+    before = sys.excepthook
+    if getattr(before, "_tells_others", False):
+        return
+
+    def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> Any:
+        _tell_others(error)
+        before(kind, error, trace)
+
+    hook._tells_others = True  # type: ignore[attr-defined]  # functions take attributes
+    sys.excepthook = hook
+
+
+def _tell_others(error: BaseException) -> None:
+    for made in world().groups:
+        if made._broken is None and not made._closed:
+            made._engine.give_up(error)
+
+
+def destroy_process_group(group: ProcessGroup | None = None) -> None:
+    """End a group, or all of them with the default one. Nobody waits for the other ranks. ValueError without any."""
+    made = the_group(group, "destroy_process_group")
+    if made is None:
+        return
+    here = world()
+    ending = list(here.groups) if made is here.default else [made]
+    for one in reversed(ending):
+        one.shutdown()
+        if one in here.groups:
+            here.groups.remove(one)
+    if made is here.default:
+        here.default = None
+        leave_thread_world()
+
+
+# ---- further groups ----
+
+
+def new_group(
+    ranks: Sequence[int] | None = None,
+    timeout: timedelta | None = None,
+    backend: str | None = None,
+    pg_options: Any = None,
+    use_local_synchronization: bool = False,
+    group_desc: str | None = None,
+    device_id: taeda.device | None = None,
+    sort_ranks: bool = True,
+) -> Any:
+    """A group of some ranks of the default group; all of them by default.
+
+    Every process calls it, in the same order, members or not; with `use_local_synchronization` members only. Who is
+    not in it gets `GroupMember.NON_GROUP_MEMBER`. Raises ValueError for a rank that is not there or comes twice.
+    """
+    default = the_group(None, "new_group")
+    assert default is not None
+    if pg_options is not None:
+        raise ValueError("pg_options: the backends of this release have no options")
+    if device_id is not None and taeda.device(device_id).type != "cpu":
+        raise ValueError(
+            f"device_id {device_id!r}: no backend carries tensors of GPUs in this release"
+        )
+    members = _members(ranks, default.size(), sort_ranks)
+    name = Backend(_cpu_backend(backend)) if backend is not None else default.name()
+    _check_engine(name)
+    limit = default.timeout if timeout is None else timeout
+    seconds_of(limit)
+    here = world()
+    label = _label(members, here, use_local_synchronization)
+    if default.rank() not in members:
+        return GroupMember.NON_GROUP_MEMBER
+    assert default.store is not None
+    store = PrefixStore(label, default.store)
+    engine = make_engine(name, store, default.rank(), members, limit, label)
+    made = ProcessGroup(engine, members, name, limit, label, group_desc or "undefined", store)
+    here.groups.append(made)
+    return made
+
+
+def _label(members: list[int], here: Any, by_members_only: bool) -> str:
+    if not by_members_only:
+        here.count += 1
+        return f"group/{here.count}"
+    label = "group/" + "-".join(map(str, members))
+    used = sum(made.group_name.startswith(f"{label}/") for made in here.groups)
+    return f"{label}/{used}"
+
+
+def _members(ranks: Sequence[int] | None, size: int, sort: bool) -> list[int]:
+    if ranks is None:
+        return list(range(size))
+    members = [int(rank) for rank in ranks]
+    if not members:
+        raise ValueError("a group has at least one rank")
+    outside = [rank for rank in members if not 0 <= rank < size]
+    if outside:
+        raise ValueError(f"ranks {outside} are outside of the world of {size}: 0 to {size - 1}")
+    if len(set(members)) < len(members):
+        raise ValueError(f"a rank comes twice in {members}")
+    return sorted(members) if sort else members
+
+
+def new_subgroups(
+    group_size: int | None = None,
+    group: ProcessGroup | None = None,
+    timeout: timedelta | None = None,
+    backend: str | None = None,
+    pg_options: Any = None,
+    group_desc: str | None = None,
+) -> tuple[Any, list[Any]]:
+    """Groups of `group_size` neighbours each (a machine's processes by default): mine, and all of them."""
+    whole = the_group(group, "new_subgroups")
+    assert whole is not None
+    each = (
+        group_size
+        if group_size is not None
+        else int(os.environ.get("LOCAL_WORLD_SIZE", whole.size()))
+    )
+    if each < 1 or whole.size() % each:
+        raise ValueError(f"group_size {each} does not divide the {whole.size()} ranks")
+    lists = [whole._ranks[at : at + each] for at in range(0, whole.size(), each)]
+    return new_subgroups_by_enumeration(lists, timeout, backend, pg_options, group_desc)
+
+
+def new_subgroups_by_enumeration(
+    ranks_per_subgroup_list: Sequence[Sequence[int]],
+    timeout: timedelta | None = None,
+    backend: str | None = None,
+    pg_options: Any = None,
+    group_desc: str | None = None,
+) -> tuple[Any, list[Any]]:
+    """A group for each list of ranks: the one that this process is in (or None), and all. ValueError if a rank is in two."""
+    if not ranks_per_subgroup_list:
+        raise ValueError("ranks_per_subgroup_list has no lists")
+    flat = [rank for ranks in ranks_per_subgroup_list for rank in ranks]
+    if len(set(flat)) < len(flat):
+        raise ValueError(
+            f"a rank is in two of the groups {list(map(list, ranks_per_subgroup_list))}"
+        )
+    mine, made = None, []
+    for ranks in ranks_per_subgroup_list:
+        one = new_group(ranks, timeout, backend, pg_options, group_desc=group_desc)
+        made.append(one)
+        if get_rank() in ranks:
+            mine = one
+    return mine, made
+
+
+def split_group(
+    parent_pg: ProcessGroup | None = None,
+    split_ranks: Sequence[Sequence[int]] | None = None,
+    timeout: timedelta | None = None,
+    pg_options: Any = None,
+    group_desc: str | None = None,
+    backend: str | None = None,
+) -> Any:
+    """The group of `split_ranks` (lists of the parent's own numbers) that this process is in, or None."""
+    parent = the_group(parent_pg, "split_group")
+    if parent is None or not split_ranks:
+        raise ValueError("split_group needs lists of ranks, and is called by members of the parent")
+    for numbers in split_ranks:
+        if parent.rank() in numbers:
+            ranks = [get_global_rank(parent, number) for number in numbers]
+            return new_group(ranks, timeout, backend, pg_options, True, group_desc)
+    return None
+
+
+# ---- who is in them ----
+
+
+def get_rank(group: ProcessGroup | None = None) -> int:
+    """This process's number in a group, -1 if it is not in it. ValueError without a default group."""
+    made = the_group(group, "get_rank")
+    return -1 if made is None else made.rank()
+
+
+def get_world_size(group: ProcessGroup | None = None) -> int:
+    """How many processes a group has, -1 for one that this process is not in."""
+    made = the_group(group, "get_world_size")
+    return -1 if made is None else made.size()
+
+
+def get_backend(group: ProcessGroup | None = None) -> str:
+    """The backend of a group, by the name it was asked for. ValueError if this process is not in it."""
+    made = the_group(group, "get_backend")
+    if made is None:
+        raise ValueError("get_backend: this process is not in the group")
+    return Backend(made.name())
+
+
+def get_backend_config(group: ProcessGroup | None = None) -> str:
+    """The backend by device, as text."""
+    return f"cpu:{get_backend(group)}"
+
+
+def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
+    """The group's number of a rank of the default group. ValueError if it is no member."""
+    made = the_group(group, "get_group_rank")
+    if made is None:
+        raise ValueError("get_group_rank: this process is not in the group")
+    return made.number_of(global_rank, "global_rank")
+
+
+def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
+    """The rank in the default group of a group's number. ValueError if there is none such."""
+    made = the_group(group, "get_global_rank")
+    if made is None:
+        raise ValueError("get_global_rank: this process is not in the group")
+    if not 0 <= group_rank < made.size():
+        raise ValueError(f"group_rank {group_rank} is outside of a group of {made.size()}")
+    return made._ranks[group_rank]
+
+
+def get_process_group_ranks(group: ProcessGroup | None) -> list[int]:
+    """The ranks in the default group of all members, in the group's order."""
+    made = the_group(group, "get_process_group_ranks")
+    return [] if made is None else list(made._ranks)
+
+
+def get_pg_count() -> int:
+    """How many groups this process is in."""
+    return len(world().groups)
+
+
+def get_node_local_rank(fallback_rank: int | None = None) -> int:
+    """This process's number on its machine, from LOCAL_RANK. RuntimeError if neither that nor a fallback is there."""
+    if "LOCAL_RANK" in os.environ:
+        return int(os.environ["LOCAL_RANK"])
+    if fallback_rank is None:
+        raise RuntimeError(
+            "LOCAL_RANK is not set: start the program with taedarun, or give fallback_rank"
+        )
+    return int(fallback_rank)

@@ -1,0 +1,1 @@
+"""Agents: one on each machine of a job."""

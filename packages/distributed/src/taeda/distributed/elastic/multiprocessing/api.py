@@ -1,0 +1,315 @@
+"""Processes started together: functions by multiprocessing, programs by subprocess. No one outlives this process."""
+
+from __future__ import annotations
+
+import ctypes
+import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import IO, Any
+
+from .errors import ProcessFailure, record
+from .logs import DefaultLogsSpecs, LogsDest, LogsSpecs, Std, to_map
+from .tail import Tail
+
+__all__ = [
+    "DefaultLogsSpecs",
+    "LogsDest",
+    "LogsSpecs",
+    "MultiprocessContext",
+    "PContext",
+    "ProcessFailure",
+    "RunProcsResult",
+    "SignalException",
+    "Std",
+    "SubprocessContext",
+    "start_processes",
+    "to_map",
+]
+
+PR_SET_PDEATHSIG = 1
+LAST_WORDS = (
+    3.0  # seconds that the others get, after one has failed, to notice by themselves and say so
+)
+
+
+class SignalException(Exception):
+    """This process was told to end by `sigval`."""
+
+    def __init__(self, msg: str, sigval: signal.Signals) -> None:
+        super().__init__(msg)
+        self.sigval = sigval
+
+
+def raise_on_signal(number: int, frame: FrameType | None) -> None:
+    """A handler that turns a signal into SignalException."""
+    sigval = signal.Signals(number)
+    raise SignalException(f"Process {os.getpid()} got signal {sigval.name}", sigval)
+
+
+@dataclass
+class RunProcsResult:
+    """How processes ended, by local rank: what functions returned, what failed, where output went."""
+
+    return_values: dict[int, Any] = field(default_factory=dict)
+    failures: dict[int, ProcessFailure] = field(default_factory=dict)
+    stdouts: dict[int, str] = field(default_factory=dict)
+    stderrs: dict[int, str] = field(default_factory=dict)
+
+    def is_failed(self) -> bool:
+        """Did any fail?"""
+        return bool(self.failures)
+
+
+class PContext(ABC):
+    """Processes that were started together."""
+
+    def __init__(
+        self, name: str, entrypoint: Callable[..., Any] | str, args: Mapping[int, tuple[Any, ...]],
+        envs: Mapping[int, dict[str, str]], logs_specs: LogsSpecs, log_line_prefixes: Mapping[int, str] | None = None,
+    ) -> None:  # fmt: skip
+        self.name, self.entrypoint, self.args, self.envs = name, entrypoint, dict(args), dict(envs)
+        self.nprocs = len(envs)
+        self.logs = logs_specs.reify(self.envs)
+        prefixes = log_line_prefixes or {rank: f"[{name}{rank}]:" for rank in self.envs}
+        self._tails = [
+            Tail({p: prefixes[r] for r, p in files.items() if p}, stream)
+            for files, stream in (
+                (self.logs.tee_stdouts, sys.stdout),
+                (self.logs.tee_stderrs, sys.stderr),
+            )
+        ]
+        self._failures: dict[int, ProcessFailure] = {}
+
+    @abstractmethod
+    def start(self) -> None:
+        """Start the processes."""
+
+    @abstractmethod
+    def pids(self) -> dict[int, int]:
+        """Process ids by local rank."""
+
+    @abstractmethod
+    def _poll(self) -> dict[int, int | None]:
+        """Exit codes by local rank, None for those that run."""
+
+    @abstractmethod
+    def _return_values(self) -> dict[int, Any]:
+        """What the functions returned, by local rank."""
+
+    def wait(self, timeout: float = -1, period: float = 0.02) -> RunProcsResult | None:
+        """The result once all have ended well or one has failed; None after `timeout` seconds. Failed ones are followed by the rest."""
+        until = time.monotonic() + timeout if timeout >= 0 else None
+        while True:
+            codes = self._poll()
+            if any(codes.values()):
+                self._hear_last_words()
+                self.close()
+                return RunProcsResult({}, self._failures, self.logs.stdouts, self.logs.stderrs)
+            if all(code == 0 for code in codes.values()):
+                values = self._return_values()
+                self.close()
+                return RunProcsResult(values, {}, self.logs.stdouts, self.logs.stderrs)
+            if until is not None and time.monotonic() >= until:
+                return None
+            time.sleep(period)
+
+    def _hear_last_words(self) -> None:
+        """Note failures in their order; the others may still find out by themselves and say whom they miss."""
+        until = time.monotonic() + LAST_WORDS
+        while True:
+            codes = self._poll()
+            for rank, code in codes.items():
+                if code and rank not in self._failures:
+                    self._failures[rank] = self._failure(rank, code)
+            if None not in codes.values() or time.monotonic() > until:
+                return
+            time.sleep(0.01)
+
+    def _failure(self, rank: int, code: int) -> ProcessFailure:
+        return ProcessFailure(rank, self.pids()[rank], code, self.logs.error_files[rank])
+
+    def close(self, death_sig: signal.Signals | None = None, timeout: float = 30) -> None:
+        """End what still runs: `death_sig` (SIGTERM), and SIGKILL after `timeout` seconds; also what they started themselves."""
+        if not death_sig:
+            death_sig = signal.SIGTERM
+        running = [rank for rank, code in self._poll().items() if code is None]
+        for rank in running:
+            _signal(self.pids()[rank], death_sig)
+        until = time.monotonic() + timeout
+        while any(self._poll()[rank] is None for rank in running) and time.monotonic() < until:
+            time.sleep(0.01)
+        for rank in running:
+            if self._poll()[rank] is None:
+                _signal(self.pids()[rank], signal.SIGKILL)
+        while any(code is None for code in self._poll().values()):
+            time.sleep(0.01)
+        for tail in self._tails:
+            tail.stop()
+
+
+def _signal(pid: int, number: int) -> None:
+    try:
+        os.kill(pid, signal.SIGCONT)  # one that is stopped could not hear it
+        os.kill(pid, number)
+    except ProcessLookupError:
+        return
+
+
+def end_with(parent: int) -> None:
+    """In a child: be killed when the process that started it ends, even by SIGKILL."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+class SubprocessContext(PContext):
+    """Programs."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.subprocess_handlers: dict[int, Any] = {}
+
+    def start(self) -> None:
+        from .subprocess_handler.handlers import get_subprocess_handler
+
+        for rank, environment in self.envs.items():
+            environment = {**environment, "TORCHELASTIC_ERROR_FILE": self.logs.error_files[rank]}
+            self.subprocess_handlers[rank] = get_subprocess_handler(
+                str(self.entrypoint), self.args[rank], environment,
+                self.logs.stdouts[rank], self.logs.stderrs[rank], rank,
+            )  # fmt: skip
+
+    def pids(self) -> dict[int, int]:
+        return {rank: handler.proc.pid for rank, handler in self.subprocess_handlers.items()}
+
+    def _poll(self) -> dict[int, int | None]:
+        return {rank: handler.proc.poll() for rank, handler in self.subprocess_handlers.items()}
+
+    def _return_values(self) -> dict[int, Any]:
+        return dict.fromkeys(self.envs)
+
+
+class MultiprocessContext(PContext):
+    """Functions, in processes of multiprocessing; what they return must be picklable."""
+
+    def __init__(
+        self, name: str, entrypoint: Callable[..., Any], args: Mapping[int, tuple[Any, ...]],
+        envs: Mapping[int, dict[str, str]], start_method: str, logs_specs: LogsSpecs,
+        log_line_prefixes: Mapping[int, str] | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(name, entrypoint, args, envs, logs_specs, log_line_prefixes)
+        self.start_method = start_method
+        self._processes: dict[int, Any] = {}
+        self._folder = tempfile.TemporaryDirectory(prefix="taeda_results_")
+
+    def start(self) -> None:
+        context: Any = multiprocessing.get_context(self.start_method)
+        for rank, environment in self.envs.items():
+            environment = {**environment, "TORCHELASTIC_ERROR_FILE": self.logs.error_files[rank]}
+            files = self.logs.stdouts[rank], self.logs.stderrs[rank]
+            task = (
+                self.entrypoint,
+                self.args[rank],
+                environment,
+                files,
+                self._result(rank),
+                os.getpid(),
+            )
+            self._processes[rank] = context.Process(target=_run_function, args=task)
+            self._processes[rank].start()
+
+    def _result(self, rank: int) -> str:
+        return os.path.join(self._folder.name, str(rank))
+
+    def pids(self) -> dict[int, int]:
+        return {rank: process.pid for rank, process in self._processes.items()}
+
+    def _poll(self) -> dict[int, int | None]:
+        return {rank: process.exitcode for rank, process in self._processes.items()}
+
+    def _return_values(self) -> dict[int, Any]:
+        values = {}
+        for rank in self.envs:
+            with open(self._result(rank), "rb") as file:
+                values[rank] = pickle.load(file)
+        return values
+
+
+def _run_function(
+    function: Callable[..., Any], args: tuple[Any, ...], environment: dict[str, str], files: tuple[str, str],
+    result: str, parent: int,
+) -> None:  # fmt: skip
+    """In the child."""
+    end_with(parent)
+    os.environ.update(environment)
+    for number, path in zip((1, 2), files, strict=True):
+        if path:
+            with open(path, "wb") as file:  # half-written: a log
+                os.dup2(file.fileno(), number)
+    value = record(function)(*args)
+    with open(
+        result, "wb"
+    ) as file:  # half-written: in a folder of our own, read only after we ended well
+        pickle.dump(value, file)
+
+
+def start_processes(
+    name: str,
+    entrypoint: Callable[..., Any] | str,
+    args: Mapping[int, tuple[Any, ...]],
+    envs: Mapping[int, dict[str, str]],
+    logs_specs: LogsSpecs,
+    log_line_prefixes: Mapping[int, str] | None = None,
+    start_method: str = "spawn",
+) -> PContext:
+    """Start a function or a program once for each local rank, numbered from 0, with its arguments and environment.
+
+    ValueError if the numbers of `args` and `envs` are not 0, 1, 2, ...
+    """
+    count = len(args)
+    for what, given in (("args", args), ("envs", envs)):
+        if set(given) != set(range(count)):
+            raise ValueError(
+                f"{what} must have the local ranks 0 to {count - 1}, and has {sorted(given)}"
+            )
+    context: PContext
+    if isinstance(entrypoint, str):
+        context = SubprocessContext(name, entrypoint, args, envs, logs_specs, log_line_prefixes)
+    else:
+        context = MultiprocessContext(
+            name, entrypoint, args, envs, start_method, logs_specs, log_line_prefixes
+        )
+    try:
+        context.start()
+    except BaseException:
+        context.close()
+        raise
+    return context
+
+
+def start_program(
+    command: list[str], environment: dict[str, str], out: str, err: str
+) -> tuple[Any, list[IO[bytes]]]:
+    """A subprocess that ends with this process, and the files of its output."""
+    streams: list[Any] = []
+    files: list[IO[bytes]] = []
+    for path in (out, err):
+        if path:
+            files.append(open(path, "wb"))  # half-written: a log  # noqa: SIM115 - the process owns it
+        streams.append(files[-1] if path else None)
+    parent = os.getpid()
+    process = subprocess.Popen(
+        command, env={**os.environ, **environment}, stdout=streams[0], stderr=streams[1],
+        preexec_fn=lambda: end_with(parent),
+    )  # fmt: skip
+    return process, files

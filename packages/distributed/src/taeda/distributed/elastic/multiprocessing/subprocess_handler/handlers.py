@@ -1,0 +1,21 @@
+"""Where a program is started; a place to put another kind of start."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .subprocess_handler import SubprocessHandler
+
+__all__ = ["get_subprocess_handler"]
+
+
+def get_subprocess_handler(
+    entrypoint: str, args: tuple[Any, ...], env: dict[str, str], stdout: str, stderr: str, local_rank_id: int,
+    numa_options: None = None,
+) -> SubprocessHandler:  # fmt: skip
+    """Start the program. ValueError for `numa_options`, which this release has not."""
+    if numa_options is not None:
+        raise ValueError(
+            "numa_options: binding to memory nodes is not in this release; use numactl"
+        )
+    return SubprocessHandler(entrypoint, args, env, stdout, stderr, local_rank_id)

@@ -1,0 +1,6 @@
+"""Modules on many processes, and the older wrapper for many devices of one."""
+
+from .data_parallel import DataParallel, data_parallel
+from .distributed import DistributedDataParallel
+
+__all__ = ["DataParallel", "DistributedDataParallel", "data_parallel"]

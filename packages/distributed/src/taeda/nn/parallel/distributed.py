@@ -1,0 +1,357 @@
+"""A module on many processes: each computes on its own inputs, and all get the mean of the gradients."""
+
+from __future__ import annotations
+
+import inspect
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import taeda
+from taeda import Tensor, nn
+from taeda.distributed._bucket_view import GradBucket
+from taeda.distributed._calls import Call
+from taeda.distributed._collectives import broadcast
+from taeda.distributed._world import the_group
+from taeda.distributed.algorithms.join import Join, Joinable, JoinHook
+
+from ._reducer import Reducer
+
+__all__ = ["DistributedDataParallel"]
+
+
+class DistributedDataParallel(nn.Module, Joinable):
+    """Calls `module`; when its backward ends, every rank's gradients are the mean over all ranks.
+
+    Every process makes one, with the same module; the parameters and buffers become those of rank 0. Gradients
+    travel in buckets of `bucket_cap_mb` (25 by default, the first one of 1) while backward still computes.
+
+    - `broadcast_buffers`: buffers become those of rank 0 before each forward in training.
+    - `find_unused_parameters`: parameters that the outputs do not depend on count as zero; without it they are an error.
+    - `gradient_as_bucket_view`: gradients are views of the buckets, which saves a copy.
+    - `static_graph`: every step uses the same parameters.
+    - `init_sync=False`: leave the parameters as they are on each rank.
+    - `device_mesh`: its one dimension is the group.
+
+    Raises ValueError before `init_process_group`, and for devices other than the processor; RuntimeError if nothing
+    needs a gradient; DistMismatchError if the ranks' parameters differ in number or shape.
+    """
+
+    def __init__(
+        self,
+        module: nn.Module,
+        device_ids: Sequence[Any] | None = None,
+        output_device: Any = None,
+        dim: int = 0,
+        broadcast_buffers: bool = True,
+        init_sync: bool = True,
+        process_group: Any = None,
+        bucket_cap_mb: float | None = None,
+        find_unused_parameters: bool = False,
+        check_reduction: bool = False,
+        gradient_as_bucket_view: bool = False,
+        static_graph: bool = False,
+        delay_all_reduce_named_params: Any = None,
+        param_to_hook_all_reduce: Any = None,
+        mixed_precision: Any = None,
+        device_mesh: Any = None,
+        skip_all_reduce_unused_params: bool = False,
+    ) -> None:
+        super().__init__()
+        Joinable.__init__(self)
+        _refuse_unsupported(
+            delay_all_reduce_named_params, param_to_hook_all_reduce, mixed_precision
+        )
+        if process_group is not None and device_mesh is not None:
+            raise RuntimeError("give process_group or device_mesh, not both")
+        if device_mesh is not None:
+            process_group = _group_of(device_mesh)
+        group = the_group(process_group, "DistributedDataParallel")
+        if group is None:
+            raise ValueError("DistributedDataParallel: this process is not in the process_group")
+        named = _parameters(module)
+        _check_devices(device_ids, output_device, named)
+        if bucket_cap_mb is not None and not bucket_cap_mb > 0:
+            raise ValueError(f"bucket_cap_mb must be more than 0, not {bucket_cap_mb}")
+        self.module, self.process_group, self.dim = module, group, dim
+        self.device_ids, self.output_device, self.device = None, None, taeda.device("cpu")
+        self.device_mesh, self.static_graph = device_mesh, static_graph
+        self.broadcast_buffers, self.find_unused_parameters = (
+            broadcast_buffers,
+            find_unused_parameters,
+        )
+        self.gradient_as_bucket_view = gradient_as_bucket_view
+        self.require_backward_grad_sync = True
+        ignored = getattr(module, "_ddp_params_and_buffers_to_ignore", ())
+        self._buffers_sent = [b for name, b in module.named_buffers() if name not in ignored]
+        self._owners = _owners(module)
+        self._compare(named)
+        if init_sync:
+            _send_from_first([param.detach() for _, param in named], group)
+            _send_from_first([buffer.detach() for buffer in self._buffers_sent], group)
+        cap = None if bucket_cap_mb is None else int(bucket_cap_mb * (1 << 20))
+        unused = find_unused_parameters or (skip_all_reduce_unused_params and not static_graph)
+        self.reducer = Reducer(group, named, cap, gradient_as_bucket_view, unused, static_graph)
+        self._joined: _Joined | None = None
+
+    def _compare(self, named: Sequence[tuple[str, Tensor]]) -> None:
+        """All ranks have parameters of the same shapes in the same order, or DistMismatchError says where they part."""
+        parts = [
+            f"{name} {tuple(p.shape)} {str(p.dtype).removeprefix('taeda.')}" for name, p in named
+        ]
+        text = f"{len(parts)} parameters: {', '.join(parts)}"
+        if len(text) > 500:
+            text = f"{text[:400]}... {zlib.crc32(text.encode()):08x}"
+        call = Call("DistributedDataParallel", f"DistributedDataParallel({text})")
+        self.process_group.run(call, lambda engine, deadline: None)
+
+    # ---- forward ----
+
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        """What the module returns."""
+        reducer = self.reducer
+        learns = taeda.is_grad_enabled() and self.require_backward_grad_sync
+        if learns:
+            self._check_unchanged()
+            reducer.check_finished()
+            self._notify_join()
+        if self.broadcast_buffers and self.require_backward_grad_sync and self.training:
+            self._send_buffers()
+        outputs = self.module(*inputs, **kwargs)
+        if learns:
+            reducer.prepare(outputs)
+        return outputs
+
+    def _notify_join(self) -> None:
+        work = Join.notify_join_context(self)
+        if work is not None and self._joined is not None:
+            work.wait()
+            self.reducer.divide_by = self._joined.divisor()
+
+    def _send_buffers(self) -> None:
+        if self._buffers_sent and self.process_group.size() > 1:
+            _send_from_first([buffer.detach() for buffer in self._buffers_sent], self.process_group)
+
+    def _check_unchanged(self) -> None:
+        for owner, name, param, needs in self._owners:
+            if owner._parameters.get(name) is not param or param.requires_grad is not needs:
+                raise RuntimeError(
+                    f"the parameter {name!r} of {type(owner).__name__} was replaced, removed or (un)frozen after the "
+                    "module was wrapped: wrap it again"
+                )
+
+    @contextmanager
+    def no_sync(self) -> Iterator[None]:
+        """Inside, gradients stay local and add up; the first backward after it reduces the sum."""
+        before = self.require_backward_grad_sync
+        self.require_backward_grad_sync = self.reducer.sync = False
+        try:
+            yield
+        finally:
+            self.require_backward_grad_sync = self.reducer.sync = before
+
+    # ---- communication hooks ----
+
+    def register_comm_hook(self, state: Any, hook: Callable[[Any, GradBucket], Any]) -> None:
+        """Let `hook(state, bucket)` reduce each bucket; it returns a Future of one tensor, the bucket's mean.
+
+        Once per module: RuntimeError for a second. TypeError for no callable, ValueError for annotations of
+        other types.
+        """
+        if not callable(hook):
+            raise TypeError(f"a communication hook is callable, not {type(hook).__name__}")
+        _check_annotations(hook)
+        if self.reducer.hook is not None:
+            raise RuntimeError("this module has a communication hook already; it takes one")
+        self.reducer.hook, self.reducer.hook_state = hook, state
+
+    # ---- join ----
+
+    @contextmanager
+    def join(
+        self,
+        divide_by_initial_world_size: bool = True,
+        enable: bool = True,
+        throw_on_early_termination: bool = False,
+    ) -> Iterator[None]:
+        """Ranks may have different numbers of inputs: who has run out takes part in the others' steps with zeros."""
+        with Join(
+            [self], enable, throw_on_early_termination,
+            divide_by_initial_world_size=divide_by_initial_world_size,
+        ):  # fmt: skip
+            yield
+
+    def join_hook(self, **kwargs: Any) -> JoinHook:
+        """What a rank does when it has run out of inputs. `divide_by_initial_world_size` as in `join`."""
+        self._joined = _Joined(self, kwargs.get("divide_by_initial_world_size", True))
+        return self._joined
+
+    @property
+    def join_device(self) -> taeda.device:
+        """The processor."""
+        return self.device
+
+    @property
+    def join_process_group(self) -> Any:
+        """The group."""
+        return self.process_group
+
+    def __getstate__(self) -> Any:
+        raise TypeError(
+            "DistributedDataParallel belongs to its processes: save module.state_dict(), or pickle .module"
+        )
+
+
+class _Joined(JoinHook):
+    """A rank that has run out of inputs."""
+
+    def __init__(self, ddp: DistributedDataParallel, by_initial: bool) -> None:
+        self._ddp, self._by_initial = ddp, by_initial
+
+    def divisor(self) -> int:
+        """By how much a sum is divided: by all ranks, or by those that still have inputs."""
+        group = self._ddp.process_group
+        return group.size() if self._by_initial else Join.active(group)
+
+    def main_hook(self) -> None:
+        ddp = self._ddp
+        ddp.reducer.divide_by = self.divisor()
+        if ddp.broadcast_buffers and ddp.training:
+            ddp._send_buffers()
+        ddp.reducer.shadow()
+
+    def post_hook(self, is_last_joiner: bool) -> None:
+        """Everybody takes the parameters and buffers of a rank that trained to the end."""
+        ddp = self._ddp
+        root = Join.last_joiner(ddp.process_group, is_last_joiner)
+        tensors = [param.detach() for param in ddp.reducer.params]
+        tensors += [buffer.detach() for buffer in ddp._buffers_sent]
+        _send_from(tensors, ddp.process_group, root)
+        ddp.reducer.divide_by = ddp.process_group.size()
+        ddp._joined = None
+
+
+# ---- the constructor's parts ----
+
+
+def _refuse_unsupported(delayed: Any, hooked: Any, mixed: Any) -> None:
+    for name, value in (
+        ("delay_all_reduce_named_params", delayed),
+        ("param_to_hook_all_reduce", hooked),
+        ("mixed_precision", mixed),
+    ):
+        if value is not None:
+            raise NotImplementedError(
+                f"{name} is not in this release"
+                + (
+                    "; use taeda.autocast and taeda.amp.GradScaler"
+                    if name == "mixed_precision"
+                    else ""
+                )
+            )
+
+
+def _group_of(mesh: Any) -> Any:
+    if mesh.ndim != 1:
+        raise RuntimeError(
+            f"DistributedDataParallel takes a mesh of one dimension, not of {mesh.ndim}"
+        )
+    return mesh.get_group(0)
+
+
+def _parameters(module: nn.Module) -> list[tuple[str, Tensor]]:
+    if not isinstance(module, nn.Module):
+        raise TypeError(f"DistributedDataParallel wraps a Module, not {type(module).__name__}")
+    ignored = getattr(module, "_ddp_params_and_buffers_to_ignore", ())
+    named: list[tuple[str, Tensor]] = [
+        (name, p)
+        for name, p in module.named_parameters()
+        if p.requires_grad and name not in ignored
+    ]
+    if not named:
+        raise RuntimeError(
+            "DistributedDataParallel is not needed: no parameter of the module requires a gradient"
+        )
+    lazy = [name for name, p in named if isinstance(p, nn.UninitializedParameter)]
+    if lazy:
+        raise RuntimeError(
+            f"parameters without a shape yet: {', '.join(lazy)}; run a forward before wrapping"
+        )
+    return named
+
+
+def _check_devices(
+    device_ids: Any, output_device: Any, named: Sequence[tuple[str, Tensor]]
+) -> None:
+    kinds = {param.device.type for _, param in named}
+    if kinds != {"cpu"}:
+        raise ValueError(
+            f"parameters are on {', '.join(sorted(kinds))}; this release reduces on the cpu only"
+        )
+    if device_ids or output_device is not None:
+        raise ValueError(
+            f"device_ids {device_ids} and output_device {output_device} are for modules on one GPU; this one is on "
+            "the cpu: leave them out"
+        )
+
+
+def _owners(module: nn.Module) -> list[tuple[nn.Module, str, Tensor, bool]]:
+    return [
+        (owner, name, param, param.requires_grad)
+        for owner in module.modules()
+        for name, param in owner._parameters.items()
+        if param is not None
+    ]
+
+
+def _send_from_first(tensors: Sequence[Tensor], group: Any) -> None:
+    _send_from(tensors, group, 0)
+
+
+def _send_from(tensors: Sequence[Tensor], group: Any, root: int) -> None:
+    """Tensors become those of the group's number `root`, joined by dtype in messages of at most 250 MB."""
+    by_dtype: dict[Any, list[Tensor]] = {}
+    for tensor in tensors:
+        by_dtype.setdefault(tensor.dtype, []).append(tensor)
+    for some in by_dtype.values():
+        for part in _portions(some, 250 << 20):
+            joined = taeda.cat([tensor.reshape(-1) for tensor in part])
+            broadcast(joined, group=group, group_src=root)
+            if group.rank() != root:
+                for tensor, piece in zip(
+                    part, joined.split([t.numel() for t in part]), strict=True
+                ):
+                    tensor.copy_(piece.view(tensor.shape))
+
+
+def _portions(tensors: Sequence[Tensor], limit: int) -> Iterator[list[Tensor]]:
+    part: list[Tensor] = []
+    nbytes = 0
+    for tensor in tensors:
+        size = tensor.numel() * tensor.element_size()
+        if part and nbytes + size > limit:
+            yield part
+            part, nbytes = [], 0
+        part.append(tensor)
+        nbytes += size
+    if part:
+        yield part
+
+
+def _check_annotations(hook: Callable[..., Any]) -> None:
+    try:
+        signature = inspect.signature(hook)
+    except (TypeError, ValueError):  # a builtin says nothing of its parameters
+        return
+    params = list(signature.parameters.values())
+    if len(params) < 2:
+        raise ValueError("a communication hook takes two arguments: state and bucket")
+    kinds = (inspect.Parameter.empty, GradBucket, "GradBucket", "dist.GradBucket")
+    if params[1].annotation not in kinds:
+        raise ValueError(
+            f"the second argument of a communication hook is a GradBucket, not {params[1].annotation!r}"
+        )
+    returned = signature.return_annotation
+    if returned is not inspect.Signature.empty and "Future" not in str(returned):
+        raise ValueError(f"a communication hook returns a Future of a tensor, not {returned!r}")

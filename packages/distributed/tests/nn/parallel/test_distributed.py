@@ -1,0 +1,203 @@
+"""DistributedDataParallel gives the gradients of one process with the whole batch, and says what is wrong with a model."""
+
+from __future__ import annotations
+
+import pytest
+from ranks import all_well, run_ranks
+
+import taeda
+import taeda.distributed as dist
+from taeda import nn
+from taeda.nn.parallel import DataParallel, DistributedDataParallel, data_parallel
+
+START = """
+from taeda import nn
+from taeda.nn.parallel import DistributedDataParallel as DDP
+dist.init_process_group("gloo", timeout=seconds(30))
+def net(seed=0):
+    taeda.manual_seed(seed)
+    return nn.Sequential(nn.Linear(6, 32), nn.ReLU(), nn.Linear(32, 5), nn.Tanh(), nn.Linear(5, 2))
+taeda.manual_seed(1)
+X, Y = taeda.randn(8 * size, 6), taeda.randn(8 * size, 2)
+mine = slice(8 * rank, 8 * rank + 8)
+loss = nn.functional.mse_loss
+def close(a, b, tol=1e-5):
+    assert (a - b).abs().max() < tol, (a, b)
+def same_everywhere(t):
+    out = [taeda.empty_like(t) for _ in range(size)]
+    dist.all_gather(out, t)
+    assert all(taeda.equal(o, t) for o in out)
+def raises(kind, words, call):
+    try:
+        call()
+    except kind as error:
+        assert words in str(error), error
+    else:
+        raise AssertionError("nothing was raised")
+"""
+
+STEPS = (
+    START
+    + """
+for options in ({}, {"gradient_as_bucket_view": True}, {"bucket_cap_mb": 0.0001}, {"static_graph": True},
+                {"find_unused_parameters": True}, {"gradient_as_bucket_view": True, "bucket_cap_mb": 0.0004}):
+    for to_none in (True, False):
+        alone = net()
+        model = DDP(net(seed=rank), **options)  # rank 0's parameters are everybody's
+        opts = [taeda.optim.SGD(m.parameters(), lr=0.1, momentum=0.9) for m in (alone, model)]
+        for step in range(4):
+            for opt in opts: opt.zero_grad(set_to_none=to_none)
+            loss(alone(X), Y).backward()
+            loss(model(X[mine]), Y[mine]).backward()
+            for p, q in zip(alone.parameters(), model.parameters()):
+                close(p.grad, q.grad)
+                same_everywhere(q.grad)
+            for opt in opts: opt.step()
+        assert list(model.state_dict()) == ["module." + name for name in alone.state_dict()]
+    # gradients add up locally, and the sum is reduced
+    model, alone = DDP(net(), **options), net()
+    with model.no_sync():
+        loss(model(X[mine]), Y[mine]).backward()
+    loss(model(X[mine]), Y[mine]).backward()
+    for _ in range(2): loss(alone(X), Y).backward()
+    for p, q in zip(alone.parameters(), model.parameters()):
+        close(p.grad, q.grad)
+    taeda.nn.utils.clip_grad_norm_(model.parameters(), 0.01)
+# forward without backward, evaluation
+model = DDP(net())
+model(X[mine]); model(X[mine])
+with taeda.no_grad(): model(X[mine])
+loss(model(X[mine]), Y[mine]).backward()
+same_everywhere(model.module[0].weight.grad)
+# autocast and scaling
+model = DDP(net())
+scaler, opt = taeda.amp.GradScaler("cpu"), taeda.optim.SGD(model.parameters(), lr=0.1)
+with taeda.autocast("cpu", dtype=taeda.bfloat16):
+    value = loss(model(X[mine]).float(), Y[mine])
+scaler.scale(value).backward(); scaler.step(opt); scaler.update()
+same_everywhere(model.module[0].weight)
+# dtypes in buckets of their own
+class Two(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(3, 3), nn.Linear(3, 3).double()
+    def forward(self, x): return self.b(self.a(x).double())
+model = DDP(Two())
+model(taeda.full((1, 3), float(rank))).sum().backward()
+same_everywhere(model.module.a.weight.grad); same_everywhere(model.module.b.weight.grad)
+"""
+)
+
+UNUSED = (
+    START
+    + """
+class Some(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.used, self.spare, self.never = nn.Linear(6, 2), nn.Linear(6, 2), nn.Linear(6, 2)
+    def forward(self, x, spare=False):
+        return {"out": [self.spare(x) if spare else self.used(x)]}
+model = DDP(Some())
+model(X[mine])["out"][0].sum().backward()
+raises(RuntimeError, "spare.weight", lambda: model(X[mine]))
+raises(RuntimeError, "find_unused_parameters=True", lambda: model(X[mine]))
+model = DDP(Some(), find_unused_parameters=True)
+for step in range(3):
+    for p in model.parameters(): p.grad = None
+    model(X[mine], spare=rank == 0)["out"][0].sum().backward()
+    same_everywhere(model.module.spare.weight.grad)
+    same_everywhere(model.module.used.weight.grad)
+    assert model.module.never.weight.grad is None
+    want = X[:8].sum(0) / size
+    close(model.module.spare.weight.grad[0], want, 1e-4)
+model.module.never = nn.Linear(6, 2)
+raises(RuntimeError, "wrap it again", lambda: (setattr(model.module.used, "weight", nn.Parameter(taeda.ones(2, 6))), model(X[mine])))
+# ranks with other parameters
+raises(dist.DistMismatchError, "DistributedDataParallel", lambda: DDP(nn.Linear(3, 2 + rank % 2)))
+dist.barrier()
+raises(RuntimeError, "no parameter", lambda: DDP(nn.ReLU()))
+raises(ValueError, "device_ids", lambda: DDP(net(), device_ids=[0]))
+raises(TypeError, "Module", lambda: DDP(3))
+raises(ValueError, "bucket_cap_mb", lambda: DDP(net(), bucket_cap_mb=0))
+# the graph is walked through checkpoints
+from taeda.utils.checkpoint import checkpoint
+class Long(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = nn.ModuleList(nn.Linear(6, 6) for _ in range(4))
+    def forward(self, x):
+        for part in self.parts:
+            x = checkpoint(lambda y, p=part: p(y).tanh(), x, use_reentrant=False)
+        return x
+taeda.manual_seed(0)
+model = DDP(Long())
+for _ in range(2):
+    model(X[mine]).sum().backward()
+same_everywhere(model.module.parts[0].weight.grad)
+"""
+)
+
+HOOKS = (
+    START
+    + """
+from taeda.futures import Future
+seen = []
+def mean_hook(state, bucket):
+    state.append((bucket.index(), bucket.is_last(), len(bucket.gradients()), len(bucket.parameters())))
+    work = dist.all_reduce(bucket.buffer().div_(size), async_op=True)
+    return work.get_future().then(lambda f: f.value()[0])
+alone, model = net(), DDP(net(), bucket_cap_mb=0.0004)
+model.register_comm_hook(seen, mean_hook)
+raises(RuntimeError, "already", lambda: model.register_comm_hook(None, mean_hook))
+loss(alone(X), Y).backward(); loss(model(X[mine]), Y[mine]).backward()
+for p, q in zip(alone.parameters(), model.parameters()): close(p.grad, q.grad)
+assert seen[-1][1] and not seen[0][1] and sum(s[2] for s in seen) == 6, seen
+other = DDP(net())
+raises(TypeError, "callable", lambda: other.register_comm_hook(None, 3))
+def wrong(state, bucket: int): ...
+raises(ValueError, "GradBucket", lambda: other.register_comm_hook(None, wrong))
+other.register_comm_hook(None, lambda state, bucket: bucket.buffer())
+raises(RuntimeError, "Future", lambda: other(X[mine]).sum().backward())
+# join: ranks with other numbers of inputs
+for options in ({}, {"divide_by_initial_world_size": False}):
+    model = DDP(nn.Linear(2, 1, bias=False))
+    opt = taeda.optim.SGD(model.parameters(), lr=0.1)
+    grads = []
+    with model.join(**options):
+        for step in range(3 + 2 * rank):
+            opt.zero_grad()
+            model(taeda.ones(1, 2)).sum().backward()
+            grads.append(model.module.weight.grad[0, 0].item())
+            opt.step()
+    same_everywhere(model.module.weight.detach())
+    late = 1.0 if options else 1 / size
+    assert grads[:3] == [1.0] * 3 and all(abs(g - late) < 1e-6 for g in grads[5:] if size == 2 or rank == size - 1) or rank == 0, grads
+"""
+)
+
+
+@pytest.mark.parametrize("size", [2, 4])
+def test_steps(mpi, size):
+    all_well(run_ranks(STEPS, size, timeout=90))
+
+
+def test_unused_parameters_and_refusals(mpi):
+    all_well(run_ranks(UNUSED, 2))
+
+
+def test_hooks_and_join(mpi):
+    all_well(run_ranks(HOOKS, 2))
+
+
+def test_data_parallel_calls_its_module():
+    model = DataParallel(nn.Linear(3, 2), device_ids=None)
+    x = taeda.randn(4, 3)
+    assert taeda.equal(model(x), model.module(x))
+    assert taeda.equal(data_parallel(model.module, x), model(x))
+    assert list(model.state_dict()) == ["module.weight", "module.bias"]
+
+
+def test_it_needs_a_group():
+    with pytest.raises(ValueError, match="init_process_group"):
+        DistributedDataParallel(nn.Linear(1, 1))
+    assert not dist.is_initialized()
