@@ -82,6 +82,8 @@ class Arrivals:
             return
         if self._come(call, deadline, patient):
             raise self.late(deadline)
+        if self.board.gave_up():
+            self._check_gave_up(self.board.gave_up())
         if self.board.differing(call.seq):
             texts = [self.board.texts(rank, call.seq) for rank in range(self.size)]
             raise self._mismatch([first for first, _ in texts], [second for _, second in texts])
@@ -148,19 +150,17 @@ class Arrivals:
         )
 
     def _check_details(self, details: list[str]) -> None:
-        """For collectives whose sizes differ by pair: what I expect from each rank is what it has for me."""
+        """For collectives whose sizes differ by pair: every rank judges all pairs, so all come to one verdict."""
         call = self.call
         assert call is not None
-        wants: Any = call.wants
-        for rank, text in enumerate(details):
-            theirs = text.partition("\x1f")[0]
-            problem = wants(rank, self.rank, theirs)
-            if problem:
-                raise DistMismatchError(
-                    f"{self._at()}: {problem} (rank {self.ranks[rank]} called it with {theirs or 'nothing'} "
-                    f"at {text.rpartition(chr(31))[2]})",
-                    [self.ranks[rank]],
-                )
+        judge: Any = call.wants
+        verdict = judge([text.partition("\x1f")[0] for text in details])
+        if verdict:
+            rank, problem = verdict
+            line = details[rank].rpartition("\x1f")[2]
+            raise DistMismatchError(
+                f"{self._at()}: rank {self.ranks[rank]} at {line} {problem}", [self.ranks[rank]]
+            )
 
     def _names(self, members: Sequence[int]) -> str:
         numbers = ", ".join(str(self.ranks[rank]) for rank in members)

@@ -433,20 +433,24 @@ def _parts(
 
 
 def _pairwise_call(name: str, outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> Call:
-    """What I send to a rank is what it expects of me: counts, compared once all have come."""
-    wanted = [output.numel() for output in outputs]
-
-    def problem(rank: int, me: int, detail: str) -> str:
-        sent = int(detail.split(",")[me])
-        return (
-            ""
-            if sent == wanted[rank]
-            else f"{wanted[rank]} values are expected of a rank that sends {sent}"
-        )
-
+    """What a rank sends to another is what that one expects of it: counts, compared once all have come."""
     dtype = str(outputs[0].dtype).removeprefix("taeda.")
-    detail = ",".join(str(source.numel()) for source in inputs)
-    return Call(name, f"{name}({dtype})", detail, problem)
+    counts = (",".join(str(t.numel()) for t in tensors) for tensors in (inputs, outputs))
+    return Call(name, f"{name}({dtype})", "sends {} and expects {}".format(*counts), _odd_pair)
+
+
+def _odd_pair(details: list[str]) -> tuple[int, str] | None:
+    """A rank that sends another count than its peer expects, and the words for it; None if all pairs agree."""
+    words = [detail.split() for detail in details]
+    sent = [[int(n) for n in word[1].split(",")] for word in words]
+    expected = [[int(n) for n in word[4].split(",")] for word in words]
+    for rank, counts in enumerate(sent):
+        for peer, count in enumerate(counts):
+            if count != expected[peer][rank]:
+                return rank, (
+                    f"sends {count} values to number {peer} of the group, which expects {expected[peer][rank]}"
+                )
+    return None
 
 
 def barrier(

@@ -97,13 +97,11 @@ class InprocEngine(Engine):
             raise DistMismatchError(
                 f"collective {call.seq} of the group is not the same on all ranks:\n{told}", odd
             )
-        for rank, other in enumerate(calls):
-            wants: Any = call.wants
-            problem = wants(rank, self.rank, other.detail) if wants is not None else ""
-            if problem:
-                raise DistMismatchError(
-                    f"collective {call.seq}, {call}: {problem}", [self.ranks[rank]]
-                )
+        judge: Any = call.wants
+        if judge is not None and (verdict := judge([other.detail for other in calls])):
+            rank, problem = verdict
+            text = f"collective {call.seq}, {call}: rank {self.ranks[rank]} {problem}"
+            raise DistMismatchError(text, [self.ranks[rank]])
 
     def reach(self, call: Call, deadline: Deadline) -> list[int]:
         self.call, self._seq, self._round = call, call.seq, 0
