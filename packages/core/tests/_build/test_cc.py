@@ -182,3 +182,22 @@ def test_the_lock_touches_no_file(project):
     before = {path: path.stat().st_mtime_ns for path in project.rglob("*")}
     build(project)
     assert before == {path: path.stat().st_mtime_ns for path in project.rglob("*")}
+
+
+def test_a_free_threaded_python_is_refused(monkeypatch):
+    known = sysconfig.get_config_var
+    monkeypatch.setattr(
+        sysconfig, "get_config_var", lambda name: 1 if name == "Py_GIL_DISABLED" else known(name)
+    )
+    with pytest.raises(cc.NotReady, match="is a free-threaded build, which has none"):
+        cc.require_tools()
+
+
+def test_a_free_threaded_python_is_refused_at_import():
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys; sys.abiflags = 't'; import taeda"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "ImportError: taeda relies on Python's global interpreter lock" in done.stderr

@@ -67,9 +67,20 @@ class Unit:
 
 
 def require_tools() -> None:
-    """Raise NotReady unless there are a C compiler and the header of the running Python."""
+    """Raise NotReady unless this Python can have the core, and a C compiler and Python's header are there."""
+    require_lock()
     compiler()
     python_include()
+
+
+def require_lock() -> None:
+    """Raise NotReady for a free-threaded Python: the core relies on the interpreter's lock."""
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        version = f"{sys.version_info[0]}.{sys.version_info[1]}"
+        raise NotReady(
+            f"taeda's core relies on Python's global interpreter lock, and this Python ({version}t) is a free-threaded "
+            f"build, which has none.\nUse the ordinary build of Python {version}."
+        )
 
 
 def compiler() -> list[str]:

@@ -9,6 +9,12 @@ import os
 import sys
 from types import ModuleType
 
+if "t" in getattr(sys, "abiflags", ""):
+    raise ImportError(
+        "taeda relies on Python's global interpreter lock, and this Python is a free-threaded build, which has none: "
+        f"use the ordinary build of Python {sys.version_info[0]}.{sys.version_info[1]}"
+    )
+
 if _folder := os.environ.get("TAEDA_NATIVE"):
     __path__.insert(0, _folder)
 
