@@ -9,24 +9,17 @@ import sys
 from pathlib import Path
 
 import pytest
+from c_extensions import CURRENT, build
 
 import taeda
 from taeda._library import table
 from taeda._native import core
 
 HERE = Path(__file__).parent / "extensions"
-CURRENT = Path(taeda.__file__).parent / "include"
 RELEASED = sorted(HERE.glob("abi_*"))
 needs_compiler = pytest.mark.skipif(
     shutil.which("cc") is None, reason="no C compiler on this machine"
 )
-
-
-def build(source: Path, include: Path, out: Path, *flags: str, compiler: str = "cc") -> str:
-    warnings = ("-Wall", "-Wextra", "-Werror", "-Wno-missing-field-initializers")
-    command = [compiler, "-shared", "-fPIC", "-O1", *warnings, *flags, f"-I{include}", str(source)]
-    subprocess.run([*command, "-o", str(out)], check=True)
-    return str(out)
 
 
 @pytest.fixture(scope="module")

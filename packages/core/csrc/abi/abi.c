@@ -1,6 +1,5 @@
 /* abi.c - the table of taeda/abi.h: tensors, dtypes, errors, loops. */
 #include <stdarg.h>
-#include <unistd.h>
 #include "abi/abi.h"
 #include "runtime/loops.h"
 
@@ -9,6 +8,8 @@
 SLOT(facts, 0); SLOT(empty, 1); SLOT(contiguous, 2); SLOT(release, 3); SLOT(fail, 4); SLOT(parallel_for, 5); SLOT(register_kernel, 6); /* 1.0 */
 SLOT(view, 7); SLOT(dtype_facts, 8); SLOT(promote_dtypes, 9); SLOT(default_dtype, 10); SLOT(device_available, 11);
 SLOT(thread_count, 12); SLOT(find_op, 13); SLOT(call_op, 14); SLOT(define_op, 15); SLOT(define_derivative, 16); /* 1.1 */
+SLOT(empty_strided, 17); SLOT(empty_format, 18); SLOT(scratch, 19); SLOT(scratch_free, 20); SLOT(random_reserve, 21);
+SLOT(random_bits, 22); SLOT(python_release, 23); SLOT(python_acquire, 24); SLOT(to_dlpack, 25); SLOT(from_dlpack, 26); /* 1.2 */
 _Static_assert(sizeof(taeda_value) == 32 && sizeof(taeda_error) == 256, "arrays of these are passed: they never change");
 _Static_assert(offsetof(taeda_facts, device) == 48 && offsetof(taeda_call, arg_count) == 48, "released fields do not move");
 _Static_assert((int)TAEDA_BOOL == (int)TD_BOOL && (int)TAEDA_INT64 == (int)TD_I64 && (int)TAEDA_FLOAT32 == (int)TD_F32 &&
@@ -175,15 +176,6 @@ static int32_t abi_default_dtype(void) { return td_default_dtype; }
 static int32_t abi_device_available(int32_t device) { return device == TAEDA_CPU || device == TAEDA_META; }
 static int32_t abi_thread_count(void) { return td_num_threads(); }
 
-/* ---- Python's lock ---- */
-/* Before 3.14 an interpreter that ends unwinds each thread which asks it for its lock. Through an extension's frames that
- * would run what is written there against exceptions, and C++ ends a process whose handler stops such an unwinding. So it
- * ends at the table: the thread waits, as it does from 3.14 on, until the process is gone. */
-void td_abi_stay(void *unused)
-{
-    for (;;) pause();
-}
-
 /* ---- loops ---- */
 static void abi_parallel(int64_t n, int64_t grain, taeda_range body, void *context)
 {
@@ -199,4 +191,8 @@ const taeda_api td_api = {
     .contiguous = abi_contiguous, .release = abi_release, .fail = td_abi_fail, .parallel_for = abi_parallel,
     .register_kernel = td_abi_register, .view = abi_view, .dtype_facts = abi_dtype_facts, .promote_dtypes = abi_promote,
     .default_dtype = abi_default_dtype, .device_available = abi_device_available, .thread_count = abi_thread_count,
-    .find_op = td_abi_find_op, .call_op = td_abi_call_op, .define_op = td_abi_define, .define_derivative = td_abi_derive};
+    .find_op = td_abi_find_op, .call_op = td_abi_call_op, .define_op = td_abi_define, .define_derivative = td_abi_derive,
+    .empty_strided = td_abi_empty_strided, .empty_format = td_abi_empty_format, .scratch = td_abi_scratch,
+    .scratch_free = td_abi_scratch_free, .random_reserve = td_abi_random_reserve, .random_bits = td_abi_random_bits,
+    .python_release = td_abi_python_release, .python_acquire = td_abi_python_acquire, .to_dlpack = td_abi_to_dlpack,
+    .from_dlpack = td_abi_from_dlpack};

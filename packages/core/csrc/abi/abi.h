@@ -1,7 +1,9 @@
 /* abi.h - how the files that serve taeda/abi.h share their work.
  *
  *   extension.c  loads a library, takes what it registers      abi.c       the table: tensors, dtypes, errors, loops
- *   abi_ops.c    find_op, call_op, and an extension's kernel as the implementation of a row */
+ *   abi_ops.c    find_op, call_op, and an extension's kernel as the implementation of a row
+ *   memory.c     tensors of any strides, work space, DLPack   random.c    random bits
+ *   lock.c       Python's lock, and the end of the interpreter */
 #ifndef TD_ABI_H
 #define TD_ABI_H
 #include <pthread.h>
@@ -30,4 +32,18 @@ int32_t td_abi_call_op(taeda_op_call *call);
 int32_t td_abi_register(const char *name, int32_t inputs, int32_t outputs, taeda_kernel kernel, void *user);
 int32_t td_abi_define(const taeda_op_def *def, taeda_error *error);
 int32_t td_abi_derive(const taeda_derivative *derivative, taeda_error *error);
+int32_t td_abi_empty_strided(int32_t dtype, int32_t device, int32_t ndim, const int64_t *sizes, const int64_t *strides,
+                             taeda_tensor **out, taeda_error *error);
+int32_t td_abi_empty_format(int32_t dtype, int32_t device, int32_t ndim, const int64_t *sizes, int32_t format, taeda_tensor **out,
+                            taeda_error *error);
+int32_t td_abi_scratch(int64_t bytes, void **out, taeda_error *error);
+void td_abi_scratch_free(void *block, int64_t bytes);
+int32_t td_abi_random_reserve(const taeda_value *generator, int64_t blocks, taeda_random *out, taeda_error *error);
+void td_abi_random_bits(const taeda_random *random, int64_t first, int64_t count, uint32_t *words);
+void *td_abi_python_release(void);
+void td_abi_python_acquire(void *token);
+int32_t td_abi_to_dlpack(const taeda_tensor *tensor, struct DLManagedTensorVersioned **out, taeda_error *error);
+int32_t td_abi_from_dlpack(struct DLManagedTensorVersioned *managed, taeda_tensor **out, taeda_error *error);
+int32_t td_abi_run(taeda_kernel kernel, const taeda_call *call); /* call it; it holds Python's lock afterwards */
+extern uint32_t td_abi_minor; /* of the library that is being initialised */
 #endif

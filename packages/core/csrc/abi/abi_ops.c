@@ -7,7 +7,10 @@ static void scalar_value(taeda_value *v, const td_scalar *s)
 {
     switch (s->kind) {
     case TD_S_BOOL: v->kind = TAEDA_KIND_BOOL; v->as.integer = s->i; break;
-    case TD_S_INT: v->kind = TAEDA_KIND_INT; v->as.integer = s->i; break;
+    case TD_S_INT:
+        v->kind = s->i < 0 && s->re > 0 ? TAEDA_KIND_UINT : TAEDA_KIND_INT;
+        v->as.integer = s->i; /* the same bits as as.natural */
+        break;
     case TD_S_FLOAT: v->kind = TAEDA_KIND_FLOAT; v->as.real = s->re; break;
     default: v->kind = TAEDA_KIND_COMPLEX; v->as.pair[0] = s->re; v->as.pair[1] = s->im;
     }
@@ -38,8 +41,22 @@ static void value_of(taeda_value *v, const td_arg *a)
         v->kind = plain[a->kind];
         v->as.integer = a->i;
         break;
-    default: v->kind = TAEDA_KIND_NONE; /* None, and what the ABI has no kind for: layouts, generators */
+    case TD_ARG_GENERATOR:
+        if (a->generator == &td_default_generator) break;
+        v->kind = TAEDA_KIND_GENERATOR;
+        v->as.generator = (taeda_generator *)a->generator;
+        break;
+    default: break; /* None, and a layout, of which there is one */
     }
+}
+
+/* A library is sent no kind that it cannot know. */
+static td_status check_known(const td_schema *s, int k, const taeda_value *v, uint32_t minor)
+{
+    if (v->kind <= TAEDA_KIND_FLOATS || minor >= 2) return TD_OK;
+    return td_fail(TD_TYPE_ERROR, "%s: argument '%s' is %s, which a library built against taeda ABI 1.%u cannot receive: build the "
+                   "extension against this core's headers", s->op.name, s->params[k].name,
+                   v->kind == TAEDA_KIND_UINT ? "an int above 2**63 - 1" : "a generator", minor);
 }
 
 static int is_input(const td_call *call, const td_tensor *t)
@@ -82,6 +99,7 @@ td_status td_op_extension(td_call *call)
     int ninputs = 0;
     for (int k = 0; k < call->nargs; k++) {
         value_of(&values[k], &call->args[k]);
+        TD_TRY(check_known(s, k, &values[k], kernel->minor));
         if (s->params[k].type == TD_T_TENSOR && !(s->params[k].flags & TD_P_LIST))
             inputs[ninputs++] = values[k].kind == TAEDA_KIND_TENSOR ? values[k].as.tensor : NULL;
     }
@@ -90,7 +108,7 @@ td_status td_op_extension(td_call *call)
     error.message[0] = 0;
     taeda_call given = {sizeof given, ninputs, call->nout, inputs, outputs, kernel->user, &error, call->nargs,
                         call->slot == TD_SLOT_META ? TAEDA_META : TAEDA_CPU, values};
-    return take(call, s, kernel->call(&given), outputs, &error);
+    return take(call, s, td_abi_run(kernel->call, &given), outputs, &error);
 }
 
 /* ---- an extension calls a row ---- */
@@ -174,6 +192,8 @@ static PyObject *value_object(const taeda_value *v)
     case TAEDA_KIND_INT: return PyLong_FromLongLong(i);
     case TAEDA_KIND_FLOAT: return PyFloat_FromDouble(v->as.real);
     case TAEDA_KIND_COMPLEX: return PyComplex_FromDoubles(v->as.pair[0], v->as.pair[1]);
+    case TAEDA_KIND_UINT: return PyLong_FromUnsignedLongLong(v->as.natural);
+    case TAEDA_KIND_GENERATOR: return td_generator_object((td_generator *)v->as.generator);
     case TAEDA_KIND_STRING: return PyUnicode_FromString(v->as.string);
     case TAEDA_KIND_DTYPE: if (i >= 0 && i < TD_NDTYPES) return td_dtype_object((td_dtype)i); break;
     case TAEDA_KIND_DEVICE: if (i == TD_CPU || i == TD_META) return td_device_object((td_device)i); break;

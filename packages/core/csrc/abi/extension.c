@@ -6,6 +6,7 @@
 typedef struct Kernel { taeda_kernel call; void *user; int32_t inputs, outputs; char name[64]; } Kernel;
 static PyObject *kernels;  /* dict: name -> capsule, of register_kernel; NULL outside taeda_ext_init */
 static PyObject *defined;  /* list: texts, of define_op */
+uint32_t td_abi_minor;
 static taeda_error fault;  /* the last refusal, for the sentence if the library gives up */
 
 static int32_t note(int32_t code, const taeda_error *error)
@@ -45,7 +46,7 @@ static PyObject *in_python(const char *function, const char *a, const char *b)
 static void set_native(td_schema *s, int slot, taeda_kernel call, void *user)
 {
     if (!call) return;
-    s->custom->native[slot] = (td_native){call, user};
+    s->custom->native[slot] = (td_native){call, user, td_abi_minor};
     s->op.impl = td_op_extension;
 }
 
@@ -129,7 +130,7 @@ static void forget_defined(void) /* a library that gives up half-way leaves noth
     }
 }
 
-static PyObject *initialise(const char *path, int32_t (*init)(const taeda_api *))
+static PyObject *initialise(const char *path, uint32_t minor, int32_t (*init)(const taeda_api *))
 {
     if (kernels) return PyErr_Format(PyExc_ImportError, "%s is loaded while another extension is: load one after the other", path);
     fault = (taeda_error){0};
@@ -140,6 +141,7 @@ static PyObject *initialise(const char *path, int32_t (*init)(const taeda_api *)
         Py_CLEAR(defined);
         return NULL;
     }
+    td_abi_minor = minor;
     int32_t code = init(&td_api);
     PyObject *made = NULL;
     if (code) forget_defined();
@@ -165,7 +167,7 @@ PyObject *td_load_extension(PyObject *m, PyObject *path_object)
     if (!abi || !init)
         PyErr_Format(PyExc_ImportError, "%s is no taeda extension: it lacks %s", path,
                      abi ? "taeda_ext_init" : init ? "taeda_ext_abi" : "taeda_ext_abi and taeda_ext_init");
-    else if (check_version(path, abi()) == 0) return initialise(path, init); /* from here on something may point into it */
+    else if (check_version(path, abi()) == 0) return initialise(path, abi() & 0xffff, init); /* from here on something may point into it */
     dlclose(library);
     return NULL;
 }
@@ -203,7 +205,7 @@ PyObject *td_call_kernel(PyObject *m, PyObject *args)
     }
     taeda_error error = {0};
     taeda_call call = {sizeof call, k->inputs, k->outputs, inputs, outputs, k->user, &error, 0, device, NULL};
-    int32_t code = k->call(&call);
+    int32_t code = td_abi_run(k->call, &call);
     for (int i = 0; !code && i < k->outputs; i++)
         if (!outputs[i]) code = td_abi_fail(&error, TAEDA_RUNTIME_ERROR, "the kernel succeeded but made no output");
     if (!code) return results(k, outputs);

@@ -15,7 +15,7 @@ enum { TD_SLOT_CPU, TD_SLOT_META, TD_SLOT_CUDA,
        TD_SLOT_COMPOSITE, /* above the derivative, written in other operations */
        TD_SLOTS, TD_SLOT_BUILT_IN = TD_SLOTS };
 
-typedef struct td_native { taeda_kernel call; void *user; } td_native;
+typedef struct td_native { taeda_kernel call; void *user; uint32_t minor; /* of the ABI it was built against */ } td_native;
 
 typedef struct td_custom {
     td_schema schema;

@@ -16,6 +16,12 @@ td_generator *td_generator_from(PyObject *o)
     return PyObject_TypeCheck(o, GeneratorT) ? ((Generator *)o)->stream : NULL;
 }
 
+PyObject *td_generator_object(td_generator *g)
+{
+    if (g == &td_default_generator) return Py_NewRef(td_default_generator_object);
+    return Py_NewRef((PyObject *)((char *)g - offsetof(Generator, own)));
+}
+
 static PyObject *generator_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
     static char *names[] = {"device", NULL};

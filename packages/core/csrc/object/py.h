@@ -92,6 +92,7 @@ PyObject *td_size_object(int ndim, const int64_t *sizes);
 PyObject *td_ints_object(int n, const int64_t *values);     /* tuple */
 PyObject *td_dims_object(int ndim, const int64_t *dims);    /* tuple; of a handle that nobody need have pinned */
 td_generator *td_generator_from(PyObject *o);               /* NULL if not a Generator */
+PyObject *td_generator_object(td_generator *g);             /* the opposite: new reference */
 extern PyObject *td_default_generator_object;
 int td_add_small_types(PyObject *module);
 int td_add_tensor_type(PyObject *module);

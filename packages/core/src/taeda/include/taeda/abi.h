@@ -1,4 +1,4 @@
-/* taeda/abi.h - the binary interface between taeda and extensions. C, without Python; ABI 1.1.
+/* taeda/abi.h - the binary interface between taeda and extensions. C, without Python; ABI 1.2.
  *
  * A shared library exports two symbols and links to nothing of ours:
  *
@@ -16,16 +16,26 @@
  * as an output of a kernel. Tensors that come in are borrowed until the kernel returns. Text and arrays passed to the table are
  * copied before it returns.
  *
- * Threads: a kernel may not touch Python, and is called by one thread at a time for each call. Functions of the table may be
- * called from the thread that called the kernel; `call_op` from any thread. Bodies of parallel_for may call `facts`, `dtype_facts`
- * and `fail` (with an error of their own), nothing else. */
+ * Kinds: a taeda_value whose kind a library does not know must be refused, never read. The core keeps to it, too: it sends a library
+ * only kinds of the minor that its taeda_ext_abi names, and refuses a call that needs a later one.
+ *
+ * Threads: a kernel may not touch Python, and is called by one thread at a time for each call. It holds Python's lock, unless it
+ * gives it up with `python_release` (1.2). Functions of the table may be called from the thread that called the kernel; `call_op`,
+ * `scratch`, `scratch_free`, `random_bits` from any thread. `call_op` asks for Python's lock: a kernel that waits for a thread of its
+ * own which calls it must have given the lock up, or both wait for ever. Bodies of parallel_for may call `facts`, `dtype_facts`,
+ * `fail` (with an error of their own), `scratch`, `scratch_free` and `random_bits`, nothing else. What `facts` says of an input holds
+ * until the kernel returns.
+ *
+ * Nothing may unwind through a function of this interface: no C++ exception leaves a kernel or a body, and neither ends its thread
+ * (pthread_exit, pthread_cancel). The core unwinds through nobody's frames either: a thread that is inside the table while the
+ * interpreter ends stays there. taeda.hpp turns exceptions into codes. */
 #ifndef TAEDA_ABI_H
 #define TAEDA_ABI_H
 #include <stddef.h>
 #include <stdint.h>
 
 #define TAEDA_ABI_MAJOR 1
-#define TAEDA_ABI_MINOR 1
+#define TAEDA_ABI_MINOR 2
 #define TAEDA_ABI_OF(major, minor) ((uint32_t)((major) << 16 | (minor)))
 #define TAEDA_ABI TAEDA_ABI_OF(TAEDA_ABI_MAJOR, TAEDA_ABI_MINOR)
 /* does the running core have this slot? */
@@ -37,6 +47,8 @@ extern "C" {
 
 typedef struct taeda_tensor taeda_tensor; /* opaque: ask through the table */
 typedef struct taeda_op taeda_op;         /* opaque, 1.1: an operator of the table; lives as long as the process */
+typedef struct taeda_generator taeda_generator; /* opaque, 1.2: a stream of random numbers; borrowed until the kernel returns */
+struct DLManagedTensorVersioned;          /* 1.2: of dlpack.h, which whoever uses it includes */
 
 typedef enum taeda_dtype { /* numbers are part of the ABI; later dtypes get later numbers */
     TAEDA_BOOL = 0, TAEDA_UINT8 = 1, TAEDA_INT8 = 2, TAEDA_INT16 = 3, TAEDA_INT32 = 4, TAEDA_INT64 = 5, TAEDA_UINT16 = 6,
@@ -90,7 +102,9 @@ typedef enum taeda_kind { /* 1.1: which member of a taeda_value holds */
     TAEDA_KIND_MEMORY_FORMAT = 10, /* as.integer: 0 contiguous, 1 preserve, 2 channels_last, 3 channels_last_3d */
     TAEDA_KIND_BOOLS = 11,        /* as.integers, count: 0 or 1 each */
     TAEDA_KIND_INTS = 12,         /* as.integers, count */
-    TAEDA_KIND_FLOATS = 13        /* as.reals, count */
+    TAEDA_KIND_FLOATS = 13,       /* as.reals, count */
+    TAEDA_KIND_GENERATOR = 14,    /* 1.2: as.generator; of None, and of the default generator, the kind is NONE */
+    TAEDA_KIND_UINT = 15          /* 1.2: as.natural: an int above INT64_MAX; others are of kind INT */
 } taeda_kind;
 
 typedef struct taeda_value { /* 1.1: an argument or result of any type; 32 bytes, never changes, as arrays of it are passed */
@@ -106,6 +120,8 @@ typedef struct taeda_value { /* 1.1: an argument or result of any type; 32 bytes
         const int64_t *integers;           /* borrowed */
         const double *reals;               /* borrowed */
         const char *string;                /* borrowed */
+        taeda_generator *generator;        /* 1.2: borrowed */
+        uint64_t natural;                  /* 1.2 */
     } as;
 } taeda_value;
 
@@ -181,6 +197,12 @@ typedef struct taeda_op_call { /* 1.1: a call of an operator by an extension; ow
     taeda_error *error;        /* out: filled before a non-zero return */
 } taeda_op_call;
 
+typedef struct taeda_random { /* 1.2: a part of a stream of random bits; owned by the caller */
+    uint32_t size;             /* in: sizeof(taeda_random) */
+    uint32_t reserved;         /* out: 0 */
+    uint64_t seed, offset;     /* out: Philox4x32-10 with `seed` as key; block i has counter offset + i */
+} taeda_random;
+
 typedef struct taeda_api {
     uint32_t size, major, minor, reserved;
     /* Facts of a tensor. `facts->size` must be set. Returns 0 or a code. */
@@ -221,6 +243,35 @@ typedef struct taeda_api {
     int32_t (*define_op)(const taeda_op_def *def, taeda_error *error); /* 1.1 */
     /* Only inside taeda_ext_init: the derivative of an operator of this library. */
     int32_t (*define_derivative)(const taeda_derivative *derivative, taeda_error *error); /* 1.1 */
+
+    /* A new tensor of unset elements with these strides (elements, none negative), on taeda_device: *out, owned by the caller. Its
+     * memory reaches to the last element. */
+    int32_t (*empty_strided)(int32_t dtype, int32_t device, int32_t ndim, const int64_t *sizes, const int64_t *strides,
+                             taeda_tensor **out, taeda_error *error); /* 1.2 */
+    /* The same with the strides of a memory format: 0 contiguous, 2 channels_last (4 dimensions), 3 channels_last_3d (5). */
+    int32_t (*empty_format)(int32_t dtype, int32_t device, int32_t ndim, const int64_t *sizes, int32_t memory_format,
+                            taeda_tensor **out, taeda_error *error); /* 1.2 */
+    /* `bytes` unset bytes of the allocator, at a multiple of 64: *out, for scratch_free with the same number. From any thread. */
+    int32_t (*scratch)(int64_t bytes, void **out, taeda_error *error); /* 1.2 */
+    /* Give them back. */
+    void (*scratch_free)(void *block, int64_t bytes); /* 1.2 */
+    /* Take `blocks` blocks of 128 random bits from a generator, which advances: a value of kind GENERATOR, or of kind NONE for the
+     * default one. `out->size` must be set. Not inside a body of parallel_for. */
+    int32_t (*random_reserve)(const taeda_value *generator, int64_t blocks, taeda_random *out, taeda_error *error); /* 1.2 */
+    /* Blocks `first` to `first + count - 1` of what was reserved, four words each. They depend on their numbers alone, not on the
+     * thread or the order. From any thread. */
+    void (*random_bits)(const taeda_random *random, int64_t first, int64_t count, uint32_t *words); /* 1.2 */
+    /* Give Python's lock up, in the thread and until the end of the kernel that the core called; NULL if it is given up already.
+     * Other Python code runs meanwhile. */
+    void *(*python_release)(void); /* 1.2 */
+    /* Take it back, with what python_release gave. NULL does nothing. */
+    void (*python_acquire)(void *token); /* 1.2 */
+    /* The memory of a tensor on the cpu for others (DLPack 1.x): *out, whose deleter the receiver calls. Without conjugate or
+     * negative bit. */
+    int32_t (*to_dlpack)(const taeda_tensor *tensor, struct DLManagedTensorVersioned **out, taeda_error *error); /* 1.2 */
+    /* A tensor on memory of others: *out, owned by the caller. Calls the deleter of `managed` once nobody uses the memory; after a
+     * failure `managed` stays the caller's. Memory that may not be written is refused. */
+    int32_t (*from_dlpack)(struct DLManagedTensorVersioned *managed, taeda_tensor **out, taeda_error *error); /* 1.2 */
 } taeda_api;
 
 #ifdef __cplusplus

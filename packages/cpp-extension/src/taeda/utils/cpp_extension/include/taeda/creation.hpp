@@ -19,6 +19,31 @@ inline Tensor empty(const std::vector<int64_t> &sizes, DType dtype = TAEDA_FLOAT
 {
     return empty(sizes.data(), int32_t(sizes.size()), dtype, meta);
 }
+/* With these strides, in elements; its memory reaches to the last element. */
+inline Tensor empty_strided(const std::vector<int64_t> &sizes, const std::vector<int64_t> &strides, DType dtype = TAEDA_FLOAT32, bool meta = false)
+{
+    taeda_tensor *made;
+    taeda_error error{};
+    TAEDA_CHECK_VALUE(sizes.size() == strides.size(), "empty_strided: ", sizes.size(), " sizes and ", strides.size(), " strides");
+    detail::check(api().empty_strided(dtype, meta ? TAEDA_META : TAEDA_CPU, int32_t(sizes.size()), sizes.data(), strides.data(), &made, &error), error);
+    return Tensor::adopt(made);
+}
+enum class MemoryFormat : int32_t { contiguous = 0, channels_last = 2, channels_last_3d = 3 };
+inline Tensor empty(const std::vector<int64_t> &sizes, MemoryFormat format, DType dtype = TAEDA_FLOAT32, bool meta = false)
+{
+    taeda_tensor *made;
+    taeda_error error{};
+    detail::check(api().empty_format(dtype, meta ? TAEDA_META : TAEDA_CPU, int32_t(sizes.size()), sizes.data(), int32_t(format), &made, &error), error);
+    return Tensor::adopt(made);
+}
+/* A tensor on memory of others: DLPack 1.x, of dlpack.h. Takes `managed` over, unless it throws. */
+inline Tensor from_dlpack(DLManagedTensorVersioned *managed)
+{
+    taeda_tensor *made;
+    taeda_error error{};
+    detail::check(api().from_dlpack(managed, &made, &error), error);
+    return Tensor::adopt(made);
+}
 /* Shape of `x`, and its dtype and place unless given; the elements are unset. */
 inline Tensor empty_like(const Tensor &x) { return empty(x.sizes().begin(), int32_t(x.dim()), x.dtype(), x.is_meta()); }
 inline Tensor empty_like(const Tensor &x, DType dtype) { return empty(x.sizes().begin(), int32_t(x.dim()), dtype, x.is_meta()); }

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "taeda/random.hpp"
 #include "taeda/tensor.hpp"
 
 namespace taeda TAEDA_HIDDEN {
@@ -16,6 +17,8 @@ public:
     Value(bool v) : value_{TAEDA_KIND_BOOL, 0, 0, {}} { value_.as.integer = v; }
     Value(int v) : Value(int64_t(v)) {}
     Value(int64_t v) : value_{TAEDA_KIND_INT, 0, 0, {}} { value_.as.integer = v; }
+    Value(uint64_t v) : value_{v > uint64_t(INT64_MAX) ? TAEDA_KIND_UINT : TAEDA_KIND_INT, 0, 0, {}} { value_.as.natural = v; }
+    Value(const Generator &v) : value_(v.get()) {}
     Value(double v) : value_{TAEDA_KIND_FLOAT, 0, 0, {}} { value_.as.real = v; }
     Value(DType v) : value_{TAEDA_KIND_DTYPE, 0, 0, {}} { value_.as.integer = v; }
     Value(const char *v) : value_{TAEDA_KIND_STRING, 0, 0, {}} { value_.as.string = v; }

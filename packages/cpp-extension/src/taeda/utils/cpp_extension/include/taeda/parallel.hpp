@@ -28,6 +28,19 @@ template <class F> struct Loop {
     }
 };
 }
+/* In the thread of a bound function: Python's lock is given up while the object lives. Whoever waits for a thread that calls
+ * operators needs one. */
+class WithoutPython {
+public:
+    WithoutPython() : token_(api().python_release()) {}
+    WithoutPython(const WithoutPython &) = delete;
+    WithoutPython &operator=(const WithoutPython &) = delete;
+    ~WithoutPython() { api().python_acquire(token_); }
+
+private:
+    void *token_;
+};
+
 /* Run body(begin, end) over [begin, end) on the core's threads, in pieces of at least `grain`. The body may read and
  * write data, and throw; it may make no tensors. */
 template <class F> void parallel_for(int64_t begin, int64_t end, int64_t grain, F &&body)

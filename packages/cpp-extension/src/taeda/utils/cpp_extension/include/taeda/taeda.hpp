@@ -20,7 +20,7 @@
  *     }
  *
  * A bound function is an operator of the core's table. Its arguments may be Tensor, double, float, int64_t, int, bool,
- * std::string, DType, std::vector of Tensor, int64_t, double or bool, and std::optional of the single ones; its results
+ * uint64_t, std::string, DType, Generator, std::vector of Tensor, int64_t, double or bool, and std::optional of the single ones; its results
  * Tensor, std::tuple of Tensor, void, or one double, int64_t or bool. Errors are exceptions; the boundary turns each into
  * the Python exception of its name. One that leaves the body of parallel_for reaches the caller of parallel_for.
  *
@@ -33,5 +33,7 @@
 #include "taeda/module.hpp"
 #include "taeda/operator.hpp"
 #include "taeda/parallel.hpp"
+#include "taeda/random.hpp"
+#include "taeda/scratch.hpp"
 #include "taeda/tensor.hpp"
 #endif

@@ -82,6 +82,14 @@ public:
     /* The only element, converted; for tensors of one element. */
     template <class T> T item() const;
 
+    /* Its memory for others: DLPack 1.x, of dlpack.h. Whoever gets it calls its deleter. */
+    DLManagedTensorVersioned *to_dlpack() const
+    {
+        DLManagedTensorVersioned *made;
+        taeda_error error{};
+        detail::check(api().to_dlpack(get(), &made, &error), error);
+        return made;
+    }
     const taeda_tensor *get() const { return box().tensor; }
     /* Hand the tensor to the core, which owns it from here on. */
     taeda_tensor *release() const;

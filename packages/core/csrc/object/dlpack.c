@@ -5,7 +5,7 @@
  *
  * A capsule whose name is still the first one belongs to the interpreter, and its end is the struct's end; whoever takes the
  * struct renames the capsule. Everything is checked before that, so a refused capsule stays whole. */
-#include "binding/dlpack.h"
+#include "object/dlpack.h"
 #include "object/py.h"
 
 static const dl_type types[TD_NDTYPES] = {
@@ -47,11 +47,17 @@ static PyObject *old_capsule(td_tensor *alias)
     if (!capsule) free(m);
     return capsule;
 }
-static PyObject *versioned_capsule(td_tensor *alias, uint64_t flags)
+static dl_versioned *versioned(td_tensor *alias, uint64_t flags)
 {
     dl_versioned *m = calloc(1, sizeof *m);
-    if (!m) return PyErr_NoMemory();
+    if (!m) return PyErr_NoMemory(), NULL;
     *m = (dl_versioned){.version = {DL_MAJOR, DL_MINOR}, .context = alias, .deleter = end_versioned, .flags = flags, .tensor = described(alias)};
+    return m;
+}
+static PyObject *versioned_capsule(td_tensor *alias, uint64_t flags)
+{
+    dl_versioned *m = versioned(alias, flags);
+    if (!m) return NULL;
     PyObject *capsule = PyCapsule_New(m, DL_VERSIONED_NAME, end_capsule);
     if (!capsule) free(m);
     return capsule;
@@ -67,6 +73,24 @@ static int may_leave(const td_tensor *t)
     return 0;
 }
 
+/* another handle on its memory, which may not move from now on: somebody holds the address */
+static td_tensor *exported(const td_tensor *t)
+{
+    td_tensor *alias; /* no version counter goes along: the last owner may be in another thread */
+    td_status status = td_tensor_on_storage(&alias, t->storage, (td_dtype)t->dtype, t->ndim, t->sizes, t->strides, t->offset);
+    if (status) return td_raise(status), NULL;
+    alias->storage->fixed = alias->storage->exported = 1;
+    return alias;
+}
+
+dl_versioned *td_dlpack_of(const td_tensor *t)
+{
+    td_tensor *alias = may_leave(t) ? exported(t) : NULL;
+    dl_versioned *made = alias ? versioned(alias, 0) : NULL;
+    if (!made) td_tensor_free(alias);
+    return made;
+}
+
 /* to_dlpack(tensor, versioned, copied): a capsule on the tensor's memory, whatever its gradient says */
 static PyObject *to_dlpack(PyObject *m, PyObject *args)
 {
@@ -75,10 +99,8 @@ static PyObject *to_dlpack(PyObject *m, PyObject *args)
     if (!PyArg_ParseTuple(args, "Opp", &o, &versioned, &copied)) return NULL;
     if (!td_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "to_dlpack: wanted a Tensor, got %S", Py_TYPE(o));
     if (!may_leave(TD_T(o))) return NULL;
-    td_tensor *alias;
-    const td_tensor *t = TD_T(o); /* no version counter goes along: the last owner may be in another thread */
-    TD_PY(td_tensor_on_storage(&alias, t->storage, (td_dtype)t->dtype, t->ndim, t->sizes, t->strides, t->offset));
-    alias->storage->fixed = alias->storage->exported = 1; /* somebody holds the address from now on: the memory may not move */
+    td_tensor *alias = exported(TD_T(o));
+    if (!alias) return NULL;
     PyObject *capsule = versioned ? versioned_capsule(alias, copied ? DL_COPIED : 0) : old_capsule(alias);
     if (!capsule) td_tensor_free(alias);
     return capsule;
@@ -110,13 +132,18 @@ static void release_versioned(void *context, char *data, int64_t nbytes) { relea
 
 static int refused(const char *why) { return PyErr_SetString(PyExc_BufferError, why), 0; }
 
+static int of_our_version(const dl_versioned *m)
+{
+    if (m->version.major == DL_MAJOR) return 1;
+    return PyErr_Format(PyExc_BufferError, "from_dlpack: the capsule is of DLPack %u.%u; version %d is understood: ask for "
+                        "it with max_version", m->version.major, m->version.minor, DL_MAJOR), 0;
+}
+
 static int opened(Incoming *in, PyObject *capsule)
 {
     if (PyCapsule_IsValid(capsule, DL_VERSIONED_NAME)) {
         in->new = PyCapsule_GetPointer(capsule, DL_VERSIONED_NAME);
-        if (in->new->version.major != DL_MAJOR)
-            return PyErr_Format(PyExc_BufferError, "from_dlpack: the capsule is of DLPack %u.%u; version %d is understood: ask for "
-                                "it with max_version", in->new->version.major, in->new->version.minor, DL_MAJOR), 0;
+        if (!of_our_version(in->new)) return 0;
         in->tensor = &in->new->tensor;
     } else if (PyCapsule_IsValid(capsule, DL_NAME)) {
         in->old = PyCapsule_GetPointer(capsule, DL_NAME);
@@ -126,6 +153,13 @@ static int opened(Incoming *in, PyObject *capsule)
                             "object with __dlpack__, got %R. A capsule can be consumed only once.", capsule), 0;
     }
     return 1;
+}
+
+static int on_cpu(const Incoming *in)
+{
+    if (in->tensor->device.type == DL_CPU) return 1;
+    return PyErr_Format(PyExc_BufferError, "from_dlpack: the memory is on DLPack device %d, and only the cpu (1) is reachable: copy it to "
+                        "the cpu first", in->tensor->device.type), 0;
 }
 
 static int known_type(Incoming *in)
@@ -196,16 +230,24 @@ static td_status on_memory(const Incoming *in, td_tensor **out)
     return status;
 }
 
+td_tensor *td_tensor_of_dlpack(dl_versioned *given)
+{
+    Incoming in = {.new = given};
+    td_tensor *t;
+    if (!of_our_version(given)) return NULL;
+    in.tensor = &given->tensor;
+    if (given->flags & DL_READ_ONLY) return refused("from_dlpack: the memory may not be written: copy the array first"), NULL;
+    if (!on_cpu(&in) || !known_type(&in) || !geometry(&in)) return NULL;
+    td_status status = on_memory(&in, &t);
+    return status ? td_raise(status), NULL : t;
+}
+
 /* from_dlpack(capsule) -> (tensor on its memory, may it not be written?) */
 static PyObject *from_dlpack(PyObject *m, PyObject *capsule)
 {
     Incoming in = {0};
     td_tensor *t;
-    if (!opened(&in, capsule)) return NULL;
-    if (in.tensor->device.type != DL_CPU)
-        return PyErr_Format(PyExc_BufferError, "from_dlpack: the memory is on DLPack device %d, and only the cpu (1) is reachable: copy it to "
-                            "the cpu first", in.tensor->device.type);
-    if (!known_type(&in) || !geometry(&in)) return NULL;
+    if (!opened(&in, capsule) || !on_cpu(&in) || !known_type(&in) || !geometry(&in)) return NULL;
     TD_PY(on_memory(&in, &t));
     PyCapsule_SetName(capsule, in.new ? DL_USED_VERSIONED_NAME : DL_USED_NAME);
     int read_only = in.new && in.new->flags & DL_READ_ONLY;

@@ -39,6 +39,12 @@ typedef struct dl_versioned {
     uint64_t flags;
     dl_tensor tensor;
 } dl_versioned;
+struct td_tensor;
+/* A struct on the memory of a tensor, for whoever calls its deleter; NULL and a BufferError where that cannot be. */
+dl_versioned *td_dlpack_of(const struct td_tensor *t);
+/* A tensor on the memory of a struct, which is its from now on; NULL and an exception, and the struct the caller's, if not. */
+struct td_tensor *td_tensor_of_dlpack(dl_versioned *given);
+
 _Static_assert(sizeof(dl_tensor) == 48 && offsetof(dl_managed, deleter) == 56, "as every producer lays them out");
 _Static_assert(offsetof(dl_versioned, flags) == 24 && offsetof(dl_versioned, tensor) == 32, "as every producer lays them out");
 
