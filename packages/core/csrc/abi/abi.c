@@ -87,7 +87,7 @@ static int32_t abi_facts(const taeda_tensor *tensor, taeda_facts *facts)
     if (facts->size < offsetof(taeda_facts, device)) return TAEDA_VALUE_ERROR;
     facts->dtype = t->dtype;
     facts->ndim = t->ndim;
-    facts->on_cpu = !td_is_meta(t);
+    facts->on_cpu = t->device == TD_CPU;
     facts->numel = t->numel;
     facts->sizes = t->sizes;
     facts->strides = t->strides;

@@ -135,6 +135,10 @@ static PyObject *has_rule(PyObject *m, PyObject *name)
 }
 
 static PyMethodDef methods[] = {
+    {"rename_privateuse1", td_rename_privateuse1, METH_O, "A name for the private type of device."},
+    {"privateuse1_name", td_privateuse1_name, METH_NOARGS, "The name of the private type of device."},
+    {"device_host", td_device_host, METH_NOARGS, "Addresses of what a device in a library of its own may use."},
+    {"register_privateuse1", td_register_privateuse1, METH_O, "The device table at an address serves the private type of device."},
     {"register_parameter_type", register_parameter_type, METH_O, "The subclass that takes the fast path."},
     {"register_linalg_error", register_linalg_error, METH_O, "The exception of failing factorisations."},
     {"set_blas_path", set_blas_path, METH_VARARGS, "set_blas_path(path, shared): where the BLAS library is, for when the first large product comes."},

@@ -1,5 +1,6 @@
 /* bind.c - one Python object as the value of one parameter: td_bind says 1 (it fits), 0 (wrong type) or -1 (exception). */
 #include "dispatch/arguments.h"
+#include "runtime/device.h"
 
 int td_has_override(PyObject *o)
 {
@@ -22,7 +23,9 @@ static td_tensor *take_tensor(td_frame *f, PyObject *o)
     if (!td_is_exact(o) && td_has_override(o)) f->overridden = 1; /* asks Python, so the handle is read after it */
     f->any_grad |= (uint8_t)td_requires_grad((PyTensor *)o);
     td_tensor *t = td_frame_pin(f, o);
-    if (t) f->bits |= t->flags & (TD_FLAG_CONJ | TD_FLAG_NEG);
+    if (!t) return NULL;
+    f->bits |= t->flags & (TD_FLAG_CONJ | TD_FLAG_NEG);
+    f->devices |= t->device;
     return t;
 }
 
@@ -118,13 +121,23 @@ static int bind_int_list(td_frame *f, const td_param *p, td_arg *arg, PyObject *
     return 1;
 }
 
+/* the one element of a tensor, fetched from its device; 0 with an exception if that fails */
+static int number_of(const td_tensor *t, td_scalar *out)
+{
+    _Alignas(16) char element[16];
+    td_status status = td_element(t, element);
+    if (status != TD_OK) return td_raise(status), 0;
+    *out = td_scalar_load((td_dtype)t->dtype, element);
+    return 1;
+}
+
 static int double_from(PyObject *o, double *out)
 {
     td_scalar s;
     if (td_is_tensor(o)) {
         const td_tensor *t = TD_T(o);
         if (t->ndim || td_is_meta(t) || td_requires_grad((PyTensor *)o) || ((PyTensor *)o)->dual) return 0;
-        s = td_scalar_load((td_dtype)t->dtype, td_data(t));
+        if (!number_of(t, &s)) return -1;
     } else {
         int status = td_scalar_from(o, &s);
         if (status != 1) return status;
@@ -155,13 +168,12 @@ static int bind_scalar(td_arg *arg, PyObject *o)
     if (td_is_tensor(o)) {
         const td_tensor *t = TD_T(o);
         if (t->ndim || td_is_meta(t) || td_requires_grad((PyTensor *)o) || ((PyTensor *)o)->dual) return 0;
-        arg->scalar = td_scalar_load((td_dtype)t->dtype, td_data(t));
-        return 1;
+        return number_of(t, &arg->scalar) ? 1 : -1;
     }
     return td_scalar_from(o, &arg->scalar);
 }
 
-static int bind_constant(const td_param *p, td_arg *arg, PyObject *o)
+static int bind_constant(td_frame *f, const td_param *p, td_arg *arg, PyObject *o)
 {
     td_dtype dtype;
     td_device device;
@@ -172,8 +184,10 @@ static int bind_constant(const td_param *p, td_arg *arg, PyObject *o)
         *arg = (td_arg){TD_ARG_DTYPE, 0, {.i = dtype}};
         return 1;
     case TD_T_DEVICE:
-        if ((status = td_device_from(o, &device)) == 1) *arg = (td_arg){TD_ARG_DEVICE, 0, {.i = device}};
-        return status;
+        if ((status = td_device_from(o, &device)) != 1) return status;
+        *arg = (td_arg){TD_ARG_DEVICE, 0, {.i = device}};
+        f->devices |= device;
+        return 1;
     case TD_T_LAYOUT:
         if (Py_TYPE(o) != LayoutT) return 0;
         if (o != td_layout_object()) {
@@ -235,6 +249,6 @@ int td_bind(td_frame *f, int k, PyObject *o)
         arg->kind = TD_ARG_STR;
         arg->str = PyUnicode_AsUTF8AndSize(o, NULL);
         return arg->str ? 1 : -1;
-    default: return bind_constant(p, arg, o);
+    default: return bind_constant(f, p, arg, o);
     }
 }

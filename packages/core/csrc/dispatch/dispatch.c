@@ -8,20 +8,22 @@
 #include "backward/forward.h"
 #include "graph/node.h"
 #include "dispatch/custom.h"
+#include "runtime/device.h"
 
 /* ---- before and after the kernel ---- */
-static int on_two_devices(const td_frame *f)
+static int on_two_devices(const td_frame *f, int a, int b)
 {
-    PyErr_Format(PyExc_RuntimeError, "%s: Expected all tensors to be on the same device, but found at least two devices, cpu and meta!",
-                 f->schema->op.name);
+    char first[TD_DEVICE_TEXT], second[TD_DEVICE_TEXT];
+    PyErr_Format(PyExc_RuntimeError, "%s: Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
+                 f->schema->op.name, td_device_text((td_device)(a < b ? a : b), first), td_device_text((td_device)(a < b ? b : a), second));
     return -1;
 }
 
 /* A tensor without dimensions on the cpu is a number, welcome anywhere. As the first argument of a C implementation it is more: the first
  * one says where the work is done, and elements without memory cannot be read. */
-static int check_devices(const td_frame *f)
+static int check_devices(td_frame *f)
 {
-    int seen = -1, first = -1;
+    int seen = -1, first = -1, mixes = f->schema->flags & TD_F_MIXES_DEVICES;
     for (int k = 0; k < f->schema->nparams; k++) {
         const td_arg *a = &f->call.args[k];
         int n = a->kind == TD_ARG_TENSORS ? (int)a->n : a->kind == TD_ARG_TENSOR;
@@ -30,16 +32,17 @@ static int check_devices(const td_frame *f)
             if (!t) continue;
             if (first < 0) first = t->device;
             if (t->ndim == 0 && t->device == TD_CPU) continue;
-            if (seen >= 0 && seen != t->device && strcmp(f->schema->op.name, "copy_")) return on_two_devices(f);
+            if (seen >= 0 && seen != t->device && !mixes) return on_two_devices(f, seen, t->device);
             seen = t->device;
         }
     }
     for (int k = 0; f->out && first >= 0 && k < f->schema->nreturns; k++) {
         PyObject *out = td_out_item(f, k);
-        if (out && td_is_tensor(out) && TD_T(out)->device != (seen >= 0 ? seen : first)) return on_two_devices(f);
+        int wanted = seen >= 0 ? seen : first;
+        if (out && td_is_tensor(out) && TD_T(out)->device != wanted) return on_two_devices(f, wanted, TD_T(out)->device);
     }
-    int placed = f->schema->kind == TD_KIND_C && strcmp(f->schema->family, "pointwise"); /* those take numbers in any place */
-    return placed && first == TD_CPU && seen == TD_META && strcmp(f->schema->op.name, "copy_") ? on_two_devices(f) : 0;
+    int placed = f->schema->kind == TD_KIND_C && !(f->schema->flags & (TD_F_MIXES_DEVICES | TD_F_TAKES_NUMBERS));
+    return placed && first == TD_CPU && seen > TD_CPU ? on_two_devices(f, first, seen) : 0;
 }
 
 static void bump_written(td_frame *f)

@@ -10,11 +10,23 @@ typedef struct td_made {
     PyObject *list; /* or a Tensor[], or a value that is no tensor; else NULL */
 } td_made;
 
-/* ---- backend.c: 0, or -1 with an exception ---- */
+/* ---- run_kernel.c: 0, or -1 with an exception ---- */
 int td_run_backend(td_frame *f, td_made *made);
 int td_bind_all(td_frame *f, const td_function *single, td_schema *s, PyObject *values); /* opens the frame; closed again on failure */
 
-/* ---- implementation.c ---- */
+int td_run_c(td_frame *f, td_impl impl, td_made *made); /* one C function, its results wrapped */
+
+/* ---- run_device.c ---- */
+/* Where a call computes if that is neither cpu nor meta; else TD_CPU. */
+static inline td_device td_device_elsewhere(const td_frame *f)
+{
+    td_device asked = f->schema->flags & TD_F_FACTORY ? td_here.default_device : TD_CPU;
+    td_device td_find_elsewhere(const td_frame *f);
+    return (f->devices | asked) > TD_META ? td_find_elsewhere(f) : TD_CPU;
+}
+int td_run_on_device(td_frame *f, td_device device, td_made *made);
+
+/* ---- run_python.c ---- */
 PyObject *td_arguments_tuple(const td_frame *f);
 PyObject *td_plain_tensor(PyObject *o, td_tensor *t); /* what a Python kernel gets for a tensor: outside the graph; None for NULL */
 int td_run_python(td_frame *f, td_made *made);

@@ -1,4 +1,4 @@
-/* backend.c - the kernel of a call, below every layer: in C, in Python, or of an operator defined at run time. */
+/* run_kernel.c - the kernel of a call, below every layer: in C, in Python, or of an operator defined at run time. */
 #include "dispatch/custom.h"
 
 static int resolve_bits(td_frame *f)
@@ -112,12 +112,12 @@ static PyObject *result(td_frame *f, int k) /* new reference */
     return same ? Py_NewRef(same) : td_wrap(t);
 }
 
-static int run_c(td_frame *f, td_made *made)
+int td_run_c(td_frame *f, td_impl impl, td_made *made)
 {
     td_tensor *handle;
     PyObject *given = target(f, &handle);
     if (given) f->call.out[0] = handle;
-    td_status status = f->schema->op.impl(&f->call);
+    td_status status = impl(&f->call);
     if (f->call.outs) return take_list(f, status, &made->list);
     if (status) return drop_outs(&f->call, given != NULL), td_raised(status);
     for (int k = 0; k < f->call.nout; k++) {
@@ -130,11 +130,13 @@ static int run_c(td_frame *f, td_made *made)
 static int run_kernel(td_frame *f, td_made *made)
 {
     if (resolve_bits(f) < 0) return -1;
+    td_device elsewhere = td_device_elsewhere(f);
+    if (elsewhere > TD_META) return td_run_on_device(f, elsewhere, made);
     int slot = f->schema->custom ? td_custom_slot(f) : TD_SLOT_BUILT_IN;
     if (slot < 0) return -1;
-    if (slot == TD_SLOT_BUILT_IN) return f->schema->op.impl ? run_c(f, made) : td_run_python(f, made);
+    if (slot == TD_SLOT_BUILT_IN) return f->schema->op.impl ? td_run_c(f, f->schema->op.impl, made) : td_run_python(f, made);
     f->call.slot = slot;
-    int status = f->schema->custom->native[slot].call ? run_c(f, made) : td_custom_python(f, made);
+    int status = f->schema->custom->native[slot].call ? td_run_c(f, f->schema->op.impl, made) : td_custom_python(f, made);
     return status < 0 || made->list ? status : td_custom_check(f, made);
 }
 

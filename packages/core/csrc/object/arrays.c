@@ -146,7 +146,7 @@ static PyObject *to_array(PyObject *m, PyObject *o)
 {
     if (!td_is_exact(o) || !ndarray()) Py_RETURN_NONE;
     const td_tensor *t = TD_T(o);
-    if (td_requires_grad((PyTensor *)o) || t->flags & (TD_FLAG_CONJ | TD_FLAG_NEG) || td_is_meta(t) || !t->numel || !td_is_contiguous(t)) Py_RETURN_NONE;
+    if (td_requires_grad((PyTensor *)o) || t->flags & (TD_FLAG_CONJ | TD_FLAG_NEG) || t->device != TD_CPU || !t->numel || !td_is_contiguous(t)) Py_RETURN_NONE;
     PyObject *dtype = numpy_dtype((td_dtype)t->dtype);
     if (!dtype) Py_RETURN_NONE;
     PyObject *shape = td_dims_object(t->ndim, t->sizes);

@@ -1,6 +1,7 @@
 /* device.c - taeda.device: a type of device and an ordinal. The grammar knows every documented name; tensors live on
- * cpu and meta, and a request for another device says that it is not available. */
+ * cpu, meta and what has a table in runtime/device.h; a request for another device says that it is not available. */
 #include "object/py.h"
+#include "runtime/device.h"
 
 typedef struct Device {
     PyObject_HEAD
@@ -8,9 +9,14 @@ typedef struct Device {
 } Device;
 
 PyTypeObject *DeviceT;
-static const char *const type_names[] = {"cpu", "meta", "cuda", "mps", "xpu", "xla", "mtia", "hpu", "ipu", "mkldnn",
-                                         "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "lazy", "vulkan", "privateuseone"};
-enum { TYPES = sizeof type_names / sizeof *type_names };
+static const char *type_names[] = {"cpu", "meta", "cuda", "mps", "xpu", "xla", "mtia", "hpu", "ipu", "mkldnn",
+                                   "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "lazy", "vulkan", "privateuseone"};
+enum { TYPES = sizeof type_names / sizeof *type_names, PRIVATEUSEONE = TYPES - 1 };
+
+/* The names begin with the types that runtime/tensor.h knows, in its order; the private one comes last. */
+_Static_assert(TD_CPU == 0 && TD_META == 1 && TD_CUDA == 2, "names of device types stand in the order of their numbers");
+static int runtime_type(int type) { return type <= TD_CUDA ? type : type == PRIVATEUSEONE ? TD_PRIVATEUSE1 : -1; }
+static int name_of(int runtime) { return runtime <= TD_CUDA ? runtime : PRIVATEUSEONE; }
 
 static PyObject *device_make(int type, int index)
 {
@@ -21,7 +27,11 @@ static PyObject *device_make(int type, int index)
     return (PyObject *)made;
 }
 
-PyObject *td_device_object(td_device d) { return device_make(d == TD_META, -1); }
+PyObject *td_device_object(td_device d)
+{
+    int type = td_device_type(d);
+    return device_make(name_of(type), type == TD_CPU || type == TD_META ? -1 : td_device_index(d));
+}
 
 static int parse_text(const char *text, int *type, int *index)
 {
@@ -43,10 +53,49 @@ static int parse_text(const char *text, int *type, int *index)
     return bad ? -1 : 0;
 }
 
+/* "'cpu', 'meta' or 'npu'": where tensors can live in this process */
+static const char *present(char text[128])
+{
+    int n = snprintf(text, 128, "'cpu'");
+    for (int t = TD_CUDA; t < TD_DEVICE_TYPES; t++)
+        if (td_device_tables[t]) n += snprintf(text + n, (size_t)(128 - n), ", '%.16s'", type_names[name_of(t)]);
+    snprintf(text + n, (size_t)(128 - n), " or 'meta'");
+    return text;
+}
+
 static int unavailable(int type)
 {
-    PyErr_Format(PyExc_RuntimeError, "device '%s' is not available in this build of taeda: tensors live on 'cpu' or 'meta'; "
-                 "test with taeda.%s.is_available() before asking for it", type_names[type], type_names[type]);
+    char where[128];
+    PyErr_Format(PyExc_RuntimeError, "device '%s' is not available in this build of taeda: tensors live on %s", type_names[type], present(where));
+    return -1;
+}
+
+static int check_index(int type, int index)
+{
+    int count = td_device_tables[runtime_type(type)]->count();
+    if (index < count) return 1;
+    if (type == TD_CPU) PyErr_Format(PyExc_RuntimeError, "there is one cpu device, with ordinal 0; got 'cpu:%d'", index);
+    else
+        PyErr_Format(PyExc_RuntimeError, "there are %d devices of type '%s', with ordinals from 0; got '%s:%d'", count, type_names[type],
+                     type_names[type], index);
+    return -1;
+}
+
+/* A bare ordinal means the accelerator that is there. */
+static int parse_ordinal(PyObject *o, int *type, int *index)
+{
+    for (int t = TD_CUDA; t < TD_DEVICE_TYPES; t++) {
+        if (!td_device_tables[t]) continue;
+        long value = PyLong_AsLong(o);
+        if (value == -1 && PyErr_Occurred()) return -1;
+        if (value < 0 || value > 127)
+            return PyErr_Format(PyExc_RuntimeError, "device index must lie in [0, 127], got %ld", value), -1;
+        *type = name_of(t);
+        *index = (int)value;
+        return 1;
+    }
+    PyErr_SetString(PyExc_RuntimeError, "a bare device ordinal means the current accelerator, and none is available here; "
+                    "name a device such as 'cpu'");
     return -1;
 }
 
@@ -61,25 +110,60 @@ static int parse_object(PyObject *o, int *type, int *index)
         const char *text = PyUnicode_AsUTF8AndSize(o, NULL);
         return text && parse_text(text, type, index) == 0 ? 1 : -1;
     }
-    if (PyLong_Check(o) && !PyBool_Check(o)) {
-        PyErr_SetString(PyExc_RuntimeError, "a bare device ordinal means the current accelerator, and none is available here; "
-                        "name a device such as 'cpu'");
-        return -1;
-    }
-    return 0;
+    return PyLong_Check(o) && !PyBool_Check(o) ? parse_ordinal(o, type, index) : 0;
 }
 
 int td_device_from(PyObject *o, td_device *out)
 {
     int type, index, status = parse_object(o, &type, &index);
     if (status != 1) return status;
-    if (type > 1) return unavailable(type);
-    if (index > 0 && type == 0) {
-        PyErr_Format(PyExc_RuntimeError, "there is one cpu device, with ordinal 0; got 'cpu:%d'", index);
-        return -1;
-    }
-    *out = type ? TD_META : TD_CPU;
+    int known = runtime_type(type);
+    if (known == TD_META) return *out = TD_META, 1;
+    if (known < 0 || !td_device_tables[known]) return unavailable(type);
+    if (index < 0) index = 0;
+    if (check_index(type, index) < 0) return -1;
+    *out = td_device_of(known, index);
     return 1;
+}
+
+/* rename_privateuse1(name): the private type of device is called so from now on; once, before a tensor lives there. */
+PyObject *td_rename_privateuse1(PyObject *m, PyObject *name)
+{
+    static char chosen[24];
+    Py_ssize_t length;
+    const char *text = PyUnicode_Check(name) ? PyUnicode_AsUTF8AndSize(name, &length) : NULL;
+    if (!text) return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "rename_privateuse1_backend: wanted a str, got %R", Py_TYPE(name));
+    if (!strcmp(text, type_names[PRIVATEUSEONE])) Py_RETURN_NONE;
+    if (chosen[0])
+        return PyErr_Format(PyExc_RuntimeError, "the private device type has been renamed to '%s' already; it can be renamed once", chosen);
+    int bad = length == 0 || length >= (Py_ssize_t)sizeof chosen;
+    for (Py_ssize_t i = 0; i < length; i++) bad |= !(text[i] == '_' || (text[i] >= 'a' && text[i] <= 'z') || (i && text[i] >= '0' && text[i] <= '9'));
+    for (int t = 0; t < TYPES; t++) bad |= !strcmp(text, type_names[t]);
+    if (bad)
+        return PyErr_Format(PyExc_RuntimeError, "a name of a device type has 1 to %d lower-case letters, digits and _, and is no other type's; "
+                            "got '%s'", (int)sizeof chosen - 1, text);
+    memcpy(chosen, text, (size_t)length + 1);
+    type_names[PRIVATEUSEONE] = chosen;
+    Py_RETURN_NONE;
+}
+
+PyObject *td_privateuse1_name(PyObject *m, PyObject *unused) { return PyUnicode_FromString(type_names[PRIVATEUSEONE]); }
+
+/* device_host() -> addresses of the processor's table, td_walk_copy and td_walk_free: what a device in a library of its own may use */
+PyObject *td_device_host(PyObject *m, PyObject *unused)
+{
+    return Py_BuildValue("(NNN)", PyLong_FromVoidPtr((void *)td_device_tables[TD_CPU]), PyLong_FromVoidPtr((void *)td_walk_copy),
+                         PyLong_FromVoidPtr((void *)td_walk_free));
+}
+
+/* register_privateuse1(address): the td_device_table at this address serves the private type of device. Whoever calls it vouches for the
+ * address, as whoever loads a library vouches for its code. */
+PyObject *td_register_privateuse1(PyObject *m, PyObject *address)
+{
+    const td_device_table *table = PyLong_AsVoidPtr(address);
+    if (!table) return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "the address of a device table must not be 0");
+    TD_PY(td_device_register(TD_PRIVATEUSE1, table));
+    Py_RETURN_NONE;
 }
 
 static PyObject *device_new(PyTypeObject *t, PyObject *args, PyObject *kw)

@@ -65,7 +65,7 @@ static PyObject *versioned_capsule(td_tensor *alias, uint64_t flags)
 
 static int may_leave(const td_tensor *t)
 {
-    if (td_is_meta(t)) PyErr_SetString(PyExc_BufferError, "a meta tensor has no memory that could be exported");
+    if (t->device != TD_CPU) PyErr_SetString(PyExc_BufferError, "a tensor of this device has no memory that could be exported: meta has none, others offer no exchange");
     else if (t->flags & (TD_FLAG_CONJ | TD_FLAG_NEG))
         PyErr_SetString(PyExc_BufferError, "Can't export tensors with the conjugate or negative bit set; use tensor.resolve_conj().resolve_neg()");
     else if (!types[t->dtype].lanes) PyErr_Format(PyExc_BufferError, "DLPack has no type for taeda.%s", td_dtypes[t->dtype].name);

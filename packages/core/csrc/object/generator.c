@@ -92,7 +92,7 @@ static PyObject *generator_set_state(PyObject *o, PyObject *state)
     if (!td_is_tensor(state) || TD_T(state)->dtype != TD_U8)
         return PyErr_Format(PyExc_TypeError, "a generator's state is a uint8 tensor, got %R", Py_TYPE(state));
     const td_tensor *t = TD_T(state);
-    if (t->numel != sizeof(td_generator) || !td_is_contiguous(t) || td_is_meta(t))
+    if (t->numel != sizeof(td_generator) || !td_is_contiguous(t) || t->device != TD_CPU)
         return PyErr_Format(PyExc_RuntimeError, "a generator's state has %zd contiguous bytes on the cpu, got %lld",
                             sizeof(td_generator), (long long)t->numel);
     memcpy(((Generator *)o)->stream, td_data(t), sizeof(td_generator));

@@ -1,5 +1,6 @@
 /* numbers.c - Python numbers to C scalars and back; tensors to Python lists. */
 #include "object/py.h"
+#include "runtime/device.h"
 
 int td_promoted(td_dtype a, td_dtype b)
 {
@@ -79,7 +80,10 @@ static int int_from_tensor(PyObject *o, int64_t *out)
 {
     const td_tensor *t = TD_T(o);
     if (t->numel != 1 || !td_is_integral((td_dtype)t->dtype) || t->dtype == TD_BOOL || td_is_meta(t)) return 0;
-    *out = td_scalar_load((td_dtype)t->dtype, td_data(t)).i;
+    _Alignas(16) char element[16];
+    td_status status = td_element(t, element);
+    if (status != TD_OK) return td_raised(status);
+    *out = td_scalar_load((td_dtype)t->dtype, element).i;
     return 1;
 }
 
@@ -146,7 +150,9 @@ PyObject *td_item(const td_tensor *t)
     }
     if (td_is_meta(t))
         return PyErr_Format(PyExc_RuntimeError, "Tensor.item() cannot be called on meta tensors: they have no values");
-    return resolved(t, element_object((td_dtype)t->dtype, td_data(t)));
+    _Alignas(16) char element[16];
+    TD_PY(td_element(t, element));
+    return resolved(t, element_object((td_dtype)t->dtype, element));
 }
 
 static PyObject *nested(const td_tensor *t, int dim, const char *at)
@@ -166,6 +172,13 @@ PyObject *td_tolist(PyObject *o)
 {
     const td_tensor *t = TD_T(o);
     if (td_is_meta(t)) return PyErr_Format(PyExc_NotImplementedError, "Cannot copy out of meta tensor; no data!");
+    if (t->device != TD_CPU) {
+        td_tensor *host;
+        TD_PY(td_to_host(&host, t));
+        PyObject *fetched = nested(host, 0, td_data(host));
+        td_tensor_free(host);
+        return fetched;
+    }
     td_storage *pin = td_pin(t->storage); /* lists are made, and with them finalizers run */
     PyObject *made = nested(t, 0, td_data(t));
     td_unpin(pin);

@@ -87,6 +87,10 @@ PyObject *td_layout_object(void);                           /* taeda.strided */
 PyObject *td_memory_format_object(int code);
 int td_memory_format_from(PyObject *o, int *code);
 PyObject *td_device_object(td_device d);
+PyObject *td_rename_privateuse1(PyObject *module, PyObject *name);
+PyObject *td_privateuse1_name(PyObject *module, PyObject *unused);
+PyObject *td_device_host(PyObject *module, PyObject *unused);
+PyObject *td_register_privateuse1(PyObject *module, PyObject *address);
 int td_device_from(PyObject *o, td_device *out);            /* 1 yes, 0 not a device, -1 exception (unknown or unavailable) */
 PyObject *td_size_object(int ndim, const int64_t *sizes);
 PyObject *td_ints_object(int n, const int64_t *values);     /* tuple */
@@ -151,6 +155,7 @@ typedef struct td_frame {
     uint8_t overridden;          /* some argument has a __torch_function__ of its own */
     uint8_t any_grad;            /* some tensor argument requires grad */
     uint8_t bits;                /* some tensor argument has a conj or neg bit */
+    uint8_t devices;             /* the devices of all arguments or-ed: above TD_META if some lives elsewhere than on cpu and meta */
     int64_t ints[TD_POOL_INTS];
     td_tensor *tensors[TD_POOL_TENSORS];
     td_storage *few_pins[TD_FEW_PINS];
@@ -203,6 +208,8 @@ PyObject *td_python_function(PyObject **slot, const char *module, const char *na
 /* ---- the op table (object/table.c, entries.c) ---- */
 const td_function *td_find_function(const char *namespace_, const char *name);
 td_schema *td_find_schema(const char *qualified);           /* "add.Tensor" */
+/* The C function of a row on a type of device. Later calls replace it; TD_VALUE_ERROR if there is no such row. */
+td_status td_op_register(const char *qualified, int device_type, td_impl impl);
 PyObject *td_function_object(const td_function *f);         /* borrowed: taeda.<name> */
 PyObject *td_function_tables(void);
 PyMethodDef *td_entry_methods(void);                        /* generated methods of Tensor */

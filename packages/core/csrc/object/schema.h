@@ -28,7 +28,10 @@ typedef enum td_kind { TD_KIND_POINTWISE, TD_KIND_C, TD_KIND_PYTHON, TD_KIND_COM
 enum { TD_F_VIEW = 1, TD_F_FACTORY = 2, TD_F_RANDOM = 4, TD_F_MUTATES = 8, TD_F_OUT = 16, TD_F_INPLACE = 32,
        TD_F_KEEP_CONJ = 64 /* takes lazily conjugated inputs as they are */, TD_F_READS_VALUE = 128,
        TD_F_CASTS_OUT = 256 /* out= of another dtype gets the result cast */,
-       TD_F_APART = 512 /* out= may not be one of the arguments */ };
+       TD_F_APART = 512 /* out= may not be one of the arguments */,
+       TD_F_MIXES_DEVICES = 1024 /* its tensors may live on several devices */,
+       TD_F_TAKES_NUMBERS = 2048 /* a tensor of the cpu without dimensions may be any of its arguments, the first one too */,
+       TD_F_ANY_DEVICE = 4096 /* the C function never touches elements but through the device's table */ };
 
 typedef struct td_schema {
     td_op op;
@@ -47,6 +50,7 @@ typedef struct td_schema {
     struct _object *callable;    /* the function of a composite or Python row */
     struct _typeobject *results; /* the named tuple of its results */
     struct td_custom *custom;    /* kernels given at run time (dispatch/custom.h), or NULL */
+    td_impl *on_device;          /* [TD_DEVICE_TYPES]: functions of other devices, or NULL if there are none */
 } td_schema;
 
 typedef struct td_function {

@@ -24,6 +24,18 @@ td_schema *td_find_schema(const char *qualified)
     return hit ? *hit : NULL;
 }
 
+td_status td_op_register(const char *qualified, int device_type, td_impl impl)
+{
+    td_schema *s = td_find_schema(qualified);
+    if (!s) return td_fail(TD_VALUE_ERROR, "the op table has no '%s'", qualified);
+    if (device_type <= TD_META || device_type >= TD_DEVICE_TYPES)
+        return td_fail(TD_VALUE_ERROR, "device type %d is none that functions are registered for", device_type);
+    if (!s->on_device && !(s->on_device = calloc(TD_DEVICE_TYPES, sizeof *s->on_device)))
+        return td_fail(TD_MEMORY_ERROR, "no memory to register a function for '%s'", qualified);
+    s->on_device[device_type] = impl;
+    return TD_OK;
+}
+
 /* ---- loops of pointwise ops, found by name ---- */
 static int by_loop(const void *a, const void *b) { return strcmp((*(td_schema *const *)a)->op.loop, (*(td_schema *const *)b)->op.loop); }
 void td_load_loops(void)
@@ -42,7 +54,7 @@ void td_load_loops(void)
                 if (strcmp(sorted[mid]->op.loop, e->name) < 0) lo = mid + 1;
                 else hi = mid;
             }
-            for (; lo < n && !strcmp(sorted[lo]->op.loop, e->name); lo++) sorted[lo]->op.loops[e->dtype] = e->loop;
+            for (; lo < n && !strcmp(sorted[lo]->op.loop, e->name); lo++) sorted[lo]->op.entries[e->dtype] = e;
         }
     PyMem_Free(sorted);
 }

@@ -1,4 +1,5 @@
 /* tensor.c - the Tensor type: a Python object that owns a handle, a gradient and a place in the graph. */
+#include "runtime/device.h"
 #include "backward/forward.h"
 #include "graph/node.h"
 
@@ -114,8 +115,9 @@ static const char *const formats[TD_NDTYPES] = {
 static int may_share(PyObject *o)
 {
     const td_tensor *t = TD_T(o);
-    if (td_is_meta(t) || !formats[t->dtype])
-        PyErr_Format(PyExc_BufferError, "a %s tensor of dtype %s has no memory to share", td_is_meta(t) ? "meta" : "cpu", td_dtypes[t->dtype].name);
+    char device[TD_DEVICE_TEXT];
+    if (t->device != TD_CPU || !formats[t->dtype])
+        PyErr_Format(PyExc_BufferError, "a %s tensor of dtype %s has no memory to share", td_device_text(t->device, device), td_dtypes[t->dtype].name);
     else if (t->flags & (TD_FLAG_CONJ | TD_FLAG_NEG))
         PyErr_SetString(PyExc_BufferError, "a tensor with conjugate or negative bit does not hold its own values: use resolve_conj().resolve_neg()");
     else if (td_requires_grad(((PyTensor *)o))) PyErr_SetString(PyExc_BufferError, "a tensor that requires grad shares its memory by detach() only");

@@ -1,5 +1,6 @@
 /* creation.c - new tensors: empty, zeros, ones, full, their _like and new_ forms, and fill_, zero_, copy_. */
 #include "ops/creation.h"
+#include "runtime/device.h"
 #include <math.h>
 #include "ops/layout.h"
 #include "ops/view/view.h"
@@ -201,7 +202,9 @@ td_status td_op_fill_tensor_(td_call *call)
                                     value->ndim);
     call->out[0] = SELF;
     if (td_is_meta(SELF) || td_is_meta(value)) return TD_OK;
-    td_scalar number = td_scalar_load((td_dtype)value->dtype, td_data(value));
+    _Alignas(16) char element[16];
+    TD_TRY(td_element(value, element));
+    td_scalar number = td_scalar_load((td_dtype)value->dtype, element);
     if (td_is_complex((td_dtype)value->dtype) && !td_is_complex((td_dtype)SELF->dtype) && SELF->dtype != TD_BOOL)
         number = td_scalar_float(number.re);
     return td_fill(SELF, &number);

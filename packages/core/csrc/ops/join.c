@@ -1,6 +1,7 @@
 /* join.c - cat and stack: tensors side by side along an old or a new dimension. */
 #include <string.h>
 #include "ops/layout.h"
+#include "runtime/device.h"
 #include "ops/view/view.h"
 #include "runtime/pool.h"
 
@@ -96,7 +97,7 @@ static td_status copy_pieces(td_call *call, int dim, bool stacked)
     p.inner_bytes = td_itemsize((td_dtype)out->dtype);
     for (int d = dim + 1; d < out->ndim; d++) p.inner_bytes *= out->sizes[d];
     bool few_rows = rows < 4 && out->numel * p.inner_bytes > PARALLEL_BYTES; /* then each piece is shared out by itself */
-    if (few_rows || !plain(&p, out)) return copy_each(&p, out);
+    if (few_rows || !td_on_host(out) || !plain(&p, out)) return copy_each(&p, out);
     copy_plain(&p, out, rows);
     return TD_OK;
 }

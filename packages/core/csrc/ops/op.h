@@ -54,7 +54,7 @@ typedef struct td_op {
     const char *overload; /* "Tensor", or "" */
     td_impl impl;         /* NULL: implemented in Python */
     const char *loop;     /* pointwise ops: the name their loops are registered under */
-    td_loop *loops;       /* pointwise ops: [TD_NDTYPES], filled at load, NULL where there is none */
+    const td_loop_entry **entries; /* pointwise ops: [TD_NDTYPES], filled at load, NULL where there is none */
     float cost;           /* nanoseconds per element and thread, about */
     uint8_t promotion;    /* td_promotion */
     uint8_t writes_out;

@@ -28,7 +28,7 @@ const td_loop_entry *const *td_loop_tables(void);
 #define TD_SYM(name) TD_PASTE(name, TD_ISA)              /* td_softmax_f32_avx512 */
 #endif
 
-/* ---- n-dimensional iteration (cpu/run/nd.c) ---- */
+/* ---- n-dimensional iteration: geometry (runtime/nd.c), the walk on the processor (cpu/run/walk.c) ---- */
 #define TD_MAX_OPERANDS 8
 typedef struct td_nd {
     int ndim, nop;
@@ -47,7 +47,7 @@ void td_nd_init_raw(td_nd *nd, int nop, char *const *data, int ndim, const int64
 void td_nd_run(const td_nd *nd, td_loop loop, const void *context, double cost);
 void td_nd_run_serial(const td_nd *nd, td_loop loop, const void *context);
 
-/* ---- common whole-tensor helpers (cpu/run/copy.c), all dtypes, any strides ---- */
+/* ---- common whole-tensor helpers (runtime/copy.c), all dtypes, any strides, any device ---- */
 td_status td_copy(td_tensor *dst, const td_tensor *src);             /* broadcasts src, converts dtype, resolves conj/neg bits */
 td_status td_fill(td_tensor *dst, const td_scalar *value);
 td_status td_contiguous(td_tensor **out, const td_tensor *src);      /* alias if already row-major, else a copy */

@@ -1,22 +1,42 @@
 /* storage.c - reference-counted bytes. */
 #include <stdlib.h>
-#include <string.h>
 #include "runtime/alloc.h"
+#include "runtime/device.h"
 #include "runtime/shared.h"
 
-static td_status take_bytes(char **out, int64_t nbytes, td_device device)
+/* Bytes and who takes them back: the processor's own go by td_alloc, with `release` NULL. */
+typedef struct bytes {
+    char *data;
+    void *block;
+    void (*release)(void *block, char *data, int64_t nbytes);
+} bytes;
+
+static td_status take_bytes(bytes *out, int64_t nbytes, td_device device)
 {
-    *out = NULL;
+    *out = (bytes){NULL, NULL, NULL};
     if (nbytes == 0 || device == TD_META) return TD_OK;
-    *out = td_alloc(nbytes);
-    if (*out) return TD_OK;
+    if (device != TD_CPU) {
+        TD_TRY(td_table_of(device)->alloc(&out->data, nbytes, device, &out->block));
+        out->release = td_table_of(device)->release;
+        return TD_OK;
+    }
+    out->data = td_alloc(nbytes);
+    if (out->data) return TD_OK;
     return td_fail(TD_MEMORY_ERROR, "out of memory: a storage of %lld bytes could not be allocated", (long long)nbytes);
 }
 
-static void give_bytes(td_storage *s)
+static void give_bytes(const bytes *b, int64_t nbytes)
 {
-    if (s->release) s->release(s->context, s->data, s->nbytes);
-    else if (s->data) td_free(s->data, s->nbytes);
+    if (b->release) b->release(b->block, b->data, nbytes);
+    else if (b->data) td_free(b->data, nbytes);
+}
+
+static bytes bytes_of(const td_storage *s) { return (bytes){s->data, s->context, s->release}; }
+
+static td_status move_bytes(char *to, const char *from, int64_t nbytes, td_device device)
+{
+    if (!to || !from || !nbytes) return TD_OK;
+    return td_table_of(device)->transfer(to, device, from, device, nbytes, true);
 }
 
 static td_status check_size(int64_t nbytes)
@@ -28,14 +48,14 @@ static td_status check_size(int64_t nbytes)
 td_status td_storage_new(td_storage **out, int64_t nbytes, td_device device)
 {
     TD_TRY(check_size(nbytes));
-    char *data;
-    TD_TRY(take_bytes(&data, nbytes, device));
+    bytes b;
+    TD_TRY(take_bytes(&b, nbytes, device));
     td_storage *s = td_alloc_struct(sizeof *s);
     if (!s) {
-        td_free(data, nbytes);
+        give_bytes(&b, nbytes);
         return td_fail(TD_MEMORY_ERROR, "out of memory: no room for a storage object");
     }
-    *s = (td_storage){.data = data, .nbytes = nbytes, .refs = 1, .device = (uint8_t)device};
+    *s = (td_storage){.data = b.data, .nbytes = nbytes, .refs = 1, .device = device, .release = b.release, .context = b.block};
     *out = s;
     return TD_OK;
 }
@@ -53,7 +73,8 @@ void td_storage_drop(td_storage *s)
         if (!td_shared_leave(s)) return;
     /* the only owner need not count: nobody else can reach it */
     } else if (__atomic_load_n(&s->refs, __ATOMIC_ACQUIRE) != 1 && __atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL) > 0) return;
-    give_bytes(s);
+    bytes b = bytes_of(s);
+    give_bytes(&b, s->nbytes);
     td_free_struct(s, sizeof *s);
 }
 
@@ -66,8 +87,11 @@ td_status td_storage_resize(td_storage *s, int64_t nbytes)
     if (nbytes == s->nbytes) return TD_OK;
     td_tensor *other; /* on the new memory, and after the exchange on the old */
     TD_TRY(td_tensor_empty(&other, TD_U8, (td_device)s->device, 1, &nbytes));
-    char *data = other->storage->data;
-    if (data && s->data) memcpy(data, s->data, (size_t)(nbytes < s->nbytes ? nbytes : s->nbytes));
+    td_status status = move_bytes(other->storage->data, s->data, nbytes < s->nbytes ? nbytes : s->nbytes, s->device);
+    if (status != TD_OK) {
+        td_tensor_free(other);
+        return status;
+    }
     td_storage_swap(s, other->storage);
     td_tensor_retire(other, s);
     return TD_OK;

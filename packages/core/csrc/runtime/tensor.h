@@ -22,7 +22,12 @@
 #define TD_MAX_DIMS 64
 #define TD_INLINE_DIMS 6
 
-typedef enum td_device { TD_CPU, TD_META } td_device;
+/* Where bytes are: the type in the low three bits, the ordinal in the upper five. cpu and meta have the ordinal 0 only. */
+typedef uint8_t td_device;
+enum { TD_CPU, TD_META, TD_CUDA, TD_PRIVATEUSE1, TD_DEVICE_TYPES = 8, TD_DEVICE_ORDINALS = 32 };
+static inline int td_device_type(td_device device) { return device & 7; }
+static inline int td_device_index(td_device device) { return device >> 3; }
+static inline td_device td_device_of(int type, int index) { return (td_device)(type | index << 3); }
 
 typedef struct td_version { int64_t refs; uint32_t value; } td_version;
 

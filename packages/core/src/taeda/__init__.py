@@ -19,18 +19,18 @@ from ._native import core as _core
 
 __version__ = "0.1.0"
 
-_own = {n: v for n, v in vars(_core).items() if not n.startswith("_")}
-_INTERNAL = {
-    "functions", "register_parameter_type", "register_linalg_error", "set_blas_path", "measured_region", "cpu_capability", "memory_stats", "memory_reset_peak", "memory_trim",
-    "memory_set_limit", "memory_fail_at", "call_backend", "result_types", "op_rows", "has_rule", "basic_view", "load_extension", "call_kernel", "promote", "can_cast", "result_type",
-    "set_layer_flag", "set_excluded_flag", "get_layers", "get_excluded", "set_fill_fresh", "set_flush_denormal", "run_backward", "queue_callback", "backward_task", "gradient_edge",
-    "python_node", "set_history", "rebase_history", "check_inplace", "set_output_meta", "save_for_node",
-    "unpack_saved", "register_rule", "from_array", "from_buffer", "from_sequence", "is_numpy", "to_array", "to_dlpack", "from_dlpack", "storage_bytes", "crc32", "crc32c", "start_writeback", "close_aside", "storage_address", "storage_owners",
-    "storage_resize", "on_storage", "Node", "map_storage", "move_storage", "segment_facts", "watch_storage",
-    "Operator", "define_op", "forget_op", "set_kernel", "set_kernel_enabled", "set_autograd", "op_kernels", "kernel_counts",
-    "call_op", "op_parameters", "enter_dual_level", "exit_dual_level", "is_forward_on", "wants_derivative", "get_tangent", "set_tangent", "tangent_base", "set_apart",
-}  # fmt: skip
-globals().update({n: v for n, v in _own.items() if n not in _INTERNAL})
+#: what the compiled module holds that is public; everything else of it is for the packages of taeda
+_NATIVE = """
+    Generator Size Tensor bfloat16 bool cdouble cfloat chalf channels_last channels_last_3d
+    complex128 complex32 complex64 contiguous_format default_generator device double dtype
+    float float16 float32 float64 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz
+    float8_e8m0fnu get_default_device get_default_dtype get_num_threads half int int16 int32
+    int64 int8 is_grad_enabled is_inference_mode_enabled jagged layout long memory_format
+    preserve_format qint32 qint8 quint2x4 quint4x2 quint8 set_default_device
+    set_default_dtype set_num_threads short sparse_bsc sparse_bsr sparse_coo sparse_csc
+    sparse_csr strided uint16 uint32 uint64 uint8
+""".split()
+globals().update({n: vars(_core)[n] for n in _NATIVE})
 _VARIADIC = ("chain_matmul", "einsum", "tensordot")  # taeda.functional gives them their public form
 globals().update({n: f for n, f in _core.functions[""].items() if n not in _VARIADIC})
 inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None

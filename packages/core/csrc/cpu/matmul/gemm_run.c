@@ -336,6 +336,8 @@ static td_status run_batch(const td_product *p, int64_t count)
     return TD_OK;
 }
 
+td_status td_cpu_product(const td_product *p, td_device device) { return td_product_run(p); }
+
 td_status td_product_run(const td_product *p)
 {
     int64_t count = 1;

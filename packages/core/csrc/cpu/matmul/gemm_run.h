@@ -18,6 +18,7 @@ typedef struct td_product {
 } td_product;
 
 td_status td_product_run(const td_product *p);
+td_status td_cpu_product(const td_product *p, td_device device); /* the processor's slot `gemm` */
 
 /* One product of float (0) or double (1) over all threads; `way` is filled in here. */
 td_status td_gemm_run(int is_double, td_gemm *g);

@@ -1,9 +1,9 @@
-/* pointwise_tiles.c - elementwise walks whose operands disagree on memory order, as in a + b.t().
+/* tiles_run.c - elementwise walks, those too whose operands disagree on memory order, as in a + b.t().
  *
  * Along the output's rows such an operand jumps from cache line to cache line. Tile by tile it is transposed
  * into a buffer, whole lines at a time; the loop then reads the buffer. */
-#include "ops/pointwise/pointwise.h"
 #include "cpu/convert.h"
+#include "cpu/run/device.h"
 #include "runtime/cpu.h"
 #include "runtime/pool.h"
 
@@ -32,13 +32,13 @@ static int dense_dim(const td_nd *nd, int k, int64_t itemsize)
 }
 
 /* A tiling, if operands want one and all of them the same dimension. */
-static bool plan(tiling *t, const td_nd *nd, td_tensor *const *operands)
+static bool plan(tiling *t, const td_nd *nd, const uint8_t *dtypes)
 {
     int64_t widest = 1;
     t->nturned = 0;
     t->row_dim = 0;
     for (int k = 1; k < nd->nop; k++) {
-        int64_t itemsize = td_itemsize((td_dtype)operands[k]->dtype);
+        int64_t itemsize = td_itemsize((td_dtype)dtypes[k]);
         int d = dense_dim(nd, k, itemsize);
         if (d == 0 || (t->row_dim && t->row_dim != d) || t->nturned == MAX_TURNED) continue;
         t->row_dim = d;
@@ -96,15 +96,22 @@ static void run_tiles(void *context, int64_t begin, int64_t end)
     }
 }
 
-bool td_pointwise_tiled(const td_nd *nd, td_tensor *const *operands, td_loop loop, const void *context, double cost)
+static bool run_tiled(const td_walk *w)
 {
-    tiling t = {.nd = nd, .loop = loop, .context = context};
-    if (nd->ndim < 2 || nd->numel < WORTH_IT || nd->sizes[0] < TILE_ROWS / 2 || !plan(&t, nd, operands)) return false;
+    const td_nd *nd = w->nd;
+    tiling t = {.nd = nd, .loop = w->entry->loop, .context = w->context};
+    if (nd->ndim < 2 || nd->numel < WORTH_IT || nd->sizes[0] < TILE_ROWS / 2 || !plan(&t, nd, w->dtypes)) return false;
     int64_t rows = nd->sizes[t.row_dim], cols = nd->sizes[0], planes = nd->numel / rows / cols;
     t.strips = (rows + TILE_ROWS - 1) / TILE_ROWS;
     t.stripes = (cols + t.cols - 1) / t.cols;
-    void *token = td_heavy_begin((double)nd->numel * (cost + 0.5));
+    void *token = td_heavy_begin((double)nd->numel * (w->cost + 0.5));
     td_parallel(planes * t.strips * t.stripes, 16, run_tiles, &t);
     td_heavy_end(token);
     return true;
+}
+
+td_status td_cpu_pointwise(const td_walk *w)
+{
+    if (!run_tiled(w)) td_nd_run(w->nd, w->entry->loop, w->context, w->cost);
+    return TD_OK;
 }

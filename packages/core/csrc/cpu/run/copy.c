@@ -1,12 +1,10 @@
-/* copy.c - copying, converting and filling whole tensors: every dtype, any strides, conj and neg bits
- * resolved. */
+/* copy.c - walks that copy, convert and negate on the processor: every dtype, any strides. */
 #include <string.h>
 #include "cpu/convert.h"
+#include "cpu/run/device.h"
 #include "runtime/cpu.h"
 #include "runtime/pool.h"
 
-#define COPY_COST 0.3    /* nanoseconds per element and thread, about */
-#define CONVERT_COST 0.5
 #define SCRATCH 512      /* float32 elements between the two stages of a conversion */
 
 static int log2_size(int64_t itemsize) { return __builtin_ctz((unsigned)itemsize); }
@@ -149,159 +147,32 @@ static void transpose_piece(void *context, int64_t begin, int64_t end)
     }
 }
 
-static void run_transposed(const td_nd *nd, int row_dim, int64_t itemsize)
+static void run_transposed(const td_nd *nd, int row_dim, int64_t itemsize, double cost)
 {
     int64_t rows = nd->sizes[row_dim], strips = (rows + STRIP - 1) / STRIP, planes = nd->numel / rows / nd->sizes[0];
     transposition t = {nd, TD_PICK(td_convert_kernels)->transpose[log2_size(itemsize)], row_dim, itemsize, strips};
     int64_t grain = 16384 / (STRIP * nd->sizes[0]);
-    void *token = td_heavy_begin((double)nd->numel * CONVERT_COST);
+    void *token = td_heavy_begin((double)nd->numel * cost);
     td_parallel(planes * strips, grain > 1 ? grain : 1, transpose_piece, &t);
     td_heavy_end(token);
 }
 
-/* ---- copying ---- */
+/* ---- the walks ---- */
 
-/* dst and src are disjoint, flags do not matter. */
-static td_status move(td_tensor *dst, const td_tensor *src)
+td_status td_cpu_copy(const td_walk *w)
 {
-    td_nd nd;
     plan p;
-    TD_TRY(td_nd_init(&nd, 2, (td_tensor *const[]){dst, (td_tensor *)src}));
-    td_loop loop = choose(&p, (td_dtype)dst->dtype, (td_dtype)src->dtype);
-    int row_dim = dst->dtype == src->dtype ? transposed_dim(&nd, td_itemsize((td_dtype)dst->dtype)) : 0;
-    if (row_dim)
-        run_transposed(&nd, row_dim, td_itemsize((td_dtype)dst->dtype));
-    else
-        td_nd_run(&nd, loop, &p, dst->dtype == src->dtype ? COPY_COST : CONVERT_COST);
+    td_dtype to = (td_dtype)w->dtypes[0], from = (td_dtype)w->dtypes[1];
+    td_loop loop = choose(&p, to, from);
+    int row_dim = to == from ? transposed_dim(w->nd, td_itemsize(to)) : 0;
+    if (row_dim) run_transposed(w->nd, row_dim, td_itemsize(to), w->cost);
+    else td_nd_run(w->nd, loop, &p, w->cost);
     return TD_OK;
 }
 
-/* Change the sign of one part (0 real, 1 imaginary) of every element, in place. */
-static td_status negate_part(td_tensor *t, int part)
+td_status td_cpu_negate(const td_walk *w)
 {
-    td_dtype real = td_to_real((td_dtype)t->dtype);
-    td_nd nd;
-    TD_TRY(td_nd_init(&nd, 1, &t));
-    nd.data[0] += part * td_itemsize(real);
-    td_nd_run(&nd, TD_PICK(td_convert_kernels)->negate[real == TD_F64 ? 2 : real == TD_F32 ? 1 : 0], NULL, COPY_COST);
-    return TD_OK;
-}
-
-/* Apply the difference of two sets of conj and neg bits. neg bits only come with floating and complex dtypes. */
-static td_status apply_bits(td_tensor *t, int bits)
-{
-    bool complex = td_is_complex((td_dtype)t->dtype);
-    bool conj = complex && (bits & TD_FLAG_CONJ), neg = bits & TD_FLAG_NEG;
-    if (neg) TD_TRY(negate_part(t, 0));
-    if (complex && neg != conj) TD_TRY(negate_part(t, 1));
-    return TD_OK;
-}
-
-#define SIGN_BITS (TD_FLAG_CONJ | TD_FLAG_NEG)
-
-/* A dense copy of src of another dtype, with `bits` applied in that type. */
-static td_status materialise(td_tensor **out, const td_tensor *src, td_dtype dtype, int bits)
-{
-    td_tensor *copy;
-    TD_TRY(td_tensor_empty_like(&copy, src, dtype));
-    td_status status = move(copy, src);
-    if (status == TD_OK) status = apply_bits(copy, bits & SIGN_BITS);
-    if (status == TD_OK)
-        *out = copy;
-    else
-        td_tensor_free(copy);
-    return status;
-}
-
-/* Bits are of the tensor that has them: those of src are applied in its type, those of dst in that of dst. */
-static td_status copy_through(td_tensor *dst, const td_tensor *src)
-{
-    td_tensor *plain, *copy;
-    td_dtype from = (td_dtype)src->dtype, to = (td_dtype)dst->dtype;
-    if (from == to || !(dst->flags & SIGN_BITS)) TD_TRY(materialise(&copy, src, from, src->flags ^ dst->flags));
-    else {
-        TD_TRY(materialise(&plain, src, from, src->flags));
-        td_status status = materialise(&copy, plain, to, dst->flags);
-        td_tensor_free(plain);
-        TD_TRY(status);
-    }
-    td_status status = move(dst, copy);
-    td_tensor_free(copy);
-    return status;
-}
-
-static td_status check_shapes(const td_tensor *dst, const td_tensor *src)
-{
-    td_nd nd;
-    return td_nd_init(&nd, 2, (td_tensor *const[]){(td_tensor *)dst, (td_tensor *)src});
-}
-
-td_status td_copy(td_tensor *dst, const td_tensor *src)
-{
-    if (td_is_meta(dst) || td_is_meta(src) || dst->numel == 0) return check_shapes(dst, src);
-    bool bits = (dst->flags ^ src->flags) & SIGN_BITS;
-    bool same = dst->dtype == src->dtype && td_same_layout(dst, src);
-    if (same && !bits) return TD_OK;
-    if (td_may_overlap(dst, src) || (bits && dst->dtype != src->dtype)) return copy_through(dst, src);
-    TD_TRY(move(dst, src));
-    return bits ? apply_bits(dst, (dst->flags ^ src->flags) & SIGN_BITS) : TD_OK;
-}
-
-static td_status filled(td_tensor **out, td_tensor *fresh, const td_tensor *src) /* takes `fresh` over */
-{
-    td_status status = td_copy(fresh, src);
-    if (status == TD_OK)
-        *out = fresh;
-    else
-        td_tensor_free(fresh);
-    return status;
-}
-
-td_status td_contiguous(td_tensor **out, const td_tensor *src) { return td_cast_contiguous(out, src, (td_dtype)src->dtype); }
-
-td_status td_cast(td_tensor **out, const td_tensor *src, td_dtype dtype)
-{
-    if (src->dtype == dtype && !(src->flags & SIGN_BITS)) return td_tensor_alias(out, src);
-    td_tensor *copy;
-    TD_TRY(td_tensor_empty_like(&copy, src, dtype));
-    return filled(out, copy, src);
-}
-
-td_status td_cast_contiguous(td_tensor **out, const td_tensor *src, td_dtype dtype)
-{
-    if (src->dtype == dtype && td_is_contiguous(src) && !(src->flags & SIGN_BITS)) return td_tensor_alias(out, src);
-    td_tensor *copy;
-    TD_TRY(td_tensor_empty(&copy, dtype, (td_device)src->device, src->ndim, src->sizes));
-    return filled(out, copy, src);
-}
-
-td_status td_cast_optional(td_tensor **out, const td_tensor *src, td_dtype dtype)
-{
-    *out = NULL;
-    return src ? td_cast_contiguous(out, src, dtype) : TD_OK;
-}
-
-/* ---- filling ---- */
-
-/* The number that, read through the tensor's bits, is `value`. */
-static td_scalar behind_bits(const td_tensor *t, td_scalar value)
-{
-    bool conj = td_is_complex((td_dtype)t->dtype) && (t->flags & TD_FLAG_CONJ), neg = t->flags & TD_FLAG_NEG;
-    if (!conj && !neg) return value;
-    return td_scalar_complex(neg ? -value.re : value.re, conj != neg ? -value.im : value.im);
-}
-
-td_status td_fill(td_tensor *dst, const td_scalar *value)
-{
-    if (td_is_meta(dst) || dst->numel == 0) return TD_OK;
-    _Alignas(16) char element[16] = {0};
-    td_scalar stored = behind_bits(dst, *value);
-    td_scalar_store(&stored, (td_dtype)dst->dtype, element);
-    td_nd nd;
-    TD_TRY(td_nd_init(&nd, 1, &dst));
-    nd.nop = 2;
-    nd.data[1] = element;
-    for (int d = 0; d < nd.ndim; d++) nd.strides[d][1] = 0;
-    td_nd_run(&nd, TD_PICK(td_convert_kernels)->copy[log2_size(td_itemsize((td_dtype)dst->dtype))], NULL, COPY_COST);
+    td_dtype d = (td_dtype)w->dtypes[0];
+    td_nd_run(w->nd, TD_PICK(td_convert_kernels)->negate[d == TD_F64 ? 2 : d == TD_F32 ? 1 : 0], NULL, w->cost);
     return TD_OK;
 }

@@ -4,8 +4,8 @@
 #include "ops/pointwise/pointwise.h"
 
 #define RULE(symbol, name, promotion, cost)    \
-    static td_loop symbol##_loops[TD_NDTYPES]; \
-    static const td_op symbol = {name, "", NULL, name, symbol##_loops, cost, promotion, 1, 0}
+    static const td_loop_entry *symbol##_entries[TD_NDTYPES]; \
+    static const td_op symbol = {name, "", NULL, name, symbol##_entries, cost, promotion, 1, 0}
 RULE(true_division, "div", TD_PROMOTE_FLOAT, 0.5f);
 RULE(truncated_division, "div_trunc", TD_PROMOTE_SAME, 1);
 RULE(floor_division, "floor_divide", TD_PROMOTE_SAME, 2);
@@ -30,17 +30,18 @@ td_status td_op_where(td_call *call)
                        "where expected condition to be a boolean tensor, but got a tensor with dtype %s",
                        td_dtypes[condition->dtype].type_name);
     td_pointwise p = {.in = {3, {condition, TD_TENSOR(1), TD_TENSOR(2)}}, .keep = 1, .cost = 0.5,
-                      .context = call->args};
+                      .context = call->args, .context_bytes = td_context_bytes(call)};
     TD_TRY(td_result_type(2, p.in.t + 1, &p.compute));
     p.result = p.compute;
-    TD_TRY(td_require_loop("where", "where", p.compute, &p.loop));
+    TD_TRY(td_require_entry("where", "where", p.compute, &p.entry));
     return td_pointwise_run(&p, &call->out[0]);
 }
 
 /* float_power(self, exponent): pow in float64, or complex128 if an operand is complex */
 td_status td_op_float_power(td_call *call)
 {
-    td_pointwise p = {.in = {2, {TD_TENSOR(0), TD_TENSOR(1)}}, .compute = TD_F64, .cost = 20, .context = call->args};
+    td_pointwise p = {.in = {2, {TD_TENSOR(0), TD_TENSOR(1)}}, .compute = TD_F64, .cost = 20, .context = call->args,
+                      .context_bytes = td_context_bytes(call)};
     if (td_is_complex((td_dtype)p.in.t[0]->dtype) || td_is_complex((td_dtype)p.in.t[1]->dtype)) p.compute = TD_C128;
     p.result = p.compute;
     if (p.in.t[0]->flags & p.in.t[1]->flags & TD_FLAG_WRAPPED)
@@ -50,6 +51,6 @@ td_status td_op_float_power(td_call *call)
         return td_fail(TD_RUNTIME_ERROR,
                        "float_power: the target has dtype %s but the operation's result requires dtype %s",
                        td_dtypes[out->dtype].type_name, td_dtypes[p.result].type_name);
-    TD_TRY(td_require_loop("float_power", "pow", p.compute, &p.loop));
+    TD_TRY(td_require_entry("float_power", "pow", p.compute, &p.entry));
     return td_pointwise_run(&p, &call->out[0]);
 }

@@ -78,13 +78,13 @@ static const td_tensor *flat_model(const td_pointwise *p)
         if ((t->dtype != p->compute && !(p->keep >> k & 1)) || !row_major(t)) return NULL;
         if (!model)
             model = t;
-        else if (!same_sizes(model, t))
+        else if (!same_sizes(model, t) || t->device != model->device)
             return NULL;
     }
     return model;
 }
 
-/* Where a single number lies in the dtype to compute in: itself, or converted on the caller's stack. */
+/* Where a single number of the host lies in the dtype to compute in: itself, or converted on the caller's stack. */
 static char *number_data(const td_pointwise *p, int k, element *place)
 {
     const td_tensor *t = p->in.t[k];
@@ -112,10 +112,20 @@ static bool flat_target(const td_pointwise *p, const td_tensor *out, const td_te
     return true;
 }
 
+static td_status run_walk(const td_pointwise *p, const td_nd *nd, const td_tensor *out, uint32_t numbers)
+{
+    td_walk w = {.kind = TD_WALK_LOOP, .numbers = numbers, .dtypes = {out->dtype}, .entry = p->entry, .context = p->context,
+                 .context_bytes = p->context_bytes, .cost = p->cost, .nd = nd};
+    for (int k = 0; k < p->in.n; k++)
+        w.dtypes[k + 1] = p->keep >> k & 1 ? p->in.t[k]->dtype : (uint8_t)p->compute;
+    return td_walk_run(&w, out->device);
+}
+
 /* Below this much work (nanoseconds) there is nothing to share out. */
 #define SMALL_NS 4000.0
 
-static void walk_flat(const td_pointwise *p, td_tensor *out, int64_t n)
+/* The processor's walk without a table: for small work that would cost as much as the work. */
+static td_status walk_flat(const td_pointwise *p, td_tensor *out, int64_t n)
 {
     element numbers[TD_MAX_OPERANDS];
     td_nd nd;
@@ -128,12 +138,12 @@ static void walk_flat(const td_pointwise *p, td_tensor *out, int64_t n)
         nd.strides[0][k + 1] = is_number(t) ? 0 : td_itemsize((td_dtype)t->dtype);
     }
     if ((double)n * p->cost < SMALL_NS) {
-        if (n > 0) p->loop(nd.data, nd.strides[0], n, p->context);
-        return;
+        if (n > 0) p->entry->loop(nd.data, nd.strides[0], n, p->context);
+        return TD_OK;
     }
     nd.ndim = 1;
     nd.numel = nd.sizes[0] = n;
-    td_nd_run(&nd, p->loop, p->context, p->cost);
+    return run_walk(p, &nd, out, 0);
 }
 
 /* ---- the general way ---- */
@@ -223,10 +233,7 @@ static td_status new_result(const td_pointwise *p, int ndim, const int64_t *size
 {
     int64_t strides[TD_MAX_DIMS];
     result_strides(&p->in, ndim, sizes, strides);
-    td_device device = TD_CPU; /* numbers may stand beside tensors of another device */
-    for (int k = 0; k < p->in.n; k++)
-        if (td_is_meta(p->in.t[k])) device = TD_META;
-    return td_tensor_empty_strided(out, p->result, device, ndim, sizes, strides);
+    return td_tensor_empty_strided(out, p->result, td_common_device(p->in.n, p->in.t), ndim, sizes, strides);
 }
 
 static td_status check_target(const td_pointwise *p, const td_tensor *out, int ndim, const int64_t *sizes)
@@ -269,12 +276,14 @@ static td_status convert_operands(td_pointwise *p, uint32_t *owned)
 static td_status walk(const td_pointwise *p, td_tensor *out)
 {
     td_tensor *operands[TD_MAX_OPERANDS] = {out};
+    uint32_t numbers = 0;
     td_nd nd;
-    for (int k = 0; k < p->in.n; k++) operands[k + 1] = p->in.t[k];
+    for (int k = 0; k < p->in.n; k++) {
+        operands[k + 1] = p->in.t[k];
+        if (p->in.t[k]->device != out->device) numbers |= 2u << k; /* of the host, beside tensors of another device */
+    }
     TD_TRY(td_nd_init(&nd, p->in.n + 1, operands));
-    if (!td_pointwise_tiled(&nd, operands, p->loop, p->context, p->cost))
-        td_nd_run(&nd, p->loop, p->context, p->cost);
-    return TD_OK;
+    return run_walk(p, &nd, out, numbers);
 }
 
 static td_status convert_and_walk(const td_pointwise *p, td_tensor *out)
@@ -325,10 +334,9 @@ static td_status run_general(td_pointwise *p, td_tensor **out)
 td_status td_pointwise_run(td_pointwise *p, td_tensor **out)
 {
     const td_tensor *model = flat_model(p);
-    if (!model || td_is_meta(model) || (*out && !flat_target(p, *out, model))) return run_general(p, out);
+    if (!model || !td_on_host(model) || (*out && !flat_target(p, *out, model))) return run_general(p, out);
     if (!*out) TD_TRY(td_tensor_empty(out, p->result, TD_CPU, model->ndim, model->sizes));
-    walk_flat(p, *out, model->numel);
-    return TD_OK;
+    return walk_flat(p, *out, model->numel);
 }
 
 /* ---- the operator ---- */
@@ -341,23 +349,23 @@ static void gather(const td_call *call, td_operands *in)
 }
 
 /* Loops and checks are looked up by name once for each op and dtype, then kept beside the op. */
-static td_status bind_loop(const td_op *op, td_dtype dtype, td_loop *out)
+static td_status bind_loop(const td_op *op, td_dtype dtype, const td_loop_entry **out)
 {
-    *out = op->loops[dtype];
+    *out = op->entries[dtype];
     if (*out) return TD_OK;
-    TD_TRY(td_require_loop(op->name, op->loop, dtype, out));
-    op->loops[dtype] = *out;
+    TD_TRY(td_require_entry(op->name, op->loop, dtype, out));
+    op->entries[dtype] = *out;
     return TD_OK;
 }
 
 static td_status run_as(td_call *call, const td_op *op, td_pointwise_check check)
 {
-    td_pointwise p = {.cost = op->cost, .context = call->args};
+    td_pointwise p = {.cost = op->cost, .context = call->args, .context_bytes = td_context_bytes(call)};
     gather(call, &p.in);
     TD_TRY(compute_dtype((td_promotion)op->promotion, &p.in, &p.compute));
     p.result = result_dtype((td_promotion)op->promotion, p.compute);
     if (check) TD_TRY(check(call, &p));
-    TD_TRY(bind_loop(op, p.compute, &p.loop));
+    TD_TRY(bind_loop(op, p.compute, &p.entry));
     return td_pointwise_run(&p, &call->out[0]);
 }
 

@@ -2,6 +2,7 @@
 #ifndef TD_POINTWISE_H
 #define TD_POINTWISE_H
 #include "ops/promotion.h"
+#include "runtime/device.h"
 
 typedef struct td_operands {
     int n;
@@ -9,27 +10,27 @@ typedef struct td_operands {
 } td_operands;
 
 /* One elementwise computation. Operands that have another dtype than `compute` are converted first, those
- * whose bit is set in `keep` are passed as they are. `context` goes to the loop. */
+ * whose bit is set in `keep` are passed as they are. `context` goes to the loop: most times the arguments of the call. */
 typedef struct td_pointwise {
     td_operands in;
-    td_loop loop;
+    const td_loop_entry *entry;
     td_dtype compute, result;
     uint32_t keep;
     double cost;
     const void *context;
+    int64_t context_bytes;
 } td_pointwise;
+
+static inline int64_t td_context_bytes(const td_call *call) { return call->nargs * (int64_t)sizeof(td_arg); }
 
 /* Broadcast, make or check *out (NULL: a new tensor; else written into), run. */
 td_status td_pointwise_run(td_pointwise *p, td_tensor **out);
 
-/* The same walk as td_nd_run for operands that disagree on memory order (cpu/pointwise/tiles_run.c); false if
- * they do not. operands[0] is the output. */
-bool td_pointwise_tiled(const td_nd *nd, td_tensor *const *operands, td_loop loop, const void *context, double cost);
-
 /* The loop of `name` for a dtype, from the best instruction set's tables; NULL if there is none. */
 td_loop td_find_loop(const char *name, td_dtype dtype);
+const td_loop_entry *td_find_entry(const char *name, td_dtype dtype);
 /* The same, as a refusal that names the op and the dtype. */
-td_status td_require_loop(const char *op, const char *name, td_dtype dtype, td_loop *out);
+td_status td_require_entry(const char *op, const char *name, td_dtype dtype, const td_loop_entry **out);
 
 /* Every operator that reaches its loops by way of td_op_pointwise: `call` with another op's promotion and
  * loops. */

@@ -94,7 +94,7 @@ static td_status compute(td_tensor *out[2], int wanted, const td_tensor *x, cons
                         (td_dtype[2]){(td_dtype)reducer->dtype[0], (td_dtype)reducer->dtype[1]}));
     if (x->numel == 0) return fill_empty(out, spec);
     TD_TRY(td_cast(&input, x, from));
-    td_status status = td_reduce_run(reducer, &spec->context, input, spec->dims, out);
+    td_status status = td_reduce_run(spec->kind, &spec->context, input, spec->dims, out);
     td_tensor_free(input);
     return status;
 }
@@ -109,8 +109,7 @@ static td_status compute_parts(td_tensor *out[2], const td_tensor *x, const td_r
     if (status == TD_OK) status = td_view_as_real(&parts, wide);
     if (status == TD_OK) status = td_view_as_real(&halves[0], out[0]);
     if (status == TD_OK)
-        status = x->numel ? td_reduce_run(td_find_reducer(spec->kind, td_to_real(complex)), &spec->context,
-                                          parts, spec->dims, halves)
+        status = x->numel ? td_reduce_run(spec->kind, &spec->context, parts, spec->dims, halves)
                           : fill_empty(out, spec);
     td_tensor_free(halves[0]);
     td_tensor_free(parts);

@@ -1,7 +1,7 @@
 /* reduce.h - reductions of whole tensors: any strides, any set of dimensions. */
 #ifndef TD_REDUCE_H
 #define TD_REDUCE_H
-#include "cpu/reduction/reduce.h"
+#include "cpu/reduction/reduce_plan.h"
 #include "ops/op.h"
 
 /* One reduction as an operator asks for it. */
@@ -20,12 +20,6 @@ typedef struct td_reduce_spec {
 /* Run it: out[k] becomes a new tensor for every k that `wanted` (bits 0 and 1) names. On failure none is left
  * behind. */
 td_status td_reduce(td_tensor *out[2], int wanted, const td_tensor *x, const td_reduce_spec *spec);
-
-/* The kernel level: reduce x into dense row-major tensors (either may be NULL) of the shape that is left. */
-td_status td_reduce_run(const td_reducer *reducer, const td_reduce_context *context, const td_tensor *x,
-                        uint64_t dims, td_tensor *const out[2]);
-/* The reducer of a kind for a dtype, of size 0 if there is none. */
-const td_reducer *td_find_reducer(td_reduction kind, td_dtype dtype);
 
 /* All dimensions of x as a mask, and the mask of an optional list (absent: all; empty: all if
  * empty_is_all). */

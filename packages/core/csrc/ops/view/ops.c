@@ -1,4 +1,5 @@
 /* view_ops.c - the view operators: each hands its arguments to the arithmetic of view.c and view_dims.c. */
+#include "runtime/device.h"
 #include "ops/view/view.h"
 #include <string.h>
 #include "ops/layout.h"
@@ -157,7 +158,9 @@ td_status td_op_narrow_tensor(td_call *call)
         return td_fail(TD_RUNTIME_ERROR, "narrow: start must be a 0-dim integral tensor, got %d dimensions of %s", start->ndim,
                        td_dtypes[start->dtype].name);
     if (td_is_meta(start)) return td_fail(TD_RUNTIME_ERROR, "narrow: the value of start is unknown on the meta device");
-    td_scalar at = td_scalar_load((td_dtype)start->dtype, td_data(start));
+    _Alignas(16) char element[16];
+    TD_TRY(td_element(start, element));
+    td_scalar at = td_scalar_load((td_dtype)start->dtype, element);
     return td_view_narrow(OUT, SELF, TD_INT(1), at.i, TD_INT(3));
 }
 

@@ -1,4 +1,5 @@
 /* view_split.c - one tensor cut into several views: unbind, split, chunk, tensor_split and their relatives. */
+#include "runtime/device.h"
 #include "ops/view/view.h"
 
 #define SELF TD_TENSOR(0)
@@ -138,13 +139,11 @@ td_status td_op_tensor_split_tensor(td_call *call)
                        "%s with %d dimensions", td_dtypes[cuts->dtype].name, cuts->ndim);
     if (td_is_meta(cuts)) return td_fail(TD_RUNTIME_ERROR, "tensor_split: the cuts are unknown on the meta device");
     TD_TRY(split_dim(call, TD_INT(2), &dim));
-    const int64_t *data = td_data(cuts), step = cuts->ndim ? cuts->strides[0] : 0;
-    if (cuts->ndim == 0) return split_sections(call, dim, data[0]);
-    int64_t *packed = malloc(((size_t)n + 1) * sizeof *packed);
-    if (!packed) return td_fail(TD_MEMORY_ERROR, "tensor_split: no memory for %lld cuts", (long long)n);
-    for (int64_t i = 0; i < n; i++) packed[i] = data[i * step];
-    td_status status = split_at(call, dim, n, packed);
-    free(packed);
+    td_tensor *host;
+    TD_TRY(td_to_host(&host, cuts));
+    const int64_t *data = td_data(host);
+    td_status status = cuts->ndim ? split_at(call, dim, n, data) : split_sections(call, dim, data[0]);
+    td_tensor_free(host);
     return status;
 }
 

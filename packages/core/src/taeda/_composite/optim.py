@@ -32,7 +32,7 @@ def _plain(self: Tensors) -> bool:
         return False
     if _core.is_forward_on():
         return False
-    return all(t.is_floating_point() and not t.is_meta for t in self)
+    return all(t.is_floating_point() and t.is_cpu for t in self)
 
 
 def _unary(name: str) -> Callable[[Tensors], list[Tensor]]:

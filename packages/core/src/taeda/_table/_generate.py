@@ -26,7 +26,7 @@ MEMORY_FORMATS = {
     "channels_last_3d": 3,
 }
 TAGS = {"factory": "TD_F_FACTORY", "random": "TD_F_RANDOM", "keep_conj": "TD_F_KEEP_CONJ",
-        "reads_value": "TD_F_READS_VALUE", "casts_out": "TD_F_CASTS_OUT", "apart": "TD_F_APART"}  # fmt: skip
+        "reads_value": "TD_F_READS_VALUE", "mixes_devices": "TD_F_MIXES_DEVICES", "takes_numbers": "TD_F_TAKES_NUMBERS", "casts_out": "TD_F_CASTS_OUT", "apart": "TD_F_APART"}  # fmt: skip
 
 
 def rows() -> list[Row]:
@@ -126,6 +126,7 @@ def _flags(row: Row) -> str:
         ["TD_F_VIEW"] * row.view
         + ["TD_F_OUT"] * ("out" in row.variants)
         + ["TD_F_INPLACE"] * ("inplace" in row.variants)
+        + ["TD_F_ANY_DEVICE"] * row.any_device
     )
     names += ["TD_F_MUTATES"] * any(a.mutated for a in row.schema.arguments)
     return " | ".join(names) or "0"
@@ -172,7 +173,7 @@ def _schemas_text(table: list[Row], groups: dict) -> str:
             "    {0}\n};\n",
         ]
         if row.kind == "pointwise":
-            out.append(f"static td_loop loops_{i}[TD_NDTYPES];\n")
+            out.append(f"static const td_loop_entry *loops_{i}[TD_NDTYPES];\n")
     out += [
         "td_schema td_schemas[] = {\n",
         *[_schema_entry(i, r) for i, r in enumerate(table)],

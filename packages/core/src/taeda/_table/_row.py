@@ -37,6 +37,7 @@ class Row:
     numbers: frozenset[str]  # Tensor arguments that accept a Python number
     view: bool
     writes_out: bool
+    any_device: bool  # the implementation reaches elements through the device's table only
     tags: frozenset[str]
     doc: str
 
@@ -60,6 +61,7 @@ def op(
     numbers: str | None = None,
     view: bool = False,
     writes_out: bool | None = None,
+    device: str = "",
     tags: str = "",
 ) -> None:
     """Add one row; the family is the name of the file that calls."""
@@ -83,6 +85,10 @@ def op(
         raise SchemaError(f"{parsed.qualified}: unknown variants {sorted(words - VARIANTS)}")
     if pointwise and pointwise not in PROMOTIONS:
         raise SchemaError(f"{parsed.qualified}: promotion {pointwise!r} is none of {PROMOTIONS}")
+    if device not in ("", "any") or (device and not c):
+        raise SchemaError(
+            f"{parsed.qualified}: device={device!r}; a row with c= may say device='any'"
+        )
     tensors = [a.name for a in parsed.arguments if a.is_tensor and not a.is_list]
     accepted = tensors[1:] if numbers is None and pointwise else (numbers or "").split()
     python_name = parsed.qualified.replace(".", "_")
@@ -100,6 +106,7 @@ def op(
             numbers=frozenset(accepted),
             view=view,
             writes_out=bool(pointwise) if writes_out is None else writes_out,
+            any_device=bool(pointwise) or view or device == "any",
             tags=frozenset(tags.split()),
             doc=doc,
         )

@@ -8,10 +8,14 @@ OPTIONS = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, boo
 LIKE = f"{OPTIONS}, MemoryFormat? memory_format=None"
 
 
+COMPUTED = "arange range linspace logspace eye tril_indices triu_indices".split()  # on the host, then moved
+
+
 def factory(schema: str, doc: str, *, c: str = "", variants: str = "function out") -> None:
     """A row that makes a tensor; `requires_grad=` comes with the tag."""
     name = schema.split("(", 1)[0].split(".", 1)[0]
-    op(schema, c=c or name, variants=variants, tags="factory", doc=doc)
+    device = "" if name in COMPUTED else "any"
+    op(schema, c=c or name, variants=variants, device=device, tags="factory", doc=doc)
 
 
 # ---- from sizes ----
@@ -182,29 +186,35 @@ op(
 op(
     "fill.Scalar(Tensor self, Scalar value) -> Tensor",
     c="fill_scalar",
+    device="any",
     variants="function",
     doc="One value everywhere.",
 )
 op(
     "fill.Tensor(Tensor self, Tensor value) -> Tensor",
     c="fill_tensor",
+    device="any",
     variants="function",
     doc="The value of a 0-dim tensor everywhere.",
 )
 op(
     "fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)",
     c="fill_scalar_",
+    device="any",
     doc="Write one value everywhere.",
 )
 op(
     "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)",
     c="fill_tensor_",
+    device="any",
     doc="Write the value of a 0-dim tensor everywhere.",
 )
-op("zero_(Tensor(a!) self) -> Tensor(a!)", c="zero_", doc="Write 0 everywhere.")
+op("zero_(Tensor(a!) self) -> Tensor(a!)", c="zero_", device="any", doc="Write 0 everywhere.")
 op(
     "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
     c="copy_",
+    device="any",
+    tags="mixes_devices",
     variants="method",
     doc="Write the elements of `src`, broadcast and cast.",
 )
@@ -213,6 +223,7 @@ op(
 op(
     "complex(Tensor real, Tensor imag) -> Tensor",
     c="complex",
+    device="any",
     variants="function out",
     doc="Complex numbers from their parts.",
 )

@@ -7,6 +7,7 @@ from ._row import op
 op(
     "cat(Tensor[] tensors, int dim=0) -> Tensor",
     c="cat",
+    device="any",
     variants="function out",
     aliases="concat concatenate",
     tags="casts_out apart",
@@ -15,6 +16,7 @@ op(
 op(
     "stack(Tensor[] tensors, int dim=0) -> Tensor",
     c="stack",
+    device="any",
     variants="function out",
     tags="casts_out apart",
     doc="Join tensors of one shape along a new dimension.",

@@ -30,15 +30,15 @@ op("rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", pointw
 binary("mul.Tensor", "Product.", cost=0.3, numbers="self other", aliases="multiply")
 binary("div.Tensor", "True quotient; integers give the default float.", "float", numbers="self other",
        aliases="divide true_divide")
-op("div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor", c="div_mode", writes_out=True,
-   variants=ALL, numbers="self other", aliases="divide", tags="casts_out", doc="Quotient, rounded to zero ('trunc') or down ('floor').")
+op("div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor", c="div_mode", writes_out=True, device="any",
+   variants=ALL, numbers="self other", aliases="divide", tags="casts_out takes_numbers", doc="Quotient, rounded to zero ('trunc') or down ('floor').")
 binary("floor_divide", "Quotient rounded down.", numbers="self other", cost=2.0)
 binary("remainder.Tensor", "What is left by floor division; it has the sign of other.", numbers="self other", cost=2.0)
 binary("fmod.Tensor", "What is left by division rounded to zero; it has the sign of self.", cost=2.0)
 op("pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", pointwise="same", cost=2.0, variants=ALL,
    numbers="self exponent", doc="self to the power of exponent.")
-op("float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", c="float_power", writes_out=True, variants=ALL,
-   numbers="self exponent", tags="casts_out", doc="Power computed in double precision.")
+op("float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", c="float_power", writes_out=True, variants=ALL, device="any",
+   numbers="self exponent", tags="casts_out takes_numbers", doc="Power computed in double precision.")
 binary("maximum", "Larger of two, NaN if either is.", numbers="", cost=0.3)
 binary("minimum", "Smaller of two, NaN if either is.", numbers="", cost=0.3)
 binary("fmax", "Larger of two; a NaN gives way to a number.", variants="function method out", numbers="")
@@ -153,7 +153,7 @@ for _name, _target in [("and", "and"), ("or", "or"), ("xor", "xor"), ("lshift", 
        variants="function method", doc="Python's operator.")
 
 # ---- selection and combinations of three ----
-op("where.self(Tensor condition, Tensor self, Tensor other) -> Tensor", c="where", writes_out=True, numbers="self other",
+op("where.self(Tensor condition, Tensor self, Tensor other) -> Tensor", c="where", writes_out=True, device="any", numbers="self other", tags="takes_numbers",
    variants="function out", doc="self where the condition holds, else other.")
 op("clamp(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", pointwise="same", cost=0.4, variants=ALL,
    numbers="min max", aliases="clip", doc="Limited to [min, max]; max wins if the two cross.")

@@ -8,16 +8,16 @@ FORMS = "function method out"
 DTYPE = "*, ScalarType? dtype=None"
 
 # ---- sums and products; `dtype` converts the elements first ----
-op(f"sum(Tensor self, {DTYPE}) -> Tensor", c="sum", variants=FORMS, tags="casts_out", doc="Sum of all elements; of none it is 0.")
-op(f"sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, {DTYPE}) -> Tensor", c="sum_dim", variants=FORMS,
+op(f"sum(Tensor self, {DTYPE}) -> Tensor", c="sum", device="any", variants=FORMS, tags="casts_out", doc="Sum of all elements; of none it is 0.")
+op(f"sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, {DTYPE}) -> Tensor", c="sum_dim", device="any", variants=FORMS,
    tags="casts_out", doc="Sum over dimensions.")
-op(f"mean(Tensor self, {DTYPE}) -> Tensor", c="mean", variants=FORMS, tags="casts_out", doc="Mean of all elements; of none it is NaN.")
-op(f"mean.dim(Tensor self, int[1]? dim, bool keepdim=False, {DTYPE}) -> Tensor", c="mean_dim", variants=FORMS,
+op(f"mean(Tensor self, {DTYPE}) -> Tensor", c="mean", device="any", variants=FORMS, tags="casts_out", doc="Mean of all elements; of none it is NaN.")
+op(f"mean.dim(Tensor self, int[1]? dim, bool keepdim=False, {DTYPE}) -> Tensor", c="mean_dim", device="any", variants=FORMS,
    tags="casts_out", doc="Mean over dimensions.")
-op(f"prod(Tensor self, {DTYPE}) -> Tensor", c="prod", variants=FORMS, tags="casts_out", doc="Product of all elements; of none it is 1.")
-op(f"prod.dim_int(Tensor self, int dim, bool keepdim=False, {DTYPE}) -> Tensor", c="prod_dim", variants=FORMS,
+op(f"prod(Tensor self, {DTYPE}) -> Tensor", c="prod", device="any", variants=FORMS, tags="casts_out", doc="Product of all elements; of none it is 1.")
+op(f"prod.dim_int(Tensor self, int dim, bool keepdim=False, {DTYPE}) -> Tensor", c="prod_dim", device="any", variants=FORMS,
    tags="casts_out", doc="Product along a dimension.")
-op(f"nansum(Tensor self, int[1]? dim=None, bool keepdim=False, {DTYPE}) -> Tensor", c="nansum", variants=FORMS,
+op(f"nansum(Tensor self, int[1]? dim=None, bool keepdim=False, {DTYPE}) -> Tensor", c="nansum", device="any", variants=FORMS,
    tags="casts_out", doc="Sum where NaN counts as 0.")
 op(f"nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, {DTYPE}) -> Tensor", composite=True, variants=FORMS,
    doc="Mean of the elements that are not NaN.")
@@ -29,39 +29,39 @@ op("sum_to_size(Tensor self, int[] size) -> Tensor", composite=True, variants="m
    doc="Sum of what broadcasting to the tensor's shape would have repeated.")
 
 # ---- truth ----
-op("any(Tensor self) -> Tensor", c="any", variants=FORMS, tags="casts_out", doc="Is any element true? Of none: no.")
-op("any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", c="any_dim", variants=FORMS,
+op("any(Tensor self) -> Tensor", c="any", device="any", variants=FORMS, tags="casts_out", doc="Is any element true? Of none: no.")
+op("any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", c="any_dim", device="any", variants=FORMS,
    tags="casts_out", doc="Is any element along a dimension true?")
-op("any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", c="any_dim", variants=FORMS,
+op("any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", c="any_dim", device="any", variants=FORMS,
    tags="casts_out", doc="Is any element over dimensions true? An empty list reduces none.")
-op("all(Tensor self) -> Tensor", c="all", variants=FORMS, tags="casts_out", doc="Are all elements true? Of none: yes.")
-op("all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", c="all_dim", variants=FORMS,
+op("all(Tensor self) -> Tensor", c="all", device="any", variants=FORMS, tags="casts_out", doc="Are all elements true? Of none: yes.")
+op("all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", c="all_dim", device="any", variants=FORMS,
    tags="casts_out", doc="Are all elements along a dimension true?")
-op("all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", c="all_dim", variants=FORMS,
+op("all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", c="all_dim", device="any", variants=FORMS,
    tags="casts_out", doc="Are all elements over dimensions true? An empty list reduces none.")
-op("count_nonzero(Tensor self, int? dim=None) -> Tensor", c="count_nonzero",
+op("count_nonzero(Tensor self, int? dim=None) -> Tensor", c="count_nonzero", device="any",
    doc="How many elements are not 0; NaN counts.")
-op("count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", c="count_nonzero",
+op("count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", c="count_nonzero", device="any",
    doc="How many elements over dimensions are not 0.")
 
 # ---- extrema: NaN wins, then the first of equals; a 0-dim tensor is an operand rather than a dim ----
-op("max(Tensor self) -> Tensor", c="max", variants=FORMS, doc="Largest element.")
+op("max(Tensor self) -> Tensor", c="max", device="any", variants=FORMS, doc="Largest element.")
 op("max.other(Tensor self, Tensor other) -> Tensor", composite=True, variants=FORMS, doc="The same as maximum.")
-op("max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", c="max_dim", variants=FORMS,
+op("max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", c="max_dim", device="any", variants=FORMS,
    doc="Largest elements along a dimension, and where they are.")
-op("min(Tensor self) -> Tensor", c="min", variants=FORMS, doc="Smallest element.")
+op("min(Tensor self) -> Tensor", c="min", device="any", variants=FORMS, doc="Smallest element.")
 op("min.other(Tensor self, Tensor other) -> Tensor", composite=True, variants=FORMS, doc="The same as minimum.")
-op("min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", c="min_dim", variants=FORMS,
+op("min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", c="min_dim", device="any", variants=FORMS,
    doc="Smallest elements along a dimension, and where they are.")
-op("amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", c="amax", variants=FORMS,
+op("amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", c="amax", device="any", variants=FORMS,
    doc="Largest elements over dimensions.")
-op("amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", c="amin", variants=FORMS,
+op("amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", c="amin", device="any", variants=FORMS,
    doc="Smallest elements over dimensions.")
-op("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)", c="aminmax", variants=FORMS,
+op("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)", c="aminmax", device="any", variants=FORMS,
    doc="Smallest and largest elements.")
-op("argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", c="argmax", variants=FORMS,
+op("argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", c="argmax", device="any", variants=FORMS,
    doc="Index of the largest element; without dim in the flattened tensor.")
-op("argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", c="argmin", variants=FORMS,
+op("argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", c="argmin", device="any", variants=FORMS,
    doc="Index of the smallest element; without dim in the flattened tensor.")
 
 # ---- moments ----

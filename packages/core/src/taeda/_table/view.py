@@ -27,6 +27,7 @@ view(
 op(
     "view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)",
     c="view_dtype",
+    device="any",
     tags="keep_conj",
     variants="method",
     doc="The same bytes as another dtype; the last dimension grows or shrinks with the element size.",
@@ -116,7 +117,7 @@ view("adjoint(Tensor(a) self) -> Tensor(a)", "Swap the last two dimensions and c
 def in_place(schema: str, doc: str, *, c: str = "") -> None:
     """A row that gives a tensor the shape of one of its views; its elements, and so a base's history, stay as they are."""
     name = schema.split("(", 1)[0].split(".", 1)[0]
-    op(schema, c=c or name, view=True, variants="method", tags="keep_conj", doc=doc)
+    op(schema, c=c or name, view=True, variants="method", tags="keep_conj", device="any", doc=doc)
 
 
 in_place(
@@ -280,6 +281,7 @@ view(
 op(
     "detach(Tensor(a) self) -> Tensor(a)",
     c="alias",
+    device="any",
     tags="keep_conj",
     doc="The same memory outside the graph.",
 )
@@ -291,12 +293,14 @@ view(
 op(
     "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
     c="clone",
+    device="any",
     doc="A copy with memory of its own.",
 )
 op(
     "_to_copy(Tensor self, *, ScalarType? dtype=None, Device? device=None, bool non_blocking=False,"
     " MemoryFormat? memory_format=None) -> Tensor",
     c="_to_copy",
+    device="any",
     doc="A copy in another dtype, device or memory format.",
 )
 
@@ -318,12 +322,13 @@ for _n in (1, 2, 3):
     )
 
 # ---- copies in another order ----
-op("flip(Tensor self, int[] dims) -> Tensor", c="flip", doc="Reverse the order along dimensions.")
+op("flip(Tensor self, int[] dims) -> Tensor", c="flip", device="any", doc="Reverse the order along dimensions.")
 op("fliplr(Tensor self) -> Tensor", composite=True, doc="Reverse the columns of a matrix.")
 op("flipud(Tensor self) -> Tensor", composite=True, doc="Reverse the rows.")
 op(
     "roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor",
     c="roll",
+    device="any",
     doc="Shift along dimensions; what falls off the end comes in at the start.",
 )
 op(
@@ -334,12 +339,14 @@ op(
 op(
     "repeat(Tensor self, int[] repeats) -> Tensor",
     c="repeat",
+    device="any",
     variants="method",
     doc="Copies side by side.",
 )
 op(
     "tile(Tensor self, int[] dims) -> Tensor",
     c="tile",
+    device="any",
     doc="Copies side by side; missing counts are 1.",
 )
 op(

@@ -56,6 +56,11 @@ def _parse_to(
     return dtype, device, rest
 
 
+def _is_at(here: Any, wanted: Any) -> bool:
+    """Is a tensor on `here` where `wanted` asks it to be? A device without an ordinal means the first of its type."""
+    return bool(here.type == wanted.type and (here.index or 0) == (wanted.index or 0))
+
+
 @method
 def to(
     self: Tensor, *args: Any, dtype: Any = None, device: Any = None, other: Any = None, non_blocking: bool = False,
@@ -71,7 +76,7 @@ def to(
     if device is not None and not isinstance(device, _core.device):
         device = _core.device(device)
     same_dtype = dtype is None or dtype is self.dtype
-    same_device = device is None or device.type == self.device.type
+    same_device = device is None or _is_at(self.device, device)
     same_format = memory_format in (None, _core.preserve_format) or self.is_contiguous(
         memory_format=memory_format
     )

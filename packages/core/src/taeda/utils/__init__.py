@@ -14,5 +14,9 @@ __getattr__, __dir__ = lazy_attributes(
             name: f"utils.{name}:" for name in ("deterministic", "dlpack", "hooks", "serialization")
         },
         **dict.fromkeys(("set_module", "swap_tensors"), "utils._objects"),
+        **dict.fromkeys(
+            ("generate_methods_for_privateuse1_backend", "rename_privateuse1_backend"),
+            "utils.backend_registration",
+        ),
     },
 )
