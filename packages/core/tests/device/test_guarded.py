@@ -132,6 +132,21 @@ refuses(RuntimeError, "tensors live on 'cpu', 'guarded' or 'meta'", lambda: taed
 refuses(TypeError, "cpu()", lambda: d.numpy())
 refuses(RuntimeError, "renamed to 'guarded' already", lambda: taeda.utils.rename_privateuse1_backend("other"))
 """,
+    "methods by its name": """
+taeda.utils.generate_methods_for_privateuse1_backend(for_storage=True)
+same(x.guarded(), x)
+same(x.guarded(1), x)
+assert d.is_guarded and not x.is_guarded
+def refuses(words, call):
+    try:
+        call()
+    except RuntimeError as error:
+        assert words in str(error), error
+    else:
+        raise AssertionError(words)
+refuses("not to 'cpu'", lambda: x.guarded("cpu"))
+refuses("has an attribute 'guarded' already", taeda.utils.generate_methods_for_privateuse1_backend)
+""",
     "nothing is left": """
 import gc
 y = (d + 1).sum(0).exp()

@@ -9,6 +9,26 @@ from taeda._native import core as _core
 
 __all__ = ["generate_methods_for_privateuse1_backend", "rename_privateuse1_backend"]
 
+#: classes of siblings that can be moved, as they register themselves, and the kinds for which methods were asked for
+_movable: dict[str, list[type]] = {"module": [], "packed sequence": []}
+_asked: set[str] = set()
+
+
+def register_movable(kind: str, cls: type) -> None:
+    """`cls` of a sibling gets the methods of `kind` ("module", "packed sequence"), now or when they are asked for."""
+    _movable[kind].append(cls)
+    if kind in _asked:
+        _dress(kind, cls)
+
+
+def _dress(kind: str, cls: type) -> None:
+    name = _core.privateuse1_name()
+    if kind == "module":
+        _attach_to_module(cls, name)
+    else:
+        _attach(cls, name)
+        _attach_question(cls, name)
+
 
 def rename_privateuse1_backend(backend_name: str) -> None:
     """Call the private device type `backend_name`, so that `device(backend_name)` means it.
@@ -34,18 +54,19 @@ def generate_methods_for_privateuse1_backend(
 ) -> None:
     """Give tensors `.npu()` and `.is_npu` where the private device type is called `npu`, and modules and packed sequences `.npu()`.
 
-    `for_module` and `for_packed_sequence` need taeda-nn, `for_storage` gives storages the same two names. A dtype in
+    Modules and packed sequences come with taeda-nn; where it is loaded later, they get the methods then. `for_storage` gives storages the
+    same two names. A dtype in
     `unsupported_dtype` is refused by `.npu()` of storages with RuntimeError. RuntimeError if a class has such a name already.
     """
     name = _core.privateuse1_name()
     if for_tensor:
         _attach(taeda.Tensor, name)
         _attach_question(taeda.Tensor, name)
-    if for_module:
-        _attach_to_module(taeda.nn.Module, name)
-    if for_packed_sequence:
-        _attach(taeda.nn.utils.rnn.PackedSequence, name)
-        _attach_question(taeda.nn.utils.rnn.PackedSequence, name)
+    for kind, wanted in (("module", for_module), ("packed sequence", for_packed_sequence)):
+        if wanted and kind not in _asked:
+            _asked.add(kind)
+            for cls in _movable[kind]:
+                _dress(kind, cls)
     if for_storage:
         for kind in (taeda.UntypedStorage, taeda.TypedStorage):
             _attach_to_storage(kind, name, frozenset(unsupported_dtype or ()))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Self
 
+from taeda.utils.backend_registration import register_movable
+
 from . import _global_hooks
 from ._convert import Conversion
 from ._global_hooks import (
@@ -173,3 +175,4 @@ def _follow_global_hooks() -> None:
 
 
 _global_hooks.watch_call_hooks(_follow_global_hooks)
+register_movable("module", Module)

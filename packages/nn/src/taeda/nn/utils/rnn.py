@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import taeda
 from taeda import Tensor
+from taeda.utils.backend_registration import register_movable
 
 __all__ = [
     "PackedSequence",
@@ -287,3 +288,6 @@ def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
     """The sequences of a packed batch, in their former order."""
     padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
     return unpad_sequence(padded, lengths, batch_first=True)
+
+
+register_movable("packed sequence", PackedSequence)
