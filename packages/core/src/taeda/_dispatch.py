@@ -108,6 +108,12 @@ def _scan(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:
 
 def dispatch_override(func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A call of an operation while a layer is active or an argument overrides it."""
+    if _core.get_layers() & ~_core.get_excluded() & (FUNCTION_MODE | TRANSFORM) == TRANSFORM:
+        _core.set_excluded_flag(TRANSFORM, True)
+        try:
+            return _layers[TRANSFORM](func, args, kwargs)
+        finally:
+            _core.set_excluded_flag(TRANSFORM, False)
     return call_override(func, None, args, kwargs, _scan(args, kwargs))
 
 

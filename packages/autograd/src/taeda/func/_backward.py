@@ -8,7 +8,9 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._layers import TRANSFORM, hidden
 from taeda.autograd import grad as _grad
+from taeda.autograd.batching import NeedsValue, by_sample, new_levels
 
 from . import _tree
 from ._level import Level
@@ -49,11 +51,17 @@ def pull(
     level: Level, outputs: list[Tensor], inputs: list[Tensor], cotangents: Any
 ) -> list[Tensor]:
     """Gradients; in a graph where somebody else watches."""
-    given = outputs if cotangents is None else [*outputs, *cotangents]
-    found = _grad(
-        outputs, inputs, cotangents, retain_graph=True, create_graph=level.is_watched(given), materialize_grads=True,
-    ) if any(o.requires_grad for o in outputs) else [taeda.zeros_like(x) for x in inputs]  # fmt: skip
-    return list(found)
+    with hidden(TRANSFORM):  # what is walked are plain tensors, of all samples
+        results, leaves = [level.plain(o) for o in outputs], [level.plain(x) for x in inputs]
+        if cotangents is not None:
+            cotangents = [level.plain(g) for g in cotangents]
+        elif level.maps:
+            cotangents = [taeda.ones_like(o) for o in results]
+        given = results if cotangents is None else [*results, *cotangents]
+        found = _grad(
+            results, leaves, cotangents, retain_graph=True, create_graph=level.is_watched(given), materialize_grads=True,
+        ) if any(o.requires_grad for o in results) else [taeda.zeros_like(x) for x in leaves]  # fmt: skip
+        return [level.mapped(g) for g in found]
 
 
 def _scalar(output: Any) -> Tensor:
@@ -144,6 +152,8 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> tuple[Any, ...]
                 raise RuntimeError(
                     f"Mismatch in shape: grad_output[{number}] has a shape of {g.shape} and output[{number}] has a shape of {o.shape}."
                 )
+        if new := new_levels(given, level.maps):
+            return _again(func, primals, has_aux, cotangents, pullback, new)
         pairs = [(o, g) for o, g in zip(outputs, given, strict=True) if o.requires_grad]
         level.recorded = taeda.is_grad_enabled()
         with level:
@@ -153,3 +163,17 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> tuple[Any, ...]
 
     value = level.leave(output)
     return (value, pullback, level.leave(aux)) if has_aux else (value, pullback)
+
+
+def _again(
+    func: Function, primals: Any, has_aux: bool, cotangents: Any, pullback: Function, new: Any
+) -> tuple[Any, ...]:
+    """The gradients for cotangents of a map that began after the function ran: it runs again, for all samples.
+
+    A function that asks for values, which samples have not, is walked back for one sample after another.
+    """
+    try:
+        made: tuple[Any, ...] = vjp(func, *primals, has_aux=has_aux)[1](cotangents)
+    except NeedsValue:
+        made = by_sample(new[-1], pullback, cotangents)
+    return made

@@ -7,7 +7,9 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._layers import TRANSFORM, hidden
 from taeda._native import core as _core
+from taeda.autograd.batching import levels, on_levels, physical, rewrapped, unwrapped
 from taeda.autograd.forward_ad import dual_level, make_dual, unpack_dual
 
 from . import _tree
@@ -53,7 +55,30 @@ def jvp(
 
 
 def _values(tree: Any) -> Any:
-    return _tree.mapped(lambda x: unpack_dual(x).primal, tree)
+    return _tree.mapped(_primal, tree)
+
+
+def _dual(primal: Tensor, tangent: Tensor) -> Tensor:
+    """A dual tensor, of all samples where a map is at work: then each has a value of its own, too."""
+    if not levels():
+        return make_dual(primal, tangent)
+    (value, numbers), slope = unwrapped(on_levels(primal, levels())), on_levels(tangent, levels())
+    with hidden(TRANSFORM):
+        made: Tensor = rewrapped(make_dual(value, physical(slope)), numbers)
+    return made
+
+
+def _tangent(x: Tensor) -> Tensor | None:
+    plain, numbers = unwrapped(x)
+    slope = unpack_dual(plain).tangent
+    made: Tensor | None = None if slope is None else rewrapped(slope, numbers)
+    return made
+
+
+def _primal(x: Tensor) -> Tensor:
+    plain, numbers = unwrapped(x)
+    made: Tensor = rewrapped(unpack_dual(plain).primal, numbers)
+    return made
 
 
 def _forward(
@@ -61,10 +86,10 @@ def _forward(
 ) -> tuple[Any, list[Any], Any]:
     with dual_level():
         pairs = zip(_tree.leaves(primals), _tree.leaves(tangents), strict=True)
-        inner = _tree.filled(primals, iter([make_dual(p, t) for p, t in pairs]))
+        inner = _tree.filled(primals, iter([_dual(p, t) for p, t in pairs]))
         output, aux = with_aux(func(*inner), has_aux, "jvp")
         made = _tree.require_tensors(output, f"jvp(f, primals, tangents): {_RETURNS}")
-        slopes = [unpack_dual(o).tangent for o in made]
+        slopes = [_tangent(o) for o in made]
         return _values(output), slopes, _values(aux) if has_aux else None
 
 
@@ -89,12 +114,17 @@ class _Pushforward:
             self._transpose()
 
     def _transpose(self) -> None:
-        kept = [o for o in self.outputs if o.requires_grad]
+        with hidden(TRANSFORM):
+            self._transpose_plain()
+
+    def _transpose_plain(self) -> None:
+        self.plain = [self.level.plain(o) for o in self.outputs]
+        kept = [o for o in self.plain if o.requires_grad]
         self.pulls = [taeda.ones_like(o.detach()).requires_grad_() for o in kept]
         self.pulled = (
             taeda.autograd.grad(
                 kept,
-                _tree.leaves(self.inner),
+                [self.level.plain(x) for x in _tree.leaves(self.inner)],
                 self.pulls,
                 create_graph=True,
                 materialize_grads=True,
@@ -112,10 +142,12 @@ class _Pushforward:
             if not pairs:
                 return [None] * len(self.outputs)
             own, self.level._own = self.level._own, [*self.level._own, *self.pulls]
-            found = pull(self.level, [g for g, _ in pairs], self.pulls, [t for _, t in pairs])
+            mapped = self.level.mapped
+            tops, pulls = [mapped(g) for g, _ in pairs], [mapped(p) for p in self.pulls]
+            found = pull(self.level, tops, pulls, [t for _, t in pairs])
             made = iter([self.level.leave(f) for f in found])
             self.level._own = own
-        return [next(made) if o.requires_grad else None for o in self.outputs]
+        return [next(made) if o.requires_grad else None for o in self.plain]
 
 
 def _twice_backward(

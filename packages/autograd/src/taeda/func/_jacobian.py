@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+import operator
+from collections.abc import Callable
 from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda.autograd.batching import NeedsValue
 
 from . import _tree
 from ._backward import Argnums, chosen, vjp
 from ._forward import jvp
+from ._vmap import vmap
 
 __all__ = ["hessian", "jacfwd", "jacrev"]
 
 Function = Callable[..., Any]
-
-
-def _units(x: Tensor) -> list[Tensor]:
-    return [row.reshape(x.shape) for row in taeda.eye(x.numel(), dtype=x.dtype, device=x.device)]
-
-
-def _zeros_but(trees: list[Tensor], number: int, unit: Tensor) -> Iterator[Tensor]:
-    return (unit if k == number else taeda.zeros_like(x) for k, x in enumerate(trees))
 
 
 def _plain(tree: Any) -> list[Tensor]:
@@ -44,17 +39,41 @@ def _of_some(
     return partial, tuple(args[number] for number in numbers)
 
 
-def _stacked(parts: list[Tensor], shape: Any, like: Tensor, dim: int) -> Tensor:
-    return taeda.stack(parts, dim).reshape(shape) if parts else like.new_zeros(shape)
+def _basis(tensors: list[Tensor]) -> list[Tensor]:
+    """For each tensor the directions of all of them, one after another along dimension 0: units in its own block, zeros else."""
+    total = sum(x.numel() for x in tensors)
+    made, start = [], 0
+    for x in tensors:
+        whole = x.new_zeros((total, x.numel()))
+        whole[start : start + x.numel()] = taeda.eye(x.numel(), dtype=x.dtype, device=x.device)
+        made.append(whole.reshape(total, *x.shape))
+        start += x.numel()
+    return made
+
+
+def _blocks(whole: Tensor, tensors: list[Tensor]) -> list[Tensor]:
+    """What belongs to each tensor's directions, along dimension 0."""
+    return list(whole.split([x.numel() for x in tensors]))
+
+
+def _by_vmap(run: Function, basis: Any, chunk_size: int | None, randomness: str = "error") -> Any:
+    """`run` for every direction at once; one after another if it asks for values, which samples have not."""
+    try:
+        return vmap(run, randomness=randomness, chunk_size=chunk_size)(basis)
+    except NeedsValue:
+        count = _tree.leaves(basis)[0].shape[0]
+        made = [run(_tree.mapped(operator.itemgetter(k), basis)) for k in range(count)]
+        columns = zip(*map(_tree.leaves, made), strict=True)
+        return _tree.filled(made[0], (taeda.stack(column) for column in columns))
 
 
 def jacrev(
     func: Function, argnums: Argnums = 0, *, has_aux: bool = False, chunk_size: int | None = None
 ) -> Function:
-    """The function that computes the Jacobian of `func`, one walk backward per element of the output.
+    """The function that computes the Jacobian of `func`, by walking back for all elements of the output at once.
 
     Form: that of the output, each tensor replaced by the form of the argument (a tuple for a tuple of argnums), whose leaves have the
-    shape output.shape + argument.shape. chunk_size is checked only.
+    shape output.shape + argument.shape. `chunk_size` elements of the output are walked at a time.
 
     >>> jacrev(lambda x: x * x)(taeda.tensor([1.0, 3.0]))
     tensor([[2., 0.],
@@ -68,37 +87,49 @@ def jacrev(
         numbers = chosen(args, argnums)
         partial, wanted = _of_some(func, args, kwargs, numbers)
         output, pullback, *aux = vjp(partial, *wanted, has_aux=has_aux)
-        plain = _plain(output)
+        outputs, inputs = _plain(output), _tree.leaves(wanted)
+        rows = _rows(pullback, output, outputs, inputs, chunk_size)
 
         def block(number: int) -> Any:
-            rows = [
-                _tree.leaves(pullback(_tree.filled(output, _zeros_but(plain, number, unit))))
-                for unit in _units(plain[number])
-            ]
-            shape = plain[number].shape
-            made = _tree.filled(
-                wanted,
-                iter(
-                    [
-                        _stacked([row[k] for row in rows], shape + x.shape, x, 0)
-                        for k, x in enumerate(_tree.leaves(wanted))
-                    ]
-                ),
+            o = outputs[number]
+            parts = (
+                row[number].reshape(o.shape + x.shape) for row, x in zip(rows, inputs, strict=True)
             )
+            made = _tree.filled(wanted, parts)
             return made if isinstance(argnums, tuple) else made[0]
 
-        found = _tree.filled(output, map(block, range(len(plain))))
+        found = _tree.filled(output, map(block, range(len(outputs))))
         return (found, aux[0]) if has_aux else found
 
     return wrapper
 
 
+def _rows(
+    pullback: Function,
+    output: Any,
+    outputs: list[Tensor],
+    inputs: list[Tensor],
+    chunk_size: int | None,
+) -> list[list[Tensor]]:
+    """For each input, by output, the gradients of its elements along dimension 0."""
+    total = sum(o.numel() for o in outputs)
+    if total == 0:
+        return [[x.new_zeros((0, *x.shape)) for _ in outputs] for x in inputs]
+    directions = _tree.filled(output, iter(_basis(outputs)))
+    if total == 1:
+        made = _tree.leaves(pullback(_tree.mapped(lambda b: b[0], directions)))
+        whole = [g.unsqueeze(0) for g in made]
+    else:
+        whole = _tree.leaves(_by_vmap(pullback, directions, chunk_size))
+    return [_blocks(g, outputs) for g in whole]
+
+
 def jacfwd(
     func: Function, argnums: Argnums = 0, has_aux: bool = False, *, randomness: str = "error"
 ) -> Function:
-    """The function that computes the Jacobian of `func`, one call of it per element of the argument; form as in `jacrev`.
+    """The function that computes the Jacobian of `func`, forward along all elements of the argument at once; form as in `jacrev`.
 
-    randomness is checked only: every call draws its own numbers.
+    `randomness` says what random functions in `func` do, as in `vmap`.
 
     >>> jacfwd(jacfwd(lambda x: x ** 3))(taeda.tensor(2.0))
     tensor(12.)
@@ -113,34 +144,47 @@ def jacfwd(
         numbers = chosen(args, argnums)
         partial, wanted = _of_some(func, args, kwargs, numbers)
         inputs = _plain(wanted)
-        columns = [
-            [
-                jvp(
-                    partial,
-                    wanted,
-                    _tree.filled(wanted, _zeros_but(inputs, k, unit)),
-                    has_aux=has_aux,
-                )
-                for unit in _units(x)
-            ]
-            for k, x in enumerate(inputs)
-        ]
-        first = next((column[0] for column in columns if column), None)
-        output, *aux = first[::2] if first else _called(partial, wanted, has_aux)
+        if not sum(x.numel() for x in inputs):
+            return _of_nothing(partial, wanted, inputs, has_aux, isinstance(argnums, tuple))
+        directions = _tree.filled(wanted, iter(_basis(inputs)))
 
-        def block(number: int, shape: Any, like: Tensor) -> Any:
+        def push(tangents: Any) -> Any:
+            value, slope, *aux = jvp(partial, wanted, tangents, has_aux=has_aux)
+            return value, slope, aux[0] if aux else ()
+
+        values, slopes, aux = _by_vmap(push, directions, None, randomness)
+        output = _tree.mapped(_first, values)
+
+        def block(slope: Tensor) -> Any:
             parts = (
-                _stacked([_tree.leaves(c[1])[number] for c in column], shape + x.shape, like, -1)
-                for column, x in zip(columns, inputs, strict=True)
+                part.movedim(0, -1).reshape(slope.shape[1:] + x.shape)
+                for part, x in zip(_blocks(slope, inputs), inputs, strict=True)
             )
             made = _tree.filled(wanted, parts)
             return made if isinstance(argnums, tuple) else made[0]
 
-        outputs = _plain(output)
-        found = _tree.filled(output, iter([block(k, o.shape, o) for k, o in enumerate(outputs)]))
-        return (found, aux[0]) if has_aux else found
+        found = _tree.filled(output, iter([block(slope) for slope in _tree.leaves(slopes)]))
+        return (found, _tree.mapped(_first, aux)) if has_aux else found
 
     return wrapper
+
+
+def _first(value: Tensor) -> Tensor:
+    return value[0]
+
+
+def _of_nothing(
+    partial: Function, wanted: tuple[Any, ...], inputs: list[Tensor], has_aux: bool, several: bool
+) -> Any:
+    """The Jacobian by arguments without elements."""
+    output, *aux = _called(partial, wanted, has_aux)
+
+    def block(o: Tensor) -> Any:
+        made = _tree.filled(wanted, (o.new_zeros(o.shape + x.shape) for x in inputs))
+        return made if several else made[0]
+
+    found = _tree.filled(output, iter([block(o) for o in _plain(output)]))
+    return (found, aux[0]) if has_aux else found
 
 
 def _called(partial: Function, wanted: tuple[Any, ...], has_aux: bool) -> tuple[Any, ...]:

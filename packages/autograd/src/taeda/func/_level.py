@@ -13,6 +13,7 @@ import taeda
 from taeda import Tensor
 from taeda._native import core as _core
 from taeda.autograd._places import tangent_of
+from taeda.autograd.batching import levels, on_levels, physical, rewrapped, unwrapped
 
 from . import _tree
 
@@ -24,6 +25,9 @@ class Level:
 
     def __init__(self) -> None:
         self.recorded = taeda.is_grad_enabled()  # by the callers
+        self.maps = list(
+            levels()
+        )  # a leaf has a sample of its own in each, so that its gradient has
         self._own: list[Tensor] = []
         self._entered: list[tuple[Tensor, int]] = []
 
@@ -46,12 +50,23 @@ class Level:
             raise RuntimeError(
                 f"only Tensors of floating point and complex dtype can require gradients, got {x.dtype}"
             )
-        if self.recorded and x.requires_grad:
-            made = taeda.alias(x)
+        plain, numbers = unwrapped(on_levels(x, self.maps))
+        if self.recorded and plain.requires_grad:
+            made = taeda.alias(plain)
         else:
-            made = _without_graph(x).requires_grad_()
+            made = _plain_without_graph(plain).requires_grad_()
             self._own.append(made)
         self._entered.append((made, made._version))
+        return rewrapped(made, numbers)
+
+    def plain(self, x: Tensor) -> Tensor:
+        """All samples of all maps of `x`, as the graph knows them."""
+        made: Tensor = physical(on_levels(x, self.maps))
+        return made
+
+    def mapped(self, x: Tensor) -> Tensor:
+        """The inverse of `plain`."""
+        made: Tensor = rewrapped(x, [one.number for one in reversed(self.maps)])
         return made
 
     def check_unwritten(self) -> None:
@@ -63,7 +78,7 @@ class Level:
 
     def is_watched(self, tensors: Iterable[Tensor]) -> bool:
         """Whether a leaf that is not the level's own takes part in one of them."""
-        return self.recorded and any(_foreign(t, self._own) for t in tensors)
+        return self.recorded and any(_foreign(physical(t), self._own) for t in tensors)
 
     def leave(self, tree: Any) -> Any:
         """What comes out, without the level's own graph."""
@@ -71,6 +86,12 @@ class Level:
 
 
 def _without_graph(x: Tensor) -> Tensor:
+    plain, numbers = unwrapped(x)
+    made: Tensor = rewrapped(_plain_without_graph(plain), numbers)
+    return made
+
+
+def _plain_without_graph(x: Tensor) -> Tensor:
     """Detached from backward, not from forward mode."""
     made = x.detach()
     tangent = tangent_of(x) if _core.is_forward_on() else None

@@ -20,7 +20,7 @@ class immutable_list(list):  # type: ignore[type-arg]  # of anything
     __delitem__ = __iadd__ = __imul__ = __setitem__ = append = clear = extend = insert = _refuse
     pop = remove = reverse = sort = _refuse
 
-    def __hash__(self) -> int:
+    def __hash__(self) -> int:  # type: ignore[override]  # those that change have none
         return hash(tuple(self))
 
     def __reduce__(self) -> Any:
@@ -32,7 +32,7 @@ class immutable_dict(dict):  # type: ignore[type-arg]  # of anything
 
     __delitem__ = __ior__ = __setitem__ = clear = pop = popitem = setdefault = update = _refuse
 
-    def __hash__(self) -> int:
+    def __hash__(self) -> int:  # type: ignore[override]  # those that change have none
         return hash(tuple(self.items()))
 
     def __reduce__(self) -> Any:

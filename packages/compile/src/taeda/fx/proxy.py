@@ -118,7 +118,7 @@ class TracerBase:
         """
         count = _unpacked(sys._getframe(2))
         if count is not None:
-            return iter([operator.getitem(obj, i) for i in range(count)])  # type: ignore[call-overload]  # recorded
+            return iter([operator.getitem(obj, i) for i in range(count)])
         raise TraceError(
             _located(
                 "Proxy object cannot be iterated. This can be attempted when the Proxy is used in a loop or as a *args or **kwargs "

@@ -1,0 +1,36 @@
+"""vmap's rules: how a function of one sample is computed for all samples at once. One file a family, as in `rules`.
+
+    vmap(f)(x) ── Batched(x) ─▶ f ─▶ taeda.sum(Batched, 0) ─▶ `_call` ─▶ rule of `sum` ─▶ sum of all samples over 1
+                                                                   └────▶ no rule: one sample after another, one warning
+
+What a rule computes with are plain tensors, so derivatives below and above a map come from autograd as ever.
+"""
+
+from __future__ import annotations
+
+from taeda._dispatch import register_layer
+from taeda._layers import TRANSFORM
+
+from . import conv, indexing, linalg, loss, matmul, norm, pointwise, pooling, reduction, view
+from ._batched import Batched, Level, batched, levels, on_levels, physical, rewrapped, unwrapped
+from ._call import NeedsValue, by_sample, call, new_levels
+from ._registry import Decline, rule, rules
+
+__all__ = [
+    "Batched",
+    "Decline",
+    "Level",
+    "NeedsValue",
+    "batched",
+    "by_sample",
+    "levels",
+    "new_levels",
+    "on_levels",
+    "physical",
+    "rewrapped",
+    "rule",
+    "rules",
+    "unwrapped",
+]
+
+register_layer(TRANSFORM, call)

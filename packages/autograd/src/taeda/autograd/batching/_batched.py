@@ -1,0 +1,223 @@
+"""Batched: one tensor that stands for a sample, and holds all samples of a vmap along a hidden first dimension.
+
+A Batched is a meta tensor of the sample's shape, so whatever reaches it unseen fails instead of reading one sample. What it
+stands for is `_value`, whose dimension 0 is the map of level `_level`; that may be a Batched of an outer level again.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+import taeda
+from taeda import Tensor
+from taeda._layers import OVERRIDE, TRANSFORM
+from taeda._native import core as _core
+
+__all__ = [
+    "Batched",
+    "Level",
+    "NeedsValue",
+    "batched",
+    "leaves",
+    "levels",
+    "on_levels",
+    "physical",
+    "rank",
+    "refuse_value",
+    "rewrapped",
+    "unwrapped",
+]
+
+_META = taeda.device("meta")
+
+
+class Level:
+    """One vmap at work: its number, how many samples, what random functions do."""
+
+    __slots__ = ("number", "randomness", "size")
+
+    def __init__(self, number: int, size: int, randomness: str) -> None:
+        self.number, self.size, self.randomness = number, size, randomness
+
+    # ---- what rules ask of arguments ----
+
+    def on(self, x: Any) -> bool:
+        """Whether `x` has a sample for each of this level."""
+        return type(x) is Batched and x._level == self.number
+
+    def value(self, x: Any) -> Any:
+        """All samples of `x`, along dimension 0; what has none stays."""
+        return x._value if type(x) is Batched and x._level == self.number else x
+
+    def full(self, x: Tensor) -> Tensor:
+        """All samples; the same one for each where there is none."""
+        if type(x) is Batched and x._level == self.number:
+            return x._value
+        return x.unsqueeze(0).expand(self.size, *x.shape)
+
+    def padded(self, x: Any, wanted: int) -> Any:
+        """All samples with dimensions of size 1 in between, so that they broadcast as single ones of that rank would."""
+        if not self.on(x):
+            return x
+        value = x._value
+        missing = wanted + 1 - rank(value)
+        if missing <= 0:
+            return value
+        shape = value.shape
+        return value.reshape(shape[0], *[1] * missing, *shape[1:])
+
+
+class NeedsValue(RuntimeError):
+    """Something in a mapped function asks for the value of a sample, which it has not."""
+
+
+def refuse_value(what: str) -> NoReturn:
+    """NeedsValue, with what to do instead."""
+    raise NeedsValue(
+        f"vmap: It looks like you're using {what} inside of vmap: a sample has no value of its own there. "
+        "Compute with tensors (taeda.where instead of a branch), or take it out of vmap"
+    )
+
+
+def _refused(what: str) -> Any:
+    def method(self: Batched, *args: Any, **kwargs: Any) -> NoReturn:
+        refuse_value(what)
+
+    return method
+
+
+class Batched(Tensor):
+    """See the module. Made by `batched`."""
+
+    item, tolist, numpy = (
+        _refused(".item() on a Tensor"),
+        _refused(".tolist()"),
+        _refused(".numpy()"),
+    )
+    data_ptr, untyped_storage = _refused(".data_ptr()"), _refused("the storage of a Tensor")
+    storage = _storage = _typed_storage = untyped_storage
+    __bool__ = _refused("data-dependent control flow (`if`, `while`, `bool()` of a Tensor)")
+    __int__, __float__ = _refused("int() of a Tensor"), _refused("float() of a Tensor")
+    __complex__, __index__ = _refused("complex() of a Tensor"), _refused("a Tensor as an index")
+    __contains__, __array__ = _refused("`in`"), _refused("numpy.asarray of a Tensor")
+    __dlpack__ = _refused("DLPack")
+
+    _value: Tensor
+    _level: int
+
+    @classmethod
+    def __torch_function__(
+        cls, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        from ._call import call
+
+        return call(func, args, kwargs or {})
+
+    def __repr__(self, **unused: Any) -> str:
+        return f"BatchedTensor(lvl={self._level}, bdim=0, value={self._value!r})"
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise RuntimeError(
+            "a tensor inside of vmap cannot be pickled: it has a value for each sample"
+        )
+
+
+class _Here(threading.local):
+    def __init__(self) -> None:
+        self.levels: list[Level] = []
+
+
+_here = _Here()
+
+
+def levels() -> list[Level]:
+    """The maps at work in this thread, outermost first."""
+    return _here.levels
+
+
+def rank(x: Any) -> int:
+    """The number of dimensions, without asking any layer."""
+    lost = 0
+    while type(x) is Batched:
+        x, lost = x._value, lost + 1
+    return x.dim() - lost
+
+
+def batched(value: Tensor, level: int) -> Batched:
+    """A tensor whose samples lie along dimension 0 of `value`."""
+    inner = value
+    while type(inner) is Batched:
+        inner = inner._value
+    before = _hide()
+    try:
+        meta = taeda.empty(value.shape[1:], dtype=inner.dtype, device=_META)
+        made = Tensor._make_subclass(Batched, meta)
+        made._value, made._level = value, level
+    finally:
+        _show(before)
+    return made
+
+
+def _hide() -> tuple[bool, bool]:
+    """From now on the facts of a Batched are those of the meta tensor itself."""
+    hide = _core.set_excluded_flag
+    return hide(TRANSFORM, True), hide(OVERRIDE, True)
+
+
+def _show(before: tuple[bool, bool]) -> None:
+    _core.set_excluded_flag(TRANSFORM, before[0])
+    _core.set_excluded_flag(OVERRIDE, before[1])
+
+
+def physical(x: Any) -> Any:
+    """The plain tensor below all maps."""
+    while type(x) is Batched:
+        x = x._value
+    return x
+
+
+def unwrapped(x: Any) -> tuple[Tensor, list[int]]:
+    """(plain tensor, its levels): one for each of its first dimensions, innermost first."""
+    found: list[int] = []
+    while type(x) is Batched:
+        found.append(x._level)
+        x = x._value
+    return x, found
+
+
+def rewrapped(x: Tensor, numbers: list[int]) -> Any:
+    """The inverse of `unwrapped`."""
+    for number in reversed(numbers):
+        x = batched(x, number)
+    return x
+
+
+def on_levels(x: Any, here: list[Level]) -> Any:
+    """`x` with a sample of its own in each of these maps, outermost first."""
+    plain, has = unwrapped(x)
+    if len(has) == len(here):
+        return x
+    before = _hide()
+    try:
+        for place, level in enumerate(here):  # outer maps lie before inner ones
+            if level.number not in has:
+                shape = list(plain.shape)
+                shape.insert(place, level.size)
+                plain = plain.unsqueeze(place).expand(shape)
+    finally:
+        _show(before)
+    return rewrapped(plain, [level.number for level in reversed(here)])
+
+
+def leaves(values: Any) -> Iterator[Any]:
+    """What arguments hold, through lists, tuples and dicts."""
+    if isinstance(values, (list, tuple)):
+        for value in values:
+            yield from leaves(value)
+    elif isinstance(values, dict):
+        for value in values.values():
+            yield from leaves(value)
+    else:
+        yield values

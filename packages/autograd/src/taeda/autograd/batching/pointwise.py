@@ -1,0 +1,131 @@
+"""Functions of single elements: samples are lined up behind each other, and one call serves all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import taeda
+from taeda import Tensor
+from taeda._native import core as _core
+
+from ._batched import Level, leaves, rank
+from ._registry import rule, rules
+
+__all__ = ["elementwise", "lined_up"]
+
+_MORE = """
+    iadd isub imul itruediv ifloordiv imod ipow iand ior ixor ilshift irshift radd rsub rmul rtruediv rfloordiv rmod rpow rand ror rxor rlshift rrshift rdiv idiv div
+    add sub mul true_divide divide multiply subtract negative absolute pos positive
+    isclose masked_fill fill fill_ zero_ copy_ clone detach alias contiguous to type type_as float double half bfloat16 int long short char byte bool cfloat cdouble
+    cpu requires_grad_ conj _conj resolve_conj resolve_neg conj_physical real imag zeros_like ones_like empty_like full_like eq ne lt le gt ge
+    celu elu selu gelu silu mish relu relu6 sigmoid tanh hardtanh hardswish hardsigmoid leaky_relu log_sigmoid logsigmoid softplus softshrink hardshrink softsign
+    tanhshrink threshold prelu_scalar logit ldexp mvlgamma xlogy xlog1py zeta polar complex where nan_to_num float_power isreal addcmul addcdiv lerp
+    dropout native_dropout rrelu _to_copy get.real get.imag detach_ get.data expm1 frexp max.other
+""".split()  # fmt: skip
+
+
+def _category(dtype: Any) -> int:
+    return (
+        3 if dtype.is_complex else 2 if dtype.is_floating_point else 0 if dtype is taeda.bool else 1
+    )
+
+
+def _promoted(level: Level, values: list[Any], ranks: list[int]) -> Any:
+    """The type that single samples without dimensions must take first, or None.
+
+    Such a sample gives way to a tensor with dimensions of its kind; all of them together have a dimension, and would not.
+    """
+    if not any(level.on(v) and r == 0 for v, r in zip(values, ranks, strict=True)):
+        return None
+    if len({v.dtype for v in values}) < 2 or max(ranks) == 0:
+        return None
+    common = values[0].dtype
+    dimmed = [v.dtype for v, r in zip(values, ranks, strict=True) if r > 0]
+    common = dimmed[0]
+    for dtype in dimmed[1:]:
+        common = _core.promote(common, dtype)
+    return common
+
+
+def lined_up(level: Level, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """The arguments with all samples, which broadcast as single ones do."""
+    tensors = [v for v in leaves((args, kwargs)) if isinstance(v, Tensor)]
+    ranks = [rank(v) for v in tensors]
+    wanted = max(ranks)
+    common = _promoted(level, tensors, ranks) if len(tensors) > 1 else None
+
+    def change(value: Any) -> Any:
+        if level.on(value):
+            made = level.padded(value, wanted)
+            if (
+                common is not None
+                and rank(value) == 0
+                and _category(made.dtype) == _category(common)
+            ):
+                made = made.to(common)
+            return made
+        if isinstance(value, (list, tuple)) and any(isinstance(v, Tensor) for v in value):
+            return type(value)(map(change, value))
+        return value
+
+    return tuple(map(change, args)), {name: change(value) for name, value in kwargs.items()}
+
+
+def elementwise(level: Level, func: Any, *args: Any, **kwargs: Any) -> Any:
+    """The rule of all of them."""
+    args, kwargs = lined_up(level, args, kwargs)
+    return func(*args, **kwargs)
+
+
+def _register() -> None:
+    names = {row[0].partition(".")[0] for row in _core.op_rows() if row[2] == "pointwise"}
+    for name in (*names, *_MORE):
+        for spelling in (name, f"{name}_", f"special.{name}"):
+            rules.setdefault(spelling, elementwise)
+    for alias, name in _ALIASES.items():
+        for spelling in (alias, f"{alias}_"):
+            rules.setdefault(spelling, rules[name])
+
+
+_ALIASES = {
+    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh", "arctan2": "atan2", "clip": "clamp",
+    "fix": "trunc", "special.expit": "sigmoid", "special.psi": "digamma", "special.gammaln": "lgamma", "greater": "gt", "greater_equal": "ge", "less": "lt",
+    "less_equal": "le", "not_equal": "ne", "special.multigammaln": "mvlgamma", "special.gammainc": "igamma", "special.gammaincc": "igammac",
+}  # fmt: skip
+
+
+@rule("fill", "fill_")
+def _fill(level: Level, func: Any, x: Any, value: Any) -> Any:
+    if not level.on(value):
+        return func(level.value(x), value)
+    target = level.value(x) if func.__name__ == "fill_" else taeda.empty_like(level.full(x))
+    return target.copy_(level.padded(value, rank(x)))
+
+
+@rule("masked_fill", "masked_fill_")
+def _masked_fill(level: Level, func: Any, x: Any, mask: Any, value: Any) -> Any:
+    if not level.on(value):
+        return elementwise(level, func, x, mask, value)
+    (whole, where, filling), _ = lined_up(level, (x, mask, value), {})
+    made = taeda.where(where, filling.to(whole.dtype), whole)
+    return whole.copy_(made) if func.__name__ == "masked_fill_" else made
+
+
+@rule("prelu")
+def _prelu(level: Level, func: Any, x: Any, weight: Any) -> Any:
+    """One slope a channel, which is dimension 1 of a sample."""
+    if not isinstance(weight, Tensor) or not isinstance(x, Tensor):
+        raise TypeError
+    own = rank(x)
+    shape = [1] * own
+    count = weight.numel()
+    if count != 1 and own >= 2:
+        shape[1] = count
+    elif count != 1 and own == 1:
+        shape[0] = count
+    slope = weight.reshape(shape)
+    zero = taeda.zeros((), dtype=x.dtype)
+    return level.value(taeda.where(x > zero, x, x * slope))
+
+
+_register()
