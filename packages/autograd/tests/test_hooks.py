@@ -276,3 +276,101 @@ def test_contexts_that_allow_writes_do_not_nest():
         inner.__enter__()
     with graph.allow_mutation_on_saved_tensors():
         pass
+
+
+# ---- a retained gradient is that of the tensor as it is ----
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda t: t.exp_(),
+        lambda t: t[0].exp_(),
+        lambda t: t.view(2, 1)[1:].mul_(5),
+        lambda t: t.__setitem__(..., ones(2) * 3),
+        lambda t: t.mul_(5).add_(1).mul_(2),
+    ],
+    ids=["self", "view", "view of a view", "setitem", "thrice"],
+)
+def test_a_retained_gradient_follows_writes_in_place(write):
+    t = ones(2) * -1
+    t.retain_grad()
+    write(t)
+    (t * 2).sum().backward()
+    assert t.grad.tolist() == [2.0, 2.0]
+
+
+def test_a_retained_gradient_of_a_view_follows_a_write_to_its_base():
+    t = ones(2) * -1
+    view = t[0]
+    view.retain_grad()
+    t.exp_()
+    (view * 2).backward()
+    assert view.grad.item() == 2.0
+
+
+def test_hooks_stay_with_the_value_that_they_were_registered_for():
+    t = ones(2) * -1
+    t.retain_grad()
+    t.register_hook(lambda g: g * 10)
+    t.exp_()
+    (t * 2).sum().backward()
+    assert t.grad.tolist() == [2.0, 2.0]
+
+
+# ---- several gradients at once ----
+
+
+def test_a_multi_grad_hook_waits_for_those_that_the_backward_comes_by():
+    seen = []
+    x = ones(1)
+    a, b = x * 2, x * 3
+    graph.register_multi_grad_hook(
+        [a, b, taeda.ones(1)], lambda gs: seen.append([g if g is None else g.item() for g in gs])
+    )
+    a.sum().backward(retain_graph=True)
+    (a * 5 + b).sum().backward(retain_graph=True)
+    b.sum().backward()
+    assert seen == [[1, None, None], [5, 1, None], [None, 1, None]]
+
+
+def test_a_multi_grad_hook_runs_before_what_comes_later():
+    order = []
+    x = ones(1)
+    x.register_hook(lambda g: order.append("leaf"))
+    a, b = x * 2, x * 3
+    graph.register_multi_grad_hook([a, b], lambda gs: order.append("both"))
+    (a + b).sum().backward()
+    assert order == ["both", "leaf"]
+
+
+def test_a_multi_grad_hook_sees_walks_towards_inputs():
+    seen = []
+    x, y = ones(1), ones(1)
+    a, b = x * 2, y * 3
+    graph.register_multi_grad_hook([a, b], lambda gs: seen.append([g is not None for g in gs]))
+    taeda.autograd.grad((a * b).sum(), x, retain_graph=True)
+    taeda.autograd.grad((a * b).sum(), [x, y])
+    assert seen == [[True, False], [True, True]]
+
+
+def test_a_multi_grad_hook_for_any_is_called_once_per_backward():
+    seen = []
+    x = ones(1)
+    a, b = x * 2, x * 3
+    graph.register_multi_grad_hook([a, b], lambda g: seen.append(g.item()), mode="any")
+    (a * 5 + b * 7).sum().backward(retain_graph=True)
+    a.sum().backward()
+    assert len(seen) == 2 and seen[0] in (5, 7) and seen[1] == 1
+
+
+def test_an_edge_may_be_a_root():
+    x = ones(2)
+    y = x * 2
+    edge = graph.get_gradient_edge(y)
+    taeda.autograd.backward(edge, taeda.tensor([3.0, 4.0]), retain_graph=True)
+    assert x.grad.tolist() == [6.0, 8.0]
+    total = graph.get_gradient_edge(y.sum())
+    assert taeda.autograd.grad([total], [x])[0].tolist() == [2.0, 2.0]
+    with pytest.raises(RuntimeError, match="only for scalar outputs"):
+        taeda.autograd.grad(edge, [x])

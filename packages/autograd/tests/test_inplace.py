@@ -324,3 +324,141 @@ def test_a_function_that_writes_two_arguments_and_returns_more(outputs):
     (base.sum() + other.sum() + sum(r.sum() for r in results[2:])).backward()
     assert x.grad.tolist() == [3.0, 3.0, 1.0, 1.0]
     assert w.grad.tolist() == [2.0 + outputs - 2, 1.0 + outputs - 2]
+
+
+# ---- who may be written, and who requires grad ----
+
+
+def _leaf_view():
+    return taeda.zeros(3)[:].requires_grad_()
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda: _leaf_view().mul_(2),
+        lambda: _leaf_view()[:1].mul_(2),
+        lambda: _leaf_view()[:1].mul_(ones(1) * 3),
+        lambda: _leaf_view().view(3, 1)[1].zero_(),
+    ],
+    ids=["itself", "part", "part by a result", "reshaped part"],
+)
+def test_a_leaf_that_is_a_view_stays_a_leaf(write):
+    with pytest.raises(RuntimeError, match="view of a leaf Variable"):
+        write()
+
+
+@pytest.mark.parametrize("context", [taeda.no_grad, taeda.inference_mode])
+@pytest.mark.parametrize(
+    "view", [lambda b: b[0], lambda b: b.unbind()[0], lambda b: b[:][0], lambda b: b.detach()[0]]
+)
+def test_a_view_made_without_grad_is_not_written_with_it(context, view):
+    b = ones(2) * 1
+    with context():
+        v = view(b)
+        v.mul_(1)
+    if v._base is None or v._base is not b:
+        v.mul_(2)  # of a detached tensor: nobody's history
+        return
+    with pytest.raises(RuntimeError, match="A view was created in no_grad mode"):
+        v.mul_(2)
+    with pytest.raises(RuntimeError, match="A view was created in no_grad mode"):
+        v[...].mul_(2)
+    with taeda.no_grad():
+        v.mul_(2)
+
+
+@pytest.mark.parametrize(
+    "split",
+    [
+        lambda b: b.tensor_split(2), lambda b: b.tensor_split((1,)), lambda b: b.tensor_split(taeda.tensor([1])),
+        lambda b: b.hsplit(2), lambda b: b.vsplit(2), lambda b: b[None].dsplit(2),
+    ],
+)  # fmt: skip
+def test_slices_of_a_split_may_be_written(split):
+    x = ones(2, 2)
+    base = x * 1
+    part, other = split(base)
+    part.mul_(3)
+    other.mul_(2)
+    base.sum().backward()
+    assert sorted(x.grad.flatten().tolist()) == [2.0, 2.0, 3.0, 3.0]
+
+
+def test_nothing_accumulates_into_a_leaf_that_was_switched_off():
+    x, w = ones(2), ones(2)
+    y = x * w
+    x.requires_grad_(False)
+    y.sum().backward()
+    assert x.grad is None
+    assert w.grad.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    "view", [lambda x: x[:2], lambda x: x.chunk(2)[0], lambda x: x.split(2)[0]]
+)
+def test_a_view_requires_grad_with_its_leaf(view):
+    x = taeda.zeros(4)
+    v = view(x)
+    x.requires_grad_()
+    assert v.requires_grad and v.is_leaf
+    v.register_hook(print)  # never called: the view was made before, so no gradient comes by
+    v.sum().backward()
+    (v.reshape(2, 1) * 2).mean().backward()
+    assert v.grad is None and x.grad is None
+
+
+def test_views_of_normal_tensors_are_no_inference_tensors():
+    x = taeda.ones(3)
+    with taeda.inference_mode():
+        y = taeda.ones(3)
+        made = [x[0], x.detach(), x.view(3), x.reshape(3), x.t(), x.data, *x.chunk(3)]
+        of_inference = [y[0], y.detach(), y + x]
+    assert not any(v.is_inference() for v in made)
+    assert all(v.is_inference() for v in of_inference)
+
+
+def test_resizing_to_the_same_size_is_no_write():
+    x = taeda.ones(3)
+    before = x._version
+    x.resize_(3)
+    assert x._version == before
+    x.resize_(1, 3)
+    assert x._version == before + 1
+
+
+@pytest.mark.parametrize(
+    "take",
+    [
+        lambda x: x.expand(2, 4).as_strided([2, 2], [0, 1], 0),
+        lambda x: x.view(2, 2).diagonal(-1, 1, 0).as_strided([], [], 3),
+        lambda x: x[:2].as_strided([2, 2], [2, 1], 0),
+        lambda x: (x * 1).as_strided([3, 2], [1, 1], 0),
+        lambda x: (x * 1).as_strided([3, 2], [1, 1], 0).as_strided([2, 2], [1, 2], 0),
+        lambda x: x[1:1].as_strided([0], [1], 1),
+        lambda x: x[2:].as_strided([2, 1], [1, 7], 0),
+    ],
+)
+def test_as_strided_has_two_derivatives_in_and_outside_of_the_view(take):
+    x = taeda.tensor([0.6, 0.3, -0.4, 0.7], dtype=taeda.float64, requires_grad=True)
+    (first,) = taeda.autograd.grad((take(x) ** 3).sum(), x, create_graph=True)
+
+    def cubes(v):
+        return taeda.autograd.grad((take(v) ** 3).sum(), v, create_graph=True)[0]
+
+    numerical = []
+    for place in range(4):
+        step = taeda.zeros(4, dtype=taeda.float64)
+        step[place] = 1e-6
+        up, down = (cubes((x.detach() + s).requires_grad_()).detach() for s in (step, -step))
+        numerical.append(((up - down) / 2e-6).sum())
+    if first.requires_grad:
+        (second,) = taeda.autograd.grad(first.sum(), x)
+        assert taeda.allclose(second, taeda.stack(numerical), atol=1e-6)
+
+
+def test_gradients_of_real_pairs_may_lie_anywhere():
+    z = taeda.ones(1, 1, dtype=taeda.complex64, requires_grad=True)
+    for pairs in (taeda.ones(1, 1, 5)[..., :2], taeda.ones(3)[1:].view(1, 1, 2)):
+        (grad,) = taeda.autograd.grad(taeda.view_as_real(z), z, pairs)
+        assert grad.tolist() == [[1 + 1j]]

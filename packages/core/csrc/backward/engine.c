@@ -21,6 +21,7 @@ typedef struct Run {
     Capture *captures;
     int ncaptures, limited; /* limited: only nodes on the way to the captures run */
     int accumulate, keep, create_graph;
+    Slot *now;    /* whose node is being visited */
 } Run;
 
 /* ---- slots ---- */
@@ -209,7 +210,7 @@ static int accumulate(Run *r, Node *n, Slot *s)
 {
     PyTensor *leaf = n->variable;
     PyObject *grad = s->grads[0];
-    if (!leaf || !grad) return 0;
+    if (!leaf || !grad || !leaf->requires_grad) return 0; /* it may have been switched off since */
     Py_INCREF((PyObject *)leaf);
     Py_INCREF(grad);
     td_turn_begin();
@@ -307,6 +308,7 @@ static int walk(Run *r)
     while (r->heap_n) {
         Slot *s = pop(r);
         if (r->limited && !s->needed) continue;
+        r->now = s;
         if (visit(r, s) < 0) return explain(s->node), -1;
         for (int k = 0; k < s->node->nouts; k++) Py_CLEAR(s->grads[k]);
     }
@@ -364,19 +366,6 @@ static int mark_needed(Run *r)
     return 0;
 }
 
-static int start(Run *r, PyObject *roots, PyObject *grads)
-{
-    for (Py_ssize_t i = 0; i < PyTuple_Size(roots); i++) {
-        Edge edge;
-        if (td_gradient_edge((PyTensor *)PyTuple_GetItem(roots, i), &edge) < 0) return -1;
-        if (!edge.node) continue;
-        int status = feed(r, NULL, (int)i, edge, Py_NewRef(PyTuple_GetItem(grads, i)));
-        Py_DECREF(edge.node);
-        if (status < 0) return -1;
-    }
-    return 0;
-}
-
 static int edge_from(PyObject *pair, Edge *edge) /* a GradientEdge */
 {
     long long nr;
@@ -388,6 +377,20 @@ static int edge_from(PyObject *pair, Edge *edge) /* a GradientEdge */
     }
     edge->nr = (uint32_t)nr;
     Py_INCREF((PyObject *)edge->node);
+    return 0;
+}
+
+static int start(Run *r, PyObject *roots, PyObject *grads)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_Size(roots); i++) {
+        PyObject *root = PyTuple_GetItem(roots, i);
+        Edge edge = {0};
+        if ((td_is_tensor(root) ? td_gradient_edge((PyTensor *)root, &edge) : edge_from(root, &edge)) < 0) return -1;
+        if (!edge.node) continue;
+        int status = feed(r, NULL, (int)i, edge, Py_NewRef(PyTuple_GetItem(grads, i)));
+        Py_DECREF(edge.node);
+        if (status < 0) return -1;
+    }
     return 0;
 }
 
@@ -425,7 +428,7 @@ static PyObject *run_backward(PyObject *m, PyObject *args)
     td_here.excluded |= TD_LAYER_FUNCTION_MODE | TD_LAYER_OVERRIDE;
     td_here.grad_mode = (uint8_t)r.create_graph;
     td_task task;
-    td_task_enter(&task, inputs != Py_None);
+    td_task_enter(&task, &r, inputs != Py_None);
     int status = inputs == Py_None ? 0 : add_captures(&r, inputs);
     if (status == 0) status = grow(&r);
     if (status == 0) status = start(&r, roots, grads);
@@ -438,7 +441,59 @@ static PyObject *run_backward(PyObject *m, PyObject *args)
     return result;
 }
 
+/* ---- what a walk will do ---- */
+typedef struct Search { Node **waiting; size_t n, cap; PyObject *seen; } Search;
+
+static int look_at(Search *s, Node *n)
+{
+    PyObject *key = PyLong_FromVoidPtr(n);
+    int known = key ? PySet_Contains(s->seen, key) : -1;
+    if (known == 0 && PySet_Add(s->seen, key) < 0) known = -1;
+    Py_XDECREF(key);
+    if (known) return known < 0 ? -1 : 0;
+    if (s->n == s->cap) {
+        size_t room = s->cap ? 2 * s->cap : 64;
+        Node **more = PyMem_Realloc(s->waiting, room * sizeof *more);
+        if (!more) return PyErr_NoMemory(), -1;
+        s->waiting = more;
+        s->cap = room;
+    }
+    s->waiting[s->n++] = n;
+    return 0;
+}
+
+/* Does a path lead from what waits to the node? Paths fall in number, so none below it is followed. */
+static int is_ahead(const Run *r, const Node *wanted)
+{
+    Search s = {.seen = PySet_New(NULL)};
+    int found = s.seen ? 0 : -1;
+    if (found == 0 && r->now && look_at(&s, r->now->node) < 0) found = -1;
+    for (size_t i = 0; found == 0 && i < r->heap_n; i++) found = look_at(&s, r->heap[i]->node);
+    while (found == 0 && s.n) {
+        const Node *n = s.waiting[--s.n];
+        if (n == wanted) found = 1;
+        for (int e = 0; found == 0 && e < n->nedges; e++)
+            if (n->edges[e].node && n->edges[e].node->seq >= wanted->seq) found = look_at(&s, n->edges[e].node);
+    }
+    PyMem_Free(s.waiting);
+    Py_XDECREF(s.seen);
+    return found;
+}
+
+/* takes_part(node): has the backward that runs here come by the node, or will it? */
+static PyObject *takes_part(PyObject *m, PyObject *o)
+{
+    const td_task *task = td_task_here();
+    if (!task) return PyErr_Format(PyExc_RuntimeError, "no backward runs in this thread");
+    if (!PyObject_TypeCheck(o, NodeT)) return PyErr_Format(PyExc_TypeError, "wanted a Node, got %S", Py_TYPE(o));
+    const Run *r = task->run;
+    const Slot *met = known_slot(r, (Node *)o);
+    int found = met ? met->needed : r->limited ? 0 : is_ahead(r, (Node *)o);
+    return found < 0 ? NULL : PyBool_FromLong(found);
+}
+
 static PyMethodDef methods[] = {
+    {"takes_part", takes_part, METH_O, "takes_part(node): does the backward that runs here come by it?"},
     {"run_backward", run_backward, METH_VARARGS,
      "run_backward(roots, grads, inputs or None, retain_graph, create_graph, accumulate): walk the graph."},
     {0}};

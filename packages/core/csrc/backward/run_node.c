@@ -69,8 +69,16 @@ static int run_slices(Node *n, PyObject *const *grads, PyObject **results, int c
     return status;
 }
 
+static int leads_on(const Node *n) /* not where only views require grad whose base came to require it later */
+{
+    for (int i = 0; i < n->nedges; i++)
+        if (n->edges[i].node) return 1;
+    return 0;
+}
+
 static int run_op(Node *n, PyObject *const *grads, PyObject **results, int create_graph)
 {
+    if (!leads_on(n)) return 0;
     if (n->released) {
         Saved empty = {0};
         td_unpack(n, &empty); /* says that the graph was freed */

@@ -3,11 +3,14 @@
 
 static _Thread_local td_task *here; /* innermost; a walk that begins inside another returns before it */
 
-void td_task_enter(td_task *task, int limited)
+void td_task_enter(td_task *task, const void *run, int limited)
 {
-    *task = (td_task){.outer = here, .limited = limited};
+    static uint64_t serial;
+    *task = (td_task){.outer = here, .serial = ++serial, .run = run, .limited = limited};
     here = task;
 }
+
+td_task *td_task_here(void) { return here; }
 
 /* Every callable runs, also after an error: they give back what the walk held. The first error stays. */
 static int run_last(PyObject *last, int status)
@@ -42,11 +45,11 @@ static PyObject *queue_callback(PyObject *m, PyObject *callable)
     Py_RETURN_NONE;
 }
 
-/* backward_task() -> (identity of the innermost walk, does it lead to given inputs only) or None */
+/* backward_task() -> (number of the innermost walk, does it lead to given inputs only) or None */
 static PyObject *backward_task(PyObject *m, PyObject *unused)
 {
     if (!here) Py_RETURN_NONE;
-    return Py_BuildValue("(NO)", PyLong_FromVoidPtr(here), here->limited ? Py_True : Py_False);
+    return Py_BuildValue("(KO)", (unsigned long long)here->serial, here->limited ? Py_True : Py_False);
 }
 
 static PyMethodDef methods[] = {

@@ -152,6 +152,7 @@ static PyObject *m_resize(PyObject *o, PyObject *sizes) /* _resize(tuple) */
         if (td_int_from(PyTuple_GetItem(sizes, i), &list[i]) != 1)
             return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "resize_: sizes must be ints");
     if (td_requires_grad(SELF)) return PyErr_Format(PyExc_RuntimeError, "cannot resize variables that require grad");
+    if (n == SELF->t->ndim && !memcmp(list, SELF->t->sizes, (size_t)n * sizeof *list)) return Py_NewRef(o);
     if (td_resize(o, (int)n, list) < 0) return NULL;
     td_version_bump(SELF->t);
     return Py_NewRef(o);

@@ -84,16 +84,30 @@ static void set_views(td_frame *f, PyObject **outs, int nouts, int multi)
         p->base = (PyTensor *)Py_NewRef((PyObject *)base);
         p->apart = self->apart;
         p->node_version = td_version_of(p->t);
-        p->creation = multi ? TD_VIEW_MULTI : td_here.inference_mode ? TD_VIEW_INFERENCE : td_here.grad_mode ? TD_VIEW_PLAIN : TD_VIEW_NO_GRAD;
+        p->creation = td_here.inference_mode ? TD_VIEW_INFERENCE : !td_here.grad_mode ? TD_VIEW_NO_GRAD : multi ? TD_VIEW_MULTI : TD_VIEW_PLAIN;
         if (self->creation != TD_VIEW_PLAIN && p->creation == TD_VIEW_PLAIN) p->creation = self->creation;
     }
+}
+
+/* The results of these are slices, each of which may be written; those of split, chunk and unbind belong together. */
+static int are_slices(const td_schema *s)
+{
+    static const char *const names[] = {"tensor_split", "hsplit", "vsplit", "dsplit"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(s->op.name, names[i])) return 1;
+    return 0;
+}
+
+static int shares_memory(const td_frame *f, PyObject *o) /* with the first argument, as results of views and of detach do */
+{
+    return f->obj[0] && td_is_tensor(f->obj[0]) && TD_T(o)->storage == TD_T(f->obj[0])->storage;
 }
 
 static int set_requires_grad(td_frame *f, PyObject **outs, int nouts)
 {
     if (td_here.inference_mode)
         for (int k = 0; k < nouts; k++)
-            if (td_is_tensor(outs[k]) && !(f->schema->flags & TD_F_VIEW) && outs[k] != f->obj[0]) TD_T(outs[k])->flags |= TD_FLAG_INFERENCE;
+            if (td_is_tensor(outs[k]) && !shares_memory(f, outs[k])) TD_T(outs[k])->flags |= TD_FLAG_INFERENCE;
     if (f->requires_grad != Py_True || !nouts) return 0;
     PyObject *done = PyObject_CallMethod(outs[0], "requires_grad_", NULL);
     Py_XDECREF(done);
@@ -124,7 +138,7 @@ static PyObject *finish_list(td_frame *f, Node *n, PyObject *dual, PyObject *lis
     PyObject **outs = tuple ? PyMem_Malloc(sizeof *outs * (size_t)(count + 1)) : NULL;
     if (!outs) return Py_XDECREF((PyObject *)n), Py_XDECREF(tuple), tuple ? PyErr_NoMemory() : NULL;
     for (int i = 0; i < count; i++) outs[i] = PyTuple_GetItem(tuple, i);
-    if (f->schema->flags & TD_F_VIEW) set_views(f, outs, count, 1);
+    if (f->schema->flags & TD_F_VIEW) set_views(f, outs, count, !are_slices(f->schema));
     if (record(f, n, dual, outs, count) < 0) Py_CLEAR(tuple);
     if (tuple && td_custom_has_autograd(f->schema) && td_custom_record(f, &tuple, 1) < 0) Py_CLEAR(tuple);
     PyMem_Free(outs);

@@ -161,6 +161,37 @@ int td_node_clear(PyObject *o)
 }
 
 /* ---- edges of tensors ---- */
+/* retain_grad() was asked of the tensor, whatever computes it: the request goes to its new node. */
+static int move_retained(const PyTensor *p, Node *to, uint32_t nr)
+{
+    PyObject *from = p->node && p->node->hooks ? PyDict_GetItemString(p->node->hooks, "retain") : NULL;
+    PyObject *old = PyLong_FromUnsignedLong(p->nr), *new = PyLong_FromUnsignedLong(nr);
+    PyObject *who = from && old ? PyDict_GetItemWithError(from, old) : NULL, *there = NULL;
+    int status = old && new && !PyErr_Occurred() ? 0 : -1;
+    if (status == 0 && who) {
+        Py_INCREF(who);
+        if (!to->hooks) to->hooks = PyDict_New();
+        there = to->hooks ? PyDict_GetItemString(to->hooks, "retain") : NULL;
+        there = there ? Py_NewRef(there) : PyDict_New();
+        if (!to->hooks || !there || PyDict_SetItemString(to->hooks, "retain", there) < 0 || PyDict_SetItem(there, new, who) < 0 ||
+            PyDict_DelItem(from, old) < 0) status = -1;
+        to->has_hooks = 1;
+        Py_DECREF(who);
+        Py_XDECREF(there);
+    }
+    Py_XDECREF(old);
+    Py_XDECREF(new);
+    return status;
+}
+
+int td_set_node(PyTensor *p, Node *n, uint32_t nr)
+{
+    int status = p->retains_grad ? move_retained(p, n, nr) : 0;
+    Py_XSETREF(p->node, n);
+    p->nr = nr;
+    return status;
+}
+
 static Node *accumulate_node(PyTensor *p)
 {
     if (p->accumulate) return (Node *)Py_NewRef((PyObject *)p->accumulate);
@@ -188,8 +219,7 @@ static int renew(PyTensor *p)
     }
     Edge edge;
     if (td_gradient_edge(p->base, &edge) < 0 || td_view_history(edge, p->base->t, p->t, p->t->device, &edge) < 0) return -1;
-    Py_XSETREF(p->node, edge.node);
-    p->nr = edge.nr;
+    if (td_set_node(p, edge.node, edge.nr) < 0) return -1;
     p->node_version = td_version_of(p->t);
     return 0;
 }

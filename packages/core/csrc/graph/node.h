@@ -72,6 +72,7 @@ Node *td_node_new(td_node_kind kind, const td_schema *schema, int nedges, int ns
 void td_node_number(Node *n);                        /* its edges are complete: from now on it may be reached */
 void td_node_release(Node *n);                       /* drop what was saved (after backward without retain_graph) */
 int td_node_set_out(Node *n, int nr, const td_tensor *t);
+int td_set_node(PyTensor *p, Node *n, uint32_t nr);  /* n (taken over) computed p from now on; a retained gradient follows. 0 or -1 */
 /* The node and output number gradients of `p` flow to; makes accumulate nodes, renews the node of a written view.
  * 0, or -1 with an exception; edge.node NULL if p wants no gradient. */
 int td_gradient_edge(PyTensor *p, Edge *edge);
@@ -154,10 +155,13 @@ void td_turn_end(void);
 /* task.c: what one walk of the engine is, for the Python that runs inside it */
 typedef struct td_task {
     struct td_task *outer;
+    uint64_t serial;
+    const void *run;         /* of the engine */
     PyObject *last;          /* owned list of callables for its end, or NULL */
     int limited;             /* towards given inputs, not to all leaves */
 } td_task;
-void td_task_enter(td_task *task, int limited);
+void td_task_enter(td_task *task, const void *run, int limited);
+td_task *td_task_here(void);                         /* the innermost of this thread, or NULL */
 int td_task_leave(td_task *task, int status);        /* runs the callables; status, or -1 with an exception */
 PyMethodDef *td_task_methods(void);
 PyObject *td_add(PyObject *a, PyObject *b);          /* a + b through the table, any flags */

@@ -123,6 +123,17 @@ static PyObject *node_op(PyObject *o, void *c)
     Node *n = (Node *)o;
     return n->schema ? PyUnicode_FromString(n->schema->text) : Py_NewRef(Py_None);
 }
+/* _output_facts(number) -> (shape, dtype, device) of that result */
+static PyObject *node_output_facts(PyObject *o, PyObject *number)
+{
+    const Node *n = (Node *)o;
+    long nr = PyLong_AsLong(number);
+    if (PyErr_Occurred()) return NULL;
+    if (nr < 0 || nr >= n->nouts) return PyErr_Format(PyExc_ValueError, "%R has %d output(s), counted from 0, not number %ld", o, n->nouts, nr);
+    const OutMeta *m = &n->outs[nr];
+    if (!m->sizes) return PyErr_Format(PyExc_ValueError, "output %ld of %R is no tensor", nr, o);
+    return Py_BuildValue("(NNN)", td_size_object(m->ndim, m->sizes), td_dtype_object((td_dtype)m->dtype), td_device_object((td_device)m->device));
+}
 static PyObject *node_outputs(PyObject *o, void *c) { return PyLong_FromLong(((Node *)o)->nouts); }
 
 /* grad_fn._saved_self, ._saved_result, ._saved_dim: what the node keeps */
@@ -149,6 +160,7 @@ static PyObject *node_getattr(PyObject *o, PyObject *name)
 }
 
 static PyMethodDef methods[] = {{"name", node_name, METH_NOARGS, "The name of the derivative: 'MulBackward0'."},
+                                {"_output_facts", node_output_facts, METH_O, "Shape, dtype and device of a result."},
                                 {"_sequence_nr", node_seq, METH_NOARGS, "Order of creation."}, {0}};
 static PyGetSetDef fields[] = {{"next_functions", node_next, 0, "Pairs of (node, output number) that gradients flow on to.", 0},
                                {"variable", node_variable, 0, "The leaf of an AccumulateGrad.", 0},

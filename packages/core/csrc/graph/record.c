@@ -251,15 +251,18 @@ int td_record_finish(td_frame *f, Node *n, PyObject *const *outs, int nouts)
 }
 
 /* ---- writing in place ---- */
+static const char no_grad_view[] = "A view was created in no_grad mode or in inference mode and is being modified inplace with grad mode enabled. "
+                                   "Make the view with grad mode on, or do both under no_grad()";
 int td_check_inplace(PyTensor *p, const char *name)
 {
     const char *text = NULL;
     if (p->t->flags & TD_FLAG_INFERENCE && !td_here.inference_mode)
         text = "Inplace update to inference tensor outside InferenceMode is not allowed. Clone it to get a normal tensor.";
     else if (!td_here.grad_mode) return 0;
-    else if (p->requires_grad && !p->node)
+    else if (p->base && p->creation >= TD_VIEW_NO_GRAD && td_requires_grad(p->base)) text = no_grad_view;
+    else if (p->requires_grad && !p->node && !p->base)
         text = "a leaf Variable that requires grad is being used in an in-place operation. Write under no_grad(), or into a clone.";
-    else if (p->base && p->base->requires_grad && !p->base->node && p->creation == TD_VIEW_PLAIN)
+    else if (p->base && !p->base->node && td_requires_grad(p)) /* the base or the view itself is the leaf */
         text = "a view of a leaf Variable that requires grad is being used in an in-place operation. Write under no_grad(), or into a clone.";
     else if (p->creation == TD_VIEW_MULTI && td_requires_grad(p))
         text = "this tensor is one of several views that a function returned (unbind, split, chunk) and is being modified inplace, which "
@@ -307,15 +310,10 @@ static Slices *slices_new(const PyTensor *base, const PyTensor *view, Node *inne
 
 int td_rebase_history(PyTensor *p, Node *n, int edge0, uint32_t nr)
 {
-    if (!p->base) {
-        Py_XSETREF(p->node, (Node *)Py_NewRef((PyObject *)n));
-        p->nr = nr;
-        return 0;
-    }
+    if (!p->base) return td_set_node(p, (Node *)Py_NewRef((PyObject *)n), nr);
     PyTensor *base = p->base;
-    if (p->creation == TD_VIEW_NO_GRAD) {
-        PyErr_SetString(PyExc_RuntimeError, "A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
-                        "Make the view with grad mode on, or do both under no_grad()");
+    if (p->creation >= TD_VIEW_NO_GRAD) {
+        PyErr_SetString(PyExc_RuntimeError, no_grad_view);
         return -1;
     }
     Node *w = td_node_new(TD_NODE_SLICES, NULL, n->nedges, 0, 1);
@@ -332,8 +330,7 @@ int td_rebase_history(PyTensor *p, Node *n, int edge0, uint32_t nr)
     }
     td_node_number(w);
     if (nr == 0) n->outer = w;
-    Py_XSETREF(base->node, w);
-    base->nr = 0;
+    if (td_set_node(base, w, 0) < 0) return -1;
     base->node_version = td_version_of(base->t);
     p->node_version = td_version_of(p->t) - 1; /* renewed from the base when next asked for */
     int failed;

@@ -63,7 +63,7 @@ PyObject *td_wrap_as(PyTypeObject *type, td_tensor *t);
 /* a view whose base came to require grad later (by a write through another view) requires it too */
 static inline int td_requires_grad(const PyTensor *p)
 {
-    for (; p; p = p->creation == TD_VIEW_PLAIN ? p->base : NULL)
+    for (; p; p = p->creation <= TD_VIEW_MULTI ? p->base : NULL)
         if (p->requires_grad || p->node) return 1;
     return 0;
 }

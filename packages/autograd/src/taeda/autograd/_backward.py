@@ -12,18 +12,22 @@ from taeda._native import core as _core
 __all__ = ["backward", "grad"]
 
 Tensors: TypeAlias = Tensor | Sequence[Any]
+"""A tensor, a GradientEdge (a tuple itself), or several of them."""
 
 
 def _tuple(value: Any) -> tuple[Any, ...]:
-    return (value,) if isinstance(value, Tensor) else tuple(value)
+    return (value,) if isinstance(value, Tensor) or _is_edge(value) else tuple(value)
 
 
 def _is_edge(value: Any) -> bool:
     return isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], _core.Node)
 
 
-def _root_gradient(root: Tensor, gradient: Tensor | None, create_graph: bool) -> Tensor:
+def _root_gradient(root: Any, gradient: Tensor | None, create_graph: bool) -> Tensor:
     """The gradient to start from: ones for a scalar, else the given one, checked against the root."""
+    if _is_edge(root):
+        shape, dtype, device = root[0]._output_facts(root[1])
+        root = taeda.empty((), dtype=dtype, device=device).expand(shape)
     if gradient is None:
         if root.numel() != 1:
             raise RuntimeError(
@@ -64,7 +68,7 @@ def _roots(
     if len(given) != len(tensors):
         raise RuntimeError(f"got {len(tensors)} tensors and {len(given)} gradients")
     for number, root in enumerate(tensors):
-        if not root.requires_grad:
+        if not _is_edge(root) and not root.requires_grad:
             raise RuntimeError(
                 f"element {number} of tensors does not require grad and does not have a grad_fn: "
                 "nothing that requires grad led to it, or it was computed under no_grad() or detach()ed"
@@ -94,7 +98,7 @@ def backward(
     """
     wanted = None
     if inputs is not None:
-        wanted = (inputs,) if isinstance(inputs, Tensor) or _is_edge(inputs) else tuple(inputs)
+        wanted = _tuple(inputs)
         if not wanted:
             raise RuntimeError("`inputs` argument to `backward` cannot be empty.")
         _check_inputs(wanted)
@@ -146,7 +150,7 @@ def grad(
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
         )
-    wanted = (inputs,) if isinstance(inputs, Tensor) or _is_edge(inputs) else tuple(inputs)
+    wanted = _tuple(inputs)
     if is_grads_batched:
         return _batched(
             outputs, wanted, grad_outputs, create_graph, allow_unused, materialize_grads

@@ -54,6 +54,8 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Any]) -> RemovableHandl
     if not self.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     node, number = _core.gradient_edge(self)
+    if node is None:  # a view of a leaf that came to require grad later: no gradient comes by here
+        return RemovableHandle(OrderedDict())
     if self.is_leaf:
         self._hooks = node  # keeps the hook as long as the leaf
     return _add(node, "tensor", hook, number)

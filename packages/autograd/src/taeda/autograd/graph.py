@@ -158,7 +158,13 @@ def register_multi_grad_hook(
 ) -> RemovableHandle:
     """Call `fn` once per backward: with all gradients when the last came ("all"), or with the first ("any").
 
-    Tensors outside the graph of that backward do not block: their entry is None.
+    A backward waits for those tensors that it comes by; the entries of the others are None.
+
+    >>> x = taeda.ones(1, requires_grad=True)
+    >>> a, b = x * 2, x * 3
+    >>> handle = register_multi_grad_hook([a, b], print)
+    >>> a.backward()
+    [tensor([1.]), None]
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
@@ -168,28 +174,35 @@ def register_multi_grad_hook(
 
 
 class _MultiHook:
+    """The gradients that came so far, for each backward that runs: threads may run several."""
+
     def __init__(self, tensors: list[Tensor], fn: Callable[..., None], mode: str) -> None:
-        self.fn, self.mode, self.tensors = fn, mode, tensors
-        self.lock = threading.Lock()
-        self.gradients: list[Any] = [None] * len(tensors)
-        self.came = 0
-        self.total = sum(t.requires_grad for t in tensors)
+        self.fn, self.mode = fn, mode
+        self.nodes = [_core.gradient_edge(t)[0] if t.requires_grad else None for t in tensors]
+        self.running: dict[int, tuple[list[Any], int]] = {}
 
     def hook_for(self, number: int) -> Callable[[Tensor], None]:
         def hook(gradient: Tensor) -> None:
-            with self.lock:
-                self.gradients[number] = gradient
-                self.came += 1
-                first, last = self.came == 1, self.came == self.total
-                gradients = list(self.gradients)
-                if last:
-                    self.came, self.gradients = 0, [None] * len(self.gradients)
+            walk, _ = _core.backward_task()
+            first = walk not in self.running
+            if first:
+                self._begin(walk)
+            gradients, missing = self.running[walk]
+            gradients[number] = gradient
+            self.running[walk] = gradients, missing - 1
             if self.mode == "any" and first:
                 self.fn(gradient)
-            if self.mode == "all" and last:
+            if self.mode == "all" and missing == 1:
                 self.fn(gradients)
 
         return hook
+
+    def _begin(self, walk: int) -> None:
+        count = 0
+        if self.mode == "all":
+            count = sum(node is not None and _core.takes_part(node) for node in self.nodes)
+        self.running[walk] = [None] * len(self.nodes), count
+        _core.queue_callback(lambda: self.running.pop(walk))
 
 
 class _ManyHandles(RemovableHandle):

@@ -309,7 +309,7 @@ td_status td_view_as_complex(td_tensor **out, const td_tensor *self)
     if (self->flags & TD_FLAG_NEG)
         return td_fail(TD_RUNTIME_ERROR, "view_as_complex does not work on a lazily negated tensor; call resolve_neg() first");
     for (int d = 0; d < n; d++) {
-        if (self->strides[d] % 2) return td_fail(TD_RUNTIME_ERROR, "view_as_complex: the tensor must have a stride divisible by "
+        if (self->strides[d] % 2 && self->sizes[d] > 1) return td_fail(TD_RUNTIME_ERROR, "view_as_complex: the tensor must have a stride divisible by "
                                                  "2 for all but the last dimension, got %lld", (long long)self->strides[d]);
         strides[d] = self->strides[d] / 2;
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import taeda
 from taeda import Tensor
@@ -54,8 +54,26 @@ def _as_strided_again(
     grad: Tensor, input_sizes: Shape, input_strides: Shape, input_offset: int,
     size: list[int], stride: list[int], offset: int,
 ) -> Tensor:  # fmt: skip
-    laid_out = grad.new_empty_strided(input_sizes, input_strides).copy_(grad)
-    return laid_out.as_strided(size, stride, offset - input_offset)
+    """Where elements of the input share memory, each has its part of the gradient; what lies between has none."""
+    here, there = (
+        _places(input_sizes, input_strides, input_offset),
+        _places(size, stride, offset),
+    )
+    lowest = min((int(p.min()) for p in (here, there) if p.numel()), default=0)
+    highest = max((int(p.max()) for p in (here, there) if p.numel()), default=-1)
+    here, there = here - lowest, there - lowest
+    memory = grad.new_zeros(highest - lowest + 1)
+    shares = memory.detach().index_add(0, here, taeda.ones_like(here, dtype=memory.dtype))
+    memory = memory.index_add(0, here, grad.reshape(-1)) / taeda.where(shares == 0, 1, shares)
+    return memory[there].reshape(size)
+
+
+def _places(size: Sequence[int], stride: Sequence[int], offset: int) -> Tensor:
+    """Where in memory the elements of such a geometry lie, in their order."""
+    places = taeda.tensor([offset])
+    for length, step in zip(size, stride, strict=True):
+        places = (places.unsqueeze(-1) + taeda.arange(length) * step).flatten()
+    return places
 
 
 rule("as_strided", self=_as_strided)
@@ -245,7 +263,14 @@ _named_split("dsplit", lambda shape: 2)
 # ---- complex ----
 rule("real", self=lambda grad: grad)
 rule("imag", self=lambda grad: grad * 1j)
-rule("view_as_real", self=lambda grad: taeda.view_as_complex(grad.contiguous()))
+
+
+def _as_complex(grad: Tensor) -> Tensor:
+    grad = grad.contiguous()
+    return taeda.view_as_complex(grad.clone() if grad.storage_offset() % 2 else grad)
+
+
+rule("view_as_real", self=_as_complex)
 rule("view_as_complex", self=lambda grad: taeda.view_as_real(grad.resolve_conj()))
 rule("conj", self=lambda grad: grad.conj())
 rule("_conj", self=lambda grad: grad.conj())
