@@ -10,6 +10,8 @@ Importing it starts nothing and needs no engine. `taedarun --nproc-per-node 2 tr
 
 from __future__ import annotations
 
+from taeda._lazy import lazy_attributes
+
 from . import distributed_c10d
 from ._bucket_view import GradBucket
 from ._errors import DistMismatchError, DistPeerDiedError, DistTimeoutError
@@ -28,3 +30,16 @@ __all__ = [
     "set_debug_level_from_env",
 ]
 __all__ += distributed_c10d.__all__
+
+# What needs more than groups loads when it is first named.
+__getattr__, __dir__ = lazy_attributes(
+    __name__,
+    {
+        "DeviceMesh": "distributed.device_mesh",
+        "init_device_mesh": "distributed.device_mesh",
+        **{
+            name: f"distributed.{name}:"
+            for name in ("algorithms", "device_mesh", "elastic", "nn", "optim")
+        },
+    },
+)

@@ -164,9 +164,16 @@ def _begin(
     engine = make_engine(name, store, rank, range(size), limit, "default")
     made = ProcessGroup(engine, range(size), name, limit, group_name or "0", "default_pg", store)
     here.default, here.groups = made, [made]
+    _teach_layers()
     if name not in (Backend.INPROC, Backend.FAKE):
         _recorder.install_signal(rank)
         _install_excepthook()
+
+
+def _teach_layers() -> None:
+    from ._sync_batch_norm import teach  # here, so that importing this package does not import nn
+
+    teach()
 
 
 def _cpu_backend(backend: str | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import taeda
@@ -96,11 +97,14 @@ class LazyBatchNorm3d(_LazyNormBase, _BatchNorm):  # type: ignore[misc]
         check_rank(input, 5)
 
 
-class SyncBatchNorm(_BatchNorm):
-    """Batch normalisation over the batches of all processes of a group; one process alone is its own group.
+# What normalises over the processes of a group: taeda-distributed puts it here when a group is made. None for one process alone.
+synchronize: Callable[[SyncBatchNorm, Tensor], Tensor | None] | None = None
 
-    A given `process_group` says how many there are by its `size()`; RuntimeError for more than one, until
-    the distributed package teaches this layer to gather.
+
+class SyncBatchNorm(_BatchNorm):
+    """Batch normalisation over the batches of all processes of a group, by default of all there are.
+
+    In evaluation, and in one process alone, it is BatchNorm. All processes of the group call it, and run its backward.
     """
 
     def __init__(
@@ -124,10 +128,14 @@ class SyncBatchNorm(_BatchNorm):
     def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() < 2:
             raise ValueError(f"expected at least 2D input (got {input.dim()}D input)")
-        if self.training and self.process_group is not None and self.process_group.size() > 1:
-            raise RuntimeError(
-                f"SyncBatchNorm cannot gather from the {self.process_group.size()} processes of its group"
-            )
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The same shape, (N, C, ...)."""
+        if self.training and synchronize is not None:
+            self._check_input_dim(input)
+            if (output := synchronize(self, input)) is not None:
+                return output
+        return super().forward(input)
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Any:

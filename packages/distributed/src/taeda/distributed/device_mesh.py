@@ -1,0 +1,308 @@
+"""Processes laid out as an array, with a group for every line along every dimension."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import taeda
+from taeda import Tensor
+
+from ._group import ProcessGroup
+from ._setup import (
+    get_process_group_ranks,
+    get_rank,
+    get_world_size,
+    init_process_group,
+    is_initialized,
+    new_group,
+)
+
+__all__ = ["DeviceMesh", "init_device_mesh"]
+
+_current: list[DeviceMesh] = []
+
+
+class DeviceMesh:
+    """An array of ranks of the default group. Every process makes the same one; those outside of it take part in making it.
+
+    `mesh["name"]` is the line (or with several names the plane) of this process along the dimensions with these names.
+
+    Raises RuntimeError for a mesh larger than the world, ranks that come twice, or names that do not fit; KeyError for
+    an unknown name.
+    """
+
+    def __init__(
+        self,
+        device_type: str,
+        mesh: Any = None,
+        *,
+        mesh_dim_names: tuple[str, ...] | None = None,
+        backend_override: Any = None,
+        _groups: list[Any] | None = None,
+        _root: DeviceMesh | None = None,
+    ) -> None:
+        _check_device(device_type)
+        if backend_override is not None:
+            raise ValueError("backend_override: the processor has one backend in this release")
+        self.device_type = device_type
+        ranks = mesh if isinstance(mesh, Tensor) else taeda.tensor(mesh, dtype=taeda.int64)
+        self.mesh = ranks.to(taeda.int64)
+        self.mesh_dim_names = None if mesh_dim_names is None else tuple(mesh_dim_names)
+        self._root = _root
+        self._flattened: dict[str, DeviceMesh] = {}
+        _check_names(self.mesh_dim_names, self.mesh.ndim)
+        if not is_initialized():
+            init_process_group("gloo")
+        flat = self.mesh.flatten().tolist()
+        if len(set(flat)) < len(flat):
+            raise RuntimeError(f"a rank comes twice in the mesh {self.mesh.tolist()}")
+        if any(not 0 <= rank < get_world_size() for rank in flat):
+            raise RuntimeError(
+                f"the mesh {self.mesh.tolist()} has ranks outside of the world of {get_world_size()}"
+            )
+        self._groups = self._make_groups() if _groups is None else _groups
+
+    def _make_groups(self) -> list[Any]:
+        """Mine along each dimension; None outside of the mesh."""
+        whole = list(range(get_world_size()))
+        mine: list[Any] = []
+        for dim in range(self.mesh.ndim):
+            found = None
+            for ranks in self._lines(dim):
+                if ranks == whole:
+                    group = _default()
+                else:
+                    group = new_group(ranks, sort_ranks=False, group_desc=f"mesh dimension {dim}")
+                if get_rank() in ranks:
+                    found = group
+            mine.append(found)
+        return mine
+
+    def _lines(self, dim: int) -> list[list[int]]:
+        return self.mesh.movedim(dim, -1).reshape(-1, self.mesh.shape[dim]).tolist()
+
+    # ---- facts ----
+
+    @property
+    def ndim(self) -> int:
+        """How many dimensions there are."""
+        return self.mesh.ndim
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The size of each dimension."""
+        return tuple(self.mesh.shape)
+
+    def size(self, mesh_dim: int | None = None) -> int:
+        """How many ranks there are, along one dimension or in all."""
+        return self.mesh.numel() if mesh_dim is None else self.mesh.shape[mesh_dim]
+
+    def __repr__(self) -> str:
+        names = "" if self.mesh_dim_names is None else f", mesh_dim_names={self.mesh_dim_names}"
+        return f"DeviceMesh({self.device_type!r}, {self.mesh.tolist()}{names})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, DeviceMesh):
+            return NotImplemented
+        mine = (self.device_type, self.mesh_dim_names, self.mesh.tolist())
+        return mine == (other.device_type, other.mesh_dim_names, other.mesh.tolist())
+
+    def __hash__(self) -> int:
+        return hash(
+            (self.device_type, self.mesh_dim_names, tuple(self.mesh.flatten().tolist()), self.shape)
+        )
+
+    def get_rank(self) -> int:
+        """This process's rank in the default group."""
+        return get_rank()
+
+    def get_coordinate(self) -> list[int] | None:
+        """Where this process is in the mesh; None outside of it."""
+        places = (self.mesh == get_rank()).nonzero().tolist()
+        return places[0] if places else None
+
+    def get_local_rank(self, mesh_dim: int | str | None = None) -> int:
+        """This process's place along one dimension. RuntimeError outside of the mesh."""
+        coordinate = self.get_coordinate()
+        if coordinate is None:
+            raise RuntimeError(f"rank {get_rank()} is not in {self}")
+        return coordinate[self._dim(mesh_dim)]
+
+    def get_group(self, mesh_dim: int | str | None = None) -> ProcessGroup:
+        """The group of this process's line along one dimension. RuntimeError without one."""
+        if isinstance(mesh_dim, str) and mesh_dim in self._flattened:
+            return self._flattened[mesh_dim].get_group()
+        group = self._groups[self._dim(mesh_dim)]
+        if group is None:
+            raise RuntimeError(f"rank {get_rank()} is not in {self}")
+        return group
+
+    def get_all_groups(self) -> list[ProcessGroup]:
+        """The groups of this process along all dimensions."""
+        return [self.get_group(dim) for dim in range(self.ndim)]
+
+    def _dim(self, dim: int | str | None) -> int:
+        if dim is None:
+            if self.ndim != 1:
+                raise RuntimeError(
+                    f"{self} has {self.ndim} dimensions: say which one, by number or name"
+                )
+            return 0
+        if isinstance(dim, str):
+            if self.mesh_dim_names is None:
+                raise RuntimeError(f"{self} has no names of dimensions")
+            if dim not in self.mesh_dim_names:
+                raise KeyError(f"no dimension {dim!r}; there are {', '.join(self.mesh_dim_names)}")
+            return self.mesh_dim_names.index(dim)
+        if not -self.ndim <= dim < self.ndim:
+            raise IndexError(f"dimension {dim} is outside of a mesh of {self.ndim}")
+        return dim % self.ndim
+
+    # ---- other meshes ----
+
+    def __getitem__(self, names: str | tuple[str, ...]) -> DeviceMesh:
+        if self.mesh_dim_names is None:
+            raise RuntimeError(
+                "a mesh is sliced by names, and this one has none: give mesh_dim_names"
+            )
+        wanted = (names,) if isinstance(names, str) else tuple(names)
+        if len(wanted) == 1 and wanted[0] in self._flattened:
+            return self._flattened[wanted[0]]
+        if len(set(wanted)) < len(wanted):
+            raise KeyError(f"a name comes twice in {wanted}")
+        dims = [self._dim(name) for name in wanted]
+        if wanted == self.mesh_dim_names:
+            return self
+        place = self.get_coordinate() or [0] * self.ndim
+        others = [dim for dim in range(self.ndim) if dim not in dims]
+        part = self.mesh.permute(*others, *dims)
+        for dim in others:
+            part = part[place[dim]]
+        groups = [self._groups[dim] for dim in dims]
+        return DeviceMesh(
+            self.device_type,
+            part.contiguous(),
+            mesh_dim_names=wanted,
+            _groups=groups,
+            _root=self._root or self,
+        )
+
+    def _flatten(self, mesh_dim_name: str | None = None) -> DeviceMesh:
+        """One dimension instead of several, with a group of its own; every process of the root mesh calls it."""
+        root = self._root or self
+        if mesh_dim_name is None:
+            if self.mesh_dim_names is None:
+                raise RuntimeError("a mesh without names needs a name for the flattened dimension")
+            mesh_dim_name = "_".join(self.mesh_dim_names)
+        if mesh_dim_name in root._flattened:
+            return root._flattened[mesh_dim_name]
+        if self.ndim == 1:
+            return self
+        mine = None
+        for ranks in self._all_slices(root):
+            group = new_group(ranks, sort_ranks=False, group_desc=mesh_dim_name)
+            if get_rank() in ranks:
+                mine = group
+        flat = DeviceMesh(
+            self.device_type,
+            self.mesh.flatten(),
+            mesh_dim_names=(mesh_dim_name,),
+            _groups=[mine],
+            _root=root,
+        )
+        root._flattened[mesh_dim_name] = flat
+        return flat
+
+    def _all_slices(self, root: DeviceMesh) -> list[list[int]]:
+        """This slice's ranks and those of its siblings, so that all processes make the groups in one order."""
+        if root is self or root.mesh_dim_names is None or self.mesh_dim_names is None:
+            return [self.mesh.flatten().tolist()]
+        dims = [root._dim(name) for name in self.mesh_dim_names]
+        others = [dim for dim in range(root.ndim) if dim not in dims]
+        return root.mesh.permute(*others, *dims).reshape(-1, self.mesh.numel()).tolist()
+
+    @staticmethod
+    def from_group(
+        group: ProcessGroup | list[ProcessGroup],
+        device_type: str,
+        mesh: Any = None,
+        *,
+        mesh_dim_names: tuple[str, ...] | None = None,
+    ) -> DeviceMesh:
+        """A mesh over groups that exist: one group, or one for each dimension of `mesh`. ValueError if they do not fit."""
+        if isinstance(group, ProcessGroup):
+            ranks = get_process_group_ranks(group)
+            if mesh is not None and taeda.as_tensor(mesh).tolist() != ranks:
+                raise ValueError(f"the mesh {mesh} is not the group's ranks {ranks}")
+            return DeviceMesh(device_type, ranks, mesh_dim_names=mesh_dim_names, _groups=[group])
+        groups = list(group)
+        if not groups:
+            raise ValueError("from_group needs at least one group")
+        if mesh is None:
+            raise ValueError("several groups need the mesh that they are the dimensions of")
+        whole = taeda.as_tensor(mesh)
+        if whole.ndim != len(groups):
+            raise ValueError(
+                f"a mesh of {whole.ndim} dimensions needs as many groups, not {len(groups)}"
+            )
+        return DeviceMesh(device_type, whole, mesh_dim_names=mesh_dim_names, _groups=groups)
+
+    def __enter__(self) -> DeviceMesh:
+        _current.append(self)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        _current.pop()
+
+
+def _default() -> Any:
+    from ._world import world
+
+    return world().default
+
+
+def _check_device(device_type: str) -> None:
+    if not isinstance(device_type, str):
+        raise TypeError(f"device_type is a str such as 'cpu', not {type(device_type).__name__}")
+    if ":" in device_type:
+        raise RuntimeError(
+            f"device_type is a kind of device without a number, such as 'cpu', not {device_type!r}"
+        )
+    if device_type != "cpu":
+        raise RuntimeError(f"device_type {device_type!r}: this release has groups on the cpu only")
+
+
+def _check_names(names: Sequence[str] | None, ndim: int) -> None:
+    if names is None:
+        return
+    if len(names) != ndim:
+        raise RuntimeError(f"{len(names)} names {tuple(names)} for {ndim} dimensions")
+    if len(set(names)) < len(names):
+        raise RuntimeError(f"a name comes twice in {tuple(names)}")
+
+
+def init_device_mesh(
+    device_type: str,
+    mesh_shape: tuple[int, ...],
+    *,
+    mesh_dim_names: tuple[str, ...] | None = None,
+    backend_override: Any = None,
+) -> DeviceMesh:
+    """A mesh of the first ranks of the world, in order; makes the default group if there is none.
+
+    RuntimeError if the shape needs more ranks than there are, or the names do not fit.
+    """
+    _check_device(device_type)
+    shape = (mesh_shape,) if isinstance(mesh_shape, int) else tuple(mesh_shape)
+    _check_names(mesh_dim_names, len(shape))
+    if not is_initialized():
+        init_process_group("gloo")
+    count = math.prod(shape)
+    if count > get_world_size():
+        raise RuntimeError(f"a mesh of {shape} needs {count} ranks; there are {get_world_size()}")
+    ranks = taeda.arange(count).view(shape)
+    return DeviceMesh(
+        device_type, ranks, mesh_dim_names=mesh_dim_names, backend_override=backend_override
+    )

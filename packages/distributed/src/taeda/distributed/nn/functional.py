@@ -1,0 +1,217 @@
+"""Differentiable collectives. Every process of the group must call the same one, and run backward through it as well."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import taeda
+from taeda import Tensor
+from taeda.autograd import Function
+
+from .. import _collectives as plain
+from .._setup import get_rank, get_world_size
+from .._types import ReduceOp
+
+__all__ = [
+    "all_gather",
+    "all_reduce",
+    "all_to_all",
+    "all_to_all_single",
+    "broadcast",
+    "gather",
+    "reduce",
+    "reduce_scatter",
+    "scatter",
+]
+
+SUM = ReduceOp.SUM
+
+
+def _only_sum(op: ReduceOp, name: str) -> None:
+    if op != SUM:
+        raise ValueError(f"{name}: gradients flow through SUM, not through {op!r}")
+
+
+class _Broadcast(Function):
+    @staticmethod
+    def forward(ctx: Any, src: int, group: Any, tensor: Tensor) -> Tensor:
+        ctx.src, ctx.group = src, group
+        out = tensor.clone()
+        plain.broadcast(out, src, group)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        whole = grad.clone()
+        plain.reduce(whole, ctx.src, SUM, ctx.group)
+        return None, None, whole if get_rank() == ctx.src else taeda.zeros_like(grad)
+
+
+def broadcast(tensor: Tensor, src: int, group: Any = None) -> Tensor:
+    """The `tensor` of the rank `src`, on every rank. Its gradient is the sum over all ranks, on `src`."""
+    return _Broadcast.apply(src, group, tensor)
+
+
+class _AllReduce(Function):
+    @staticmethod
+    def forward(ctx: Any, op: ReduceOp, group: Any, tensor: Tensor) -> Tensor:
+        ctx.op, ctx.group = op, group
+        out = tensor.clone()
+        plain.all_reduce(out, op, group)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return None, None, _AllReduce.apply(ctx.op, ctx.group, grad)
+
+
+def all_reduce(tensor: Tensor, op: ReduceOp = SUM, group: Any = None) -> Tensor:
+    """The sum of `tensor` over all ranks; so is its gradient."""
+    _only_sum(op, "all_reduce")
+    return _AllReduce.apply(op, group, tensor)
+
+
+class _Reduce(Function):
+    @staticmethod
+    def forward(ctx: Any, dst: int, group: Any, tensor: Tensor) -> Tensor:
+        ctx.dst, ctx.group = dst, group
+        out = tensor.clone()
+        plain.reduce(out, dst, SUM, group)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return None, None, _Broadcast.apply(ctx.dst, ctx.group, grad)
+
+
+def reduce(tensor: Tensor, dst: int, op: ReduceOp = SUM, group: Any = None) -> Tensor:
+    """The sum of `tensor` over all ranks, on `dst`; the others keep theirs. The gradient is that of `dst`, everywhere."""
+    _only_sum(op, "reduce")
+    return _Reduce.apply(dst, group, tensor)
+
+
+class _AllGather(Function):
+    @staticmethod
+    def forward(ctx: Any, group: Any, tensor: Tensor) -> tuple[Tensor, ...]:
+        ctx.group = group
+        outputs = [taeda.empty_like(tensor) for _ in range(get_world_size(group))]
+        plain.all_gather(outputs, tensor, group)
+        return tuple(outputs)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> Any:
+        out = taeda.empty_like(grads[0])
+        plain.reduce_scatter(out, list(grads), SUM, ctx.group)
+        return None, out
+
+
+def all_gather(tensor: Tensor, group: Any = None) -> tuple[Tensor, ...]:
+    """Every rank's `tensor`, in the order of ranks. Its gradient is the sum of what all ranks give for it."""
+    return _AllGather.apply(group, tensor)
+
+
+class _ReduceScatter(Function):
+    @staticmethod
+    def forward(ctx: Any, group: Any, output: Tensor, *inputs: Tensor) -> Tensor:
+        ctx.group = group
+        out = taeda.empty_like(output)
+        plain.reduce_scatter(out, list(inputs), SUM, group)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return (None, None, *_AllGather.apply(ctx.group, grad))
+
+
+def reduce_scatter(
+    output: Tensor, input_list: Sequence[Tensor], op: ReduceOp = SUM, group: Any = None
+) -> Tensor:
+    """The sum over all ranks of `input_list[rank]`, shaped as `output`. The gradient of each input is its rank's."""
+    _only_sum(op, "reduce_scatter")
+    return _ReduceScatter.apply(group, output, *input_list)
+
+
+class _Gather(Function):
+    @staticmethod
+    def forward(ctx: Any, dst: int, group: Any, tensor: Tensor) -> tuple[Tensor, ...]:
+        ctx.dst, ctx.group = dst, group
+        outputs = [taeda.zeros_like(tensor) for _ in range(get_world_size(group))]
+        plain.gather(tensor, outputs if get_rank() == dst else None, dst, group)
+        return tuple(outputs)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> Any:
+        return None, None, _Scatter.apply(ctx.dst, ctx.group, *grads)
+
+
+def gather(tensor: Tensor, dst: int = 0, group: Any = None) -> tuple[Tensor, ...]:
+    """Every rank's `tensor` on `dst`, zeros on the others."""
+    return _Gather.apply(dst, group, tensor)
+
+
+class _Scatter(Function):
+    @staticmethod
+    def forward(ctx: Any, src: int, group: Any, *tensors: Tensor) -> Tensor:
+        ctx.src, ctx.group = src, group
+        out = taeda.empty_like(tensors[0])
+        plain.scatter(out, list(tensors) if get_rank() == src else None, src, group)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return (None, None, *_Gather.apply(ctx.src, ctx.group, grad))
+
+
+def scatter(tensors: Sequence[Tensor], src: int = 0, group: Any = None) -> Tensor:
+    """This rank's tensor of the `tensors` of `src`. The other ranks give tensors of the same shape."""
+    return _Scatter.apply(src, group, *tensors)
+
+
+class _AllToAll(Function):
+    @staticmethod
+    def forward(ctx: Any, group: Any, outputs: list[Tensor], *inputs: Tensor) -> tuple[Tensor, ...]:
+        ctx.group, ctx.shapes = group, [(t.shape, t.dtype) for t in inputs]
+        made = [taeda.empty_like(output) for output in outputs]
+        plain.all_to_all(made, [t.contiguous() for t in inputs], group)
+        return tuple(made)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> Any:
+        outputs = [taeda.empty(shape, dtype=dtype) for shape, dtype in ctx.shapes]
+        return (None, None, *_AllToAll.apply(ctx.group, outputs, *grads))
+
+
+def all_to_all(
+    output_tensor_list: list[Tensor], input_tensor_list: Sequence[Tensor], group: Any = None
+) -> tuple[Tensor, ...]:
+    """Rank i's input j is rank j's output i. Gradients travel back the same way."""
+    return _AllToAll.apply(group, output_tensor_list, *input_tensor_list)
+
+
+class _AllToAllSingle(Function):
+    @staticmethod
+    def forward(
+        ctx: Any, group: Any, output: Tensor, out_sizes: Any, in_sizes: Any, tensor: Tensor
+    ) -> Tensor:
+        ctx.group, ctx.sizes, ctx.shape = group, (in_sizes, out_sizes), tensor.shape
+        made = taeda.empty_like(output)
+        plain.all_to_all_single(made, tensor, out_sizes, in_sizes, group)
+        return made
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        output = taeda.empty(ctx.shape, dtype=grad.dtype)
+        back = _AllToAllSingle.apply(ctx.group, output, *ctx.sizes, grad.contiguous())
+        return None, None, None, None, back
+
+
+def all_to_all_single(
+    output: Tensor,
+    input: Tensor,
+    output_split_sizes: list[int] | None = None,
+    input_split_sizes: list[int] | None = None,
+    group: Any = None,
+) -> Tensor:
+    """Parts of `input` to all ranks, along dimension 0, and what comes, shaped as `output`."""
+    return _AllToAllSingle.apply(group, output, output_split_sizes, input_split_sizes, input)
