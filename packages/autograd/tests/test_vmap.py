@@ -279,3 +279,74 @@ def test_ensembles_by_stacked_states():
     x = taeda.randn(6, 3)
     run = lambda p, b, x: functional_call(models[0], (p, b), (x,))  # noqa: E731
     close(vmap(run, in_dims=(0, 0, None))(params, buffers, x), taeda.stack([m(x) for m in models]))
+
+
+# ---- custom functions ----
+
+
+class Cube(taeda.autograd.Function):
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x):
+        return x**3
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return 3 * g * x**2
+
+
+class Scaled(taeda.autograd.Function):
+    @staticmethod
+    def forward(x, y):
+        return x * y
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        return g * y, g * x
+
+    @staticmethod
+    def vmap(info, in_dims, x, y):
+        assert info.batch_size == 3
+        assert info.randomness == "error"
+        x, y = (v.unsqueeze(0) if d is None else v for v, d in zip((x, y), in_dims, strict=True))
+        return Scaled.apply(x, y.expand_as(x) if y.dim() == x.dim() else y), 0
+
+
+def test_custom_functions_say_how_they_are_mapped():
+    x, y = taeda.randn(3, 4), taeda.randn(4)
+    close(vmap(Cube.apply)(x), x**3)
+    close(vmap(grad(lambda x: Cube.apply(x).sum()))(x), 3 * x**2)
+    close(vmap(lambda x: Scaled.apply(x, y))(x), x * y)
+    close(vmap(grad(lambda x: Scaled.apply(x, y).sum()))(x), y.expand(3, 4))
+
+    class Silent(Cube):
+        generate_vmap_rule = False
+
+    class Twice(Scaled):
+        generate_vmap_rule = True
+
+    with pytest.raises(RuntimeError, match="does not have vmap support"):
+        vmap(Silent.apply)(x)
+    with pytest.raises(RuntimeError, match="avoid ambiguity"):
+        vmap(Twice.apply)(x, x)
+
+
+def test_walks_back_inside_of_a_map_are_refused_not_wrong():
+    x = taeda.randn(3, requires_grad=True)
+    with pytest.raises(RuntimeError):
+        vmap(lambda x: taeda.autograd.grad(x.sin(), x)[0])(x)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        vmap(lambda x: (x.sin().backward(), x)[1])(x)  # of each sample, as in a loop
+    close(x.grad, x.cos().detach())

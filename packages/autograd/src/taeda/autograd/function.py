@@ -8,9 +8,11 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._layers import TRANSFORM
 from taeda._native import core as _core
 
 from . import _forward_function as forward_function
+from . import _function_maps
 
 __all__ = ["Function", "FunctionCtx", "once_differentiable"]
 
@@ -147,6 +149,13 @@ class Function:
         )
 
     @staticmethod
+    def vmap(info: Any, in_dims: tuple[Any, ...], *args: Any) -> tuple[Any, Any]:
+        """(output, out_dims) of all samples, which lie along `in_dims` of the arguments (None: shared)."""
+        raise NotImplementedError(
+            "implement the vmap staticmethod, or set generate_vmap_rule = True"
+        )
+
+    @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
         """Fill ctx after a forward without ctx."""
         raise NotImplementedError("setup_context is not implemented.")
@@ -174,7 +183,9 @@ class Function:
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
-        """Run forward, and record one node for it."""
+        """Run forward, and record one node for it. Inside of vmap the class says how (`vmap`, `generate_vmap_rule`)."""
+        if _core.get_layers() & TRANSFORM and (level := _function_maps.level_of(args)) is not None:
+            return _function_maps.apply(cls, level, args, kwargs)
         ctx = FunctionCtx()
         ctx._function = cls
         ctx.needs_input_grad = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)

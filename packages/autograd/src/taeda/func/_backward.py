@@ -10,7 +10,7 @@ import taeda
 from taeda import Tensor
 from taeda._layers import TRANSFORM, hidden
 from taeda.autograd import grad as _grad
-from taeda.autograd.batching import NeedsValue, by_sample, new_levels
+from taeda.autograd.batching import NeedsValue, each_sample, new_levels
 
 from . import _tree
 from ._level import Level
@@ -175,5 +175,5 @@ def _again(
     try:
         made: tuple[Any, ...] = vjp(func, *primals, has_aux=has_aux)[1](cotangents)
     except NeedsValue:
-        made = by_sample(new[-1], pullback, cotangents)
+        made = each_sample(new[-1], pullback, cotangents)
     return made

@@ -13,7 +13,7 @@ from taeda._layers import TRANSFORM
 
 from . import conv, indexing, linalg, loss, matmul, norm, pointwise, pooling, reduction, view
 from ._batched import Batched, Level, batched, levels, on_levels, physical, rewrapped, unwrapped
-from ._call import NeedsValue, by_sample, call, new_levels
+from ._call import NeedsValue, call, each_sample, new_levels
 from ._registry import Decline, rule, rules
 
 __all__ = [
@@ -22,7 +22,7 @@ __all__ = [
     "Level",
     "NeedsValue",
     "batched",
-    "by_sample",
+    "each_sample",
     "levels",
     "new_levels",
     "on_levels",

@@ -14,7 +14,7 @@ from . import random
 from ._batched import Batched, Level, NeedsValue, batched, leaves, levels, refuse_value, unwrapped
 from ._registry import Decline, key_of, rules
 
-__all__ = ["NeedsValue", "by_sample", "call", "new_levels", "own_fact"]
+__all__ = ["NeedsValue", "call", "each_sample", "new_levels", "own_fact"]
 
 
 _warned: set[str] = set()
@@ -228,7 +228,7 @@ def new_levels(values: Any, known: list[Level]) -> list[Level]:
     return [level for level in levels() if level.number in found and level not in known]
 
 
-def by_sample(level: Level, function: Any, argument: Any) -> Any:
+def each_sample(level: Level, function: Any, argument: Any) -> Any:
     """`function` of one sample of its argument after another, and the results stacked."""
     made = [function(sample(level, argument, place)) for place in range(level.size)]
     return stacked(level, made)

@@ -1,0 +1,69 @@
+"""A custom function inside of vmap: by the class's own rule, or sample by sample."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from taeda import Tensor
+
+__all__ = ["VmapInfo", "apply", "level_of"]
+
+
+class VmapInfo(NamedTuple):
+    """What a function's `vmap` is told: how many samples there are, and what random functions are to do."""
+
+    batch_size: int
+    randomness: str
+
+
+def level_of(args: tuple[Any, ...]) -> Any:
+    """The innermost map that one of the arguments has samples of; None if none has."""
+    from .batching import Batched, levels
+
+    numbers = [a._level for a in args if type(a) is Batched]
+    return next((one for one in levels() if numbers and one.number == max(numbers)), None)
+
+
+def apply(cls: Any, level: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """`cls.apply` for all samples. RuntimeError if the class does not say how, or says it twice."""
+    own = cls._own("vmap")
+    if own and cls.generate_vmap_rule:
+        raise RuntimeError(
+            f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True and an overriden vmap staticmethod. "
+            "Please set generate_vmap_rule=False or delete the overriden vmap staticmethod to avoid ambiguity."
+        )
+    if not own and not cls.generate_vmap_rule:
+        raise RuntimeError(
+            f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and implement the vmap "
+            "staticmethod or set generate_vmap_rule=True."
+        )
+    return _by_rule(cls, level, args) if own else _by_sample(cls, level, args, kwargs)
+
+
+def _by_rule(cls: Any, level: Any, args: tuple[Any, ...]) -> Any:
+    in_dims = tuple(0 if level.on(a) else None for a in args)
+    info = VmapInfo(level.size, level.randomness)
+    made = cls.vmap(info, in_dims, *(level.value(a) for a in args))
+    if not isinstance(made, tuple) or len(made) != 2:
+        raise RuntimeError(
+            f"Expected the vmap staticmethod of {cls.__name__} to return a tuple (output, out_dims), got {type(made).__name__}"
+        )
+    output, out_dims = made
+    if not isinstance(output, (tuple, list)):
+        return _wrapped(level, output, out_dims)
+    dims = out_dims if isinstance(out_dims, (tuple, list)) else [out_dims] * len(output)
+    return type(output)([_wrapped(level, o, d) for o, d in zip(output, dims, strict=True)])
+
+
+def _wrapped(level: Any, output: Any, dim: int | None) -> Any:
+    from .batching import batched
+
+    if dim is None or not isinstance(output, Tensor):
+        return output
+    return batched(output.movedim(dim, 0), level.number)
+
+
+def _by_sample(cls: Any, level: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    from .batching import each_sample
+
+    return each_sample(level, lambda given: cls.apply(*given[0], **given[1]), (args, kwargs))
