@@ -185,6 +185,13 @@ def fuzz(session: nox.Session) -> None:
     session.run("python", "tools/fuzz.py", *session.posargs)
 
 
+@nox.session(name="same-bits")
+def same_bits(session: nox.Session) -> None:
+    """Neither the number of threads nor the width of vectors changes a bit of any operation. `-- --parts 8` for an eighth."""
+    install(session, *NAMES)
+    session.run("python", "tools/same_bits.py", *session.posargs)
+
+
 @nox.session(name="hostile-files")
 def hostile_files(session: nox.Session) -> None:
     """Hostile files of every kind are refused: no code runs, memory stays bounded. `-- --all` for all 4,400."""

@@ -50,19 +50,15 @@
         (void)p;                                                                                             \
         for (int64_t first = 0; first < n; first += BLOCK) {                                                 \
             const real *px = (const real *)xs + first, *pt = (const real *)ts + first;                       \
-            int64_t m = PART(n, first, BLOCK), i = 0;                                                        \
-            v s[2] = {v##_set(0), v##_set(0)};                                                               \
-            for (; i + 2 * WIDTH <= m; i += 2 * WIDTH) ROW_UNROLL for (int j = 0; j < 2; j++)                \
-                {                                                                                            \
-                    v x = v##_load(px + i + j * WIDTH), t = v##_load(pt + i + j * WIDTH);                    \
-                    s[j] += VALUE;                                                                           \
-                }                                                                                            \
-            for (; i < m; i += WIDTH) {                                                                      \
-                int64_t k = PART(m, i, WIDTH);                                                               \
-                v x = v##_load_n(px + i, k), t = v##_load_n(pt + i, k);                                      \
-                s[0] += v##_sel(v##_lt(v##_lane(), v##_number(k)), VALUE, v##_set(0));                       \
-            }                                                                                                \
-            total += (double)v##_total(s[0] + s[1]);                                                         \
+            int64_t m = PART(n, first, BLOCK);                                                               \
+            v s[SUM_ACCS];                                                                                   \
+            SUM_ZERO(v, s);                                                                                  \
+            SUM_OVER(WIDTH, m, {                                                                             \
+                v x = whole ? v##_load(px + i) : v##_load_n(px + i, k);                                      \
+                v t = whole ? v##_load(pt + i) : v##_load_n(pt + i, k), value = VALUE;                       \
+                s[j] += whole ? value : v##_sel(v##_lt(v##_lane(), v##_number(k)), value, v##_set(0));       \
+            });                                                                                              \
+            total += (double)v##_sums_total(s);                                                              \
         }                                                                                                    \
         return total;                                                                                        \
     }                                                                                                        \
@@ -104,15 +100,13 @@ ROW_FOLD_F64(top_f64, -INFINITY, MAP_SAME, JOIN_TOP)
         real *top = tops, *log_sum = logs;                                                                 \
         const real *x = data;                                                                              \
         for (int64_t r = 0; r < rows; r++, x += n) {                                                       \
-            v shift = v##_set(top[r] = top_##suffix(x, n)), s = v##_set(0), t = s;                         \
-            int64_t i = 0;                                                                                 \
-            for (; i + 2 * WIDTH <= n; i += 2 * WIDTH) {                                                   \
-                s += vexp(v##_load(x + i) - shift);                                                        \
-                t += vexp(v##_load(x + i + WIDTH) - shift);                                                \
-            }                                                                                              \
-            for (; i < n; i += WIDTH)                                                                      \
-                s += vexp(v##_load_or(x + i, PART(n, i, WIDTH), v##_set(-INFINITY)) - shift);              \
-            log_sum[r] = LOG(v##_total(s + t));                                                            \
+            v shift = v##_set(top[r] = top_##suffix(x, n)), s[SUM_ACCS];                                   \
+            SUM_ZERO(v, s);                                                                                \
+            SUM_OVER(WIDTH, n, {                                                                           \
+                v p = whole ? v##_load(x + i) : v##_load_or(x + i, k, v##_set(-INFINITY));                 \
+                s[j] += vexp(p - shift);                                                                   \
+            });                                                                                            \
+            log_sum[r] = LOG(v##_sums_total(s));                                                           \
         }                                                                                                  \
     }                                                                                                      \
     static void rows_gradient_##suffix(void *out, const void *data, const void *tops, const void *logs,    \

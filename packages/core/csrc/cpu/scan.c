@@ -57,16 +57,16 @@ SCAN(cumprod_i64, uint64_t, uint64_t, 1, a *= v)
 SCAN(cumprod_c64, float complex, double complex, 1, a *= v)
 SCAN(cumprod_c128, double complex, double complex, 1, a *= v)
 
-/* lane i becomes JOIN of lanes 0 to i */
+/* lane i becomes JOIN of lanes 0 to i: the upper half of each pair, four, eight takes what the lower half ends with */
 #if VBYTES == 64
-#define PREFIX(a, none, JOIN)                                                           \
-    a = JOIN(a, __builtin_shuffle(none, a, (vl){0, 8, 9, 10, 11, 12, 13, 14}));         \
-    a = JOIN(a, __builtin_shuffle(none, a, (vl){0, 1, 8, 9, 10, 11, 12, 13}));          \
-    a = JOIN(a, __builtin_shuffle(none, a, (vl){0, 1, 2, 3, 8, 9, 10, 11}));
+#define PREFIX(a, none, JOIN)                                                    \
+    a = JOIN(a, __builtin_shuffle(none, a, (vl){0, 8, 0, 10, 0, 12, 0, 14}));    \
+    a = JOIN(a, __builtin_shuffle(none, a, (vl){0, 0, 9, 9, 0, 0, 13, 13}));     \
+    a = JOIN(a, __builtin_shuffle(none, a, (vl){0, 0, 0, 0, 11, 11, 11, 11}));
 #elif VBYTES == 32
 #define PREFIX(a, none, JOIN)                                  \
-    a = JOIN(a, __builtin_shuffle(none, a, (vl){0, 4, 5, 6})); \
-    a = JOIN(a, __builtin_shuffle(none, a, (vl){0, 1, 4, 5}));
+    a = JOIN(a, __builtin_shuffle(none, a, (vl){0, 4, 0, 6})); \
+    a = JOIN(a, __builtin_shuffle(none, a, (vl){0, 0, 5, 5}));
 #else
 #define PREFIX(a, none, JOIN) a = JOIN(a, __builtin_shuffle(none, a, (vl){0, 2}));
 #endif
@@ -99,12 +99,21 @@ VFN void narrow(float *p, vd a)
 #endif
 }
 
-/* Two vectors a turn: their prefixes do not wait for each other, only the short chain of `before` does. */
+/* Prefixes of GROUP numbers, two groups a turn: those do not wait for each other, only the short chain of
+ * `before` does. A group is a vector of the widest ISA; narrower ones join its parts by the same tree, so that
+ * the width changes no bit. */
+#define GROUP 8
+#define PARTS (GROUP / VD_WIDTH)
+#define PREFIX_GROUP(p, none, JOIN)                                                               \
+    ROW_UNROLL for (int k = 0; k < PARTS; k++) { PREFIX((p)[k], none, JOIN) }                     \
+    ROW_UNROLL for (int by = 1; by < PARTS; by *= 2)                                              \
+        ROW_UNROLL for (int k = 0; k < PARTS; k++)                                                \
+            if (k & by) (p)[k] = JOIN((p)[k], last_lane((p)[(k & ~(2 * by - 1)) + by - 1]));
 #define FOLD_ROW(name, cols, T, WIDEN, NARROW, IDENTITY, JOIN)                                            \
     static void name(void *out, int64_t *indices, const void *data, int64_t n, int64_t stride, int64_t m, \
                      int64_t pitch, const void *carry)                                                    \
     {                                                                                                     \
-        if (stride != 1 || m != 1 || n <= 4 * VD_WIDTH) {                                                 \
+        if (stride != 1 || m != 1 || n <= 4 * GROUP) {                                                    \
             cols(out, indices, data, n, stride, m, pitch, carry);                                         \
             return;                                                                                       \
         }                                                                                                 \
@@ -112,14 +121,21 @@ VFN void narrow(float *p, vd a)
         const T *x = data;                                                                                \
         vd before = vd_set(carry ? *(const double *)carry : IDENTITY), none = vd_set(IDENTITY);           \
         int64_t i = 0;                                                                                    \
-        for (; i + 2 * VD_WIDTH <= n; i += 2 * VD_WIDTH) {                                                \
-            vd p = WIDEN(x + i), q = WIDEN(x + i + VD_WIDTH);                                             \
-            PREFIX(p, none, JOIN)                                                                         \
-            PREFIX(q, none, JOIN)                                                                         \
-            q = JOIN(q, last_lane(p));                                                                    \
-            NARROW(o + i, JOIN(p, before));                                                               \
-            NARROW(o + i + VD_WIDTH, JOIN(q, before));                                                    \
-            before = JOIN(before, last_lane(q));                                                          \
+        for (; i + 2 * GROUP <= n; i += 2 * GROUP) {                                                      \
+            vd p[PARTS], q[PARTS];                                                                        \
+            ROW_UNROLL for (int k = 0; k < PARTS; k++) {                                                  \
+                p[k] = WIDEN(x + i + k * VD_WIDTH);                                                       \
+                q[k] = WIDEN(x + i + GROUP + k * VD_WIDTH);                                               \
+            }                                                                                             \
+            PREFIX_GROUP(p, none, JOIN)                                                                   \
+            PREFIX_GROUP(q, none, JOIN)                                                                   \
+            vd last = last_lane(p[PARTS - 1]);                                                            \
+            ROW_UNROLL for (int k = 0; k < PARTS; k++) {                                                  \
+                q[k] = JOIN(q[k], last);                                                                  \
+                NARROW(o + i + k * VD_WIDTH, JOIN(p[k], before));                                         \
+                NARROW(o + i + GROUP + k * VD_WIDTH, JOIN(q[k], before));                                 \
+            }                                                                                             \
+            before = JOIN(before, last_lane(q[PARTS - 1]));                                               \
         }                                                                                                 \
         double a = before[0];                                                                             \
         for (; i < n; i++) o[i] = (T)(a = JOIN(a, (double)x[i]));                                         \
@@ -133,14 +149,14 @@ FOLD_ROW(cumprod_f64, product_cols_f64, double, vd_load, vd_store, 1, JOIN_MUL)
     static double total_##suffix(const void *data, int64_t n)                \
     {                                                                        \
         const T *x = data;                                                   \
-        vd s = vd_set(0), t = s;                                             \
-        int64_t i = 0;                                                       \
-        for (; i + 2 * VD_WIDTH <= n; i += 2 * VD_WIDTH) {                   \
-            s += WIDEN(x + i);                                               \
-            t += WIDEN(x + i + VD_WIDTH);                                    \
-        }                                                                    \
-        double sum = vd_total(s + t);                                        \
-        for (; i < n; i++) sum += (double)x[i];                              \
+        vd s[SUM_ACCS];                                                      \
+        int64_t at = 0;                                                      \
+        SUM_ZERO(vd, s);                                                     \
+        for (; at + SUM_ACCS * VD_WIDTH <= n; at += SUM_ACCS * VD_WIDTH)     \
+            ROW_UNROLL for (int j = 0; j < SUM_ACCS; j++)                    \
+                s[j] += WIDEN(x + at + j * VD_WIDTH);                        \
+        double sum = vd_sums_total(s);                                       \
+        for (; at < n; at++) sum += (double)x[at];                           \
         return sum;                                                          \
     }
 TOTAL(f32, float, widen)

@@ -15,24 +15,18 @@
 #define EXP_SUM(name, real, v, WIDTH, STORE, STORE_N)                              \
     VFN real name(real *o, const real *x, int64_t n, real below)                   \
     {                                                                              \
-        v shift = v##_set(below), s = v##_set(0), t = s;                           \
-        int64_t i = 0;                                                             \
-        for (; i + 2 * WIDTH <= n; i += 2 * WIDTH) {                               \
-            v p = MAP_EXP(v##_load(x + i)), q = MAP_EXP(v##_load(x + i + WIDTH));  \
-            STORE(o + i, p);                                                       \
-            STORE(o + i + WIDTH, q);                                               \
-            s += p;                                                                \
-            t += q;                                                                \
-        }                                                                          \
-        for (; i < n; i += WIDTH) {                                                \
-            int64_t k = PART(n, i, WIDTH);                                         \
-            v p = MAP_EXP(v##_load_or(x + i, k, v##_set(-INFINITY)));              \
-            STORE_N(o + i, p, k);                                                  \
-            s += p;                                                                \
-        }                                                                          \
-        return v##_total(s + t);                                                   \
+        v shift = v##_set(below), s[SUM_ACCS];                                     \
+        SUM_ZERO(v, s);                                                            \
+        SUM_OVER(WIDTH, n, {                                                       \
+            v p = whole ? v##_load(x + i) : v##_load_or(x + i, k, v##_set(-INFINITY)); \
+            p = MAP_EXP(p);                                                        \
+            if (whole) STORE(o + i, p);                                            \
+            else STORE_N(o + i, p, k);                                             \
+            s[j] += p;                                                             \
+        });                                                                        \
+        return v##_sums_total(s);                                                  \
     }
-#define NO_STORE(...)
+#define NO_STORE(...) (void)o
 EXP_SUM(exp_to_f32, float, vf, VF_WIDTH, vf_store, vf_store_n)
 EXP_SUM(exp_to_f64, double, vd, VD_WIDTH, vd_store, vd_store_n)
 EXP_SUM(exp_sum_f32, float, vf, VF_WIDTH, NO_STORE, NO_STORE)
@@ -65,17 +59,13 @@ ROW_FOLD_F64(sum_f64, 0, MAP_SAME, JOIN_ADD)
 #define DOT(name, real, v, WIDTH)                                                   \
     VFN real name(const real *a, const real *b, int64_t n)                          \
     {                                                                               \
-        v s = v##_set(0), t = s;                                                    \
-        int64_t i = 0;                                                              \
-        for (; i + 2 * WIDTH <= n; i += 2 * WIDTH) {                                \
-            s = v##_fma(v##_load(a + i), v##_load(b + i), s);                       \
-            t = v##_fma(v##_load(a + i + WIDTH), v##_load(b + i + WIDTH), t);       \
-        }                                                                           \
-        for (; i < n; i += WIDTH) {                                                 \
-            int64_t k = PART(n, i, WIDTH);                                          \
-            s = v##_fma(v##_load_n(a + i, k), v##_load_n(b + i, k), s);             \
-        }                                                                           \
-        return v##_total(s + t);                                                    \
+        v s[SUM_ACCS];                                                              \
+        SUM_ZERO(v, s);                                                             \
+        SUM_OVER(WIDTH, n, {                                                        \
+            s[j] = whole ? v##_fma(v##_load(a + i), v##_load(b + i), s[j])          \
+                         : v##_fma(v##_load_n(a + i, k), v##_load_n(b + i, k), s[j]); \
+        });                                                                         \
+        return v##_sums_total(s);                                                   \
     }
 DOT(dot_f32, float, vf, VF_WIDTH)
 DOT(dot_f64, double, vd, VD_WIDTH)

@@ -39,18 +39,13 @@ ROW_FOLD_F64(sum_f64, 0, MAP_SAME, JOIN_ADD)
 #define SQUARES(name, real, v, WIDTH)                                                       \
     VFN real name(const real *x, int64_t n, real mean)                                      \
     {                                                                                       \
-        v m = v##_set(mean), s = v##_set(0), t = s;                                         \
-        int64_t i = 0;                                                                      \
-        for (; i + 2 * WIDTH <= n; i += 2 * WIDTH) {                                        \
-            v p = v##_load(x + i) - m, q = v##_load(x + i + WIDTH) - m;                     \
-            s = v##_fma(p, p, s);                                                           \
-            t = v##_fma(q, q, t);                                                           \
-        }                                                                                   \
-        for (; i < n; i += WIDTH) {                                                         \
-            v p = v##_load_or(x + i, PART(n, i, WIDTH), m) - m;                             \
-            s = v##_fma(p, p, s);                                                           \
-        }                                                                                   \
-        return v##_total(s + t);                                                            \
+        v m = v##_set(mean), s[SUM_ACCS];                                                   \
+        SUM_ZERO(v, s);                                                                     \
+        SUM_OVER(WIDTH, n, {                                                                \
+            v p = (whole ? v##_load(x + i) : v##_load_or(x + i, k, m)) - m;                 \
+            s[j] = v##_fma(p, p, s[j]);                                                     \
+        });                                                                                 \
+        return v##_sums_total(s);                                                           \
     }
 SQUARES(squares_f32, float, vf, VF_WIDTH)
 SQUARES(squares_f64, double, vd, VD_WIDTH)
@@ -91,17 +86,19 @@ ROWS(f64, double, vd, VD_WIDTH, sqrt)
     VFN void row_sums_##suffix(real sums[2], real *dw, real *db, const real *g, const real *x,              \
                                const real *w, real mean, real rstd, int64_t n)                              \
     {                                                                                                       \
-        v m = v##_set(mean), s = v##_set(rstd), su = v##_set(0), suh = su;                                  \
-        LANES(v, WIDTH, n, {                                                                                \
+        v m = v##_set(mean), s = v##_set(rstd), su[SUM_ACCS], suh[SUM_ACCS];                                \
+        SUM_ZERO(v, su);                                                                                    \
+        SUM_ZERO(v, suh);                                                                                   \
+        SUM_OVER(WIDTH, n, {                                                                                \
             v gi = LOAD(v, g + i), h = (LOAD(v, x + i) - m) * s, u = w ? gi * LOAD(v, w + i) : gi;          \
             if (!whole) h = v##_sel(v##_lt(v##_lane(), v##_number(k)), h, v##_set(0));                      \
-            su += u;                                                                                        \
-            suh = v##_fma(u, h, suh);                                                                       \
+            su[j] += u;                                                                                        \
+            suh[j] = v##_fma(u, h, suh[j]);                                                                       \
             if (dw) STORE(v, dw + i, v##_fma(gi, h, LOAD(v, dw + i)));                                      \
             if (db) STORE(v, db + i, gi + LOAD(v, db + i));                                                 \
         });                                                                                                 \
-        sums[0] = v##_total(su);                                                                            \
-        sums[1] = v##_total(suh);                                                                           \
+        sums[0] = v##_sums_total(su);                                                                            \
+        sums[1] = v##_sums_total(suh);                                                                           \
     }                                                                                                       \
     static void rows_backward_##suffix(const td_norm_row *job, void *dx, void *dweight, void *dbias,        \
                                        const void *grad, const void *x, const void *mean, const void *rstd, \
@@ -156,45 +153,49 @@ ROWS_BACKWARD(f64, double, vd, VD_WIDTH)
                                       int64_t n, int64_t count, int64_t stride)                              \
     {                                                                                                        \
         const real *g = grad, *x = data;                                                                     \
-        v mv = v##_set((real)mean), s = v##_set(0), t = s;                                                   \
+        v mv = v##_set((real)mean), s[SUM_ACCS], t[SUM_ACCS];                                                \
+        SUM_ZERO(v, s);                                                                                      \
+        SUM_ZERO(v, t);                                                                                      \
         sums[0] = sums[1] = 0;                                                                               \
-        OVER_SEGMENTS(LANES(v, WIDTH, m,                                                                     \
+        OVER_SEGMENTS(SUM_OVER(WIDTH, m,                                                                     \
                             {                                                                                \
                                 v gi = LOAD(v, g + p + i), xi = LOAD(v, x + p + i) - mv;                     \
                                 if (!whole) xi = v##_sel(v##_lt(v##_lane(), v##_number(k)), xi, v##_set(0)); \
-                                s += gi;                                                                     \
-                                t = v##_fma(gi, xi, t);                                                      \
+                                s[j] += gi;                                                                     \
+                                t[j] = v##_fma(gi, xi, t[j]);                                                      \
                             });                                                                              \
                       , {                                                                                    \
-                          sums[0] += (double)v##_total(s);                                                   \
-                          sums[1] += (double)v##_total(t);                                                   \
-                          s = t = v##_set(0);                                                                \
+                          sums[0] += (double)v##_sums_total(s);                                                   \
+                          sums[1] += (double)v##_sums_total(t);                                                   \
+                          SUM_ZERO(v, s); SUM_ZERO(v, t);                                                                \
                       })                                                                                     \
     }                                                                                                        \
     static void segment_moments_##suffix(double *moments, const void *data, int64_t n, int64_t count,        \
                                          int64_t stride)                                                     \
     {                                                                                                        \
         const real *x = data;                                                                                \
-        v s = v##_set(0), t = s;                                                                             \
+        v s[SUM_ACCS], t[SUM_ACCS];                                                                          \
+        SUM_ZERO(v, s);                                                                                      \
+        SUM_ZERO(v, t);                                                                                      \
         double sum = 0, rest = 0, squares = 0, all = (double)n * (double)count;                              \
         {                                                                                                    \
-            OVER_SEGMENTS(LANES(v, WIDTH, m, { s += LOAD(v, x + p + i); });, {                               \
-                sum += (double)v##_total(s);                                                                 \
-                s = v##_set(0);                                                                              \
+            OVER_SEGMENTS(SUM_OVER(WIDTH, m, { s[j] += LOAD(v, x + p + i); });, {                               \
+                sum += (double)v##_sums_total(s);                                                                 \
+                SUM_ZERO(v, s);                                                                              \
             })                                                                                               \
         }                                                                                                    \
         v mv = v##_set((real)(sum / all));                                                                   \
-        OVER_SEGMENTS(LANES(v, WIDTH, m,                                                                     \
+        OVER_SEGMENTS(SUM_OVER(WIDTH, m,                                                                     \
                             {                                                                                \
                                 v d = LOAD(v, x + p + i) - mv;                                               \
                                 if (!whole) d = v##_sel(v##_lt(v##_lane(), v##_number(k)), d, v##_set(0));   \
-                                s += d;                                                                      \
-                                t = v##_fma(d, d, t);                                                        \
+                                s[j] += d;                                                                      \
+                                t[j] = v##_fma(d, d, t[j]);                                                        \
                             });                                                                              \
                       , {                                                                                    \
-                          rest += (double)v##_total(s);                                                      \
-                          squares += (double)v##_total(t);                                                   \
-                          s = t = v##_set(0);                                                                \
+                          rest += (double)v##_sums_total(s);                                                      \
+                          squares += (double)v##_sums_total(t);                                                   \
+                          SUM_ZERO(v, s); SUM_ZERO(v, t);                                                                \
                       })                                                                                     \
         moments[0] = (double)mv[0] + rest / all;                                                             \
         moments[1] = (squares - rest * rest / all) / all;                                                    \

@@ -1,6 +1,6 @@
 /* binary.c - arithmetic of two operands. Integers wrap; division by zero is refused before a loop runs. */
 #include "cpu/simd/vrow.h"
-#include "cpu/simd/complex_numbers.h"
+#include "cpu/simd/vrow_complex.h"
 
 /* ---- one number as the second operand: frequent enough to be spared the buffer that repeats it ---- */
 
@@ -76,13 +76,13 @@ INT_TYPES(INT_SUM, rsub, WRAP(T, U, y, -, x), WRAP(T, U, y, -, TIMES_ALPHA(x)))
 TD_C_ROW(add_b8_row, 2, uint8_t, uint8_t, uint8_t alpha = td_real_arg(context, 2) != 0, x | (y & alpha))
 TD_LOOP(add_b8, add_b8_row, TD_BOOL, TD_BOOL, TD_BOOL)
 
-#define ALPHA complex_t alpha = (complex_t)td_complex_arg(context, 2)
-COMPLEX_ROWS(add_plain, 2, , x + y)
-COMPLEX_ROWS(sub_plain, 2, , x - y)
-COMPLEX_ROWS(rsub_plain, 2, , y - x)
-COMPLEX_ROWS(add_scaled, 2, ALPHA, x + cmultiply(alpha, y))
-COMPLEX_ROWS(sub_scaled, 2, ALPHA, x - cmultiply(alpha, y))
-COMPLEX_ROWS(rsub_scaled, 2, ALPHA, y - cmultiply(alpha, x))
+#define ALPHA vec alpha = CARG(2)
+CROWS(add_plain, 2, , x + y)
+CROWS(sub_plain, 2, , x - y)
+CROWS(rsub_plain, 2, , y - x)
+CROWS(add_scaled, 2, ALPHA, x + ctimes(alpha, y))
+CROWS(sub_scaled, 2, ALPHA, x - ctimes(alpha, y))
+CROWS(rsub_scaled, 2, ALPHA, y - ctimes(alpha, x))
 
 NUMBER_ROWS(add, vec alpha = VARG(2), vfma(y, alpha, x))
 NUMBER_ROWS(sub, vec alpha = VARG(2), vfma(-y, alpha, x))
@@ -118,8 +118,8 @@ TD_LOOP(div_trunc_f64, div_trunc_f64_row, TD_F64, TD_F64, TD_F64)
     }
 SHORT_DIV_TRUNC(f16, TD_F16)
 SHORT_DIV_TRUNC(bf16, TD_BF16)
-COMPLEX_ROWS(mul, 2, , cmultiply(x, y))
-COMPLEX_ROWS(div, 2, , cdivide(x, y))
+CROWS(mul, 2, , ctimes(x, y))
+CROWS(div, 2, , cover(x, y))
 COMPLEX_LOOPS(mul, 2)
 COMPLEX_LOOPS(div, 2)
 ALL_INT_TYPES(INT_LOOP, mul, 2, WRAP(T, U, x, *, y))

@@ -1,6 +1,6 @@
 /* complex_math.c - functions of one complex number. */
 #include "cpu/simd/vrow.h"
-#include "cpu/simd/complex_numbers.h"
+#include "cpu/simd/vrow_complex.h"
 
 static c128 expm1_c(c128 z)
 {
@@ -28,8 +28,6 @@ static c128 over(c128 z, double unit) { return __builtin_complex(creal(z) * unit
 #define UNARY(X)                                                 \
     X(neg, -x)                                                   \
     X(conj_physical, __builtin_complex(__real__ x, -__imag__ x)) \
-    X(square, cmultiply(x, x))                                   \
-    X(reciprocal, cdivide(ONE, x))                               \
     X(sgn, (complex_t)sign_c(x))                                 \
     X(exp, CPICK(x, cexp)(x))                                    \
     X(exp2, CPICK(x, cexp)(x * (real_t)0.69314718055994531))     \
@@ -58,6 +56,10 @@ static c128 over(c128 z, double unit) { return __builtin_complex(creal(z) * unit
     COMPLEX_ROWS(name, 1, , expression) \
     COMPLEX_LOOPS(name, 1)
 UNARY(DEFINE)
+CROWS(square, 1, , ctimes(x, x))
+CROWS(reciprocal, 1, , cover(cnumber(x, 1, 0), x))
+COMPLEX_LOOPS(square, 1)
+COMPLEX_LOOPS(reciprocal, 1)
 
 /* ---- real or bool results ---- */
 TD_C_ROW(abs_c64_row, 1, float, c64, , cabsf(x))
@@ -87,6 +89,8 @@ TEST(isfinite, __real__ x - __real__ x == 0 && __imag__ x - __imag__ x == 0)
 #define ENTRIES(name, expression) COMPLEX_ENTRIES(#name, name)
 const td_loop_entry TD_TABLE(complex_math)[] = {
     UNARY(ENTRIES)
+    COMPLEX_ENTRIES("square", square)
+    COMPLEX_ENTRIES("reciprocal", reciprocal)
     COMPLEX_ENTRIES("abs", abs)
     COMPLEX_ENTRIES("angle", angle)
     FLOAT_ENTRIES("angle", angle)

@@ -1,6 +1,6 @@
 /* ternary.c - selection, clamping, interpolation, and a product or quotient added to a third operand. */
 #include "cpu/simd/vrow.h"
-#include "cpu/simd/complex_numbers.h"
+#include "cpu/simd/vrow_complex.h"
 
 /* ---- where: moves bits, so one row for each element size ---- */
 #define WHERE(symbol, type, dtype)                           \
@@ -53,8 +53,8 @@ INT_TYPES(INT_CLAMP, )
 #define VLERP(x, y, w) vsel(vlt(vabs(w), vset(x, 0.5)), vfma(w, y - x, x), y - (y - x) * (vset(x, 1) - w))
 VROWS(lerp, 3, , VLERP(x, y, z))
 FLOAT_LOOPS(lerp, 3)
-#define NEAR_START(w) (__real__(w) * __real__(w) + __imag__(w) * __imag__(w) < (real_t)0.25)
-COMPLEX_ROWS(lerp, 3, , NEAR_START(z) ? x + cmultiply(z, y - x) : y - cmultiply(y - x, (complex_t)1 - z))
+#define NEAR_START(w) vlt((w) * (w) + cexchanged((w) * (w)), vset(w, 0.25))
+CROWS(lerp, 3, , vsel(NEAR_START(z), x + ctimes(z, y - x), y - ctimes(y - x, cnumber(z, 1, 0) - z)))
 COMPLEX_LOOPS(lerp, 3)
 
 /* ---- x + value * y * z, x + value * y / z: value is argument 3 ---- */
@@ -62,9 +62,9 @@ VROWS(addcmul, 3, vec value = VARG(3), vfma(value * y, z, x))
 VROWS(addcdiv, 3, vec value = VARG(3), x + value * y / z)
 FLOAT_LOOPS(addcmul, 3)
 FLOAT_LOOPS(addcdiv, 3)
-#define VALUE complex_t value = (complex_t)td_complex_arg(context, 3)
-COMPLEX_ROWS(addcmul, 3, VALUE, x + cmultiply(cmultiply(value, y), z))
-COMPLEX_ROWS(addcdiv, 3, VALUE, x + cdivide(cmultiply(value, y), z))
+#define VALUE vec value = CARG(3)
+CROWS(addcmul, 3, VALUE, x + ctimes(ctimes(value, y), z))
+CROWS(addcdiv, 3, VALUE, x + cover(ctimes(value, y), z))
 COMPLEX_LOOPS(addcmul, 3)
 COMPLEX_LOOPS(addcdiv, 3)
 #define PRODUCT(a, b) WRAP(T, U, a, *, b)

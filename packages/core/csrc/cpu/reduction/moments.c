@@ -25,23 +25,25 @@ ROW_FOLD_F64(total_f64, 0, MAP_SAME, JOIN_ADD)
 #define DEVIATIONS(name, real, v, WIDTH)                                                       \
     static inline void name(const real *x, int64_t n, real mean, double *sum, double *squares) \
     {                                                                                          \
-        v s[4], q[4], m = v##_set(mean);                                                       \
-        ROW_UNROLL for (int j = 0; j < 4; j++) s[j] = q[j] = v##_set(0);                       \
-        int64_t i = 0;                                                                         \
-        for (; i + 4 * (WIDTH) <= n; i += 4 * (WIDTH))                                         \
-            ROW_UNROLL for (int j = 0; j < 4; j++) {                                           \
-                v d = v##_load(x + i + j * (WIDTH)) - m;                                       \
-                s[j] = s[j] + d;                                                               \
-                q[j] = v##_fma(d, d, q[j]);                                                    \
+        enum { group_ = SUM_ACCS * (WIDTH) };                                                  \
+        v s[SUM_ACCS], q[SUM_ACCS], m = v##_set(mean);                                         \
+        int64_t at = 0;                                                                        \
+        SUM_ZERO(v, s);                                                                        \
+        SUM_ZERO(v, q);                                                                        \
+        for (; at + 2 * group_ <= n; at += 2 * group_) /* in pairs: the chains are shorter */  \
+            ROW_UNROLL for (int j = 0; j < SUM_ACCS; j++) {                                    \
+                v d = v##_load(x + at + j * (WIDTH)) - m;                                      \
+                v e = v##_load(x + at + group_ + j * (WIDTH)) - m;                             \
+                s[j] += d + e;                                                                 \
+                q[j] += v##_fma(d, d, e * e);                                                  \
             }                                                                                  \
-        for (; i < n; i += (WIDTH)) {                                                          \
-            int64_t left = n - i < (WIDTH) ? n - i : (WIDTH);                                  \
-            v d = v##_load_or(x + i, left, m) - m;                                             \
-            s[0] = s[0] + d;                                                                   \
-            q[0] = v##_fma(d, d, q[0]);                                                        \
-        }                                                                                      \
-        *sum = (double)v##_total((s[0] + s[1]) + (s[2] + s[3]));                               \
-        *squares = (double)v##_total((q[0] + q[1]) + (q[2] + q[3]));                           \
+        SUM_OVER(WIDTH, n - at, {                                                              \
+            v d = (whole ? v##_load(x + at + i) : v##_load_or(x + at + i, k, m)) - m;          \
+            s[j] += d;                                                                         \
+            q[j] = v##_fma(d, d, q[j]);                                                        \
+        });                                                                                    \
+        *sum = (double)v##_sums_total(s);                                                      \
+        *squares = (double)v##_sums_total(q);                                                  \
     }
 DEVIATIONS(deviations_f32, float, vf, VF_WIDTH)
 DEVIATIONS(deviations_f64, double, vd, VD_WIDTH)

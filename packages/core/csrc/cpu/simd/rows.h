@@ -114,6 +114,47 @@ VFN double vd_total(vd a) { FOLD_LANES(vd, JOIN_ADD, a) return a[0]; }
         FOLD_LANES(v, JOIN, a[0])                                                                         \
         return a[0][0];                                                                                   \
     }
+/* A sum that is made beside other work keeps SUM_BYTES of partial sums, s[0] to s[SUM_ACCS - 1], on every ISA, and an
+ * element's place in the row says to which one it is added: so the width of a vector changes no bit. SUM_OVER runs
+ * its body for every vector, with i, the first element; j, the partial sum; k, the count of elements; and `whole`,
+ * whether that is all of a vector. What is not an element must add 0. */
+#define SUM_BYTES 128
+#define SUM_ACCS (SUM_BYTES / VBYTES)
+#define SUM_ZERO(v, s) ROW_UNROLL for (int j_ = 0; j_ < SUM_ACCS; j_++) (s)[j_] = v##_set(0)
+#define SUM_OVER(WIDTH, n, ...)                                      \
+    do {                                                             \
+        int64_t i = 0;                                               \
+        while (i + SUM_ACCS * (WIDTH) <= (n))                        \
+            ROW_UNROLL for (int j = 0; j < SUM_ACCS; j++) {          \
+                enum { whole = 1 };                                  \
+                const int64_t k = (WIDTH);                           \
+                (void)k;                                             \
+                __VA_ARGS__                                          \
+                i += (WIDTH);                                        \
+            }                                                        \
+        ROW_UNROLL for (int j = 0; j < SUM_ACCS; j++) {              \
+            if (i >= (n)) break;                                     \
+            const int64_t k = (n) - i < (WIDTH) ? (n) - i : (WIDTH); \
+            const bool whole = k == (WIDTH);                         \
+            __VA_ARGS__                                              \
+            i += (WIDTH);                                            \
+        }                                                            \
+    } while (0)
+VFN float vf_sums_total(const vf *s)
+{
+    vf a[SUM_ACCS];
+    ROW_UNROLL for (int j = 0; j < SUM_ACCS; j++) a[j] = s[j];
+    FOLD_ACCS(SUM_ACCS, JOIN_ADD, a)
+    return vf_total(a[0]);
+}
+VFN double vd_sums_total(const vd *s)
+{
+    vd a[SUM_ACCS];
+    ROW_UNROLL for (int j = 0; j < SUM_ACCS; j++) a[j] = s[j];
+    FOLD_ACCS(SUM_ACCS, JOIN_ADD, a)
+    return vd_total(a[0]);
+}
+
 /* Sums of floats take four groups at a time and join them by a tree before they reach the accumulators: the
  * error, which grows along a chain of additions, grows along a chain a quarter as long. */
 #define ROW_SUM_F32(name, MAP)                                                             \
