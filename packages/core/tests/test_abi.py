@@ -97,6 +97,42 @@ def test_load_library_makes_operators_of_kernels_without_a_schema(tmp_path):
     assert str(taeda.ops.oldscale.twice.default._schema) == "oldscale::twice(Tensor x0) -> Tensor"
 
 
+@pytest.fixture(scope="module")
+def wrong_outputs(tmp_path_factory):
+    """extensions/outputs.c by both ways: kernels by name, and operators."""
+    library = build(HERE / "outputs.c", CURRENT, tmp_path_factory.mktemp("abi") / "outputs.so")
+    kernels = core.load_extension(library)[0]
+    by_name = {
+        name: lambda x, k=kernel: core.call_kernel(k, (x,)) for name, kernel in kernels.items()
+    }
+    return by_name, {name: getattr(taeda.ops.outputs, name) for name in kernels}
+
+
+@needs_compiler
+@pytest.mark.parametrize("way", [0, 1], ids=["kernel", "operator"])
+@pytest.mark.parametrize(
+    ("name", "kind", "sentence"),
+    [
+        ("twice", RuntimeError, "one tensor as two outputs"),
+        ("input", RuntimeError, "gave an input back"),
+        ("none", RuntimeError, "made no output"),
+        ("fails", ValueError, "failed"),
+        ("fails_twice", ValueError, "failed"),
+        ("fails_input", ValueError, "failed"),
+    ],
+)
+def test_outputs_that_are_not_the_kernels_to_give(wrong_outputs, way, name, kind, sentence):
+    x = taeda.ones(4)
+    before = core.memory_stats()["allocated"]
+    for _ in range(5):
+        with pytest.raises(kind, match=sentence):
+            wrong_outputs[way][name](x)
+    assert core.memory_stats()["allocated"] == before
+    kept = [taeda.full((4,), 7.0) for _ in range(8)]  # into what was freed
+    assert x.tolist() == [1.0] * 4 and len({k.data_ptr() for k in kept}) == 8
+    assert len({y.data_ptr() for y in wrong_outputs[way]["good"](x)}) == 2
+
+
 # ---- operators with a schema ----
 
 

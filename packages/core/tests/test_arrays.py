@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import array
+import ctypes
+import gc
+import hashlib
 import sys
 
 import numpy as np
@@ -19,7 +22,7 @@ def test_there_and_back_is_the_same_memory(dtype, layout):
     tensor = taeda.from_numpy(array)
     assert tensor.shape == array.shape and tensor.tolist() == array.tolist()
     back = tensor.numpy()
-    assert back.dtype == array.dtype and back.flags.writeable
+    assert back.dtype == array.dtype and back.flags.writeable == (layout != "spread")
     assert (back == array).all() and back.shape == array.shape
     if array.size:
         assert back.strides == array.strides or array.ndim == 0 or layout == "spread"
@@ -184,3 +187,158 @@ def test_arrays_have_numpys_own_type_of_that_name(name):
     assert isinstance(np.asarray(tensor)[0], own.type)
     assert memoryview(tensor).format == memoryview(np.ones(2, own)).format
     assert taeda.from_numpy(np.asarray(tensor)).dtype is tensor.dtype
+
+
+# ---- whoever holds the memory holds it, whatever the tensor becomes ----
+
+HOLDERS = {
+    "numpy": lambda t: t.numpy(),
+    "numpy of a strided one": lambda t: t[::2].numpy(),
+    "asarray": np.asarray,
+    "frombuffer": lambda t: np.frombuffer(t, np.float32),
+    "array on a memoryview": lambda t: np.ndarray((1000,), np.float32, buffer=memoryview(t)),
+    "memoryview": memoryview,
+    "dlpack": np.from_dlpack,
+}
+EXCHANGES = {
+    "data": lambda t: setattr(t, "data", taeda.zeros(3)),
+    "set_": lambda t: t.set_(),
+    "share_memory_": lambda t: t.share_memory_(),
+    "swap": lambda t: taeda.utils.swap_tensors(t, taeda.zeros(3)),
+}
+
+
+@pytest.mark.parametrize("exchange", EXCHANGES.values(), ids=EXCHANGES)
+@pytest.mark.parametrize("holder", HOLDERS.values(), ids=HOLDERS)
+def test_exported_memory_outlives_what_becomes_of_the_tensor(holder, exchange):
+    tensor = taeda.ones(1000)
+    held = holder(tensor)
+    exchange(tensor)
+    del tensor
+    kept = [taeda.full((1000,), 5.0) for _ in range(5)]  # into what was freed
+    assert np.asarray(held).min() == np.asarray(held).max() == 1 and kept
+
+
+def test_exported_memory_is_let_go_with_its_holders():
+    before = taeda._native.core.memory_stats()["allocated"]
+    for holder in HOLDERS.values():
+        holder(taeda.ones(1000))
+    gc.collect()
+    assert taeda._native.core.memory_stats()["allocated"] - before < 4000
+
+
+# ---- the buffer protocol: what a consumer asks for is what it gets ----
+
+FLAGS = {
+    "simple": 0, "writable": 1, "format": 4, "nd": 8, "strides": 0x18, "c": 0x38, "f": 0x58, "any": 0x98,
+    "full": 0x11C + 1, "full_ro": 0x11C, "records": 0x1D, "strided": 0x19,
+}  # fmt: skip
+LAYOUTS = {
+    "rows": lambda: taeda.arange(12.0).view(3, 4), "columns": lambda: taeda.arange(12.0).view(4, 3).t(),
+    "gaps": lambda: taeda.arange(24.0).view(3, 8)[:, ::2], "line": lambda: taeda.arange(5.0), "one": lambda: taeda.tensor(3.0),
+    "empty": lambda: taeda.zeros(0, 3), "expanded": lambda: taeda.ones(1).expand(4), "windows": lambda: taeda.arange(6.0).unfold(0, 3, 1),
+    "ones": lambda: taeda.arange(4.0).as_strided((1, 4, 1), (7, 1, 9)),
+}  # fmt: skip
+
+
+def asked(exporter, flags):
+    """(shape, strides, format, length, read-only) of a buffer, or the sentence with which it is refused."""
+
+    class Buffer(ctypes.Structure):
+        _fields_ = [
+            *(("buf", ctypes.c_void_p), ("obj", ctypes.py_object), ("len", ctypes.c_ssize_t)),
+            *(("itemsize", ctypes.c_ssize_t), ("readonly", ctypes.c_int), ("ndim", ctypes.c_int)),
+            *(("format", ctypes.c_char_p), ("shape", ctypes.POINTER(ctypes.c_ssize_t))),
+            *(("strides", ctypes.POINTER(ctypes.c_ssize_t)), ("suboffsets", ctypes.c_void_p)),
+            ("internal", ctypes.c_void_p),
+        ]
+
+    view, get = Buffer(), ctypes.pythonapi.PyObject_GetBuffer
+    get.argtypes = [ctypes.py_object, ctypes.POINTER(Buffer), ctypes.c_int]
+    try:
+        get(exporter, ctypes.byref(view), flags)
+    except (BufferError, ValueError) as error:  # numpy raises this one
+        return str(error)
+    dims = [list(d[: view.ndim]) if d else None for d in (view.shape, view.strides)]
+    facts = (*dims, view.format, view.len, view.itemsize, bool(view.readonly))
+    release = ctypes.pythonapi.PyBuffer_Release
+    release.argtypes = [ctypes.POINTER(Buffer)]
+    release(ctypes.byref(view))
+    return facts
+
+
+@pytest.mark.parametrize("flags", FLAGS.values(), ids=FLAGS)
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+def test_flags_are_answered_as_numpy_answers_them(layout, flags):
+    tensor = layout()
+    sizes, strides = tuple(tensor.shape), tuple(4 * s for s in tensor.stride())
+    memory = np.zeros(max(tensor.untyped_storage().nbytes() // 4, 1), np.float32)
+    array = np.ndarray(sizes, np.float32, buffer=memory, strides=strides)
+    if tensor.untyped_storage().nbytes() < 4 * tensor.numel():
+        array.flags.writeable = False
+    mine, theirs = asked(tensor, flags), asked(array, flags)
+    if (
+        flags == FLAGS["format"]
+    ):  # numpy gives a format without a shape, which the protocol does not know
+        assert isinstance(mine, str)
+    elif isinstance(theirs, str):
+        assert isinstance(mine, str), mine
+    else:
+        shape, steps, *rest = mine
+        assert rest == list(theirs[2:])
+        assert shape == (theirs[0] if flags & 8 else None)
+        assert steps == (list(strides) if flags & 0x10 and strides else None)
+
+
+def test_bytes_that_are_not_in_a_row_are_refused():
+    with pytest.raises(BufferError, match="not contiguous"):
+        hashlib.sha256(taeda.zeros(1).expand(4096))
+    with pytest.raises(BufferError, match="not contiguous"):
+        hashlib.sha256(taeda.zeros(8)[::2])
+    expected = hashlib.sha256(bytes(32)).hexdigest()
+    assert hashlib.sha256(taeda.zeros(8)).hexdigest() == expected
+
+
+def test_elements_that_are_one_place_are_not_offered_for_writing():
+    assert memoryview(taeda.zeros(1).expand(5)).readonly
+    assert not taeda.zeros(1).expand(5).numpy().flags.writeable
+    assert not memoryview(taeda.zeros(5, 1).expand(5, 1)).readonly
+    with pytest.raises(TypeError, match="read-only"):
+        memoryview(taeda.zeros(1).expand(5))[0] = 3
+
+
+# ---- numbers at odd addresses ----
+
+
+@pytest.mark.parametrize("dtype", ["i2", "f2", "i4", "f4", "i8", "f8", "c8", "c16"])
+def test_elements_at_an_odd_address_are_refused_or_copied(dtype):
+    item = np.dtype(dtype).itemsize
+    odd = np.zeros(item * 10 + 1, "u1")[1:].view(dtype)
+    odd[:] = 3
+    with pytest.raises(ValueError, match="multiple"):
+        taeda.from_numpy(odd)
+    with pytest.raises(BufferError, match="odd address"):
+        taeda.from_dlpack(odd)
+    for made in (taeda.tensor(odd), taeda.as_tensor(odd), taeda.asarray(odd)):
+        assert made.tolist() == odd.tolist()
+        assert made.data_ptr() % item == 0
+    assert taeda.from_numpy(odd[:0]).shape == (0,)
+
+
+def test_bytes_at_an_odd_address_are_not_seen_as_numbers():
+    odd = np.zeros(81, "u1")[1:]
+    plain = taeda.from_numpy(odd)
+    with pytest.raises(RuntimeError, match="multiple"):
+        plain.view(taeda.float64)
+    with pytest.raises(ValueError, match="multiple"):
+        taeda.frombuffer(bytearray(80), dtype=taeda.float32, offset=1, count=3)
+    with pytest.raises(ValueError, match="multiple"):
+        taeda.empty(0).set_(plain.untyped_storage(), 0, (2,))
+    assert plain.clone().view(taeda.float64).tolist() == [0.0] * 10
+
+
+@pytest.mark.parametrize("offset", [2**63 - 1, 2**63 - 2, 2**62, 9])
+def test_set_refuses_what_lies_beyond_the_storage(offset):
+    storage = taeda.zeros(8, dtype=taeda.uint8).untyped_storage()
+    with pytest.raises(RuntimeError, match="reach outside"):
+        taeda.empty(0, dtype=taeda.uint8).set_(storage, offset, (1,), (1,))

@@ -27,6 +27,10 @@ int32_t td_abi_exception(taeda_error *error); /* takes the pending Python except
 int32_t td_abi_size(const char *what, const void *record, uint32_t least, uint32_t most, taeda_error *error);
 td_status td_abi_code(int32_t code, const char *name, taeda_error *error); /* a kernel's code as a status with its message */
 
+/* What a kernel left as outputs is the caller's to free, each once: takes out inputs and what stands there before. NULL, or what
+ * was wrong with them, whether the kernel succeeded or not. */
+const char *td_abi_disown(const td_call *call, taeda_tensor **outputs);
+
 int32_t td_abi_find_op(const char *name, const taeda_op **out, taeda_error *error);
 int32_t td_abi_call_op(taeda_op_call *call);
 int32_t td_abi_register(const char *name, int32_t inputs, int32_t outputs, taeda_kernel kernel, void *user);

@@ -70,17 +70,28 @@ static int is_input(const td_call *call, const td_tensor *t)
     return 0;
 }
 
-/* take the outputs over, or release them */
-static td_status take(td_call *call, const td_schema *s, int32_t code, taeda_tensor **outputs, taeda_error *error)
+const char *td_abi_disown(const td_call *call, taeda_tensor **outputs)
 {
     const char *fault = NULL;
     for (int k = 0; k < call->nout; k++) {
-        td_tensor *t = td_inner(outputs[k]);
-        if (t && is_input(call, t)) {
+        int twice = 0;
+        for (int j = 0; j < k; j++) twice |= outputs[k] && outputs[j] == outputs[k];
+        if (twice) fault = "the kernel gave one tensor as two outputs: make another handle with view, or a copy";
+        else if (outputs[k] && is_input(call, td_inner(outputs[k])))
             fault = "the kernel gave an input back as an output: make another handle with view, or a copy";
-            outputs[k] = NULL;
-        } else if (t && s->return_alias[k] >= 0) fault = "the kernel made an output where the schema says that an argument is written: leave it empty";
-        else if (!t && !code && s->return_alias[k] < 0 && !s->custom->may_omit) fault = "the kernel succeeded but made no output";
+        else continue;
+        outputs[k] = NULL;
+    }
+    return fault;
+}
+
+/* take the outputs over, or release them */
+static td_status take(td_call *call, const td_schema *s, int32_t code, taeda_tensor **outputs, taeda_error *error)
+{
+    const char *fault = td_abi_disown(call, outputs);
+    for (int k = 0; k < call->nout && !fault && !code; k++) {
+        if (outputs[k] && s->return_alias[k] >= 0) fault = "the kernel made an output where the schema says that an argument is written: leave it empty";
+        else if (!outputs[k] && s->return_alias[k] < 0 && !s->custom->may_omit) fault = "the kernel succeeded but made no output";
     }
     if (fault && !code) code = td_abi_fail(error, TAEDA_RUNTIME_ERROR, fault);
     for (int k = 0; k < call->nout; k++)

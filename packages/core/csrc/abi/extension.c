@@ -180,9 +180,47 @@ static PyObject *results(Kernel *k, taeda_tensor **outputs)
         PyObject *o = td_wrap(td_inner(outputs[i]));
         if (k->outputs == 1) return o;
         if (made && o) PyTuple_SetItem(made, i, o);
-        else Py_XDECREF(o);
+        else {
+            Py_XDECREF(o);
+            Py_CLEAR(made);
+        }
     }
     return made;
+}
+
+/* the handles of a call, pinned in `f`; 0, or -1 with an exception */
+static int take_inputs(td_frame *f, const Kernel *k, PyObject *tensors)
+{
+    for (int i = 0; i < k->inputs; i++) {
+        PyObject *o = PyTuple_GetItem(tensors, i);
+        if (!td_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "%s: argument %d must be a Tensor, not %R", k->name, i, Py_TYPE(o)), -1;
+        if (!(f->tensors[i] = td_frame_pin(f, o))) return -1;
+    }
+    f->call.nargs = 1;
+    f->call.nout = k->outputs;
+    f->call.args[0] = (td_arg){TD_ARG_TENSORS, k->inputs, {.tensors = f->tensors}};
+    return 0;
+}
+
+static PyObject *run_kernel(Kernel *k, td_frame *f)
+{
+    const taeda_tensor *inputs[TD_MAX_ARGS];
+    taeda_tensor *outputs[TD_MAX_OUTS] = {0};
+    int32_t device = TAEDA_CPU;
+    for (int i = 0; i < k->inputs; i++) {
+        inputs[i] = td_outer(f->tensors[i]);
+        if (td_is_meta(f->tensors[i])) device = TAEDA_META;
+    }
+    taeda_error error = {0};
+    taeda_call call = {sizeof call, k->inputs, k->outputs, inputs, outputs, k->user, &error, 0, device, NULL};
+    int32_t code = td_abi_run(k->call, &call);
+    const char *fault = td_abi_disown(&f->call, outputs);
+    for (int i = 0; i < k->outputs && !fault; i++)
+        if (!outputs[i]) fault = "the kernel succeeded but made no output";
+    if (fault && !code) code = td_abi_fail(&error, TAEDA_RUNTIME_ERROR, fault);
+    if (!code) return results(k, outputs);
+    for (int i = 0; i < k->outputs; i++) td_tensor_free(td_inner(outputs[i]));
+    return td_raise(td_abi_code(code, k->name, &error));
 }
 
 /* call_kernel(kernel, tensors) -> tensor or tuple */
@@ -194,23 +232,11 @@ PyObject *td_call_kernel(PyObject *m, PyObject *args)
     if (!k) return NULL;
     if (PyTuple_Size(tensors) != k->inputs)
         return PyErr_Format(PyExc_TypeError, "%s takes %d tensors, got %zd", k->name, k->inputs, PyTuple_Size(tensors));
-    const taeda_tensor *inputs[TD_MAX_ARGS];
-    taeda_tensor *outputs[TD_MAX_OUTS] = {0};
-    int32_t device = TAEDA_CPU;
-    for (int i = 0; i < k->inputs; i++) {
-        PyObject *o = PyTuple_GetItem(tensors, i);
-        if (!td_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "%s: argument %d must be a Tensor, not %R", k->name, i, Py_TYPE(o));
-        inputs[i] = td_outer(TD_T(o));
-        if (td_is_meta(TD_T(o))) device = TAEDA_META;
-    }
-    taeda_error error = {0};
-    taeda_call call = {sizeof call, k->inputs, k->outputs, inputs, outputs, k->user, &error, 0, device, NULL};
-    int32_t code = td_abi_run(k->call, &call);
-    for (int i = 0; !code && i < k->outputs; i++)
-        if (!outputs[i]) code = td_abi_fail(&error, TAEDA_RUNTIME_ERROR, "the kernel succeeded but made no output");
-    if (!code) return results(k, outputs);
-    for (int i = 0; i < k->outputs; i++) td_tensor_free(td_inner(outputs[i]));
-    return td_raise(td_abi_code(code, k->name, &error));
+    td_frame f;
+    td_frame_open(&f);
+    PyObject *made = take_inputs(&f, k, tensors) < 0 ? NULL : run_kernel(k, &f);
+    td_frame_close(&f);
+    return made;
 }
 
 /* kernel_counts(kernel) -> (inputs, outputs) */

@@ -1,6 +1,7 @@
 /* exchange.c - storages as objects, and promotion for Python. */
 #include "object/py.h"
 #include "ops/promotion.h"
+#include "runtime/address.h"
 
 /* from_dlpack-free alias of a tensor's whole storage as bytes: (tensor) -> uint8 tensor */
 static PyObject *storage_bytes(PyObject *m, PyObject *o)
@@ -57,12 +58,17 @@ static PyObject *on_storage(PyObject *m, PyObject *args)
         empty |= sizes[i] == 0;
         bad |= !empty && (td_mul_overflows(sizes[i] - 1, strides[i], &step) || td_add_overflows(last, step, &last));
     }
-    bad |= td_add_overflows(last, offset + 1, &last) || td_mul_overflows(last, td_itemsize(dtype), &last);
+    bad |= td_add_overflows(last, offset, &last) || td_add_overflows(last, 1, &last) || td_mul_overflows(last, td_itemsize(dtype), &last);
     if (bad || (!empty && last > TD_T(o)->storage->nbytes))
         return PyErr_Format(PyExc_RuntimeError, "setStorage: sizes %S, strides %S, storage offset %lld, and itemsize %lld reach outside of a storage of %lld bytes",
                             sizes_object, strides_object, offset, (long long)td_itemsize(dtype), (long long)TD_T(o)->storage->nbytes);
     td_tensor *t;
     TD_PY(td_tensor_on_storage(&t, TD_T(o)->storage, dtype, (int)n, sizes, strides, offset));
+    if (t->numel && !td_is_aligned(td_data(t), dtype)) {
+        td_tensor_free(t);
+        return PyErr_Format(PyExc_ValueError, "the elements would lie at an address that is not a multiple of what %s needs: copy the memory first",
+                            td_dtypes[dtype].name);
+    }
     return td_wrap(t);
 }
 

@@ -30,7 +30,7 @@ static PyObject *move_storage(PyObject *m, PyObject *args)
     td_storage *s = td_pin(td_storage_keep(TD_T(o)->storage));
     td_tensor *there;
     td_status status;
-    const char *from = s->data; /* neither it nor what lies there changes hands before the pin is gone */
+    const char *from = s->device == TD_CPU ? s->data : NULL; /* neither it nor what lies there changes hands before the pin is gone */
     int64_t nbytes = s->nbytes;
     Py_BEGIN_ALLOW_THREADS
     status = td_shared_copy(&there, from, from ? nbytes : 0, fd, offset, flags, name);

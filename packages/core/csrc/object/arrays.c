@@ -1,5 +1,6 @@
 /* arrays.c - memory shared with numpy and with whatever has a buffer, both ways. */
 #include "object/py.h"
+#include "runtime/address.h"
 
 /* ---- buffers: the storage holds the Py_buffer until the last tensor on it dies ---- */
 static void release_view(void *context, char *data, int64_t nbytes)
@@ -23,10 +24,18 @@ static int element_geometry(const Py_buffer *v, td_dtype dtype, int64_t *sizes, 
             return PyErr_Format(PyExc_ValueError, "given numpy array strides not a multiple of the element byte size (%lld). Copy the numpy array to "
                                 "reallocate the memory.", (long long)size), -1;
         strides[i] = step / size;
-        if (sizes[i] > 1) last += (sizes[i] - 1) * strides[i];
+        if (sizes[i] > 1 && (td_mul_overflows(sizes[i] - 1, strides[i], &step) || td_add_overflows(last, step, &last))) last = INT64_MAX;
     }
-    *extent = (last + 1) * size;
-    return 0;
+    if (!td_add_overflows(last, 1, &last) && !td_mul_overflows(last, size, extent)) return 0;
+    return PyErr_SetString(PyExc_ValueError, "from_buffer: shape and strides reach beyond any memory"), -1;
+}
+
+static int check_address(const Py_buffer *v, td_dtype dtype)
+{
+    if (!v->len || td_is_aligned(v->buf, dtype)) return 0;
+    PyErr_Format(PyExc_ValueError, "the elements of the given array or buffer lie at an address that is not a multiple of what %s needs. Copy it: array.copy().",
+                 td_dtypes[dtype].name);
+    return -1;
 }
 
 /* A tensor on the memory of a buffer, which it takes over; a new reference, or NULL with the buffer given back. */
@@ -40,7 +49,7 @@ static PyObject *on_view(Py_buffer *view, td_dtype dtype)
                      (long long)td_itemsize(dtype));
         goto refused;
     }
-    if (element_geometry(view, dtype, sizes, strides, &extent) < 0) goto refused;
+    if (element_geometry(view, dtype, sizes, strides, &extent) < 0 || check_address(view, dtype) < 0) goto refused;
     td_status status = td_storage_new(&s, 0, TD_CPU);
     if (status) {
         td_raise(status);
@@ -151,7 +160,8 @@ static PyObject *to_array(PyObject *m, PyObject *o)
     if (!dtype) Py_RETURN_NONE;
     PyObject *shape = td_dims_object(t->ndim, t->sizes);
     if (!shape) return NULL;
-    PyObject *made = PyObject_CallFunctionObjArgs(ndarray(), shape, dtype, o, NULL);
+    PyObject *memory = td_memory_of(o), *made = memory ? PyObject_CallFunctionObjArgs(ndarray(), shape, dtype, memory, NULL) : NULL;
+    Py_XDECREF(memory);
     Py_DECREF(shape);
     return made;
 }

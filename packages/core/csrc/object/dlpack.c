@@ -7,6 +7,7 @@
  * struct renames the capsule. Everything is checked before that, so a refused capsule stays whole. */
 #include "object/dlpack.h"
 #include "object/py.h"
+#include "runtime/address.h"
 
 static const dl_type types[TD_NDTYPES] = {
     [TD_BOOL] = {DL_BOOL, 8, 1}, [TD_U8] = {DL_UINT, 8, 1}, [TD_I8] = {DL_INT, 8, 1}, [TD_I16] = {DL_INT, 16, 1},
@@ -192,9 +193,9 @@ static int reach(Incoming *in)
 
 static int addressed(const Incoming *in)
 {
-    uintptr_t unit = (uintptr_t)td_itemsize(in->dtype), at = (uintptr_t)in->tensor->data;
+    const char *at = in->tensor->data;
     if (!at) return refused("from_dlpack: the capsule has elements but no memory");
-    if ((at + in->tensor->byte_offset) % (unit < 8 ? unit : 8))
+    if (!td_is_aligned(at + in->tensor->byte_offset, in->dtype))
         return refused("from_dlpack: the elements lie at an odd address: copy the array first");
     return 1;
 }

@@ -68,6 +68,12 @@ static inline int td_requires_grad(const PyTensor *p)
     return 0;
 }
 
+/* ---- buffers (object/memory.c) ---- */
+PyObject *td_memory_of(PyObject *tensor);          /* exports the memory that the tensor has now, and holds it */
+int td_get_buffer(PyObject *tensor, Py_buffer *view, int flags);
+void td_release_buffer(PyObject *tensor, Py_buffer *view);
+int td_add_memory_type(PyObject *module);
+
 /* ---- errors (object/errors.c) ---- */
 PyObject *td_raise(td_status status);          /* sets the exception of the pending message; returns NULL */
 static inline int td_raised(td_status status) { return td_raise(status), -1; }

@@ -105,46 +105,6 @@ static Py_ssize_t tensor_length(PyObject *o)
     return -1;
 }
 
-/* ---- buffer protocol: numpy and memoryview share the memory ---- */
-#define TD_LONG (LONG_MAX > INT32_MAX) /* numpy's int64 is the type long where that has 64 bits */
-static const char *const formats[TD_NDTYPES] = {
-    [TD_BOOL] = "?", [TD_U8] = "B", [TD_I8] = "b", [TD_I16] = "h", [TD_I32] = "i", [TD_I64] = TD_LONG ? "l" : "q", [TD_U16] = "H",
-    [TD_U32] = "I", [TD_U64] = TD_LONG ? "L" : "Q", [TD_F16] = "e", [TD_F32] = "f", [TD_F64] = "d", [TD_C64] = "Zf", [TD_C128] = "Zd"};
-
-/* A reader of the buffer sees numbers: no other ones than the tensor's, and no write behind autograd's back. */
-static int may_share(PyObject *o)
-{
-    const td_tensor *t = TD_T(o);
-    char device[TD_DEVICE_TEXT];
-    if (t->device != TD_CPU || !formats[t->dtype])
-        PyErr_Format(PyExc_BufferError, "a %s tensor of dtype %s has no memory to share", td_device_text(t->device, device), td_dtypes[t->dtype].name);
-    else if (t->flags & (TD_FLAG_CONJ | TD_FLAG_NEG))
-        PyErr_SetString(PyExc_BufferError, "a tensor with conjugate or negative bit does not hold its own values: use resolve_conj().resolve_neg()");
-    else if (td_requires_grad(((PyTensor *)o))) PyErr_SetString(PyExc_BufferError, "a tensor that requires grad shares its memory by detach() only");
-    else return 1;
-    return 0;
-}
-
-static int get_buffer(PyObject *o, Py_buffer *view, int flags)
-{
-    const td_tensor *t = TD_T(o);
-    view->obj = NULL;
-    if (!may_share(o)) return -1;
-    t->storage->fixed = t->storage->exported = 1; /* somebody holds the address from now on: the memory may not move */
-    Py_ssize_t *dims = PyMem_Malloc(sizeof *dims * 2 * (size_t)(t->ndim + 1));
-    if (!dims) return PyErr_NoMemory(), -1;
-    int64_t size = td_itemsize((td_dtype)t->dtype);
-    for (int i = 0; i < t->ndim; i++) {
-        dims[i] = (Py_ssize_t)t->sizes[i];
-        dims[t->ndim + i] = (Py_ssize_t)(t->strides[i] * size);
-    }
-    static char nothing[16];
-    *view = (Py_buffer){.buf = td_data(t) ? td_data(t) : nothing, .obj = Py_NewRef(o), .len = (Py_ssize_t)(t->numel * size), .itemsize = (Py_ssize_t)size,
-                        .ndim = t->ndim, .format = (char *)formats[t->dtype], .shape = dims, .strides = dims + t->ndim, .internal = dims};
-    return 0;
-}
-static void release_buffer(PyObject *o, Py_buffer *view) { PyMem_Free(view->internal); }
-
 static Py_hash_t tensor_hash(PyObject *o) { return (Py_hash_t)((uintptr_t)o >> 4); }
 
 static PyMemberDef members[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(PyTensor, weaklist), READONLY},
@@ -155,8 +115,8 @@ int td_add_tensor_type(PyObject *module)
     PyType_Slot own[] = {{Py_tp_new, tensor_new}, {Py_tp_init, tensor_init}, {Py_tp_dealloc, tensor_dealloc}, {Py_tp_traverse, tensor_traverse},
                          {Py_tp_clear, tensor_clear}, {Py_tp_getset, td_tensor_fields()}, {Py_tp_members, members}, {Py_tp_hash, tensor_hash},
                          {Py_tp_methods, td_entry_methods()}, {Py_sq_length, tensor_length}, {Py_mp_length, tensor_length},
-                         {Py_mp_subscript, td_getitem}, {Py_mp_ass_subscript, td_setitem}, {Py_bf_getbuffer, get_buffer},
-                         {Py_bf_releasebuffer, release_buffer},
+                         {Py_mp_subscript, td_getitem}, {Py_mp_ass_subscript, td_setitem}, {Py_bf_getbuffer, td_get_buffer},
+                         {Py_bf_releasebuffer, td_release_buffer},
                          {Py_tp_doc, "A multi-dimensional array of one dtype, with a place in the graph that backward walks."}, {0}};
     PyType_Slot slots[80];
     int n = 0;
@@ -164,7 +124,7 @@ int td_add_tensor_type(PyObject *module)
     for (PyType_Slot *s = td_number_slots; s->slot; s++) slots[n++] = *s;
     slots[n] = (PyType_Slot){0};
     PyType_Spec spec = {"taeda.Tensor", sizeof(PyTensor), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
-    if (!(TensorT = (PyTypeObject *)PyType_FromSpec(&spec))) return -1;
+    if (!(TensorT = (PyTypeObject *)PyType_FromSpec(&spec)) || td_add_memory_type(module) < 0) return -1;
     tensor_alloc = (allocfunc)PyType_GetSlot(TensorT, Py_tp_alloc);
     tensor_free = (freefunc)PyType_GetSlot(TensorT, Py_tp_free);
     return PyModule_AddObjectRef(module, "Tensor", (PyObject *)TensorT);

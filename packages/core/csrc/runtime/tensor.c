@@ -1,5 +1,5 @@
 /* tensor.c - making tensors and asking about their layout. */
-#include "runtime/tensor.h"
+#include "runtime/address.h"
 #include <string.h>
 #include "runtime/alloc.h"
 
@@ -239,6 +239,17 @@ bool td_is_dense(const td_tensor *t)
         step *= (uint64_t)t->sizes[order[k]];
     }
     return true;
+}
+
+bool td_may_overlap_itself(const td_tensor *t)
+{
+    int order[TD_MAX_DIMS], n = t->numel ? by_stride(t, order) : 0;
+    int64_t reached = 0; /* by the dims of smaller strides: the next step must go beyond */
+    for (int k = 0; k < n; k++) {
+        if (t->strides[order[k]] <= reached) return true;
+        reached += (t->sizes[order[k]] - 1) * t->strides[order[k]];
+    }
+    return false;
 }
 
 bool td_has_zero_stride(const td_tensor *t)

@@ -27,7 +27,8 @@ _NUMPY = {
 def from_numpy(ndarray: Any) -> Tensor:
     """A tensor on the memory of a numpy array: writes to one are seen in the other.
 
-    TypeError for what is no array, or for a dtype without a twin here; ValueError for negative strides.
+    TypeError for what is no array, or for a dtype without a twin here; ValueError for negative strides, and for elements at
+    addresses that are no multiples of their size.
 
     >>> import numpy as np
     >>> from_numpy(np.arange(3)).tolist()
@@ -175,13 +176,14 @@ def _read(data: Any, dtype: Any) -> Tensor:
 
 
 def _of_array(data: Any) -> Tensor:
-    """An array or a scalar of numpy, in any byte order; shared if it can be written."""
+    """An array or a scalar of numpy, in any byte order; shared if it can be written and its elements lie straight."""
     import numpy as np
 
     array = np.asarray(data)
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
-    return from_numpy(array if array.flags.writeable else array.copy())
+    shared = array.flags.writeable and array.flags.aligned
+    return from_numpy(array if shared else array.copy())
 
 
 # ---- sequences that hold arrays, tensors or sequences other than lists ----

@@ -3,6 +3,7 @@
 #include "ops/view/view.h"
 #include <string.h>
 #include "ops/layout.h"
+#include "runtime/address.h"
 
 /* ---- shapes of the same elements ---- */
 
@@ -213,6 +214,11 @@ static td_status retyped(td_tensor **out, const td_tensor *self, td_dtype dtype,
     td_tensor *view;
     TD_TRY(td_tensor_view(&view, self, n, sizes, strides, offset));
     view->dtype = (uint8_t)dtype;
+    if (view->numel && !td_is_aligned(td_data(view), dtype)) { /* memory of others, or bytes seen as numbers */
+        td_tensor_free(view);
+        return td_fail(TD_RUNTIME_ERROR, "cannot view %s as %s: the elements would lie at an address that is not a multiple of what %s needs; clone() first",
+                       td_dtypes[self->dtype].name, td_dtypes[dtype].name, td_dtypes[dtype].name);
+    }
     *out = view;
     return TD_OK;
 }

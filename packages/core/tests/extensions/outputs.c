@@ -1,0 +1,58 @@
+/* outputs.c - kernels that leave their outputs in every wrong way: none may be freed twice, nor an input at all. */
+#include "taeda/abi.h"
+
+static const taeda_api *api;
+
+static int32_t one(const taeda_call *call, int k)
+{
+    int64_t size = 4;
+    return api->empty(TAEDA_FLOAT32, 1, &size, 1, &call->outputs[k], call->error);
+}
+static int32_t good(const taeda_call *call)
+{
+    int32_t code = one(call, 0);
+    return code ? code : one(call, 1);
+}
+static int32_t twice(const taeda_call *call)
+{
+    int32_t code = one(call, 0);
+    call->outputs[1] = call->outputs[0];
+    return code;
+}
+static int32_t input(const taeda_call *call)
+{
+    call->outputs[1] = (taeda_tensor *)call->inputs[0];
+    return one(call, 0);
+}
+static int32_t none(const taeda_call *call) { return one(call, 0); }
+static int32_t failed(const taeda_call *call, int32_t code)
+{
+    return code ? code : api->fail(call->error, TAEDA_VALUE_ERROR, "failed");
+}
+static int32_t fails(const taeda_call *call) { return failed(call, good(call)); }
+static int32_t fails_twice(const taeda_call *call) { return failed(call, twice(call)); }
+static int32_t fails_input(const taeda_call *call) { return failed(call, input(call)); }
+
+static const struct { const char *name, *schema; taeda_kernel call; } kernels[] = {
+    {"good", "outputs::good(Tensor x) -> (Tensor, Tensor)", good},
+    {"twice", "outputs::twice(Tensor x) -> (Tensor, Tensor)", twice},
+    {"input", "outputs::input(Tensor x) -> (Tensor, Tensor)", input},
+    {"none", "outputs::none(Tensor x) -> (Tensor, Tensor)", none},
+    {"fails", "outputs::fails(Tensor x) -> (Tensor, Tensor)", fails},
+    {"fails_twice", "outputs::fails_twice(Tensor x) -> (Tensor, Tensor)", fails_twice},
+    {"fails_input", "outputs::fails_input(Tensor x) -> (Tensor, Tensor)", fails_input},
+};
+
+uint32_t taeda_ext_abi(void) { return TAEDA_ABI; }
+int32_t taeda_ext_init(const taeda_api *table)
+{
+    taeda_error error = {0};
+    api = table;
+    for (unsigned i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        taeda_op_def def = {.size = sizeof def, .schema = kernels[i].schema, .cpu = kernels[i].call, .doc = ""};
+        int32_t code = api->register_kernel(kernels[i].name, 1, 2, kernels[i].call, 0);
+        if (!code) code = api->define_op(&def, &error);
+        if (code) return code;
+    }
+    return 0;
+}
