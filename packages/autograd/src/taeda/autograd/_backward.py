@@ -7,7 +7,10 @@ from typing import Any, TypeAlias
 
 import taeda
 from taeda import Tensor
+from taeda._layers import TRANSFORM
 from taeda._native import core as _core
+
+from . import _function_maps
 
 __all__ = ["backward", "grad"]
 
@@ -97,6 +100,8 @@ def backward(
     tensor(6.)
     """
     wanted = None
+    if _core.get_layers() & TRANSFORM:
+        _function_maps.refuse_samples((tensors, grad_tensors, grad_variables, inputs))
     if inputs is not None:
         wanted = _tuple(inputs)
         if not wanted:
@@ -150,6 +155,24 @@ def grad(
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
         )
+    if _core.get_layers() & TRANSFORM:
+        _function_maps.refuse_samples((outputs, inputs))
+        if (
+            level := _function_maps.level_of(_tuple(() if grad_outputs is None else grad_outputs))
+        ) is not None:
+            rest = (
+                True,
+                create_graph,
+                only_inputs,
+                allow_unused,
+                is_grads_batched,
+                materialize_grads,
+            )
+            return tuple(
+                _function_maps.each(
+                    level, lambda g: list(grad(outputs, inputs, g, *rest)), grad_outputs
+                )
+            )
     wanted = _tuple(inputs)
     if is_grads_batched:
         return _batched(

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from taeda import Tensor
 
-__all__ = ["VmapInfo", "apply", "level_of"]
+__all__ = ["VmapInfo", "apply", "each", "level_of", "refuse_samples"]
 
 
 class VmapInfo(NamedTuple):
@@ -64,6 +64,23 @@ def _wrapped(level: Any, output: Any, dim: int | None) -> Any:
 
 
 def _by_sample(cls: Any, level: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return each(level, lambda given: cls.apply(*given[0], **given[1]), (args, kwargs))
+
+
+def each(level: Any, function: Any, argument: Any) -> Any:
+    """`function` of one sample of its argument after another, and the results stacked."""
     from .batching import each_sample
 
-    return each_sample(level, lambda given: cls.apply(*given[0], **given[1]), (args, kwargs))
+    return each_sample(level, function, argument)
+
+
+def refuse_samples(values: Any) -> None:
+    """RuntimeError if a sample is to be walked back from: its graph is that of all samples."""
+    from .batching import Batched
+    from .batching._batched import leaves
+
+    if any(type(leaf) is Batched for leaf in leaves(values)):
+        raise RuntimeError(
+            "backward() and autograd.grad of a sample inside of vmap: its graph is that of all samples. Use taeda.func.grad or vjp "
+            "inside of vmap, or call backward on what vmap returns"
+        )
