@@ -207,6 +207,13 @@ def loader(session: nox.Session) -> None:
     session.run("python", "tools/stress_loader.py", "--seed", str(int(time.time())))
 
 
+@nox.session(name="first-use")
+def first_use(session: nox.Session) -> None:
+    """Eight threads of a fresh process use anything at all for the first time. `-- --processes 5` for less than 25 of each."""
+    oracle(session)
+    session.run("python", "tools/first_use.py", *session.posargs)
+
+
 @nox.session
 def crash(session: nox.Session) -> None:
     """Saves are killed, disks fail, files are damaged: the old checkpoint or the new is there. `-- --large 1000` for more."""

@@ -21,6 +21,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import cycles
 import layers
 import writes
 
@@ -97,7 +98,8 @@ def check(packages: dict[str, Package]) -> list[str]:
     except ValueError as error:
         return [str(error)]
     found = [*_wrong_ranges(packages), *_wrong_files(packages)]
-    return found + layers.check(packages.values()) + writes.check(packages.values())
+    known = packages.values()
+    return found + layers.check(known) + writes.check(known) + cycles.check(known)
 
 
 def _wrong_ranges(packages: dict[str, Package]) -> Iterator[str]:

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,34 @@ def ops(tmp_path_factory):
     folder = tmp_path_factory.mktemp("abi")
     taeda.ops.load_library(build(HERE / "operators.c", CURRENT, folder / "operators.so"))
     return taeda.ops.abitest
+
+
+@needs_compiler
+def test_threads_wait_for_each_others_libraries(tmp_path):
+    """Four libraries and four threads for each: one starts at a time, and none twice."""
+    text, libraries = (HERE / "operators.c").read_text(), []
+    for i in range(4):
+        (tmp_path / f"o{i}.c").write_text(text.replace("abitest", f"abithread{i}"))
+        libraries.append(build(tmp_path / f"o{i}.c", CURRENT, tmp_path / f"o{i}.so", f"-I{HERE}"))
+    failed, gate, before = [], threading.Barrier(16), sys.getswitchinterval()
+
+    def load(library):
+        gate.wait()
+        try:
+            taeda.ops.load_library(library)
+        except ImportError as error:
+            failed.append(str(error))
+
+    threads = [threading.Thread(target=load, args=(path,)) for path in libraries * 4]
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+    finally:
+        sys.setswitchinterval(before)
+    assert failed == []
 
 
 # ---- headers of every minor ----

@@ -130,9 +130,32 @@ static void forget_defined(void) /* a library that gives up half-way leaves noth
     }
 }
 
+/* One library starts at a time: other threads wait. One that starts may not load another. */
+static PyThread_type_lock starting;
+static unsigned long starter;
+
+static int begin_start(void)
+{
+    if (!starting && !(starting = PyThread_allocate_lock())) return td_no_memory(), -1;
+    if (starter == PyThread_get_thread_ident()) return 0; /* `kernels` says so to the caller */
+    if (!PyThread_acquire_lock(starting, NOWAIT_LOCK)) {
+        Py_BEGIN_ALLOW_THREADS
+        PyThread_acquire_lock(starting, WAIT_LOCK);
+        Py_END_ALLOW_THREADS
+    }
+    starter = PyThread_get_thread_ident();
+    return 1;
+}
+
+static void end_start(void)
+{
+    starter = 0;
+    PyThread_release_lock(starting);
+}
+
 static PyObject *initialise(const char *path, uint32_t minor, int32_t (*init)(const taeda_api *))
 {
-    if (kernels) return PyErr_Format(PyExc_ImportError, "%s is loaded while another extension is: load one after the other", path);
+    if (kernels) return PyErr_Format(PyExc_ImportError, "%s is loaded by the taeda_ext_init of another extension: load one after the other", path);
     fault = (taeda_error){0};
     kernels = PyDict_New();
     defined = PyList_New(0);
@@ -167,7 +190,12 @@ PyObject *td_load_extension(PyObject *m, PyObject *path_object)
     if (!abi || !init)
         PyErr_Format(PyExc_ImportError, "%s is no taeda extension: it lacks %s", path,
                      abi ? "taeda_ext_init" : init ? "taeda_ext_abi" : "taeda_ext_abi and taeda_ext_init");
-    else if (check_version(path, abi()) == 0) return initialise(path, abi() & 0xffff, init); /* from here on something may point into it */
+    else if (check_version(path, abi()) == 0) { /* from here on something may point into it */
+        int began = begin_start();
+        PyObject *made = began < 0 ? NULL : initialise(path, abi() & 0xffff, init);
+        if (began > 0) end_start();
+        return made;
+    }
     dlclose(library);
     return NULL;
 }

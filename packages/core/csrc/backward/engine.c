@@ -37,7 +37,7 @@ static int grow(Run *r)
     size_t old = r->capacity;
     Slot **before = r->table;
     r->capacity = old ? 2 * old : 64;
-    if (!(r->table = PyMem_Calloc(r->capacity, sizeof *r->table))) return PyErr_NoMemory(), r->table = before, r->capacity = old, -1;
+    if (!(r->table = PyMem_Calloc(r->capacity, sizeof *r->table))) return td_no_memory(), r->table = before, r->capacity = old, -1;
     for (size_t i = 0; i < old; i++)
         if (before[i]) r->table[place(r, before[i]->node)] = before[i];
     PyMem_Free(before);
@@ -51,7 +51,7 @@ static Slot *slot_of(Run *r, Node *n)
     if (r->table[i]) return r->table[i];
     int outs = n->nouts ? n->nouts : 1;
     Slot *s = PyMem_Calloc(1, sizeof *s + (size_t)outs * sizeof(PyObject *));
-    if (!s) return (Slot *)PyErr_NoMemory();
+    if (!s) return (Slot *)td_no_memory();
     s->node = (Node *)Py_NewRef((PyObject *)n);
     s->grads = (PyObject **)(s + 1);
     s->needed = 1;
@@ -84,7 +84,7 @@ static int push(Run *r, Slot *s)
     if (r->heap_n == r->heap_cap) {
         size_t cap = r->heap_cap ? 2 * r->heap_cap : 64;
         Slot **heap = PyMem_Realloc(r->heap, cap * sizeof *heap);
-        if (!heap) return PyErr_NoMemory(), -1;
+        if (!heap) return td_no_memory(), -1;
         r->heap = heap;
         r->heap_cap = cap;
     }
@@ -281,7 +281,7 @@ static int visit(Run *r, Slot *s)
     for (int i = 0; i < n->nouts; i++) any |= s->grads[i] != NULL;
     if (!any) return 0;
     PyObject *inline_results[8] = {0}, **results = n->nedges <= 8 ? inline_results : PyMem_Calloc((size_t)n->nedges, sizeof *results);
-    if (!results) return PyErr_NoMemory(), -1;
+    if (!results) return td_no_memory(), -1;
     int status = td_run_node(n, s->grads, results, r->create_graph);
     if (status == 0) status = after(r, n, results, s);
     if (status == 0) status = deliver(r, n, results);
@@ -327,7 +327,7 @@ static int append(Slot ***all, size_t *n, size_t *cap, Slot *s)
     if (*n == *cap) {
         size_t room = *cap ? 2 * *cap : 64;
         Slot **more = PyMem_Realloc(*all, room * sizeof *more);
-        if (!more) return PyErr_NoMemory(), -1;
+        if (!more) return td_no_memory(), -1;
         *all = more;
         *cap = room;
     }
@@ -398,7 +398,7 @@ static int add_captures(Run *r, PyObject *inputs)
 {
     Py_ssize_t n = PyTuple_Size(inputs);
     r->limited = 1;
-    if (!(r->captures = PyMem_Calloc((size_t)n + 1, sizeof *r->captures))) return PyErr_NoMemory(), -1;
+    if (!(r->captures = PyMem_Calloc((size_t)n + 1, sizeof *r->captures))) return td_no_memory(), -1;
     for (Py_ssize_t i = 0; i < n; i++) {
         PyObject *input = PyTuple_GetItem(inputs, i);
         Edge edge = {0};
@@ -454,7 +454,7 @@ static int look_at(Search *s, Node *n)
     if (s->n == s->cap) {
         size_t room = s->cap ? 2 * s->cap : 64;
         Node **more = PyMem_Realloc(s->waiting, room * sizeof *more);
-        if (!more) return PyErr_NoMemory(), -1;
+        if (!more) return td_no_memory(), -1;
         s->waiting = more;
         s->cap = room;
     }

@@ -30,7 +30,7 @@ int td_set_tangent(PyTensor *p, PyTensor *tangent)
         return 0;
     }
     struct Dual *d = PyMem_Calloc(1, sizeof *d);
-    if (!d) return PyErr_NoMemory(), -1;
+    if (!d) return td_no_memory(), -1;
     *d = (struct Dual){p, (PyTensor *)Py_NewRef((PyObject *)tangent), NULL, first};
     if (first) first->prev = d;
     first = p->dual = d;

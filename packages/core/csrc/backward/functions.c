@@ -110,7 +110,7 @@ static PyObject *save(PyObject *m, PyObject *args)
     int is_result;
     if (!PyArg_ParseTuple(args, "Op", &o, &is_result) || !need_tensor(o)) return NULL;
     Saved *s = PyMem_Calloc(1, sizeof *s);
-    if (!s) return PyErr_NoMemory();
+    if (!s) return td_no_memory();
     PyTensor *p = (PyTensor *)o;
     int status = is_result ? td_save_result(s, p, TD_KEY_RESULT, -1) : td_save(s, p, 0, -1);
     if (status == 0 && is_result) s->requires_grad = 1;

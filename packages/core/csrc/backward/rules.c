@@ -15,9 +15,11 @@ PyObject *td_rules_loading(PyObject *module, PyObject *done)
 int td_load_rules(void)
 {
     if (loaded) return 0;
-    PyObject *module = PyImport_ImportModule("taeda.autograd"); /* threads that come meanwhile wait here for the first one */
-    if (module) {
-        Py_DECREF(module);
+    PyObject *module = PyImport_ImportModule("taeda.autograd");
+    PyObject *names = module ? PyObject_GetAttrString(module, "__all__") : NULL; /* who asks runs its code, or waits for who does */
+    Py_XDECREF(module);
+    if (names) {
+        Py_DECREF(names);
         if (loaded || loader == PyThread_get_thread_ident()) return 0;
         PyErr_SetString(PyExc_ImportError, "taeda.autograd is being imported by another thread, which waits for a module that this thread "
                         "imports: import taeda.autograd before the threads start");
@@ -115,7 +117,7 @@ PyObject *td_register_rule(PyObject *module, PyObject *args)
     if (!s) return PyErr_Format(PyExc_ValueError, "rule for '%s': the op table has no such op", name);
     if (s->rule) return PyErr_Format(PyExc_ValueError, "op '%s' has a rule already", name);
     Rule *rule = PyMem_Calloc(1, sizeof *rule);
-    if (!rule) return PyErr_NoMemory();
+    if (!rule) return td_no_memory();
     rule->joint = (uint8_t)joint;
     rule->differentiable_results = (int8_t)results;
     if (read_rule(rule, s, parts) < 0) {

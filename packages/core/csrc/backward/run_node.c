@@ -55,7 +55,7 @@ static int run_slices(Node *n, PyObject *const *grads, PyObject **results, int c
     if (!pair) return -1;
     PyObject **parts = PyMem_Calloc((size_t)inner->nouts, sizeof *parts);
     if (parts) parts[s->nr] = PyTuple_GetItem(pair, 1);
-    else PyErr_NoMemory();
+    else td_no_memory();
     if (parts && td_run_node(inner, parts, results, create_graph) == 0 && (call = td_engine_helper("join_slices"))) {
         joined = PyObject_CallFunctionObjArgs(call, pair, edge0 < inner->nedges && results[edge0] ? results[edge0] : Py_None, NULL);
         Py_DECREF(call);

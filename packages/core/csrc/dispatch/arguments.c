@@ -153,7 +153,8 @@ int td_parse(td_frame *f, const td_function *fn, PyObject *self, PyObject *const
     for (int i = 0; i < fn->count; i++) {
         int status = attempt(f, fn->overloads[i], &a);
         if (status == 1) return 0;
-        if (status < 0 && (fn->count == 1 || !PyErr_ExceptionMatches(PyExc_RuntimeError) || i == fn->count - 1)) goto failed;
+        int fits_not = status == 0 || (PyErr_ExceptionMatches(PyExc_RuntimeError) && !PyErr_ExceptionMatches(PyExc_MemoryError));
+        if (status < 0 && (fn->count == 1 || !fits_not || i == fn->count - 1)) goto failed;
         PyErr_Clear(); /* an overload that does not fit: the next one is tried */
     }
     td_report_mismatch(f, &a);

@@ -27,14 +27,14 @@ static int read_param(td_param *p, PyObject *facts, PyObject **value)
     int type, flags, length;
     if (!PyArg_ParseTuple(facts, "siiiO", &name, &type, &flags, &length, value)) return -1;
     *p = (td_param){copy_text(name), (uint8_t)type, (uint8_t)flags, (int16_t)length, {0}};
-    return p->name ? 0 : (PyErr_NoMemory(), -1);
+    return p->name ? 0 : (td_no_memory(), -1);
 }
 
 /* a default is read as an argument would be, by a frame that lives as long as the operator */
 static int read_default(td_custom *c, td_param *p, int k, PyObject *value)
 {
     if (!c->frame) {
-        if (!(c->frame = PyMem_Calloc(1, sizeof *c->frame))) return PyErr_NoMemory(), -1;
+        if (!(c->frame = PyMem_Calloc(1, sizeof *c->frame))) return td_no_memory(), -1;
         td_frame_open(c->frame);
         c->frame->schema = &c->schema;
     }
@@ -48,7 +48,7 @@ static int read_params(td_custom *c, PyObject *list)
 {
     int n = (int)PyTuple_Size(list);
     td_param *params = PyMem_Calloc((size_t)n + 1, sizeof *params);
-    if (!params) return PyErr_NoMemory(), -1;
+    if (!params) return td_no_memory(), -1;
     c->schema.params = params;
     c->schema.nparams = (uint8_t)n;
     c->defaults = Py_NewRef(list);
@@ -102,7 +102,7 @@ static PyObject *define_op(PyObject *m, PyObject *args)
         return PyErr_Format(PyExc_ValueError, "%s: an operator has at most %d arguments and %d results, this has %zd and %zd", text, TD_MAX_ARGS,
                             TD_MAX_OUTS, PyTuple_Size(params), PyTuple_Size(results));
     td_custom *c = PyMem_Calloc(1, sizeof *c); /* never freed */
-    if (!c) return PyErr_NoMemory();
+    if (!c) return td_no_memory();
     td_schema *s = &c->schema;
     c->of = s;
     c->strict = (uint8_t)strict;
@@ -112,7 +112,7 @@ static PyObject *define_op(PyObject *m, PyObject *args)
     s->family = s->target = s->namespace_ = s->return_names = "";
     s->kind = TD_KIND_PYTHON;
     s->flags = view ? TD_F_VIEW : 0;
-    if (!s->op.name || !s->op.overload || !s->text) return PyErr_NoMemory();
+    if (!s->op.name || !s->op.overload || !s->text) return td_no_memory();
     if (read_params(c, params) < 0 || read_results(c, results) < 0) return NULL;
     return enter(c);
 }
@@ -130,7 +130,7 @@ static td_custom *custom_of(td_schema *s) /* a built-in row gets a place for ker
 {
     if (s->custom) return s->custom;
     td_custom *c = PyMem_Calloc(1, sizeof *c);
-    if (!c) return (td_custom *)PyErr_NoMemory();
+    if (!c) return (td_custom *)td_no_memory();
     c->of = s;
     for (int k = 0; k < s->nreturns && k < TD_MAX_OUTS; k++) c->result_is_tensor[k] = !s->other_result;
     return s->custom = c;

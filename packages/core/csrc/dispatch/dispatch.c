@@ -136,7 +136,7 @@ static PyObject *finish_list(td_frame *f, Node *n, PyObject *dual, PyObject *lis
     Py_DECREF(list);
     int count = tuple ? (int)PyTuple_Size(tuple) : 0;
     PyObject **outs = tuple ? PyMem_Malloc(sizeof *outs * (size_t)(count + 1)) : NULL;
-    if (!outs) return Py_XDECREF((PyObject *)n), Py_XDECREF(tuple), tuple ? PyErr_NoMemory() : NULL;
+    if (!outs) return Py_XDECREF((PyObject *)n), Py_XDECREF(tuple), tuple ? td_no_memory() : NULL;
     for (int i = 0; i < count; i++) outs[i] = PyTuple_GetItem(tuple, i);
     if (f->schema->flags & TD_F_VIEW) set_views(f, outs, count, !are_slices(f->schema));
     if (record(f, n, dual, outs, count) < 0) Py_CLEAR(tuple);

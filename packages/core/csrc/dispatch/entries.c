@@ -23,7 +23,7 @@ PyObject *td_function_tables(void)
     PyMethodDef *defs = PyMem_Calloc((size_t)td_function_count + 1, sizeof *defs);
     function_objects = PyMem_Calloc((size_t)td_function_count + 1, sizeof *function_objects);
     PyObject *tables = PyDict_New(), *module = PyUnicode_FromString("taeda");
-    if (!defs || !function_objects || !tables || !module) return PyErr_NoMemory();
+    if (!defs || !function_objects || !tables || !module) return td_no_memory();
     for (int i = 0; i < td_function_count; i++) {
         const td_function *f = &td_functions[i];
         PyObject *table = PyDict_GetItemString(tables, f->namespace_);

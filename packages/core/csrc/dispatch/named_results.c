@@ -33,7 +33,7 @@ static PyTypeObject *result_type(const td_schema *s) /* named tuple "taeda.retur
         at += n + (at[n] == ' ');
     }
     char *name = PyMem_Malloc(96);
-    if (!name) return (PyTypeObject *)PyErr_NoMemory();
+    if (!name) return (PyTypeObject *)td_no_memory();
     snprintf(name, 96, "taeda.return_types.%s%s%s", s->namespace_, s->namespace_[0] ? "_" : "", s->op.name);
     PyStructSequence_Desc desc = {name, "Named results.", fields, s->nreturns};
     PyTypeObject *type = PyStructSequence_NewType(&desc);

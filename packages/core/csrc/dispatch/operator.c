@@ -13,7 +13,7 @@ static int set_overloads(Operator *self, PyObject *texts)
 {
     Py_ssize_t n = PyTuple_Size(texts);
     td_schema **found = PyMem_Calloc((size_t)n + 1, sizeof *found);
-    if (!found) return PyErr_NoMemory(), -1;
+    if (!found) return td_no_memory(), -1;
     for (Py_ssize_t i = 0; i < n; i++) {
         const char *text = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(texts, i), NULL);
         if (text && (found[i] = td_find_schema(text))) continue;
@@ -86,7 +86,7 @@ static PyObject *operator_call(PyObject *o, PyObject *args, PyObject *kw)
     Py_ssize_t n = PyTuple_Size(args), named = kw ? PyDict_Size(kw) : 0;
     PyObject *few[FEW], **values = n + named > FEW ? PyMem_Malloc((size_t)(n + named) * sizeof *values) : few;
     PyObject *names = named ? PyTuple_New(named) : NULL, *made = NULL;
-    if (!values) return PyErr_NoMemory();
+    if (!values) return td_no_memory();
     for (Py_ssize_t i = 0; i < n; i++) values[i] = PyTuple_GetItem(args, i);
     if (!named || (names && add_keywords(kw, values + n, names) == 0))
         made = td_call_entry(&((Operator *)o)->function, NULL, values, n, names);

@@ -19,7 +19,7 @@ Node *td_node_new(td_node_kind kind, const td_schema *schema, int nedges, int ns
     n->outs = array(nouts, 1, &n->inline_out, sizeof(OutMeta));
     if (!n->edges || !n->saved || !n->outs) {
         Py_DECREF(n);
-        return (Node *)PyErr_NoMemory();
+        return (Node *)td_no_memory();
     }
     n->nedges = nedges;
     n->nsaved = nsaved;
@@ -56,7 +56,7 @@ int td_node_set_out(Node *n, int nr, const td_tensor *t)
     m->dtype = t->dtype;
     m->device = t->device;
     m->sizes = t->ndim <= TD_INLINE_DIMS ? m->inline_sizes : PyMem_Malloc((size_t)t->ndim * sizeof(int64_t));
-    if (!m->sizes) return PyErr_NoMemory(), -1;
+    if (!m->sizes) return td_no_memory(), -1;
     memcpy(m->sizes, t->sizes, (size_t)t->ndim * sizeof(int64_t));
     return 0;
 }

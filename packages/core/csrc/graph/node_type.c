@@ -41,7 +41,7 @@ static PyObject *new_class(const char *name)
 {
     PyType_Slot none[] = {{0}};
     char *qualified = PyMem_Malloc(strlen(name) + 8); /* before 3.13 a type keeps the pointer */
-    if (!qualified) return PyErr_NoMemory();
+    if (!qualified) return td_no_memory();
     strcat(strcpy(qualified, "taeda."), name);
     PyType_Spec spec = {qualified, 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, none};
     return PyType_FromSpecWithBases(&spec, (PyObject *)NodeT);

@@ -194,7 +194,7 @@ static int grow_outs(Node *n, int nouts) /* Tensor[] results: as many as there a
 {
     if (nouts <= n->nouts) return 0;
     OutMeta *outs = PyMem_Calloc((size_t)nouts, sizeof(OutMeta));
-    if (!outs) return PyErr_NoMemory(), -1;
+    if (!outs) return td_no_memory(), -1;
     if (n->outs != &n->inline_out) PyMem_Free(n->outs);
     n->outs = outs;
     n->nouts = nouts;
@@ -298,7 +298,7 @@ static Slices *slices_new(const PyTensor *base, const PyTensor *view, Node *inne
 {
     Slices *s = PyMem_Calloc(1, sizeof *s);
     Saved facts;
-    if (!s) return (Slices *)PyErr_NoMemory();
+    if (!s) return (Slices *)td_no_memory();
     if (td_save_facts(&facts, base->t, 0, -1) < 0) return PyMem_Free(s), NULL;
     s->base = facts.t;
     if (td_save_facts(&facts, view->t, 0, -1) < 0) return td_tensor_free(s->base), PyMem_Free(s), NULL;

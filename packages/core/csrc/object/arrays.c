@@ -72,7 +72,7 @@ refused:
 static Py_buffer *view_of(PyObject *o, int flags)
 {
     Py_buffer *view = calloc(1, sizeof *view);
-    if (!view) return (void *)PyErr_NoMemory();
+    if (!view) return (void *)td_no_memory();
     if (PyObject_GetBuffer(o, view, flags) == 0) return view;
     free(view);
     return NULL;

@@ -42,7 +42,7 @@ static dl_tensor described(const td_tensor *t)
 static PyObject *old_capsule(td_tensor *alias)
 {
     dl_managed *m = calloc(1, sizeof *m);
-    if (!m) return PyErr_NoMemory();
+    if (!m) return td_no_memory();
     *m = (dl_managed){.tensor = described(alias), .context = alias, .deleter = end_managed};
     PyObject *capsule = PyCapsule_New(m, DL_NAME, end_capsule);
     if (!capsule) free(m);
@@ -51,7 +51,7 @@ static PyObject *old_capsule(td_tensor *alias)
 static dl_versioned *versioned(td_tensor *alias, uint64_t flags)
 {
     dl_versioned *m = calloc(1, sizeof *m);
-    if (!m) return PyErr_NoMemory(), NULL;
+    if (!m) return td_no_memory(), NULL;
     *m = (dl_versioned){.version = {DL_MAJOR, DL_MINOR}, .context = alias, .deleter = end_versioned, .flags = flags, .tensor = described(alias)};
     return m;
 }

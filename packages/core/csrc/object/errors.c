@@ -1,7 +1,24 @@
 /* errors.c - a status of the runtime becomes a Python exception. */
 #include "object/py.h"
 
-PyObject *td_linalg_error;
+PyObject *td_linalg_error, *td_out_of_memory;
+
+static const char out_of_memory_doc[] =
+    "There is not enough memory. A RuntimeError for programs that know PyTorch, a MemoryError for those that know Python.";
+
+int td_add_errors(PyObject *module)
+{
+    PyObject *bases = PyTuple_Pack(2, PyExc_RuntimeError, PyExc_MemoryError);
+    td_out_of_memory = bases ? PyErr_NewExceptionWithDoc("taeda.OutOfMemoryError", out_of_memory_doc, bases, NULL) : NULL;
+    Py_XDECREF(bases);
+    return td_out_of_memory ? PyModule_AddObjectRef(module, "OutOfMemoryError", td_out_of_memory) : -1;
+}
+
+PyObject *td_no_memory(void)
+{
+    PyErr_SetString(td_out_of_memory, "out of memory: a small allocation failed");
+    return NULL;
+}
 
 PyObject *td_raise(td_status status)
 {
@@ -12,7 +29,7 @@ PyObject *td_raise(td_status status)
     case TD_VALUE_ERROR: type = PyExc_ValueError; break;
     case TD_INDEX_ERROR: type = PyExc_IndexError; break;
     case TD_NOT_IMPLEMENTED: type = PyExc_NotImplementedError; break;
-    case TD_MEMORY_ERROR: type = PyExc_MemoryError; break;
+    case TD_MEMORY_ERROR: type = td_out_of_memory; break;
     case TD_LINALG_ERROR: type = td_linalg_error ? td_linalg_error : PyExc_RuntimeError; break;
     default: type = PyExc_RuntimeError;
     }

@@ -27,7 +27,7 @@ int td_frame_more_pins(td_frame *f, Py_ssize_t n)
     size_t room = 2 * (size_t)(f->npins + n);
     int few = f->pins == f->few_pins;
     td_storage **pins = PyMem_Realloc(few ? NULL : f->pins, room * sizeof *pins);
-    if (!pins) return PyErr_NoMemory(), -1;
+    if (!pins) return td_no_memory(), -1;
     if (few) memcpy(pins, f->few_pins, (size_t)f->npins * sizeof *pins);
     f->pins = pins;
     f->room_pins = (int)room;
@@ -61,7 +61,7 @@ static void *frame_heap(td_frame *f, size_t bytes)
     if (f->nheap == TD_MAX_TEMPS) return NULL;
     void *p = PyMem_Malloc(bytes ? bytes : 1);
     if (p) f->heap[f->nheap++] = p;
-    else PyErr_NoMemory();
+    else td_no_memory();
     return p;
 }
 int64_t *td_room_ints(td_frame *f, Py_ssize_t n)

@@ -46,7 +46,7 @@ PyObject *td_memory_of(PyObject *tensor)
         return NULL;
     }
     m->t = own;
-    if (!(m->dims = PyMem_Malloc(sizeof *m->dims * 2 * (size_t)(own->ndim + 1)))) return Py_DECREF(m), PyErr_NoMemory();
+    if (!(m->dims = PyMem_Malloc(sizeof *m->dims * 2 * (size_t)(own->ndim + 1)))) return Py_DECREF(m), td_no_memory();
     for (int i = 0; i < own->ndim; i++) {
         m->dims[i] = (Py_ssize_t)own->sizes[i];
         m->dims[own->ndim + i] = (Py_ssize_t)(own->strides[i] * td_itemsize((td_dtype)own->dtype));

@@ -83,6 +83,9 @@ static inline int td_raised(td_status status) { return td_raise(status), -1; }
         if (td_py_status != TD_OK) return td_raise(td_py_status); \
     } while (0)
 extern PyObject *td_linalg_error; /* exception type, or NULL */
+extern PyObject *td_out_of_memory; /* taeda.OutOfMemoryError: a RuntimeError and a MemoryError */
+PyObject *td_no_memory(void);      /* raises it; NULL */
+int td_add_errors(PyObject *module);
 PyObject *td_type_name(PyObject *o); /* "Tensor", for messages: new reference */
 
 /* ---- small objects (object/dtype.c, device.c, size.c, generator.c) ---- */

@@ -14,14 +14,18 @@ from pkgutil import extend_path
 
 __path__ = extend_path(__path__, __name__)
 
-from ._lazy import install_hint, lazy_attributes
-from ._native import core as _core
+from ._packages import install_packages as _install_packages
+
+_install_packages()
+
+from ._lazy import install_hint, lazy_attributes  # noqa: E402 - imports come after the finder
+from ._native import core as _core  # noqa: E402 - the same
 
 __version__ = "0.1.0"
 
 #: what the compiled module holds that is public; everything else of it is for the packages of taeda
 _NATIVE = """
-    Generator Size Tensor bfloat16 bool cdouble cfloat chalf channels_last channels_last_3d
+    Generator OutOfMemoryError Size Tensor bfloat16 bool cdouble cfloat chalf channels_last channels_last_3d
     complex128 complex32 complex64 contiguous_format default_generator device double dtype
     float float16 float32 float64 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz
     float8_e8m0fnu get_default_device get_default_dtype get_num_threads half int int16 int32

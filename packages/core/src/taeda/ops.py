@@ -10,6 +10,7 @@ aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 from taeda._library.operators import Namespace, namespace
@@ -19,6 +20,9 @@ __all__ = ["load_library", "loaded_libraries"]
 
 #: absolute paths of the libraries loaded so far
 loaded_libraries: set[str] = set()
+_loading = (
+    threading.RLock()
+)  # who wants a library that another thread loads waits, and finds it loaded
 
 
 def load_library(path: str | os.PathLike[str]) -> None:
@@ -32,14 +36,15 @@ def load_library(path: str | os.PathLike[str]) -> None:
     another major or a later minor version of the ABI than `taeda/abi.h` of this core has; it refused to start.
     """
     full = str(Path(path).resolve())
-    if full in loaded_libraries:
-        return
-    kernels, _ = _core.load_extension(full)
-    if kernels:
-        from taeda._library._native import define_kernels
+    with _loading:
+        if full in loaded_libraries:
+            return
+        kernels, _ = _core.load_extension(full)
+        if kernels:
+            from taeda._library._native import define_kernels
 
-        define_kernels(Path(full).name.partition(".")[0], kernels)
-    loaded_libraries.add(full)
+            define_kernels(Path(full).name.partition(".")[0], kernels)
+        loaded_libraries.add(full)
 
 
 def __getattr__(name: str) -> Namespace:

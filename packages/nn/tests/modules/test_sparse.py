@@ -124,7 +124,6 @@ FIRST = taeda.tensor([0])
         ((BAG, FIRST, taeda.ones(2)), {"mode": "mean"}, NotImplementedError, "mode='sum'"),
         ((BAG, FIRST, taeda.ones(3)), {"mode": "sum"}, ValueError, "same shape as the input"),
         ((BAG, FIRST), {"mode": "max", "scale_grad_by_freq": True}, ValueError, "by the frequency"),
-        ((BAG, FIRST), {"mode": "max", "sparse": True}, ValueError, "sparse weights"),
     ],
 )
 def test_refusals_of_bags(given, options, error, text):

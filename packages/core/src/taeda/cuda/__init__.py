@@ -12,7 +12,9 @@ __path__ = extend_path(__path__, __name__)  # taeda-amp brings `amp`
 __getattr__, __dir__ = lazy_attributes(__name__, {})
 
 Tensor = _core.Tensor
+OutOfMemoryError = _core.OutOfMemoryError
 __all__ = [
+    "OutOfMemoryError",
     "device_count", "empty_cache", "get_arch_list", "get_rng_state_all", "is_available", "is_bf16_supported", "is_initialized",
     "manual_seed", "manual_seed_all", "max_memory_allocated", "max_memory_reserved", "memory_allocated", "memory_reserved",
     "memory_stats", "seed", "seed_all",

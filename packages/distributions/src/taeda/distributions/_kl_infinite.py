@@ -14,7 +14,7 @@ from .continuous_bernoulli import ContinuousBernoulli
 from .exponential import Exponential
 from .gamma import Gamma
 from .gumbel import Gumbel
-from .kl import register_kl
+from .kl import register
 from .laplace import Laplace
 from .normal import Normal
 from .pareto import Pareto
@@ -47,4 +47,4 @@ def _infinite(p: Any, q: Any) -> Tensor:
 
 for _p, _others in _NEVER.items():
     for _q in _others:
-        register_kl(_p, _q)(_infinite)
+        register(_p, _q)(_infinite)

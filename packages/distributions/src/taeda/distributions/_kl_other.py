@@ -13,7 +13,7 @@ from .continuous_bernoulli import ContinuousBernoulli
 from .exponential import Exponential
 from .gamma import Gamma
 from .gumbel import Gumbel
-from .kl import register_kl
+from .kl import register
 from .laplace import Laplace
 from .normal import Normal
 from .pareto import Pareto
@@ -33,10 +33,10 @@ def _to_normal(p: Beta, q: Normal) -> Tensor:
 
 
 for _type in (Beta, ContinuousBernoulli, Exponential, Gamma, Gumbel, Laplace, Uniform):
-    register_kl(_type, Normal)(_to_normal)
+    register(_type, Normal)(_to_normal)
 
 
-@register_kl(Pareto, Normal)
+@register(Pareto, Normal)
 def _pareto_normal(p: Pareto, q: Normal) -> Tensor:
     return _to_normal(p, q).masked_fill(p.alpha <= 2, taeda.inf)  # type: ignore[arg-type]
 
@@ -49,15 +49,15 @@ def _to_exponential(p: Beta, q: Exponential) -> Tensor:
 
 
 for _type in (Beta, ContinuousBernoulli, Gamma):
-    register_kl(_type, Exponential)(_to_exponential)
+    register(_type, Exponential)(_to_exponential)
 
 
-@register_kl(Pareto, Exponential)
+@register(Pareto, Exponential)
 def _pareto_exponential(p: Pareto, q: Exponential) -> Tensor:
     return _to_exponential(p, q).masked_fill(p.alpha <= 1, taeda.inf)  # type: ignore[arg-type]
 
 
-@register_kl(Uniform, Exponential)
+@register(Uniform, Exponential)
 def _uniform_exponential(p: Uniform, q: Exponential) -> Tensor:
     return _to_exponential(p, q).masked_fill(p.low < 0, taeda.inf)  # type: ignore[arg-type]
 
@@ -70,18 +70,18 @@ def _to_gamma(p: Beta, mean_log: Tensor, q: Gamma) -> Tensor:
     return -p.entropy() + normaliser - (q.concentration - 1) * mean_log + q.rate * p.mean
 
 
-@register_kl(Beta, Gamma)
+@register(Beta, Gamma)
 def _beta_gamma(p: Beta, q: Gamma) -> Tensor:
     mean_log = p.concentration1.digamma() - (p.concentration1 + p.concentration0).digamma()
     return _to_gamma(p, mean_log, q)
 
 
-@register_kl(Exponential, Gamma)
+@register(Exponential, Gamma)
 def _exponential_gamma(p: Exponential, q: Gamma) -> Tensor:
     return _to_gamma(p, -euler_constant - p.rate.log(), q)  # type: ignore[arg-type]
 
 
-@register_kl(Pareto, Gamma)
+@register(Pareto, Gamma)
 def _pareto_gamma(p: Pareto, q: Gamma) -> Tensor:
     mean_log = p.scale.log() + p.alpha.reciprocal()
     return _to_gamma(p, mean_log, q).masked_fill(p.alpha <= 1, taeda.inf)  # type: ignore[arg-type]
@@ -92,7 +92,7 @@ def _uniform_mean_log(p: Uniform) -> Tensor:
     return (taeda.xlogy(p.high, p.high) - taeda.xlogy(p.low, p.low)) / (p.high - p.low) - 1
 
 
-@register_kl(Uniform, Gamma)
+@register(Uniform, Gamma)
 def _uniform_gamma(p: Uniform, q: Gamma) -> Tensor:
     return _to_gamma(p, _uniform_mean_log(p), q).masked_fill(p.low < 0, taeda.inf)  # type: ignore[arg-type]
 
@@ -100,13 +100,13 @@ def _uniform_gamma(p: Uniform, q: Gamma) -> Tensor:
 # ---- q is uniform: is p within its bounds? ----
 
 
-@register_kl(Beta, Uniform)
+@register(Beta, Uniform)
 def _beta_uniform(p: Beta, q: Uniform) -> Tensor:
     value = -p.entropy() + (q.high - q.low).log()
     return value.masked_fill((q.low > 0) | (q.high < 1), taeda.inf)
 
 
-@register_kl(ContinuousBernoulli, Uniform)
+@register(ContinuousBernoulli, Uniform)
 def _continuous_bernoulli_uniform(p: ContinuousBernoulli, q: Uniform) -> Tensor:
     return _beta_uniform(p, q)  # type: ignore[arg-type]
 
@@ -119,27 +119,27 @@ def _to_gumbel(p: Normal, mean_exp: Tensor, q: Gumbel) -> Tensor:
     return -p.entropy() + q.scale.log() + shift + mean_exp
 
 
-@register_kl(Normal, Gumbel)
+@register(Normal, Gumbel)
 def _normal_gumbel(p: Normal, q: Gumbel) -> Tensor:
     shift, ratio = (p.loc - q.loc) / q.scale, p.scale / q.scale
     return _to_gumbel(p, (0.5 * ratio.pow(2) - shift).exp(), q)
 
 
-@register_kl(Exponential, Gumbel)
+@register(Exponential, Gumbel)
 def _exponential_gumbel(p: Exponential, q: Gumbel) -> Tensor:
     product = p.rate * q.scale
     mean_exp = (q.loc / q.scale).exp() * product / (product + 1)
     return _to_gumbel(p, mean_exp, q)  # type: ignore[arg-type]
 
 
-@register_kl(Gamma, Gumbel)
+@register(Gamma, Gumbel)
 def _gamma_gumbel(p: Gamma, q: Gumbel) -> Tensor:
     product = p.rate * q.scale
     mean_exp = (q.loc / q.scale).exp() * (1 + product.reciprocal()).pow(-p.concentration)
     return _to_gumbel(p, mean_exp, q)  # type: ignore[arg-type]
 
 
-@register_kl(Uniform, Gumbel)
+@register(Uniform, Gumbel)
 def _uniform_gumbel(p: Uniform, q: Gumbel) -> Tensor:
     low, high = (q.loc - p.low) / q.scale, (q.loc - p.high) / q.scale
     mean_exp = (low.exp() - high.exp()) * q.scale / (p.high - p.low)
@@ -149,7 +149,7 @@ def _uniform_gumbel(p: Uniform, q: Gumbel) -> Tensor:
 # ---- others ----
 
 
-@register_kl(Normal, Laplace)
+@register(Normal, Laplace)
 def _normal_laplace(p: Normal, q: Laplace) -> Tensor:
     apart = p.loc - q.loc
     z = apart / p.scale
@@ -158,7 +158,7 @@ def _normal_laplace(p: Normal, q: Laplace) -> Tensor:
     return -p.entropy() + (2 * q.scale).log() + mean_distance / q.scale
 
 
-@register_kl(Uniform, Beta)
+@register(Uniform, Beta)
 def _uniform_beta(p: Uniform, q: Beta) -> Tensor:
     width = p.high - p.low
     mean_log_rest = (
@@ -174,16 +174,16 @@ def _to_continuous_bernoulli(p: Beta, q: ContinuousBernoulli) -> Tensor:
     return -p.entropy() - p.mean * q.logits - (-q.probs).log1p() - q._log_constant()
 
 
-register_kl(Beta, ContinuousBernoulli)(_to_continuous_bernoulli)
+register(Beta, ContinuousBernoulli)(_to_continuous_bernoulli)
 
 
-@register_kl(Uniform, ContinuousBernoulli)
+@register(Uniform, ContinuousBernoulli)
 def _uniform_continuous_bernoulli(p: Uniform, q: ContinuousBernoulli) -> Tensor:
     value = _to_continuous_bernoulli(p, q)  # type: ignore[arg-type]
     return value.masked_fill((p.high >= 1) | (p.low < 0), taeda.inf)
 
 
-@register_kl(Uniform, Pareto)
+@register(Uniform, Pareto)
 def _uniform_pareto(p: Uniform, q: Pareto) -> Tensor:
     value = (q.alpha + 1) * _uniform_mean_log(p) - (
         q.alpha * q.scale.pow(q.alpha) * (p.high - p.low)
@@ -191,6 +191,6 @@ def _uniform_pareto(p: Uniform, q: Pareto) -> Tensor:
     return value.masked_fill(p.low < q.scale, taeda.inf)
 
 
-@register_kl(Bernoulli, Poisson)
+@register(Bernoulli, Poisson)
 def _bernoulli_poisson(p: Bernoulli, q: Poisson) -> Tensor:
     return -p.entropy() - (p.probs * q.rate.log() - q.rate)

@@ -22,7 +22,7 @@ from .geometric import Geometric
 from .gumbel import Gumbel
 from .half_normal import HalfNormal
 from .independent import Independent
-from .kl import kl_divergence, register_kl
+from .kl import kl_divergence, register
 from .laplace import Laplace
 from .lowrank_multivariate_normal import LowRankMultivariateNormal
 from .multivariate_normal import MultivariateNormal, squared_distance
@@ -40,7 +40,7 @@ __all__: list[str] = []
 # ---- counts and categories ----
 
 
-@register_kl(Bernoulli, Bernoulli)
+@register(Bernoulli, Bernoulli)
 def _bernoulli(p: Bernoulli, q: Bernoulli) -> Tensor:
     softplus = taeda.nn.functional.softplus
     ones = p.probs * (softplus(-q.logits) - softplus(-p.logits))
@@ -50,7 +50,7 @@ def _bernoulli(p: Bernoulli, q: Bernoulli) -> Tensor:
     return ones + zeros
 
 
-@register_kl(Binomial, Binomial)
+@register(Binomial, Binomial)
 def _binomial(p: Binomial, q: Binomial) -> Tensor:
     if (p.total_count < q.total_count).any():
         raise NotImplementedError(
@@ -60,24 +60,24 @@ def _binomial(p: Binomial, q: Binomial) -> Tensor:
     return (p.total_count * each).masked_fill(p.total_count > q.total_count, taeda.inf)
 
 
-@register_kl(Categorical, Categorical)
+@register(Categorical, Categorical)
 def _categorical(p: Categorical, q: Categorical) -> Tensor:
     each = p.probs * (p.logits - q.logits)
     each = each.masked_fill((q.probs == 0).expand_as(each), taeda.inf)
     return each.masked_fill((p.probs == 0).expand_as(each), 0).sum(-1)
 
 
-@register_kl(OneHotCategorical, OneHotCategorical)
+@register(OneHotCategorical, OneHotCategorical)
 def _one_hot(p: OneHotCategorical, q: OneHotCategorical) -> Tensor:
     return _categorical(p._categorical, q._categorical)
 
 
-@register_kl(Geometric, Geometric)
+@register(Geometric, Geometric)
 def _geometric(p: Geometric, q: Geometric) -> Tensor:
     return -p.entropy() - (-q.probs).log1p() / p.probs - q.logits
 
 
-@register_kl(Poisson, Poisson)
+@register(Poisson, Poisson)
 def _poisson(p: Poisson, q: Poisson) -> Tensor:
     return p.rate * (p.rate.log() - q.rate.log()) - (p.rate - q.rate)
 
@@ -85,7 +85,7 @@ def _poisson(p: Poisson, q: Poisson) -> Tensor:
 # ---- numbers ----
 
 
-@register_kl(Beta, Beta)
+@register(Beta, Beta)
 def _beta(p: Beta, q: Beta) -> Tensor:
     total_p, total_q = p.concentration1 + p.concentration0, q.concentration1 + q.concentration0
     normaliser_q = q.concentration1.lgamma() + q.concentration0.lgamma() + total_p.lgamma()
@@ -95,13 +95,13 @@ def _beta(p: Beta, q: Beta) -> Tensor:
     return normaliser_q - normaliser_p + ones + zeros + (total_q - total_p) * total_p.digamma()
 
 
-@register_kl(ContinuousBernoulli, ContinuousBernoulli)
+@register(ContinuousBernoulli, ContinuousBernoulli)
 def _continuous_bernoulli(p: ContinuousBernoulli, q: ContinuousBernoulli) -> Tensor:
     tilt = p.mean * (p.logits - q.logits)
     return tilt + p._log_constant() + (-p.probs).log1p() - q._log_constant() - (-q.probs).log1p()
 
 
-@register_kl(Dirichlet, Dirichlet)
+@register(Dirichlet, Dirichlet)
 def _dirichlet(p: Dirichlet, q: Dirichlet) -> Tensor:
     total_p, total_q = p.concentration.sum(-1), q.concentration.sum(-1)
     totals = total_p.lgamma() - total_q.lgamma()
@@ -110,13 +110,13 @@ def _dirichlet(p: Dirichlet, q: Dirichlet) -> Tensor:
     return totals - parts + ((p.concentration - q.concentration) * means).sum(-1)
 
 
-@register_kl(Exponential, Exponential)
+@register(Exponential, Exponential)
 def _exponential(p: Exponential, q: Exponential) -> Tensor:
     ratio = q.rate / p.rate
     return ratio - ratio.log() - 1
 
 
-@register_kl(Gamma, Gamma)
+@register(Gamma, Gamma)
 def _gamma(p: Gamma, q: Gamma) -> Tensor:
     scale = q.concentration * (p.rate / q.rate).log()
     shapes = q.concentration.lgamma() - p.concentration.lgamma()
@@ -124,45 +124,45 @@ def _gamma(p: Gamma, q: Gamma) -> Tensor:
     return scale + shapes + tilt + (q.rate - p.rate) * (p.concentration / p.rate)
 
 
-@register_kl(Gumbel, Gumbel)
+@register(Gumbel, Gumbel)
 def _gumbel(p: Gumbel, q: Gumbel) -> Tensor:
     ratio, shift = p.scale / q.scale, (p.loc - q.loc) / q.scale
     tail = (-shift + (1 + ratio).lgamma()).exp()
     return -ratio.log() + shift + ratio * euler_constant + tail - (1 + euler_constant)
 
 
-@register_kl(HalfNormal, HalfNormal)
+@register(HalfNormal, HalfNormal)
 def _half_normal(p: HalfNormal, q: HalfNormal) -> Tensor:
     return _normal(p.base_dist, q.base_dist)
 
 
-@register_kl(Laplace, Laplace)
+@register(Laplace, Laplace)
 def _laplace(p: Laplace, q: Laplace) -> Tensor:
     ratio, apart = p.scale / q.scale, (p.loc - q.loc).abs()
     return -ratio.log() + apart / q.scale + ratio * (-apart / p.scale).exp() - 1
 
 
-@register_kl(Normal, Normal)
+@register(Normal, Normal)
 def _normal(p: Normal, q: Normal) -> Tensor:
     ratio = (p.scale / q.scale).pow(2)
     return 0.5 * (ratio + ((p.loc - q.loc) / q.scale).pow(2) - 1 - ratio.log())
 
 
-@register_kl(Cauchy, Cauchy)
+@register(Cauchy, Cauchy)
 def _cauchy(p: Cauchy, q: Cauchy) -> Tensor:
     """Chyzak and Nielsen: A closed-form formula for the Kullback-Leibler divergence between Cauchy distributions, 2019."""
     reach = (p.scale + q.scale).pow(2) + (p.loc - q.loc).pow(2)
     return reach.log() - (4 * p.scale * q.scale).log()
 
 
-@register_kl(Pareto, Pareto)
+@register(Pareto, Pareto)
 def _pareto(p: Pareto, q: Pareto) -> Tensor:
     ratio = q.alpha / p.alpha
     value = q.alpha * (p.scale / q.scale).log() - ratio.log() + ratio - 1
     return value.masked_fill(p.scale < q.scale, taeda.inf)
 
 
-@register_kl(Uniform, Uniform)
+@register(Uniform, Uniform)
 def _uniform(p: Uniform, q: Uniform) -> Tensor:
     value = ((q.high - q.low) / (p.high - p.low)).log()
     return value.masked_fill((q.low > p.low) | (q.high < p.high), taeda.inf)
@@ -193,10 +193,10 @@ def _trace(q_tril: Tensor, factor: Tensor) -> Tensor:
     return solved.pow(2).sum((-2, -1))
 
 
-@register_kl(MultivariateNormal, MultivariateNormal)
-@register_kl(MultivariateNormal, LowRankMultivariateNormal)
-@register_kl(LowRankMultivariateNormal, MultivariateNormal)
-@register_kl(LowRankMultivariateNormal, LowRankMultivariateNormal)
+@register(MultivariateNormal, MultivariateNormal)
+@register(MultivariateNormal, LowRankMultivariateNormal)
+@register(LowRankMultivariateNormal, MultivariateNormal)
+@register(LowRankMultivariateNormal, LowRankMultivariateNormal)
 def _multivariate_normal(p: Any, q: Any) -> Tensor:
     if p.event_shape != q.event_shape:
         return _gaussians(p, q, *(taeda.zeros(()),) * 3)
@@ -208,14 +208,14 @@ def _multivariate_normal(p: Any, q: Any) -> Tensor:
 # ---- made of others ----
 
 
-@register_kl(Independent, Independent)
+@register(Independent, Independent)
 def _independent(p: Independent, q: Independent) -> Tensor:
     if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
         raise NotImplementedError("the two make events of different numbers of dimensions")
     return sum_rightmost(kl_divergence(p.base_dist, q.base_dist), p.reinterpreted_batch_ndims)
 
 
-@register_kl(TransformedDistribution, TransformedDistribution)
+@register(TransformedDistribution, TransformedDistribution)
 def _transformed(p: TransformedDistribution, q: TransformedDistribution) -> Tensor:
     """Transforms that are the same change nothing."""
     if p.transforms != q.transforms or p.event_shape != q.event_shape:
@@ -224,7 +224,7 @@ def _transformed(p: TransformedDistribution, q: TransformedDistribution) -> Tens
     return sum_rightmost(kl_divergence(p.base_dist, q.base_dist), extra)
 
 
-@register_kl(ExponentialFamily, ExponentialFamily)
+@register(ExponentialFamily, ExponentialFamily)
 def _exponential_family(p: ExponentialFamily, q: ExponentialFamily) -> Tensor:
     """The Bregman divergence of the log normaliser (Nielsen and Nock, 2010)."""
     if type(p) is not type(q):

@@ -24,6 +24,18 @@ def register_kl(type_p: type, type_q: type) -> Callable[[Formula], Formula]:
 
     TypeError for what are no distributions.
     """
+    _load_formulas()
+    return register(type_p, type_q)
+
+
+@functools.cache
+def _load_formulas() -> None:
+    """Our own first: whoever registers another for a pair of theirs replaces it."""
+    from . import _kl_infinite, _kl_other, _kl_same  # noqa: F401 - each registers its formulas
+
+
+def register(type_p: type, type_q: type) -> Callable[[Formula], Formula]:
+    """`register_kl` for our own formulas."""
     for kind in (type_p, type_q):
         if not (isinstance(kind, type) and issubclass(kind, Distribution)):
             raise TypeError(f"Expected a subclass of Distribution, but got {kind}")
@@ -55,6 +67,7 @@ def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
 
     NotImplementedError for a pair without a formula.
     """
+    _load_formulas()
     kinds: tuple[Any, Any] = type(p), type(q)
     formula = _formula_of(*kinds)
     if formula is None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import base64
-import sys
 from collections.abc import Callable
 from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._native import core
 
 from ..safetensors import FormatError
 
@@ -27,10 +27,11 @@ Json = Any
 
 def is_numpy(value: Any, array: bool = False) -> bool:
     """Whether this is one of numpy's scalars (or arrays). A program that has not imported numpy has none."""
-    numpy = sys.modules.get("numpy")
-    if numpy is None:
+    if not core.is_numpy(value):
         return False
-    return type(value) is numpy.ndarray if array else isinstance(value, numpy.generic)
+    import numpy as np
+
+    return type(value) is np.ndarray if array else isinstance(value, np.generic)
 
 
 def array_node(value: Any, path: str, node: Callable[[Any, str], Json]) -> Json:
@@ -69,8 +70,11 @@ def _check(dtype: Any, path: str) -> None:
 
 def dtype_node(value: Any, path: str) -> Json | None:
     """The JSON of a numpy dtype; None for other things."""
-    numpy = sys.modules.get("numpy")
-    if numpy is None or not isinstance(value, numpy.dtype):
+    if not any(kind.__module__.partition(".")[0] == "numpy" for kind in type(value).__mro__):
+        return None
+    import numpy as np
+
+    if not isinstance(value, np.dtype):
         return None
     _check(value, path)
     return {"numpy.dtype": _described(value)}

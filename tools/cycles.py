@@ -1,0 +1,78 @@
+"""Imports at the top of modules make no cycle: threads that import from both ends would wait for each other.
+
+`from package import name` counts as an import of the module `package.name` if there is one, and of the package else; a module
+does not count as an importer of the packages it lies in, for those run when they are asked (`taeda._packages`).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+__all__ = ["check", "cycles", "imports"]
+
+
+def check(packages: Iterable[Any]) -> list[str]:
+    """A sentence for each cycle."""
+    files: dict[str, Path] = {}
+    for package in packages:
+        files |= modules(package.folder / "src")
+    found = cycles({name: imports(name, path, files) for name, path in files.items()})
+    return [f"modules import each other when they are imported: {', '.join(c)}" for c in found]
+
+
+def modules(source: Path) -> dict[str, Path]:
+    """The modules below a folder, by name."""
+    found = {}
+    for path in sorted(source.rglob("*.py")):
+        parts = path.relative_to(source).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imports(name: str, path: Path, known: Iterable[str]) -> set[str]:
+    """Which of the known modules it imports when it is imported."""
+    known, found = set(known), set[str]()
+    for statement in _at_import(ast.parse(path.read_text()).body):
+        if isinstance(statement, ast.Import):
+            found |= {alias.name for alias in statement.names}
+            continue
+        base = _base(statement, name, path)
+        for alias in statement.names:
+            found.add(f"{base}.{alias.name}" if f"{base}.{alias.name}" in known else base)
+    return (found & known) - {name}
+
+
+def _base(statement: ast.ImportFrom, name: str, path: Path) -> str:
+    if not statement.level:
+        return statement.module or ""
+    parts = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
+    parts = parts[: len(parts) - statement.level + 1]
+    return ".".join([*parts, *([statement.module] if statement.module else [])])
+
+
+def _at_import(body: Iterable[Any]) -> Iterator[Any]:
+    """Import statements that run with the module: not those of functions, nor those for type checkers."""
+    for node in body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield node
+        elif isinstance(node, ast.If):
+            yield from () if "TYPE_CHECKING" in ast.unparse(node.test) else _at_import(node.body)
+            yield from _at_import(node.orelse)
+        elif isinstance(node, (ast.Try, ast.With, ast.ClassDef)):
+            yield from _at_import(node.body)
+
+
+def cycles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """The modules that lie on a cycle, one sorted list for each knot: what is left when ends are taken off at both sides."""
+    left = {name: set(to) for name, to in graph.items()}
+    while True:
+        used = {to for name in left for to in left[name]}
+        ends = [n for n in left if not left[n] & left.keys() or n not in used]
+        if not ends:
+            break
+        for name in ends:
+            del left[name]
+    return [sorted(left)] if left else []

@@ -1,0 +1,32 @@
+"""Cycles of imports are found, and there are none."""
+
+from __future__ import annotations
+
+import by_path
+import pytest
+
+cycles, packages = by_path.load("tools/cycles.py"), by_path.load("tools/packages.py")
+
+
+def test_our_imports_make_no_cycle():
+    assert cycles.check(packages.load().values()) == []
+
+
+SOURCES = {
+    "two modules": ({"__init__": "", "a": "from . import b", "b": "from .a import x"}, ["p.a", "p.b"]),
+    "a package and its module": ({"__init__": "from .a import x", "a": "from p import y"}, ["p", "p.a"]),
+    "a module of the package": ({"__init__": "from .a import x", "a": "from . import b", "b": ""}, []),
+    "inside a function": ({"__init__": "", "a": "from . import b", "b": "def f():\n    from .a import x"}, []),
+    "for type checkers": ({"__init__": "", "a": "import p.b", "b": "if TYPE_CHECKING:\n    import p.a"}, []),
+    "behind a try": ({"__init__": "", "a": "import p.b", "b": "try:\n    import p.a\nexcept E: pass"}, ["p.a", "p.b"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("sources", "wanted"), SOURCES.values(), ids=SOURCES)
+def test_what_counts(tmp_path, sources, wanted):
+    (tmp_path / "p").mkdir()
+    for name, text in sources.items():
+        (tmp_path / "p" / f"{name}.py").write_text(text)
+    files = cycles.modules(tmp_path)
+    found = cycles.cycles({n: cycles.imports(n, path, files) for n, path in files.items()})
+    assert found == ([wanted] if wanted else [])
