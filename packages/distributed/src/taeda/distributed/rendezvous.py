@@ -111,8 +111,10 @@ def _tcp_store(host: str, port: int, rank: int, size: int, timeout: timedelta) -
     )
     serves = rank == 0 and not by_agent
     store = TCPStore(host, port, size, serves, timeout, wait_for_workers=False, multi_tenant=serves)
-    attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
-    return PrefixStore(f"/worker/attempt_{attempt}", store) if by_agent else store
+    turn = (
+        os.environ.get(name, "0") for name in ("TAEDA_ELASTIC_ROUND", "TORCHELASTIC_RESTART_COUNT")
+    )
+    return PrefixStore("/worker/round_{}/attempt_{}".format(*turn), store) if by_agent else store
 
 
 register_rendezvous_handler("env", _by_env)

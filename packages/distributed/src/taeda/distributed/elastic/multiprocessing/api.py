@@ -237,6 +237,10 @@ class MultiprocessContext(PContext):
     def _poll(self) -> dict[int, int | None]:
         return {rank: process.exitcode for rank, process in self._processes.items()}
 
+    def close(self, death_sig: signal.Signals | None = None, timeout: float = 30) -> None:
+        super().close(death_sig, timeout)
+        self._folder.cleanup()
+
     def _return_values(self) -> dict[int, Any]:
         values = {}
         for rank in self.envs:

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from .api import RendezvousHandler, RendezvousParameters, rendezvous_handler_registry
+from .c10d_rendezvous_backend import create_backend
+from .dynamic_rendezvous import create_handler
 from .static_tcp_rendezvous import create_rdzv_handler
 
 __all__ = ["get_rendezvous_handler"]
 
+
+def _create_c10d(params: RendezvousParameters) -> RendezvousHandler:
+    backend, store = create_backend(params)
+    return create_handler(store, backend, params)
+
+
 rendezvous_handler_registry.register("static", create_rdzv_handler)
+rendezvous_handler_registry.register("c10d", _create_c10d)
 
 
 def get_rendezvous_handler(params: RendezvousParameters) -> RendezvousHandler:
-    """A handler for `params.backend`: "static"."""
+    """A handler for `params.backend`: "static", "c10d", or one that was registered."""
     return rendezvous_handler_registry.create_handler(params)

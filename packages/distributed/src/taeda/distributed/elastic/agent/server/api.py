@@ -174,6 +174,8 @@ class SimpleElasticAgent(ElasticAgent):
         place = info.bootstrap_store_info
         worker_group.master_addr = spec.master_addr or place.master_addr
         worker_group.master_port = spec.master_port or place.master_port
+        if info.world_size > 1:
+            self._restarts_seen = info.store.add("restarts", 0)
         worker_group.workers = self._assign_worker_ranks(
             info.store, info.rank, info.world_size, spec
         )

@@ -70,6 +70,7 @@ class LocalElasticAgent(SimpleElasticAgent):
             "TORCHELASTIC_RESTART_COUNT": count,
             "TORCHELASTIC_MAX_RESTARTS": spec.max_restarts,
             "TORCHELASTIC_RUN_ID": spec.rdzv_handler.get_run_id(),
+            "TAEDA_ELASTIC_ROUND": getattr(spec.rdzv_handler, "round", 0),
             "TORCHELASTIC_USE_AGENT_STORE": spec.rdzv_handler.use_agent_store,
         }
         return {name: str(value) for name, value in facts.items()}

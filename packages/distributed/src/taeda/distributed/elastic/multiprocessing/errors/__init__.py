@@ -169,7 +169,11 @@ class ChildFailedError(Exception):
         return [f"{head}, at {failure.timestamp_isoformat()}", text]
 
 
-def _secondary(failure: ProcessFailure) -> bool:
-    """Did it fail because another one did, or was it told to end?"""
-    told = failure.exitcode == -signal.SIGTERM
-    return told or "DistPeerDiedError" in failure.message or "gave up" in failure.message
+def _secondary(failure: ProcessFailure) -> int:
+    """How likely it failed because another one did: 0 for one that a signal killed, 2 for one that missed another or was told to end."""
+    missed = any(
+        word in failure.message for word in ("DistPeerDiedError", "DistTimeoutError", "gave up")
+    )
+    if failure.exitcode == -signal.SIGTERM or missed:
+        return 2
+    return 0 if failure.exitcode < 0 else 1

@@ -1,0 +1,35 @@
+"""The older name of `taedarun`: `python -m taeda.distributed.launch`.
+
+Programs get `--local-rank=N` as their first argument, as they did then; with `--use-env` they read LOCAL_RANK instead.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Sequence
+
+from . import run
+
+__all__ = ["main"]
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """The command."""
+    warnings.warn(
+        "taeda.distributed.launch is the older way: use taedarun, and read LOCAL_RANK from the environment",
+        FutureWarning,
+        stacklevel=2,
+    )
+    words = list(sys.argv[1:] if args is None else args)
+    flags = [word for word in ("--use-env", "--use_env") if word in words]
+    words = [word for word in words if word not in flags]
+    options = run.parse_args(words)
+    if not flags:
+        at = len(words) - len(options.training_script_args)
+        words.insert(at, "--local-rank=${local_rank}")
+    run.main(words)
+
+
+if __name__ == "__main__":
+    main()
