@@ -14,7 +14,9 @@ from taeda._lazy import DISTRIBUTIONS
 MORE = {
     "cpu.amp": "taeda-amp",
     "cuda.amp": "taeda-amp",
+    "compiler": "taeda-compile",
     "func": "taeda-autograd",
+    "jit": "taeda-compile",
     "futures": "taeda-distributed",
     "nn.parallel": "taeda-distributed",
     "utils.checkpoint": "taeda-autograd",

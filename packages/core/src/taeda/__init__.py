@@ -71,6 +71,7 @@ _EXPORTS = {
         ("atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod", "chain_matmul", "einsum", "histogramdd", "lu", "meshgrid", "pca_lowrank", "resize_as_", "svd_lowrank", "tensordot", "unique", "unique_consecutive"),
         "functional",
     ),
+    "compile": "compiler",
     "vmap": "func",
     "set_printoptions": "_printing",
     **dict.fromkeys(

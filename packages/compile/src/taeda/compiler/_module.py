@@ -1,0 +1,48 @@
+"""A module behind `compile`: called as the original, whose state it has under `_orig_mod`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from taeda import nn
+
+__all__ = ["OptimizedModule"]
+
+_OWN = frozenset(vars(nn.Module())) | {"_orig_mod"}
+
+
+class OptimizedModule(nn.Module):
+    """Calls `_orig_mod`, and has its attributes; its parameters carry the prefix `_orig_mod.`."""
+
+    def __init__(self, module: nn.Module) -> None:
+        super().__init__()
+        self._modules["_orig_mod"] = module
+        self.training = module.training
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the original returns, hooks of it included."""
+        return self._modules["_orig_mod"](*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        modules = self.__dict__.get("_modules") or {}
+        if name == "_orig_mod" and name in modules:
+            return modules[name]
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            if "_orig_mod" not in modules:
+                raise
+            return getattr(modules["_orig_mod"], name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        modules = self.__dict__.get("_modules") or {}
+        if name in _OWN or "_orig_mod" not in modules:
+            super().__setattr__(name, value)
+        else:
+            setattr(modules["_orig_mod"], name, value)
+
+    def __delattr__(self, name: str) -> None:
+        delattr(self._modules["_orig_mod"], name)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *dir(self._modules["_orig_mod"])})

@@ -1,0 +1,122 @@
+"""What is left of TorchScript where there is no script: programs run as Python, and its decorators let them be.
+
+>>> import taeda
+>>> future = fork(taeda.add, taeda.ones(1), 2)
+>>> wait(future)
+tensor([3.])
+"""
+
+from __future__ import annotations
+
+import builtins
+import types
+import typing
+import warnings
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+from taeda import nn
+
+__all__ = [
+    "annotate", "export", "fork", "ignore", "is_scripting", "is_tracing", "isinstance", "script", "script_if_tracing", "unused", "wait",
+]  # fmt: skip
+
+_warned = False
+_pool: ThreadPoolExecutor | None = None
+
+
+def script(obj: Any, *args: Any, **kwargs: Any) -> Any:
+    """`obj` itself, a function, class or module, which runs as Python; a UserWarning, once, says so.
+
+    TypeError for what is none of them, and for the options of TorchScript.
+    """
+    global _warned
+    if args or kwargs:
+        raise TypeError("jit.script: nothing is compiled from source here, so there are no options")
+    if not callable(obj) and not builtins.isinstance(obj, nn.Module):
+        raise TypeError(f"jit.script: wanted a function, class or module, got {type(obj).__name__}")
+    if not _warned:
+        _warned = True
+        warnings.warn(
+            "taeda.jit.script returns what it is given: there is no TorchScript, programs run as Python. It has no .code, .graph or .save",
+            stacklevel=2,
+        )
+    return obj
+
+
+def script_if_tracing(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """`fn` itself: nothing is traced."""
+    return fn
+
+
+def ignore(drop: Any = False, **kwargs: Any) -> Any:
+    """Decorator: leave a function to Python, as all are. `@ignore`, or `@ignore(drop=True)`."""
+    if callable(drop):
+        return drop
+    return lambda fn: fn
+
+
+def unused(fn: Any) -> Any:
+    """Decorator: a function that a compiler need not see."""
+    return fn
+
+
+def export(fn: Any) -> Any:
+    """Decorator: a method that a compiler must see besides forward."""
+    return fn
+
+
+def annotate(the_type: Any, the_value: Any) -> Any:
+    """The value; the type is for who reads."""
+    return the_value
+
+
+def isinstance(obj: Any, target_type: Any) -> bool:
+    """Whether `obj` is of a type, a generic one included: List[int] and Optional[int] look at what is inside.
+
+    >>> isinstance([1, 2], list[int]), isinstance([1, "a"], list[int]), isinstance(None, int | None)
+    (True, False, True)
+    """
+    if builtins.isinstance(target_type, tuple):
+        return any(isinstance(obj, one) for one in target_type)
+    origin, inner = typing.get_origin(target_type), typing.get_args(target_type)
+    if origin is None:
+        wanted = type(None) if target_type is None else target_type
+        return builtins.isinstance(obj, wanted)
+    if origin in (typing.Union, types.UnionType):
+        return any(isinstance(obj, one) for one in inner)
+    if not builtins.isinstance(obj, origin):
+        return False
+    return _inside(obj, origin, inner)
+
+
+def _inside(obj: Any, origin: Any, inner: tuple[Any, ...]) -> bool:
+    if origin is dict:
+        return all(isinstance(k, inner[0]) and isinstance(v, inner[1]) for k, v in obj.items())
+    if origin is tuple and not (len(inner) == 2 and inner[1] is Ellipsis):
+        return len(obj) == len(inner) and all(map(isinstance, obj, inner))
+    return all(isinstance(entry, inner[0]) for entry in obj)
+
+
+def is_scripting() -> bool:
+    """Whether TorchScript runs this: never."""
+    return False
+
+
+def is_tracing() -> bool:
+    """Whether a trace of TorchScript runs this: never."""
+    return False
+
+
+def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future[Any]:
+    """Start a function in another thread; `wait` gives its result. Grad mode is that thread's own: on."""
+    global _pool
+    if _pool is None:
+        _pool = ThreadPoolExecutor(thread_name_prefix="taeda-fork")
+    return _pool.submit(func, *args, **kwargs)
+
+
+def wait(future: Future[Any]) -> Any:
+    """The result of `fork`; the exception, if it raised one."""
+    return future.result()
