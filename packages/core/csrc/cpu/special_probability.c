@@ -2,6 +2,7 @@
  * Formulas are those of the NIST Digital Library of Mathematical Functions, chapters 7, 8 and 25. */
 #include <float.h>
 #include "cpu/simd/vrow.h"
+#include "cpu/special_erfc_inverse.h"
 #include "cpu/special_zeta.h"
 
 static double log_gamma(double x) { int sign; return lgamma_r(x, &sign); }
@@ -24,23 +25,22 @@ static double log_ndtr_d(double x)
     if (x < -1) return log(erfcx_d(-x * M_SQRT1_2) / 2) - x * x / 2;
     return log1p(-erfc(x * M_SQRT1_2) / 2);
 }
-/* the left half by Newton's method on log_ndtr, which is concave and smooth as far as numbers go */
-static double ndtri_left(double p)
+/* The inverse of erf of 2 p - 1 around a half, that of erfc of 2 p on the left, mirrored on the right: there 1 - p
+ * is exact. */
+VFN vd vd_ndtri(vd p)
 {
-    double target = log(p), x = -sqrt(-2 * target);
-    for (int k = 0; k < 20; k++) {
-        double value = log_ndtr_d(x), slope = exp(-x * x / 2 - value) / sqrt(2 * M_PI), step = (value - target) / slope;
-        x -= step;
-        if (fabs(step) < 4 * DBL_EPSILON * fabs(x) + 1e-17) break;
-    }
-    return x;
+    vd y = (p - 0.5) * 2.0, s = vd_fma(-y, y, vd_set(0.5625));
+    vd left = vd_min(p, 1.0 - p), t = vd_sqrt(-vd_log(left + left));
+    vd tail = vd_erfc_inverse_near(t);
+    tail = vd_sel(vd_gt(t, vd_set(3.2)), vd_erfc_inverse_far(t), tail);
+    tail = t * vd_sel(vd_gt(t, vd_set(6.2)), vd_erfc_inverse_extreme(t), tail);
+    vd x = vd_sel(vd_lt(vd_abs(y), vd_set(0.75)), y * vd_erf_inverse_middle(s), vd_copysign(tail, y));
+    x = vd_sel(vd_eq(left, vd_set(0)), vd_copysign(vd_set(INFINITY), y), x * 1.4142135623730951);
+    return vd_sel(vd_ge(left, vd_set(0)), x, vd_set(NAN));
 }
-static double ndtri_d(double p)
-{
-    if (!(p >= 0 && p <= 1)) return NAN;
-    if (p == 0 || p == 1) return p == 0 ? -INFINITY : INFINITY;
-    return p == 0.5 ? 0 : p < 0.5 ? ndtri_left(p) : -ndtri_left(1 - p);
-}
+VFN vf vf_ndtri(vf p) { return vf_join(vd_ndtri(vf_low(p)), vd_ndtri(vf_high(p))); }
+VROWS(ndtri, 1, , VPICK(ndtri, x)(x))
+FLOAT_LOOPS(ndtri, 1)
 
 /* ---- incomplete gamma functions: the series left of the bulk, the continued fraction right of it ---- */
 static double gamma_weight(double a, double x) /* x^a exp(-x) / Gamma(a + 1) */
@@ -174,7 +174,6 @@ static double entr_d(double x) { return x > 0 ? -x * log(x) : x == 0 ? 0 : isnan
 ROWS(erfcx)
 ROWS(ndtr)
 ROWS(log_ndtr)
-ROWS(ndtri)
 ROWS(entr)
 PAIR_ROWS(igamma)
 PAIR_ROWS(igammac)

@@ -243,10 +243,20 @@ rule(
 )
 
 
+# sinc'(x) / x as a series in (pi x)^2
+_SINC_SLOPES = [
+    math.pi**2 * (-1) ** k * 2 * k / math.factorial(2 * k + 1) for k in range(1, 16)
+]  # fmt: skip
+
+
 def _sinc_slope(x: Tensor) -> Tensor:
-    turned = x * math.pi
-    slope = (turned * turned.cos() - turned.sin()) / (turned * x)
-    return taeda.where(x == 0, 0.0, slope)
+    """(cos(pi x) - sinc(x)) / x, whose terms grow equal at 0."""
+    near = x.abs() < 0.5
+    small, large = taeda.where(near, x, 0.0), taeda.where(near, 0.5, x)
+    square, series = (small * math.pi) ** 2, taeda.full_like(x, _SINC_SLOPES[-1])
+    for c in reversed(_SINC_SLOPES[:-1]):
+        series = series * square + c
+    return taeda.where(near, small * series, ((large * math.pi).cos() - large.sinc()) / large)
 
 
 rule("sinc", self=lambda grad, self: grad * _cj(_sinc_slope(self)))

@@ -11,16 +11,36 @@ from taeda import Tensor, special
 from ._registry import not_differentiable, rule
 
 
+def _polynomial(x: Tensor, coefficients: list[float]) -> Tensor:
+    """c[0] + c[1] x + ..."""
+    total = taeda.full_like(x, coefficients[-1])
+    for c in reversed(coefficients[:-1]):
+        total = total * x + c
+    return total
+
+
+# I1'(x) as a series in (x / 2)^2: the formula for large x takes the difference of two numbers that grow equal at 0
+_I1_SLOPES = [
+    (2 * k + 1) / (2 * math.factorial(k) * math.factorial(k + 1)) for k in range(14)
+]  # fmt: skip
+
+
+def _i1_slopes(self: Tensor, result: Tensor, i0: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """Whether |x| < 2, the slope there, and the difference I0 - I1 / x elsewhere."""
+    near = self.abs() < 2
+    small, large = taeda.where(near, self, 0.0), taeda.where(near, 2.0, self)
+    return near, _polynomial(small * small / 4, _I1_SLOPES), i0(large) - result / large
+
+
 def _i1(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
-    """I1' = I0 - I1 / x, a half at 0."""
-    x = taeda.where(self == 0, 1.0, self)
-    return grad * taeda.where(self == 0, 0.5, taeda.i0(x) - result / x)
+    near, small, large = _i1_slopes(self, result, taeda.i0)
+    return grad * taeda.where(near, small, large)
 
 
 def _i1e(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
-    x = taeda.where(self == 0, 1.0, self)
-    slope = special.i0e(x) - result * (x.sgn() + x.reciprocal())
-    return grad * taeda.where(self == 0, 0.5, slope)
+    near, small, large = _i1_slopes(self, result, special.i0e)
+    decay = taeda.where(near, -self.abs(), 0.0).exp()
+    return grad * (taeda.where(near, decay * small, large) - self.sgn() * result)
 
 
 rule("i0", self=lambda grad, self: grad * special.i1(self))
@@ -43,18 +63,39 @@ for _name in (
 _DENSITY = 1 / math.sqrt(2 * math.pi)
 
 rule("ndtr", self=lambda grad, self: grad * ((self * self * -0.5).exp() * _DENSITY))
-rule(
-    "log_ndtr",
-    self=lambda grad, self: grad / special.erfcx(self * -math.sqrt(0.5)) * math.sqrt(2 / math.pi),
-)
+
+
+def _hazard(x: Tensor) -> Tensor:
+    """Density over share: by erfcx on the left, where both vanish, and plainly on the right, where erfcx overflows."""
+    right = x > 0
+    high, low = taeda.where(right, x, 0.0), taeda.where(right, 0.0, x)
+    plain = (high * high * -0.5).exp() * _DENSITY / special.ndtr(high)
+    return taeda.where(right, plain, math.sqrt(2 / math.pi) / special.erfcx(low * -math.sqrt(0.5)))
+
+
+rule("log_ndtr", self=lambda grad, self: grad * _hazard(self))
 rule(
     "ndtri",
     self=lambda grad, result: grad * ((result * result * 0.5).exp() * math.sqrt(2 * math.pi)),
 )
-rule(
-    "erfcx",
-    self=lambda grad, self, result: grad * (2 * self * result - 2 / math.sqrt(math.pi)),
-)
+
+
+# erfcx'(x) sqrt(pi) x^2 as a series in 1 / (2 x^2), which is exact to the last bits from 10 on
+_FAR = 10.0
+_ERFCX_SLOPES = [
+    (-1) ** (k + 1) * (2 * k + 1) * float(math.prod(range(1, 2 * k, 2))) for k in range(15)
+]
+
+
+def _erfcx(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
+    """2 x erfcx(x) - 2 / sqrt(pi), whose terms grow equal on the right."""
+    far = self > _FAR
+    x, y = taeda.where(far, self, _FAR), taeda.where(far, 0.0, self)
+    series = _polynomial(0.5 / x / x, _ERFCX_SLOPES) / x / x / math.sqrt(math.pi)
+    return grad * taeda.where(far, series, 2 * y * result - 2 / math.sqrt(math.pi))
+
+
+rule("erfcx", self=_erfcx)
 
 
 def _entr(grad: Tensor, self: Tensor) -> Tensor:
