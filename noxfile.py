@@ -192,6 +192,34 @@ def same_bits(session: nox.Session) -> None:
     session.run("python", "tools/same_bits.py", *session.posargs)
 
 
+@nox.session(name="fail-at")
+def fail_at(session: nox.Session) -> None:
+    """Each allocation of each operation and of training steps fails in turn: only MemoryError, nothing lost. `-- --part 0/8` for a part."""
+    install(session, *NAMES)
+    session.run("python", "tools/fail_at.py", *session.posargs)
+
+
+@nox.session(name="guard-pages")
+def guard_pages(session: nox.Session) -> None:
+    """Kernels touch no byte beyond their inputs, outputs and work space. `-- --wide` for more sizes, `-- --part 0/8` for a part."""
+    install(session, *NAMES)
+    session.run("python", "tools/guard_pages.py", *session.posargs)
+
+
+@nox.session
+def race(session: nox.Session) -> None:
+    """Pool, allocator and products by shared weights show no data race under ThreadSanitizer. `-- --rounds 5000` for more."""
+    install(session, "core")
+    session.run("python", "tools/race.py", *session.posargs)
+
+
+@nox.session
+def exits(session: nox.Session) -> None:
+    """Programs end amid threads, loaders and open files without a crash or a hang, and leave nothing. `-- --times 50` for more."""
+    install(session, *NAMES)
+    session.run("python", "tools/exits.py", *session.posargs)
+
+
 @nox.session(name="hostile-files")
 def hostile_files(session: nox.Session) -> None:
     """Hostile files of every kind are refused: no code runs, memory stays bounded. `-- --all` for all 4,400."""

@@ -91,6 +91,14 @@ static PyObject *memory_fail_at(PyObject *m, PyObject *count)
     td_alloc_fail_at(n);
     Py_RETURN_NONE;
 }
+static PyObject *memory_guard(PyObject *m, PyObject *mode)
+{
+    long n = PyLong_AsLong(mode);
+    if (n == -1 && PyErr_Occurred()) return NULL;
+    if (n < TD_GUARD_OFF || n > TD_GUARD_BEFORE) return PyErr_Format(PyExc_ValueError, "a guard is 0 (off), 1 (behind) or 2 (before), got %ld", n);
+    int64_t written = td_alloc_guard((td_guard)n);
+    return written < 0 ? PyErr_NoMemory() : PyLong_FromLongLong(written);
+}
 /* Callgrind counts what happens inside this function: it finds it by name (--toggle-collect), so it is exported and stays one. */
 __attribute__((visibility("default"), noinline)) PyObject *taeda_measured_region(PyObject *callable)
 {
@@ -147,6 +155,7 @@ static PyMethodDef methods[] = {
     {"memory_trim", memory_trim, METH_NOARGS, "Give cached memory back to the system."},
     {"memory_set_limit", memory_set_limit, METH_O, "Most bytes that freed blocks may keep."},
     {"memory_fail_at", memory_fail_at, METH_O, "Tests: the n-th allocation from now fails; 0 is off."},
+    {"memory_guard", memory_guard, METH_O, "Tests: blocks end (1) or begin (2) at a page nobody may touch; how many were written behind so far."},
     {"measured_region", measured_region, METH_O, "Call a callable inside the function that Callgrind watches."},
     {"call_backend", td_call_backend, METH_VARARGS, "call_backend(op, arguments): run a kernel below every layer."},
     {"op_parameters", op_parameters, METH_O, "((name, 0 a value, 1 a Tensor, 2 a Tensor[]), ...) of an op."},

@@ -18,6 +18,7 @@
  * all other figures are exact. Under the address sanitizer nothing is kept, so that it sees every use after free. */
 #define _GNU_SOURCE
 #include "runtime/alloc.h"
+#include "runtime/guard.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -402,7 +403,7 @@ void *td_alloc(int64_t bytes)
 {
     if (bytes < 0 || bytes > class_bytes(CLASSES - 1) || must_fail()) return NULL;
     thread_cache *t = my_cache();
-    void *b = take(t, class_of(bytes));
+    void *b = __builtin_expect(td_guard_mode, 0) ? td_guard_take(bytes) : take(t, class_of(bytes));
     if (b) count(t, bytes, 1);
     return b;
 }
@@ -412,7 +413,8 @@ void td_free(void *b, int64_t bytes)
     if (!b) return;
     thread_cache *t = my_cache();
     count(t, -bytes, 0);
-    give(t, b, class_of(bytes));
+    if (__builtin_expect(td_is_guarded(b), 0)) td_guard_give(b, bytes);
+    else give(t, b, class_of(bytes));
 }
 
 void *td_alloc_struct(int64_t bytes) { return must_fail() ? NULL : take(my_cache(), class_of(bytes)); }

@@ -24,4 +24,10 @@ void td_alloc_get_stats(td_alloc_stats *out);
 void td_alloc_reset_peak(void);
 void td_alloc_fail_at(int64_t n); /* tests: the n-th call from now returns NULL; 0 switches it off */
 
+/* Tests: from now on td_alloc gives blocks that end (behind) or begin (before) at a page nobody may touch, and td_free takes all
+ * rights to a block away for ever. Returns how many blocks were found written to between their end and that page so far; -1 if
+ * address space is out. Written in runtime/guard.c. */
+typedef enum td_guard { TD_GUARD_OFF, TD_GUARD_BEHIND, TD_GUARD_BEFORE } td_guard;
+int64_t td_alloc_guard(td_guard mode);
+
 #endif

@@ -17,6 +17,7 @@ import taeda
 from ._io import safetypes, settings
 from ._io.atomic import Sync, atomic_write, check_sync
 from ._io.formats import PEEK, Format, identify
+from ._io.mapped import read_mapped
 from ._io.native import Content, write_native
 from ._io.place import register_package
 from ._io.progress import Wish
@@ -36,6 +37,7 @@ __all__ = [
     "get_safe_globals",
     "get_unsafe_globals_in_checkpoint",
     "load",
+    "read_mapped",
     "register_package",
     "safe_globals",
     "save",
