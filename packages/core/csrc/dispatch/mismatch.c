@@ -14,17 +14,75 @@ static const char *wanted(const td_param *p, char buffer[64])
     return buffer;
 }
 
+/* ---- an argument of the wrong type ---- */
+static int fits(const td_param *p, PyObject *entry) /* in a list */
+{
+    int64_t ignored;
+    int status = 1;
+    if (p->type == TD_T_TENSOR)
+        return td_is_tensor(entry) || (entry == Py_None && p->flags & TD_P_ELEMENT_OPTIONAL) || td_has_override(entry);
+    if (p->type == TD_T_INT) status = td_int_from(entry, &ignored);
+    if (p->type == TD_T_BOOL) return PyBool_Check(entry);
+    if (p->type == TD_T_FLOAT || p->type == TD_T_SCALAR) return td_is_number(entry) || td_is_tensor(entry);
+    if (status < 0) PyErr_Clear(); /* too large: no int that fits */
+    return status == 1;
+}
+
+static Py_ssize_t first_misfit(const td_param *p, PyObject *list)
+{
+    for (Py_ssize_t i = 0; i < td_list_length(list); i++) {
+        PyObject *entry = Py_XNewRef(td_list_item(list, i));
+        int good = entry && fits(p, entry);
+        Py_XDECREF(entry);
+        if (!good) return i;
+    }
+    return -1;
+}
+
+/* reshape(2, 2.0): the sizes stand one by one */
+static Py_ssize_t first_misplaced(const td_param *p, const td_attempt *a)
+{
+    if (!(p->flags & TD_P_LIST) || p->type != TD_T_INT || p->length) return -1;
+    for (Py_ssize_t i = 0; i < a->npos; i++)
+        if (!fits(p, a->args[i])) return i;
+    return -1;
+}
+
+static void report_entry(const char *start, const char *where, Py_ssize_t i, PyObject *entry)
+{
+    PyObject *type = entry ? td_type_name(entry) : NULL;
+    PyErr_Format(PyExc_TypeError, "%s, but %s %zd is %V", start, where, i, type, "?");
+    Py_XDECREF(type);
+}
+
+static void report_type(const td_frame *f, const td_attempt *a, const char *name)
+{
+    const td_param *p = &f->schema->params[a->bad];
+    PyObject *o = f->obj[a->bad];
+    char buffer[64], position[32] = "", start[256];
+    if (a->bad < f->schema->npositional) snprintf(position, sizeof position, " (position %d)", a->bad + (a->self ? 0 : 1));
+    snprintf(start, sizeof start, "%s(): argument '%s'%s must be %s", name, shown(p), position, wanted(p, buffer));
+    int is_list = p->flags & TD_P_LIST && td_list_length(o) >= 0;
+    Py_ssize_t i = is_list ? first_misfit(p, o) : -1;
+    if (i >= 0) {
+        report_entry(start, "its entry", i, td_list_item(o, i));
+        return;
+    }
+    i = is_list || a->npos < 2 ? -1 : first_misplaced(p, a);
+    if (i > 0) {
+        report_entry(start, "what stands at position", i + 1, a->args[i]);
+        return;
+    }
+    PyObject *type = td_type_name(o);
+    PyErr_Format(PyExc_TypeError, "%s, not %V", start, type, "?");
+    Py_XDECREF(type);
+}
+
 static void report_one(const td_frame *f, const td_attempt *a, const char *name)
 {
     const td_schema *s = f->schema;
-    char buffer[64];
-    if (a->bad >= 0) {
-        const td_param *p = &s->params[a->bad];
-        PyObject *type = td_type_name(f->obj[a->bad]);
-        PyErr_Format(PyExc_TypeError, "%s(): argument '%s' (position %d) must be %s, not %V", name, shown(p),
-                     a->bad + (a->self ? 0 : 1), wanted(p, buffer), type, "?");
-        Py_XDECREF(type);
-    } else if (a->missing >= 0)
+    if (a->bad >= 0) report_type(f, a, name);
+    else if (a->missing >= 0)
         PyErr_Format(PyExc_TypeError, "%s() missing 1 required positional arguments: \"%s\"", name, shown(&s->params[a->missing]));
     else if (a->unknown)
         PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", name, a->unknown);
@@ -50,19 +108,40 @@ static PyObject *type_list(const td_attempt *a)
     return joined;
 }
 
+/* what a parameter is without an argument, as it is written in Python */
+static const char *default_text(const td_param *p, char buffer[64])
+{
+    const td_arg *v = &p->value;
+    if (!(p->flags & TD_P_DEFAULT)) return "";
+    switch (v->kind) {
+    case TD_ARG_NONE: return "=None";
+    case TD_ARG_BOOL: return v->i ? "=True" : "=False";
+    case TD_ARG_INT: return snprintf(buffer, 64, "=%lld", (long long)v->i), buffer;
+    case TD_ARG_FLOAT: return snprintf(buffer, 64, "=%g", v->f), buffer;
+    case TD_ARG_STR: return snprintf(buffer, 64, "='%.50s'", v->str), buffer;
+    case TD_ARG_SCALAR: return snprintf(buffer, 64, "=%g", v->scalar.kind == TD_S_FLOAT ? v->scalar.re : (double)v->scalar.i), buffer;
+    default: return "=...";
+    }
+}
+
+static PyObject *signature(const td_schema *s, int first)
+{
+    PyObject *line = PyUnicode_FromString("\n * ("), *next;
+    for (int k = first; line && k < s->nparams; k++) {
+        char type[64], value[64];
+        next = PyUnicode_FromFormat("%U%s%s%s %s%s", line, k > first ? ", " : "", k == s->npositional ? "*, " : "",
+                                    wanted(&s->params[k], type), shown(&s->params[k]), default_text(&s->params[k], value));
+        Py_SETREF(line, next);
+    }
+    return line;
+}
+
 static void report_all(const td_function *fn, const td_attempt *a)
 {
     PyObject *types = type_list(a), *text = types ? PyUnicode_FromFormat(
         "%s() received an invalid combination of arguments - got (%U), but expected one of:", fn->name, types) : NULL;
     for (int i = 0; text && i < fn->count; i++) {
-        PyObject *line = PyUnicode_FromString("\n * ("), *next;
-        const td_schema *s = fn->overloads[i];
-        for (int k = a->self != NULL; line && k < s->nparams; k++) {
-            char buffer[64];
-            next = PyUnicode_FromFormat("%U%s%s %s", line, k > (a->self != NULL) ? ", " : "", wanted(&s->params[k], buffer),
-                                        shown(&s->params[k]));
-            Py_SETREF(line, next);
-        }
+        PyObject *line = signature(fn->overloads[i], a->self != NULL), *next;
         next = line ? PyUnicode_FromFormat("%U%U)", text, line) : NULL;
         Py_XDECREF(line);
         Py_SETREF(text, next);

@@ -79,7 +79,7 @@ static int keep(Saved *s, PyTensor *p)
 {
     if (p->t->flags & TD_FLAG_INFERENCE) {
         PyErr_SetString(PyExc_RuntimeError, "Inference tensors cannot be saved for backward. To work around you can make a "
-                        "clone to get a normal tensor and use it in autograd.");
+                        "clone to get a normal tensor and use it in autograd, or use no_grad() instead of inference_mode().");
         return -1;
     }
     td_tensor *alias;

@@ -72,10 +72,13 @@ static td_status check_channels(const td_tensor *input, const td_tensor *weight,
     if (weight->sizes[0] % g->groups)
         return td_fail(TD_RUNTIME_ERROR, "convolution: expected weight to be divisible by groups in dimension 0, but groups=%lld and the "
                        "weight's shape is %s", (long long)g->groups, shape(weight, w));
-    if (input->sizes[1] != wanted)
+    if (input->sizes[1] != wanted) {
+        int last = input->ndim > 2 && input->sizes[input->ndim - 1] == wanted;
         return td_fail(TD_RUNTIME_ERROR, "convolution: given groups=%lld and weight of size %s, expected input %s to have %lld channels, "
-                       "but got %lld channels instead", (long long)g->groups, shape(weight, w), shape(input, in), (long long)wanted,
-                       (long long)input->sizes[1]);
+                       "but got %lld channels instead%s", (long long)g->groups, shape(weight, w), shape(input, in), (long long)wanted,
+                       (long long)input->sizes[1], last ? ". Its last dimension has so many: if the channels stand there, movedim(-1, 1) "
+                       "brings them to the front" : "");
+    }
     if (bias && (bias->ndim != 1 || bias->sizes[0] != outputs))
         return td_fail(TD_RUNTIME_ERROR, "convolution: given weight of size %s, expected bias to have %lld elements, but it has shape %s",
                        shape(weight, w), (long long)outputs, shape(bias, in));

@@ -49,9 +49,12 @@ td_status td_index_check(const td_tensor *index, int64_t dim, int64_t size, cons
     if (td_is_meta(index) || all_in_range(at, index->numel, size)) return TD_OK;
     int64_t low = rule->wraps ? -size : 0;
     for (int64_t i = 0; i < index->numel; i++)
-        if (at[i] < low || at[i] >= size)
-            return td_fail(rule->kind, "%s: index %lld is out of bounds for dimension %lld with size %lld", rule->name,
+        if (at[i] < low || at[i] >= size) {
+            int own = strcmp(rule->name, "index") != 0; /* not "index: index 3 ..." */
+            return td_fail(rule->kind, "%s%sindex %lld is out of bounds for dimension %lld with size %lld",
+                           own ? rule->name : "", own ? ": " : "",
                            (long long)at[i], (long long)dim, (long long)size);
+        }
     return TD_OK;
 }
 

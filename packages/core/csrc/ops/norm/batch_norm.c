@@ -48,11 +48,12 @@ static td_status result_like(td_tensor **out, const td_tensor *like, td_dtype dt
     return td_tensor_empty(out, dtype, (td_device)like->device, like->ndim, like->sizes);
 }
 
-static td_status check_channels(const char *op, const char *what, const td_tensor *t, int64_t channels)
+static td_status check_channels(const char *op, const char *what, const td_tensor *t, const td_tensor *x, int64_t channels)
 {
+    char shape[TD_SHAPE_TEXT];
     if (!t || t->numel == channels) return TD_OK;
-    return td_fail(TD_RUNTIME_ERROR, "%s: %s should contain %lld elements, one for each channel, not %lld",
-                   op, what, (long long)channels, (long long)t->numel);
+    return td_fail(TD_RUNTIME_ERROR, "%s: the input of shape %s has %lld channels (dimension 1), but %s should contain one element for each "
+                   "and contains %lld", op, td_shape_text(x->ndim, x->sizes, shape), (long long)channels, what, (long long)t->numel);
 }
 
 /* ---- statistics ---- */
@@ -168,10 +169,10 @@ typedef struct forward_args {
 static td_status check_forward(const forward_args *a, int64_t channels)
 {
     TD_TRY(td_norm_check_dtypes("batch_norm", a->x, a->weight, a->bias));
-    TD_TRY(check_channels("batch_norm", "weight", a->weight, channels));
-    TD_TRY(check_channels("batch_norm", "bias", a->bias, channels));
-    TD_TRY(check_channels("batch_norm", "running_mean", a->running_mean, channels));
-    TD_TRY(check_channels("batch_norm", "running_var", a->running_var, channels));
+    TD_TRY(check_channels("batch_norm", "weight", a->weight, a->x, channels));
+    TD_TRY(check_channels("batch_norm", "bias", a->bias, a->x, channels));
+    TD_TRY(check_channels("batch_norm", "running_mean", a->running_mean, a->x, channels));
+    TD_TRY(check_channels("batch_norm", "running_var", a->running_var, a->x, channels));
     if (!a->training && (!a->running_mean || !a->running_var))
         return td_fail(TD_RUNTIME_ERROR,
                        "batch_norm: running_mean and running_var must be defined in evaluation mode");
@@ -351,9 +352,9 @@ td_status td_op_native_batch_norm_backward(td_call *call)
                        "native_batch_norm_backward: grad_out and input must have the same shape");
     if (!a.mean || !a.invstd)
         return td_fail(TD_RUNTIME_ERROR, "native_batch_norm_backward: statistics are missing");
-    TD_TRY(check_channels("native_batch_norm_backward", "weight", a.weight, shape.channels));
-    TD_TRY(check_channels("native_batch_norm_backward", "mean", a.mean, shape.channels));
-    TD_TRY(check_channels("native_batch_norm_backward", "invstd", a.invstd, shape.channels));
+    TD_TRY(check_channels("native_batch_norm_backward", "weight", a.weight, a.x, shape.channels));
+    TD_TRY(check_channels("native_batch_norm_backward", "mean", a.mean, a.x, shape.channels));
+    TD_TRY(check_channels("native_batch_norm_backward", "invstd", a.invstd, a.x, shape.channels));
     if (td_is_meta(a.x)) return meta_gradients(call->out, &a, &shape);
     if (!running) return backward(call->out, &a, &shape);
     td_tensor *statistics[2] = {NULL, NULL};

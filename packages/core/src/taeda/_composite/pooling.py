@@ -26,7 +26,8 @@ def pad(self: Tensor, pad: Sequence[int], mode: str, value: float | None) -> Ten
     count = len(pad) // 2
     if not 1 <= count <= 3 or self.dim() not in (count + 1, count + 2):
         raise NotImplementedError(
-            f"Padding size {len(pad)} is not supported for {self.dim()}D input tensor with mode {mode}"
+            f"Padding size {len(pad)} is not supported for {self.dim()}D input tensor with mode {mode}: it pads the last 1, 2 or 3 "
+            f"dimensions (2, 4 or 6 sizes) of a tensor with 1 or 2 dimensions before them (a channel, and a batch)"
         )
     listed = mode == "replicate" or (mode == "reflect" and count < 3)
     return (_pad_in_float32 if listed else _pad_inside)(self, pad, mode)
