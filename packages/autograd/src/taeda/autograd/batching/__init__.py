@@ -11,7 +11,7 @@ from __future__ import annotations
 from taeda._dispatch import register_layer
 from taeda._layers import TRANSFORM
 
-from . import conv, indexing, linalg, loss, matmul, norm, pointwise, pooling, reduction, view
+from . import conv, fft, indexing, linalg, loss, matmul, norm, pointwise, pooling, reduction, view
 from ._batched import Batched, Level, batched, levels, on_levels, physical, rewrapped, unwrapped
 from ._call import NeedsValue, call, each_sample, new_levels
 from ._registry import Decline, rule, rules

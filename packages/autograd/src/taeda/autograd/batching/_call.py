@@ -12,6 +12,7 @@ from taeda._native import core as _core
 
 from . import random
 from ._batched import Batched, Level, NeedsValue, batched, leaves, levels, refuse_value, unwrapped
+from ._composed import composed
 from ._registry import Decline, key_of, rules
 
 __all__ = ["NeedsValue", "call", "each_sample", "new_levels", "own_fact"]
@@ -70,7 +71,11 @@ def _of_samples(level: Level, key: str, func: Any, args: Any, kwargs: Any) -> An
             return wrapped(level, found(level, func, *args, **kwargs), args)
         except (Decline, TypeError):
             pass  # a form that the rule does not cover, or a wrong call: the samples one by one tell
-    else:
+    try:
+        return composed(key, args, kwargs)
+    except (Decline, TypeError):
+        pass
+    if found is None:
         _warn(key)
     return one_by_one(level, key, func, args, kwargs)
 

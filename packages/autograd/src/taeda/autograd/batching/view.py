@@ -294,3 +294,32 @@ def _cat(level: Level, func: Any, tensors: Any, dim: Any = 0) -> Any:
 @rule("stack")
 def _stack(level: Level, func: Any, tensors: Any, dim: Any = 0) -> Any:
     return func([level.full(t) for t in tensors], dims_of(dim, rank(tensors[0]) + 1) + 1)
+
+
+def _copied(name: str) -> Any:
+    """The rule of `name`_copy: the view, and then its elements."""
+
+    def copy(level: Level, func: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        made = rules[name](level, getattr(Tensor, name), x, *args, **kwargs)
+        if isinstance(made, Tensor):
+            return made.clone()
+        return [part.clone() for part in made]
+
+    return copy
+
+
+for _name in (
+    *(
+        "diagonal",
+        "expand",
+        "permute",
+        "select",
+        "squeeze",
+        "t",
+        "transpose",
+        "unfold",
+        "unsqueeze",
+    ),
+    *("view", "split", "split_with_sizes", "unbind", "narrow"),
+):
+    rules[f"{_name}_copy"] = _copied(_name)

@@ -1,0 +1,88 @@
+"""Functions that core writes in other functions: their text runs on samples, and those functions' rules serve.
+
+Only where the public name has one row, so that there is no overload to choose.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+from taeda import Tensor
+from taeda._layers import OVERRIDE, TRANSFORM
+from taeda._library.operators import _schema_of
+from taeda._library.schema import default_object
+from taeda._native import core as _core
+
+from ._batched import NeedsValue
+from ._registry import Decline
+
+__all__ = ["composed"]
+
+
+@functools.cache
+def _rows() -> dict[str, list[Any]]:
+    """Rows by the key of their public function."""
+    found: dict[str, list[Any]] = {}
+    for row in _core.op_rows():
+        text, _, _, space, _, _ = row
+        prefix = f"{space}." if space in ("linalg", "special", "fft") else ""
+        found.setdefault(prefix + text.partition(".")[0], []).append(row)
+    return found
+
+
+@functools.cache
+def _body(key: str) -> tuple[Callable[..., Any], tuple[Any, ...]] | None:
+    """(the Python function, the parameters of its schema) of a composite with one row."""
+    rows = _rows().get(key, [])
+    if len(rows) != 1 or rows[0][2] != "composite":
+        return None
+    text, family, _, _, stem, _ = rows[0]
+    function = getattr(importlib.import_module(f"taeda._composite.{family}"), stem, None)
+    arguments = _schema_of(text).arguments
+    if function is None or any(a.mutated or a.alias for a in arguments):
+        return None
+    return function, arguments
+
+
+def composed(key: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The result of the text. Decline if the function is not of this kind, or its text asks for values."""
+    body = _body(key)
+    if body is None:
+        raise Decline
+    function, arguments = body
+    values = _bound(arguments, args, dict(kwargs))
+    before = _core.set_excluded_flag(TRANSFORM, False), _core.set_excluded_flag(OVERRIDE, False)
+    try:
+        return function(*values)
+    except NeedsValue:
+        raise Decline from None
+    finally:
+        _core.set_excluded_flag(TRANSFORM, before[0])
+        _core.set_excluded_flag(OVERRIDE, before[1])
+
+
+def _bound(arguments: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    places = [a for a in arguments if not a.keyword_only]
+    if len(args) > len(places):
+        raise Decline
+    given = {a.name: v for a, v in zip(places, args, strict=False)} | kwargs
+    if len(given) < len(args) + len(kwargs) or given.keys() - {a.name for a in arguments}:
+        raise Decline
+    return [_value(a, given) for a in arguments]
+
+
+def _value(argument: Any, given: dict[str, Any]) -> Any:
+    if argument.name not in given:
+        if not argument.has_default:
+            raise Decline
+        return default_object(argument)
+    value = given[argument.name]
+    if argument.is_list and type(value) is int:
+        return [value] * (argument.length or 1)
+    plain = argument.is_tensor and not argument.is_list
+    if plain and not (isinstance(value, Tensor) or (value is None and argument.optional)):
+        raise Decline
+    return value
