@@ -189,3 +189,14 @@ os._exit(0)
         name for name in set(os.listdir("/dev/shm")) - before if "mpich" in name or "taeda" in name
     }
     assert not left
+
+
+@pytest.mark.parametrize(
+    "first",
+    ["import taeda.nn.parallel", "from taeda.nn.parallel import DataParallel", "import taeda.nn as nn; nn.parallel",
+     "import taeda; taeda.nn.DataParallel", "import taeda.distributed.nn.functional", "import taeda.futures"],
+)  # fmt: skip
+def test_every_first_import_works(first):
+    """`taeda.nn` is shared with another distribution, and its own code may not have run yet."""
+    done = alone(first)
+    assert done.returncode == 0, done.stderr

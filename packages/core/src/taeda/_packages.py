@@ -21,6 +21,8 @@ __all__ = ["AT_ONCE", "SHARED", "install_packages"]
 
 #: packages with modules of several distributions, whose own code imports none of them
 SHARED = frozenset({"taeda.cpu", "taeda.cuda", "taeda.utils"})
+#: packages with modules of several distributions: those, and nn, of which taeda-distributed brings `parallel`
+JOINED = SHARED | {"taeda.nn"}
 #: public packages whose code runs at once: those, and one that tells pickle how to send tensors
 AT_ONCE = SHARED | {"taeda.multiprocessing"}
 
@@ -143,7 +145,7 @@ class _Finder:
         if spec is not None and type(spec.loader) is SourceFileLoader:
             spec.loader = _Loader(spec.loader.name, spec.loader.path)
             places = spec.submodule_search_locations
-            if places is not None and fullname in SHARED:  # before its own code has said so
+            if places is not None and fullname in JOINED:  # before its own code has said so
                 spec.submodule_search_locations = extend_path(places, fullname)
         return spec
 

@@ -1,0 +1,151 @@
+"""Collectives and a data-parallel step beside torch's gloo, in turns, on the same ranks: `python benchmarks/distributed.py`.
+
+Every rank holds a group of each library. They take turns, so both meet the same load; each figure is the ratio of the
+medians, below 1 is faster. The step's row is that of taeda's time on the ranks over its time on one process with the
+same share of the batch, divided by the same ratio of torch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from datetime import timedelta
+
+SIZES = {"4 B": 1, "1 KB": 256, "16 KB": 4096, "256 KB": 65536, "1 MB": 1 << 18, "16 MB": 1 << 22, "64 MB": 1 << 24}
+
+
+def median_of_turns(
+    calls: list[Callable[[], object]], meet: Callable[[], object], turns: int, times: int
+) -> list[float]:
+    """Microseconds of a call of each, in turns, with all ranks starting each turn together."""
+    found: list[list[float]] = [[] for _ in calls]
+    for _ in range(turns):
+        for call, kept in zip(calls, found, strict=True):
+            meet()
+            start = time.perf_counter()
+            for _ in range(times):
+                call()
+            kept.append((time.perf_counter() - start) / times * 1e6)
+    return [statistics.median(kept) for kept in found]
+
+
+def show(name: str, ours: float, theirs: float) -> None:
+    if os.environ["RANK"] == "0":
+        print(f"{name:34} {ours:12.1f} {theirs:12.1f} {ours / theirs:8.2f}", flush=True)
+
+
+def rank_main() -> None:
+    import taeda  # isort: skip
+    import torch
+    import torch.distributed as gloo
+
+    import torch
+    import torch.distributed as gloo
+
+    import taeda
+    import taeda.distributed as dist
+
+    rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+    torch.set_num_threads(1)
+    taeda.set_num_threads(1)
+    dist.init_process_group("gloo", timeout=timedelta(seconds=120))
+    port = int(os.environ["MASTER_PORT"]) + 1
+    gloo.init_process_group("gloo", f"tcp://127.0.0.1:{port}", rank=rank, world_size=size)
+    if rank == 0:
+        print(f"{size} ranks; microseconds".ljust(34), f"{'taeda':>12} {'gloo':>12} {'ratio':>8}")
+    for name, count in SIZES.items():
+        ours, theirs = taeda.ones(count), torch.ones(count)
+        calls = [lambda x=ours: dist.all_reduce(x), lambda x=theirs: gloo.all_reduce(x)]
+        turns, times = (9, 20) if count <= 65536 else (7, 3)
+        show(f"all_reduce {name}", *median_of_turns(calls, dist.barrier, turns, times))
+    in_bucket(dist, gloo, taeda, torch)
+    others(dist, gloo, taeda, torch, size)
+    step(dist, gloo, taeda, torch, rank, size)
+
+
+def in_bucket(dist, gloo, taeda, torch) -> None:
+    """64 MB in memory that DistributedDataParallel reduces from."""
+    from taeda.nn.parallel._buckets import build
+
+    group = dist.group.WORLD
+    (bucket,) = build(group, [taeda.empty(1 << 24)], [[0]])
+    theirs = torch.ones(1 << 24)
+    calls = [lambda: dist.all_reduce(bucket.buffer), lambda: gloo.all_reduce(theirs)]
+    show("all_reduce 64 MB in a bucket", *median_of_turns(calls, dist.barrier, 7, 3))
+
+
+def others(dist, gloo, taeda, torch, size) -> None:
+    ratios = []
+    for name, count in (("4 KB", 1024), ("1 MB", 1 << 18), ("16 MB", 1 << 22)):
+        for kind in ("broadcast", "all_gather_into_tensor", "reduce_scatter_tensor", "all_to_all_single"):
+            calls = [call_of(kind, module, lib, count, size) for module, lib in ((dist, taeda), (gloo, torch))]
+            turns, times = (9, 10) if count <= 4096 else (5, 3)
+            ours, theirs = median_of_turns(calls, dist.barrier, turns, times)
+            ratios.append(ours / theirs)
+            show(f"{kind} {name}", ours, theirs)
+    if os.environ["RANK"] == "0":
+        print(f"geometric mean of these: {statistics.geometric_mean(ratios):.2f}")
+
+
+def call_of(kind, module, lib, count, size) -> Callable[[], object]:
+    small, whole = lib.ones(count // size), lib.ones(count)
+    return {
+        "broadcast": lambda: module.broadcast(whole, 0),
+        "all_gather_into_tensor": lambda: module.all_gather_into_tensor(whole, small),
+        "reduce_scatter_tensor": lambda: module.reduce_scatter_tensor(small, whole),
+        "all_to_all_single": lambda: module.all_to_all_single(lib.empty_like(whole), whole),
+    }[kind]
+
+
+def step(dist, gloo, taeda, torch, rank, size) -> None:
+    """A step of a network of 2.1 million parameters, alone and on all ranks."""
+    from taeda.nn.parallel import DistributedDataParallel
+
+    steps = []
+    for lib, wrap in ((taeda, DistributedDataParallel), (torch, torch.nn.parallel.DistributedDataParallel)):
+        lib.manual_seed(0)
+        for wrapped in (False, True):
+            layers = [part for _ in range(4) for part in (lib.nn.Linear(720, 720), lib.nn.GELU())]
+            model = lib.nn.Sequential(*layers)
+            model = wrap(model, gradient_as_bucket_view=True) if wrapped else model
+            steps.append(step_of(lib, model, lib.randn(256, 720)))
+    for one in steps * 3:
+        one()
+    ours_alone, ours, theirs_alone, theirs = median_of_turns(steps, dist.barrier, 9, 2)
+    show("step on one process", ours_alone, theirs_alone)
+    show("step on all ranks", ours, theirs)
+    show("  times the one on one process", 1e0 * ours / ours_alone, theirs / theirs_alone)
+
+
+def step_of(lib, model, x) -> Callable[[], object]:
+    optimizer = lib.optim.SGD(model.parameters(), lr=1e-3)
+
+    def run() -> None:
+        optimizer.zero_grad()
+        model(x).square().mean().backward()
+        optimizer.step()
+
+    return run
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--ranks", type=int, default=2)
+    options = parser.parse_args()
+    sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "tools", "testing"))
+    from ranks import environment, free_port
+
+    port = free_port()
+    command = [sys.executable, os.path.abspath(__file__)]
+    env = [environment(rank, options.ranks, port, BENCH_RANK="1") for rank in range(options.ranks)]
+    started = [subprocess.Popen(command, env=one) for one in env]
+    sys.exit(max(abs(process.wait()) for process in started))
+
+
+if __name__ == "__main__":
+    rank_main() if "BENCH_RANK" in os.environ else main()
