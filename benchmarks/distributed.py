@@ -16,7 +16,15 @@ import time
 from collections.abc import Callable
 from datetime import timedelta
 
-SIZES = {"4 B": 1, "1 KB": 256, "16 KB": 4096, "256 KB": 65536, "1 MB": 1 << 18, "16 MB": 1 << 22, "64 MB": 1 << 24}
+SIZES = {
+    "4 B": 1,
+    "1 KB": 256,
+    "16 KB": 4096,
+    "256 KB": 65536,
+    "1 MB": 1 << 18,
+    "16 MB": 1 << 22,
+    "64 MB": 1 << 24,
+}
 
 
 def median_of_turns(
@@ -44,10 +52,6 @@ def rank_main() -> None:
     import torch
     import torch.distributed as gloo
 
-    import torch
-    import torch.distributed as gloo
-
-    import taeda
     import taeda.distributed as dist
 
     rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
@@ -82,8 +86,16 @@ def in_bucket(dist, gloo, taeda, torch) -> None:
 def others(dist, gloo, taeda, torch, size) -> None:
     ratios = []
     for name, count in (("4 KB", 1024), ("1 MB", 1 << 18), ("16 MB", 1 << 22)):
-        for kind in ("broadcast", "all_gather_into_tensor", "reduce_scatter_tensor", "all_to_all_single"):
-            calls = [call_of(kind, module, lib, count, size) for module, lib in ((dist, taeda), (gloo, torch))]
+        for kind in (
+            "broadcast",
+            "all_gather_into_tensor",
+            "reduce_scatter_tensor",
+            "all_to_all_single",
+        ):
+            calls = [
+                call_of(kind, module, lib, count, size)
+                for module, lib in ((dist, taeda), (gloo, torch))
+            ]
             turns, times = (9, 10) if count <= 4096 else (5, 3)
             ours, theirs = median_of_turns(calls, dist.barrier, turns, times)
             ratios.append(ours / theirs)
@@ -107,7 +119,10 @@ def step(dist, gloo, taeda, torch, rank, size) -> None:
     from taeda.nn.parallel import DistributedDataParallel
 
     steps = []
-    for lib, wrap in ((taeda, DistributedDataParallel), (torch, torch.nn.parallel.DistributedDataParallel)):
+    for lib, wrap in (
+        (taeda, DistributedDataParallel),
+        (torch, torch.nn.parallel.DistributedDataParallel),
+    ):
         lib.manual_seed(0)
         for wrapped in (False, True):
             layers = [part for _ in range(4) for part in (lib.nn.Linear(720, 720), lib.nn.GELU())]
