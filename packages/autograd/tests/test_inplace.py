@@ -462,3 +462,19 @@ def test_gradients_of_real_pairs_may_lie_anywhere():
     for pairs in (taeda.ones(1, 1, 5)[..., :2], taeda.ones(3)[1:].view(1, 1, 2)):
         (grad,) = taeda.autograd.grad(taeda.view_as_real(z), z, pairs)
         assert grad.tolist() == [[1 + 1j]]
+
+
+def test_as_strided_of_overlapping_complex_numbers_has_two_derivatives():
+    def program(x):
+        return x.as_strided((3, 2), (1, 1)) ** 2
+
+    _derivatives_hold(program, _numbers("complex"))
+
+
+def test_nothing_is_recorded_of_inference_tensors_alone():
+    with taeda.inference_mode():
+        x = taeda.ones(2).requires_grad_()
+    y = x * x
+    assert x.is_inference() and x.requires_grad and not y.requires_grad
+    with pytest.raises(RuntimeError, match="Inference tensors cannot be saved"):
+        x * ones(2)

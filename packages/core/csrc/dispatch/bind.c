@@ -21,7 +21,8 @@ int td_has_override(PyObject *o)
 static td_tensor *take_tensor(td_frame *f, PyObject *o)
 {
     if (!td_is_exact(o) && td_has_override(o)) f->overridden = 1; /* asks Python, so the handle is read after it */
-    f->any_grad |= (uint8_t)td_requires_grad((PyTensor *)o);
+    /* of inference tensors alone nothing is recorded */
+    f->any_grad |= (uint8_t)(!(TD_T(o)->flags & TD_FLAG_INFERENCE) && td_requires_grad((PyTensor *)o));
     td_tensor *t = td_frame_pin(f, o);
     if (!t) return NULL;
     f->bits |= t->flags & (TD_FLAG_CONJ | TD_FLAG_NEG);

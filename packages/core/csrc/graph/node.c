@@ -99,6 +99,9 @@ static void forget(Node *n) /* drop every reference; the node stays valid and em
     Py_CLEAR(n->dict);
     slices_free(n, n->slices);
     n->slices = NULL;
+    if (n->view) n->view->writer = NULL;
+    if (n->writer) n->writer->view = NULL;
+    n->view = n->writer = NULL;
 }
 
 static void finish(Node *n)

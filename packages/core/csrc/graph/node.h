@@ -65,6 +65,7 @@ struct Node {
     PyObject *metadata, *dict, *weaklist;
     Slices *slices;
     Node *outer;         /* borrowed: the SLICES node whose inner node this is, for its first result, while that lives */
+    Node *view, *writer; /* borrowed, while both live: of an inner node what the written view leads to, and the way back */
     Node *next_dead;
 };
 

@@ -334,6 +334,10 @@ int td_rebase_history(PyTensor *p, Node *n, int edge0, uint32_t nr)
     base->node_version = td_version_of(base->t);
     p->node_version = td_version_of(p->t) - 1; /* renewed from the base when next asked for */
     int failed;
-    td_grad_fn(p, &failed);
+    Node *view = td_grad_fn(p, &failed);
+    if (!failed && nr == 0 && view && !n->view && !view->writer) { /* what the operation keeps of its result is that view */
+        n->view = view;
+        view->writer = n;
+    }
     return failed ? -1 : 0;
 }

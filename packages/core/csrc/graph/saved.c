@@ -176,6 +176,7 @@ static int set_origin(PyTensor *p, Node *owner, const Saved *s)
 {
     Node *w = s->key == TD_KEY_RESULT ? owner->outer : NULL;
     Edge edge = {w ? w : owner, w ? 0 : s->nr};
+    if (w && owner->view) w = NULL, edge.node = owner->view;
     Py_INCREF((PyObject *)edge.node);
     if (w && td_view_history(edge, w->slices->base, w->slices->view, p->t->device, &edge) < 0) return -1;
     p->node = edge.node;

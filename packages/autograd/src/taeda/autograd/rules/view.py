@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import taeda
 from taeda import Tensor
@@ -45,9 +46,19 @@ def _as_strided(
     size: list[int], stride: list[int], storage_offset: int | None,
 ) -> Tensor:  # fmt: skip
     offset = self_offset if storage_offset is None else storage_offset
-    return _nn.as_strided_backward(
-        grad, self_shape, self_strides, self_offset, size, stride, offset
-    )
+    places = (self_shape, self_strides, self_offset, size, stride, offset)
+    if not grad.is_complex():
+        return _nn.as_strided_backward(grad, *places)
+    pairs = taeda.view_as_real(grad.resolve_conj())
+    return _as_complex(_nn.as_strided_backward(pairs, *_in_pairs(*places)))
+
+
+def _in_pairs(*places: Any) -> tuple[Any, ...]:
+    """Sizes, strides and offset, twice, of complex numbers as pairs of real ones."""
+    made: list[Any] = []
+    for sizes, strides, offset in (places[:3], places[3:]):
+        made += [[*sizes, 2], [*(2 * s for s in strides), 1], 2 * offset]
+    return tuple(made)
 
 
 def _as_strided_again(
