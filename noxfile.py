@@ -127,23 +127,33 @@ def bench(session: nox.Session) -> None:
     session.run("python", "benchmarks/run.py", *session.posargs)
 
 
+def sanitized(session: nox.Session) -> dict[str, str | None]:
+    """Build the library with the address and undefined behaviour sanitizers; the environment in which it is used."""
+    env = {"TAEDA_SANITIZE": "address,undefined"}
+    folder = session.run("python", "packages/core/hatch_build.py", env=env, silent=True)
+    preload = [compiler_file(session, name) for name in ("libasan.so", "libubsan.so")]
+    return {
+        "TAEDA_NATIVE": str(folder).strip().splitlines()[-1],
+        "LD_PRELOAD": " ".join(preload),
+        "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",  # the interpreter leaks by design
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+        "PYTHONMALLOC": "malloc",
+    }
+
+
 @nox.session
 def sanitize(session: nox.Session) -> None:
     """Core's tests pass on a library built with the address and undefined behaviour sanitizers. `-- PATH` for some of them."""
     install(session, "core")
-    env = {"TAEDA_SANITIZE": "address,undefined"}
-    folder = session.run("python", "packages/core/hatch_build.py", env=env, silent=True)
-    preload = [compiler_file(session, name) for name in ("libasan.so", "libubsan.so")]
-    session.run(
-        *("pytest", "-p", "no:cacheprovider", *(session.posargs or ["packages/core/tests"])),
-        env={
-            "TAEDA_NATIVE": str(folder).strip().splitlines()[-1],
-            "LD_PRELOAD": " ".join(preload),
-            "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",  # the interpreter leaks by design
-            "UBSAN_OPTIONS": "print_stacktrace=1",
-            "PYTHONMALLOC": "malloc",
-        },
-    )
+    tests = session.posargs or ["packages/core/tests"]
+    session.run("pytest", "-p", "no:cacheprovider", *tests, env=sanitized(session))
+
+
+@nox.session
+def reentrance(session: nox.Session) -> None:
+    """No call reads freed memory when its arguments change the others, in one thread or two. `-- --calls 500000` for more."""
+    install(session, *NAMES)
+    session.run("python", "tools/reentrance.py", *session.posargs, env=sanitized(session))
 
 
 @nox.session

@@ -97,14 +97,14 @@ def use(result: Any) -> None:
                 value.sum().abs().backward()
 
 
-def run(options: argparse.Namespace) -> int:
-    """Children side by side over all numbers. Print every finding, then the counts."""
+def run(options: argparse.Namespace, script: str = __file__) -> int:
+    """Children of a script side by side over all numbers. Print every finding, then the counts."""
     starts = list(range(0, options.calls, BATCH))
     counts: Counter[str] = Counter()
     findings: list[str] = []
     waiting = iter([(start, min(BATCH, options.calls - start)) for start in starts])
     with tempfile.TemporaryDirectory() as folder:
-        for made, found in batches(waiting, options, Path(folder)):
+        for made, found in batches(script, waiting, options, Path(folder)):
             counts += made
             findings += found
             for line in found:
@@ -118,7 +118,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def batches(
-    waiting: Iterator[tuple[int, int]], options: argparse.Namespace, folder: Path
+    script: str, waiting: Iterator[tuple[int, int]], options: argparse.Namespace, folder: Path
 ) -> Iterator[tuple[Counter[str], list[str]]]:
     """Results of batch after batch; a batch whose child died goes on behind the call that killed it."""
     from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -127,7 +127,7 @@ def batches(
         running: set[Future[Any]] = set()
         for batch in itertools.chain(waiting, itertools.repeat(None)):
             if batch is not None:
-                running.add(threads.submit(batch_of, *batch, options, folder))
+                running.add(threads.submit(batch_of, script, *batch, options, folder))
             if not running:
                 return
             if batch is None or len(running) >= options.jobs:
@@ -136,11 +136,11 @@ def batches(
 
 
 def batch_of(
-    first: int, count: int, options: argparse.Namespace, folder: Path
+    script: str, first: int, count: int, options: argparse.Namespace, folder: Path
 ) -> tuple[Counter[str], list[str]]:
     """One batch: results by kind, and findings."""
     given = Range(options.seed, first, count, options.ops)
-    made = supervise(__file__, given, folder, LIMIT)
+    made = supervise(script, given, folder, options.limit)
     deaths = [f"{options.seed}/{d.number} {d.text}\n    {d.ending}" for d in made.deaths]
     return made.counts, deaths + made.found
 
@@ -155,13 +155,9 @@ def again(which: str, pattern: str) -> None:
     print("->", result)
 
 
-def main() -> int:
-    if run_as_child(cases):
-        return 0
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--calls", type=int, default=100_000)
+def add_options(parser: argparse.ArgumentParser, calls: int) -> None:
+    """What can be said about a run."""
+    parser.add_argument("--calls", type=int, default=calls)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
         "--ops", default="", help="only operations whose name matches this expression"
@@ -169,6 +165,16 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2, help="children side by side")
     parser.add_argument("--enough", type=int, default=50, help="stop after this many findings")
     parser.add_argument("--again", metavar="SEED/NUMBER", help="make one call in this process")
+    parser.add_argument("--limit", type=float, default=LIMIT, help="seconds a child")
+
+
+def main() -> int:
+    if run_as_child(cases):
+        return 0
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    add_options(parser, calls=100_000)
     options = parser.parse_args()
     if options.again:
         again(options.again, options.ops)

@@ -17,6 +17,7 @@ import argparse
 import contextlib
 import gc
 import itertools
+import os
 import resource
 import sys
 import threading
@@ -130,6 +131,9 @@ def armed_types() -> dict[str, Any]:
         def __init__(self, value: Any, act: Action) -> None:
             self.value, self.act = value, act
 
+        def __repr__(self) -> str:
+            return f"Index({self.value})"
+
         def __index__(self) -> int:
             self.act()
             return int(self.value)
@@ -178,7 +182,7 @@ def armed_types() -> dict[str, Any]:
         act: Action
 
         def __del__(self) -> None:
-            if "act" in self.__dict__:
+            if "act" in self.__dict__ and not sys.is_finalizing():
                 self.act()
 
     return {"Index": Index, "Number": Number, "Items": Items, "Own": Own, "Last": Last}
@@ -292,11 +296,8 @@ def beside(act: Action) -> Iterator[None]:
 
 def cases(given: Range, note: Any) -> Iterator[tuple[str, Any]]:
     """Make the calls of a range, in a child."""
-    import taeda  # before the limit, which a sanitizer could not live with
-
-    if "address" not in getattr(taeda._native, "__file__", ""):
-        with contextlib.suppress(ValueError):
-            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.RLIM_INFINITY))
+    if "libasan" not in os.environ.get("LD_PRELOAD", ""):
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     warnings.simplefilter("ignore")
     sys.unraisablehook = lambda _: None  # finalizers raise here, and are told so elsewhere
     rows = fuzz.chosen_rows(given.pattern)
