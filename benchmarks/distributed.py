@@ -48,10 +48,10 @@ def show(name: str, ours: float, theirs: float) -> None:
 
 
 def rank_main() -> None:
-    import taeda  # isort: skip
     import torch
     import torch.distributed as gloo
 
+    import taeda
     import taeda.distributed as dist
 
     rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
@@ -134,7 +134,7 @@ def step(dist, gloo, taeda, torch, rank, size) -> None:
     ours_alone, ours, theirs_alone, theirs = median_of_turns(steps, dist.barrier, 9, 2)
     show("step on one process", ours_alone, theirs_alone)
     show("step on all ranks", ours, theirs)
-    show("  times the one on one process", 1e0 * ours / ours_alone, theirs / theirs_alone)
+    show("  times the one on one process", ours / ours_alone, theirs / theirs_alone)
 
 
 def step_of(lib, model, x) -> Callable[[], object]:
