@@ -1,0 +1,1 @@
+"""Passes over graphs: each walks over the nodes of a `GraphModule`."""
