@@ -195,6 +195,13 @@ def fuzz(session: nox.Session) -> None:
     session.run("python", "tools/fuzz.py", *session.posargs)
 
 
+@nox.session
+def ulps(session: nox.Session) -> None:
+    """Functions of one number and their derivatives keep their bounds; the worst errors as a table. `-- --count 5000` for more."""
+    install(session, *NAMES)
+    session.run("python", "tools/ulps.py", *session.posargs)
+
+
 @nox.session(name="same-bits")
 def same_bits(session: nox.Session) -> None:
     """Neither the number of threads nor the width of vectors changes a bit of any operation. `-- --parts 8` for an eighth."""

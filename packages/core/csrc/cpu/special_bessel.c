@@ -84,7 +84,7 @@ static double k0_series(double x)
         harmonic += 1.0 / k;
         sum += term * harmonic;
     }
-    return sum - (log(x / 2) + EULER) * i_series(x, 0);
+    return sum - (log(x) - M_LN2 + EULER) * i_series(x, 0);
 }
 static double k1_series(double x)
 {

@@ -28,14 +28,15 @@ static inline double zeta_right(double s, double q, double unit)
     return sum;
 }
 
-/* left of 0 the terms up to the change of sign are those of 1 - r, 2 - r, ..., where r = q - floor(q) */
+/* Left of 0, with f the distance to the nearest whole number -n, which is exact: the term f^-s, on its right those of
+ * 1 + f, 2 + f, ..., and on its left those of 1 - f, ..., n - f, whose sign may turn. */
 static inline double zeta_whole(double s, double q)
 {
     if (q > 0) return isinf(q) ? 0 : zeta_right(s, q, 1);
-    double below = floor(q), r = q - below;
-    if (r == 0) return INFINITY;
-    double mirrored = zeta_right(s, 1 - r, 1) - zeta_right(s, 1 - q, 1);
-    return zeta_right(s, r, 1) + (fmod(s, 2) == 0 ? mirrored : -mirrored);
+    double n = -round(q), f = q + n;
+    if (f == 0) return INFINITY;
+    double left = zeta_right(s, 1 - f, 1) - zeta_right(s, n + 1 - f, 1);
+    return pow(f, -s) + zeta_right(s, 1 + f, 1) + (fmod(s, 2) == 0 ? left : -left);
 }
 
 #endif

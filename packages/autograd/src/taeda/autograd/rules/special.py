@@ -34,6 +34,7 @@ def _i1_slopes(self: Tensor, result: Tensor, i0: Any) -> tuple[Tensor, Tensor, T
 
 def _i1(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
     near, small, large = _i1_slopes(self, result, taeda.i0)
+    large = taeda.where(result.isinf(), result.abs(), large)
     return grad * taeda.where(near, small, large)
 
 
