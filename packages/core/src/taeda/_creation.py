@@ -6,6 +6,8 @@ import functools
 import operator
 from typing import TYPE_CHECKING, Any
 
+from taeda._warnings import warn
+
 from ._native import core as _core
 
 if TYPE_CHECKING:
@@ -51,13 +53,10 @@ def _from_unusual(ndarray: Any) -> Tensor:
             f"array.astype(array.dtype.newbyteorder('='))."
         )
     if not ndarray.flags.writeable:
-        import warnings
-
-        warnings.warn(
+        warn(
             "The given NumPy array is not writable: a write to the tensor would change memory that must not "
             "change. Copy the array to protect its data.",
             UserWarning,
-            stacklevel=3,
         )
     kind = getattr(_core, name)
     plain = (
@@ -312,13 +311,10 @@ def tensor(
     taeda.Size([2, 2])
     """
     if isinstance(data, Tensor):
-        import warnings
-
-        warnings.warn(
+        warn(
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
             "sourceTensor.detach().clone().requires_grad_(True), rather than tensor(sourceTensor).",
             UserWarning,
-            stacklevel=2,
         )
     made = _read(data, dtype).detach()
     placed = _placed(

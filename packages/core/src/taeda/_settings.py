@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
+
+from taeda._warnings import warn
 
 from ._native import core as _core
 
@@ -92,9 +93,8 @@ def set_float32_matmul_precision(precision: str) -> None:
     A permission, which the kernels here do not need: they compute in float32. Another word warns and changes nothing.
     """
     if precision not in _PRECISIONS:
-        warnings.warn(
+        warn(
             f"{precision!r} is not one of {_PRECISIONS}; the precision stays {_Chosen.precision!r}",
-            stacklevel=2,
         )
         return
     _Chosen.precision = precision

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import string
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from taeda._warnings import warn
 
 from ._native import core as _core
 
@@ -84,10 +85,9 @@ def meshgrid(*tensors: Tensor, indexing: str | None = None) -> tuple[Tensor, ...
     [[0, 0, 0], [1, 1, 1]]
     """
     if indexing is None:
-        warnings.warn(
+        warn(
             "meshgrid: pass indexing='ij' or 'xy'; without it 'ij' is meant",
             UserWarning,
-            stacklevel=2,
         )
     return _ops["meshgrid"](_listed(tensors), indexing=indexing or "ij")
 

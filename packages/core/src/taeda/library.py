@@ -18,7 +18,6 @@ sentence: wrap other kernels with `custom_op`.
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -31,6 +30,7 @@ from taeda._library.opcheck import opcheck
 from taeda._library.operators import OpOverload
 from taeda._library.schema import split_name
 from taeda._library.tags import Tag, as_tags
+from taeda._warnings import warn
 
 __all__ = [
     "CustomOpDef",
@@ -262,7 +262,7 @@ def impl_abstract(
     qualname: str, func: Function | None = None, *, lib: Library | None = None, _stacklevel: int = 1
 ) -> Any:
     """The earlier name of `register_fake`."""
-    warnings.warn("library.impl_abstract was renamed to library.register_fake", FutureWarning, 2)
+    warn("library.impl_abstract was renamed to library.register_fake", FutureWarning)
     return register_fake(qualname, func, lib=lib)
 
 

@@ -32,7 +32,7 @@ FAILURES = {
     "raise": (ValueError, CAUGHT.format("ValueError") + r".*ValueError: a bad sample"),
     "key": (KeyError, CAUGHT.format("KeyError") + r".*Traceback.*no\\nsuch key"),
     "unusual": (RuntimeError, CAUGHT.format("Unusual")),
-    "memory": (MemoryError, CAUGHT.format("MemoryError")),
+    "memory": (MemoryError, CAUGHT.format("OutOfMemoryError")),
     "sleep": (
         RuntimeError,
         r"timed out after 0.5 seconds.*worker 0 .*at sample 9 of batch 4.*_sleep",

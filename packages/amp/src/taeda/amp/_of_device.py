@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 from taeda import dtype
+from taeda._warnings import warn
 
 from .autocast_mode import autocast, custom_bwd, custom_fwd
 from .grad_scaler import GradScaler
@@ -15,10 +15,9 @@ __all__ = ["older_autocast", "older_custom_bwd", "older_custom_fwd", "older_scal
 
 
 def _warn(device: str, name: str) -> None:
-    warnings.warn(
+    warn(
         f"taeda.{device}.amp.{name} is the older name: use taeda.amp.{name}, with '{device}' as its device",
         FutureWarning,
-        stacklevel=3,
     )
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable
 from typing import Any, Self, TypeVar
 
 import taeda
 from taeda import Tensor, dtype, get_autocast_dtype, is_autocast_enabled
 from taeda import _autocast as layer
+from taeda._warnings import warn
 
 __all__ = [
     "autocast",
@@ -87,16 +87,14 @@ def autocast_decorator(region: autocast, func: _F) -> _F:
 
 def _can(device_type: str, fast_dtype: dtype) -> bool:
     if device_type != "cpu":
-        warnings.warn(
+        warn(
             f"User provided device_type of '{device_type}', but it is not available. Disabling autocast.",
-            stacklevel=3,
         )
         return False
     if fast_dtype not in _LOWER:
-        warnings.warn(
+        warn(
             f"In CPU autocast, but the target dtype {fast_dtype} is not supported. Disabling autocast. CPU autocast only "
             "supports dtype of taeda.bfloat16, taeda.float16 currently.",
-            stacklevel=3,
         )
         return False
     return True

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import enum
 import math
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._warnings import warn
 
 __all__ = ["GradScaler", "OptState"]
 
@@ -265,9 +265,7 @@ class GradScaler:
 def _there(device: str) -> bool:
     if device == "cpu":
         return True
-    warnings.warn(
-        f"GradScaler is enabled for '{device}', but that is not available. Disabling.", stacklevel=3
-    )
+    warn(f"GradScaler is enabled for '{device}', but that is not available. Disabling.")
     return False
 
 

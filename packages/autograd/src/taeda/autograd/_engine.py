@@ -6,6 +6,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._warnings import warn
 
 __all__ = [
     "check_nan", "explain_failure", "first_gradient", "fit_gradient", "join_slices", "post", "post_accumulate", "pre",
@@ -209,12 +210,10 @@ def check_nan(node: Any, gradients: tuple[Any, ...]) -> None:
 
 def explain_failure(node: Any) -> None:
     """Warn with the forward lines that made the node that failed."""
-    import warnings
 
     lines = node.metadata.get("traceback_")
     if lines:
-        warnings.warn(
+        warn(
             f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n{''.join(lines)}",
             UserWarning,
-            stacklevel=2,
         )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import traceback
-import warnings
 from typing import Any
 
 from taeda._native import core as _core
+from taeda._warnings import warn
 
 __all__ = ["detect_anomaly", "set_detect_anomaly"]
 
@@ -37,9 +37,8 @@ class detect_anomaly:
 
     def __init__(self, check_nan: bool = True) -> None:
         self.check_nan = check_nan
-        warnings.warn(
+        warn(
             "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging.",
-            stacklevel=2,
         )
 
     def __enter__(self) -> None:

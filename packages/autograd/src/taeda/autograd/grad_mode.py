@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator
 from typing import Any, TypeVar
 
 from taeda._native import core as _core
+from taeda._warnings import warn
 
 __all__ = [
     "enable_grad",
@@ -35,12 +36,9 @@ class _Decorator:
 
     def __call__(self, function: F) -> F:
         if inspect.isclass(function):
-            import warnings
-
-            warnings.warn(
+            warn(
                 f"Decorating classes is deprecated: only __init__ of {function.__name__} is wrapped. Decorate its methods.",
                 FutureWarning,
-                stacklevel=2,
             )
             function.__init__ = self(function.__init__)  # type: ignore[method-assign]  # that is what the decorator means here
             return function

@@ -6,12 +6,12 @@ Complex functions are differentiated in their real and imaginary parts; an analy
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._warnings import warn
 
 from ._backward import grad as _grad
 from .forward_ad import dual_level, make_dual, unpack_dual
@@ -181,10 +181,9 @@ def _check_inputs(inputs: tuple[Any, ...]) -> None:
         if not isinstance(x, Tensor) or not x.requires_grad:
             continue
         if x.dtype not in (taeda.float64, taeda.complex128):
-            warnings.warn(
+            warn(
                 f"Input #{number} requires gradient and is not a double precision floating point or complex. "
                 "This check will likely fail if all the inputs are not of double precision floating point or complex. ",
-                stacklevel=3,
             )
         if x.numel() and any(
             stride == 0 and size > 1 for stride, size in zip(x.stride(), x.shape, strict=True)

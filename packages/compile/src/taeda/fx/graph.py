@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
+
+from taeda._warnings import warn
 
 from . import _lint
 from ._codegen import PythonCode, TransformBody, generate
@@ -139,10 +140,9 @@ class Graph:
         if self.owning_module is not None and not _lint.has_attribute(
             self.owning_module, qualified_name
         ):
-            warnings.warn(
+            warn(
                 f"Attempted to insert a get_attr Node with no underlying reference in the owning GraphModule: {qualified_name!r}. "
                 "Call GraphModule.add_submodule to add the necessary submodule, or register_parameter or register_buffer",
-                stacklevel=2,
             )
         return self.create_node("get_attr", qualified_name, type_expr=type_expr)
 
@@ -157,10 +157,9 @@ class Graph:
         if self.owning_module is not None and not _lint.has_attribute(
             self.owning_module, module_name
         ):
-            warnings.warn(
+            warn(
                 f"Attempted to insert a call_module Node with no underlying reference in the owning GraphModule: {module_name!r}. "
                 "Call GraphModule.add_submodule to add the necessary submodule",
-                stacklevel=2,
             )
         return self.create_node("call_module", module_name, args, kwargs, type_expr=type_expr)
 
@@ -255,7 +254,7 @@ class Graph:
         if to_erase.graph is not self:
             raise RuntimeError(f"Attempting to remove {to_erase} from wrong graph!")
         if to_erase._erased:
-            warnings.warn(f"erase_node({to_erase}) on an already erased node", stacklevel=2)
+            warn(f"erase_node({to_erase}) on an already erased node")
             return
         to_erase._set_arguments((), {})
         to_erase._unlink()  # its own links stay, for whoever is just going through the list

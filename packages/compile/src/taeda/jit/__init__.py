@@ -17,6 +17,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from taeda import nn
+from taeda._warnings import warn
 
 __all__ = [
     "annotate", "export", "fork", "ignore", "is_scripting", "is_tracing", "isinstance", "script", "script_if_tracing", "unused", "wait",
@@ -38,9 +39,8 @@ def script(obj: Any, *args: Any, **kwargs: Any) -> Any:
         raise TypeError(f"jit.script: wanted a function, class or module, got {type(obj).__name__}")
     if not _warned:
         _warned = True
-        warnings.warn(
+        warn(
             "taeda.jit.script returns what it is given: there is no TorchScript, programs run as Python. It has no .code, .graph or .save",
-            stacklevel=2,
         )
     return obj
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._C import _nn
+from taeda._warnings import warn
 
 from .view import wrap_dim
 
@@ -418,7 +418,7 @@ def istft(
         raise RuntimeError(f"window overlap add min: {least}; istft cannot divide by it")
     signal = signal / envelope
     if length is not None and signal.size(1) < length:
-        warnings.warn("istft: the length of signal is shorter than the length parameter. Result is being padded with zeros in the tail.",
-                      UserWarning, stacklevel=2)  # fmt: skip
+        warn("istft: the length of signal is shorter than the length parameter. Result is being padded with zeros in the tail.",
+                      UserWarning)  # fmt: skip
         signal = taeda.constant_pad_nd(signal, [0, length - signal.size(1)], 0)
     return signal.squeeze(0) if self.dim() == 2 else signal

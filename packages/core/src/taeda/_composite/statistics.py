@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 
 import taeda
 from taeda import Tensor
+from taeda._warnings import warn
 
 __all__ = ["corrcoef", "cov", "even_edges", "grid_counts", "histogram_bin_ct", "histogram_bins_tensor"]  # fmt: skip
 
@@ -72,8 +72,8 @@ def cov(self: Tensor, correction: int, fweights: Tensor | None, aweights: Tensor
     if w is not None and aweights is not None and correction != 0:
         freedom = total - correction * (w * aweights).sum() / total
     if not freedom.is_meta and bool(freedom <= 0):
-        warnings.warn("cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
-                      UserWarning, stacklevel=2)  # fmt: skip
+        warn("cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of observations.",
+                      UserWarning)  # fmt: skip
         freedom = taeda.zeros_like(freedom)
     products = taeda.mm(centred, (centred if w is None else centred * w).t().conj())
     return (products / freedom).squeeze()

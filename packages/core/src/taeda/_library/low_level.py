@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from taeda._table._schema import SchemaError
+from taeda._warnings import warn
 
 from . import table
 from .operators import OpOverload
@@ -152,11 +152,10 @@ class Library:
                 f"{text}: with_keyset=True passes a key set, and operators here have no keys"
             )
         if slot in table.entry(text).kernels and not allow_override:
-            warnings.warn(
+            warn(
                 f"Overriding a previously registered kernel of {text} for "
                 f"{dispatch_key or self.dispatch_key or 'CompositeImplicitAutograd'}; pass allow_override=True if it is meant",
                 UserWarning,
-                stacklevel=2,
             )
         table.set_kernel(text, slot, fn)
         self._kernels[text, slot] = fn

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import cmath
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._warnings import warn
 
 __all__ = ["assert_allclose", "assert_close"]
 
@@ -367,10 +367,9 @@ def assert_allclose(
     msg: str = "",
 ) -> None:
     """The older, looser form of `assert_close`: dtypes may differ, NaN equals NaN, numbers and lists become tensors. Warns."""
-    warnings.warn(
+    warn(
         "assert_allclose is the older form and will be removed: use taeda.testing.assert_close, which also compares dtypes",
         FutureWarning,
-        stacklevel=2,
     )
     actual = actual if isinstance(actual, Tensor) else taeda.tensor(actual)
     expected = (

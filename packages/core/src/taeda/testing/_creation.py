@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._warnings import warn
 
 __all__ = ["make_tensor"]
 
@@ -98,10 +98,9 @@ def _bounds(
     if low > high or (low == high and integral):
         raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")
     if low == high:
-        warnings.warn(
+        warn(
             "make_tensor() with low == high makes a constant tensor; use taeda.full() for that",
             FutureWarning,
-            stacklevel=4,
         )
     least, most = possible
     if high < least or low >= most:

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import enum
-import warnings
 from typing import TYPE_CHECKING, Any
 
 from taeda._native import core as _core
+from taeda._warnings import warn
 from taeda.overrides import handle_torch_function, has_torch_function_unary
 
 if TYPE_CHECKING:
@@ -116,11 +116,10 @@ def _from_capsule(capsule: Any, above: int = 3) -> Tensor:
     """Take a capsule; `above`: how many frames above this one the caller stands."""
     made, read_only = _core.from_dlpack(capsule)
     if read_only:
-        warnings.warn(
+        warn(
             "The given memory is marked as not writable: a write to the tensor would change what must not change. "
             "Use copy=True to protect it.",
             UserWarning,
-            stacklevel=above,
         )
     return made
 

@@ -6,8 +6,9 @@ Programs get `--local-rank=N` as their first argument, as they did then; with `-
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Sequence
+
+from taeda._warnings import warn
 
 from . import run
 
@@ -16,10 +17,9 @@ __all__ = ["main"]
 
 def main(args: Sequence[str] | None = None) -> None:
     """The command."""
-    warnings.warn(
+    warn(
         "taeda.distributed.launch is the older way: use taedarun, and read LOCAL_RANK from the environment",
         FutureWarning,
-        stacklevel=2,
     )
     words = list(sys.argv[1:] if args is None else args)
     flags = [word for word in ("--use-env", "--use_env") if word in words]

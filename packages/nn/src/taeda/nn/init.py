@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any, Literal
 
 import taeda
 from taeda import Tensor
+from taeda._warnings import warn
 
 __all__ = [
     "calculate_gain",
@@ -127,10 +127,9 @@ def trunc_normal_(
 ) -> Tensor:
     """Draw from the normal distribution within [a, b]; best if the mean lies in or near it."""
     if mean < a - 2 * std or mean > b + 2 * std:
-        warnings.warn(
+        warn(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. "
             "The distribution of values may be incorrect.",
-            stacklevel=3,
         )
     low, high = (math.erf((edge - mean) / (std * math.sqrt(2))) for edge in (a, b))
     tensor.uniform_(low, high, generator=generator)  # then through the inverse of the distribution
@@ -303,7 +302,7 @@ def kaiming_normal_(
 def _is_empty(tensor: Tensor) -> bool:
     if 0 not in tensor.shape:
         return False
-    warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+    warn("Initializing zero-element tensors is a no-op")
     return True
 
 
@@ -320,10 +319,9 @@ def _former(current: Callable[..., Tensor]) -> Callable[..., Tensor]:
     old = name.removesuffix("_")
 
     def call(*args: Any, **kwargs: Any) -> Tensor:
-        warnings.warn(
+        warn(
             f"`nn.init.{old}` is now deprecated in favor of `nn.init.{name}`.",
             FutureWarning,
-            stacklevel=2,
         )
         return current(*args, **kwargs)
 

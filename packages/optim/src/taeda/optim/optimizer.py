@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias, cast
 
 from taeda import Tensor
+from taeda._warnings import warn
 
 from ._hooks import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from ._saving import Group, Saved, StateDict
@@ -123,10 +123,9 @@ class Optimizer(Saved):
     def _check_disjoint(self, params: list[Tensor]) -> None:
         ids = {id(p) for p in params}
         if len(ids) != len(params):
-            warnings.warn(
+            warn(
                 "optimizer contains a parameter group with duplicate parameters; each of them "
                 "is stepped once for every time it is listed",
-                stacklevel=3,
             )
         for group in self.param_groups:
             if not ids.isdisjoint(map(id, group["params"])):

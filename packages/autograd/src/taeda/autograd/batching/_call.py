@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import taeda
 from taeda import Tensor
 from taeda._layers import TRANSFORM
 from taeda._native import core as _core
+from taeda._warnings import warn
 
 from . import random
 from ._batched import Batched, Level, NeedsValue, batched, leaves, levels, refuse_value, unwrapped
@@ -144,9 +144,8 @@ def _check_written(level: Level, key: str, args: Any, kwargs: Any) -> None:
 def _warn(key: str) -> None:
     if key not in _warned:
         _warned.add(key)
-        warnings.warn(
+        warn(
             f"There is a performance drop because we have not yet implemented the batching rule for {key}: it runs once for each sample",
-            stacklevel=2,
         )
 
 

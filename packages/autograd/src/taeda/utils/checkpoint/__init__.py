@@ -15,6 +15,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
+from taeda._warnings import warn
+
 from ._reentrant import CheckpointFunction, check_backward_validity, detach_variable
 from ._region import CheckpointError, recorded
 from ._selective import (
@@ -72,10 +74,9 @@ def checkpoint(
     preserve = kwargs.pop("preserve_rng_state", True)
     if use_reentrant is None:
         use_reentrant = True
-        warnings.warn(
+        warn(
             "checkpoint: the use_reentrant parameter should be passed explicitly. use_reentrant=False is recommended; "
             "without it the reentrant variant is used.",
-            stacklevel=2,
         )
     if not use_reentrant:
         if determinism_check not in _CHECKS:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import taeda
 from taeda import Tensor
 from taeda._native import core as _core
+from taeda._warnings import warn
 from taeda.autograd import Function, backward
 
 from ._surroundings import Surroundings
@@ -30,9 +30,7 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 def check_backward_validity(inputs: Iterable[Any]) -> None:
     """Warn if none of the inputs requires grad: then the reentrant variant gives no gradients at all."""
     if not any(x.requires_grad for x in inputs if isinstance(x, Tensor)):
-        warnings.warn(
-            "None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2
-        )
+        warn("None of the inputs have requires_grad=True. Gradients will be None")
 
 
 class CheckpointFunction(Function):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
+
+from taeda._warnings import warn
 
 __all__ = ["checkpoint_sequential"]
 
@@ -30,10 +31,9 @@ def checkpoint_sequential(
 
     if use_reentrant is None:
         use_reentrant = True
-        warnings.warn(
+        warn(
             "checkpoint_sequential: the use_reentrant parameter should be passed explicitly. use_reentrant=False is "
             "recommended; without it the reentrant variant is used.",
-            stacklevel=2,
         )
     preserve = kwargs.pop("preserve_rng_state", True)
     if kwargs:

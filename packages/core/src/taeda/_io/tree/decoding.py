@@ -147,7 +147,7 @@ class _Decoder:
 
 
 def _named(kind: type) -> Callable[[Any, Json], Any]:
-    table = {str(v).rpartition(".")[2]: v for v in vars(taeda).values() if isinstance(v, kind)}
+    table = {str(v).rpartition(".")[2]: v for v in [*vars(taeda).values()] if isinstance(v, kind)}
 
     def read(_: Any, name: Json) -> Any:
         found = table.get(name) if isinstance(name, str) else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from types import TracebackType
 from typing import Any
 
 import taeda
+from taeda._warnings import warn
 
 from .._collectives import all_reduce
 from .._types import ReduceOp
@@ -113,7 +113,7 @@ class Join:
                 last = False
                 steps += 1
                 if steps == 1000:
-                    warnings.warn("this rank has shadowed 1000 steps of the others", stacklevel=2)
+                    warn("this rank has shadowed 1000 steps of the others")
                 _active[id(self._group)] = active
                 for hook in self._hooks:
                     hook.main_hook()

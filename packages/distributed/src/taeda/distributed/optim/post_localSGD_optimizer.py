@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
+from taeda._warnings import warn
 from taeda.optim import Optimizer
 
 from ..algorithms.model_averaging.averagers import ModelAverager
@@ -42,9 +42,7 @@ class PostLocalSGDOptimizer(Optimizer):
         )
         self.param_groups = self.optim.param_groups
         if "step" not in state_dict:
-            warnings.warn(
-                "the state has no step of an averager: averaging counts from 0", stacklevel=2
-            )
+            warn("the state has no step of an averager: averaging counts from 0")
         self.averager.step = state_dict.get("step", 0)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._warnings import warn
 
 __all__ = [
     "celu",
@@ -188,10 +188,9 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
 
 
 def _implicit_dim(name: str, ndim: int) -> int:
-    warnings.warn(
+    warn(
         f"Implicit dimension choice for {name} has been deprecated. "
         "Change the call to include dim=X as an argument.",
-        stacklevel=4,
     )
     return 0 if ndim in (0, 1, 3) else 1
 
@@ -233,7 +232,7 @@ def gumbel_softmax(
     With `hard` the result is one-hot, with the gradient of the soft one.
     """
     if eps != 1e-10:
-        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
+        warn("`eps` parameter is deprecated and has no effect.")
     noise = -taeda.empty_like(logits).exponential_().log()
     soft = ((logits + noise) / tau).softmax(dim)
     if not hard:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 
 import taeda
 from taeda import Tensor
+from taeda._warnings import warn
 
 from ._dropout import dropout
 from ._linear import linear
@@ -34,9 +34,8 @@ def canonical_mask(
             f"only bool and floating types of {name} are supported, got {mask.dtype}"
         )
     if check_other and other_dtype is not None and mask.dtype != other_dtype:
-        warnings.warn(
+        warn(
             f"Support for mismatched {name} and {other_name} is deprecated. Use same type for both instead.",
-            stacklevel=3,
         )
     if mask.is_floating_point():
         return mask

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-
 import taeda
 from taeda import Tensor
+from taeda._warnings import warn
 
 __all__ = [
     "alpha_dropout",
@@ -34,12 +33,11 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 def _channels(name: str, input: Tensor, allowed: tuple[int, int]) -> None:
     if input.dim() not in allowed:
         spatial = allowed[0] - 1
-        warnings.warn(
+        warn(
             f"{name}: Received a {input.dim()}-D input to {name}, which is deprecated and will result in an "
             "error in a future release. To retain the behavior and silence this warning, please use dropout "
             f"instead. Note that {name} exists to provide channel-wise dropout on inputs with {spatial} "
             "spatial dimensions, a channel dimension, and an optional batch dimension.",
-            stacklevel=3,
         )
 
 
@@ -63,11 +61,10 @@ def dropout2d(
     """Zero whole channels of (N, C, H, W); three dimensions are taken as (N, C, L), with a warning."""
     _check(p)
     if input.dim() == 3:
-        warnings.warn(
+        warn(
             "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior "
             "is desired - input is interpreted as shape (N, C, L), where C is the channel dim. Please use "
             "dropout1d instead.",
-            stacklevel=2,
         )
     else:
         _channels("dropout2d", input, (3, 4))

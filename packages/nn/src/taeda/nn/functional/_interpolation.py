@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._warnings import warn
 
 from . import _pooling
 
@@ -148,7 +148,6 @@ def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None)
 
 
 def _warn_former(name: str) -> None:
-    warnings.warn(
+    warn(
         f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.",
-        stacklevel=3,
     )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import warnings
 
 import taeda
 from taeda import Tensor
+from taeda._warnings import warn
 
 from ._reduction import choose, code
 from ._reduction import reduce as reduced
@@ -27,11 +27,10 @@ _mse_loss, _l1_loss = _nn.mse_loss, _nn.l1_loss
 
 def _warn_of_broadcast(input: Tensor, target: Tensor) -> None:
     if target.shape != input.shape:
-        warnings.warn(
+        warn(
             f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). "
             "This will likely lead to incorrect results due to broadcasting. Please ensure they have the "
             "same size.",
-            stacklevel=3,
         )
 
 
@@ -135,10 +134,9 @@ def kl_div(
 ) -> Tensor:
     """target · (log target - x), where x are log-probabilities; "batchmean" divides by the batch alone."""
     if reduction == "mean" and size_average is None and reduce is None:
-        warnings.warn(
+        warn(
             "reduction: 'mean' divides the total loss by both the batch size and the support size."
             "'batchmean' divides only by the batch size, and aligns with the KL div math definition.",
-            stacklevel=2,
         )
     batch = reduction == "batchmean"
     reduction = choose(size_average, reduce, "sum" if batch else reduction)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
-
 from taeda import Tensor
+from taeda._warnings import warn
 
 __all__ = ["choose", "code", "legacy", "reduce"]
 
@@ -24,9 +23,8 @@ def legacy(size_average: bool | None, reduce: bool | None) -> str:
         chosen = "none"
     else:
         chosen = "sum" if size_average is False else "mean"
-    warnings.warn(
+    warn(
         f"size_average and reduce args will be deprecated, please use reduction='{chosen}' instead.",
-        stacklevel=4,
     )
     return chosen
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Sequence
 
 import taeda
 from taeda import Tensor
 from taeda._autocast import casts_to_float32
+from taeda._warnings import warn
 
 __all__ = ["affine_grid", "grid_sample"]
 
@@ -17,10 +17,9 @@ _PADDINGS = ("zeros", "border", "reflection")
 
 
 def _warn_of_default() -> None:
-    warnings.warn(
+    warn(
         "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. "
         "Please specify align_corners=True if the old behavior is desired.",
-        stacklevel=3,
     )
 
 

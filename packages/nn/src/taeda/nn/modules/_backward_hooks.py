@@ -6,12 +6,12 @@ pass are the gradients of the whole side, whatever the module did in between.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._warnings import warn
 from taeda.autograd import Function
 
 __all__ = ["BackwardHooks"]
@@ -116,10 +116,9 @@ class BackwardHooks:
     def _without_inputs(self) -> None:
         """No input wants a gradient, so that nothing else would ever run the hooks."""
         if self.hooks:
-            warnings.warn(
+            warn(
                 "Full backward hook is firing when gradients are computed with respect to module "
                 "outputs since no inputs require gradients.",
-                stacklevel=2,
             )
         for hook in self.hooks:
             replaced = hook(self.module, self.inputs.spread(()), self.grad_outputs)

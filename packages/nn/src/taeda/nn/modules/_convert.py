@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -12,6 +11,7 @@ from taeda.__future__ import (
     get_overwrite_module_params_on_conversion,
     get_swap_module_params_on_conversion,
 )
+from taeda._warnings import warn
 from taeda.utils import swap_tensors
 
 from ..parameter import Parameter
@@ -97,10 +97,9 @@ class Conversion(Traversal):
                     f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}"
                 )
             if dtype.is_complex:
-                warnings.warn(
+                warn(
                     "Complex modules are a new feature under active development whose design may "
                     "change, and some modules might not work as expected when using complex tensors.",
-                    stacklevel=2,
                 )
 
         def move(tensor: Tensor) -> Tensor:

@@ -7,12 +7,12 @@ is all that a call without hooks looks at. Global hooks set it on the class.
 from __future__ import annotations
 
 import functools
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from taeda import Tensor
+from taeda._warnings import warn
 from taeda.utils.hooks import RemovableHandle
 
 from . import _global_hooks
@@ -221,10 +221,9 @@ class _Call:
                 changed = hook()
                 self.result = self.result if changed is None else changed
             except Exception as error:  # noqa: BLE001 - the first error is the one to report
-                warnings.warn(
+                warn(
                     f"forward hook with `always_call=True` raised {error!r}, which was silenced "
                     "because another error was raised already",
-                    stacklevel=2,
                 )
 
     # ---- backward ----
@@ -250,11 +249,10 @@ class _Call:
         output = _first_tensor(self.result)
         if output is not None and output.grad_fn is not None:
             if not isinstance(self.result, Tensor):
-                warnings.warn(
+                warn(
                     "a backward hook that is not full sees only the gradients of the first output's "
                     "operation; use register_full_backward_hook",
                     FutureWarning,
-                    stacklevel=2,
                 )
             for hook in hooks:
                 output.grad_fn.register_hook(functools.partial(hook, self.module))

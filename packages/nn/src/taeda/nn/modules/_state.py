@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, MutableMapping
 from typing import Any, NamedTuple
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple
 import taeda
 from taeda import Tensor
 from taeda.__future__ import get_swap_module_params_on_conversion
+from taeda._warnings import warn
 from taeda.utils import swap_tensors
 from taeda.utils.hooks import RemovableHandle
 
@@ -109,11 +109,10 @@ class State(Hooks, Traversal):
         `keep_vars`. The dict has an attribute `_metadata` with the version of every module.
         """
         if args:
-            warnings.warn(
+            warn(
                 "Positional args are being deprecated, use kwargs instead: state_dict(destination, "
                 "prefix, keep_vars).",
                 FutureWarning,
-                stacklevel=2,
             )
             given = (*args, *(None, prefix, keep_vars)[len(args) :])
             destination = given[0] if destination is None else destination
@@ -253,10 +252,9 @@ class State(Hooks, Traversal):
                 f"the shape in current model is {target.shape}."
             )
         if target.is_meta and not value.is_meta and not assign:
-            warnings.warn(
+            warn(
                 f"for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter in "
                 "the current model, which is a no-op. (Did you mean to pass `assign=True`?)",
-                stacklevel=2,
             )
         try:
             self._put(name, target, value, assign)

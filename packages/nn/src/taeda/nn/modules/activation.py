@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._warnings import warn
 
 from .. import functional as F
 from .. import init as _init
@@ -123,10 +123,9 @@ class Hardtanh(_Switchable):
     def _former(old: str, given: float | None, name: str, value: float) -> float:
         if given is None:
             return value
-        warnings.warn(
+        warn(
             f"keyword argument `{old}` is deprecated and rename to `{name}`",
             FutureWarning,
-            stacklevel=4,
         )
         return given
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from taeda import Tensor
+from taeda._warnings import warn
 
 from .. import functional as F
 from ._normbase import _LazyNormBase, _NormBase, check_rank
@@ -59,10 +59,9 @@ class _InstanceNorm(_NormBase):
             raise ValueError(
                 f"expected input's size at dim={dim} to match num_features ({self.num_features}), but got: {size}."
             )
-        warnings.warn(
+        warn(
             f"input's size at dim={dim} does not match num_features. You can silence this warning by not "
             "passing in num_features, which is not used because affine=False",
-            stacklevel=4,
         )
 
     def _normalise(self, input: Tensor) -> Tensor:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import numbers
-import warnings
 from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._warnings import warn
 
 from .. import functional as F
 from .. import init
@@ -277,10 +277,9 @@ def _check_options(
             f"zeroed, got {dropout!r}"
         )
     if dropout > 0 and num_layers == 1:
-        warnings.warn(
+        warn(
             "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects "
             f"num_layers greater than 1, but got dropout={dropout} and num_layers={num_layers}",
-            stacklevel=4,
         )
     _check_sizes(input_size=input_size, hidden_size=hidden_size, num_layers=num_layers)
     _check_projection(mode, hidden_size, proj_size)

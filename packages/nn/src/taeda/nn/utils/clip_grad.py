@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 import math
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._warnings import warn
 
 __all__ = [
     "clip_grad_norm",
@@ -70,9 +70,7 @@ def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
         generated = inspect.isgenerator(parameters)
         parameters = list(parameters)
         if generated and not parameters:
-            warnings.warn(
-                "`parameters` is an empty generator, no gradient clipping will occur.", stacklevel=3
-            )
+            warn("`parameters` is an empty generator, no gradient clipping will occur.")
     return [p.grad for p in parameters if p.grad is not None]
 
 
@@ -130,10 +128,9 @@ def clip_grad_norm(
     foreach: bool | None = None,
 ) -> Tensor:
     """The former name of `clip_grad_norm_`."""
-    warnings.warn(
+    warn(
         "`nn.utils.clip_grad_norm` is now deprecated in favor of `nn.utils.clip_grad_norm_`.",
         FutureWarning,
-        stacklevel=2,
     )
     return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
 

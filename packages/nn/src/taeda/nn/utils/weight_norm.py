@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, TypeVar
+
+from taeda._warnings import warn
 
 from ..parameter import Parameter
 from ._norms import direction_and_length, weighted
@@ -34,10 +35,9 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
 
     Raises RuntimeError if that was done already.
     """
-    warnings.warn(
+    warn(
         "`nn.utils.weight_norm` is deprecated in favor of `nn.utils.parametrizations.weight_norm`.",
         FutureWarning,
-        stacklevel=2,
     )
     if _find(module, name) is not None:
         raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import types
-import warnings
 import weakref
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 from taeda import Tensor
+from taeda._warnings import warn
 
 from ..optimizer import Optimizer
 
@@ -82,16 +82,14 @@ class LRScheduler:
 
     def _warn_if_first(self) -> None:
         if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
-            warnings.warn(
+            warn(
                 "`optimizer.step()` was replaced after the learning rate scheduler was made, so it "
                 "is unknown whether it was called before `lr_scheduler.step()`, as it should be",
-                stacklevel=3,
             )
         elif not getattr(self.optimizer, "_opt_called", False):
-            warnings.warn(
+            warn(
                 "Detected call of `lr_scheduler.step()` before `optimizer.step()`: the first rate "
                 "of the schedule is skipped. Call `optimizer.step()` first.",
-                stacklevel=3,
             )
 
     def _update_lr(self, epoch: int | None = None) -> None:
@@ -118,10 +116,9 @@ class LRScheduler:
 
     def _warn_outside_step(self) -> None:
         if not self._get_lr_called_within_step:
-            warnings.warn(
+            warn(
                 "get_lr() is for step() to call; the rates in force are what `get_last_lr()` gives",
                 UserWarning,
-                stacklevel=3,
             )
 
     def _present(self) -> list[Any]:
@@ -174,11 +171,10 @@ def state_of(functions: Iterable[Any]) -> list[Any]:
 
 def warn_epoch() -> None:
     """Say that `step(epoch)` is no longer wanted."""
-    warnings.warn(
+    warn(
         "The epoch parameter in `scheduler.step()` is deprecated: call `scheduler.step()` without "
         "it. An epoch given is used in the closed form of the schedule, if it has one.",
         UserWarning,
-        stacklevel=3,
     )
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import sys
 import time
-import warnings
 from collections import deque
 from typing import Any
+
+from taeda._warnings import warn
 
 from .crew import Crew
 from .luggage import Luggage
@@ -215,10 +216,9 @@ class MultiPass(Pass):
     def _tell_of(self, refusal: str) -> None:
         if not self._told_of_refusal:
             self._told_of_refusal = True
-            warnings.warn(
+            warn(
                 f"DataLoader: a worker could not make shared memory ({refusal}); batches are copied through a "
                 "socket instead, which is slower",
-                stacklevel=6,
             )
 
     def _over(self) -> None:

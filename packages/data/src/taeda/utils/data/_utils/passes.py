@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any
+
+from taeda._warnings import warn
 
 from ..sampler import draw_seed
 from . import seeds
@@ -71,10 +72,9 @@ class Pass(ABC):
             self._bar = None
 
     def _warn_longer(self, told: int) -> None:
-        warnings.warn(
+        warn(
             f"Length of IterableDataset {self._loader.dataset} was reported to be {told} "
             f"(when accessing len(dataloader)), but {self._place.yielded} samples have been fetched.",
-            stacklevel=4,
         )
 
 

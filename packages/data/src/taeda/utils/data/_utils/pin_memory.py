@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import taeda
+from taeda._warnings import warn
 
 from .collate import _like_mapping, _like_sequence
 
@@ -16,10 +16,9 @@ __all__ = ["pin_memory", "pins"]
 def pins(wanted: bool) -> bool:
     """Whether batches are to be pinned; a warning if that is wanted and there is nothing to pin them for."""
     if wanted and not taeda.cuda.is_available():
-        warnings.warn(
+        warn(
             "'pin_memory' argument is set as true but no accelerator is found, "
             "then device pinned memory won't be used.",
-            stacklevel=5,
         )
         return False
     return wanted

@@ -8,12 +8,12 @@ the data, and a sampler that draws as it goes along stands afterwards where it s
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from taeda import Generator, Tensor
+from taeda._warnings import warn
 
 from . import seeds
 
@@ -256,10 +256,9 @@ class _Watch:
     def warn(self) -> None:
         """Say so if it cannot."""
         if self.shared:
-            warnings.warn(
+            warn(
                 "DataLoader: the sampler draws in the middle of an epoch from a generator that the program "
                 "uses, too, so its order may not go on as it would have: give it a generator of its own",
-                stacklevel=4,
             )
 
 
