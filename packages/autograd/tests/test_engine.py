@@ -378,3 +378,22 @@ def test_long_chains_of_tensors_die_without_recursion(link):
         y.grad = x * 1 if link == "graphs" else x
         x = y[:] if link == "bases and gradients" else y
     del x, y
+
+
+def test_a_first_gradient_that_nobody_else_sees_is_kept_itself():
+    x = leaf(1.0, 2.0)
+    addresses = []
+
+    class Passes(taeda.autograd.Function):
+        @staticmethod
+        def forward(ctx, value):
+            return value * 1
+
+        @staticmethod
+        def backward(ctx, grad):
+            made = grad * 2
+            addresses.append(made.data_ptr())
+            return made
+
+    Passes.apply(x).sum().backward()
+    assert x.grad.data_ptr() == addresses[0]

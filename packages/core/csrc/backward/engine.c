@@ -209,14 +209,12 @@ static int add_to_leaf(const Run *r, PyTensor *leaf, PyObject *grad)
 static int accumulate(Run *r, Node *n, Slot *s)
 {
     PyTensor *leaf = n->variable;
-    PyObject *grad = s->grads[0];
+    PyObject *grad = s->grads[0]; /* the slot's only reference: the leaf may take it over */
     if (!leaf || !grad || !leaf->requires_grad) return 0; /* it may have been switched off since */
     Py_INCREF((PyObject *)leaf);
-    Py_INCREF(grad);
     td_turn_begin();
     int status = add_to_leaf(r, leaf, grad);
     td_turn_end();
-    Py_DECREF(grad);
     if (status == 0) status = run_hooks(n, "post_accumulate", s->grads, 1, (PyObject *)leaf);
     Py_DECREF((PyObject *)leaf);
     return status;
