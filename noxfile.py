@@ -71,6 +71,7 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "check", *session.posargs)
     session.run("ruff", "format", "--check")
     session.run("python", "tools/packages.py", "check")
+    session.run("python", "tools/c_layers.py")
 
 
 @nox.session

@@ -4,7 +4,6 @@
 #include "dispatch/custom.h"
 #include "dispatch/dispatch.h"
 
-int td_dual_level;
 static struct Dual *first;
 
 /* ---- tangents ---- */
@@ -19,7 +18,7 @@ static void unlink_dual(struct Dual *d)
     Py_DECREF((PyObject *)tangent); /* last: it may bury other duals */
 }
 
-int td_set_tangent(PyTensor *p, PyTensor *tangent)
+static int hang_tangent(PyTensor *p, PyTensor *tangent)
 {
     if (!tangent) {
         if (p->dual) unlink_dual(p->dual);
@@ -53,7 +52,7 @@ static PyObject *cloned(PyObject *o)
     return td_apply(clone, 1, &o);
 }
 
-int td_copy_tangent(PyTensor **tangent)
+static int copy_tangent(PyTensor **tangent)
 {
     PyObject *made = cloned((PyObject *)*tangent);
     if (!made) return -1;
@@ -106,7 +105,7 @@ static int refuse(const td_frame *f, const char *why)
     return -1;
 }
 
-int td_forward_check_out(const td_frame *f)
+static int check_out(const td_frame *f)
 {
     if (!f->out || !td_forward_on()) return 0;
     int dual = any_dual(f);
@@ -131,7 +130,7 @@ static PyObject *arguments_before(const td_frame *f)
     return made;
 }
 
-int td_forward_begin(td_frame *f, PyObject **args)
+static int begin(td_frame *f, PyObject **args)
 {
     *args = NULL;
     if (!td_forward_on() || f->schema->other_result) return 0;
@@ -141,7 +140,7 @@ int td_forward_begin(td_frame *f, PyObject **args)
     int writes = f->inplace || f->schema->flags & TD_F_MUTATES;
     if (!rule && f->schema->flags & TD_F_FACTORY) return 0; /* only shape and dtype count */
     if (rule && !rule->nformulas && !writes) return 0;      /* the result does not change with its arguments */
-    if (!rule || td_custom_has_autograd(f->schema) || (f->schema->flags & TD_F_MUTATES && !f->schema->nreturns)) return refuse(f, "");
+    if (!rule || f->schema->records_itself || (f->schema->flags & TD_F_MUTATES && !f->schema->nreturns)) return refuse(f, "");
     return (*args = arguments_before(f)) ? 0 : -1;
 }
 
@@ -157,7 +156,7 @@ static int hand_to_saved(Node *n, PyObject *const *outs, int nouts)
     return 0;
 }
 
-int td_forward_finish(td_frame *f, Node *n, PyObject *args, PyObject *const *outs, int nouts)
+static int finish(td_frame *f, Node *n, PyObject *args, PyObject *const *outs, int nouts)
 {
     PyObject *results = PyTuple_New(nouts), *call = results ? helper("propagate") : NULL, *done = NULL;
     for (int k = 0; call && k < nouts; k++) PyTuple_SetItem(results, k, Py_NewRef(outs[k]));
@@ -232,7 +231,7 @@ static PyObject *set_tangent(PyObject *m, PyObject *args)
     PyObject *o, *tangent;
     if (!PyArg_ParseTuple(args, "OO", &o, &tangent) || !need_tensor(o) || (tangent != Py_None && !need_tensor(tangent))) return NULL;
     if (!td_dual_level && tangent != Py_None) return PyErr_Format(PyExc_RuntimeError, "a tangent needs an open dual level");
-    if (td_set_tangent((PyTensor *)o, tangent == Py_None ? NULL : (PyTensor *)tangent) < 0) return NULL;
+    if (hang_tangent((PyTensor *)o, tangent == Py_None ? NULL : (PyTensor *)tangent) < 0) return NULL;
     Py_RETURN_NONE;
 }
 
@@ -262,4 +261,5 @@ static PyMethodDef methods[] = {
     {"tangent_base", tangent_base, METH_O, "The tensor of whose tangent this view has a part, or None."},
     {"set_apart", set_apart, METH_O, "State that this view has no part in its base's tangent."},
     {0}};
-PyMethodDef *td_forward_functions(void) { return methods; }
+PyMethodDef *td_forward_functions(void) {
+    td_forward = (td_forward_hooks){hang_tangent, copy_tangent, check_out, begin, finish}; return methods; }

@@ -11,10 +11,6 @@ typedef struct td_attempt {
     PyObject *unknown;         /* keyword nobody knows, borrowed */
 } td_attempt;
 
-/* ---- frame.c: room for n entries, until the frame closes: from its pool while that lasts, then from the heap; NULL with an exception ---- */
-int64_t *td_room_ints(td_frame *f, Py_ssize_t n);
-td_tensor **td_room_tensors(td_frame *f, Py_ssize_t n);
-
 /* A list, tuple or Size; other sequences are no lists here. Items are borrowed: those of a list until Python runs. */
 static inline Py_ssize_t td_list_length(PyObject *o)
 {

@@ -1,19 +1,6 @@
 /* custom.c - the table of operators that are defined at run time: from the facts that Python parsed to a td_schema. */
 #include "dispatch/custom.h"
 
-static PyObject *table; /* dict: text -> capsule of a td_custom */
-
-td_schema *td_find_custom(const char *text)
-{
-    PyObject *capsule = table ? PyDict_GetItemString(table, text) : NULL;
-    return capsule ? &((td_custom *)PyCapsule_GetPointer(capsule, "taeda.custom"))->schema : NULL;
-}
-
-void td_forget_custom(const char *text)
-{
-    if (table && PyDict_DelItemString(table, text) < 0) PyErr_Clear(); /* it was not there: nothing to forget */
-}
-
 static char *copy_text(const char *text)
 {
     char *made = PyMem_Malloc(strlen(text) + 1);
@@ -81,16 +68,6 @@ static int read_results(td_custom *c, PyObject *list)
     return 0;
 }
 
-static PyObject *enter(td_custom *c)
-{
-    PyObject *capsule = PyCapsule_New(c, "taeda.custom", NULL);
-    if (!table && !(table = PyDict_New())) Py_CLEAR(capsule);
-    int bad = !capsule || PyDict_SetItemString(table, c->schema.text, capsule) < 0;
-    Py_XDECREF(capsule);
-    if (bad) return NULL;
-    Py_RETURN_NONE;
-}
-
 /* define_op(text, name, overload, parameters, results, strict, view): a row without kernels, in place of one of that text */
 static PyObject *define_op(PyObject *m, PyObject *args)
 {
@@ -114,7 +91,8 @@ static PyObject *define_op(PyObject *m, PyObject *args)
     s->flags = view ? TD_F_VIEW : 0;
     if (!s->op.name || !s->op.overload || !s->text) return td_no_memory();
     if (read_params(c, params) < 0 || read_results(c, results) < 0) return NULL;
-    return enter(c);
+    if (td_enter_custom(s) < 0) return NULL;
+    Py_RETURN_NONE;
 }
 
 static PyObject *forget_op(PyObject *m, PyObject *text)
@@ -185,6 +163,7 @@ static PyObject *set_autograd(PyObject *m, PyObject *args)
     td_custom *c = s ? custom_of(s) : NULL;
     if (!c) return NULL;
     Py_XSETREF(c->autograd, object == Py_None ? NULL : Py_NewRef(object));
+    s->records_itself = c->autograd != NULL;
     Py_RETURN_NONE;
 }
 

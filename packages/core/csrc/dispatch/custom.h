@@ -31,9 +31,6 @@ typedef struct td_custom {
     uint8_t result_is_tensor[TD_MAX_OUTS], result_is_list[TD_MAX_OUTS];
 } td_custom;
 
-/* ---- the table of them (custom.c) ---- */
-td_schema *td_find_custom(const char *text);      /* "mylib::scale.overload", or NULL */
-void td_forget_custom(const char *text);
 PyMethodDef *td_custom_methods(void);
 
 /* ---- running one (custom_run.c) ---- */
@@ -41,7 +38,6 @@ int td_custom_slot(const td_frame *f);            /* which kernel serves this ca
 int td_custom_python(td_frame *f, td_made *made);
 int td_custom_check(const td_frame *f, const td_made *made); /* may a strict operator give these results? */
 int td_custom_record(td_frame *f, PyObject *const *outs, int nouts); /* after the kernel: the graph of a Python derivative */
-static inline int td_custom_has_autograd(const td_schema *s) { return s->custom && s->custom->autograd; }
 td_status td_op_extension(td_call *call);         /* abi_call.c: an extension's kernel as the implementation of a row */
 
 /* ---- objects that call (operator.c) ---- */

@@ -5,7 +5,7 @@
  *                        └─▶ td_run: composite? → Python function in terms of other ops
  *                                    record begin → backend (C, or Python kernel) → wrap → record finish
  */
-#include "backward/forward.h"
+#include "object/forward.h"
 #include "graph/node.h"
 #include "dispatch/custom.h"
 #include "runtime/device.h"
@@ -121,7 +121,7 @@ static int record(td_frame *f, Node *n, PyObject *dual, PyObject *const *outs, i
     if (!dual) return n ? td_record_finish(f, n, outs, nouts) : 0;
     Py_XINCREF((PyObject *)n); /* finishing it takes one reference over */
     int status = n ? td_record_finish(f, n, outs, nouts) : 0;
-    if (status == 0) status = td_forward_finish(f, n, dual, outs, nouts);
+    if (status == 0) status = td_forward.finish(f, n, dual, outs, nouts);
     Py_XDECREF((PyObject *)n);
     return status;
 }
@@ -140,7 +140,7 @@ static PyObject *finish_list(td_frame *f, Node *n, PyObject *dual, PyObject *lis
     for (int i = 0; i < count; i++) outs[i] = PyTuple_GetItem(tuple, i);
     if (f->schema->flags & TD_F_VIEW) set_views(f, outs, count, !are_slices(f->schema));
     if (record(f, n, dual, outs, count) < 0) Py_CLEAR(tuple);
-    if (tuple && td_custom_has_autograd(f->schema) && td_custom_record(f, &tuple, 1) < 0) Py_CLEAR(tuple);
+    if (tuple && f->schema->records_itself && td_custom_record(f, &tuple, 1) < 0) Py_CLEAR(tuple);
     PyMem_Free(outs);
     if (tuple && f->schema->custom) Py_SETREF(tuple, PySequence_List(tuple)); /* the annotation says list */
     return tuple;
@@ -148,7 +148,7 @@ static PyObject *finish_list(td_frame *f, Node *n, PyObject *dual, PyObject *lis
 
 static int finish_custom(td_frame *f, PyObject **outs, int nouts)
 {
-    if (td_custom_has_autograd(f->schema)) return td_custom_record(f, outs, nouts);
+    if (f->schema->records_itself) return td_custom_record(f, outs, nouts);
     return f->schema->flags & TD_F_MUTATES ? td_record_written(f) : 0;
 }
 
@@ -185,7 +185,7 @@ PyObject *td_run(td_frame *f)
     PyObject *dual = NULL;
     Node *n = NULL;
     if (td_check_out(f) < 0 || check_written(f) < 0 || check_devices(f) < 0) return NULL;
-    if (td_dual_level && td_forward_begin(f, &dual) < 0) return NULL;
+    if (td_dual_level && td_forward.begin(f, &dual) < 0) return NULL;
     PyObject *made = td_record_begin(f, &n) < 0 ? NULL : run_recorded(f, n, dual);
     Py_XDECREF(dual);
     return made;

@@ -39,7 +39,7 @@ PyObject *td_function_tables(void)
     return tables;
 }
 
-PyMethodDef *td_entry_methods(void)
+PyMethodDef *td_entry_methods(PyMethodDef *own)
 {
     PyMethodDef *defs = PyMem_Calloc((size_t)td_function_count + 256, sizeof *defs);
     int n = 0;
@@ -47,6 +47,6 @@ PyMethodDef *td_entry_methods(void)
         if (td_functions[i].is_method)
             defs[n++] = (PyMethodDef){td_functions[i].name, (PyCFunction)(void (*)(void))td_entries[i].method, METH_FASTCALL | METH_KEYWORDS,
                                       td_functions[i].doc};
-    for (PyMethodDef *own = td_tensor_methods(); defs && own->ml_name; own++) defs[n++] = *own;
+    for (; defs && own->ml_name; own++) defs[n++] = *own;
     return defs;
 }

@@ -3,7 +3,7 @@
  *   td_check_out      before the kernel: are the tensors of out= fit to be written at all?
  *   td_place_results  after it: a result made elsewhere is checked, and copied to where it is wanted
  */
-#include "backward/forward.h"
+#include "object/forward.h"
 
 int td_check_cast(const char *name, td_dtype from, td_dtype to)
 {
@@ -103,7 +103,7 @@ static int check_overlap(const td_frame *f, const td_tensor *out)
 int td_check_out(const td_frame *f)
 {
     int n = f->out ? f->schema->nreturns : 0;
-    if (n && td_forward_check_out(f) < 0) return -1;
+    if (n && td_forward_on() && td_forward.check_out(f) < 0) return -1;
     for (int k = 0; k < n; k++) {
         PyObject *o = td_out_item(f, k);
         if (check_item(f, o) < 0) return -1;

@@ -1,14 +1,5 @@
-/* implementation.c - rows that are Python functions: kernels below the derivative, composites above it. */
+/* run_python.c - rows that are Python functions: kernels below the derivative, composites above it. */
 #include "dispatch/dispatch.h"
-
-PyObject *td_python_function(PyObject **slot, const char *module, const char *name)
-{
-    if (*slot) return *slot;
-    PyObject *found = PyImport_ImportModule(module);
-    if (found) *slot = PyObject_GetAttrString(found, name);
-    Py_XDECREF(found);
-    return *slot;
-}
 
 static PyObject *implementation(const td_schema *s)
 {

@@ -1,8 +1,7 @@
 /* record.c - what the dispatcher does around an operation whose inputs require grad: make the node, keep what the rule
  * wants, set the history of the results; and the rules of writing in place. */
-#include "backward/forward.h"
+#include "object/forward.h"
 #include "graph/node.h"
-#include "dispatch/custom.h"
 
 /* ---- begin ---- */
 static int count_edges(const td_frame *f, int *first)
@@ -144,7 +143,7 @@ static Node *error_node(const td_frame *f, int nedges, int nouts)
 int td_record_begin(td_frame *f, Node **out)
 {
     *out = NULL;
-    if (!td_here.grad_mode || !f->any_grad || td_here.inference_mode || td_custom_has_autograd(f->schema)) return 0;
+    if (!td_here.grad_mode || !f->any_grad || td_here.inference_mode || f->schema->records_itself) return 0;
     const Rule *rule = td_rule(f->schema);
     if (rule ? !rule->nformulas : f->schema->flags & TD_F_FACTORY) return 0; /* *_like and new_*: only shape and dtype count */
     int first[TD_MAX_ARGS] = {0}, wanted = !rule, nouts = f->schema->nreturns;

@@ -1,5 +1,5 @@
 /* saved.c - tensors kept for backward: a handle on the storage and the version it had, never the tensor object. */
-#include "backward/forward.h"
+#include "object/forward.h"
 #include "graph/node.h"
 
 static td_storage *nothing; /* the storage of facts: shape, strides and dtype without memory */
@@ -60,7 +60,7 @@ int td_save_tangent(Saved *s, PyTensor *p, int copied)
     PyTensor *tangent = td_tangent(p);
     Py_XSETREF(s->tangent, Py_XNewRef((PyObject *)tangent));
     if (!tangent) return 0;
-    if (copied && td_copy_tangent(&s->tangent) < 0) return -1;
+    if (copied && td_forward.copy_tangent(&s->tangent) < 0) return -1;
     s->level = td_dual_level;
     s->tangent_version = td_version_of(s->tangent->t);
     return 0;
@@ -149,7 +149,7 @@ static PyObject *modified(const Node *n, const Saved *s)
 
 static int give_tangent(const Node *n, const Saved *s, PyTensor *p)
 {
-    if (td_version_of(s->tangent->t) == s->tangent_version) return td_set_tangent(p, s->tangent);
+    if (td_version_of(s->tangent->t) == s->tangent_version) return td_forward.set_tangent(p, s->tangent);
     PyErr_Format(PyExc_RuntimeError, "the tangent of an %s of %s, needed for gradient computation, has been modified by an inplace operation: it is at "
                  "version %u; expected version %u instead. Hint: clone() it before the write", s->key >= TD_KEY_RESULT ? "output" : "input",
                  n->schema ? n->schema->op.name : "a custom Function", td_version_of(s->tangent->t), s->tangent_version);

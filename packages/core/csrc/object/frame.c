@@ -1,5 +1,5 @@
 /* frame.c - the arguments of one call: their memory, and back to Python objects. */
-#include "dispatch/arguments.h"
+#include "object/py.h"
 
 void td_frame_open(td_frame *f)
 {

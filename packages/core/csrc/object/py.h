@@ -204,6 +204,10 @@ static inline td_tensor *td_frame_pin(td_frame *f, PyObject *tensor)
     return t;
 }
 
+/* ---- frame.c: room for n entries, until the frame closes: from its pool while that lasts, then from the heap; NULL with an exception ---- */
+int64_t *td_room_ints(td_frame *f, Py_ssize_t n);
+td_tensor **td_room_tensors(td_frame *f, Py_ssize_t n);
+
 /* ---- dispatch (dispatch/dispatch.c, backend.c, implementation.c, named_results.c) ---- */
 PyObject *td_call_entry(const td_function *f, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 PyObject *td_run(td_frame *frame);                          /* below the override layer */
@@ -217,11 +221,14 @@ PyObject *td_python_function(PyObject **slot, const char *module, const char *na
 /* ---- the op table (object/table.c, entries.c) ---- */
 const td_function *td_find_function(const char *namespace_, const char *name);
 td_schema *td_find_schema(const char *qualified);           /* "add.Tensor" */
+td_schema *td_find_custom(const char *text);                /* one defined at run time, "mylib::scale.overload", or NULL */
+int td_enter_custom(td_schema *s);                          /* in place of one of that text; 0 or -1 with an exception */
+void td_forget_custom(const char *text);
 /* The C function of a row on a type of device. Later calls replace it; TD_VALUE_ERROR if there is no such row. */
 td_status td_op_register(const char *qualified, int device_type, td_impl impl);
 PyObject *td_function_object(const td_function *f);         /* borrowed: taeda.<name> */
 PyObject *td_function_tables(void);
-PyMethodDef *td_entry_methods(void);                        /* generated methods of Tensor */
+PyMethodDef *td_entry_methods(PyMethodDef *own);            /* generated methods of Tensor, then `own` */
 void td_load_loops(void);
 
 /* ---- results into given tensors (dispatch/results.c): 0, or -1 with an exception ---- */
@@ -230,7 +237,9 @@ int td_check_cast(const char *name, td_dtype from, td_dtype to);
 int td_check_out(const td_frame *frame);
 int td_place_results(td_frame *frame, PyObject **outs, int nouts);
 
-/* ---- number slots and indexing ---- */
+/* ---- the type's parts (object/tensor.c, binding/slots.c and others) ---- */
+extern PyType_Slot td_object_slots[];
+void td_set_tensor_type(PyTypeObject *type);
 extern PyType_Slot td_number_slots[];
 PyObject *td_getitem(PyObject *self, PyObject *key);
 int td_setitem(PyObject *self, PyObject *key, PyObject *value);

@@ -6,7 +6,7 @@
  */
 #ifndef TD_SCHEMA_H
 #define TD_SCHEMA_H
-#include "ops/op.h"
+#include "runtime/op.h"
 
 typedef enum td_type {
     TD_T_TENSOR, TD_T_SCALAR, TD_T_INT, TD_T_FLOAT, TD_T_BOOL, TD_T_STR, TD_T_DTYPE, TD_T_LAYOUT, TD_T_DEVICE,
@@ -50,6 +50,7 @@ typedef struct td_schema {
     struct _object *callable;    /* the function of a composite or Python row */
     struct _typeobject *results; /* the named tuple of its results */
     struct td_custom *custom;    /* kernels given at run time (dispatch/custom.h), or NULL */
+    uint8_t records_itself;      /* its derivative is Python's that makes its own graph: the recorder leaves it alone */
     td_impl *on_device;          /* [TD_DEVICE_TYPES]: functions of other devices, or NULL if there are none */
 } td_schema;
 

@@ -1,10 +1,12 @@
 /* state.c - what is switched on in this thread: grad mode, layers, saved-tensor hooks. */
-#include "object/py.h"
+#include "object/forward.h"
 #include "ops/creation.h"
 #include "runtime/float_mode.h"
 
 _Thread_local td_state td_here = {.grad_mode = 1};
 int td_anomaly;
+int td_dual_level;
+td_forward_hooks td_forward;
 
 static PyObject *change(uint8_t *flag, PyObject *on) /* what it was */
 {

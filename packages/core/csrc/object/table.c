@@ -1,5 +1,5 @@
 /* table.c - rows of the op table by name, and the loops of its pointwise rows. */
-#include "dispatch/custom.h"
+#include "object/py.h"
 
 const td_function *td_find_function(const char *namespace_, const char *name)
 {
@@ -8,6 +8,30 @@ const td_function *td_find_function(const char *namespace_, const char *name)
     return NULL;
 }
 
+/* ---- rows that are defined at run time ---- */
+static PyObject *customs; /* dict: text -> capsule of a td_schema, which the one who entered it keeps alive for ever */
+
+td_schema *td_find_custom(const char *text)
+{
+    PyObject *capsule = customs ? PyDict_GetItemString(customs, text) : NULL;
+    return capsule ? PyCapsule_GetPointer(capsule, "taeda.custom") : NULL;
+}
+
+int td_enter_custom(td_schema *s)
+{
+    PyObject *capsule = PyCapsule_New(s, "taeda.custom", NULL);
+    if (!customs && !(customs = PyDict_New())) Py_CLEAR(capsule);
+    int bad = !capsule || PyDict_SetItemString(customs, s->text, capsule) < 0;
+    Py_XDECREF(capsule);
+    return bad ? -1 : 0;
+}
+
+void td_forget_custom(const char *text)
+{
+    if (customs && PyDict_DelItemString(customs, text) < 0) PyErr_Clear(); /* it was not there: nothing to forget */
+}
+
+/* ---- every row by its text ---- */
 static int by_text(const void *a, const void *b) { return strcmp((*(td_schema *const *)a)->text, (*(td_schema *const *)b)->text); }
 td_schema *td_find_schema(const char *qualified)
 {

@@ -1,7 +1,6 @@
-/* tensor.c - the Tensor type: a Python object that owns a handle, a gradient and a place in the graph. */
+/* tensor.c - a tensor as a Python object: it owns a handle, a gradient and a place in the graph; its life, and its memory as a buffer. */
 #include "runtime/device.h"
-#include "backward/forward.h"
-#include "graph/node.h"
+#include "object/forward.h"
 
 PyTypeObject *TensorT, *ParameterT;
 static allocfunc tensor_alloc;
@@ -28,7 +27,7 @@ static int tensor_clear(PyObject *o)
     Py_CLEAR(p->grad);
     Py_CLEAR(p->node);
     Py_CLEAR(p->base);
-    if (p->dual) td_set_tangent(p, NULL);
+    if (p->dual) td_forward.set_tangent(p, NULL);
     Py_CLEAR(p->hooks);
     Py_CLEAR(p->dict);
     return 0;
@@ -82,22 +81,6 @@ static void tensor_dealloc(PyObject *o)
     burying = 0;
 }
 
-static PyObject *tensor_new(PyTypeObject *type, PyObject *args, PyObject *kw)
-{
-    static PyObject *legacy_new;
-    if (!td_python_function(&legacy_new, "taeda._legacy_types", "legacy_new")) return NULL;
-    Py_ssize_t n = PyTuple_Size(args);
-    PyObject *all = PyTuple_New(n + 1);
-    if (!all) return NULL;
-    PyTuple_SetItem(all, 0, Py_NewRef((PyObject *)type));
-    for (Py_ssize_t i = 0; i < n; i++) PyTuple_SetItem(all, i + 1, Py_NewRef(PyTuple_GetItem(args, i)));
-    PyObject *made = PyObject_Call(legacy_new, all, kw);
-    Py_DECREF(all);
-    return made;
-}
-
-static int tensor_init(PyObject *o, PyObject *args, PyObject *kw) { return 0; } /* all is done in new */
-
 static Py_ssize_t tensor_length(PyObject *o)
 {
     if (TD_T(o)->ndim) return (Py_ssize_t)TD_T(o)->sizes[0];
@@ -110,22 +93,15 @@ static Py_hash_t tensor_hash(PyObject *o) { return (Py_hash_t)((uintptr_t)o >> 4
 static PyMemberDef members[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(PyTensor, weaklist), READONLY},
                                 {"__dictoffset__", T_PYSSIZET, offsetof(PyTensor, dict), READONLY}, {0}};
 
-int td_add_tensor_type(PyObject *module)
+/* what a tensor is as an object, whatever its fields and methods */
+PyType_Slot td_object_slots[] = {{Py_tp_dealloc, tensor_dealloc}, {Py_tp_traverse, tensor_traverse}, {Py_tp_clear, tensor_clear},
+                                 {Py_tp_members, members}, {Py_tp_hash, tensor_hash}, {Py_sq_length, tensor_length},
+                                 {Py_mp_length, tensor_length}, {Py_bf_getbuffer, td_get_buffer},
+                                 {Py_bf_releasebuffer, td_release_buffer}, {0}};
+
+void td_set_tensor_type(PyTypeObject *type)
 {
-    PyType_Slot own[] = {{Py_tp_new, tensor_new}, {Py_tp_init, tensor_init}, {Py_tp_dealloc, tensor_dealloc}, {Py_tp_traverse, tensor_traverse},
-                         {Py_tp_clear, tensor_clear}, {Py_tp_getset, td_tensor_fields()}, {Py_tp_members, members}, {Py_tp_hash, tensor_hash},
-                         {Py_tp_methods, td_entry_methods()}, {Py_sq_length, tensor_length}, {Py_mp_length, tensor_length},
-                         {Py_mp_subscript, td_getitem}, {Py_mp_ass_subscript, td_setitem}, {Py_bf_getbuffer, td_get_buffer},
-                         {Py_bf_releasebuffer, td_release_buffer},
-                         {Py_tp_doc, "A multi-dimensional array of one dtype, with a place in the graph that backward walks."}, {0}};
-    PyType_Slot slots[80];
-    int n = 0;
-    for (PyType_Slot *s = own; s->slot; s++) slots[n++] = *s;
-    for (PyType_Slot *s = td_number_slots; s->slot; s++) slots[n++] = *s;
-    slots[n] = (PyType_Slot){0};
-    PyType_Spec spec = {"taeda.Tensor", sizeof(PyTensor), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
-    if (!(TensorT = (PyTypeObject *)PyType_FromSpec(&spec)) || td_add_memory_type(module) < 0) return -1;
-    tensor_alloc = (allocfunc)PyType_GetSlot(TensorT, Py_tp_alloc);
-    tensor_free = (freefunc)PyType_GetSlot(TensorT, Py_tp_free);
-    return PyModule_AddObjectRef(module, "Tensor", (PyObject *)TensorT);
+    TensorT = type;
+    tensor_alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    tensor_free = (freefunc)PyType_GetSlot(type, Py_tp_free);
 }

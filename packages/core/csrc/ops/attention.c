@@ -4,7 +4,7 @@
  * memory as [B, T, H, V], the order in which the projections before and after hold them. */
 #include "cpu/attention.h"
 #include "runtime/scratch.h"
-#include "ops/op.h"
+#include "runtime/op.h"
 
 static const char *shape(const td_tensor *t, char buffer[TD_SHAPE_TEXT]) { return td_shape_text(t->ndim, t->sizes, buffer); }
 

@@ -1,7 +1,7 @@
 /* creation.h - what factories share with other operators. */
 #ifndef TD_CREATION_H
 #define TD_CREATION_H
-#include "ops/op.h"
+#include "runtime/op.h"
 
 /* RuntimeError unless the number can be stored in an element of `dtype`: integers in range (negative ones may wrap
  * around once in unsigned dtypes), finite floats within the largest number, no imaginary part lost. */

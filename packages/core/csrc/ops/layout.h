@@ -1,7 +1,7 @@
 /* layout.h - memory formats: which strides a new tensor gets. */
 #ifndef TD_LAYOUT_H
 #define TD_LAYOUT_H
-#include "ops/op.h"
+#include "runtime/op.h"
 
 /* the values of a MemoryFormat argument */
 typedef enum td_memory_format { TD_CONTIGUOUS_FORMAT, TD_PRESERVE_FORMAT, TD_CHANNELS_LAST, TD_CHANNELS_LAST_3D } td_memory_format;

@@ -1,7 +1,7 @@
 /* matmul.h - the one routine behind every product of tensors. */
 #ifndef TD_MATMUL_H
 #define TD_MATMUL_H
-#include "ops/op.h"
+#include "runtime/op.h"
 
 /* out = alpha * a b + beta * self, or a b + bias, by the rank rules of matmul: vectors are a row on the left and a column
  * on the right, dimensions before the last two are a batch and broadcast. */

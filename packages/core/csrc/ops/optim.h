@@ -2,7 +2,7 @@
 #ifndef TD_OPS_OPTIM_H
 #define TD_OPS_OPTIM_H
 #include "cpu/optim.h"
-#include "ops/op.h"
+#include "runtime/op.h"
 
 /* Elements of a chunk; fixed, so that sums over chunks do not depend on the number of threads. */
 #define TD_CHUNK 8192

@@ -1,7 +1,7 @@
 /* promotion.h - the dtype that several operands compute in. */
 #ifndef TD_PROMOTION_H
 #define TD_PROMOTION_H
-#include "ops/op.h"
+#include "runtime/op.h"
 
 /* The common dtype of operands of three authorities: Python numbers (TD_FLAG_WRAPPED), 0-dim tensors, tensors
  * with dimensions. A lower one changes the result only if its category is higher. RuntimeError where two do

@@ -1,7 +1,7 @@
 /* recurrent.c - layers of LSTM, GRU and plain recurrences as one operator each: arguments and results. The steps: recurrent_run.c. */
 #include <string.h>
 #include "cpu/recurrent/recurrent_run.h"
-#include "ops/op.h"
+#include "runtime/op.h"
 
 /* ---- arguments ---- */
 static const char *const NAMES[TD_CELLS] = {"lstm", "gru", "rnn", "rnn"};

@@ -16,7 +16,6 @@ OUTSIDE = {
     "ops/resample": "the rows of upsample_*, which the table keeps with pooling",
     "ops/layout": "memory formats, which every operator asks",
     "ops/promotion": "the common dtype, which every operator asks",
-    "ops/op": "what every operator receives and returns",
 }
 FILES = sorted(p.relative_to(CSRC) for room in ("ops", "cpu") for p in (CSRC / room).rglob("*.[ch]"))
 

@@ -1,7 +1,7 @@
 /* linalg_lu.c - LU factorisation with exchanges of rows, and solutions by it. Factors are made by panels: while one thread brings the next panel up to date and
  * factorises it, the others subtract the last one from the columns to the right of it. */
 #include <string.h>
-#include "ops/linalg/linalg.h"
+#include "cpu/linalg/linalg.h"
 
 #define CORNER 32      /* rows of a panel's triangle that are inverted at once; divides PANEL */
 #define PANEL 64       /* columns that LAPACK factorises at once */

@@ -1,6 +1,6 @@
 /* linalg_product.c - products of blocks inside a factorisation. To our row-major kernels they are C^T = B^T A^T. */
 #include "cpu/matmul/gemm_run.h"
-#include "ops/linalg/linalg.h"
+#include "cpu/linalg/linalg.h"
 
 static td_gemm turned(td_block_way way, int64_t m, int64_t n, int64_t k, const char *a, int64_t lda, const char *b, int64_t ldb, char *c,
                       int64_t ldc)

@@ -2,7 +2,7 @@
  * are column-major and dense. */
 #include <complex.h>
 #include <math.h>
-#include "ops/linalg/linalg.h"
+#include "cpu/linalg/linalg.h"
 
 /* By which LAPACK chooses a pivot: of complex numbers not quite the magnitude. */
 static inline float size_f32(float x) { return fabsf(x); }

@@ -1,6 +1,6 @@
 /* linalg_svd_square.c - the steps of gesdd for one square matrix: to two diagonals, their singular vectors, and the reflections of the
  * first step applied to those. The last is a fifth of the time and goes to all threads. */
-#include "ops/linalg/linalg.h"
+#include "cpu/linalg/linalg.h"
 
 #define BLOCK 128  /* vectors of one task */
 #define LEAST 64   /* rows below which gesdd itself is as fast */

@@ -1,6 +1,6 @@
 /* linalg_triangle.c - substitution by halves: half of the unknowns, a product that takes them out of the other equations, the other
  * half. The library's own substitution reaches half the speed of its products. */
-#include "ops/linalg/linalg.h"
+#include "cpu/linalg/linalg.h"
 
 #define LEAF 64 /* unknowns that the library finds at once */
 

@@ -1,10 +1,16 @@
 /* norm_channels.c - the passes of norm_channels.h, cut into tasks. */
 #include "cpu/norm/channels_run.h"
 #include "runtime/alloc.h"
+#include "runtime/cpu.h"
 #include "runtime/pool.h"
 
 #define ELEMENT_NS 0.4
 #define ROW_CHUNKS 16 /* of a column sum */
+
+const td_norm_kernel *td_norm_kernel_for(td_dtype dtype)
+{
+    return &(*TD_PICK(td_norm_kernels))[dtype == TD_F64];
+}
 
 typedef struct job {
     const td_norm_kernel *kernel;

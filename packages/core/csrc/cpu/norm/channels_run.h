@@ -1,7 +1,22 @@
-/* norm_channels.h - passes over tensors of outer * channels * inner elements, with numbers per channel. */
+/* channels_run.h - passes over tensors of outer * channels * inner elements, with numbers per channel. */
 #ifndef TD_NORM_CHANNELS_H
 #define TD_NORM_CHANNELS_H
-#include "ops/norm/norm.h"
+#include "cpu/norm/norm.h"
+#include "runtime/tensor.h"
+
+const td_norm_kernel *td_norm_kernel_for(td_dtype dtype);
+
+static inline double td_norm_read(const td_tensor *t, int64_t i)
+{
+    return t->dtype == TD_F64 ? ((const double *)td_data(t))[i] : (double)((const float *)td_data(t))[i];
+}
+static inline void td_norm_write(td_tensor *t, int64_t i, double value)
+{
+    if (t->dtype == TD_F64)
+        ((double *)td_data(t))[i] = value;
+    else
+        ((float *)td_data(t))[i] = (float)value;
+}
 
 /* Dense memory as seen by the kernels. columns: [outer][channels], inner is 1 and channels are neighbours;
  * otherwise [outer][channels][inner]. Numbers repeat after `period` segments: `channels`, or outer * channels

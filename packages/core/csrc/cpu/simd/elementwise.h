@@ -7,7 +7,7 @@
 #ifndef TD_ELEMENTWISE_H
 #define TD_ELEMENTWISE_H
 #include <complex.h>
-#include "ops/op.h"
+#include "runtime/op.h"
 #include "cpu/convert.h"
 
 /* in[k] are the operands, context the arguments of the call. `out` may be one of them. */

@@ -2,7 +2,7 @@
 #ifndef TD_INDEX_H
 #define TD_INDEX_H
 #include "cpu/indexing.h"
-#include "ops/op.h"
+#include "runtime/op.h"
 
 /* ---- index tensors (ops/indexing/plan.c) ---- */
 

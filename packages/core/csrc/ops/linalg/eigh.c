@@ -1,5 +1,5 @@
 /* linalg_eigh.c - eigenvalues and eigenvectors of Hermitian matrices, by divide and conquer. */
-#include "ops/linalg/linalg.h"
+#include "cpu/linalg/linalg.h"
 
 typedef struct eigh_job {
     const td_lapack *la;

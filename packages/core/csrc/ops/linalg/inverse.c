@@ -1,7 +1,7 @@
 /* linalg_inverse.c - A^-1 = U^-1 L^-1 P^T: the columns of U^-1 are independent of each other, and then its rows are. */
 #include <math.h>
 #include <string.h>
-#include "ops/linalg/linalg.h"
+#include "cpu/linalg/linalg.h"
 
 #define BLOCK 64 /* columns, then rows, of one task */
 

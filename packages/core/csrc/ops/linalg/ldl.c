@@ -1,5 +1,5 @@
 /* linalg_ldl.c - symmetric and Hermitian matrices that need not be positive definite: A = L D L^T, D of blocks of one or two rows. */
-#include "ops/linalg/linalg.h"
+#include "cpu/linalg/linalg.h"
 
 typedef struct ldl_job {
     const td_lapack *la;

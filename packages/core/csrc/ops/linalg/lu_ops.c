@@ -1,5 +1,5 @@
 /* linalg_lu_ops.c - LU of batches: with exchanges of rows by linalg_lu.c, without them by plain elimination. */
-#include "ops/linalg/linalg.h"
+#include "cpu/linalg/linalg.h"
 
 /* ---- a stack and its factors ---- */
 

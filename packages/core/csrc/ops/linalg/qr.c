@@ -1,6 +1,6 @@
 /* linalg_qr.c - QR factorisation by reflections. */
 #include <string.h>
-#include "ops/linalg/linalg.h"
+#include "cpu/linalg/linalg.h"
 
 typedef struct qr_job {
     const td_lapack *la;

@@ -1,5 +1,5 @@
 /* linalg_triangular.c - triangles: substitution, and the factorisation of positive definite matrices. */
-#include "ops/linalg/linalg.h"
+#include "cpu/linalg/linalg.h"
 
 /* ---- substitution ---- */
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 #include "cpu/norm/channels_run.h"
+#include "ops/norm/norm.h"
 #include "ops/reduction/reduce.h"
 #include "runtime/alloc.h"
 

@@ -1,6 +1,7 @@
 /* group_norm.c - group normalisation: statistics per sample over the channels and positions of a group. */
 #include <math.h>
 #include "cpu/norm/channels_run.h"
+#include "ops/norm/norm.h"
 #include "ops/reduction/reduce.h"
 #include "runtime/alloc.h"
 

@@ -11,11 +11,6 @@
 
 /* ---- shared helpers ---- */
 
-const td_norm_kernel *td_norm_kernel_for(td_dtype dtype)
-{
-    return &(*TD_PICK(td_norm_kernels))[dtype == TD_F64];
-}
-
 static td_status check_parameter(const char *op, const td_tensor *x, const td_tensor *p)
 {
     bool half = x->dtype == TD_F16 || x->dtype == TD_BF16;

@@ -2,7 +2,7 @@
 #ifndef TD_OPS_RANDOM_H
 #define TD_OPS_RANDOM_H
 #include "cpu/random/random.h"
-#include "ops/op.h"
+#include "runtime/op.h"
 
 /* How samples are made: by a kernel that fills groups of 64 or 32 elements of `dtype`, at about `cost` ns each. */
 typedef struct td_sampling {

@@ -2,7 +2,7 @@
 #ifndef TD_REDUCE_H
 #define TD_REDUCE_H
 #include "cpu/reduction/reduce_plan.h"
-#include "ops/op.h"
+#include "runtime/op.h"
 
 /* One reduction as an operator asks for it. */
 typedef struct td_reduce_spec {

@@ -3,7 +3,7 @@
  * frees it. Conj and neg bits come along. Dimensions may be negative (counted from the end). */
 #ifndef TD_VIEW_H
 #define TD_VIEW_H
-#include "ops/op.h"
+#include "runtime/op.h"
 
 /* No bound: pass as `start` or `stop` of a slice where Python would have None. */
 #define TD_SLICE_NONE INT64_MIN

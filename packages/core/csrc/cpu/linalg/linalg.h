@@ -4,7 +4,7 @@
 #define TD_LINALG_H
 #include "runtime/scratch.h"
 #include "cpu/run/lapack.h"
-#include "ops/op.h"
+#include "runtime/op.h"
 
 /* ---- arguments (linalg_checks.c) ----
  * RuntimeError for what is no batch of matrices of a dtype that the library knows, not square, not as high as A, or no exchanges of rows. */

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "ops/linalg/linalg.h"
+#include "cpu/linalg/linalg.h"
 
 #define LL(x) ((long long)(x))
 
