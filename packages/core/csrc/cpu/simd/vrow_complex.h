@@ -6,9 +6,9 @@
  * themselves (gcc 12 does, whatever -ffp-contract says), and then the instruction sets differ in bits. */
 #ifndef TD_VROW_COMPLEX_H
 #define TD_VROW_COMPLEX_H
-#include "complex_numbers.h"
-#include "rows.h"
-#include "vrow.h"
+#include "cpu/simd/complex_numbers.h"
+#include "cpu/simd/rows.h"
+#include "cpu/simd/vrow.h"
 
 #define PAIRS_2(a, b) a, b
 #define PAIRS_4(a, b) PAIRS_2(a, b), (a) + 2, (b) + 2
