@@ -1,6 +1,7 @@
 /* attention.c - one block of queries against blocks of keys, with a running softmax; and backwards. */
 #include "cpu/attention.h"
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include "cpu/matmul/gemm.h"
 #include "cpu/simd/gemm_vec.h"
@@ -331,13 +332,40 @@ TD_INLINE void differentiate_row(float *weights, float *slopes, vf scores, vf sh
     vf_store(slopes, vf_mul(x, vf_sub(vf_load(slopes), delta)));
 }
 
+/* The same where the block holds all keys that the queries see: the weights are divided by their own sum, which a
+ * rounded logsumexp of large scores misses by more than they are off themselves. */
+static void differentiate_alone(const sight *g, float *weights, float *slopes, vf shift, vf delta)
+{
+    float by[LANES];
+    vf sum = vf_zero();
+    for (int64_t s = 0; s < g->some; s++) {
+        float *row = weights + s * QB;
+        vf x = exp2_vf(vf_sub(s < g->whole ? vf_load(row) : partly_seen(g, row, s), shift));
+        vf_store(row, x);
+        sum = vf_add(sum, x);
+    }
+    vf_store(by, sum);
+    for (int64_t j = 0; j < LANES; j++) by[j] = by[j] != 0 ? 1 / by[j] : 0;
+    vf scale = vf_load(by);
+    for (int64_t s = 0; s < g->some; s++) {
+        vf x = vf_mul(vf_load(weights + s * QB), scale);
+        vf_store(weights + s * QB, x);
+        vf_store(slopes + s * QB, vf_mul(x, vf_sub(vf_load(slopes + s * QB), delta)));
+    }
+}
+
 static void differentiate(const td_attention *p, block_work *w, int64_t first_query, int64_t n, int64_t first_key, int64_t keys)
 {
+    bool alone = first_key == 0 && keys == keys_seen(p, first_query, n);
     for (int64_t i = 0; i < n; i += LANES) {
         sight g = sight_of(p, first_query + i, first_key, keys);
         vf shift = vf_load(w->shift + i), delta = vf_load(w->delta + i);
         float *weights = w->weights + i, *slopes = w->slopes + i;
         int64_t s = 0;
+        if (alone) {
+            differentiate_alone(&g, weights, slopes, shift, delta);
+            s = g.some;
+        }
         for (; s < g.whole; s++) differentiate_row(weights + s * QB, slopes + s * QB, vf_load(weights + s * QB), shift, delta);
         for (; s < g.some; s++)
             differentiate_row(weights + s * QB, slopes + s * QB, partly_seen(&g, weights + s * QB, s), shift, delta);

@@ -195,3 +195,17 @@ def ones(*shape):
 def test_refusals(call, message):
     with pytest.raises((RuntimeError, ValueError), match=message):
         call()
+
+
+@pytest.mark.parametrize(("queries", "keys"), [(1, 1), (4, 4), (17, 17), (70, 200)])
+@pytest.mark.parametrize("causal", [False, True])
+def test_the_gradient_of_values_keeps_its_digits_for_large_scores(queries, keys, causal):
+    q, k, v = (
+        taeda.from_numpy(np.random.default_rng(seed).standard_normal((2, 2, n, 130)) * size).float()
+        for seed, (n, size) in enumerate([(queries, 10), (keys, 1), (keys, 1)])
+    )
+    grad = taeda.ones(2, 2, queries, 130)
+    output, total = _nn._fused_attention(q, k, v, None, causal, 1.7)
+    dv = _nn._fused_attention_backward(grad, q, k, v, None, output, total, causal, 1.7)[2]
+    # every query gives away weights that sum to 1
+    np.testing.assert_allclose(dv.double().sum(2).numpy(), queries, rtol=3e-6)
