@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 import threading
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -139,3 +140,15 @@ def test_packages_that_run_at_once_exist_and_say_where_their_modules_are():
         assert type(importlib.import_module(name)) is ModuleType
     for name in _packages.SHARED:
         assert len(set(sys.modules[name].__path__)) == len(sys.modules[name].__path__)
+
+
+def test_packages_that_look_for_folders_of_other_distributions_are_known():
+    """Somebody may import a module of another distribution before the package's own code has looked for it."""
+    packages = Path(__file__).resolve().parents[2]
+    looking = {
+        ".".join(path.parent.relative_to(source).parts)
+        for source in packages.glob("*/src")
+        for path in source.rglob("__init__.py")
+        if "extend_path(__path__" in path.read_text()
+    }
+    assert looking - {"taeda"} <= _packages.JOINED
