@@ -12,7 +12,12 @@ import mmap
 import os
 import struct
 
-__all__ = ["Board", "open_foreign"]
+import taeda
+from taeda import Tensor
+
+__all__ = ["LITTLE", "Board", "open_foreign"]
+
+LITTLE = 16 << 10  # bytes that a rank may bring along
 
 SLOT = 1024
 SLOTS = 4
@@ -31,7 +36,8 @@ class Board:
 
     def __init__(self, descriptor: int, size: int, mine: int) -> None:
         self.size, self.mine = size, mine
-        self._map = mmap.mmap(descriptor, size * ROW)
+        self._map = mmap.mmap(descriptor, size * (ROW + 2 * LITTLE))
+        self._little = taeda.frombuffer(self._map, dtype=taeda.uint8, offset=size * ROW)
         self._bytes = memoryview(self._map)
         self._words = self._bytes.cast("q")
         self._row_words = ROW // 8
@@ -44,11 +50,16 @@ class Board:
     def create(size: int) -> int:
         """A descriptor of the memory for a board, zeroed."""
         descriptor = os.memfd_create("taeda-board")
-        os.ftruncate(descriptor, size * ROW)
+        os.ftruncate(descriptor, size * (ROW + 2 * LITTLE))
         return descriptor
 
     def _slot(self, rank: int, seq: int) -> int:
         return rank * ROW + 64 + (seq % SLOTS) * SLOT
+
+    def little(self, rank: int, seq: int, nbytes: int) -> Tensor:
+        """Memory for what `rank` brings along to collective `seq`. There are two places for each: one is read while the next is written."""
+        at = (2 * rank + seq % 2) * LITTLE
+        return self._little[at : at + nbytes]
 
     def come(self, seq: int, signature: bytes, detail: bytes) -> None:
         """Say that this rank has come to collective `seq`."""
@@ -140,4 +151,4 @@ class Board:
         """Let go of the memory."""
         self._words.release()
         self._bytes.release()
-        self._map.close()
+        del self._little, self._map  # closed once nothing looks at it

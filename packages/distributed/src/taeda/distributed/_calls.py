@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from types import CodeType, FrameType
+from typing import Any
 
 __all__ = ["Call", "users_line"]
 
@@ -51,6 +52,7 @@ class Call:
         "group",
         "line",
         "name",
+        "payload",
         "seq",
         "signature",
         "state",
@@ -59,6 +61,7 @@ class Call:
 
     def __init__(self, name: str, signature: str, detail: str = "", wants: object = None) -> None:
         self.name, self.signature, self.detail, self.wants = name, signature, detail, wants
+        self.payload: Any = None  # values that are so few that they come along to the meeting
         self.line = users_line()
         self.group, self.seq, self.state = "", 0, "issued"
         self.began, self.ended = time.time(), 0.0
@@ -69,8 +72,10 @@ class Call:
 
     def end(self, state: str) -> None:
         """Note how it ended."""
-        self.state, self.ended = state, time.time()
+        self.state, self.ended, self.payload = state, time.time(), None
 
     def facts(self) -> dict[str, object]:
         """For a dump of the flight recorder."""
-        return {name: getattr(self, name) for name in self.__slots__ if name != "wants"}
+        return {
+            name: getattr(self, name) for name in self.__slots__ if name not in ("wants", "payload")
+        }

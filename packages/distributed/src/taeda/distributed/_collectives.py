@@ -30,6 +30,7 @@ from ._errors import DistTimeoutError
 from ._stores.base import seconds_of
 from ._types import RedOpType, ReduceOp
 from ._waiting import Deadline
+from ._window import can_bring
 from ._work import Work
 from ._world import the_group
 
@@ -98,9 +99,11 @@ def all_reduce(
     op = check_op(op, tensor)
     outputs_apart([tensor], "tensor")
     call = Call("all_reduce", f"all_reduce({op.name}, {describe(tensor)})")
+    whole = Flat(tensor)
+    if can_bring(whole.values, op):
+        call.payload = whole.values
 
     def act(engine: Engine, deadline: Deadline) -> None:
-        whole = Flat(tensor)
         _before(whole.values, op)
         engine.all_reduce(whole.values, op, deadline)
         _after(whole.values, op, engine.size)

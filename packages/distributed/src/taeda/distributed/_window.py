@@ -15,11 +15,11 @@ import taeda
 from taeda import Tensor
 
 from ._arriving import Arrivals
-from ._board import open_foreign
+from ._board import LITTLE, open_foreign
 from ._types import RedOpType, ReduceOp
 from ._waiting import Deadline, wait_until
 
-__all__ = ["Windows"]
+__all__ = ["Windows", "add_brought", "can_bring"]
 
 HALF = 4 << 20  # bytes of one of the two halves through which tensors pass that lie elsewhere
 BLOCK = 128 << 10  # bytes that are added up at a time
@@ -33,6 +33,24 @@ _KERNELS: dict[RedOpType, Callable[..., Tensor]] = {
     RedOpType.MIN: taeda.minimum,
     RedOpType.MAX: taeda.maximum,
 }
+
+
+def can_bring(tensor: Tensor, op: ReduceOp) -> bool:
+    """May the values of `tensor` come along to the meeting and be added up there?"""
+    dtype = tensor.dtype
+    few = 0 < tensor.numel() * tensor.element_size() <= LITTLE
+    if op.op is RedOpType.PREMUL_SUM:  # multiplied only after all have agreed
+        return False
+    return few and op.op in _KERNELS and dtype is not taeda.bool and not dtype.is_complex
+
+
+def add_brought(parts: list[Tensor], into: Tensor, op: ReduceOp) -> None:
+    """What all ranks brought along, in their order."""
+    kernel = _KERNELS[op.op]
+    total = parts[0].float() if into.dtype in _NARROW else parts[0]
+    for part in parts[1:]:
+        total = kernel(total, part)
+    into.copy_(total)
 
 
 @dataclass

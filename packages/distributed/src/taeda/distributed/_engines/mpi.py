@@ -19,7 +19,7 @@ from .._facts import Facts, meet, node_name
 from .._stores import Store
 from .._types import RedOpType, ReduceOp
 from .._waiting import Deadline, wait_until
-from .._window import Windows
+from .._window import Windows, add_brought
 from .base import Engine, Message
 
 __all__ = ["MpiEngine"]
@@ -94,6 +94,11 @@ class MpiEngine(Engine):
 
     def all_reduce(self, tensor: Tensor, op: ReduceOp, deadline: Deadline) -> None:
         nbytes = tensor.numel() * tensor.element_size()
+        call, board = self._arrivals.call, self._arrivals.board
+        if call is not None and call.payload is not None and board is not None:
+            places = [board.little(rank, call.seq, nbytes) for rank in range(self.size)]
+            add_brought([place.view(tensor.dtype) for place in places], tensor, op)
+            return
         if nbytes >= WINDOW_FROM and self._windows.can(tensor, op):
             self._windows.all_reduce(tensor, op, deadline, self.patient)
             return
