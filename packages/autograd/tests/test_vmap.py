@@ -189,8 +189,9 @@ def test_rules_are_used_for_common_functions():
 
 def test_one_warning_for_a_function_without_a_rule():
     _call._warned.discard("histc")
-    with pytest.warns(UserWarning, match="batching rule for histc"):
+    with pytest.warns(UserWarning, match="batching rule for histc") as caught:
         vmap(lambda x: taeda.histc(x, 3, 0, 1))(taeda.rand(2, 5))
+    assert caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         vmap(lambda x: taeda.histc(x, 3, 0, 1))(taeda.rand(2, 5))
