@@ -3,7 +3,8 @@
 Three kinds of C: kernels are compiled once for each instruction set; what touches Python gets Python.h and the
 limited API of 3.11, so that one library serves every later Python; the rest is plain C. Part of the C is
 generated from the op table (`taeda/_table`) into the build folder. TAEDA_SANITIZE=address,undefined builds an
-instrumented library into a folder of its own and prints that folder, for use as TAEDA_NATIVE; so does
+instrumented library into a folder of its own and prints that folder, for use as TAEDA_NATIVE; so do TAEDA_DEBUG=1
+with a library that watches what lies behind its blocks of memory (`runtime/canary.h`; an instrumented one does too), and
 TAEDA_PADDING=40 with tensors that are laid out otherwise, by so many bytes.
 """
 
@@ -73,8 +74,9 @@ def build_native(out: Path | None = None, extra_ldflags: tuple[str, ...] = ()) -
     units = _units(generated, folder / "generated")
     instrument = _sanitizer(os.environ.get("TAEDA_SANITIZE", ""))
     layout = tuple(f"-DTD_TENSOR_PADDING={size}" for size in filter(None, [_padding()]))
+    guard = ("-DTAEDA_DEBUG",) if _debug() else ()
     link = (*instrument, *extra_ldflags, *LDFLAGS)
-    return cc.build(units, out or default, folder, (*CFLAGS, *instrument, *layout), link)
+    return cc.build(units, out or default, folder, (*CFLAGS, *instrument, *layout, *guard), link)
 
 
 def _variant() -> list[str]:
@@ -83,7 +85,12 @@ def _variant() -> list[str]:
     return [
         *filter(None, sanitize.split(",")),
         *(f"padding{size}" for size in filter(None, [_padding()])),
+        *(["debug"] if _debug() else []),
     ]
+
+
+def _debug() -> bool:
+    return bool(int(os.environ.get("TAEDA_DEBUG") or 0))
 
 
 def _padding() -> int:

@@ -308,3 +308,30 @@ def test_what_is_not_there_warns_and_is_off(words, fact):
     assert seen[0].filename == __file__
     with region:
         assert product() is taeda.float32
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+@pytest.mark.parametrize("given", [taeda.bfloat16, taeda.float32])
+def test_recurrent_layers_take_what_other_layers_give(kind, given):
+    nn = pytest.importorskip("taeda.nn")
+    layer = getattr(nn, kind)(3, 4, num_layers=2, bidirectional=True)
+    x = taeda.randn(5, 2, 3).to(given)
+    plain = layer(x.float())[0]
+    with taeda.autocast("cpu", dtype=taeda.bfloat16):
+        result = layer(x)[0]
+        packed = nn.utils.rnn.pack_padded_sequence(x, taeda.tensor([5, 3]))
+        layer(packed)
+    assert result.dtype is (taeda.float32 if kind == "GRU" else taeda.bfloat16)
+    assert (result.float() - plain).abs().max() < 0.02
+    result.float().sum().backward()
+    assert layer.weight_ih_l0.grad.dtype is taeda.float32
+
+
+def test_result_types_of_norms():
+    nn = pytest.importorskip("taeda.nn")
+    rows, images = taeda.ones(2, 4, 8), taeda.ones(2, 4, 8, 8)
+    with taeda.autocast("cpu", dtype=taeda.bfloat16):
+        assert nn.RMSNorm(8)(rows.bfloat16()).dtype is taeda.bfloat16
+        assert nn.LocalResponseNorm(2)(rows.bfloat16()).dtype is taeda.bfloat16
+        assert nn.LocalResponseNorm(2)(images.bfloat16()).dtype is taeda.float32
+        assert nn.LPPool2d(2, 2)(images.bfloat16()).dtype is taeda.bfloat16

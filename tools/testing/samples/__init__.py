@@ -26,7 +26,17 @@ from taeda._table._row import Row
 from ._numbers import Maker
 from ._plain import plain
 
-__all__ = ["ROWS", "SIZES", "WITHOUT", "Sample", "default_dtype", "fits", "samples", "tensors"]
+__all__ = [
+    "ROWS",
+    "SIZES",
+    "WITHOUT",
+    "Row",
+    "Sample",
+    "default_dtype",
+    "fits",
+    "samples",
+    "tensors",
+]
 
 #: every row by its name
 ROWS: dict[str, Row] = {row.schema.qualified: row for row in rows()}
@@ -93,7 +103,12 @@ def samples(
         return
     for number, text in enumerate(_texts(row)[1]):
         maker = Maker(f"{row.schema.qualified} {number} {seed}", dtype, {**SIZES, **sizes})
-        args, kwargs = maker.arguments(text)
+        try:
+            args, kwargs = maker.arguments(text)
+        except RuntimeError:
+            if dtype == default_dtype(row):
+                raise
+            continue  # what the arguments are made by is not for this dtype
         yield Sample(row, number, text, dtype, args, kwargs)
 
 

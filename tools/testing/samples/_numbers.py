@@ -63,7 +63,10 @@ class Maker:
 
     def c(self, *shape: int) -> taeda.Tensor:
         """Complex numbers whose parts have the call's dtype."""
-        return Maker._other(self, _PAIR.get(self.dtype, "complex64")).x(*shape)
+        pair = (
+            self.dtype if self.dtype.startswith("complex") else _PAIR.get(self.dtype, "complex64")
+        )
+        return Maker._other(self, pair).x(*shape)
 
     def i(self, high: int, *shape: int) -> taeda.Tensor:
         """Integers from 0 to `high` - 1, int64."""

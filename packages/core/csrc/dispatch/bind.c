@@ -128,7 +128,7 @@ static int number_of(const td_tensor *t, td_scalar *out)
     _Alignas(16) char element[16];
     td_status status = td_element(t, element);
     if (status != TD_OK) return td_raise(status), 0;
-    *out = td_scalar_load((td_dtype)t->dtype, element);
+    *out = td_meant_number(t, td_scalar_load((td_dtype)t->dtype, element));
     return 1;
 }
 

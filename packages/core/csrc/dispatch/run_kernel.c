@@ -1,24 +1,45 @@
 /* run_kernel.c - the kernel of a call, below every layer: in C, in Python, or of an operator defined at run time. */
 #include "dispatch/custom.h"
 
-static int resolve_bits(td_frame *f)
+#define SIGN_BITS (TD_FLAG_CONJ | TD_FLAG_NEG)
+
+/* the tensors of one argument: how many, and where their handles stand */
+static int tensors_of(td_arg *a, td_tensor ***first)
 {
-    if (!f->bits || f->schema->flags & TD_F_KEEP_CONJ) return 0;
+    *first = a->kind == TD_ARG_TENSORS ? a->tensors : &a->tensor;
+    return a->kind == TD_ARG_TENSORS ? (int)a->n : a->kind == TD_ARG_TENSOR;
+}
+
+typedef struct stand_in { /* for an argument that is written */
+    td_tensor *own, *plain;
+} stand_in;
+
+static int make_plain(td_frame *f, td_tensor **out, const td_tensor *t, bool written)
+{
+    td_status status = written && td_has_zero_stride(t) ? td_fail_overlap_within() : TD_OK;
+    if (!status) status = td_tensor_empty_like(out, t, (td_dtype)t->dtype);
+    if (status) return td_raised(status);
+    if (!td_frame_temp(f, *out)) return td_raised(TD_RUNTIME_ERROR);
+    if (!td_is_meta(*out) && (status = td_copy(*out, t))) return td_raised(status);
+    return 0;
+}
+
+/* Kernels read and write memory as it is: a copy without conj and neg bits takes the place of every argument that has some.
+ * Returns how many of those are written, or -1. */
+static int resolve_bits(td_frame *f, stand_in written[TD_MAX_TEMPS])
+{
+    int count = 0;
     for (int k = 0; k < f->schema->nparams; k++) {
-        td_arg *a = &f->call.args[k];
-        int n = a->kind == TD_ARG_TENSORS ? (int)a->n : a->kind == TD_ARG_TENSOR;
-        if (f->schema->params[k].flags & TD_P_MUTATED) continue;
+        td_tensor **t, *plain;
+        int n = tensors_of(&f->call.args[k], &t), mutated = f->schema->params[k].flags & TD_P_MUTATED;
         for (int i = 0; i < n; i++) {
-            td_tensor **t = a->kind == TD_ARG_TENSORS ? &a->tensors[i] : &a->tensor, *plain;
-            if (!*t || !((*t)->flags & (TD_FLAG_CONJ | TD_FLAG_NEG))) continue;
-            td_status status = td_tensor_empty_like(&plain, *t, (td_dtype)(*t)->dtype);
-            if (status) return td_raised(status);
-            if (!td_frame_temp(f, plain)) return td_raised(TD_RUNTIME_ERROR);
-            if (!td_is_meta(plain) && (status = td_copy(plain, *t))) return td_raised(status);
-            *t = plain;
+            if (!t[i] || !(t[i]->flags & SIGN_BITS)) continue;
+            if (make_plain(f, &plain, t[i], mutated) < 0) return -1;
+            if (mutated) written[count++] = (stand_in){t[i], plain};
+            t[i] = plain;
         }
     }
-    return 0;
+    return count;
 }
 
 /* ---- in C ---- */
@@ -95,7 +116,7 @@ static PyObject *target(td_frame *f, td_tensor **handle)
         o = td_out_item(f, 0);
         if (!(*handle = td_frame_pin(f, o))) PyErr_Clear(), o = NULL; /* the result is made elsewhere, and copied */
     }
-    return o && !((*handle)->flags & (TD_FLAG_CONJ | TD_FLAG_NEG)) ? o : NULL;
+    return o && !((*handle)->flags & SIGN_BITS) ? o : NULL;
 }
 
 static PyObject *result(td_frame *f, int k) /* new reference */
@@ -127,9 +148,8 @@ int td_run_c(td_frame *f, td_impl impl, td_made *made)
     return 0;
 }
 
-static int run_kernel(td_frame *f, td_made *made)
+static int run_plain(td_frame *f, td_made *made)
 {
-    if (resolve_bits(f) < 0) return -1;
     td_device elsewhere = td_device_elsewhere(f);
     if (elsewhere > TD_META) return td_run_on_device(f, elsewhere, made);
     int slot = f->schema->custom ? td_custom_slot(f) : TD_SLOT_BUILT_IN;
@@ -138,6 +158,23 @@ static int run_kernel(td_frame *f, td_made *made)
     f->call.slot = slot;
     int status = f->schema->custom->native[slot].call ? td_run_c(f, f->schema->op.impl, made) : td_custom_python(f, made);
     return status < 0 || made->list ? status : td_custom_check(f, made);
+}
+
+static int run_resolved(td_frame *f, td_made *made)
+{
+    stand_in written[TD_MAX_TEMPS];
+    int count = resolve_bits(f, written);
+    if (count < 0 || run_plain(f, made) < 0) return -1;
+    for (int i = 0; i < count; i++) {
+        td_status status = td_copy(written[i].own, written[i].plain);
+        if (status) return td_raised(status);
+    }
+    return 0;
+}
+
+static int run_kernel(td_frame *f, td_made *made)
+{
+    return !f->bits || f->schema->flags & TD_F_KEEP_CONJ ? run_plain(f, made) : run_resolved(f, made);
 }
 
 /* ---- seen by a dispatch mode or a tracer ---- */

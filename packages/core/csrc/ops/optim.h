@@ -14,11 +14,13 @@ typedef struct td_flat {
     td_tensor **lists[5];
     int64_t count, bytes;
     int nlists;
+    bool only_read;   /* then elements may share memory */
 } td_flat;
 
 /* The i-th tensors of all lists belong together: one shape, one dtype (floating, not float8), on the cpu. Entries of
  * `lists` may be NULL for a list that is not there. RuntimeError tells which tensor does not fit. */
 td_status td_flat_begin(td_flat *f, const char *name, int nlists, td_tensor **const *lists, int64_t count);
+td_status td_flat_begin_reading(td_flat *f, const char *name, td_tensor **list, int64_t count); /* one list, which nobody writes */
 /* kernels[kind of the slice's dtype] on every chunk, in parallel; about `cost` ns per element. */
 void td_flat_run(const td_flat *f, const td_slice_kernel *kernels, const void *params, double cost);
 /* Free it; when `write` is set, stand-ins are copied back to what they stand for. */

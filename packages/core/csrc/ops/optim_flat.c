@@ -10,8 +10,9 @@ int td_optim_kind(td_dtype d)
 }
 
 /* ---- checks ---- */
-static td_status check_tensor(const char *name, const td_tensor *t, const td_tensor *model, int list, int64_t i)
+static td_status check_tensor(const td_flat *f, const char *name, int list, int64_t i)
 {
+    const td_tensor *t = f->lists[list][i], *model = f->lists[0][i];
     char got[TD_SHAPE_TEXT], wanted[TD_SHAPE_TEXT];
     if (!t) return td_fail(TD_TYPE_ERROR, "%s: entry %lld of list %d is None", name, (long long)i, list);
     if (td_optim_kind((td_dtype)t->dtype) < 0)
@@ -20,7 +21,7 @@ static td_status check_tensor(const char *name, const td_tensor *t, const td_ten
     if (t->dtype != model->dtype)
         return td_fail(TD_RUNTIME_ERROR, "%s: tensor %lld of list %d is %s, but the one of the first list is %s", name,
                        (long long)i, list, td_dtypes[t->dtype].name, td_dtypes[model->dtype].name);
-    if (td_has_zero_stride(t))
+    if (!f->only_read && td_has_zero_stride(t))
         return td_fail(TD_RUNTIME_ERROR, "%s: several elements of tensor %lld of list %d refer to a single memory location", name,
                        (long long)i, list);
     if (td_same_shape(t, model)) return TD_OK;
@@ -74,17 +75,17 @@ static td_status fill(td_flat *f, const char *name)
 {
     for (int64_t i = 0; i < f->count; i++)
         for (int k = 0; k < f->nlists; k++)
-            if (f->lists[k]) TD_TRY(check_tensor(name, f->lists[k][i], f->lists[0][i], k, i));
+            if (f->lists[k]) TD_TRY(check_tensor(f, name, k, i));
     for (int64_t i = 0; i < f->count; i++)
         if (!td_is_meta(f->lists[0][i])) TD_TRY(add_slice(f, i));
         else f->first[i + 1] = f->first[i];
     return TD_OK;
 }
 
-td_status td_flat_begin(td_flat *f, const char *name, int nlists, td_tensor **const *lists, int64_t count)
+static td_status begin(td_flat *f, const char *name, int nlists, td_tensor **const *lists, int64_t count, bool only_read)
 {
     int64_t each = sizeof(td_slice) + sizeof(int64_t) + (int64_t)sizeof(td_tensor *) * nlists;
-    *f = (td_flat){.count = count, .nlists = nlists, .bytes = each * count + (int64_t)sizeof(int64_t)};
+    *f = (td_flat){.count = count, .nlists = nlists, .only_read = only_read, .bytes = each * count + (int64_t)sizeof(int64_t)};
     char *memory = td_alloc(f->bytes);
     if (!memory) return td_fail(TD_MEMORY_ERROR, "%s: no memory for a table of %lld tensors", name, (long long)count);
     memset(memory, 0, (size_t)f->bytes);
@@ -95,6 +96,16 @@ td_status td_flat_begin(td_flat *f, const char *name, int nlists, td_tensor **co
     td_status status = fill(f, name);
     if (status != TD_OK) td_flat_end(f, false);
     return status;
+}
+
+td_status td_flat_begin(td_flat *f, const char *name, int nlists, td_tensor **const *lists, int64_t count)
+{
+    return begin(f, name, nlists, lists, count, false);
+}
+
+td_status td_flat_begin_reading(td_flat *f, const char *name, td_tensor **list, int64_t count)
+{
+    return begin(f, name, 1, &list, count, true);
 }
 
 td_status td_flat_end(td_flat *f, bool write)

@@ -45,8 +45,7 @@ static td_status with_partials(td_call *call, const char *name, double p,
                                td_status (*finish)(td_call *, const td_flat *, const double *, double))
 {
     td_flat f;
-    td_tensor **lists[1] = {call->args[0].tensors};
-    TD_TRY(td_flat_begin(&f, name, 1, lists, TD_LEN(0)));
+    TD_TRY(td_flat_begin_reading(&f, name, call->args[0].tensors, TD_LEN(0)));
     int64_t bytes = (f.first[f.count] + 1) * (int64_t)sizeof(double);
     norm_job job = {&f, TD_PICK(td_optim_kernels)->power_sum, p, td_alloc(bytes)};
     td_status status;

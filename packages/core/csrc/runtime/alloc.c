@@ -15,9 +15,11 @@
  * a program frees now is likelier to be wanted again than what it freed long ago.
  *
  * Threads count for themselves and settle with the shared counters every 64 KiB, so `peak` is exact to 64 KiB a thread;
- * all other figures are exact. Under the address sanitizer nothing is kept, so that it sees every use after free. */
+ * all other figures are exact. Under the address sanitizer nothing is kept or mapped apart, so that it sees every use after free and
+ * both ends of every block; canary.h watches what lies behind the bytes asked for. */
 #define _GNU_SOURCE
 #include "runtime/alloc.h"
+#include "runtime/canary.h"
 #include "runtime/guard.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -145,7 +147,7 @@ static void give_to_region(void *b, int64_t bytes)
 
 static void *system_take_once(int64_t bytes)
 {
-    if (bytes >= MAPPED_FROM) return map_aligned(bytes);
+    if (KEEP_BLOCKS && bytes >= MAPPED_FROM) return map_aligned(bytes);
     return in_region(bytes) ? take_from_region(bytes) : aligned_alloc(64, (size_t)bytes);
 }
 
@@ -162,7 +164,7 @@ static void *system_take(int64_t bytes)
 
 static void system_give(void *b, int64_t bytes)
 {
-    if (bytes >= MAPPED_FROM) munmap(b, (size_t)bytes);
+    if (KEEP_BLOCKS && bytes >= MAPPED_FROM) munmap(b, (size_t)bytes);
     else if (in_region(bytes)) give_to_region(b, bytes);
     else free(b);
 }
@@ -399,11 +401,26 @@ static inline void give(thread_cache *t, block *b, int k)
 }
 
 /* ---- the interface ---- */
+static inline void *take_watched(thread_cache *t, int64_t bytes)
+{
+    int k = class_of(bytes + TD_CANARY_BYTES);
+    void *b = take(t, k);
+    if (b) td_canary_begin(b, bytes, class_bytes(k));
+    return b;
+}
+
+static inline void give_watched(thread_cache *t, void *b, int64_t bytes)
+{
+    int k = class_of(bytes + TD_CANARY_BYTES);
+    td_canary_end(b, bytes, class_bytes(k));
+    give(t, b, k);
+}
+
 void *td_alloc(int64_t bytes)
 {
-    if (bytes < 0 || bytes > class_bytes(CLASSES - 1) || must_fail()) return NULL;
+    if (bytes < 0 || bytes > class_bytes(CLASSES - 1) - TD_CANARY_BYTES || must_fail()) return NULL;
     thread_cache *t = my_cache();
-    void *b = __builtin_expect(td_guard_mode, 0) ? td_guard_take(bytes) : take(t, class_of(bytes));
+    void *b = __builtin_expect(td_guard_mode, 0) ? td_guard_take(bytes) : take_watched(t, bytes);
     if (b) count(t, bytes, 1);
     return b;
 }
@@ -414,14 +431,14 @@ void td_free(void *b, int64_t bytes)
     thread_cache *t = my_cache();
     count(t, -bytes, 0);
     if (__builtin_expect(td_is_guarded(b), 0)) td_guard_give(b, bytes);
-    else give(t, b, class_of(bytes));
+    else give_watched(t, b, bytes);
 }
 
-void *td_alloc_struct(int64_t bytes) { return must_fail() ? NULL : take(my_cache(), class_of(bytes)); }
+void *td_alloc_struct(int64_t bytes) { return must_fail() ? NULL : take_watched(my_cache(), bytes); }
 
 void td_free_struct(void *b, int64_t bytes)
 {
-    if (b) give(my_cache(), b, class_of(bytes));
+    if (b) give_watched(my_cache(), b, bytes);
 }
 
 void td_alloc_trim(void)

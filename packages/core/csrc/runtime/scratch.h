@@ -5,11 +5,12 @@
 #include <stdatomic.h>
 #include "runtime/alloc.h"
 #include "runtime/error.h"
+#include "runtime/canary.h"
 #include "runtime/pool.h"
 
 typedef struct td_scratch {
     char *memory;       /* the blocks, then a flag for each */
-    int64_t each, bytes;
+    int64_t used, each, bytes; /* a block may be used up to `used`; the next one begins `each` behind it */
     int count;
 } td_scratch;
 
@@ -17,11 +18,13 @@ typedef struct td_scratch {
 static inline td_status td_scratch_begin_some(td_scratch *s, int count, int64_t each)
 {
     s->count = count;
-    s->each = each > 0 ? (each + 63) / 64 * 64 : 64; /* never 0: the place of a block says which flag is its own */
+    s->used = each > 0 ? each : 0;
+    s->each = (each > 0 ? (each + 63) / 64 * 64 : 64) + TD_CANARY_BYTES; /* never 0: the place of a block says which flag is its own */
     s->bytes = s->count * (s->each + 64);
     s->memory = td_alloc(s->bytes);
     if (!s->memory) return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of work space", (long long)s->bytes);
     for (int i = 0; i < s->count; i++) atomic_init((atomic_int *)(s->memory + s->count * s->each + i * 64), 0);
+    td_canary_hide(s->memory, s->count * s->each);
     return TD_OK;
 }
 
@@ -30,7 +33,11 @@ static inline td_status td_scratch_begin(td_scratch *s, int64_t each)
     return td_scratch_begin_some(s, td_in_parallel() ? 1 : td_num_threads(), each);
 }
 
-static inline void td_scratch_end(td_scratch *s) { td_free(s->memory, s->bytes); }
+static inline void td_scratch_end(td_scratch *s)
+{
+    td_canary_show(s->memory, s->count * s->each);
+    td_free(s->memory, s->bytes);
+}
 
 static inline atomic_int *td_scratch_flag(const td_scratch *s, int slot)
 {
@@ -41,12 +48,17 @@ static inline atomic_int *td_scratch_flag(const td_scratch *s, int slot)
 static inline void *td_scratch_take(const td_scratch *s)
 {
     for (int slot = 0;; slot = (slot + 1) % s->count)
-        if (!atomic_exchange_explicit(td_scratch_flag(s, slot), 1, memory_order_acquire)) return s->memory + slot * s->each;
+        if (!atomic_exchange_explicit(td_scratch_flag(s, slot), 1, memory_order_acquire)) {
+            td_canary_begin(s->memory + slot * s->each, s->used, s->each);
+            return s->memory + slot * s->each;
+        }
 }
 
 static inline void td_scratch_give(const td_scratch *s, void *block)
 {
     int slot = (int)(((char *)block - s->memory) / s->each);
+    td_canary_end(block, s->used, s->each);
+    td_canary_hide(block, s->each);
     atomic_store_explicit(td_scratch_flag(s, slot), 0, memory_order_release);
 }
 #endif

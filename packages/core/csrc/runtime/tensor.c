@@ -295,6 +295,16 @@ bool td_same_shape(const td_tensor *a, const td_tensor *b)
     return a->ndim == b->ndim && equal_dims(a->ndim, a->sizes, b->sizes);
 }
 
+td_scalar td_meant_number(const td_tensor *t, td_scalar value)
+{
+    bool neg = t->flags & TD_FLAG_NEG;
+    if (value.kind == TD_S_COMPLEX) {
+        bool conj = t->flags & TD_FLAG_CONJ;
+        return td_scalar_complex(neg ? -value.re : value.re, conj != neg ? -value.im : value.im);
+    }
+    return neg ? td_scalar_float(-value.re) : value; /* the neg bit comes with floating-point and complex numbers only */
+}
+
 bool td_same_layout(const td_tensor *a, const td_tensor *b)
 {
     return a->storage == b->storage && a->offset == b->offset && td_same_shape(a, b) &&

@@ -124,6 +124,7 @@ td_status td_fail_overlap(void);                              /* out and an inpu
 td_status td_fail_overlap_within(void);                       /* several elements of out are one place */
 bool td_same_layout(const td_tensor *a, const td_tensor *b);  /* same storage, offset, sizes, strides */
 bool td_same_shape(const td_tensor *a, const td_tensor *b);
+td_scalar td_meant_number(const td_tensor *t, td_scalar stored); /* an element of t as the conj and neg bits read it */
 static inline uint32_t td_version_of(const td_tensor *t) { return t->own_version ? t->own_version->value : t->storage->version; }
 static inline void td_version_bump(td_tensor *t) { if (t->own_version) t->own_version->value++; else t->storage->version++; }
 

@@ -310,3 +310,12 @@ def test_empty_inputs():
         taeda.empty(0, 4), None, None, None, None, True, 0.1, 1e-5, False
     ).shape == (0, 4)
     assert taeda.layer_norm(taeda.ones(3, 5, device="meta"), [5]).is_meta
+
+
+def test_rms_norm_has_the_type_of_its_input_whatever_that_of_its_weight():
+    x, w = taeda.randn(3, 8), taeda.randn(8)
+    low = taeda.rms_norm(x.bfloat16(), [8], w)
+    assert low.dtype is taeda.bfloat16
+    wide = taeda.rms_norm(x.bfloat16().float(), [8], w)
+    assert taeda.equal(low, wide.bfloat16())  # rounded once
+    assert taeda.rms_norm(x, [8], w.bfloat16()).dtype is taeda.float32

@@ -109,3 +109,32 @@ def test_the_whole():
 def test_refusals(call, text):
     with pytest.raises(RuntimeError, match=text):
         call()
+
+
+@pytest.mark.parametrize("shape", [(0, 3, 4), (3, 0, 4)], ids=["batch first", "length first"])
+@pytest.mark.parametrize("training", [True, False])
+def test_a_batch_of_nothing(shape, training):
+    first = shape[0] == 0
+    encoder = nn.TransformerEncoderLayer(4, 2, 8, batch_first=first).train(training)
+    decoder = nn.TransformerDecoderLayer(4, 2, 8, batch_first=first).train(training)
+    whole = nn.Transformer(4, 2, 1, 1, 8, batch_first=first).train(training)
+    x = taeda.ones(shape, requires_grad=True)
+    for result in (encoder(x), decoder(x, x), whole(x, x), nn.TransformerEncoder(encoder, 2)(x)):
+        assert result.shape == shape
+        result.sum().backward()
+    assert x.grad.shape == shape
+
+
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_attention_of_a_batch_of_nothing_with_masks(need_weights):
+    attention = nn.MultiheadAttention(4, 2, batch_first=True)
+    x = taeda.ones(0, 3, 4)
+    padding = taeda.zeros(0, 3)
+    for mask in (None, taeda.zeros(3, 3), taeda.zeros(0, 3, 3)):
+        result, weights = attention(
+            x, x, x, attn_mask=mask, key_padding_mask=padding, need_weights=need_weights
+        )
+        assert result.shape == (0, 3, 4)
+        assert weights is None or weights.shape == (0, 3, 3)
+    for mask in (taeda.zeros(3, 3), taeda.zeros(0, 3, 3)):
+        assert attention.merge_masks(mask, padding, x)[0].shape == (0, 2, 3, 3)

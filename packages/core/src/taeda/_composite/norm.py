@@ -43,7 +43,9 @@ def rms_norm(
         double = input.dtype == taeda.float64
         eps = taeda.finfo(taeda.float64 if double else taeda.float32).eps
     if weight is not None and weight.dtype != input.dtype:
-        return taeda._fused_rms_norm(input, normalized_shape, None, eps)[0] * weight
+        both = taeda.promote_types(input.dtype, weight.dtype)
+        made = taeda._fused_rms_norm(input.to(both), normalized_shape, weight.to(both), eps)[0]
+        return made.to(input.dtype)
     return taeda._fused_rms_norm(input, normalized_shape, weight, eps)[0]
 
 

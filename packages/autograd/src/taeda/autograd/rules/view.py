@@ -277,8 +277,12 @@ rule("imag", self=lambda grad: grad * 1j)
 
 
 def _as_complex(grad: Tensor) -> Tensor:
-    grad = grad.contiguous()
-    return taeda.view_as_complex(grad.clone() if grad.storage_offset() % 2 else grad)
+    """The gradient read as complex numbers where it lies, or a copy of it if it does not lie in pairs."""
+    outer = (*grad.stride()[:-1], grad.storage_offset())
+    fits = grad.is_contiguous() and not any(step % 2 for step in outer)
+    return taeda.view_as_complex(
+        grad if fits else grad.clone(memory_format=taeda.contiguous_format)
+    )
 
 
 rule("view_as_real", self=_as_complex)

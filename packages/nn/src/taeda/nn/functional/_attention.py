@@ -280,10 +280,11 @@ def _attend_with_weights(
 def _attend(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, p: float, causal: bool, heads: _Heads
 ) -> Tensor:
-    q, k, v = (t.view(heads.batch, heads.count, -1, heads.size) for t in (q, k, v))
+    q, k, v = (t.view(heads.batch, heads.count, t.size(1), heads.size) for t in (q, k, v))
     if mask is not None:
         shared = mask.size(0) == 1
-        mask = mask.unsqueeze(0) if shared else mask.view(heads.batch, heads.count, -1, k.size(2))
+        rows = (heads.batch, heads.count, mask.size(1), k.size(2))
+        mask = mask.unsqueeze(0) if shared else mask.view(rows)
     output = scaled_dot_product_attention(q, k, v, mask, p, causal)
     return output.permute(2, 0, 1, 3).reshape(heads.length, heads.batch, heads.embed)
 

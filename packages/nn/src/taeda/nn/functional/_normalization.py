@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import taeda
 from taeda import Tensor
+from taeda._autocast import lower_type
 
 from ._padding import pad
 
@@ -140,6 +141,10 @@ def local_response_norm(
     if input.numel() == 0:
         return input
     square = (input * input).flatten(2).transpose(1, 2)
+    if input.dim() > 3 and square.dtype is lower_type():
+        square = (
+            square.float()
+        )  # the mean over channels of images is among what autocast does in float32
     padded = pad(square, (size // 2, (size - 1) // 2))
     mean = padded.unfold(-1, size, 1).mean(-1).transpose(1, 2).reshape(input.shape)
     return input / (mean * alpha + k).pow(beta)

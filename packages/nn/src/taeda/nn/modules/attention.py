@@ -153,9 +153,11 @@ class MultiheadAttention(Module):
         if attn_mask is None:
             return None, None
         batch, length = query.shape[:2]
-        wide = attn_mask.view(-1 if attn_mask.dim() == 3 else 1, 1, length, length)
         if attn_mask.dim() == 3:
-            wide = attn_mask.view(batch, -1, length, length)
+            heads = attn_mask.size(0) // batch if batch else self.num_heads
+            wide = attn_mask.view(batch, heads, length, length)
+        else:
+            wide = attn_mask.view(1, 1, length, length)
         merged = wide.expand(batch, self.num_heads, -1, -1)
         if key_padding_mask is None:
             return merged, 2

@@ -8,6 +8,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._autocast import lower_type
 from taeda._warnings import warn
 
 from .. import functional as F
@@ -126,9 +127,9 @@ class RNNBase(Module):
     # ---- checks ----
 
     def check_input(self, input: Tensor, batch_sizes: Tensor | None) -> None:
-        """Raises ValueError for another dtype, RuntimeError for another shape."""
+        """Raises ValueError for another dtype (where no autocast takes care of that), RuntimeError for another shape."""
         weight = getattr(self, "weight_ih" + self._suffixes[0])
-        if input.dtype != weight.dtype:
+        if input.dtype != weight.dtype and lower_type() is None:
             raise ValueError(
                 f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). Convert input: "
                 f"input.to({weight.dtype}), or convert model: model.to({input.dtype})"

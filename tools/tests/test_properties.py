@@ -1,0 +1,53 @@
+"""What holds for every row of the op table, in a share that a default run affords; `nox -s properties` goes on."""
+
+from __future__ import annotations
+
+import pytest
+from properties import memory_order
+from samples import ROWS, default_dtype, fits
+
+import taeda
+
+FAMILIES = sorted({row.family for row in ROWS.values()})
+
+
+def rows(family):
+    return [row for row in ROWS.values() if row.family == family]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_results_do_not_depend_on_the_order_of_memory(family):
+    found = [
+        fault
+        for row in rows(family)
+        for dtype in {default_dtype(row), "complex64", "bfloat16"}
+        if fits(row, dtype)
+        for fault in memory_order.faults(row, dtype)
+    ]
+    assert found == []
+
+
+def test_a_result_that_depends_on_the_order_of_memory_is_found(monkeypatch):
+    def flat_sum(x, **more):  # as if memory were always row-major
+        return x.as_strided((x.numel(),), (1,)).cumsum(0)
+
+    monkeypatch.setattr("samples.function", lambda row: flat_sum)
+    found = list(memory_order.faults(ROWS["sum"], "float64"))
+    assert any("transposed" in fault for fault in found)
+
+
+def test_a_gradient_that_depends_on_the_order_of_memory_is_found(monkeypatch):
+    class Wrong(taeda.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.turned = x.stride() != x.contiguous().stride()
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * (3 if ctx.turned else 2)
+
+    monkeypatch.setattr("samples.function", lambda row: lambda x, **more: Wrong.apply(x))
+    found = list(memory_order.faults(ROWS["exp"], "float64"))
+    assert found
+    assert all("gradients" in fault for fault in found)
