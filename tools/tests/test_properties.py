@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from properties import memory_order
+from properties import both_modes, memory_order, targets
 from samples import ROWS, default_dtype, fits
 
 import taeda
@@ -51,3 +51,21 @@ def test_a_gradient_that_depends_on_the_order_of_memory_is_found(monkeypatch):
     found = list(memory_order.faults(ROWS["exp"], "float64"))
     assert found
     assert all("gradients" in fault for fault in found)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_forward_and_backward_mode_are_one_derivative(family):
+    found = [
+        fault
+        for row in rows(family)
+        for dtype in {default_dtype(row), "complex128"}
+        if fits(row, dtype)
+        for fault in both_modes.faults(row, dtype)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_targets_hold_the_result_or_are_refused(family):
+    found = [fault for row in rows(family) for fault in targets.faults(row, default_dtype(row))]
+    assert found == []
