@@ -68,12 +68,11 @@ class _Package(ModuleType):
     def __setattr__(self, name: str, value: Any) -> None:
         own = _plain(self, "__name__")
         run = _runs.get(own)
+        imported = sys.modules.get(f"{own}.{name}")
         if run is None or run.owner or name in _MACHINERY:
             ModuleType.__setattr__(self, name, value)
-        elif (
-            value is not None and sys.modules.get(f"{own}.{name}") is value
-        ):  # the import system binds what it imported
-            run.modules[name] = value
+        elif imported is not None and imported is value:  # the import system binds what it imported
+            run.modules[name] = imported
             if run.done:  # meanwhile
                 _plain(self, "__dict__").setdefault(name, value)
         else:

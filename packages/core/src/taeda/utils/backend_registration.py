@@ -68,9 +68,9 @@ def generate_methods_for_privateuse1_backend(
             for cls in _movable[kind]:
                 _dress(kind, cls)
     if for_storage:
-        for kind in (taeda.UntypedStorage, taeda.TypedStorage):
-            _attach_to_storage(kind, name, frozenset(unsupported_dtype or ()))
-            _attach_question(kind, name)
+        for storage in (taeda.UntypedStorage, taeda.TypedStorage):
+            _attach_to_storage(storage, name, frozenset(unsupported_dtype or ()))
+            _attach_question(storage, name)
 
 
 def _place(name: str, device: Any) -> Any:
