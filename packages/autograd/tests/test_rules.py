@@ -14,6 +14,8 @@ from taeda._native import core
 from taeda.autograd._calls import facts
 from taeda.autograd.rules import _registry
 
+taeda.ones(1, requires_grad=True)  # the first that needs a rule loads them all
+
 FACTORY = 2  # TD_F_FACTORY: only shape and dtype of the arguments count
 
 

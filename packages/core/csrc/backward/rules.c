@@ -2,12 +2,14 @@
 #include "graph/node.h"
 
 static int loaded;           /* every rule is registered */
+static uint32_t attempt;     /* how often loading began: an interrupted one leaves rules behind, which the next registers again */
 static unsigned long loader; /* the thread that imports them, 0 while none does; importing them makes tensors of its own */
 
 /* rules_loading(done): taeda.autograd.rules says so before the first and after the last */
 PyObject *td_rules_loading(PyObject *module, PyObject *done)
 {
     loaded = done == Py_True;
+    attempt += !loaded;
     loader = loaded ? 0 : PyThread_get_thread_ident();
     Py_RETURN_NONE;
 }
@@ -115,16 +117,17 @@ PyObject *td_register_rule(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "spO!i", &name, &joint, &PyDict_Type, &parts, &results)) return NULL;
     td_schema *s = td_find_schema(name);
     if (!s) return PyErr_Format(PyExc_ValueError, "rule for '%s': the op table has no such op", name);
-    if (s->rule) return PyErr_Format(PyExc_ValueError, "op '%s' has a rule already", name);
+    if (s->rule && (loaded || s->rule->attempt == attempt)) return PyErr_Format(PyExc_ValueError, "op '%s' has a rule already", name);
     Rule *rule = PyMem_Calloc(1, sizeof *rule);
     if (!rule) return td_no_memory();
+    rule->attempt = attempt;
     rule->joint = (uint8_t)joint;
     rule->differentiable_results = (int8_t)results;
     if (read_rule(rule, s, parts) < 0) {
         PyMem_Free(rule);
         return NULL;
     }
-    s->rule = rule;
+    s->rule = rule; /* one of an interrupted loading is never freed: a graph may hold it */
     Py_RETURN_NONE;
 }
 

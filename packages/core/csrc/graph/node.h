@@ -111,6 +111,7 @@ typedef struct Formula {
     uint32_t tensors, facts, values, results; /* bit masks: arguments saved as tensors, as facts, as plain values; results saved */
 } Formula;
 typedef struct Rule {
+    uint32_t attempt; /* of loading the rules */
     uint8_t joint, nformulas;
     int8_t differentiable_results; /* -1: all floating-point ones */
     int8_t of_argument[TD_MAX_ARGS]; /* which formula serves a Tensor argument, or -1 */
