@@ -151,6 +151,13 @@ def sanitize(session: nox.Session) -> None:
 
 
 @nox.session
+def shapes(session: nox.Session) -> None:
+    """Odd, middle-sized shapes of what needs work space are right, and write nowhere else. `-- --minutes 2` for less than 30."""
+    install(session, *NAMES)
+    session.run("python", "tools/shapes.py", *session.posargs, env=sanitized(session))
+
+
+@nox.session
 def reentrance(session: nox.Session) -> None:
     """No call reads freed memory when its arguments change the others, in one thread or two. `-- --calls 500000` for more."""
     install(session, *NAMES)
