@@ -14,6 +14,7 @@ import urllib.request
 from datetime import timedelta
 
 import pytest
+from elastic_work import double, sleeper
 
 import taeda.distributed as dist
 from taeda.distributed import trace
@@ -36,12 +37,6 @@ from taeda.distributed.elastic.rendezvous.dynamic_rendezvous import (
     DynamicRendezvousHandler,
     RendezvousTimeout,
 )
-
-
-def double(number):
-    if number < 0:
-        raise ValueError("too little")
-    return 2 * number
 
 
 def test_functions_in_processes(tmp_path):
@@ -76,14 +71,6 @@ def test_error_files(tmp_path, monkeypatch):
     assert "ZeroDivisionError" in failure.message and failure.signal_name() == "<N/A>"
     error = ChildFailedError("train.py", {0: failure, 1: ProcessFailure(1, 8, -9, "none")})
     assert error.get_first_failure()[0] == 1 and "SIGKILL" in str(error)
-
-
-def sleeper(queue):
-    timer.configure(timer.LocalTimerClient(queue))
-    with timer.expires(after=60):
-        pass
-    with timer.expires(after=0.1):
-        time.sleep(60)
 
 
 def test_a_timer_ends_a_process():

@@ -300,6 +300,14 @@ static void run_apart(void *context, int64_t begin, int64_t end)
     td_scratch_give(&l->work, r.work);
 }
 
+/* One line after the other: the threads share its parts, and take work memory themselves. */
+static void run_in_parts(const lines *l, int64_t blocks)
+{
+    room r = {td_scratch_take(&l->line), NULL, NULL};
+    run_lines(l, 0, blocks, &r);
+    td_scratch_give(&l->line, r.line);
+}
+
 /* Short lines go together where there are enough of them to be worth a vector. */
 static int64_t lines_together(const td_fft_plan *p, int64_t count)
 {
@@ -325,7 +333,7 @@ td_status td_fft_run(const td_fft_job *j)
     if (status == TD_OK) {
         void *token = td_heavy_begin((double)j->count * (double)j->points * POINT_NS);
         if (apart) td_parallel(blocks, grain, run_apart, &l);
-        else run_lines(&l, 0, blocks, &(room){l.line.memory, NULL, NULL});
+        else run_in_parts(&l, blocks);
         td_heavy_end(token);
         td_scratch_end(&l.work);
     }

@@ -205,7 +205,7 @@ static void sort_rows(void *context, int64_t begin, int64_t end)
 static void sort_long_rows(sort_job *j)
 {
     const td_rows *r = j->rows;
-    char *packs = j->scratch.memory, *spare = packs + r->n * r->pack->size,
+    char *packs = td_scratch_take(&j->scratch), *spare = packs + r->n * r->pack->size,
          *space = spare + r->n * r->pack->size;
     long_row *row = (long_row *)(space + (r->n * r->itemsize + 63) / 64 * 64);
     for (int64_t i = 0; i < td_row_count(r); i++) {
@@ -220,6 +220,7 @@ static void sort_long_rows(sort_job *j)
                           .step = r->inner};
         sort_long_row(row);
     }
+    td_scratch_give(&j->scratch, packs);
 }
 
 static td_status run_sort(sort_job *j)

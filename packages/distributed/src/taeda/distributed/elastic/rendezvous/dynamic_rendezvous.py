@@ -20,6 +20,7 @@ from typing import Any
 from ..._stores import PrefixStore, Store
 from .api import (
     RendezvousClosedError,
+    RendezvousConnectionError,
     RendezvousHandler,
     RendezvousInfo,
     RendezvousParameters,
@@ -285,7 +286,7 @@ class DynamicRendezvousHandler(RendezvousHandler):
         self._stop.set()
         try:
             self._change(self._leave)
-        except RuntimeError:  # the store went first
+        except (RuntimeError, RendezvousConnectionError):  # the store went first
             return False
         return True
 

@@ -281,11 +281,17 @@ class SimpleElasticAgent(ElasticAgent):
         size = group.group_world_size or 1
         if size == 1:
             return
-        group.store.set(f"exit/{group.group_rank}", "done")
         try:
-            group.store.wait(
-                [f"exit/{number}" for number in range(size)],
-                timedelta(seconds=self._exit_barrier_timeout),
-            )
+            self._wait_for_word(group.store, "exit", group.group_rank, size)
         except DistError as error:
             _log.warning("not all machines ended: %s", error)
+            return
+        try:  # who serves the store leaves when the others have had its answer
+            self._wait_for_word(group.store, "left", group.group_rank, size)
+        except DistError as error:
+            _log.debug("the store has gone, as everybody had ended: %s", error)
+
+    def _wait_for_word(self, store: Any, word: str, rank: int, size: int) -> None:
+        store.set(f"{word}/{rank}", "done")
+        keys = [f"{word}/{number}" for number in range(size)]
+        store.wait(keys, timedelta(seconds=self._exit_barrier_timeout))
