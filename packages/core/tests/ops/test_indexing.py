@@ -588,3 +588,20 @@ def test_unravelled_indices_are_int64():
     rows, columns = taeda.unravel_index(taeda.tensor([3, 4], dtype=taeda.uint8), (2, 3))
     assert (rows.tolist(), columns.tolist()) == ([1, 1], [0, 1])
     assert rows.dtype is columns.dtype is taeda.int64
+
+
+@pytest.mark.parametrize(
+    ("geometry", "words"),
+    [
+        (([2, 2], [], 0, [2], [1], 0), "2 sizes and 0 strides"),
+        (([2], [1], -1, [2], [1], 0), "must not be negative"),
+        (([2], [-1], 0, [2], [1], 0), "must not be negative"),
+        (([2], [1], 0, [2], [2**62], 2**62), "beyond 64 bits"),
+        (([-2], [1], 0, [2], [1], 0), "negative dimension"),
+    ],
+)
+def test_the_gradient_of_as_strided_refuses_what_is_no_geometry(geometry, words):
+    from taeda._C import _nn
+
+    with pytest.raises(RuntimeError, match=words):
+        _nn.as_strided_backward(taeda.ones(2), *geometry)

@@ -128,10 +128,22 @@ td_status td_op_unfold_backward(td_call *call)
 
 /* ---- as_strided: by way of a piece of storage that holds both the input and the view ---- */
 
-static int64_t end_of(int64_t n, const int64_t *sizes, const int64_t *strides, int64_t offset)
+/* One past the last element that sizes and strides reach from the offset; refuses what is no geometry. */
+static td_status end_of(const td_arg *sizes, const td_arg *strides, int64_t offset, int64_t *end)
 {
-    for (int64_t d = 0; d < n; d++) offset += sizes[d] ? (sizes[d] - 1) * strides[d] : 0;
-    return offset + 1;
+    int64_t step, numel;
+    if (sizes->n != strides->n || sizes->n > TD_MAX_DIMS)
+        return td_fail(TD_RUNTIME_ERROR, "as_strided_backward: %lld sizes and %lld strides are not those of one tensor",
+                       (long long)sizes->n, (long long)strides->n);
+    TD_TRY(td_numel((int)sizes->n, sizes->ints, &numel));
+    bool over = offset < 0;
+    for (int64_t d = 0; d < sizes->n && !over; d++) {
+        int64_t last = sizes->ints[d] ? sizes->ints[d] - 1 : 0;
+        over = strides->ints[d] < 0 || td_mul_overflows(last, strides->ints[d], &step) || td_add_overflows(offset, step, &offset);
+    }
+    if (over || td_add_overflows(offset, 1, end))
+        return td_fail(TD_RUNTIME_ERROR, "as_strided_backward: strides and offset must not be negative nor reach beyond 64 bits");
+    return TD_OK;
 }
 
 /* Where the input's own elements share places, each of them gets its part of the sum. */
@@ -160,7 +172,9 @@ static td_status share_out(td_tensor *storage, td_tensor *input)
 td_status td_op_as_strided_backward(td_call *call)
 {
     int64_t low = TD_INT(3) < TD_INT(6) ? TD_INT(3) : TD_INT(6);
-    int64_t input_end = end_of(TD_LEN(1), TD_INTS(1), TD_INTS(2), TD_INT(3)), view_end = end_of(TD_LEN(4), TD_INTS(4), TD_INTS(5), TD_INT(6));
+    int64_t input_end, view_end;
+    TD_TRY(end_of(&call->args[1], &call->args[2], TD_INT(3), &input_end));
+    TD_TRY(end_of(&call->args[4], &call->args[5], TD_INT(6), &view_end));
     int64_t span = (input_end > view_end ? input_end : view_end) - low;
     td_scalar zero = td_scalar_int(0);
     td_tensor *storage, *view, *input;
