@@ -34,7 +34,15 @@ FLAGS = (
     f"-I{CSRC}",
 )
 DRIVEN = ("runtime", "cpu/run", "cpu/matmul")
-KERNELS = ("cpu/convert.c",)  # which copies are made of
+# What copies are made of, and what the processor's table of functions names.
+KERNELS = (
+    "cpu/convert.c",
+    "cpu/pointwise/tiles_run.c",
+    *(
+        f"cpu/reduction/{name}.c"
+        for name in "reduce_run reduce_plan reduce extrema moments".split()
+    ),
+)
 
 
 def sources() -> list[tuple[Path, tuple[str, ...], str]]:

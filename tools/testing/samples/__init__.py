@@ -105,6 +105,8 @@ def samples(
         maker = Maker(f"{row.schema.qualified} {number} {seed}", dtype, {**SIZES, **sizes})
         try:
             args, kwargs = maker.arguments(text)
+        except MemoryError:  # a RuntimeError as well
+            raise
         except RuntimeError:
             if dtype == default_dtype(row):
                 raise

@@ -71,6 +71,8 @@ class Place:
     def _device(self, wanted: str, location: str) -> taeda.device:
         try:
             return taeda.empty(0, device=wanted).device
+        except MemoryError:  # which is a RuntimeError as well, and says nothing of the device
+            raise
         except RuntimeError as error:
             if wanted != location:
                 raise RuntimeError(f"{error}: load with map_location='cpu'") from None

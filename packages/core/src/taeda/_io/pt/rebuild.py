@@ -97,7 +97,9 @@ def _on_storage(
         if base.is_meta:
             return taeda.empty_strided(size, stride, dtype=dtype, device="meta")
         return _core.on_storage(base, dtype, size, stride, begin // item + offset)
-    except (RuntimeError, ValueError, OverflowError, MemoryError) as error:
+    except MemoryError:  # a RuntimeError as well: memory is out, and the file is innocent
+        raise
+    except (RuntimeError, ValueError, OverflowError) as error:
         raise RefusedPickle(f"a tensor of shape {size} cannot be: {error}") from None
 
 
@@ -151,6 +153,8 @@ def meta_tensor(arguments: Arguments, context: Context) -> Tensor:
     context.budget.spend(TENSOR)
     try:
         made = taeda.empty_strided(size, stride, dtype=dtype, device="meta")
+    except MemoryError:
+        raise
     except (RuntimeError, ValueError, OverflowError) as error:
         raise RefusedPickle(f"a tensor of shape {size} cannot be: {error}") from None
     return _differentiable(made) if requires_grad else made

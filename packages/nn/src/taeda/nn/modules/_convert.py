@@ -72,6 +72,8 @@ class Conversion(Traversal):
         try:
             if applied is not param:
                 swap_tensors(param, like_parameter(param, applied))
+        except MemoryError:  # it keeps its type
+            raise
         except RuntimeError as error:
             raise RuntimeError(
                 f"_apply(): Couldn't swap {type(self).__name__}.{name}: {error}"
