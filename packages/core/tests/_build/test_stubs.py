@@ -18,16 +18,21 @@ ELSEWHERE = {
     "amp",
     "autocast",
     "autograd",
+    "compile",
+    "compiler",
     "distributed",
     "distributions",
     "futures",
     "func",
+    "fx",
+    "jit",
     "nn",
     "optim",
     "no_grad",
     "enable_grad",
     "set_grad_enabled",
     "inference_mode",
+    "vmap",
 }
 SCAFFOLD = {"annotations", "extend_path", "install_hint", "lazy_attributes"}
 PRIVATE_TO_STUBS = {"Number", "Device", "builtins"}
