@@ -278,16 +278,16 @@ class SimpleElasticAgent(ElasticAgent):
     def _exit_barrier(self) -> None:
         """Wait for the other machines' agents, so that the one which serves the store is not the first to leave."""
         group = self._worker_group
-        size = group.group_world_size or 1
+        size, rank = group.group_world_size or 1, group.group_rank or 0
         if size == 1:
             return
         try:
-            self._wait_for_word(group.store, "exit", group.group_rank, size)
+            self._wait_for_word(group.store, "exit", rank, size)
         except DistError as error:
             _log.warning("not all machines ended: %s", error)
             return
         try:  # who serves the store leaves when the others have had its answer
-            self._wait_for_word(group.store, "left", group.group_rank, size)
+            self._wait_for_word(group.store, "left", rank, size)
         except DistError as error:
             _log.debug("the store has gone, as everybody had ended: %s", error)
 
