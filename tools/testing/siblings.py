@@ -14,7 +14,7 @@ import pytest
 
 __all__ = ["pytest_runtest_call", "pytest_runtest_setup"]
 
-HINT = re.compile(r"pip install (taeda-[a-z-]+)")
+HINT = re.compile(r"it comes with (taeda-[a-z-]+)")
 
 
 def _met(error: BaseException) -> str | None:

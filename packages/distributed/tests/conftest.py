@@ -11,4 +11,4 @@ import pytest
 def mpi():
     """The engine is installed, or the test is skipped with the reason."""
     if importlib.util.find_spec("mpi4py") is None:
-        pytest.skip("the engine is not installed: pip install 'taeda-distributed[mpi]'")
+        pytest.skip("the engine is not installed: pip install mpi4py mpich")

@@ -8,6 +8,7 @@ from importlib import metadata
 
 import pytest
 
+from taeda._advice import NEEDS
 from taeda._lazy import DISTRIBUTIONS
 
 # modules that a distribution brings besides its own
@@ -45,6 +46,18 @@ def test_it_depends_on_every_package():
 def test_what_is_not_installed_is_named_by_its_distribution():
     places = {sub: name for name, module in MODULES.items() if (sub := module.partition(".")[2])}
     assert places | MORE == DISTRIBUTIONS
+
+
+@pytest.mark.parametrize("distribution", NEEDS)
+def test_the_siblings_that_advice_names_are_those_that_are_declared(distribution):
+    plain = [text for text in metadata.requires(distribution) if "extra ==" not in text]
+    names = [re.match("[a-z0-9-]+", text)[0] for text in plain]
+    assert {name for name in names if name.startswith("taeda-")} == {
+        "taeda-core",
+        *NEEDS[distribution],
+    }
+    for before, name in enumerate(NEEDS[distribution]):  # each after what it needs
+        assert {*NEEDS[name]} <= {*NEEDS[distribution][:before]}
 
 
 @pytest.mark.parametrize("distribution", MODULES)

@@ -28,9 +28,12 @@ int td_load_rules(void)
         return -1;
     }
     if (PyErr_ExceptionMatches(PyExc_ImportError)) {
-        PyErr_Clear(); /* replaced by what to do about it */
-        PyErr_SetString(PyExc_RuntimeError, "requires_grad=True needs the package taeda-autograd, which is not installed: "
-                        "pip install taeda-autograd");
+        PyObject *type, *why, *trace; /* its words say how to get the package */
+        PyErr_Fetch(&type, &why, &trace);
+        PyErr_Format(PyExc_RuntimeError, "requires_grad=True needs derivatives, but %S", why ? why : Py_None);
+        Py_XDECREF(type);
+        Py_XDECREF(why);
+        Py_XDECREF(trace);
     }
     return -1;
 }

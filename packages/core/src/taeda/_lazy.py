@@ -42,7 +42,10 @@ class MissingDistribution(ModuleNotFoundError):
 
 
 def _sentence(sub: str) -> str:
-    return f"taeda.{sub} is not installed; it comes with: pip install {DISTRIBUTIONS[sub]}"
+    from ._advice import advice  # reads metadata, which few programs need
+
+    name = DISTRIBUTIONS[sub]
+    return f"taeda.{sub} is not installed; it comes with {name}: {advice(name)}"
 
 
 def lazy_attributes(

@@ -11,7 +11,8 @@ __getattr__, __dir__ = lazy_attributes(
     __name__,
     {
         **{
-            name: f"utils.{name}:" for name in ("deterministic", "dlpack", "hooks", "serialization")
+            name: f"utils.{name}:"
+            for name in ("collect_env", "deterministic", "dlpack", "hooks", "serialization")
         },
         **dict.fromkeys(("set_module", "swap_tensors"), "utils._objects"),
         **dict.fromkeys(

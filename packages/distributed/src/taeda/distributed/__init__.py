@@ -1,7 +1,7 @@
 """Processes that train together: groups, collectives, stores.
 
 Importing it starts nothing and needs no engine. `taedarun --nproc-per-node 2 train.py` starts processes;
-`init_process_group()` makes them a group, on MPI (`pip install 'taeda-distributed[mpi]'`).
+`init_process_group()` makes them a group, on MPI (`pip install mpi4py mpich`).
 
 >>> import taeda.distributed as dist
 >>> dist.is_available(), dist.is_initialized()

@@ -19,7 +19,7 @@ from ._stores import PrefixStore, Store
 
 __all__ = ["is_available", "job", "require", "start"]
 
-_EXTRA = "pip install 'taeda-distributed[mpi]'"
+_EXTRA = "pip install mpi4py mpich"
 _LAUNCHED = ("PMI_RANK", "PMI_FD", "PMIX_RANK", "OMPI_COMM_WORLD_RANK")
 job = ""  # names the processes that MPI introduced to each other together with this one
 _helper: subprocess.Popen[bytes] | None = None

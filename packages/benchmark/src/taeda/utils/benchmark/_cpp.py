@@ -63,8 +63,9 @@ def _load(source: str) -> Any:
     try:
         from taeda.utils.cpp_extension import load_inline
     except ImportError as error:
-        raise ImportError(
-            "a Timer of C++ needs the extension toolkit: pip install taeda-cpp-extension"
-        ) from error
+        from taeda._advice import advice
+
+        command = advice("taeda-cpp-extension")
+        raise ImportError(f"a Timer of C++ needs the extension toolkit: {command}") from error
     name = "timer_" + hashlib.sha256(source.encode()).hexdigest()[:16]
     return load_inline(name, cpp_sources=source, functions=["timeit"], extra_cflags=["-O3"])

@@ -65,7 +65,7 @@ def __getattr__(name: str) -> Any:
         if error.name is None or not error.name.startswith("setuptools"):
             raise
         raise AttributeError(
-            f"taeda.utils.cpp_extension.{name} needs setuptools, which is not installed: pip install taeda-cpp-extension[setuptools]"
+            f"taeda.utils.cpp_extension.{name} needs setuptools, which is not installed: pip install setuptools"
         ) from None
     return getattr(_setuptools, name)
 

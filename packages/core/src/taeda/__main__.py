@@ -1,0 +1,43 @@
+"""`python -m taeda`: what is installed, on what machine, and whether it works.
+
+    python -m taeda              facts, then a self-test of a few seconds
+    python -m taeda --facts      the facts alone, to paste into a report
+    python -m taeda --test       the self-test alone
+
+The exit status is 1 if a check of the self-test failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+__all__ = ["main"]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print what was asked for; the exit status."""
+    layout = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser("python -m taeda", None, __doc__, formatter_class=layout)
+    choice = parser.add_mutually_exclusive_group()
+    choice.add_argument("--facts", action="store_true", help="the facts alone")
+    choice.add_argument("--test", action="store_true", help="the self-test alone")
+    options = parser.parse_args(arguments)
+    if not options.test:
+        from taeda._doctor.facts import as_text, sections
+
+        print(as_text(sections()), end="", flush=True)
+    return 0 if options.facts else _test()
+
+
+def _test() -> int:
+    from taeda._doctor.selftest import run
+
+    print("\nself-test")
+    passed = run(lambda line: print(line, flush=True))
+    print("\neverything works" if passed else "\nsomething does not work: see FAILED above")
+    return int(not passed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

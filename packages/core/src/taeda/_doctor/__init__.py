@@ -1,0 +1,1 @@
+"""What is installed here, on what machine, and whether it works: `python -m taeda`."""
