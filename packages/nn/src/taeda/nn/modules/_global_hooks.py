@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
 from taeda.utils.hooks import RemovableHandle
 
-from ._members import note_change
+from ._members import HookTable
 
 __all__ = [
     "register_module_backward_hook",
@@ -22,17 +21,16 @@ __all__ = [
 ]
 
 Hook = Callable[..., Any]
-HookTable = OrderedDict[int, Hook]
 
-forward_pre: HookTable = OrderedDict()
-forward: HookTable = OrderedDict()
-forward_with_kwargs: dict[int, bool] = OrderedDict()
-forward_always: dict[int, bool] = OrderedDict()
-backward_pre: HookTable = OrderedDict()
-backward: HookTable = OrderedDict()
-parameter_registration: HookTable = OrderedDict()
-buffer_registration: HookTable = OrderedDict()
-module_registration: HookTable = OrderedDict()
+forward_pre = HookTable()
+forward = HookTable()
+forward_with_kwargs = HookTable()
+forward_always = HookTable()
+backward_pre = HookTable()
+backward = HookTable()
+parameter_registration = HookTable()
+buffer_registration = HookTable()
+module_registration = HookTable()
 
 backward_is_full: bool | None = None  # None: no backward hook yet
 
@@ -56,12 +54,11 @@ def settle() -> None:
         watcher()
 
 
-def _add(table: HookTable, hook: Hook, *extra: dict[int, bool]) -> RemovableHandle:
+def _add(table: HookTable, hook: Hook, *extra: HookTable) -> RemovableHandle:
     handle = RemovableHandle(table, extra_dict=extra)
     table[handle.id] = hook
     for flags in extra:
         flags[handle.id] = True
-    note_change()
     if any(table is calls for calls in _CALLS):
         settle()
     return handle

@@ -17,7 +17,7 @@ from taeda.utils.hooks import RemovableHandle
 
 from . import _global_hooks
 from ._backward_hooks import BackwardHooks
-from ._members import note_change
+from ._members import HookTable
 from ._registration import Registration
 
 __all__ = ["Hooks", "run_hooked"]
@@ -56,7 +56,7 @@ class Hooks(Registration):
             self.__dict__["_hooked"] = True
         elif name not in _STATE_TABLES:
             return super().__getattr__(name)
-        table: OrderedDict[int, Hook] = OrderedDict()
+        table = HookTable()
         self.__dict__[name] = table
         return table
 
@@ -69,7 +69,6 @@ class Hooks(Registration):
             flags[handle.id] = True
         if prepend:
             table.move_to_end(handle.id, last=False)
-        note_change()
         return handle
 
     def register_forward_pre_hook(

@@ -1,33 +1,68 @@
 """The tables in which a module keeps its parameters, buffers and children.
 
 A table is the truth about its names, and writes each of them through to the `__dict__` of the module
-as well, so that `module.weight` is an ordinary attribute read. The epoch counts such writes in all
-modules, for those who remember something about the structure of a model.
+as well, so that `module.weight` is an ordinary attribute read. The epoch is a number of the process that
+changes with every such write, with every attribute and every hook, for those who remember something about a model.
 """
 
 from __future__ import annotations
 
+import itertools
 import weakref
+from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["TABLES", "Members", "adopt_tables", "note_change", "structure_epoch"]
+__all__ = ["TABLES", "HookTable", "Members", "adopt_tables", "note_change", "structure_epoch"]
 
 TABLES = ("_parameters", "_buffers", "_modules")
 
+_numbers = itertools.count(1)
 _epoch = 0
 _missing = object()
 
 
 def structure_epoch() -> int:
-    """A number that grows whenever any module gains, loses or exchanges a member or a hook."""
+    """A number that is another one after any module got, lost or changed a member, an attribute, its mode or a hook.
+
+    An attribute that is set to the object it has changes nothing. The limits: what is written into `module.__dict__`,
+    and what changes inside an attribute (a list, the values of a tensor), is not seen.
+    """
     return _epoch
 
 
 def note_change() -> None:
-    """Let the epoch grow."""
+    """Give the epoch another number. Called after the change: who saw the old state has the old number.
+
+    Every number is written once, so that two threads that change modules at the same time cannot hide a change.
+    """
     global _epoch
-    _epoch += 1
+    _epoch = next(_numbers)
+
+
+class HookTable(OrderedDict[int, Any]):
+    """Hooks of one kind by the id of their handle."""
+
+    def __setitem__(self, key: int, hook: Any) -> None:
+        super().__setitem__(key, hook)
+        note_change()
+
+    def __delitem__(self, key: int) -> None:
+        super().__delitem__(key)
+        note_change()
+
+    def pop(self, key: int, default: Any = _missing) -> Any:
+        hook = super().pop(key) if default is _missing else super().pop(key, default)
+        note_change()
+        return hook
+
+    def clear(self) -> None:
+        super().clear()
+        note_change()
+
+    def move_to_end(self, key: int, last: bool = True) -> None:
+        super().move_to_end(key, last)
+        note_change()
 
 
 class Members(dict[str, Any]):
@@ -42,17 +77,18 @@ class Members(dict[str, Any]):
             owner.__dict__.update(entries)
 
     def _mirror(self) -> dict[str, Any]:
-        note_change()
         owner = self._owner()
         return {} if owner is None else owner.__dict__
 
     def __setitem__(self, name: str, member: Any) -> None:
         super().__setitem__(name, member)
         self._mirror()[name] = member
+        note_change()
 
     def __delitem__(self, name: str) -> None:
         super().__delitem__(name)
         self._mirror().pop(name, None)
+        note_change()
 
     def pop(self, name: str, default: Any = _missing) -> Any:
         if name not in self:
@@ -66,6 +102,7 @@ class Members(dict[str, Any]):
     def popitem(self) -> tuple[str, Any]:
         name, member = super().popitem()
         self._mirror().pop(name, None)
+        note_change()
         return name, member
 
     def clear(self) -> None:
@@ -96,3 +133,4 @@ def adopt_tables(module: object) -> None:
         entries = attributes.get(table)
         if entries is not None and (type(entries) is not Members or entries._owner() is not module):
             attributes[table] = Members(module, entries)
+            note_change()

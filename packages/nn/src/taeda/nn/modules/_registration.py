@@ -9,7 +9,7 @@ from taeda import Tensor
 
 from ..parameter import Buffer, Parameter
 from . import _global_hooks
-from ._members import TABLES, adopt_tables
+from ._members import TABLES, adopt_tables, note_change
 
 __all__ = ["Registration"]
 
@@ -133,6 +133,7 @@ class Registration:
             self._assign_plain(name, value)
         else:
             object.__setattr__(self, name, value)
+            note_change()
 
     def _assign_buffer(self, name: str, value: Any) -> None:
         if value is not None:
@@ -157,9 +158,12 @@ class Registration:
             members = self.__dict__.get(table)
             if members is not None and name in members:
                 return self._assign_placeholder(table, name, value)
+        same = name in self.__dict__ and self.__dict__[name] is value
         object.__setattr__(self, name, value)
         if name in TABLES:
             adopt_tables(self)
+        if not same:
+            note_change()
         return None
 
     def _refuse_under(self, table: str, name: str, value: Any) -> None:
@@ -190,7 +194,9 @@ class Registration:
                     return
                 del members[name]
                 self._non_persistent_buffers_set.discard(name)
-        attributes.pop(name, None)
+        if name in attributes:
+            del attributes[name]
+            note_change()
 
     def __getattr__(self, name: str) -> Any:
         attributes = self.__dict__
@@ -208,6 +214,7 @@ class Registration:
                 self._non_persistent_buffers_set.discard(name)
                 return
         object.__delattr__(self, name)
+        note_change()
 
     def __dir__(self) -> list[str]:
         names = {*object.__dir__(self), *self._parameters, *self._buffers, *self._modules}
@@ -229,3 +236,4 @@ class Registration:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         adopt_tables(self)
+        note_change()
