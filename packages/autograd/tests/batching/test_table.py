@@ -13,7 +13,7 @@ from taeda.func import vmap
 
 SIZE, OUTER = 3, 2
 #: results that are no function of the arguments' values alone: their own tests are in test_random
-RANDOM = {name for name, row in ROWS.items() if "random" in row.tags or row.family == "random"}
+RANDOM = {name for name, row in ROWS.items() if row.random or row.family == "random"}
 #: rows whose results are no values
 UNMAPPED = {
     "empty_like": "its elements are whatever was there", "new_empty": "its elements are whatever was there", "new_empty_strided": "its elements are whatever was there",

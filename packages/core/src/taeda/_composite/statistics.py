@@ -170,8 +170,9 @@ def _one(
 def histogram_bins_tensor(
     self: Tensor, bins: Tensor, weight: Tensor | None, density: bool
 ) -> tuple[Tensor, Tensor]:
-    """Edges as given."""
-    return _one(self, bins, weight, density)
+    """Edges as given; the caller's tensor stays the caller's."""
+    hist, edges = _one(self, bins, weight, density)
+    return hist, edges.clone()
 
 
 def histogram_bin_ct(

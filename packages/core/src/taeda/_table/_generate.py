@@ -25,8 +25,8 @@ MEMORY_FORMATS = {
     "channels_last": 2,
     "channels_last_3d": 3,
 }
-TAGS = {"factory": "TD_F_FACTORY", "random": "TD_F_RANDOM", "keep_conj": "TD_F_KEEP_CONJ",
-        "reads_value": "TD_F_READS_VALUE", "mixes_devices": "TD_F_MIXES_DEVICES", "takes_numbers": "TD_F_TAKES_NUMBERS", "casts_out": "TD_F_CASTS_OUT", "apart": "TD_F_APART"}  # fmt: skip
+TAGS = {"factory": "TD_F_FACTORY", "keep_conj": "TD_F_KEEP_CONJ",
+        "mixes_devices": "TD_F_MIXES_DEVICES", "takes_numbers": "TD_F_TAKES_NUMBERS", "casts_out": "TD_F_CASTS_OUT", "apart": "TD_F_APART"}  # fmt: skip
 
 
 def rows() -> list[Row]:
@@ -124,6 +124,8 @@ def _flags(row: Row) -> str:
     names = [TAGS[t] for t in sorted(row.tags) if t in TAGS]
     names += (
         ["TD_F_VIEW"] * row.view
+        + ["TD_F_RANDOM"] * row.random
+        + ["TD_F_READS_VALUE"] * bool(row.reads_value)
         + ["TD_F_OUT"] * ("out" in row.variants)
         + ["TD_F_INPLACE"] * ("inplace" in row.variants)
         + ["TD_F_ANY_DEVICE"] * row.any_device

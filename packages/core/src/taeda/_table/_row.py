@@ -5,6 +5,14 @@
 
 A row says where its implementation is: `pointwise` (elementwise loops found by name), `c` (the C function td_op_<c>),
 `python` (a function in taeda/_numpy/<family>.py), or `composite` (taeda/_composite/<family>.py, written in other ops).
+
+What a row says of the operation holds for who transforms programs, and `tests/_table/test_columns.py` proves it by calls:
+
+- the schema: `Tensor(a!)` is written, a result `Tensor(a)` may share the memory of the argument `Tensor(a)` (a call may also copy);
+- `random`: calls may draw from a generator; no other row does;
+- `reads_value`: the shape of the result, or whether there is one, depends on elements, so that a tensor without values is refused:
+  "always", or "sometimes", for some arguments;
+- `since`: the number of the operator set (`OPSET`) in which the row got its present meaning. A row whose meaning changes gets the next.
 """
 
 from __future__ import annotations
@@ -15,10 +23,13 @@ from pathlib import Path
 
 from ._schema import Schema, SchemaError, parse_schema
 
-__all__ = ["PROMOTIONS", "TABLE", "Row", "op"]
+__all__ = ["OPSET", "PROMOTIONS", "READS", "TABLE", "Row", "op"]
 
 PROMOTIONS = ("same", "float", "compare", "bool", "real", "first")
 VARIANTS = {"function", "method", "inplace", "out"}
+READS = ("", "sometimes", "always")
+#: the operator set that this table is
+OPSET = 1
 
 
 @dataclass(frozen=True)
@@ -37,6 +48,9 @@ class Row:
     numbers: frozenset[str]  # Tensor arguments that accept a Python number
     view: bool
     writes_out: bool
+    random: bool
+    reads_value: str  # one of READS
+    since: int
     any_device: bool  # the implementation reaches elements through the device's table only
     tags: frozenset[str]
     doc: str
@@ -61,6 +75,9 @@ def op(
     numbers: str | None = None,
     view: bool = False,
     writes_out: bool | None = None,
+    random: bool = False,
+    reads_value: str = "",
+    since: int = 1,
     device: str = "",
     tags: str = "",
 ) -> None:
@@ -89,6 +106,10 @@ def op(
         raise SchemaError(
             f"{parsed.qualified}: device={device!r}; a row with c= may say device='any'"
         )
+    if reads_value not in READS:
+        raise SchemaError(f"{parsed.qualified}: reads_value={reads_value!r} is none of {READS}")
+    if not 1 <= since <= OPSET:
+        raise SchemaError(f"{parsed.qualified}: since={since} is no operator set from 1 to {OPSET}")
     tensors = [a.name for a in parsed.arguments if a.is_tensor and not a.is_list]
     accepted = tensors[1:] if numbers is None and pointwise else (numbers or "").split()
     python_name = parsed.qualified.replace(".", "_")
@@ -106,6 +127,9 @@ def op(
             numbers=frozenset(accepted),
             view=view,
             writes_out=bool(pointwise) if writes_out is None else writes_out,
+            random=random,
+            reads_value=reads_value,
+            since=since,
             any_device=bool(pointwise) or view or device == "any",
             tags=frozenset(tags.split()),
             doc=doc,

@@ -5,7 +5,7 @@ from ._row import op
 TOLERANCES = "float rtol=1e-05, float atol=1e-08, bool equal_nan=False"
 op(f"isclose(Tensor self, Tensor other, {TOLERANCES}) -> Tensor", composite=True,
    doc="Where |self - other| <= atol + rtol * |other|; infinities are close to themselves only.")  # fmt: skip
-op(f"allclose(Tensor self, Tensor other, {TOLERANCES}) -> bool", composite=True, tags="reads_value",
+op(f"allclose(Tensor self, Tensor other, {TOLERANCES}) -> bool", composite=True, reads_value="always",
    doc="Is every element close? See isclose.")  # fmt: skip
-op("equal(Tensor self, Tensor other) -> bool", composite=True, tags="reads_value",
+op("equal(Tensor self, Tensor other) -> bool", composite=True, reads_value="always",
    doc="Have both the same shape and the same elements?")  # fmt: skip

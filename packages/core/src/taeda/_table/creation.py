@@ -124,6 +124,7 @@ for _ends, _start, _end in (("Tensor_Tensor", "Tensor", "Tensor"), ("Tensor_Scal
         f"linspace.{_ends}({_start} start, {_end} end, int steps, *, {OPTIONS}) -> Tensor",
         composite=True,
         variants="function out",
+        reads_value="always",
         tags="factory",
         doc="linspace between 0-dim tensors.",
     )
@@ -131,6 +132,7 @@ for _ends, _start, _end in (("Tensor_Tensor", "Tensor", "Tensor"), ("Tensor_Scal
         f"logspace.{_ends}({_start} start, {_end} end, int steps, float base=10.0, *, {OPTIONS}) -> Tensor",
         composite=True,
         variants="function out",
+        reads_value="always",
         tags="factory",
         doc="logspace between 0-dim tensors.",
     )

@@ -12,16 +12,19 @@ op(
     "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
     c="index",
     variants="function",
+    reads_value="sometimes",
     doc="Elements at integer or boolean tensors, one for each dimension or None.",
 )
 op(
     "index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)",
     c="index_put_",
+    reads_value="sometimes",
     doc="Write at the places that `index` reads; duplicates add up if accumulate.",
 )
 op(
     "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
     c="index_put",
+    reads_value="sometimes",
     doc="A copy with values written at the places that `index` reads.",
 )
 
@@ -130,6 +133,7 @@ op(
     "masked_select(Tensor self, Tensor mask) -> Tensor",
     c="masked_select",
     variants="function method out",
+    reads_value="always",
     tags="apart",
     doc="The elements where the mask is true, in one dimension.",
 )
@@ -143,19 +147,20 @@ op(
     "nonzero(Tensor self) -> Tensor",
     c="nonzero",
     variants="function method out",
-    tags="reads_value",
+    reads_value="always",
     doc="Coordinates of the elements that are not 0, a row each.",
 )
 op(
     "nonzero_numpy(Tensor self) -> Tensor[]",
     c="nonzero_numpy",
     variants="function method",
-    tags="reads_value",
+    reads_value="always",
     doc="Coordinates of the elements that are not 0, a tensor for each dimension.",
 )
 op(
     "nonzero.tuple(Tensor self, *, bool as_tuple) -> Tensor",
     composite=True,
+    reads_value="always",
     variants="function method out",
     doc="With as_tuple a tensor for each dimension, else a row for each element.",
 )
@@ -163,24 +168,26 @@ op(
     "where(Tensor condition) -> Tensor[]",
     c="nonzero_numpy",
     variants="function",
-    tags="reads_value",
+    reads_value="always",
     doc="Coordinates of the elements that are not 0, a tensor for each dimension.",
 )
 op(
     "argwhere(Tensor self) -> Tensor",
     c="nonzero",
-    tags="reads_value",
+    reads_value="always",
     doc="Coordinates of the elements that are not 0, a row each.",
 )
 op(
     "nonzero_static(Tensor self, *, int size, int fill_value=-1) -> Tensor",
     composite=True,
+    reads_value="always",
     doc="nonzero with a fixed number of rows: cut off, or filled up.",
 )
 
 op(
     "unravel_index(Tensor indices, int[] shape) -> Tensor[]",
     composite=True,
+    reads_value="always",
     variants="function",
     doc="Places in row-major order as coordinates, a tensor for each dimension.",
 )

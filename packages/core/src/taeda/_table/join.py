@@ -49,7 +49,7 @@ op(
 # taeda.functional takes these tensors one by one
 LISTED = {"composite": True, "variants": "function", "namespace": "functional"}
 op(
-    "meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]",
+    "meshgrid.indexing(Tensor(a)[] tensors, *, str indexing) -> Tensor(a)[]",
     **LISTED,
     doc="Coordinates of a grid.",
 )

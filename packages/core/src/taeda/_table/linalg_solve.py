@@ -19,6 +19,6 @@ op("solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool 
 op(f"pinv.atol_rtol_tensor(Tensor self, *, {TOLERANCES}) -> Tensor", **HERE, numbers="atol rtol", doc="Pseudoinverse (Moore, Penrose).")
 op("pinv(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor", **HERE, numbers="rcond", doc="Pseudoinverse, rcond is rtol.")
 op("lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor residuals, Tensor rank, "
-   "Tensor singular_values)", **HERE, doc="X of least |A X - B|.")
+   "Tensor singular_values)", **HERE, reads_value="sometimes", doc="X of least |A X - B|.")
 op("tensorinv(Tensor self, int ind=2) -> Tensor", **HERE, doc="Inverse of what tensordot does over the first ind dimensions.")
 op("tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor", **HERE, doc="X with tensordot(A, X) = B.")

@@ -37,7 +37,7 @@ op("inner(Tensor self, Tensor other) -> Tensor", composite=True, variants="funct
    doc="Sums of products over the last dimensions of both.")
 op("tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor", composite=True,
    variants="function out", doc="Sums of products over pairs of dimensions.")
-op("einsum(str equation, Tensor[] tensors) -> Tensor", composite=True, variants="function",
+op("einsum(str equation, Tensor(a)[] tensors) -> Tensor(a)", composite=True, variants="function",
    doc="Sum of products over the subscripts that an equation names.")
 op("kron(Tensor self, Tensor other) -> Tensor", composite=True, variants="function method out",
    doc="Kronecker product: a copy of `other` scaled by each element of `self`.")

@@ -27,13 +27,13 @@ op("rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? e
 op("_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!)? running_mean, Tensor(b!)? running_var, bool training, "
    "float momentum, float eps) -> (Tensor, Tensor, Tensor)", c="_batch_norm", **KERNEL,
    doc="batch_norm, and the mean and 1 / deviation of every channel that it used.")
-op("native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, "
+op("native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!)? running_mean, Tensor(b!)? running_var, bool training, "
    "float momentum, float eps) -> (Tensor, Tensor, Tensor)", composite=True, variants="function out",
    doc="batch_norm, and the batch's statistics: empty in evaluation mode.")
 op("native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean, Tensor? running_var, "
    "Tensor? save_mean, Tensor? save_invstd, bool train, float eps, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
    c="native_batch_norm_backward", **KERNEL, doc="Gradients of input, weight and bias; None where the mask is False.")
-op("batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, "
+op("batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!)? running_mean, Tensor(b!)? running_var, bool training, "
    "float momentum, float eps, bool cudnn_enabled) -> Tensor", composite=True, **KERNEL,
    doc="Normalise every channel over the batch, or by running statistics; training updates those.")
 op("instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool use_input_stats, "

@@ -9,7 +9,7 @@ SCALING = "Tensor? grad_scale=None, Tensor? found_inf=None"
 
 def step(schema: str, doc: str) -> None:
     """A row that steps all parameters; gradients are divided by grad_scale in place, found_inf leaves the step out."""
-    op(schema, c=schema.split("(", 1)[0], variants="function", doc=doc)
+    op(schema, c=schema.split("(", 1)[0], variants="function", reads_value="sometimes", doc=doc)
 
 
 step("_fused_sgd_(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] momentum_buffer_list, *, float weight_decay,"

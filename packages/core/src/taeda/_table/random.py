@@ -11,12 +11,12 @@ INTEGERS = OPTIONS.replace("dtype=None", "dtype=long")
 
 def factory(schema: str, c: str, doc: str, *, variants: str = "function out") -> None:
     """A row that makes a tensor of samples."""
-    op(schema, c=c, variants=variants, tags="random factory", doc=doc)
+    op(schema, c=c, variants=variants, random=True, tags="factory", doc=doc)
 
 
 def sampler(schema: str, c: str, doc: str) -> None:
     """A row that fills `self` with samples."""
-    op(schema, c=c, variants="method", tags="random", doc=doc)
+    op(schema, c=c, variants="method", random=True, doc=doc)
 
 
 # ---- factories ----
@@ -37,11 +37,11 @@ factory(f"randint_like.low_dtype(Tensor self, int low, int high, *, {GENERATOR},
 
 # ---- normal ----
 op(f"normal.Tensor_Tensor(Tensor mean, Tensor std, *, {GENERATOR}) -> Tensor", c="normal_tensor_tensor",
-   variants="function out", tags="casts_out random", doc="Normal, with a mean and a standard deviation for every element.")
+   variants="function out", random=True, tags="casts_out", doc="Normal, with a mean and a standard deviation for every element.")
 op(f"normal.Tensor_float(Tensor mean, float std=1, *, {GENERATOR}) -> Tensor", c="normal_tensor_float",
-   variants="function out", tags="casts_out random", doc="Normal, with a mean for every element.")
+   variants="function out", random=True, tags="casts_out", doc="Normal, with a mean for every element.")
 op(f"normal.float_Tensor(float mean, Tensor std, *, {GENERATOR}) -> Tensor", c="normal_float_tensor",
-   variants="function out", tags="casts_out random", doc="Normal, with a standard deviation for every element.")
+   variants="function out", random=True, tags="casts_out", doc="Normal, with a standard deviation for every element.")
 factory(f"normal.float_float(float mean, float std, int[] size, *, {GENERATOR}, {OPTIONS}) -> Tensor",
         "normal_float_float", "Normal, with one mean and one standard deviation.")
 
@@ -66,28 +66,28 @@ sampler(f"random_.from(Tensor(a!) self, int from, int? to, *, {GENERATOR}) -> Te
         "Fill with integers from `from` to `to` - 1, or to the largest of the dtype.")
 
 # ---- zeros and ones, counts, choices ----
-op(f"bernoulli(Tensor self, *, {GENERATOR}) -> Tensor", c="bernoulli", variants="function method out", tags="casts_out random",
+op(f"bernoulli(Tensor self, *, {GENERATOR}) -> Tensor", c="bernoulli", variants="function method out", random=True, tags="casts_out",
    doc="1 with the probability that each element says, else 0.")
-op(f"bernoulli.p(Tensor self, float p, *, {GENERATOR}) -> Tensor", c="bernoulli_p", tags="random",
+op(f"bernoulli.p(Tensor self, float p, *, {GENERATOR}) -> Tensor", c="bernoulli_p", random=True,
    doc="1 with probability p, else 0, in the shape and dtype of `self`.")
 sampler(f"bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, {GENERATOR}) -> Tensor(a!)", "bernoulli_tensor_",
         "Fill with 1 with the probability in `p`, else 0.")
 sampler(f"bernoulli_.float(Tensor(a!) self, float p=0.5, *, {GENERATOR}) -> Tensor(a!)", "bernoulli_float_",
         "Fill with 1 with probability p, else 0.")
-op("poisson(Tensor self, Generator? generator=None) -> Tensor", c="poisson", variants="function", tags="random",
+op("poisson(Tensor self, Generator? generator=None) -> Tensor", c="poisson", variants="function", random=True,
    doc="Counts of the Poisson distribution whose rates are the elements.")
-op("binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor", c="binomial", variants="function", tags="random",
+op("binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor", c="binomial", variants="function", random=True,
    doc="Numbers of successes in `count` trials of probability `prob`.")
-op("_standard_gamma(Tensor self, Generator? generator=None) -> Tensor", c="_standard_gamma", variants="function", tags="random",
+op("_standard_gamma(Tensor self, Generator? generator=None) -> Tensor", c="_standard_gamma", variants="function", random=True,
    doc="Samples of the gamma distribution whose shapes are the elements, of rate 1.")
 op(f"multinomial(Tensor self, int num_samples, bool replacement=False, *, {GENERATOR}) -> Tensor", c="multinomial",
-   variants="function method out", tags="random",
+   variants="function method out", random=True,
    doc="Indices drawn from rows of weights, the first drawn leftmost; the weights need not sum to 1.")
 
 # ---- dropout ----
 op(f"native_dropout(Tensor input, float p, bool? train, *, {GENERATOR}) -> (Tensor, Tensor)", c="native_dropout",
-   variants="function", tags="random", doc="Zero elements with probability p and scale the rest by 1 / (1 - p); also the mask.")
-op("dropout(Tensor input, float p, bool train) -> Tensor", composite=True, variants="function inplace", tags="random",
+   variants="function", random=True, doc="Zero elements with probability p and scale the rest by 1 / (1 - p); also the mask.")
+op("dropout(Tensor(a) input, float p, bool train) -> Tensor(a)", composite=True, variants="function inplace", random=True,
    doc="Zero elements with probability p and scale the rest by 1 / (1 - p), if `train`.")
 op("native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor", c="native_dropout_backward",
    variants="function", doc="The gradient where the mask is set, times a scale; 0 elsewhere.")

@@ -9,8 +9,8 @@ op("cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweight
 op("corrcoef(Tensor self) -> Tensor", composite=True, doc="Correlation of the rows.")
 BINS = "Tensor? weight=None, bool density=False"
 op(f"histogram.bins_tensor(Tensor self, Tensor bins, *, {BINS}) -> (Tensor hist, Tensor bin_edges)", composite=True,
-   variants="function method out", doc="How many elements lie between neighbouring edges; the last edge belongs to its bin.")
+   variants="function method out", reads_value="always", doc="How many elements lie between neighbouring edges; the last edge belongs to its bin.")
 op(f"histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, {BINS}) -> (Tensor hist, Tensor bin_edges)",
-   composite=True, variants="function method out", doc="How many elements lie in equally wide bins of a range.")
-op("_histogramdd(Tensor self, Tensor[] edges, Tensor? weight=None) -> Tensor", python=True, variants="function",
+   composite=True, variants="function method out", reads_value="always", doc="How many elements lie in equally wide bins of a range.")
+op("_histogramdd(Tensor self, Tensor[] edges, Tensor? weight=None) -> Tensor", python=True, variants="function", reads_value="always",
    doc="Sums of weights of points in the cells of a grid.")

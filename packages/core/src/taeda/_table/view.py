@@ -67,7 +67,7 @@ view(
 )
 view("broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)", "Expand to a shape.", c="expand")
 op(
-    "broadcast_tensors(Tensor[] tensors) -> Tensor[]",
+    "broadcast_tensors(Tensor(a)[] tensors) -> Tensor(a)[]",
     composite=True,
     variants="function",
     namespace="functional",
@@ -175,6 +175,7 @@ view(
     "narrow.Tensor(Tensor(a) self, int dim, Tensor start, int length) -> Tensor(a)",
     "`length` places of a dimension; `start` is a 0-dim integer tensor.",
     c="narrow_tensor",
+    reads_value="always",
 )
 view(
     "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
@@ -211,6 +212,7 @@ view(
     " -> Tensor(a)[]",
     "Pieces; their number or positions stand in a tensor.",
     c="tensor_split_tensor",
+    reads_value="always",
 )
 view(
     "tensor_split.sections(Tensor(a -> *) self, int sections, int dim=0) -> Tensor(a)[]",
@@ -307,14 +309,14 @@ op(
 # ---- shapes of several tensors ----
 for _n in (1, 2, 3):
     op(
-        f"atleast_{_n}d(Tensor self) -> Tensor",
+        f"atleast_{_n}d(Tensor(a) self) -> Tensor(a)",
         composite=True,
         variants="function",
         namespace="functional",
         doc=f"A view of at least {_n} dimensions.",
     )
     op(
-        f"atleast_{_n}d.Sequence(Tensor[] tensors) -> Tensor[]",
+        f"atleast_{_n}d.Sequence(Tensor(a)[] tensors) -> Tensor(a)[]",
         composite=True,
         variants="function",
         namespace="functional",
@@ -352,12 +354,14 @@ op(
 op(
     "repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor",
     c="repeat_interleave",
+    reads_value="sometimes",
     variants="function",
     doc="Each index as often as it says.",
 )
 op(
     "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None) -> Tensor",
     composite=True,
+    reads_value="sometimes",
     doc="Each element as often as its count.",
 )
 op(

@@ -41,7 +41,7 @@ for _row, _doc in (
 op("narrow_copy(Tensor self, int dim, int start, int length) -> Tensor", composite=True, variants="function method out", doc="narrow, copied.")
 
 # ---- parts that may be written in place under autograd, each a view by itself ----
-op("unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]", composite=True, doc="chunk, whose parts know nothing of each other.")
-op("unsafe_split(Tensor self, int split_size, int dim=0) -> Tensor[]", composite=True, doc="split, whose parts know nothing of each other.")
-op("unsafe_split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]", composite=True,
+op("unsafe_chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", composite=True, doc="chunk, whose parts know nothing of each other.")
+op("unsafe_split(Tensor(a -> *) self, int split_size, int dim=0) -> Tensor(a)[]", composite=True, doc="split, whose parts know nothing of each other.")
+op("unsafe_split_with_sizes(Tensor(a -> *) self, int[] split_sizes, int dim=0) -> Tensor(a)[]", composite=True,
    doc="split_with_sizes, whose parts know nothing of each other.")
