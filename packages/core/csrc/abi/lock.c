@@ -1,6 +1,7 @@
 /* lock.c - Python's lock, as an extension meets it: nothing unwinds through its frames, and a kernel may give the lock up. */
 #include <unistd.h>
 #include "abi/abi.h"
+#include "runtime/thread_local.h"
 
 /* Before 3.14 an interpreter that ends unwinds each thread which asks it for its lock. Through an extension's frames that
  * would run what is written there against exceptions, and C++ ends a process whose handler stops such an unwinding. So it
@@ -11,8 +12,8 @@ void td_abi_stay(void *unused)
 }
 
 /* Only the thread in which a kernel was called holds the lock on its behalf. */
-static _Thread_local int kernels;
-static _Thread_local void *given_up;
+static TD_THREAD_LOCAL int kernels;
+static TD_THREAD_LOCAL void *given_up;
 
 void *td_abi_python_release(void)
 {

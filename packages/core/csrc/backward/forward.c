@@ -90,7 +90,7 @@ static int any_dual(const td_frame *f)
         PyObject *o = f->obj[k];
         if (!o || (a->kind != TD_ARG_TENSOR && a->kind != TD_ARG_TENSORS)) continue;
         for (Py_ssize_t i = 0; i < (a->kind == TD_ARG_TENSORS ? a->n : 1); i++) {
-            int status = is_dual(a->kind == TD_ARG_TENSOR ? o : PyTuple_Check(o) ? PyTuple_GetItem(o, i) : PyList_GetItem(o, i));
+            int status = is_dual(a->kind == TD_ARG_TENSOR ? o : td_frame_item(f, k, i));
             if (status < 0) return -1;
             found |= status;
         }

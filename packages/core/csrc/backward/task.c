@@ -1,7 +1,8 @@
 /* task.c - one walk of the engine, seen from the Python code that runs inside it: hooks, custom functions, recomputation. */
 #include "graph/node.h"
+#include "runtime/thread_local.h"
 
-static _Thread_local td_task *here; /* innermost; a walk that begins inside another returns before it */
+static TD_THREAD_LOCAL td_task *here; /* innermost; a walk that begins inside another returns before it */
 
 void td_task_enter(td_task *task, const void *run, int limited)
 {

@@ -7,6 +7,7 @@
 #include "dispatch/custom.h"
 #include "runtime/alloc.h"
 #include "cpu/run/blas.h"
+#include "runtime/thread_local.h"
 
 int td_add_constants(PyObject *module);
 int td_add_device(PyObject *module);
@@ -25,7 +26,7 @@ PyObject *td_call_kernel(PyObject *module, PyObject *args);
 PyObject *td_kernel_counts(PyObject *module, PyObject *kernel);
 
 /* ---- the interpreter lock around heavy kernels: only a thread that entered through the dispatcher holds it ---- */
-static _Thread_local int unlocked;
+static TD_THREAD_LOCAL int unlocked;
 static void *unlock(void)
 {
     if (unlocked || td_in_parallel()) return NULL;

@@ -18,7 +18,7 @@ int td_has_override(PyObject *o)
 }
 
 /* The handle that the call works with, or NULL with an exception. */
-static td_tensor *take_tensor(td_frame *f, PyObject *o)
+static inline td_tensor *take_tensor(td_frame *f, PyObject *o)
 {
     if (!td_is_exact(o) && td_has_override(o)) f->overridden = 1; /* asks Python, so the handle is read after it */
     /* of inference tensors alone nothing is recorded */
@@ -70,12 +70,12 @@ static int bind_tensors(td_frame *f, int k, PyObject *o)
 {
     const td_param *p = &f->schema->params[k];
     if (td_list_length(o) < 0) return 0;
-    PyObject *tuple = f->obj[k] = td_frame_tuple(f, o);
-    Py_ssize_t n = tuple ? PyTuple_Size(tuple) : 0;
-    td_tensor **list = tuple ? td_room_tensors(f, n) : NULL;
+    Py_ssize_t n;
+    td_tensor **list = td_frame_list(f, k, o, &n);
     if (!list || td_frame_more_pins(f, n) < 0) return -1;
+    f->call.args[k] = (td_arg){TD_ARG_TENSORS, n, {.tensors = list}};
     for (Py_ssize_t i = 0; i < n; i++) {
-        PyObject *item = PyTuple_GetItem(tuple, i);
+        PyObject *item = td_frame_item(f, k, i);
         list[i] = NULL;
         if (item == Py_None && p->flags & TD_P_ELEMENT_OPTIONAL) continue;
         if (td_is_tensor(item)) {
@@ -83,7 +83,6 @@ static int bind_tensors(td_frame *f, int k, PyObject *o)
         } else if (td_has_override(item)) f->overridden = 1;
         else return 0;
     }
-    f->call.args[k] = (td_arg){TD_ARG_TENSORS, n, {.tensors = list}};
     return 1;
 }
 

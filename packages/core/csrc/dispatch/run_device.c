@@ -7,6 +7,7 @@
  */
 #include "dispatch/dispatch.h"
 #include "runtime/device.h"
+#include "runtime/thread_local.h"
 
 td_device td_find_elsewhere(const td_frame *f)
 {
@@ -41,7 +42,7 @@ static td_status move_result(td_tensor **out, td_device device)
     return TD_OK;
 }
 
-static _Thread_local td_device target; /* of the call that runs below: an implementation has no room for more arguments */
+static TD_THREAD_LOCAL td_device target; /* of the call that runs below: an implementation has no room for more arguments */
 
 static td_status on_host(td_call *call)
 {

@@ -133,7 +133,7 @@ static PyObject *result(td_frame *f, int k) /* new reference */
     return same ? Py_NewRef(same) : td_wrap(t);
 }
 
-int td_run_c(td_frame *f, td_impl impl, td_made *made)
+static inline int run_c(td_frame *f, td_impl impl, td_made *made)
 {
     td_tensor *handle;
     PyObject *given = target(f, &handle);
@@ -148,13 +148,15 @@ int td_run_c(td_frame *f, td_impl impl, td_made *made)
     return 0;
 }
 
-static int run_plain(td_frame *f, td_made *made)
+int td_run_c(td_frame *f, td_impl impl, td_made *made) { return run_c(f, impl, made); }
+
+static inline int run_plain(td_frame *f, td_made *made)
 {
     td_device elsewhere = td_device_elsewhere(f);
     if (elsewhere > TD_META) return td_run_on_device(f, elsewhere, made);
     int slot = f->schema->custom ? td_custom_slot(f) : TD_SLOT_BUILT_IN;
     if (slot < 0) return -1;
-    if (slot == TD_SLOT_BUILT_IN) return f->schema->op.impl ? td_run_c(f, f->schema->op.impl, made) : td_run_python(f, made);
+    if (slot == TD_SLOT_BUILT_IN) return f->schema->op.impl ? run_c(f, f->schema->op.impl, made) : td_run_python(f, made);
     f->call.slot = slot;
     int status = f->schema->custom->native[slot].call ? td_run_c(f, f->schema->op.impl, made) : td_custom_python(f, made);
     return status < 0 || made->list ? status : td_custom_check(f, made);

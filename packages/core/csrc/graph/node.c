@@ -1,5 +1,6 @@
 /* node.c - graph nodes: their life, and the edges of a tensor. */
 #include "graph/node.h"
+#include "runtime/thread_local.h"
 
 static uint64_t next_seq;
 
@@ -119,8 +120,8 @@ static void finish(Node *n)
 }
 
 /* A long chain dies node by node from this list: dealloc never recurses, however deep the graph. */
-static _Thread_local Node *dead;
-static _Thread_local int burying;
+static TD_THREAD_LOCAL Node *dead;
+static TD_THREAD_LOCAL int burying;
 void td_node_dealloc(PyObject *o)
 {
     PyObject_GC_UnTrack(o);

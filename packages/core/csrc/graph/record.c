@@ -18,9 +18,7 @@ static int count_edges(const td_frame *f, int *first)
 
 static PyObject *item_object(const td_frame *f, int k, Py_ssize_t i) /* borrowed; i-th tensor of argument k */
 {
-    PyObject *o = f->obj[k];
-    if (!o || f->call.args[k].kind == TD_ARG_TENSOR) return o;
-    return PyTuple_Check(o) ? PyTuple_GetItem(o, i) : PyList_GetItem(o, i);
+    return !f->obj[k] || f->call.args[k].kind == TD_ARG_TENSOR ? f->obj[k] : td_frame_item(f, k, i);
 }
 
 static int items(const td_frame *f, int k)

@@ -2,6 +2,7 @@
  * cpu, meta and what has a table in runtime/device.h; a request for another device says that it is not available. */
 #include "object/py.h"
 #include "runtime/device.h"
+#include "runtime/thread_local.h"
 
 typedef struct Device {
     PyObject_HEAD
@@ -217,8 +218,8 @@ static PyObject *device_reduce(PyObject *o, PyObject *unused)
 }
 
 /* `with device("meta"):` - factories without device= allocate there; entered values form a stack per thread */
-static _Thread_local uint8_t entered[64];
-static _Thread_local int depth;
+static TD_THREAD_LOCAL uint8_t entered[64];
+static TD_THREAD_LOCAL int depth;
 static PyObject *device_enter(PyObject *o, PyObject *unused)
 {
     td_device d;

@@ -13,11 +13,14 @@ void td_frame_open(td_frame *f)
 void td_frame_close(td_frame *f)
 {
     for (int i = 0; i < f->npins; i++) td_unpin(f->pins[i]); /* before the tuples: these may hold the storages */
+    for (int i = 0; i < f->ntensors; i++) Py_DECREF(f->items[i]);
+    f->npins = f->ntensors = 0;
+    if (!(f->ntemps | f->nheap | f->nheld) && f->pins == f->few_pins) return; /* nearly always */
     if (f->pins != f->few_pins) PyMem_Free(f->pins);
     for (int i = 0; i < f->ntemps; i++) td_tensor_free(f->temps[i]);
     for (int i = 0; i < f->nheap; i++) PyMem_Free(f->heap[i]);
     for (int i = 0; i < f->nheld; i++) Py_DECREF(f->held[i]);
-    f->ntemps = f->nheap = f->nheld = f->npins = 0;
+    f->ntemps = f->nheap = f->nheld = 0;
     f->pins = f->few_pins;
 }
 
@@ -70,11 +73,24 @@ int64_t *td_room_ints(td_frame *f, Py_ssize_t n)
     f->nints += (int)n;
     return f->ints + f->nints - n;
 }
-td_tensor **td_room_tensors(td_frame *f, Py_ssize_t n)
+td_tensor **td_frame_list(td_frame *f, int k, PyObject *o, Py_ssize_t *n)
 {
-    if (f->ntensors + n > TD_POOL_TENSORS) return frame_heap(f, (size_t)n * sizeof(td_tensor *));
-    f->ntensors += (int)n;
-    return f->tensors + f->ntensors - n;
+    int listed = PyList_Check(o);
+    f->obj[k] = o;
+    *n = listed ? PyList_Size(o) : PyTuple_Size(o);
+    if (f->ntensors + *n > TD_POOL_TENSORS) {
+        f->obj[k] = td_frame_tuple(f, o);
+        return f->obj[k] ? frame_heap(f, (size_t)*n * sizeof(td_tensor *)) : NULL;
+    }
+    for (Py_ssize_t i = 0; i < *n; i++) /* nothing here runs Python, so that the list cannot change */
+        f->items[f->ntensors + i] = Py_NewRef(listed ? PyList_GetItem(o, i) : PyTuple_GetItem(o, i));
+    f->ntensors += (int)*n;
+    return f->tensors + f->ntensors - *n;
+}
+PyObject *td_frame_item(const td_frame *f, int k, Py_ssize_t i)
+{
+    ptrdiff_t at = f->call.args[k].tensors - f->tensors;
+    return at >= 0 && at < TD_POOL_TENSORS ? f->items[at + i] : PyTuple_GetItem(f->obj[k], i);
 }
 
 /* ---- back to objects: for Python implementations and for rules ---- */

@@ -150,6 +150,7 @@ PyObject *td_item(const td_tensor *t)
     }
     if (td_is_meta(t))
         return PyErr_Format(PyExc_RuntimeError, "Tensor.item() cannot be called on meta tensors: they have no values");
+    if (td_on_host(t)) return resolved(t, element_object((td_dtype)t->dtype, td_data(t)));
     _Alignas(16) char element[16];
     TD_PY(td_element(t, element));
     return resolved(t, element_object((td_dtype)t->dtype, element));

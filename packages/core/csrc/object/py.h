@@ -13,6 +13,7 @@
 #include <string.h>
 #include "object/schema.h"
 #include "runtime/pool.h"
+#include "runtime/thread_local.h"
 
 /* the limited API has no safe replacement of a reference: the old value dies last */
 #define Py_XSETREF(place, value)                       \
@@ -139,7 +140,7 @@ typedef struct td_state {
 enum { TD_LAYER_FUNCTION_MODE = 1, TD_LAYER_TRANSFORM = 2, TD_LAYER_AUTOCAST = 4, TD_LAYER_DISPATCH_MODE = 8,
        TD_LAYER_TRACE = 16, TD_LAYER_OVERRIDE = 32 /* excluded only: __torch_function__ of subclasses is off */,
        TD_LAYER_DUAL = 64 /* excluded only: operations do not propagate tangents */ };
-extern _Thread_local td_state td_here;
+extern TD_THREAD_LOCAL td_state td_here;
 extern int td_anomaly; /* process-wide */
 extern int td_dual_level; /* process-wide: number of the open level of forward mode, 0 while none is */
 PyMethodDef *td_state_methods(void);
@@ -167,6 +168,7 @@ typedef struct td_frame {
     uint8_t devices;             /* the devices of all arguments or-ed: above TD_META if some lives elsewhere than on cpu and meta */
     int64_t ints[TD_POOL_INTS];
     td_tensor *tensors[TD_POOL_TENSORS];
+    PyObject *items[TD_POOL_TENSORS]; /* owned: the objects of `tensors` */
     td_storage *few_pins[TD_FEW_PINS];
     td_call call;
 } td_frame;
@@ -195,6 +197,9 @@ td_tensor *td_frame_temp(td_frame *frame, td_tensor *t);    /* freed when the fr
 int td_frame_more_pins(td_frame *frame, Py_ssize_t n);      /* room for n more; 0, or -1 with MemoryError */
 PyObject *td_frame_hold(td_frame *frame, PyObject *o);      /* takes it over until the frame closes; NULL with an exception */
 PyObject *td_frame_tuple(td_frame *frame, PyObject *sequence); /* itself, or its items in a tuple that the frame owns */
+/* A list or tuple becomes argument k: the frame owns its items. Room for as many handles, or NULL with an exception. */
+td_tensor **td_frame_list(td_frame *frame, int k, PyObject *sequence, Py_ssize_t *n);
+PyObject *td_frame_item(const td_frame *frame, int k, Py_ssize_t i); /* borrowed: item i of an argument that is a list of tensors */
 /* The handle of a tensor, which lasts until the frame closes, whatever becomes of the object; NULL with MemoryError. */
 static inline td_tensor *td_frame_pin(td_frame *f, PyObject *tensor)
 {
@@ -206,7 +211,6 @@ static inline td_tensor *td_frame_pin(td_frame *f, PyObject *tensor)
 
 /* ---- frame.c: room for n entries, until the frame closes: from its pool while that lasts, then from the heap; NULL with an exception ---- */
 int64_t *td_room_ints(td_frame *f, Py_ssize_t n);
-td_tensor **td_room_tensors(td_frame *f, Py_ssize_t n);
 
 /* ---- dispatch (dispatch/dispatch.c, backend.c, implementation.c, named_results.c) ---- */
 PyObject *td_call_entry(const td_function *f, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);

@@ -2,8 +2,9 @@
 #include "object/forward.h"
 #include "ops/creation.h"
 #include "runtime/float_mode.h"
+#include "runtime/thread_local.h"
 
-_Thread_local td_state td_here = {.grad_mode = 1};
+TD_THREAD_LOCAL td_state td_here = {.grad_mode = 1};
 int td_anomaly;
 int td_dual_level;
 td_forward_hooks td_forward;

@@ -1,6 +1,7 @@
 /* tensor.c - a tensor as a Python object: it owns a handle, a gradient and a place in the graph; its life, and its memory as a buffer. */
 #include "runtime/device.h"
 #include "object/forward.h"
+#include "runtime/thread_local.h"
 
 PyTypeObject *TensorT, *ParameterT;
 static allocfunc tensor_alloc;
@@ -58,8 +59,8 @@ static void bury(PyTensor *p)
 
 /* Tensors that hold tensors (.grad, the base, a tangent) die one by one from this list, as nodes do: dealloc never recurses along a
  * chain. The list is linked through `accumulate`, which is NULL in a dead tensor: such a node would keep the tensor. */
-static _Thread_local PyTensor *dead;
-static _Thread_local int burying;
+static TD_THREAD_LOCAL PyTensor *dead;
+static TD_THREAD_LOCAL int burying;
 static void tensor_dealloc(PyObject *o)
 {
     PyTensor *p = (PyTensor *)o;

@@ -21,6 +21,7 @@
 #include "runtime/alloc.h"
 #include "runtime/canary.h"
 #include "runtime/guard.h"
+#include "runtime/thread_local.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -185,7 +186,7 @@ typedef struct thread_cache {
 static thread_cache *all_caches;
 static pthread_key_t exit_key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static _Thread_local thread_cache *mine;
+static TD_THREAD_LOCAL thread_cache *mine;
 
 static int list_room(int k)
 {

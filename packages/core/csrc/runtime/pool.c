@@ -14,6 +14,7 @@
 #define _GNU_SOURCE
 #include "runtime/pool.h"
 #include "runtime/float_mode.h"
+#include "runtime/thread_local.h"
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -53,7 +54,7 @@ static struct {
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static _Atomic int wanted_threads; /* 0: not asked yet */
-static _Thread_local int in_body;
+static TD_THREAD_LOCAL int in_body;
 
 void *(*td_unlock_hook)(void);
 void (*td_relock_hook)(void *token);

@@ -3,6 +3,7 @@
  * systems' libraries use the plain names with 32 bits. */
 #define _GNU_SOURCE
 #include "cpu/run/blas.h"
+#include "runtime/thread_local.h"
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
@@ -150,7 +151,7 @@ bool td_blas_is_wide(void) { return blas.wide; }
 void *td_blas_symbol(const char *name) { return td_blas_load() ? symbol(blas.library, blas.prefix, name, blas.suffix) : NULL; }
 
 /* ---- calling ---- */
-static _Thread_local int depth;
+static TD_THREAD_LOCAL int depth;
 
 static void wait_for_room(void)
 {
