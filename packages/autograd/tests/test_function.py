@@ -183,3 +183,26 @@ def test_saving_what_is_no_tensor():
 
     with pytest.raises(TypeError, match="can only save variables"):
         Bad.apply(double(1.0))
+
+
+def test_nested_forms_are_one_node():
+    class Mixed(taeda.autograd.function.NestedIOFunction):
+        @staticmethod
+        def forward_extended(ctx, pair, more, scale=1):
+            return [pair["a"] * 2 * scale, (more[0] * pair["b"], 7)]
+
+        @staticmethod
+        def backward_extended(ctx, gradients):
+            return {"a": gradients[0] * 2, "b": None}, [gradients[1][0] * 3]
+
+    x, y = (taeda.full((2,), v, requires_grad=True) for v in (1.0, 2.0))
+    first, (second, number) = Mixed.apply({"a": x, "b": taeda.tensor(3.0)}, [y], scale=1)
+    assert (first.tolist(), second.tolist(), number) == ([2, 2], [6, 6], 7)
+    (first.sum() + second.sum()).backward()
+    assert (x.grad.tolist(), y.grad.tolist()) == ([2, 2], [3, 3])
+
+
+def test_older_bases():
+    function = taeda.autograd.function
+    assert function.InplaceFunction(inplace=True).inplace
+    assert issubclass(function.BackwardCFunction, function.FunctionCtx)

@@ -64,3 +64,64 @@ def test_the_cpu_has_one_device_and_one_stream_at_a_time():
         with cpu.stream(None):
             assert cpu.current_stream() is mine
     assert cpu.current_stream() is before
+
+
+ABSENT = ("xpu", "mtia", "mps")
+
+
+@pytest.mark.parametrize("kind", ABSENT)
+def test_what_needs_an_absent_device_says_what_to_do(kind):
+    module = getattr(taeda, kind)
+    with pytest.raises(RuntimeError, match=rf"taeda\.{kind}\.is_available\(\)"):
+        module.synchronize()
+    with pytest.raises(RuntimeError, match="needs a"):
+        module.get_rng_state()
+    module.manual_seed(1)
+    module.empty_cache()
+    assert module.device_count() == 0
+
+
+def test_questions_about_absent_devices_have_answers():
+    assert taeda.xpu.memory_allocated() == taeda.mps.current_allocated_memory() == 0
+    assert (taeda.xpu.get_arch_list(), taeda.mtia.memory_stats()) == ([], {})
+    with taeda.xpu.device(None), taeda.xpu.device_of(taeda.ones(1)), taeda.mtia.device(-1):
+        pass
+    with pytest.raises(RuntimeError, match="needs a xpu device"), taeda.xpu.device(0):
+        pass
+
+
+def test_the_accelerator_refuses_in_known_words():
+    accelerator = taeda.accelerator
+    for name in ("current_device_index", "synchronize", "empty_cache", "memory_allocated"):
+        with pytest.raises(RuntimeError, match="Cannot access accelerator device"):
+            getattr(accelerator, name)()
+    with accelerator.device_index(None):
+        pass
+    with pytest.raises(RuntimeError, match="Cannot access"), accelerator.device_index(0):
+        pass
+
+
+def test_settings_without_a_reader_are_kept():
+    backends = taeda.backends
+    with backends.cuda.sdp_kernel(enable_flash=False):
+        assert not backends.cuda.flash_sdp_enabled()
+    assert backends.cuda.flash_sdp_enabled()
+    assert backends.cuda.preferred_linalg_library("magma") == "magma"
+    assert backends.cuda.preferred_linalg_library("default") == "default"
+    with pytest.raises(RuntimeError, match="Choose from"):
+        backends.cuda.preferred_blas_library("fast")
+    with backends.nnpack.flags(enabled=False):
+        assert backends.nnpack.set_flags(True) == (False,)
+    assert backends.nnpack.set_flags(True) == (True,)
+    backends.mha.set_fastpath_enabled(False)
+    assert not backends.mha.get_fastpath_enabled()
+    backends.mha.set_fastpath_enabled(True)
+
+
+@pytest.mark.parametrize("name", ["mkl", "mkldnn"])
+def test_calls_that_are_never_made_are_not_promised_to_be_printed(name):
+    module = getattr(taeda.backends, name)
+    with module.verbose(module.VERBOSE_OFF):
+        pass
+    with pytest.raises(RuntimeError, match="not used"), module.verbose(module.VERBOSE_ON):
+        pass

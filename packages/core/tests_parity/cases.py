@@ -137,3 +137,26 @@ t.zeros_like(x) ; t.ones_like(x, dtype=t.int64) ; t.full_like(x, 2) ; t.empty_li
 t.zeros(2, device='meta') ; (x.to('meta') @ n.to('meta')) ; t.conv2d(g.to('meta'), g.to('meta')) ; t.complex(v, w) ; t.polar(v.abs(), w) ; t.view_as_real(t.complex(v, w)) ; t.promote_types(t.int32, t.float16) ; t.result_type(x, 1.5) ; t.can_cast(t.float32, t.int32)
 t.finfo(t.float32).eps ; t.iinfo(t.int8).max ; x.dtype ; x.ndim ; x.numel() ; x.size() == (2, 3, 4) ; x.is_contiguous() ; x.element_size() ; t.numel(x) ; c.item() ; x.tolist() == x.tolist() ; len(x) ; bool(c) ; x.is_floating_point()
 """
+
+# functions at the top that are layers, or older names
+TOP = """
+t.cosine_similarity(x, y) ; t.cosine_similarity(x, y, 2, 1e-3) ; t.pairwise_distance(m, m + 1) ; t.pairwise_distance(m, m + 1, 1.0, keepdim=True) ; t.pdist(m) ; t.pdist(m, 1.0)
+t.ctc_loss(x.log_softmax(2), i[:, :2] % 2 + 1, t.tensor([2, 2, 2][:3]), t.tensor([1, 1, 1])) ; t.ctc_loss(g[0].log_softmax(2), t.tensor([1] * 6), [4] * 6, [1] * 6, 0, 0) ; t.ctc_loss(g[0].log_softmax(2), t.tensor([1] * 6), [4] * 6, [1] * 6, 0, 2)
+t.embedding_bag(m, t.tensor([0, 2, 1, 1]), t.tensor([0, 2]))[0] ; t.embedding_bag(m, t.tensor([0, 2, 1, 1]), t.tensor([0, 2]), False, 1)[0] ; t.embedding_bag(m, t.tensor([0, 2, 1, 1]), t.tensor([0, 2]), mode=2)[0] ; t.embedding_bag(m, t.tensor([0, 2, 1, 1]), t.tensor([0, 2]), False, 0, False, None, False, 1)[0]
+t.embedding_bag(m, t.tensor([0, 2, 1, 1]), t.tensor([0, 2, 4]), include_last_offset=True)[0] ; t.embedding_renorm_(m.detach().clone(), i, 0.5, 2.0)
+t.alpha_dropout(x, 0.5, False) ; t.feature_dropout(x, 0.5, False) ; t.feature_alpha_dropout(x, 0.0, True) ; t.alpha_dropout(x, 1.0, True) ; t.feature_dropout(v, 0.5, True) ; t.alpha_dropout_(x.detach().clone(), 0.0, True)
+t.grid_sampler(g, g[:, :1, :3, :2].permute(0, 2, 1, 3).expand(2, 3, 2, 2).tanh(), 0, 0, False) ; t.grid_sampler_2d(g, g[:, :2, :3, :2].tanh(), 1, 1, True) ; t.grid_sampler_3d(g[None], g[None, :, :1, :1, :3].tanh(), 0, 2, False)
+t.affine_grid_generator(x[:, :2, :3], [2, 1, 3, 4], False) ; t.norm_except_dim(x) ; t.norm_except_dim(x, 2, 1) ; t.norm_except_dim(x, 1, -1) ; t.conv_tbc(x, x.mT[:, :4, :2].expand(2, 4, 2), v[:2], 1)
+t.frobenius_norm(x, [0, 1]) ; t.frobenius_norm(x, 1, True) ; t.nuclear_norm(m) ; t.nuclear_norm(x, [1, 2]) ; t.nuclear_norm(x, [1, 2], True)
+t.segment_reduce(m, 'sum', lengths=t.tensor([2, 0, 1])) ; t.segment_reduce(m, 'mean', lengths=t.tensor([1, 2])) ; t.segment_reduce(m, 'max', offsets=t.tensor([0, 1, 3])) ; t.segment_reduce(m, 'min', lengths=t.tensor([1, 2]), initial=0.5) ; t.segment_reduce(p[0], 'prod', lengths=t.tensor([3]))
+t.segment_reduce(m, 'sum', lengths=t.tensor([[1, 3], [2, 2], [4, 0]]), axis=1) ; t.segment_reduce(m, 'mean', lengths=t.tensor([2, 0, 1]), initial=3.0) ; t.segment_reduce(m, 'sum', lengths=t.tensor([2])) ; t.segment_reduce(m, 'sum', lengths=t.tensor([2]), unsafe=True)
+t.segment_reduce(m, 'sum') ; t.segment_reduce(m, 'sum', indices=i[0]) ; t.segment_reduce(m, 'middle', lengths=t.tensor([3])) ; t.segment_reduce(m, 'sum', lengths=t.tensor([-1, 4])) ; t.segment_reduce(i, 'sum', lengths=t.tensor([2]))
+t.get_device(x) ; t.is_same_size(x, y) ; t.is_same_size(x, m) ; t.is_distributed(x) ; t.detach_(x * 1) ; t.as_strided_(m.detach().clone(), (2, 2), (1, 2)) ; x.is_same_size(y) ; c.is_nonzero() ; x.is_nonzero() ; x.is_distributed()
+x.dense_dim() ; x.sparse_dim() ; x.to_dense() ; x.to_dense(t.float64) ; m.detach().clone().map2_(m.detach(), m.detach(), lambda a, b, c: a + 2 * b - c) ; x.pin_memory() ; t.init_num_threads() ; t.is_vulkan_available() ; t.is_anomaly_enabled() ; t.is_anomaly_check_nan_enabled()
+t.lobpcg((s @ s.mT + t.diag(10 * t.arange(4.0)))[:1, :1].expand(5, 5) * 0 + t.diag(t.arange(1.0, 6.0)))[0] ; t.lobpcg(s, 2)
+t.lstm(x.mT, [g[:1, :1, :1, :3].reshape(1, 1, 3).expand(1, 4, 3), g[1:, :1, :1, :3].reshape(1, 1, 3).expand(1, 4, 3)], [g[:, :, 0, :3].reshape(8, 3).repeat(2, 1)[:12], g[:, :, 1, :3].reshape(8, 3).repeat(2, 1)[:12]], False, 1, 0.0, False, False, False)
+t.gru(x, g[:1, :2, 0, :2], [g[:, :, 0, :4].reshape(8, 4)[:6], g[:, :, 1, :2].reshape(8, 2)[:6], v.repeat(2)[:6], w.repeat(2)[:6]], True, 1, 0.0, False, False, True)
+t.rnn_tanh(x, t.tensor([2, 1, 1][:2]), v[None, :2, None].expand(1, 2, 3), [n.mT[:3], s[:3, :3]], False, 1, 0.0, False, False) ; t.rnn_relu(m.double(), t.tensor([2, 1]), v[None, :2, None].expand(1, 2, 3).double(), [s[:3].double(), s[:3, :3].double()], False, 1, 0.0, False, False)
+t.rnn_tanh(x, g[:, :3, 0, :3].double()[:2].to(x.dtype), [s[:3], s[:3, :3], s[:3], s[1:4, :3]], False, 1, 0.0, False, True, False) ; t.lstm(x, [v[None, None]], [], False, 1, 0.0, False, False, False)
+t.lstm_cell(m, [m[:, :2], m[:, 2:]], g[:, :, 0, :4].reshape(8, 4), g[:, :, 1, :2].reshape(8, 2)) ; t.gru_cell(m, m[:, :2], g[:, :, 0, :4].reshape(8, 4)[:6], g[:, :, 1, :2].reshape(8, 2)[:6]) ; t.rnn_tanh_cell(m / 9, m / 9, s, s, v / 9, w) ; t.rnn_relu_cell(m, m, s, s)
+"""

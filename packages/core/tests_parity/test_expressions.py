@@ -76,6 +76,13 @@ def test_linear_algebra(text, layout, dtype):
     )  # theirs are column-major always
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("text", cases.expressions(cases.TOP))
+@pytest.mark.filterwarnings("ignore")
+def test_names_at_the_top(text, dtype):
+    check(text, inputs(dtype, "plain"), dtype, strides=False, loose=8.0)
+
+
 @pytest.mark.parametrize("text", cases.expressions(cases.CREATION))
 @pytest.mark.filterwarnings("ignore")
 def test_creation(text):

@@ -71,6 +71,24 @@ _EXPORTS = {
         ("atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod", "chain_matmul", "einsum", "histogramdd", "lu", "meshgrid", "pca_lowrank", "resize_as_", "svd_lowrank", "tensordot", "unique", "unique_consecutive"),
         "functional",
     ),
+    **dict.fromkeys(
+        ("detach_", "get_device", "get_file_path", "init_num_threads", "is_distributed", "is_same_size", "is_vulkan_available",
+         "to_dlpack"),
+        "_tensor_facts",
+    ),
+    **dict.fromkeys(
+        ("affine_grid_generator", "alpha_dropout", "alpha_dropout_", "conv_tbc", "cosine_similarity", "ctc_loss", "embedding_bag",
+         "embedding_renorm_", "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout", "feature_dropout_",
+         "grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "norm_except_dim", "pairwise_distance", "pdist"),
+        "nn._top",
+    ),
+    **dict.fromkeys(
+        ("gru", "gru_cell", "lstm", "lstm_cell", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell"), "nn._top_recurrent"
+    ),
+    **dict.fromkeys(
+        ("is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled"), "autograd.anomaly_mode"
+    ),
+    "lobpcg": "_eigen_block",
     "compile": "compiler",
     "vmap": "func",
     "set_printoptions": "_printing",
@@ -107,7 +125,7 @@ _EXPORTS = {
     **{
         name: f"{name}:"
         for name in (
-            "__config__", "__future__", "accelerator", "backends", "cpu", "mtia", "xpu", "random", "testing", "overrides", "serialization", "return_types", "functional", "fft", "linalg", "signal", "special", "utils", "_C", "storage", "cuda", "version", "multiprocessing", "ops", "library",
+            "__config__", "__future__", "accelerator", "backends", "cpu", "mps", "mtia", "quasirandom", "xpu", "random", "testing", "overrides", "serialization", "return_types", "functional", "fft", "linalg", "signal", "special", "utils", "_C", "storage", "cuda", "version", "multiprocessing", "ops", "library",
         )
     },
 }  # fmt: skip

@@ -61,8 +61,9 @@ def lazy_attributes(
         try:
             return importlib.import_module(f"taeda.{sub}")
         except ModuleNotFoundError as error:
-            missing = error.name == f"taeda.{sub}" or isinstance(error, MissingDistribution)
-            if not missing or sub not in DISTRIBUTIONS:
+            if isinstance(error, MissingDistribution):
+                raise AttributeError(str(error)) from None
+            if error.name != f"taeda.{sub}" or sub not in DISTRIBUTIONS:
                 raise
             raise AttributeError(_sentence(sub)) from None
 

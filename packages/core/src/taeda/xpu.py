@@ -1,8 +1,52 @@
-"""Intel GPUs: this build has none, and says so."""
+"""Intel GPUs: this build has none, and says so.
+
+Questions have answers (no device, no memory); what needs a device raises RuntimeError.
+"""
 
 from __future__ import annotations
 
-__all__ = ["device_count", "is_available", "is_initialized"]
+from typing import Any
+
+from taeda._absent_device import AbsentDevice, refuse
+from taeda._native import core as _core
+
+__all__ = [
+    "current_device",
+    "device",
+    "device_count",
+    "device_of",
+    "empty_cache",
+    "get_arch_list",
+    "get_device_capability",
+    "get_device_name",
+    "get_device_properties",
+    "get_gencode_flags",
+    "get_rng_state",
+    "get_rng_state_all",
+    "init",
+    "initial_seed",
+    "is_available",
+    "is_initialized",
+    "manual_seed",
+    "manual_seed_all",
+    "max_memory_allocated",
+    "max_memory_reserved",
+    "mem_get_info",
+    "memory_allocated",
+    "memory_reserved",
+    "memory_stats",
+    "memory_stats_as_nested_dict",
+    "reset_accumulated_memory_stats",
+    "reset_peak_memory_stats",
+    "seed",
+    "seed_all",
+    "set_device",
+    "set_rng_state",
+    "set_rng_state_all",
+    "synchronize",
+]
+
+Tensor = _core.Tensor
 
 
 def is_available() -> bool:
@@ -18,3 +62,152 @@ def is_initialized() -> bool:
 def device_count() -> int:
     """0."""
     return 0
+
+
+def init() -> None:
+    """RuntimeError: there is nothing to initialise."""
+    refuse("xpu", "init")
+
+
+def current_device() -> int:
+    """RuntimeError: there is none."""
+    refuse("xpu", "current_device")
+
+
+def set_device(device: Any) -> None:
+    """RuntimeError: there is none."""
+    refuse("xpu", "set_device")
+
+
+def synchronize(device: Any = None) -> None:
+    """RuntimeError: there is nothing to wait for."""
+    refuse("xpu", "synchronize")
+
+
+def get_device_capability(device: Any = None) -> Any:
+    """RuntimeError: there is none."""
+    refuse("xpu", "get_device_capability")
+
+
+def get_device_name(device: Any = None) -> str:
+    """RuntimeError: there is none."""
+    refuse("xpu", "get_device_name")
+
+
+def get_device_properties(device: Any = None) -> Any:
+    """RuntimeError: there is none."""
+    refuse("xpu", "get_device_properties")
+
+
+def mem_get_info(device: Any = None) -> tuple[int, int]:
+    """RuntimeError: there is no memory to tell of."""
+    refuse("xpu", "mem_get_info")
+
+
+def memory_stats_as_nested_dict(device: Any = None) -> dict[str, Any]:
+    """An empty dict, as `memory_stats`."""
+    return {}
+
+
+def get_arch_list() -> list[str]:
+    """No architecture: an empty list."""
+    return []
+
+
+def get_gencode_flags() -> str:
+    """No flag."""
+    return ""
+
+
+def get_rng_state_all() -> list[Tensor]:
+    """The state of each device's generator: an empty list."""
+    return []
+
+
+def set_rng_state_all(new_states: list[Tensor]) -> None:
+    """Nothing for an empty list; RuntimeError for states that no device takes."""
+    if len(new_states):
+        refuse("xpu", "set_rng_state_all")
+
+
+def manual_seed_all(seed: int) -> None:
+    """Nothing, as `manual_seed`."""
+    int(seed)
+
+
+def seed() -> None:
+    """Nothing, as `manual_seed`."""
+
+
+def seed_all() -> None:
+    """Nothing, as `manual_seed`."""
+
+
+def initial_seed() -> int:
+    """RuntimeError: no device has a generator."""
+    refuse("xpu", "initial_seed")
+
+
+def manual_seed(seed: int) -> None:
+    """Nothing: without a device there is no generator to seed. `taeda.manual_seed` seeds the CPU's."""
+    int(seed)
+
+
+def get_rng_state(device: Any = "xpu") -> Tensor:
+    """RuntimeError: no device has a generator."""
+    refuse("xpu", "get_rng_state")
+
+
+def set_rng_state(new_state: Tensor, device: Any = "xpu") -> None:
+    """RuntimeError: no device has a generator."""
+    refuse("xpu", "set_rng_state")
+
+
+def memory_allocated(device: Any = None) -> int:
+    """0 bytes."""
+    return 0
+
+
+def max_memory_allocated(device: Any = None) -> int:
+    """0 bytes."""
+    return 0
+
+
+def memory_reserved(device: Any = None) -> int:
+    """0 bytes."""
+    return 0
+
+
+def max_memory_reserved(device: Any = None) -> int:
+    """0 bytes."""
+    return 0
+
+
+def memory_stats(device: Any = None) -> dict[str, Any]:
+    """An empty dict: no allocator has begun."""
+    return {}
+
+
+def empty_cache() -> None:
+    """Nothing: no memory is held."""
+
+
+def reset_peak_memory_stats(device: Any = None) -> None:
+    """Nothing: every peak is 0."""
+
+
+def reset_accumulated_memory_stats(device: Any = None) -> None:
+    """Nothing: every count is 0."""
+
+
+class device(AbsentDevice):
+    """Within the block this device would be the current one. RuntimeError on entering with an index from 0 on."""
+
+    kind = "xpu"
+
+
+class device_of(device):
+    """`device` of a tensor; one on another kind of device changes nothing."""
+
+    def __init__(self, obj: Tensor) -> None:
+        super().__init__(obj.device.index if obj.device.type == self.kind else -1)

@@ -9,30 +9,13 @@ import pytest
 
 import taeda
 from taeda._build import stubs
+from taeda._lazy import DISTRIBUTIONS
 from taeda._table._row import TABLE, op
 
 HOME = Path(taeda.__file__).parent
 # Brought by siblings, which need not be installed here.
-ELSEWHERE = {
-    "GradScaler",
-    "amp",
-    "autocast",
-    "autograd",
-    "compile",
-    "compiler",
-    "distributed",
-    "distributions",
-    "futures",
-    "func",
-    "fx",
-    "jit",
-    "nn",
-    "optim",
-    "no_grad",
-    "enable_grad",
-    "set_grad_enabled",
-    "inference_mode",
-    "vmap",
+ELSEWHERE = {name for name in DISTRIBUTIONS if "." not in name} | {
+    name for name, place in taeda._EXPORTS.items() if place.partition(".")[0] in DISTRIBUTIONS
 }
 SCAFFOLD = {"annotations", "extend_path", "install_hint", "lazy_attributes"}
 PRIVATE_TO_STUBS = {"Number", "Device", "builtins"}

@@ -8,7 +8,13 @@ from typing import Any
 from taeda._native import core as _core
 from taeda._warnings import warn
 
-__all__ = ["detect_anomaly", "set_detect_anomaly"]
+__all__ = [
+    "detect_anomaly",
+    "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled",
+    "set_anomaly_enabled",
+    "set_detect_anomaly",
+]
 
 
 def _forward_metadata() -> dict[str, Any]:
@@ -17,6 +23,21 @@ def _forward_metadata() -> dict[str, Any]:
         line for line in traceback.format_stack()[:-1] if "taeda/autograd/anomaly_mode" not in line
     ]
     return {"traceback_": lines}
+
+
+def is_anomaly_enabled() -> bool:
+    """Whether anomaly mode is on."""
+    return bool(_core._get_anomaly())
+
+
+def is_anomaly_check_nan_enabled() -> bool:
+    """Whether anomaly mode, where it is on, looks for NaN."""
+    return bool(_core._get_anomaly() != 1)
+
+
+def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
+    """Anomaly mode on or off, process-wide."""
+    _core._set_anomaly((2 if check_nan else 1) if enabled else 0)
 
 
 class set_detect_anomaly:

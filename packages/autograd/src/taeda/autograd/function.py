@@ -14,7 +14,14 @@ from taeda._native import core as _core
 from . import _forward_function as forward_function
 from . import _function_maps
 
-__all__ = ["Function", "FunctionCtx", "once_differentiable"]
+__all__ = [
+    "BackwardCFunction",
+    "Function",
+    "FunctionCtx",
+    "InplaceFunction",
+    "NestedIOFunction",
+    "once_differentiable",
+]
 
 
 class FunctionCtx:
@@ -314,3 +321,135 @@ class _Refuse(Function):
         raise RuntimeError(
             "trying to differentiate twice a function that was marked with @once_differentiable"
         )
+
+
+# ---- older bases ----
+
+
+class BackwardCFunction(FunctionCtx):
+    """What a custom function's node in the graph is asked: the context of its call, and its backward by hand."""
+
+    def apply(self, *gradients: Any) -> Any:
+        """The gradients of the inputs from those of the outputs. RuntimeError if the class has both backward and vjp."""
+        function = self._function
+        if function is not None and function._own("backward") and function._own("vjp"):
+            raise RuntimeError(
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one of them."
+            )
+        made = self._run_backward(*gradients)
+        return made[0] if len(made) == 1 else made
+
+    def apply_jvp(self, *tangents: Any) -> Any:
+        """The tangents of the outputs from those of the inputs."""
+        assert self._function is not None
+        return self._function.jvp(self, *tangents)
+
+
+class InplaceFunction(Function):
+    """A Function of older programs, whose instances say whether they write in place."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        self.inplace = inplace
+
+
+class NestedIOFunction(Function):
+    """A Function whose arguments and results are lists, tuples and dicts of tensors, nested.
+
+    A subclass has `forward_extended(ctx, *args)` and `backward_extended(ctx, *gradients)`, which see the nested forms; gradients
+    come and go in the forms of the results and of the arguments.
+
+    >>> class Swap(NestedIOFunction):
+    ...     @staticmethod
+    ...     def forward_extended(ctx, pair):
+    ...         return {"a": pair[1] * 2, "b": pair[0]}
+    ...     @staticmethod
+    ...     def backward_extended(ctx, gradients):
+    ...         return ((gradients["b"], gradients["a"] * 2),)
+    >>> x = taeda.ones(1, requires_grad=True)
+    >>> out = Swap.apply((x, x))
+    >>> (out["a"] + out["b"]).backward()
+    >>> x.grad
+    tensor([3.])
+    """
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """`forward_extended` on the arguments, as one node of the graph."""
+        flat, inputs = _leaves(args)
+        form: list[Any] = []
+        made = _Nested.apply(cls, inputs, form, kwargs, *flat)
+        return _filled(form[0], iter(made))
+
+    @staticmethod
+    def forward_extended(*args: Any, **kwargs: Any) -> Any:
+        """The results, from the arguments as they were given."""
+        raise NotImplementedError("a NestedIOFunction needs forward_extended")
+
+    @staticmethod
+    def backward_extended(ctx: Any, *gradients: Any) -> Any:
+        """The gradients of the arguments, in their forms, from those of the result, in its form."""
+        raise NotImplementedError("a NestedIOFunction needs backward_extended")
+
+
+class _Leaf:
+    """Where a tensor stood in a nested form."""
+
+
+_LEAF = _Leaf()
+
+
+def _leaves(value: Any) -> tuple[list[Any], Any]:
+    """The tensors of a nested value in order, and its form without them."""
+    if isinstance(value, Tensor):
+        return [value], _LEAF
+    if isinstance(value, dict):
+        parts = [_leaves(each) for each in value.values()]
+        form: Any = dict(zip(value, (p[1] for p in parts), strict=True))
+    elif isinstance(value, (list, tuple)):
+        parts = [_leaves(each) for each in value]
+        form = type(value)(p[1] for p in parts)
+    else:
+        return [], value
+    return [leaf for p in parts for leaf in p[0]], form
+
+
+def _filled(form: Any, leaves: Any) -> Any:
+    if form is _LEAF:
+        return next(leaves)
+    if isinstance(form, dict):
+        return {key: _filled(each, leaves) for key, each in form.items()}
+    if isinstance(form, (list, tuple)):
+        return type(form)(_filled(each, leaves) for each in form)
+    return form
+
+
+def _gradients(form: Any, made: Any) -> list[Any]:
+    """Gradients in the form of the arguments, one for each tensor there; None stands for none below it."""
+    if form is _LEAF:
+        return [made]
+    if isinstance(form, dict):
+        return [g for k, each in form.items() for g in _gradients(each, made and made[k])]
+    if isinstance(form, (list, tuple)):
+        given = made if made is not None else [None] * len(form)
+        return [g for each, one in zip(form, given, strict=True) for g in _gradients(each, one)]
+    return []
+
+
+class _Nested(Function):
+    """The node of a NestedIOFunction: flat tensors in, flat tensors out."""
+
+    @staticmethod
+    def forward(ctx: Any, *args: Any) -> Any:
+        cls, inputs, form, kwargs, *flat = args
+        made = cls.forward_extended(ctx, *_filled(inputs, iter(flat)), **kwargs)
+        leaves, outputs = _leaves(made)
+        form.append(outputs)
+        ctx._nested = cls, inputs, outputs
+        return tuple(leaves)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        cls, inputs, outputs = ctx._nested
+        made = cls.backward_extended(ctx, _filled(outputs, iter(gradients)))
+        made = made if isinstance(made, tuple) else (made,)
+        return (None, None, None, None, *_gradients(inputs, made))

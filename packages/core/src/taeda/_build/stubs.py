@@ -6,6 +6,8 @@ taeda cannot be imported yet.
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterable
 from keyword import iskeyword
 from pathlib import Path
@@ -55,6 +57,9 @@ def write(rows: Iterable[Any], package: Path) -> list[Path]:
     """Write the stubs of `rows` (of the op table) into the package's folder; return their paths."""
     rows = list(rows)
     template = (package / "_build" / "taeda.pyi.in").read_text()
+    if "{exports}" in template:
+        lazy = _exports(package / "__init__.py", template)
+        template = template.replace("{exports}", lazy)
     public = _imported(template)  # a function in Python stands before the operation of its name
     plain = [row for row in rows if row.namespace == "" and row.schema.name not in public]
     text = (
@@ -70,6 +75,22 @@ def write(rows: Iterable[Any], package: Path) -> list[Path]:
         head = NAMESPACE_HEAD + "".join(f"from taeda import {name}\n" for name in results)
         texts[space] = head + NAMESPACE_MORE.get(space, "") + _functions(here)
     return [_update(package / f"{name}.pyi", content) for name, content in texts.items()]
+
+
+def _exports(source: Path, template: str) -> str:
+    """An import of each name that loads when it is first named, unless the template types it: `_EXPORTS` of the package."""
+    body = ast.parse(source.read_text()).body
+    (assigned,) = (
+        node.value for node in body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_EXPORTS"
+    )  # fmt: skip
+    table = eval(compile(ast.Expression(assigned), str(source), "eval"))
+    lines = []
+    for name, place in sorted(table.items()):
+        typed = re.search(rf"^(def |class )?{name}\b[:(]|^from .* as {name}$", template, re.M)
+        if not typed:
+            module = "taeda" if place.endswith(":") else f"taeda.{place}"
+            lines.append(f"from {module} import {name} as {name}")
+    return "\n".join(lines)
 
 
 def _update(path: Path, text: str) -> Path:

@@ -9,8 +9,11 @@ import taeda
 from taeda import Tensor
 from taeda import dtype as Dtype
 
+from ._segments import segment_reduce
+
 __all__ = [
     "dist",
+    "frobenius_norm_dim",
     "max_other",
     "min_other",
     "nanmean",
@@ -18,8 +21,11 @@ __all__ = [
     "nanquantile_scalar",
     "norm",
     "norm_str",
+    "nuclear_norm",
+    "nuclear_norm_dim",
     "quantile",
     "quantile_scalar",
+    "segment_reduce",
     "sum_to_size",
     "trace",
 ]
@@ -104,6 +110,23 @@ def norm_str(
             self, "nuc", (0, 1) if dim is None else dim, keepdim, dtype=dtype
         )
     raise RuntimeError(f"norm: the only str orders are 'fro' and 'nuc', got '{p}'")
+
+
+def frobenius_norm_dim(self: Tensor, dim: Sequence[int], keepdim: bool) -> Tensor:
+    """The vector norm of order 2."""
+    return taeda.linalg.vector_norm(self, 2, dim, keepdim)
+
+
+def nuclear_norm(self: Tensor, keepdim: bool) -> Tensor:
+    """Of one matrix."""
+    if self.dim() != 2:
+        raise RuntimeError(f"nuclear_norm: expected a matrix, got {self.dim()} dimensions")
+    return taeda.linalg.matrix_norm(self, "nuc", (0, 1), keepdim)
+
+
+def nuclear_norm_dim(self: Tensor, dim: Sequence[int], keepdim: bool) -> Tensor:
+    """Of the matrices that two dimensions span."""
+    return taeda.linalg.matrix_norm(self, "nuc", dim, keepdim)
 
 
 def dist(self: Tensor, other: Tensor, p: Number) -> Tensor:

@@ -84,6 +84,12 @@ op("norm(Tensor self, Scalar? p=None, int[1]? dim=None, bool keepdim=False, Scal
    composite=True, variants=FORMS, doc="The p-norm over dimensions; 2 if p is None.")
 op("norm.str(Tensor self, str p, int[1]? dim=None, bool keepdim=False, ScalarType? dtype=None) -> Tensor",
    composite=True, variants=FORMS, doc="The Frobenius norm 'fro', or the nuclear norm 'nuc' of matrices.")
+op("frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", composite=True, variants="function out",
+   doc="The 2-norm over dimensions.")
+op("nuclear_norm(Tensor self, bool keepdim=False) -> Tensor", composite=True, variants="function out",
+   doc="The sum of the singular values of a matrix.")
+op("nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor", composite=True, variants="function out",
+   doc="The sum of the singular values of the matrices that two dimensions span.")
 op("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", composite=True, doc="The p-norm of the difference.")
 
 # ---- ranks ----
@@ -101,3 +107,6 @@ for _name, _doc in (("quantile", "q-quantiles"), ("nanquantile", "q-quantiles of
     for _form, _type in (("", "Tensor"), (".scalar", "float")):
         op(f"{_name}{_form}(Tensor self, {_type} q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor",
            composite=True, variants=FORMS, doc=f"The {_doc}; between two elements `interpolation` decides.")
+op("segment_reduce(Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None, Tensor? offsets=None, int axis=0, "
+   "bool unsafe=False, Scalar? initial=None) -> Tensor", composite=True, variants="function",
+   doc="The sum, mean, max, min or prod of runs of elements along an axis; lengths or offsets say where they end.")

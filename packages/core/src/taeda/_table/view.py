@@ -114,10 +114,10 @@ view("unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", "Insert a dimension of s
 view("adjoint(Tensor(a) self) -> Tensor(a)", "Swap the last two dimensions and conjugate.", c="mH")
 
 
-def in_place(schema: str, doc: str, *, c: str = "") -> None:
+def in_place(schema: str, doc: str, *, c: str = "", variants: str = "method") -> None:
     """A row that gives a tensor the shape of one of its views; its elements, and so a base's history, stay as they are."""
     name = schema.split("(", 1)[0].split(".", 1)[0]
-    op(schema, c=c or name, view=True, variants="method", tags="keep_conj", device="any", doc=doc)
+    op(schema, c=c or name, view=True, variants=variants, tags="keep_conj", device="any", doc=doc)
 
 
 in_place(
@@ -155,6 +155,7 @@ in_place(
 in_place(
     "as_strided_(Tensor(a!) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a!)",
     "Lay other sizes, strides and offset over the tensor's own storage.",
+    variants="function method",
 )
 
 # ---- parts ----

@@ -102,6 +102,14 @@ def cuda(
 
 
 @method
+def xpu(
+    self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = None
+) -> Tensor:
+    """The tensor on an Intel GPU; RuntimeError where there is none."""
+    return self.to("xpu" if device is None else device)
+
+
+@method
 def type_as(self: Tensor, other: Tensor) -> Tensor:
     """The tensor in the dtype of `other`."""
     return self.to(other.dtype)

@@ -106,3 +106,46 @@ def share_memory_(self: Tensor) -> Tensor:
 def is_pinned(self: Tensor, device: Any = None) -> bool:
     """Whether the memory is page-locked for an accelerator: False, there is none."""
     return False
+
+
+@method
+def pin_memory(self: Tensor, device: Any = None) -> Tensor:
+    """RuntimeError: page-locked memory is for an accelerator, and there is none."""
+    raise RuntimeError(
+        "Cannot access accelerator device when none is available: pin_memory() locks memory for one. Leave it out on the CPU."
+    )
+
+
+@method
+def const_data_ptr(self: Tensor) -> int:
+    """`data_ptr()`, for those who only read."""
+    return self.data_ptr()
+
+
+@method
+def storage_type(self: Tensor) -> Any:
+    """The class of storage that holds this dtype, such as `taeda.FloatStorage`."""
+    from .. import storage
+
+    return getattr(storage, self.storage().type().rpartition(".")[2])
+
+
+# ---- layouts: every tensor here is dense ----
+
+
+@method
+def dense_dim(self: Tensor) -> int:
+    """How many dimensions are dense: all."""
+    return self.dim()
+
+
+@method
+def sparse_dim(self: Tensor) -> int:
+    """How many dimensions are sparse: 0."""
+    return 0
+
+
+@method
+def to_dense(self: Tensor, dtype: Any = None, *, masked_grad: Any = None) -> Tensor:
+    """The tensor itself, which is dense, in another dtype if one is given."""
+    return self if dtype is None else self.to(dtype)

@@ -59,6 +59,13 @@ def map_(self: Tensor, other: Tensor, function: Callable[[Any, Any], Any]) -> Te
     return self.copy_(_like(self, [function(a, b) for a, b in pairs]))
 
 
+@method
+def map2_(self: Tensor, x: Tensor, y: Tensor, function: Callable[[Any, Any, Any], Any]) -> Tensor:
+    """Replace each element by `function(own, that of x, that of y)`; slow, for the cpu."""
+    columns = [t.detach().expand_as(self).reshape(-1).tolist() for t in (self, x, y)]
+    return self.copy_(_like(self, [function(*each) for each in zip(*columns, strict=True)]))
+
+
 def _like(self: Tensor, values: list[Any]) -> Tensor:
     return self.new_tensor(values).reshape(self.shape)
 
@@ -81,6 +88,24 @@ def detach_(self: Tensor) -> Tensor:
     made.__dict__.update(self.__dict__)
     self._swap(made)
     return self
+
+
+@method
+def is_nonzero(self: Tensor) -> bool:
+    """Whether the single element is other than 0. RuntimeError for more or fewer elements."""
+    return bool(self)
+
+
+@method
+def is_same_size(self: Tensor, other: Tensor) -> bool:
+    """Whether the shapes are the same."""
+    return self.shape == other.shape
+
+
+@method
+def is_distributed(self: Tensor) -> bool:
+    """False: a plain tensor lies in one process."""
+    return False
 
 
 @method

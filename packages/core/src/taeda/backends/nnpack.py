@@ -1,10 +1,32 @@
-"""NNPACK: not used."""
+"""NNPACK: not used. Whether it may be used is kept for programs that ask for it."""
 
 from __future__ import annotations
 
-__all__ = ["is_available"]
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+__all__ = ["flags", "is_available", "set_flags"]
+
+_enabled = True
 
 
 def is_available() -> bool:
     """False: the kernels are our own."""
     return False
+
+
+def set_flags(_enabled: bool) -> tuple[bool]:
+    """Keep whether NNPACK may be used; return the setting before, as a tuple of one."""
+    before = globals()["_enabled"]
+    globals()["_enabled"] = bool(_enabled)
+    return (before,)
+
+
+@contextmanager
+def flags(enabled: bool = False) -> Iterator[None]:
+    """Within the block the setting is this."""
+    before = set_flags(enabled)
+    try:
+        yield
+    finally:
+        set_flags(*before)

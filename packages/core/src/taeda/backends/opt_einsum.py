@@ -1,10 +1,13 @@
-"""opt_einsum: not used; `taeda.einsum` contracts from left to right."""
+"""opt_einsum: not used; `taeda.einsum` contracts from left to right. Its settings are kept for programs that make them."""
 
 from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["get_opt_einsum", "is_available"]
+__all__ = ["enabled", "get_opt_einsum", "is_available", "strategy"]
+
+enabled = False
+strategy: str | None = None
 
 
 def is_available() -> bool:

@@ -12,7 +12,14 @@ __getattr__, __dir__ = lazy_attributes(
     {
         **{
             name: f"utils.{name}:"
-            for name in ("collect_env", "deterministic", "dlpack", "hooks", "serialization")
+            for name in (
+                "_pytree",
+                "collect_env",
+                "deterministic",
+                "dlpack",
+                "hooks",
+                "serialization",
+            )
         },
         **dict.fromkeys(("set_module", "swap_tensors"), "utils._objects"),
         **dict.fromkeys(

@@ -12,9 +12,18 @@ from taeda._C import _nn
 from taeda._layers import AUTOCAST, hidden
 from taeda._table._autocast import FLOAT32
 
-from ..functional import linear
+from ..functional import dropout, linear
 
-__all__ = ["STEPS", "Weights", "gru_step", "lstm_step", "relu_step", "tanh_step", "walk"]
+__all__ = [
+    "STEPS",
+    "Weights",
+    "gru_step",
+    "lstm_step",
+    "relu_step",
+    "tanh_step",
+    "walk",
+    "walk_layers",
+]
 
 States = tuple[Tensor, ...]  # (h,) or, for an LSTM, (h, c)
 
@@ -98,6 +107,35 @@ def walk(
         outputs.reverse()
     join = taeda.stack if batch_sizes is None else taeda.cat
     return join(outputs), states
+
+
+def walk_layers(
+    mode: str,
+    rows: Tensor,
+    states: States,
+    weights: Sequence[Weights],
+    batch_sizes: Sequence[int] | None,
+    ways: int,
+    dropped: float,
+) -> tuple[Tensor, States]:
+    """All layers of `mode` over (T, N, F) or packed rows: outputs of the last, and last states of each.
+
+    `weights` come layer by layer, `ways` (1 or 2) to a layer; `dropped` is the share that dropout takes between layers.
+    """
+    last: list[States] = []
+    for start in range(0, len(weights), ways):
+        outputs = []
+        for way in range(ways):
+            first = tuple(state[start + way] for state in states)
+            output, after = walk(
+                STEPS[mode], rows, first, weights[start + way], batch_sizes, bool(way)
+            )
+            outputs.append(output)
+            last.append(after)
+        rows = outputs[0] if ways == 1 else taeda.cat(outputs, -1)
+        if dropped and start + ways < len(weights):
+            rows = dropout(rows, dropped, True)
+    return rows, tuple(taeda.stack(each) for each in zip(*last, strict=True))
 
 
 def _cast_walk(

@@ -11,11 +11,10 @@ from taeda import Tensor
 from taeda._autocast import lower_type
 from taeda._warnings import warn
 
-from .. import functional as F
 from .. import init
 from ..parameter import Parameter
 from ..utils.rnn import PackedSequence
-from ._recurrence import STEPS, States, Weights, walk
+from ._recurrence import States, Weights, walk_layers
 from ._repr import unusual
 from .module import Module
 from .rnn_cells import GRUCell, LSTMCell, RNNCell, RNNCellBase
@@ -233,22 +232,9 @@ class RNNBase(Module):
 
     def _run(self, rows: Tensor, states: States, sizes: list[int] | None) -> tuple[Tensor, States]:
         """All layers over (T, N, F) or packed rows."""
-        ways = 1 + self.bidirectional
-        last: list[States] = []
-        for layer in range(self.num_layers):
-            outputs = []
-            for way in range(ways):
-                place = layer * ways + way
-                first = tuple(state[place] for state in states)
-                output, after = walk(
-                    STEPS[self.mode], rows, first, self._weights(place), sizes, bool(way)
-                )
-                outputs.append(output)
-                last.append(after)
-            rows = outputs[0] if ways == 1 else taeda.cat(outputs, -1)
-            if self.dropout and layer < self.num_layers - 1:
-                rows = F.dropout(rows, self.dropout, self.training)
-        return rows, tuple(taeda.stack(each) for each in zip(*last, strict=True))
+        weights = [self._weights(place) for place in range(len(self._suffixes))]
+        dropout = self.dropout if self.training else 0.0
+        return walk_layers(self.mode, rows, states, weights, sizes, 1 + self.bidirectional, dropout)
 
     def _weights(self, place: int) -> Weights:
         suffix = self._suffixes[place]

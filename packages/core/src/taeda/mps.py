@@ -1,0 +1,92 @@
+"""Metal: this build has none, and says so.
+
+Questions have answers (no device, no memory); what needs a device raises RuntimeError.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from taeda._absent_device import refuse
+from taeda._native import core as _core
+
+__all__ = [
+    "compile_shader",
+    "current_allocated_memory",
+    "device_count",
+    "driver_allocated_memory",
+    "empty_cache",
+    "get_rng_state",
+    "is_available",
+    "manual_seed",
+    "recommended_max_memory",
+    "seed",
+    "set_per_process_memory_fraction",
+    "set_rng_state",
+    "synchronize",
+]
+
+Tensor = _core.Tensor
+
+
+def is_available() -> bool:
+    """False."""
+    return False
+
+
+def device_count() -> int:
+    """0."""
+    return 0
+
+
+def synchronize() -> None:
+    """RuntimeError: there is nothing to wait for."""
+    refuse("mps", "synchronize")
+
+
+def empty_cache() -> None:
+    """Nothing: no memory is held."""
+
+
+def current_allocated_memory() -> int:
+    """0 bytes."""
+    return 0
+
+
+def driver_allocated_memory() -> int:
+    """0 bytes."""
+    return 0
+
+
+def recommended_max_memory() -> int:
+    """RuntimeError: there is no memory to tell of."""
+    refuse("mps", "recommended_max_memory")
+
+
+def set_per_process_memory_fraction(fraction: float) -> None:
+    """RuntimeError: there is no memory to limit."""
+    refuse("mps", "set_per_process_memory_fraction")
+
+
+def seed() -> None:
+    """Nothing, as `manual_seed`."""
+
+
+def compile_shader(source: str) -> Any:
+    """RuntimeError: there is no Metal to compile for."""
+    refuse("mps", "compile_shader")
+
+
+def manual_seed(seed: int) -> None:
+    """Nothing: without a device there is no generator to seed. `taeda.manual_seed` seeds the CPU's."""
+    int(seed)
+
+
+def get_rng_state(device: Any = "mps") -> Tensor:
+    """RuntimeError: no device has a generator."""
+    refuse("mps", "get_rng_state")
+
+
+def set_rng_state(new_state: Tensor, device: Any = "mps") -> None:
+    """RuntimeError: no device has a generator."""
+    refuse("mps", "set_rng_state")

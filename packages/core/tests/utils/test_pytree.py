@@ -1,0 +1,72 @@
+"""Trees of containers: apart and together, for every kind of node."""
+
+from collections import OrderedDict, defaultdict, deque, namedtuple
+
+import pytest
+
+from taeda.utils import _pytree as tree
+
+Point = namedtuple("Point", "x y")
+TREES = [
+    1, None, [], (), {}, [1, (2, {"a": 3})], {"b": 1, "a": [2, 3]}, Point(1, [2]), OrderedDict(z=1, a=2),
+    defaultdict(list, {"k": [1]}), deque([1, 2], maxlen=5), [None, (None,)], ((), [[]], {"x": ()}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", TREES, ids=repr)
+def test_apart_and_together(value):
+    leaves, spec = tree.tree_flatten(value)
+    made = tree.tree_unflatten(leaves, spec)
+    assert (made, type(made)) == (value, type(value))
+    assert (spec.num_leaves, spec) == (len(leaves), tree.tree_structure(value))
+    assert tree.tree_leaves(value) == leaves
+    assert getattr(made, "maxlen", 5) == 5
+    paths = tree.tree_leaves_with_path(value)
+    assert [leaf for _, leaf in paths] == leaves
+    assert all(tree.key_get(value, path) is leaf for path, leaf in paths)
+    with pytest.raises(ValueError, match="holds"):
+        spec.unflatten([*leaves, 1])
+
+
+def test_maps():
+    value = {"a": [1, 2.5], "b": (3,)}
+    assert tree.tree_map(lambda x, y: x + y, value, {"b": (30,), "a": [10, 20]}) == {
+        "a": [11, 22.5],
+        "b": (33,),
+    }
+    assert tree.tree_map_only(int, lambda x: -x, value) == {"a": [-1, 2.5], "b": (-3,)}
+    assert tree.tree_map_with_path(lambda p, x: tree.keystr(p), value) == {
+        "a": ["['a'][0]", "['a'][1]"],
+        "b": ("['b'][0]",),
+    }
+    assert tree.tree_all_only(float, lambda x: x > 2, value)
+    assert not tree.tree_any(lambda x: x > 3, value)
+    assert tree.tree_leaves(value, is_leaf=lambda x: isinstance(x, list)) == [[1, 2.5], 3]
+    assert tree.keystr(tree.tree_leaves_with_path(Point(1, 2))[1][0]) == ".y"
+
+
+@pytest.mark.parametrize("other", [[1, 2], {"a": 1}, {"a": 1, "c": 2}, {"a": [1], "b": 2, "c": 3}])
+def test_other_trees_are_refused(other):
+    with pytest.raises(ValueError, match="mismatch"):
+        tree.tree_map(lambda x, y: x, {"a": 1, "b": 2}, other)
+
+
+def test_classes_can_become_nodes():
+    class Pair:
+        def __init__(self, a, b):
+            self.a, self.b = a, b
+
+    value = [Pair(1, [2])]
+    assert tree.tree_leaves(value) == value
+    tree.register_pytree_node(Pair, lambda p: ([p.a, p.b], None), lambda c, _: Pair(*c))
+    try:
+        assert tree.tree_leaves(value) == [1, 2]
+        assert tree.tree_map(lambda x: x + 1, value)[0].b == [3]
+        with pytest.raises(ValueError, match="already registered"):
+            tree.register_pytree_node(Pair, lambda p: ([], None), lambda c, _: None)
+        with pytest.raises(ValueError, match="flatten_with_keys_fn"):
+            tree.tree_leaves_with_path(value)
+    finally:
+        tree._deregister_pytree_node(Pair)
+    with pytest.raises(TypeError, match="wanted a class"):
+        tree.register_pytree_node(3, None, None)

@@ -1,0 +1,235 @@
+"""Functions of layers that stand at the top: `taeda.ctc_loss`, `taeda.embedding_bag`, `taeda.grid_sampler` and their like.
+
+They are those of `nn.functional` with reductions and modes as numbers, as operators of the field take them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import taeda
+from taeda import Tensor
+
+from .functional import affine_grid, cosine_similarity, grid_sample, pairwise_distance, pdist
+from .functional import ctc_loss as _ctc_loss
+from .functional._dropout import _alpha_dropout, _check, _feature_dropout
+from .functional._embedding import _bag_of_each, _shorten_rows
+from .functional._embedding import embedding_bag as _embedding_bag
+
+__all__ = [
+    "affine_grid_generator",
+    "alpha_dropout",
+    "alpha_dropout_",
+    "conv_tbc",
+    "cosine_similarity",
+    "ctc_loss",
+    "embedding_bag",
+    "embedding_renorm_",
+    "feature_alpha_dropout",
+    "feature_alpha_dropout_",
+    "feature_dropout",
+    "feature_dropout_",
+    "grid_sampler",
+    "grid_sampler_2d",
+    "grid_sampler_3d",
+    "norm_except_dim",
+    "pairwise_distance",
+    "pdist",
+]
+
+_REDUCTIONS = ("none", "mean", "sum")
+_BAGS = ("sum", "mean", "max")
+_SAMPLES = ("bilinear", "nearest", "bicubic")
+_PADDINGS = ("zeros", "border", "reflection")
+
+
+def _word(name: str, words: tuple[str, ...], number: int) -> str:
+    """The word that a number stands for; ValueError says which numbers there are."""
+    if isinstance(number, int) and 0 <= number < len(words):
+        return words[number]
+    known = ", ".join(f"{i} ({word})" for i, word in enumerate(words))
+    raise ValueError(f"{name} is one of {known}; got {number!r}")
+
+
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Tensor | Sequence[int],
+    target_lengths: Tensor | Sequence[int],
+    blank: int = 0,
+    reduction: int = 1,
+    zero_infinity: bool = False,
+) -> Tensor:
+    """`nn.functional.ctc_loss` with `reduction` 0 for none, 1 for the mean, 2 for the sum."""
+    how = _word("reduction", _REDUCTIONS, reduction)
+    return _ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, how, zero_infinity)
+
+
+# ---- tables ----
+
+
+def embedding_bag(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    scale_grad_by_freq: bool = False,
+    mode: int = 0,
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Bags of rows of `weight`, by `mode` 0 their sum, 1 mean, 2 maximum; then three tensors about the bags.
+
+    (output (bags, F), the bag of each index, how many indices a bag counts, and for the maximum the row of the table from
+    which each element came). An index equal to `padding_idx` counts nowhere.
+    """
+    how = _word("mode", _BAGS, mode)
+    output = _embedding_bag(
+        indices, weight, offsets, mode=how, sparse=sparse, scale_grad_by_freq=scale_grad_by_freq,
+        per_sample_weights=per_sample_weights, include_last_offset=include_last_offset, padding_idx=padding_idx,
+    )  # fmt: skip
+    with taeda.no_grad():
+        return output, *_about_bags(weight, indices, offsets, include_last_offset, padding_idx, how)
+
+
+def _about_bags(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    last: bool,
+    padding_idx: int | None,
+    mode: str,
+) -> tuple[Tensor, Tensor, Tensor]:
+    bag, count = _bag_of_each(indices, offsets, last)
+    kept = taeda.ones_like(bag)
+    if padding_idx is not None:
+        kept = (indices != padding_idx % weight.size(0)).to(bag.dtype)
+    sizes = taeda.zeros(count, dtype=bag.dtype, device=bag.device).index_add_(0, bag, kept)
+    if mode != "max":
+        return bag, sizes, sizes.clone()
+    return bag, sizes, _sources(weight, indices, bag, kept, count)
+
+
+def _sources(weight: Tensor, indices: Tensor, bag: Tensor, kept: Tensor, count: int) -> Tensor:
+    """The index whose row holds the maximum of each bag and column, the first of several; -1 for an empty bag."""
+    used = kept.nonzero().squeeze(1)
+    rows, bag, indices = weight[indices[used]], bag[used], indices[used].to(taeda.int64)
+    where = bag.unsqueeze(1).expand_as(rows)
+    lowest = taeda.full((count, rows.size(1)), -float("inf"), dtype=rows.dtype)
+    largest = lowest.scatter_reduce(0, where, rows, "amax").gather(0, where)
+    place = taeda.arange(rows.size(0)).unsqueeze(1).expand_as(rows)
+    place = taeda.where(rows == largest, place, rows.size(0))
+    first = taeda.full(lowest.shape, rows.size(0)).scatter_reduce(0, where, place, "amin")
+    return taeda.cat([indices, indices.new_full((1,), -1)])[first]
+
+
+def embedding_renorm_(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Tensor:
+    """Shorten those rows of `weight` that `indices` name to a norm of at most `max_norm`, in place."""
+    _shorten_rows(weight, indices, max_norm, norm_type)
+    return weight
+
+
+# ---- dropout ----
+
+
+def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
+    """`nn.functional.alpha_dropout`."""
+    return _alpha(input, p, train, False, False)
+
+
+def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
+    """`alpha_dropout` in place."""
+    return _alpha(input, p, train, True, False)
+
+
+def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
+    """`nn.functional.feature_alpha_dropout`."""
+    return _alpha(input, p, train, False, True)
+
+
+def feature_alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
+    """`feature_alpha_dropout` in place."""
+    return _alpha(input, p, train, True, True)
+
+
+def _alpha(input: Tensor, p: float, train: bool, inplace: bool, channels: bool) -> Tensor:
+    _check(p)
+    _check_channels(input, channels and train)
+    return _alpha_dropout(input, p, train, inplace, channels=channels)
+
+
+def _check_channels(input: Tensor, wanted: bool) -> None:
+    if wanted and input.dim() < 2:
+        raise RuntimeError(
+            f"Feature dropout requires at least 2 dimensions in the input, got {input.dim()}"
+        )
+
+
+def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
+    """Zero whole channels of (N, C, ...) with probability `p`, and scale the rest by 1 / (1 - p)."""
+    _check(p)
+    return _feature_dropout(input, p, train, False)
+
+
+def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
+    """`feature_dropout` in place."""
+    _check(p)
+    return _feature_dropout(input, p, train, True)
+
+
+# ---- sampling ----
+
+
+def grid_sampler(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Tensor:
+    """`nn.functional.grid_sample` with modes 0 bilinear, 1 nearest, 2 bicubic and paddings 0 zeros, 1 border, 2 reflection."""
+    mode = _word("interpolation_mode", _SAMPLES, interpolation_mode)
+    padding = _word("padding_mode", _PADDINGS, padding_mode)
+    return grid_sample(input, grid, mode, padding, bool(align_corners))
+
+
+def _of_rank(name: str, rank: int, doc: str) -> Any:
+    def sampler(
+        input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+    ) -> Tensor:
+        if input.dim() != rank or grid.dim() != rank:
+            raise RuntimeError(
+                f"{name}: wanted input and grid of {rank} dimensions, got {input.dim()} and {grid.dim()}"
+            )
+        return grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)
+
+    sampler.__name__ = sampler.__qualname__ = name
+    sampler.__doc__ = doc
+    return sampler
+
+
+grid_sampler_2d = _of_rank("grid_sampler_2d", 4, "`grid_sampler` of images (N, C, H, W).")
+grid_sampler_3d = _of_rank("grid_sampler_3d", 5, "`grid_sampler` of volumes (N, C, D, H, W).")
+
+
+def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: bool) -> Tensor:
+    """`nn.functional.affine_grid`, which says what it takes."""
+    return affine_grid(theta, list(size), bool(align_corners))
+
+
+# ---- weights ----
+
+
+def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
+    """The `pow`-norm over every dimension but `dim`, kept at size 1; dim -1 means the norm of all, as one number."""
+    if dim == -1:
+        return taeda.linalg.vector_norm(v, pow)
+    others = [d for d in range(v.dim()) if d != dim % v.dim()]
+    return taeda.linalg.vector_norm(v, pow, others, keepdim=True) if others else v.abs()
+
+
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
+    """A convolution along time of (T, N, C_in) by weights (K, C_in, C_out): (T + 2 pad - K + 1, N, C_out)."""
+    for name, tensor, rank in (("input", input, 3), ("weight", weight, 3), ("bias", bias, 1)):
+        if tensor.dim() != rank:
+            raise RuntimeError(f"conv_tbc: {name} has {tensor.dim()} dimensions, wanted {rank}")
+    made = taeda.conv1d(input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, padding=pad)
+    return made.permute(2, 0, 1)

@@ -1,0 +1,179 @@
+"""`taeda.lstm`, `taeda.gru` and their like: recurrent layers and cells as functions of their weights.
+
+They take the weights in one list, layer by layer, in the order of `nn.LSTM`'s `all_weights`. Where the second argument is
+the sizes of packed steps, the first is the data of a PackedSequence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from taeda import Tensor
+
+from .functional import linear
+from .modules._recurrence import (
+    States,
+    Step,
+    Weights,
+    gru_step,
+    lstm_step,
+    relu_step,
+    tanh_step,
+    walk_layers,
+)
+
+__all__ = [
+    "gru",
+    "gru_cell",
+    "lstm",
+    "lstm_cell",
+    "rnn_relu",
+    "rnn_relu_cell",
+    "rnn_tanh",
+    "rnn_tanh_cell",
+]
+
+
+def lstm(
+    input: Tensor,
+    hx: Sequence[Tensor] | Tensor,
+    params: Sequence[Tensor],
+    has_biases: bool | Sequence[Tensor],
+    num_layers: Any,
+    dropout: float,
+    train: Any,
+    bidirectional: bool,
+    batch_first: bool = False,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """LSTM layers: (output, h, c) from input (T, N, F), states (h, c) of (layers, N, H) each, and the weights.
+
+    Packed: `lstm(data, batch_sizes, (h, c), params, has_biases, num_layers, dropout, train, bidirectional)`.
+    """
+    given = (input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
+    output, (hidden, cell) = _layers("lstm", "LSTM", given)
+    return output, hidden, cell
+
+
+def _single(name: str, mode: str) -> Any:
+    def layers(
+        input: Tensor,
+        hx: Tensor,
+        params: Sequence[Tensor] | Tensor,
+        has_biases: bool | Sequence[Tensor],
+        num_layers: Any,
+        dropout: float,
+        train: Any,
+        bidirectional: bool,
+        batch_first: bool = False,
+    ) -> tuple[Tensor, Tensor]:
+        given = (
+            input,
+            hx,
+            params,
+            has_biases,
+            num_layers,
+            dropout,
+            train,
+            bidirectional,
+            batch_first,
+        )
+        output, states = _layers(name, mode, given)
+        return output, states[0]
+
+    layers.__name__ = layers.__qualname__ = name
+    layers.__doc__ = f"""{mode.split("_")[0]} layers: (output, h) from input (T, N, F), h of (layers, N, H), and the weights.
+
+    Packed: `{name}(data, batch_sizes, h, params, has_biases, num_layers, dropout, train, bidirectional)`.
+    """
+    return layers
+
+
+gru = _single("gru", "GRU")
+rnn_tanh = _single("rnn_tanh", "RNN_TANH")
+rnn_relu = _single("rnn_relu", "RNN_RELU")
+
+
+def _layers(name: str, mode: str, given: tuple[Any, ...]) -> tuple[Tensor, States]:
+    """Both forms: a batch of sequences, or packed rows, whose states and weights come one place later."""
+    count = 2 if mode == "LSTM" else 1
+    packed = isinstance(given[1], Tensor) and not isinstance(given[3], bool)
+    sizes = given[1].tolist() if packed else None
+    if packed:
+        rows, _, hx, params, biases, layers, dropout, train, both = given
+        batch_first = False
+    else:
+        rows, hx, params, biases, layers, dropout, train, both, batch_first = given
+    states = (hx,) if isinstance(hx, Tensor) else tuple(hx)
+    if len(states) != count:
+        raise RuntimeError(f"{name} expects {count} hidden states, got {len(states)}")
+    ways = 1 + bool(both)
+    weights = _weights(name, params, bool(biases), int(layers) * ways, _projected(states))
+    rows = rows.transpose(0, 1) if batch_first else rows
+    dropped = float(dropout) if train else 0.0
+    output, after = walk_layers(mode, rows, states, weights, sizes, ways, dropped)
+    return (output.transpose(0, 1) if batch_first else output), after
+
+
+def _projected(states: States) -> bool:
+    return len(states) == 2 and states[0].size(-1) != states[1].size(-1)
+
+
+def _weights(
+    name: str, params: Sequence[Tensor], biases: bool, places: int, projected: bool
+) -> list[Weights]:
+    """The flat list, cut into layers and directions."""
+    each = 2 + 2 * biases + projected
+    if len(params) != places * each:
+        raise RuntimeError(
+            f"{name}: got {len(params)} weights, wanted {each} for each of {places} layers and directions"
+        )
+    made = []
+    for start in range(0, len(params), each):
+        w = list(params[start : start + each])
+        input_bias, hidden_bias = (w[2], w[3]) if biases else (None, None)
+        made.append(Weights(w[0], w[1], input_bias, hidden_bias, w[-1] if projected else None))
+    return made
+
+
+# ---- one step ----
+
+
+def _cell(step: Step, input: Tensor, states: States, w: Weights) -> States:
+    return step(linear(input, w.input, w.input_bias), states, w)
+
+
+def lstm_cell(
+    input: Tensor,
+    hx: Sequence[Tensor],
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
+    """One step of an LSTM: (h, c) from input (N, F), hx = (h, c), and the weights."""
+    if len(hx) != 2:
+        raise RuntimeError(f"lstm_cell expects two hidden states, got {len(hx)}")
+    h, c = _cell(lstm_step, input, tuple(hx), Weights(w_ih, w_hh, b_ih, b_hh))
+    return h, c
+
+
+def _single_cell(name: str, step: Step) -> Any:
+    def cell(
+        input: Tensor,
+        hx: Tensor,
+        w_ih: Tensor,
+        w_hh: Tensor,
+        b_ih: Tensor | None = None,
+        b_hh: Tensor | None = None,
+    ) -> Tensor:
+        return _cell(step, input, (hx,), Weights(w_ih, w_hh, b_ih, b_hh))[0]
+
+    cell.__name__ = cell.__qualname__ = name
+    cell.__doc__ = "One step: the next h (N, H) from input (N, F), hx (N, H), and the weights."
+    return cell
+
+
+gru_cell = _single_cell("gru_cell", gru_step)
+rnn_tanh_cell = _single_cell("rnn_tanh_cell", tanh_step)
+rnn_relu_cell = _single_cell("rnn_relu_cell", relu_step)
