@@ -208,6 +208,13 @@ def fuzz(session: nox.Session) -> None:
 
 
 @nox.session
+def properties(session: nox.Session) -> None:
+    """What holds for every row of the op table holds with other numbers and sizes. `-- --seeds 1-50` for more."""
+    install(session, *NAMES)
+    session.run("python", "tools/every_row.py", *session.posargs)
+
+
+@nox.session
 def ulps(session: nox.Session) -> None:
     """Functions of one number and their derivatives keep their bounds; the worst errors as a table. `-- --count 5000` for more."""
     install(session, *NAMES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from properties import both_modes, memory_order, targets
+from properties import both_modes, few_digits, memory_order, targets
 from samples import ROWS, default_dtype, fits
 
 import taeda
@@ -69,3 +69,36 @@ def test_forward_and_backward_mode_are_one_derivative(family):
 def test_targets_hold_the_result_or_are_refused(family):
     found = [fault for row in rows(family) for fault in targets.faults(row, default_dtype(row))]
     assert found == []
+
+
+SHORT = ("bfloat16", "float16", "complex64", "complex32")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_few_digits_give_what_many_give(family):
+    found = [
+        fault
+        for row in rows(family)
+        for dtype in SHORT
+        if fits(row, dtype)
+        for fault in few_digits.faults(row, dtype)
+    ]
+    assert found == []
+
+
+def test_a_gradient_of_too_few_digits_is_found(monkeypatch):
+    class Rough(taeda.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x.exp()
+
+        @staticmethod
+        def backward(ctx, grad):
+            (x,) = ctx.saved_tensors
+            return grad * (x.exp() if x.dtype is taeda.float64 else x.exp() + 1)
+
+    monkeypatch.setattr("samples.function", lambda row: lambda x, **more: Rough.apply(x))
+    found = list(few_digits.faults(ROWS["exp"], "bfloat16"))
+    assert found
+    assert all("gradient 0" in fault for fault in found)

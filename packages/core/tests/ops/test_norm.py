@@ -319,3 +319,17 @@ def test_rms_norm_has_the_type_of_its_input_whatever_that_of_its_weight():
     wide = taeda.rms_norm(x.bfloat16().float(), [8], w)
     assert taeda.equal(low, wide.bfloat16())  # rounded once
     assert taeda.rms_norm(x, [8], w.bfloat16()).dtype is taeda.float32
+
+
+@pytest.mark.parametrize("dtype", [taeda.bfloat16, taeda.float16])
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_statistics_of_short_dtypes_are_float32(dtype, device):
+    x = taeda.ones(2, 4, dtype=dtype, device=device)
+    results = (
+        taeda.native_layer_norm(x, [4], None, None, 1e-5),
+        taeda.native_group_norm(x, None, None, 2, 4, 1, 2, 1e-5),
+        taeda._fused_rms_norm(x, [4], None, 1e-5),
+    )
+    for value, *kept in results:
+        assert value.dtype is dtype
+        assert {t.dtype for t in kept} == {taeda.float32}

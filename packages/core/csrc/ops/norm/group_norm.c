@@ -100,11 +100,10 @@ static td_status forward(td_tensor *out[3], const td_tensor *self, const td_tens
     td_tensor_free(w);
     td_tensor_free(b);
     td_tensor_free(x);
-    for (int k = 0; k < 3 && status == TD_OK; k++) status = td_norm_convert(&out[k], dtype);
-    return status;
+    return status == TD_OK ? td_norm_convert(&out[0], dtype) : status;
 }
 
-/* (input, weight, bias, N, C, HxW, group, eps) -> (out, mean, rstd) */
+/* (input, weight, bias, N, C, HxW, group, eps) -> (out, mean, rstd); the last two in the computing dtype */
 td_status td_op_native_group_norm(td_call *call)
 {
     const td_tensor *x = TD_TENSOR(0), *w = TD_OPT_TENSOR(1), *b = TD_OPT_TENSOR(2);
@@ -113,8 +112,7 @@ td_status td_op_native_group_norm(td_call *call)
     if (!td_is_meta(x)) return forward(call->out, x, w, b, &g, TD_FLOAT(7));
     TD_TRY(td_tensor_empty(&call->out[0], (td_dtype)x->dtype, TD_META, x->ndim, x->sizes));
     for (int k = 1; k < 3; k++)
-        TD_TRY(
-            td_tensor_empty(&call->out[k], (td_dtype)x->dtype, TD_META, 2, (int64_t[]){g.samples, g.count}));
+        TD_TRY(td_tensor_empty(&call->out[k], td_norm_dtype(x), TD_META, 2, (int64_t[]){g.samples, g.count}));
     return TD_OK;
 }
 

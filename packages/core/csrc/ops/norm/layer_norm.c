@@ -115,9 +115,8 @@ static td_status forward(td_call *call, const char *op, td_norm_row *row, int ax
     int nstats = row->centred ? 2 : 1;
     TD_TRY(td_tensor_empty(&call->out[0], meta ? dtype : compute, (td_device)self->device, self->ndim,
                            self->sizes));
-    for (int k = 1; k <= nstats; k++)
-        TD_TRY(td_tensor_empty(&call->out[k], meta ? dtype : compute, (td_device)self->device, self->ndim,
-                               stat));
+    for (int k = 1; k <= nstats; k++) /* not rounded to 16 bits: the gradient subtracts nearly equal numbers */
+        TD_TRY(td_tensor_empty(&call->out[k], compute, (td_device)self->device, self->ndim, stat));
     if (meta) return TD_OK;
     td_tensor *x, *w = NULL, *b = NULL;
     TD_TRY(td_cast_optional(&x, self, compute));
@@ -138,11 +137,10 @@ static td_status forward(td_call *call, const char *op, td_norm_row *row, int ax
     td_tensor_free(x);
     td_tensor_free(w);
     td_tensor_free(b);
-    for (int k = 0; k <= nstats && status == TD_OK; k++) status = td_norm_convert(&call->out[k], dtype);
-    return status;
+    return status == TD_OK ? td_norm_convert(&call->out[0], dtype) : status;
 }
 
-/* (input, normalized_shape, weight, bias, eps) -> (out, mean, rstd) */
+/* (input, normalized_shape, weight, bias, eps) -> (out, mean, rstd); the last two in the computing dtype */
 td_status td_op_native_layer_norm(td_call *call)
 {
     int axis;
