@@ -1,8 +1,7 @@
 """What the packages are, how they depend on each other, and how their versions move.
 
     python tools/packages.py order                       every package after those it needs
-    python tools/packages.py check                       ranges, cycles, licences, import layers, writes
-import writes
+    python tools/packages.py check                       ranges, cycles, licences, import layers, what is used of core, writes
     python tools/packages.py bump taeda-core minor       new version, and the ranges of those that need it
     python tools/packages.py changed                     packages with commits since their last tag
 
@@ -23,6 +22,7 @@ from pathlib import Path
 
 import cycles
 import layers
+import surface
 import writes
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -99,7 +99,13 @@ def check(packages: dict[str, Package]) -> list[str]:
         return [str(error)]
     found = [*_wrong_ranges(packages), *_wrong_files(packages)]
     known = packages.values()
-    return found + layers.check(known) + writes.check(known) + cycles.check(known)
+    return (
+        found
+        + layers.check(known)
+        + surface.check(known)
+        + writes.check(known)
+        + cycles.check(known)
+    )
 
 
 def _wrong_ranges(packages: dict[str, Package]) -> Iterator[str]:

@@ -3,11 +3,7 @@
 
 from __future__ import annotations
 
-import types as _types
-
+from ._core_api.operators import nn as _nn
 from ._dispatch import disabled_torch_function as _disabled_torch_function_impl
-from ._native import core as _core
 
 __all__ = ["_disabled_torch_function_impl", "_nn"]
-
-_nn = _types.SimpleNamespace(**_core.functions.get("nn", {}))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from taeda import dtype
-from taeda._warnings import warn
+from taeda._core_api import warn
 
 from .autocast_mode import autocast, custom_bwd, custom_fwd
 from .grad_scaler import GradScaler

@@ -8,8 +8,8 @@ from typing import Any, Self, TypeVar
 
 import taeda
 from taeda import Tensor, dtype, get_autocast_dtype, is_autocast_enabled
-from taeda import _autocast as layer
-from taeda._warnings import warn
+from taeda._core_api import calls as layer
+from taeda._core_api import warn
 
 __all__ = [
     "autocast",

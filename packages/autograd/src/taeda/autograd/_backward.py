@@ -7,8 +7,8 @@ from typing import Any, TypeAlias
 
 import taeda
 from taeda import Tensor
-from taeda._layers import TRANSFORM
-from taeda._native import core as _core
+from taeda._core_api import runtime as _core
+from taeda._core_api.calls import TRANSFORM
 
 from . import _function_maps
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._native import core as _core
+from taeda._core_api import runtime as _core
 
 from .rules import _registry
 

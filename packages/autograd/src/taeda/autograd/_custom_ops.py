@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from taeda import Tensor
-from taeda._native import core as _core
+from taeda._core_api import runtime as _core
 
 from .function import FunctionCtx, _set_graph
 

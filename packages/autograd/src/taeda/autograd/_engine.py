@@ -6,7 +6,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._warnings import warn
+from taeda._core_api import warn
 
 __all__ = [
     "check_nan", "explain_failure", "first_gradient", "fit_gradient", "join_slices", "post", "post_accumulate", "pre",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from taeda import Tensor
-from taeda._native import core as _core
+from taeda._core_api import runtime as _core
 
 from ._calls import Call, changes, facts, spread
 from ._places import laid_out_as, place, tangent_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import taeda
 from taeda import Tensor
-from taeda._native import core as _core
+from taeda._core_api import runtime as _core
 
 __all__ = ["laid_out_as", "place", "tangent_of"]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from taeda import Tensor
-from taeda._native import core as _core
+from taeda._core_api import runtime as _core
 from taeda.utils.hooks import RemovableHandle
 
 from ._backward import backward as _backward

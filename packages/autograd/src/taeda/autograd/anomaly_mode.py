@@ -5,8 +5,8 @@ from __future__ import annotations
 import traceback
 from typing import Any
 
-from taeda._native import core as _core
-from taeda._warnings import warn
+from taeda._core_api import runtime as _core
+from taeda._core_api import warn
 
 __all__ = [
     "detect_anomaly",

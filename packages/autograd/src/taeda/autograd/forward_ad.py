@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import taeda
 from taeda import Tensor
-from taeda._native import core as _core
+from taeda._core_api import runtime as _core
 
 from . import _places
 from .grad_mode import _Decorator

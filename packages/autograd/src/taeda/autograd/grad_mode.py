@@ -7,8 +7,8 @@ import inspect
 from collections.abc import Callable, Generator
 from typing import Any, TypeVar
 
-from taeda._native import core as _core
-from taeda._warnings import warn
+from taeda._core_api import runtime as _core
+from taeda._core_api import warn
 
 __all__ = [
     "enable_grad",

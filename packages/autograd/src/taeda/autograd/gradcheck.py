@@ -11,7 +11,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._warnings import warn
+from taeda._core_api import warn
 
 from ._backward import grad as _grad
 from .forward_ad import dual_level, make_dual, unpack_dual

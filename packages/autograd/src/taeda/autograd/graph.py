@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from taeda import Tensor
-from taeda._native import core as _core
+from taeda._core_api import runtime as _core
 from taeda.utils.hooks import RemovableHandle
 
 __all__ = [

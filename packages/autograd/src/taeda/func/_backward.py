@@ -8,7 +8,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._layers import TRANSFORM, hidden
+from taeda._core_api.calls import TRANSFORM, hidden
 from taeda.autograd import grad as _grad
 from taeda.autograd.batching import NeedsValue, each_sample, new_levels
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._layers import TRANSFORM, hidden
-from taeda._native import core as _core
+from taeda._core_api import runtime as _core
+from taeda._core_api.calls import TRANSFORM, hidden
 from taeda.autograd.batching import levels, on_levels, physical, rewrapped, unwrapped
 from taeda.autograd.forward_ad import dual_level, make_dual, unpack_dual
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._native import core as _core
+from taeda._core_api import runtime as _core
 from taeda.autograd._places import tangent_of
 from taeda.autograd.batching import levels, on_levels, physical, rewrapped, unwrapped
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._layers import TRANSFORM
-from taeda._native import core as _core
+from taeda._core_api import runtime as _core
+from taeda._core_api.calls import TRANSFORM
 from taeda.autograd.batching import Level, batched, levels
 
 from . import _tree

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from taeda._warnings import warn
+from taeda._core_api import warn
 
 from . import _lint
 from ._codegen import PythonCode, TransformBody, generate

@@ -17,7 +17,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from taeda import nn
-from taeda._warnings import warn
+from taeda._core_api import warn
 
 __all__ = [
     "annotate", "export", "fork", "ignore", "is_scripting", "is_tracing", "isinstance", "script", "script_if_tracing", "unused", "wait",

@@ -20,6 +20,7 @@ __all__ = [
     "normalized",
     "overload",
     "packet",
+    "schema_of",
 ]
 
 
@@ -103,7 +104,7 @@ class OpOverloadPacket(_core.Operator):
 
 def _make_overload(owner: OpOverloadPacket, text: str) -> OpOverload:
     inplace = owner._inplace
-    schema = _schema_of(text)
+    schema = schema_of(text)
     made = OpOverload(_spoken(owner), (text,), inplace)
     made._parsed, made._overloadpacket, made._text = schema, owner, text
     made._name = f"{owner._namespace}::{owner.__name__}" + (
@@ -158,7 +159,8 @@ def _builtin_rows() -> dict[str, Any]:
     return {row.schema.qualified: row for row in rows()}
 
 
-def _schema_of(text: str) -> Schema:
+def schema_of(text: str) -> Schema:
+    """The schema of an operator by its text, "add.Tensor" or "mylib::scale"; KeyError for one that is not in the table."""
     known = table.entry(text).schema
     if known is not None:
         return known

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from ._row import op
 
-for _name, _doc in (("softmax", "Scale a dimension to positive numbers that sum to 1: exp(x) / sum of exp(x)."),
-                    ("log_softmax", "The logarithm of softmax, without overflow on the way.")):  # fmt: skip
-    op(f"{_name}.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", c=_name, variants="function method out",
-       doc=_doc)
-    op(f"_{_name}(Tensor self, int dim, bool half_to_float) -> Tensor", c=f"_{_name}", variants="function out",
-       doc=f"{_name} of a tensor in its own dtype; half_to_float is for other devices.")
-    op(f"_{_name}_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
-       c=f"_{_name}_backward_data", variants="function out", doc=f"The gradient of {_name}, from its result.")
+# ---- as users call them ----
+op("softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", c="softmax", variants="function method out",
+   doc="Scale a dimension to positive numbers that sum to 1: exp(x) / sum of exp(x).")
+op("log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", c="log_softmax", variants="function method out",
+   doc="The logarithm of softmax, without overflow on the way.")
+
+# ---- in their own dtype ----
+op("_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", c="_softmax", variants="function out",
+   doc="softmax of a tensor in its own dtype; half_to_float is for other devices.")
+op("_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", c="_log_softmax", variants="function out",
+   doc="log_softmax of a tensor in its own dtype; half_to_float is for other devices.")
+
+# ---- gradients ----
+op("_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
+   c="_softmax_backward_data", variants="function out", doc="The gradient of softmax, from its result.")
+op("_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
+   c="_log_softmax_backward_data", variants="function out", doc="The gradient of log_softmax, from its result.")

@@ -10,7 +10,7 @@ Importing it starts nothing and needs no engine. `taedarun --nproc-per-node 2 tr
 
 from __future__ import annotations
 
-from taeda._lazy import lazy_attributes
+from taeda._core_api import lazy_attributes
 
 from . import distributed_c10d
 from ._bucket_view import GradBucket

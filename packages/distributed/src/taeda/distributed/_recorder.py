@@ -9,7 +9,7 @@ from collections import deque
 from types import FrameType
 from typing import Any
 
-from taeda._io.atomic import atomic_write
+from taeda._core_api.files import atomic_write
 
 from ._calls import Call
 from ._settings import env

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from taeda._warnings import warn
+from taeda._core_api import warn
 
 from . import run
 

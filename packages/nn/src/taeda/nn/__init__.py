@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 __path__ = extend_path(__path__, __name__)  # taeda-distributed brings `parallel`
 
-from taeda._lazy import lazy_attributes
+from taeda._core_api import lazy_attributes
 
 from . import attention, functional, init, modules, parameter, utils
 from .modules import *  # noqa: F403 - the files of `modules` name what they give

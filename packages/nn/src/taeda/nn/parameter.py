@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import taeda
 from taeda import Tensor
-from taeda._dispatch import disabled_torch_function
-from taeda._native import core
+from taeda._core_api import runtime as core
+from taeda._core_api.calls import disabled_torch_function
 
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
 

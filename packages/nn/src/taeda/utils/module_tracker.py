@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 from taeda import Tensor
-from taeda._native import core as _core
+from taeda._core_api import runtime as _core
 from taeda.autograd.graph import register_multi_grad_hook
 from taeda.nn import Module
 from taeda.nn.modules.module import (

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias, cast
 
 from taeda import Tensor
-from taeda._warnings import warn
+from taeda._core_api import warn
 
 from ._hooks import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 from ._saving import Group, Saved, StateDict

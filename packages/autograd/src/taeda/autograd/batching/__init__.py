@@ -8,8 +8,7 @@ What a rule computes with are plain tensors, so derivatives below and above a ma
 
 from __future__ import annotations
 
-from taeda._dispatch import register_layer
-from taeda._layers import TRANSFORM
+from taeda._core_api.calls import TRANSFORM, register_layer
 
 from . import conv, fft, indexing, linalg, loss, matmul, norm, pointwise, pooling, reduction, view
 from ._batched import Batched, Level, batched, levels, on_levels, physical, rewrapped, unwrapped

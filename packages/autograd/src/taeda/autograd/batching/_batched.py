@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 
 import taeda
 from taeda import Tensor
-from taeda._layers import OVERRIDE, TRANSFORM
-from taeda._native import core as _core
+from taeda._core_api import runtime as _core
+from taeda._core_api.calls import OVERRIDE, TRANSFORM
 
 __all__ = [
     "Batched",

@@ -6,9 +6,9 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._layers import TRANSFORM
-from taeda._native import core as _core
-from taeda._warnings import warn
+from taeda._core_api import runtime as _core
+from taeda._core_api import warn
+from taeda._core_api.calls import TRANSFORM
 
 from . import random
 from ._batched import Batched, Level, NeedsValue, batched, leaves, levels, refuse_value, unwrapped

@@ -6,15 +6,13 @@ Only where the public name has one row, so that there is no overload to choose.
 from __future__ import annotations
 
 import functools
-import importlib
 from collections.abc import Callable
 from typing import Any
 
 from taeda import Tensor
-from taeda._layers import OVERRIDE, TRANSFORM
-from taeda._library.operators import _schema_of
-from taeda._library.schema import default_object
-from taeda._native import core as _core
+from taeda._core_api import runtime as _core
+from taeda._core_api.calls import OVERRIDE, TRANSFORM
+from taeda._core_api.table import composite_body, default_object, schema_of
 
 from ._batched import NeedsValue
 from ._registry import Decline
@@ -40,9 +38,9 @@ def _body(key: str) -> tuple[Callable[..., Any], tuple[Any, ...]] | None:
     if len(rows) != 1 or rows[0][2] != "composite":
         return None
     text, family, _, _, stem, _ = rows[0]
-    function = getattr(importlib.import_module(f"taeda._composite.{family}"), stem, None)
-    arguments = _schema_of(text).arguments
-    if function is None or any(a.mutated or a.alias for a in arguments):
+    function = composite_body(family, stem)
+    arguments = schema_of(text).arguments
+    if function is None or any(a.mutated for a in arguments):
         return None
     return function, arguments
 

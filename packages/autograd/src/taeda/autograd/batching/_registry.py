@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from taeda import Tensor
-from taeda._native import core as _core
+from taeda._core_api import runtime as _core
 
 __all__ = ["Decline", "dims_of", "key_of", "rule", "rules"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._native import core as _core
+from taeda._core_api import runtime as _core
 
 from ._batched import Level, leaves, rank
 from ._registry import rule, rules

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
-from taeda._native import core as _core
+from taeda._core_api import runtime as _core
 
 __all__ = ["load"]
 

@@ -36,7 +36,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from taeda._native import core as _native
+from taeda._core_api import runtime as _native
 
 __all__ = [
     "Rule", "by_transposition", "forward", "linear", "multilinear", "not_differentiable", "rule", "rule_joint", "rules",

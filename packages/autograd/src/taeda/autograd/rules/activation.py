@@ -12,7 +12,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._C import _nn
+from taeda._core_api.operators import nn as _nn
 
 from ._registry import rule
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import taeda
 from taeda import Tensor
-from taeda._C import _nn
-from taeda._composite.attention import attention_weights
+from taeda._core_api.operators import nn as _nn
+from taeda._core_api.table import attention_weights
 
 from ._registry import not_differentiable, rule_joint
 

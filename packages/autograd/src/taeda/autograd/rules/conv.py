@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import taeda
 from taeda import Tensor
-from taeda._C import _nn
+from taeda._core_api.operators import nn as _nn
 
 from ._registry import forward, rule_joint
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.operators import nn as _nn
 
 from ._registry import forward, multilinear, rule, rule_joint
 
@@ -164,4 +165,4 @@ forward("addmv", lambda self_t, mat, mat_t, vec, vec_t, beta, alpha:
 forward("baddbmm", lambda self_t, batch1, batch1_t, batch2, batch2_t, beta, alpha:
         _product_forward(taeda.bmm, (batch1, batch2), (batch1_t, batch2_t), self_t, beta, alpha))  # fmt: skip
 forward("linear", lambda input, input_t, weight, weight_t, bias_t:
-        _product_forward(taeda._C._nn.linear, (input, weight), (input_t, weight_t), bias_t, 1, 1))  # fmt: skip
+        _product_forward(_nn.linear, (input, weight), (input_t, weight_t), bias_t, 1, 1))  # fmt: skip

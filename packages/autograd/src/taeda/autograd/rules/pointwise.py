@@ -14,7 +14,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._C import _nn
+from taeda._core_api.operators import nn as _nn
 
 from ._registry import by_transposition, not_differentiable, rule
 

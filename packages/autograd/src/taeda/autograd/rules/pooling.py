@@ -6,10 +6,10 @@ import math
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.operators import nn as _nn
 
 from ._registry import linear, rule
 
-_nn = taeda._C._nn
 Shape = tuple[int, ...]
 
 

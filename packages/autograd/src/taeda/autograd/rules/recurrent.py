@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import taeda
 from taeda import Tensor
-from taeda._C import _nn
+from taeda._core_api.operators import nn as _nn
 
 from ._recurrent_steps import gru_by_steps, lstm_by_steps, rnn_by_steps
 from ._registry import not_differentiable, rule_joint

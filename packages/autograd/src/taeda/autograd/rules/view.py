@@ -7,10 +7,10 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.operators import nn as _nn
 
 from ._registry import forward, linear, not_differentiable, rule
 
-_nn = taeda._C._nn
 Shape = tuple[int, ...]
 
 

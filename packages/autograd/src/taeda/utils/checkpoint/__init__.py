@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from taeda._warnings import warn
+from taeda._core_api import warn
 
 from ._reentrant import CheckpointFunction, check_backward_validity, detach_variable
 from ._region import CheckpointError, recorded

@@ -7,8 +7,8 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._native import core as _core
-from taeda._warnings import warn
+from taeda._core_api import runtime as _core
+from taeda._core_api import warn
 from taeda.autograd import Function, backward
 
 from ._surroundings import Surroundings

@@ -16,7 +16,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._native import core as _core
+from taeda._core_api import runtime as _core
 from taeda.autograd import Function
 from taeda.autograd.graph import saved_tensors_hooks
 from taeda.utils.op_trace import trace_ops

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from taeda._warnings import warn
+from taeda._core_api import warn
 
 __all__ = ["checkpoint_sequential"]
 

@@ -6,9 +6,10 @@ import contextlib
 from collections.abc import Iterator
 
 import taeda
-from taeda import _autocast, random
-from taeda._layers import FUNCTION_MODE, OVERRIDE
-from taeda._native import core as _core
+from taeda import random
+from taeda._core_api import calls as _autocast
+from taeda._core_api import runtime as _core
+from taeda._core_api.calls import FUNCTION_MODE, OVERRIDE
 
 __all__ = ["Surroundings"]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import taeda
-from taeda._native import core as _core
+from taeda._core_api import runtime as _core
 
 # A generator, so that setup and statement share their variables and the loop can still be run by itself: its first step
 # prepares, its second runs the loop.

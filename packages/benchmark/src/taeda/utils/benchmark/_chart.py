@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
-from taeda._io.atomic import atomic_write
+from taeda._core_api.files import atomic_write
 
 from ._units import select_unit
 from .measurement import Measurement

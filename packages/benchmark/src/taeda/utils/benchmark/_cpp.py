@@ -63,7 +63,7 @@ def _load(source: str) -> Any:
     try:
         from taeda.utils.cpp_extension import load_inline
     except ImportError as error:
-        from taeda._advice import advice
+        from taeda._core_api import advice
 
         command = advice("taeda-cpp-extension")
         raise ImportError(f"a Timer of C++ needs the extension toolkit: {command}") from error

@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from taeda._io.atomic import atomic_write
-from taeda._native import core as _core
+from taeda._core_api import runtime as _core
+from taeda._core_api.files import atomic_write
 
 from ._units import spelled_bytes, spelled_time
 from .measurement import Measurement, quantile

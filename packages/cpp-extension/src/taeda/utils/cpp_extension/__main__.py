@@ -12,7 +12,7 @@ import os
 import sys
 from pathlib import Path
 
-from taeda._build.cc import NotReady
+from taeda._core_api.building import NotReady
 
 from . import _cuda, _toolchain
 from ._build import default_root, include_paths

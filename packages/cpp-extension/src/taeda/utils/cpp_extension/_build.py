@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import taeda
-from taeda._build import cc
+from taeda._core_api import building as cc
 
 from . import _cuda, _toolchain
 

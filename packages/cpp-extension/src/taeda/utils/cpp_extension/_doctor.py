@@ -6,7 +6,7 @@ import os
 import tempfile
 
 import taeda
-from taeda._build.cc import NotReady
+from taeda._core_api.building import NotReady
 
 from . import get_default_build_root, load_inline
 from ._toolchain import cxx_compiler

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from taeda._build import cc
+from taeda._core_api import building as cc
 
 from . import _cuda, _nvrtc
 from ._build import Request, building, default_root, link_flags, units

@@ -13,7 +13,7 @@ from typing import Any
 
 import taeda
 import taeda.ops
-from taeda._native import core
+from taeda._core_api import runtime as core
 
 __all__ = ["fill", "import_library", "load_library"]
 
@@ -63,7 +63,7 @@ def fill(module: ModuleType) -> None:
         named(space.encode())
     kernels, defined = _load(path, library)
     if kernels:
-        from taeda._library._native import define_kernels
+        from taeda._core_api.building import define_kernels
 
         define_kernels(space, kernels)
     numbers = dict(_described(library))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import taeda
-from taeda._build.cc import CompileError
+from taeda._core_api.building import CompileError
 
 __all__ = ["Kernel", "is_available", "kernels"]
 

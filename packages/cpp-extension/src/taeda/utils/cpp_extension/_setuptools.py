@@ -12,7 +12,7 @@ from setuptools import Extension
 from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError
 
-from taeda._build import cc
+from taeda._core_api import building as cc
 
 from . import _cuda
 from ._build import HERE, Request, building, include_paths, library_paths, link_flags, units

@@ -6,7 +6,7 @@ import keyword
 import re
 from pathlib import Path
 
-from taeda._io.atomic import atomic_write
+from taeda._core_api.files import atomic_write
 
 from ._build import HERE
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from taeda._build.cc import NotReady
+from taeda._core_api.building import NotReady
 
 __all__ = [
     "CompilerVersion",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taeda._lazy import lazy_attributes
+from taeda._core_api import lazy_attributes
 
 from ._utils.here import get_worker_info
 from .dataloader import DataLoader, default_collate, default_convert

@@ -18,7 +18,8 @@ from hashlib import blake2b
 from typing import Any, Generic, TypeVar, overload
 
 import taeda
-from taeda import Tensor, _sharing
+from taeda import Tensor
+from taeda._core_api import sharing as _sharing
 
 __all__ = ["SharedDict", "SharedList"]
 

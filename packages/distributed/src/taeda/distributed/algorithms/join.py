@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any
 
 import taeda
-from taeda._warnings import warn
+from taeda._core_api import warn
 
 from .._collectives import all_reduce
 from .._types import ReduceOp

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from taeda._warnings import warn
+from taeda._core_api import warn
 from taeda.optim import Optimizer
 
 from ..algorithms.model_averaging.averagers import ModelAverager

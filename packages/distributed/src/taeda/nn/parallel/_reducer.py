@@ -12,7 +12,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._native import core
+from taeda._core_api import runtime as core
 from taeda.distributed._bucket_view import GradBucket
 from taeda.distributed._collectives import all_reduce, broadcast
 from taeda.distributed._group import ProcessGroup

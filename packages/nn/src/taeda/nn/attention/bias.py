@@ -7,6 +7,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.operators import nn as _nn
 
 __all__ = ["CausalBias", "CausalVariant", "causal_lower_right", "causal_upper_left"]
 
@@ -58,7 +59,7 @@ class CausalBias(Tensor):
         cls, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         kwargs = kwargs or {}
-        if func is taeda._C._nn.scaled_dot_product_attention:
+        if func is _nn.scaled_dot_product_attention:
             return cls._attend(*args, **kwargs)
         return super().__torch_function__(func, types, args, kwargs)
 
@@ -78,7 +79,7 @@ class CausalBias(Tensor):
             raise ValueError("CausalBias should not be used with is_causal=True")
         square = attn_mask.seq_len_q == attn_mask.seq_len_kv
         told = square or attn_mask.variant == CausalVariant.UPPER_LEFT
-        return taeda._C._nn.scaled_dot_product_attention(
+        return _nn.scaled_dot_product_attention(
             query,
             key,
             value,

@@ -6,7 +6,8 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._warnings import warn
+from taeda._core_api import warn
+from taeda._core_api.operators import nn as _nn
 
 __all__ = [
     "celu",
@@ -47,7 +48,6 @@ __all__ = [
     "threshold_",
 ]
 
-_nn = taeda._C._nn
 
 celu_ = taeda.celu_
 elu_ = _nn.elu_

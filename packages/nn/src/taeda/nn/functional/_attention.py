@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import taeda
 from taeda import Tensor
-from taeda._warnings import warn
+from taeda._core_api import warn
+from taeda._core_api.operators import nn as _nn
 
 from ._dropout import dropout
 from ._linear import linear
@@ -15,7 +16,7 @@ from ._padding import pad
 
 __all__ = ["multi_head_attention_forward", "scaled_dot_product_attention"]
 
-scaled_dot_product_attention = taeda._C._nn.scaled_dot_product_attention
+scaled_dot_product_attention = _nn.scaled_dot_product_attention
 
 
 def canonical_mask(

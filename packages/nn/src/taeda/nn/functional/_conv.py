@@ -6,6 +6,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.operators import nn as _nn
 
 __all__ = [
     "conv1d",
@@ -33,7 +34,7 @@ def unfold(
 
     Raises RuntimeError for sizes of which no window fits.
     """
-    return taeda._C._nn.im2col(input, kernel_size, dilation, padding, stride)
+    return _nn.im2col(input, kernel_size, dilation, padding, stride)
 
 
 def fold(
@@ -48,4 +49,4 @@ def fold(
 
     Raises RuntimeError where the columns do not fit the sizes.
     """
-    return taeda._C._nn.col2im(input, output_size, kernel_size, dilation, padding, stride)
+    return _nn.col2im(input, output_size, kernel_size, dilation, padding, stride)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.operators import nn as _nn
 
 __all__ = ["cosine_similarity", "normalize", "one_hot", "pairwise_distance", "pdist"]
 
-one_hot = taeda._C._nn.one_hot
+one_hot = _nn.one_hot
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:

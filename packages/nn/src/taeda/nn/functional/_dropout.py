@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import taeda
 from taeda import Tensor
-from taeda._warnings import warn
+from taeda._core_api import warn
 
 __all__ = [
     "alpha_dropout",

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import taeda
 from taeda import Tensor
-from taeda._warnings import warn
+from taeda._core_api import warn
+from taeda._core_api.operators import nn as _nn
 
 from . import _pooling
 
@@ -49,7 +49,7 @@ def interpolate(
     _check_sizes(input, wanted)
     if mode == "area":
         return getattr(_pooling, f"adaptive_avg_pool{len(spatial)}d")(input, wanted)
-    run = getattr(taeda._C._nn, _OPERATIONS[mode, len(spatial), antialias])
+    run = getattr(_nn, _OPERATIONS[mode, len(spatial), antialias])
     if mode in ("nearest", "nearest-exact"):
         return run(input, wanted, *scales)
     return run(input, wanted, bool(align_corners), *scales)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import taeda
+from taeda._core_api.operators import nn as _nn
 
 __all__ = ["bilinear", "linear"]
 
-linear = taeda._C._nn.linear
+linear = _nn.linear
 bilinear = taeda.bilinear

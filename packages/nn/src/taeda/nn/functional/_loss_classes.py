@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.operators import nn as _nn
 
 from ._reduction import choose, code
 from ._reduction import reduce as reduced
@@ -18,7 +19,6 @@ __all__ = [
     "nll_loss",
 ]
 
-_nn = taeda._C._nn
 _cross_entropy = _nn.cross_entropy_loss
 
 

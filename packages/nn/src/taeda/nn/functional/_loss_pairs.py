@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.operators import nn as _nn
 
 from ._distance import pairwise_distance
 from ._reduction import choose, code
@@ -30,7 +31,7 @@ def soft_margin_loss(
 ) -> Tensor:
     """log(1 + exp(-target · x)), where targets are 1 or -1."""
     reduction = choose(size_average, reduce, reduction)
-    return taeda._C._nn.soft_margin_loss(input, target, code(reduction))
+    return _nn.soft_margin_loss(input, target, code(reduction))
 
 
 def hinge_embedding_loss(

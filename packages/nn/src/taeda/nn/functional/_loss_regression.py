@@ -6,7 +6,8 @@ import math
 
 import taeda
 from taeda import Tensor
-from taeda._warnings import warn
+from taeda._core_api import warn
+from taeda._core_api.operators import nn as _nn
 
 from ._reduction import choose, code
 from ._reduction import reduce as reduced
@@ -21,7 +22,6 @@ __all__ = [
     "smooth_l1_loss",
 ]
 
-_nn = taeda._C._nn
 _mse_loss, _l1_loss = _nn.mse_loss, _nn.l1_loss
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import taeda
 from taeda import Tensor
-from taeda._autocast import lower_type
+from taeda._core_api.calls import lower_type
 
 from ._padding import pad
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import taeda
+from taeda._core_api.operators import nn as _nn
 
 __all__ = ["pad"]
 
-pad = taeda._C._nn.pad
+pad = _nn.pad

@@ -6,6 +6,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._core_api.operators import nn as _nn
 
 from ._windows import sizes_of
 
@@ -33,7 +34,6 @@ __all__ = [
     "max_pool3d_with_indices",
 ]
 
-_nn = taeda._C._nn
 
 avg_pool1d = taeda.avg_pool1d
 avg_pool2d = _nn.avg_pool2d

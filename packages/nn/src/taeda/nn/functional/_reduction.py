@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from taeda import Tensor
-from taeda._warnings import warn
+from taeda._core_api import warn
 
 __all__ = ["choose", "code", "legacy", "reduce"]
 

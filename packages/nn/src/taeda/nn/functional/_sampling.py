@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import taeda
 from taeda import Tensor
-from taeda._autocast import casts_to_float32
-from taeda._warnings import warn
+from taeda._core_api import warn
+from taeda._core_api.calls import casts_to_float32
 
 __all__ = ["affine_grid", "grid_sample"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._autocast import casts_to_float32
+from taeda._core_api.calls import casts_to_float32
 
 from ._windows import sizes_of
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._warnings import warn
+from taeda._core_api import warn
 from taeda.autograd import Function
 
 __all__ = ["BackwardHooks"]

@@ -11,7 +11,7 @@ from taeda.__future__ import (
     get_overwrite_module_params_on_conversion,
     get_swap_module_params_on_conversion,
 )
-from taeda._warnings import warn
+from taeda._core_api import warn
 from taeda.utils import swap_tensors
 
 from ..parameter import Parameter

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from taeda import Tensor
-from taeda._warnings import warn
+from taeda._core_api import warn
 from taeda.utils.hooks import RemovableHandle
 
 from . import _global_hooks

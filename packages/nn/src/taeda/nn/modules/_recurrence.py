@@ -7,10 +7,8 @@ from dataclasses import dataclass
 
 import taeda
 from taeda import Tensor
-from taeda._autocast import call_autocast, lower_type
-from taeda._C import _nn
-from taeda._layers import AUTOCAST, hidden
-from taeda._table._autocast import FLOAT32
+from taeda._core_api.calls import AUTOCAST, FLOAT32, call_autocast, hidden, lower_type
+from taeda._core_api.operators import nn as _nn
 
 from ..functional import dropout, linear
 

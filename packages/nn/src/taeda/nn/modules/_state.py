@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import taeda
 from taeda import Tensor
 from taeda.__future__ import get_swap_module_params_on_conversion
-from taeda._warnings import warn
+from taeda._core_api import warn
 from taeda.utils import swap_tensors
 from taeda.utils.hooks import RemovableHandle
 

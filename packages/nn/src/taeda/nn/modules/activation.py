@@ -6,7 +6,8 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._warnings import warn
+from taeda._core_api import warn
+from taeda._core_api.operators import nn as _nn
 
 from .. import functional as F
 from .. import init as _init
@@ -49,7 +50,7 @@ __all__ = [
 
 _relu, _relu_ = taeda.relu, taeda.relu_
 _sigmoid, _tanh = taeda.sigmoid, taeda.tanh
-_gelu, _silu = taeda._C._nn.gelu, taeda._C._nn.silu
+_gelu, _silu = _nn.gelu, _nn.silu
 
 
 class _Switchable(Module):

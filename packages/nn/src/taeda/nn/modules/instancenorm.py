@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from taeda import Tensor
-from taeda._warnings import warn
+from taeda._core_api import warn
 
 from .. import functional as F
 from ._normbase import _LazyNormBase, _NormBase, check_rank

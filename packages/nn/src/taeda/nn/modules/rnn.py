@@ -8,8 +8,8 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._autocast import lower_type
-from taeda._warnings import warn
+from taeda._core_api import warn
+from taeda._core_api.calls import lower_type
 
 from .. import init
 from ..parameter import Parameter

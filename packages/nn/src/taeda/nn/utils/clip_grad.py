@@ -9,7 +9,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._warnings import warn
+from taeda._core_api import warn
 
 __all__ = [
     "clip_grad_norm",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from taeda._warnings import warn
+from taeda._core_api import warn
 
 from ..parameter import Parameter
 from ._norms import direction_and_length, weighted

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 from taeda import Tensor
-from taeda._warnings import warn
+from taeda._core_api import warn
 
 from ..optimizer import Optimizer
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from taeda import Tensor
-from taeda._native import core as _core
+from taeda._core_api import runtime as _core
 
 from . import segments
 from .channel import Channel

@@ -8,7 +8,7 @@ import time
 from collections import deque
 from typing import Any
 
-from taeda._warnings import warn
+from taeda._core_api import warn
 
 from .crew import Crew
 from .luggage import Luggage

@@ -11,7 +11,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._native import core as _core
+from taeda._core_api import runtime as _core
 
 from .channel import MOST_DESCRIPTORS
 from .segments import Arena, Segment

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from taeda._warnings import warn
+from taeda._core_api import warn
 
 from ..sampler import draw_seed
 from . import seeds

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import taeda
-from taeda._warnings import warn
+from taeda._core_api import warn
 
 from .collate import _like_mapping, _like_sequence
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from taeda import Generator, Tensor
-from taeda._warnings import warn
+from taeda._core_api import warn
 
 from . import seeds
 

@@ -18,8 +18,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import taeda
-from taeda import Tensor, _sharing
-from taeda._native import core as _core
+from taeda import Tensor
+from taeda._core_api import runtime as _core
+from taeda._core_api import sharing as _sharing
 
 __all__ = [
     "Arena",

@@ -1,0 +1,23 @@
+"""What the sibling packages may use of core beyond its public names. There is no other way in: `tools/packages.py check` refuses it.
+
+    warn, advice, lazy_attributes    how a package speaks, and how it loads its parts
+    runtime      the compiled core: graph, tangents, layers, storages
+    calls        who sees a call: layers, what hides them, autocast
+    operators    the operators of nn
+    table        the op table: rows, schemas, the functions behind composites
+    files        a file that is replaced whole or not at all
+    sharing      memory that several processes see
+    building     compilers, and kernels built by them
+
+Siblings are released apart from core, so these names are a promise as the public ones are: they are added, and one that goes is announced
+in the changelog (`abi`) and stays for a minor version. Operators that begin with an underscore (`taeda._fused_adam_`) are rows of the
+table and need no line here.
+"""
+
+from __future__ import annotations
+
+from taeda._advice import advice
+from taeda._lazy import lazy_attributes
+from taeda._warnings import warn
+
+__all__ = ["advice", "lazy_attributes", "warn"]

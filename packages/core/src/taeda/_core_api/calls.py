@@ -1,0 +1,42 @@
+"""Who sees a call of an operation before its kernel, and how autocast changes its arguments."""
+
+from __future__ import annotations
+
+from taeda._autocast import (
+    Snapshot,
+    autocast_increment_nesting,
+    call_autocast,
+    casts_to_float32,
+    is_autocast_enabled,
+    leave,
+    lower_type,
+    set_autocast_cache_enabled,
+    set_autocast_dtype,
+    set_autocast_enabled,
+    snapshot,
+)
+from taeda._dispatch import disabled_torch_function, register_layer
+from taeda._layers import AUTOCAST, FUNCTION_MODE, OVERRIDE, TRANSFORM, hidden
+from taeda._table._autocast import FLOAT32
+
+__all__ = [
+    "AUTOCAST",
+    "FLOAT32",
+    "FUNCTION_MODE",
+    "OVERRIDE",
+    "TRANSFORM",
+    "Snapshot",
+    "autocast_increment_nesting",
+    "call_autocast",
+    "casts_to_float32",
+    "disabled_torch_function",
+    "hidden",
+    "is_autocast_enabled",
+    "leave",
+    "lower_type",
+    "register_layer",
+    "set_autocast_cache_enabled",
+    "set_autocast_dtype",
+    "set_autocast_enabled",
+    "snapshot",
+]

@@ -1,0 +1,7 @@
+"""Memory that several processes see."""
+
+from __future__ import annotations
+
+from taeda._sharing import SHARED, gather, reserved_file
+
+__all__ = ["SHARED", "gather", "reserved_file"]
