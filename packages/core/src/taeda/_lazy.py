@@ -73,7 +73,11 @@ def lazy_attributes(
             sub = f"{prefix}.{name}" if prefix else name
             if sub in DISTRIBUTIONS:
                 return load(sub)
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            if name[:2] == "__":  # Python's own question
+                raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            from ._absent import answer  # at the first miss
+
+            return answer(package)(name)
         module, colon, _ = target.partition(":")
         value = load(module) if colon else getattr(load(module), name)
         setattr(sys.modules[package], name, value)
@@ -93,9 +97,14 @@ class _Hint:
     @staticmethod
     def find_spec(fullname: str, path: object = None, target: object = None) -> None:
         top, _, sub = fullname.partition(".")
-        if top == "taeda" and sub in DISTRIBUTIONS:
+        if top != "taeda" or sys._getframe(2).f_code.co_name == "find_spec":
+            return  # no import: importlib.util.find_spec only asks whether there is one
+        if sub in DISTRIBUTIONS:
             raise MissingDistribution(_sentence(sub))
-        return
+        from ._absent import message  # at the first miss
+
+        if (said := message(fullname)) is not None:
+            raise ModuleNotFoundError(said)
 
 
 def install_hint() -> None:

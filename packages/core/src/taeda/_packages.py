@@ -111,6 +111,22 @@ def _finish(package: _Package, run: _Run) -> None:
             run.owner = 0
 
 
+class _Miss:
+    """`__getattr__` of a module without one: says of a name that PyTorch has what to do instead."""
+
+    __slots__ = ("module",)
+
+    def __init__(self, module: str) -> None:
+        self.module = module
+
+    def __call__(self, name: str) -> Any:
+        if name[:2] == "__":  # Python's own question
+            raise AttributeError(f"module {self.module!r} has no attribute {name!r}")
+        from ._absent import answer  # at the first miss
+
+        return answer(self.module)(name)
+
+
 class _Loader(SourceFileLoader):
     """Runs modules at once, counted, and packages when they are asked for something."""
 
@@ -131,6 +147,8 @@ class _Loader(SourceFileLoader):
             super().exec_module(module)
         finally:
             _here.loading -= 1
+        if "._" not in module.__name__:
+            module.__dict__.setdefault("__getattr__", _Miss(module.__name__))
 
 
 class _Finder:
