@@ -221,6 +221,15 @@ def ulps(session: nox.Session) -> None:
     session.run("python", "tools/ulps.py", *session.posargs)
 
 
+@nox.session(name="device-text")
+def device_text(session: nox.Session) -> None:
+    """The lines of the kernel tables, compiled as device text, give the processor's bits. `-- --nvrtc` compiles them as a user's GPU would."""
+    install(session, "core")
+    if "--nvrtc" in session.posargs:
+        session.install(*groups("nvrtc"))
+    session.run("python", "tools/device_text.py", *session.posargs)
+
+
 @nox.session(name="same-bits")
 def same_bits(session: nox.Session) -> None:
     """Neither the number of threads nor the width of vectors changes a bit of any operation. `-- --parts 8` for an eighth."""

@@ -16,7 +16,7 @@
 /* log(1 + e^x) without overflow, where y is e^-|x| */
 #define VSOFTPLUS(x) (vmax(vzero(x), x) + vlog1p(vexp(-vabs(x))))
 /* tanh(log(1 + e^x)) = (w) / (w + 2), w = e^x (e^x + 2) */
-#define MISH_W(x) __extension__({ __typeof__(x) e_ = vexp(vmin(C(20), x)); e_ * (e_ + C(2)); })
+#define MISH_W(x) LET(vec e_ = vexp(vmin(C(20), x)), e_ * (e_ + C(2)))
 
 #define SELU_ALPHA 1.6732632423543772848
 #define SELU_SCALE 1.0507009873554804934
@@ -33,7 +33,7 @@
     X(gelu_erf, , x * vnormal(x))                                                                                   \
     X(gelu_tanh, , x * vsigmoid(GELU_ARG(x)))                                                                       \
     X(silu, , x / (C(1) + vexp(-x)))                                                                                \
-    X(mish, , __extension__({ vec w = MISH_W(x); vsel(vgt(x, C(20)), x, x * (w / (w + C(2)))); }))                  \
+    X(mish, , LET(vec w = MISH_W(x), vsel(vgt(x, C(20)), x, x * (w / (w + C(2))))))                                 \
     X(log_sigmoid, , vmin(vzero(x), x) - vlog1p(vexp(-vabs(x))))                                                    \
     X(softplus, vec beta = VARG(1); vec limit = VARG(2), vsel(vgt(x * beta, limit), x, VSOFTPLUS(x * beta) / beta)) \
     X(hardshrink, vec lambd = VARG(1), vsel(vle(vabs(x), lambd), vzero(x), x))                                      \
@@ -43,7 +43,7 @@
     X(threshold, vec limit = VARG(1); vec value = VARG(2), vsel(vle(x, limit), value, x))                           \
     X(logit_plain, , vlog(x / (C(1) - x)))                                                                          \
     X(logit_eps, vec eps = VARG(1),                                                                                 \
-      __extension__({ vec p = vmin(C(1) - eps, vmax(eps, x)); vlog(p / (C(1) - p)); }))
+      LET(vec p = vmin(C(1) - eps, vmax(eps, x)), vlog(p / (C(1) - p))))
 
 /* ---- the gradient x times the derivative at y (and prelu, whose slope is y) ---- */
 #define SIGMOID_SLOPE(s) ((s) * (C(1) - (s)))
@@ -57,10 +57,10 @@
     X(leaky_relu_backward, vec slope = VARG(2), vsel(vgt(y, vzero(x)), x, x * slope))                                    \
     X(gelu_erf_backward, , x * vfma(y, VDENSITY(y), vnormal(y)))                                                         \
     X(gelu_tanh_backward, ,                                                                                              \
-      __extension__({ vec s = vsigmoid(GELU_ARG(y)); x * (s + y * SIGMOID_SLOPE(s) * GELU_ARG_SLOPE(y)); }))             \
-    X(silu_backward, , __extension__({ vec s = vsigmoid(y); x * s * vfma(y, C(1) - s, C(1)); }))                         \
+      LET(vec s = vsigmoid(GELU_ARG(y)), x * (s + y * SIGMOID_SLOPE(s) * GELU_ARG_SLOPE(y))))                            \
+    X(silu_backward, , LET(vec s = vsigmoid(y), x * s * vfma(y, C(1) - s, C(1))))                                        \
     X(mish_backward, ,                                                                                                   \
-      __extension__({ vec w = MISH_W(y), t = w / (w + C(2)); x * (t + y * vsigmoid(y) * (C(1) - t * t)); }))             \
+      LET(vec w = MISH_W(y); vec t = w / (w + C(2)), x * (t + y * vsigmoid(y) * (C(1) - t * t))))                        \
     X(log_sigmoid_backward, , x * vsigmoid(-y))                                                                          \
     X(softplus_backward, vec beta = VARG(2); vec limit = VARG(3), vsel(vgt(y * beta, limit), x, x * vsigmoid(y * beta))) \
     X(hardshrink_backward, vec lambd = VARG(2), vsel(vle(vabs(y), lambd), vzero(x), x))                                  \
@@ -80,18 +80,18 @@ UNARY(DEFINE_ROWS_1)
 BINARY(DEFINE_ROWS_2)
 
 /* ---- ops that choose between two rows by an argument ---- */
-static bool is_tanh(const void *context, int k) { return ((const td_arg *)context)[k].str[0] == 't'; }
+static bool is_tanh(const void *context, int k) { return td_letter_arg(context, k) == 't'; }
 static bool is_true(const void *context, int k) { return ((const td_arg *)context)[k].i != 0; }
 
-#define CHOOSE(name, condition, yes, no)                                                        \
-    TD_ROW(name##_f32_row) { (condition ? yes##_f32_row : no##_f32_row)(out, in, n, context); } \
-    TD_ROW(name##_f64_row) { (condition ? yes##_f64_row : no##_f64_row)(out, in, n, context); }
-CHOOSE(gelu, is_tanh(context, 1), gelu_tanh, gelu_erf)
-CHOOSE(gelu_backward, is_tanh(context, 2), gelu_tanh_backward, gelu_erf_backward)
-CHOOSE(elu_backward, is_true(context, 4), elu_backward_result, elu_backward_input)
-CHOOSE(logit, td_has_arg(context, 1), logit_eps, logit_plain)
-CHOOSE(logit_backward, td_has_arg(context, 2), logit_backward_eps, logit_backward_plain)
-CHOOSE(softshrink_backward, 1, hardshrink_backward, hardshrink_backward)
+#define CHOOSE(name, arity, condition, yes, no)                               \
+    TD_CHOICE(name##_f32_row, arity, condition, yes##_f32_row, no##_f32_row)  \
+    TD_CHOICE(name##_f64_row, arity, condition, yes##_f64_row, no##_f64_row)
+CHOOSE(gelu, 1, is_tanh(context, 1), gelu_tanh, gelu_erf)
+CHOOSE(gelu_backward, 2, is_tanh(context, 2), gelu_tanh_backward, gelu_erf_backward)
+CHOOSE(elu_backward, 2, is_true(context, 4), elu_backward_result, elu_backward_input)
+CHOOSE(logit, 1, td_has_arg(context, 1), logit_eps, logit_plain)
+CHOOSE(logit_backward, 2, td_has_arg(context, 2), logit_backward_eps, logit_backward_plain)
+CHOOSE(softshrink_backward, 2, 1, hardshrink_backward, hardshrink_backward)
 
 #define NAMES_1(X)                                                                                               \
     X(relu6) X(hardtanh) X(leaky_relu) X(elu) X(selu) X(celu) X(gelu) X(silu) X(mish) X(log_sigmoid) X(softplus) \

@@ -2,48 +2,6 @@
 #include "cpu/simd/vrow.h"
 #include "cpu/simd/vrow_complex.h"
 
-/* ---- one number as the second operand: frequent enough to be spared the buffer that repeats it ---- */
-
-#define NUMBER_ROW(symbol, v, type, width, setup, expression) \
-    TD_ROW(symbol)                                            \
-    {                                                         \
-        typedef type real __attribute__((unused));            \
-        typedef v vec __attribute__((unused));                \
-        type *o = out;                                        \
-        const type *px = in[0];                               \
-        v y = v##_set(*(const type *)in[1]);                  \
-        (void)context;                                        \
-        setup;                                                \
-        int64_t i = 0;                                        \
-        for (; i + width <= n; i += width) {                  \
-            v x = v##_load(px + i);                           \
-            v##_store(o + i, expression);                     \
-        }                                                     \
-        if (i < n) {                                          \
-            v x = v##_load_n(px + i, n - i);                  \
-            v##_store_n(o + i, expression, n - i);            \
-        }                                                     \
-    }
-#define NUMBER_ROWS(name, setup, expression)                                  \
-    NUMBER_ROW(name##_number_f32_row, vf, float, VF_WIDTH, setup, expression) \
-    NUMBER_ROW(name##_number_f64_row, vd, double, VD_WIDTH, setup, expression)
-
-/* The loops of an op that has both kinds of rows. */
-#define NUMBER_LOOP(name, suffix, dtype, type)                                                             \
-    static void name##_##suffix(char *const *data, const int64_t *strides, int64_t n, const void *context) \
-    {                                                                                                      \
-        static const uint8_t dtypes[] = {dtype, dtype, dtype};                                             \
-        if (strides[2] == 0 && strides[0] == sizeof(type) && strides[1] == sizeof(type))                   \
-            name##_number_##suffix##_row(data[0], (const void *const *)(data + 1), n, context);            \
-        else                                                                                               \
-            td_drive(name##_##suffix##_row, 2, dtypes, data, strides, n, context);                         \
-    }
-#define NUMBER_LOOPS(name)                                          \
-    TD_LOOP(name##_f16, name##_f32_row, TD_F16, TD_F16, TD_F16)     \
-    TD_LOOP(name##_bf16, name##_f32_row, TD_BF16, TD_BF16, TD_BF16) \
-    NUMBER_LOOP(name, f32, TD_F32, float)                           \
-    NUMBER_LOOP(name, f64, TD_F64, double)
-
 /* ---- sums: context argument 2 is alpha, mostly 1 ---- */
 
 static bool alpha_is_one(const void *context)
@@ -51,11 +9,8 @@ static bool alpha_is_one(const void *context)
     const td_scalar *alpha = &((const td_arg *)context)[2].scalar;
     return alpha->re == 1 && alpha->im == 0;
 }
-#define SUM_ROW(name, suffix)                                                                                      \
-    TD_ROW(name##_##suffix##_row)                                                                                  \
-    {                                                                                                              \
-        (alpha_is_one(context) ? name##_plain_##suffix##_row : name##_scaled_##suffix##_row)(out, in, n, context); \
-    }
+#define SUM_ROW(name, suffix) \
+    TD_CHOICE(name##_##suffix##_row, 2, alpha_is_one(context), name##_plain_##suffix##_row, name##_scaled_##suffix##_row)
 
 VROWS(add_plain, 2, , x + y)
 VROWS(sub_plain, 2, , x - y)
@@ -109,13 +64,9 @@ NUMBER_LOOPS(div)
 TD_LOOP(div_trunc_f32, div_trunc_f32_row, TD_F32, TD_F32, TD_F32)
 TD_LOOP(div_trunc_f64, div_trunc_f64_row, TD_F64, TD_F64, TD_F64)
 /* short floats round the quotient to their own precision first, then cut it */
-#define SHORT_DIV_TRUNC(suffix, dtype)                                                                          \
-    TD_LOOP(truncated_##suffix, truncated_f32_row, dtype, dtype)                                                \
-    static void div_trunc_##suffix(char *const *data, const int64_t *strides, int64_t n, const void *context)   \
-    {                                                                                                           \
-        div_##suffix(data, strides, n, context);                                                                \
-        truncated_##suffix((char *const[]){data[0], data[0]}, (int64_t[]){strides[0], strides[0]}, n, context); \
-    }
+#define SHORT_DIV_TRUNC(suffix, dtype)                          \
+    TD_LOOP(truncated_##suffix, truncated_f32_row, dtype, dtype) \
+    TD_THEN_LOOP(div_trunc_##suffix, dtype, div_##suffix, truncated_##suffix)
 SHORT_DIV_TRUNC(f16, TD_F16)
 SHORT_DIV_TRUNC(bf16, TD_BF16)
 CROWS(mul, 2, , ctimes(x, y))

@@ -1,8 +1,7 @@
-/* binary_real.c - functions of two floating-point numbers (and complex powers). */
+/* binary_real.c - functions of two floating-point numbers. */
 #include "cpu/simd/vmath_power.h"
 #include "cpu/simd/vmath_trig.h"
 #include "cpu/simd/vrow.h"
-#include "cpu/simd/complex_numbers.h"
 
 /* vmin and vmax give their second argument when one is NaN: test the first by hand */
 #define KEEP_NAN(x, value) vsel(visnan(x), x, value)
@@ -10,43 +9,34 @@
 
 /* with r = fmod(x, y), which has the sign of x: the remainder with the sign of y */
 #define OTHER_SIGN(r, y) vlt((r) * vcopysign(vset(r, 1), y), vzero(r))
-#define VREMAINDER(x, y)                        \
-    __extension__({                             \
-        vec r_ = vfmod(x, y);                   \
-        vsel(OTHER_SIGN(r_, y), r_ + y, r_);    \
-    })
+#define VREMAINDER(x, y) LET(vec r_ = vfmod(x, y), vsel(OTHER_SIGN(r_, y), r_ + y, r_))
 
 /* x // y: (x - fmod) / y, rounded to the integer it is but for one rounding error; 1 less between signs */
-#define VFLOOR_DIVIDE(x, y)                                         \
-    __extension__({                                                 \
-        vec r_ = vfmod(x, y), q_ = (x - r_) / y, f_;                \
-        q_ = vsel(OTHER_SIGN(r_, y), q_ - vset(x, 1), q_);          \
-        f_ = vfloor(q_);                                            \
-        f_ = vsel(vgt(q_ - f_, vset(x, 0.5)), f_ + vset(x, 1), f_); \
-        f_ = vsel(veq(q_, vzero(x)), vcopysign(vzero(x), x / y), f_);  \
-        vsel(veq(y, vzero(x)), x / y, f_);                             \
-    })
+#define VFLOOR_DIVIDE(x, y)                                            \
+    LET(vec r_ = vfmod(x, y);                                          \
+        vec q_ = (x - r_) / y;                                         \
+        q_ = vsel(OTHER_SIGN(r_, y), q_ - vset(x, 1), q_);             \
+        vec f_ = vfloor(q_);                                           \
+        f_ = vsel(vgt(q_ - f_, vset(x, 0.5)), f_ + vset(x, 1), f_);    \
+        f_ = vsel(veq(q_, vzero(x)), vcopysign(vzero(x), x / y), f_),  \
+        vsel(veq(y, vzero(x)), x / y, f_))
 
 /* max + log(1 + e^-distance), also for two equal infinities */
-#define VLOGADDEXP(x, y, log1p_exp)                                                           \
-    __extension__({                                                                           \
-        vec m_ = KEEP_NAN(x, vmax(x, y)), d_ = x - y;                                         \
-        vsel(vand(veq(x, y), veq(vabs(x), vset(x, INFINITY))), x, m_ + log1p_exp(-vabs(d_))); \
-    })
-#define vand(a, b) ((__typeof__(a))((a) & (b)))
+#define VLOGADDEXP(x, y, log1p_exp)                 \
+    LET(vec m_ = KEEP_NAN(x, vmax(x, y)); vec d_ = x - y, \
+        vsel(vand(veq(x, y), veq(vabs(x), vset(x, INFINITY))), x, m_ + log1p_exp(-vabs(d_))))
 #define LOG1P_EXP(d) vlog1p(vexp(d))
 #define LOG1P_EXP2(d) (vlog1p(vexp2(d)) * vset(d, 1.4426950408889634))
 
 #define XLOGY(x, y, l) vsel(visnan(y), y, vsel(veq(x, vzero(x)), vzero(x), x * l))
 
 /* the larger times sqrt(1 + ratio^2); an infinity beside NaN still has infinite length */
-#define VHYPOT(x, y)                                                                                    \
-    __extension__({                                                                                     \
-        vec a_ = vabs(x), b_ = vabs(y), s_ = vmin(a_, b_), l_ = vmax(a_, b_), inf_ = vset(x, INFINITY); \
-        vec r_ = s_ / l_, h_ = l_ * vsqrt(vfma(r_, r_, vset(x, 1)));                                    \
-        h_ = vsel(visnan(x), x, vsel(visnan(y), y, vsel(veq(l_, vzero(x)), l_, h_)));                   \
-        vsel(veq(a_, inf_), inf_, vsel(veq(b_, inf_), inf_, h_));                                       \
-    })
+#define VHYPOT(x, y)                                                                            \
+    LET(vec a_ = vabs(x); vec b_ = vabs(y); vec s_ = vmin(a_, b_); vec l_ = vmax(a_, b_);       \
+        vec inf_ = vset(x, INFINITY); vec r_ = s_ / l_;                                         \
+        vec h_ = l_ * vsqrt(vfma(r_, r_, vset(x, 1)));                                          \
+        h_ = vsel(visnan(x), x, vsel(visnan(y), y, vsel(veq(l_, vzero(x)), l_, h_))),           \
+        vsel(veq(a_, inf_), inf_, vsel(veq(b_, inf_), inf_, h_)))
 
 #define BINARY(X)                                                                         \
     X(maximum, KEEP_NAN(x, vmax(x, y)))                                                   \
@@ -78,6 +68,20 @@ VROWS(pow_minus_half, 1, , vset(x, 1) / vsqrt(x))
 VROWS(pow_minus_1, 1, , vset(x, 1) / x)
 VROWS(pow_minus_2, 1, , vset(x, 1) / (x * x))
 
+#ifdef TD_DEVICE /* a thread has one element: it chooses for itself */
+#define EASY_POWER(vector)                                                                                   \
+    VFN vector easy_power(vector x, vector y)                                                                \
+    {                                                                                                        \
+        vector one = vector(1);                                                                              \
+        return y.v == 2 ? x * x : y.v == 3 ? x * x * x : y.v == 0.5f ? vector##_sqrt(x) : y.v == 1 ? x       \
+             : y.v == -1 ? one / x : y.v == -2 ? one / (x * x) : y.v == -0.5f ? one / vector##_sqrt(x)       \
+             : y.v == 0 ? one : vector##_pow(x, y);                                                          \
+    }
+EASY_POWER(vf)
+EASY_POWER(vd)
+VROWS(pow, 2, bool number = td_number_arg(context, 1), number ? easy_power(x, y) : vpow(x, y))
+FLOAT_LOOPS(pow, 2)
+#else
 #define POW_ROWS(suffix)                                                                                       \
     static td_row easy_power_##suffix(double exponent)                                                         \
     {                                                                                                          \
@@ -89,18 +93,12 @@ VROWS(pow_minus_2, 1, , vset(x, 1) / (x * x))
 POW_ROWS(f32)
 POW_ROWS(f64)
 
-/* a Python number, the same for the whole walk; pow of a tensor follows C to the last sign of zero */
-static bool is_number(const void *context, int k)
-{
-    const td_arg *arg = (const td_arg *)context + k;
-    return arg->kind == TD_ARG_TENSOR && (arg->tensor->flags & TD_FLAG_WRAPPED);
-}
-
+/* pow of a Python number: the same for the whole walk; pow of a tensor follows C to the last sign of zero */
 #define POW_LOOP(suffix, dtype, row_suffix, LOAD)                                                       \
     TD_LOOP(pow_rows_##suffix, pow_general_##row_suffix##_row, dtype, dtype, dtype)                     \
     static void pow_##suffix(char *const *data, const int64_t *strides, int64_t n, const void *context) \
     {                                                                                                   \
-        bool number = strides[2] == 0 && n > 0 && is_number(context, 1);                                \
+        bool number = strides[2] == 0 && n > 0 && td_number_arg(context, 1);                                \
         td_row easy = number ? easy_power_##row_suffix(LOAD(data[2])) : NULL;                           \
         static const uint8_t dtypes[] = {dtype, dtype};                                                 \
         if (easy)                                                                                       \
@@ -116,36 +114,7 @@ POW_LOOP(f16, TD_F16, f32, LOAD_F16)
 POW_LOOP(bf16, TD_BF16, f32, LOAD_BF16)
 POW_LOOP(f32, TD_F32, f32, LOAD_F32)
 POW_LOOP(f64, TD_F64, f64, LOAD_F64)
-
-/* Easy exponents of complex numbers are exact products; the rest as C has it. */
-static c128 complex_power(c128 x, c128 y)
-{
-    if (cimag(y) == 0) {
-        double e = creal(y);
-        if (e == 0) return 1;
-        if (e == 1) return x;
-        if (e == 2) return cmultiply(x, x);
-        if (e == 3) return cmultiply(cmultiply(x, x), x);
-        if (e == 0.5) return csqrt(x);
-        if (e == -1) return cdivide((c128)1, x);
-        if (e == -2) return cdivide((c128)1, cmultiply(x, x));
-    }
-    if (x == 0) return creal(y) > 0 ? 0 : cpow(x, y);
-    return cpow(x, y);
-}
-COMPLEX_ROWS(pow, 2, , (complex_t)complex_power(x, y))
-COMPLEX_LOOPS(pow, 2)
-
-/* log(e^x + e^y) of complex numbers, led by the larger real part */
-static c128 complex_logaddexp(c128 x, c128 y)
-{
-    if (x != x || y != y) return __builtin_complex((double)NAN, (double)NAN);
-    c128 high = creal(x) >= creal(y) ? x : y, low = creal(x) >= creal(y) ? y : x;
-    if (isinf(creal(high)) && creal(high) == creal(low)) return creal(high) < 0 ? low : clog(cexp(high) + cexp(low));
-    return high + clog(1 + cexp(low - high));
-}
-COMPLEX_ROWS(logaddexp, 2, , (complex_t)complex_logaddexp(x, y))
-COMPLEX_LOOPS(logaddexp, 2)
+#endif
 
 /* ---- the neighbour of x towards y: one step of the bit pattern, whose order is that of the magnitudes ---- */
 #define NEXT(suffix, type, utype, infinity)                              \
@@ -180,7 +149,5 @@ const td_loop_entry TD_TABLE(binary_real)[] = {
     NAMES(ENTRIES)
     FLOAT_ENTRIES("pow", pow)
     FLOAT_ENTRIES("nextafter", nextafter)
-    COMPLEX_ENTRIES("pow", pow)
-    COMPLEX_ENTRIES("logaddexp", logaddexp)
     {NULL, 0, NULL},
 };

@@ -1,4 +1,4 @@
-/* complex_math.c - functions of one complex number. */
+/* complex_math.c - functions of complex numbers that call the C library. */
 #include "cpu/simd/vrow.h"
 #include "cpu/simd/vrow_complex.h"
 
@@ -61,6 +61,37 @@ CROWS(reciprocal, 1, , cover(cnumber(x, 1, 0), x))
 COMPLEX_LOOPS(square, 1)
 COMPLEX_LOOPS(reciprocal, 1)
 
+/* ---- of two numbers ---- */
+/* Easy exponents of complex numbers are exact products; the rest as C has it. */
+static c128 complex_power(c128 x, c128 y)
+{
+    if (cimag(y) == 0) {
+        double e = creal(y);
+        if (e == 0) return 1;
+        if (e == 1) return x;
+        if (e == 2) return cmultiply(x, x);
+        if (e == 3) return cmultiply(cmultiply(x, x), x);
+        if (e == 0.5) return csqrt(x);
+        if (e == -1) return cdivide((c128)1, x);
+        if (e == -2) return cdivide((c128)1, cmultiply(x, x));
+    }
+    if (x == 0) return creal(y) > 0 ? 0 : cpow(x, y);
+    return cpow(x, y);
+}
+COMPLEX_ROWS(pow, 2, , (complex_t)complex_power(x, y))
+COMPLEX_LOOPS(pow, 2)
+
+/* log(e^x + e^y) of complex numbers, led by the larger real part */
+static c128 complex_logaddexp(c128 x, c128 y)
+{
+    if (x != x || y != y) return __builtin_complex((double)NAN, (double)NAN);
+    c128 high = creal(x) >= creal(y) ? x : y, low = creal(x) >= creal(y) ? y : x;
+    if (isinf(creal(high)) && creal(high) == creal(low)) return creal(high) < 0 ? low : clog(cexp(high) + cexp(low));
+    return high + clog(1 + cexp(low - high));
+}
+COMPLEX_ROWS(logaddexp, 2, , (complex_t)complex_logaddexp(x, y))
+COMPLEX_LOOPS(logaddexp, 2)
+
 /* ---- real or bool results ---- */
 TD_C_ROW(abs_c64_row, 1, float, c64, , cabsf(x))
 TD_C_ROW(abs_c128_row, 1, double, c128, , cabs(x))
@@ -91,6 +122,8 @@ const td_loop_entry TD_TABLE(complex_math)[] = {
     UNARY(ENTRIES)
     COMPLEX_ENTRIES("square", square)
     COMPLEX_ENTRIES("reciprocal", reciprocal)
+    COMPLEX_ENTRIES("pow", pow)
+    COMPLEX_ENTRIES("logaddexp", logaddexp)
     COMPLEX_ENTRIES("abs", abs)
     COMPLEX_ENTRIES("angle", angle)
     FLOAT_ENTRIES("angle", angle)

@@ -3,19 +3,8 @@
 #include "cpu/simd/vrow_complex.h"
 
 /* ---- where: moves bits, so one row for each element size ---- */
-#define WHERE(symbol, type, dtype)                           \
-    TD_ROW(symbol##_row)                                     \
-    {                                                        \
-        type *o = out;                                       \
-        const uint8_t *condition = in[0];                    \
-        const type *px = in[1], *py = in[2];                 \
-        (void)context;                                       \
-        _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++) \
-        {                                                    \
-            type x = px[i], y = py[i];                       \
-            o[i] = condition[i] ? x : y;                     \
-        }                                                    \
-    }                                                        \
+#define WHERE(symbol, type, dtype)      \
+    TD_WHERE_ROW(symbol##_row, type)    \
     TD_LOOP(symbol, symbol##_row, dtype, TD_BOOL, dtype, dtype)
 WHERE(where_1, uint8_t, TD_U8)
 WHERE(where_2, uint16_t, TD_I16)
@@ -29,7 +18,7 @@ WHERE(where_16, c128, TD_C128)
 #define VHIGH(x, high) vsel(visnan(high), high, vmin(high, x))
 VROWS(clamp_min, 2, , VLOW(x, y))
 VROWS(clamp_max, 2, , VHIGH(x, y))
-VROWS(clamp_both, 3, , __extension__({ vec v = VLOW(x, y); VHIGH(v, z); }))
+VROWS(clamp_both, 3, , LET(vec v = VLOW(x, y), VHIGH(v, z)))
 FLOAT_LOOPS(clamp_min, 2)
 FLOAT_LOOPS(clamp_max, 2)
 FLOAT_LOOPS(clamp_both, 3)
@@ -39,6 +28,7 @@ BOOL_TYPE(INT_LOOP, clamp_min, 2, x | y)
 BOOL_TYPE(INT_LOOP, clamp_max, 2, x & y)
 INT_TYPES(INT_LOOP, clamp_both, 3, (x < y ? y : x) > z ? z : (x < y ? y : x))
 
+#ifndef TD_DEVICE /* there the host chooses among the three loops */
 #define CLAMP(suffix)                                                                                                   \
     static void clamp_##suffix(char *const *data, const int64_t *strides, int64_t n, const void *context)               \
     {                                                                                                                   \
@@ -48,6 +38,7 @@ INT_TYPES(INT_LOOP, clamp_both, 3, (x < y ? y : x) > z ? z : (x < y ? y : x))
 #define INT_CLAMP(suffix, type, utype, dtype, ...) CLAMP(suffix)
 CLAMP(f16) CLAMP(bf16) CLAMP(f32) CLAMP(f64)
 INT_TYPES(INT_CLAMP, )
+#endif
 
 /* ---- lerp: from whichever end is nearer, so that both ends are met exactly ---- */
 #define VLERP(x, y, w) vsel(vlt(vabs(w), vset(x, 0.5)), vfma(w, y - x, x), y - (y - x) * (vset(x, 1) - w))
@@ -80,6 +71,8 @@ const td_loop_entry TD_TABLE(ternary)[] = {
     {"where", TD_C128, where_16},
     FLOAT_ENTRIES("clamp", clamp)
     INT_TYPES(INT_ENTRY, "clamp", clamp)
+    FLOAT_ENTRIES("clamp_both", clamp_both) /* no operator's: a device finds the loop of two bounds by it */
+    INT_TYPES(INT_ENTRY, "clamp_both", clamp_both)
     FLOAT_ENTRIES("clamp_min", clamp_min)
     INT_TYPES(INT_ENTRY, "clamp_min", clamp_min)
     BOOL_TYPE(INT_ENTRY, "clamp_min", clamp_min)

@@ -1,4 +1,5 @@
 /* unary_real.c - signs, rounding and tests of one real number of any dtype. */
+#include "cpu/simd/complex_numbers.h"
 #include "cpu/simd/vrow.h"
 
 /* ---- floating point: one line each ---- */
@@ -24,7 +25,14 @@
 SAME(DEFINE)
 
 /* round to `decimals` places: scaled up, rounded, scaled down */
-static double power_of_ten(const void *context) { return pow(10.0, (double)llabs(((const td_arg *)context)[1].i)); }
+static double power_of_ten(const void *context)
+{
+    static const double exact[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                   1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    int64_t n = ((const td_arg *)context)[1].i;
+    n = n < 0 ? -n : n;
+    return n >= 0 && n < 23 ? exact[n] : pow(10.0, (double)n);
+}
 static bool scales_down(const void *context) { return ((const td_arg *)context)[1].i < 0; }
 VROWS(round_decimals, 1, vec ten = VSET_(vec, (real)power_of_ten(context)); bool down = scales_down(context),
       down ? vround(x / ten) * ten : vround(x * ten) / ten)
@@ -50,9 +58,9 @@ TD_LOOP(nan_to_num_bf16, nan_to_num_bf16_row, TD_BF16, TD_BF16)
 TD_LOOP(nan_to_num_f32, nan_to_num_f32_row, TD_F32, TD_F32)
 TD_LOOP(nan_to_num_f64, nan_to_num_f64_row, TD_F64, TD_F64)
 /* a complex number is two real ones side by side */
-TD_ROW(nan_to_num_c32_row) { nan_to_num_f16_row(out, in, 2 * n, context); }
-TD_ROW(nan_to_num_c64_row) { nan_to_num_f32_row(out, in, 2 * n, context); }
-TD_ROW(nan_to_num_c128_row) { nan_to_num_f64_row(out, in, 2 * n, context); }
+TD_PARTS_ROW(nan_to_num_c32_row, c64, nan_to_num_f16_row)
+TD_PARTS_ROW(nan_to_num_c64_row, c64, nan_to_num_f32_row)
+TD_PARTS_ROW(nan_to_num_c128_row, c128, nan_to_num_f64_row)
 TD_LOOP(nan_to_num_c32, nan_to_num_c32_row, TD_C32, TD_C32)
 TD_LOOP(nan_to_num_c64, nan_to_num_c64_row, TD_C64, TD_C64)
 TD_LOOP(nan_to_num_c128, nan_to_num_c128_row, TD_C128, TD_C128)

@@ -4,6 +4,7 @@
 #define TD_COMPLEX_NUMBERS_H
 #include <complex.h>
 #include <math.h>
+#include "cpu/simd/elementwise.h"
 
 typedef float _Complex c64;
 typedef double _Complex c128;

@@ -98,6 +98,14 @@ static inline void td_drive(td_row row, int nin, const uint8_t *dtypes, char *co
         td_drive(row, sizeof dtypes - 1, dtypes, data, strides, n, context);                      \
     }
 
+/* Loop `first` of two operands, whose results go through loop `second`, both of one dtype. */
+#define TD_THEN_LOOP(symbol, dtype, first, second)                                                          \
+    static void symbol(char *const *data, const int64_t *strides, int64_t n, const void *context)           \
+    {                                                                                                       \
+        first(data, strides, n, context);                                                                   \
+        second((char *const[]){data[0], data[0]}, (int64_t[]){strides[0], strides[0]}, n, context);         \
+    }
+
 #define TD_ROW(symbol) \
     static void symbol(void *out, const void *const *in, int64_t n, const void *context)
 
@@ -113,6 +121,14 @@ static inline int64_t td_int_arg(const void *context, int k)
     const td_scalar *s = &((const td_arg *)context)[k].scalar;
     if (s->kind != TD_S_FLOAT && s->kind != TD_S_COMPLEX) return s->i;
     return s->re >= 0x1p63 ? INT64_MAX : s->re >= -0x1p63 ? (int64_t)s->re : INT64_MIN;
+}
+/* the first letter of a str */
+static inline char td_letter_arg(const void *context, int k) { return ((const td_arg *)context)[k].str[0]; }
+/* is it a Python number? */
+static inline bool td_number_arg(const void *context, int k)
+{
+    const td_arg *arg = (const td_arg *)context + k;
+    return arg->kind == TD_ARG_TENSOR && (arg->tensor->flags & TD_FLAG_WRAPPED);
 }
 static inline bool td_has_arg(const void *context, int k) { return ((const td_arg *)context)[k].kind != TD_ARG_NONE; }
 
@@ -138,5 +154,28 @@ static inline bool td_has_arg(const void *context, int k) { return ((const td_ar
             o[i] = expression;                               \
         }                                                    \
     }
+
+/* A row that is one of two of the same `arity`, by the arguments of the call. */
+#define TD_CHOICE(symbol, arity, condition, yes, no) \
+    TD_ROW(symbol) { (condition ? yes : no)(out, in, n, context); }
+
+/* x where the condition is true, else y: three operands, of which the first is a bool. */
+#define TD_WHERE_ROW(symbol, type)                           \
+    TD_ROW(symbol)                                           \
+    {                                                        \
+        type *o = out;                                       \
+        const uint8_t *condition = in[0];                    \
+        const type *px = in[1], *py = in[2];                 \
+        (void)context;                                       \
+        _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++) \
+        {                                                    \
+            type x = px[i], y = py[i];                       \
+            o[i] = condition[i] ? x : y;                     \
+        }                                                    \
+    }
+
+/* A row of complex numbers by one of real numbers: each part for itself. */
+#define TD_PARTS_ROW(symbol, complex_type, row) \
+    TD_ROW(symbol) { row(out, in, 2 * n, context); }
 
 #endif

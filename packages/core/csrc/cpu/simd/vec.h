@@ -36,6 +36,9 @@ typedef uint64_t vw __attribute__((vector_size(VBYTES)));
 
 #define VFN static inline __attribute__((always_inline))
 
+/* Declarations, one `;` after each, then a value: an expression. No comma outside brackets: one declaration a variable. */
+#define LET(declarations, value) __extension__({ declarations; value; })
+
 VFN vf vf_set(float x) { return x - (vf){0}; } /* also of -0, inf and NaN */
 VFN vd vd_set(double x) { return x - (vd){0}; }
 VFN vf vf_load(const float *p) { vf x; memcpy(&x, p, VBYTES); return x; }
@@ -216,5 +219,19 @@ VFN vf vf_join(vd low, vd high) { return (vf){(float)low[0], (float)low[1], (flo
 #define veq(a, b) VPICK(eq, a)(a, b)
 #define vne(a, b) VPICK(ne, a)(a, b)
 #define visnan(a) VPICK(isnan, a)(a)
+#define vand(a, b) ((__typeof__(a))((a) & (b))) /* of masks */
+
+/* c[0] + c[1] x + ...: even and odd powers apart, as two short chains of products finish sooner than a long
+ * one */
+#define VPOLY(x, c)                                                                                    \
+    __extension__({                                                                                    \
+        enum { last_ = (int)(sizeof(c) / sizeof *(c)) - 1 };                                           \
+        __typeof__(x) square_ = (x) * (x), one_ = vset(x, (c)[last_]), two_ = vset(x, (c)[last_ - 1]); \
+        for (int k_ = last_ - 2; k_ >= 0; k_ -= 2) {                                                   \
+            one_ = vfma(one_, square_, vset(x, (c)[k_]));                                              \
+            if (k_ > 0) two_ = vfma(two_, square_, vset(x, (c)[k_ - 1]));                              \
+        }                                                                                              \
+        last_ % 2 ? vfma(one_, x, two_) : vfma(two_, x, one_);                                         \
+    })
 
 #endif

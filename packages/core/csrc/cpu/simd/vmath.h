@@ -8,19 +8,6 @@
 #define TD_VMATH_H
 #include "cpu/simd/vec.h"
 
-/* c[0] + c[1] x + ...: even and odd powers apart, as two short chains of products finish sooner than a long
- * one */
-#define VPOLY(x, c)                                                                                    \
-    __extension__({                                                                                    \
-        enum { last_ = (int)(sizeof(c) / sizeof *(c)) - 1 };                                           \
-        __typeof__(x) square_ = (x) * (x), one_ = vset(x, (c)[last_]), two_ = vset(x, (c)[last_ - 1]); \
-        for (int k_ = last_ - 2; k_ >= 0; k_ -= 2) {                                                   \
-            one_ = vfma(one_, square_, vset(x, (c)[k_]));                                              \
-            if (k_ > 0) two_ = vfma(two_, square_, vset(x, (c)[k_ - 1]));                              \
-        }                                                                                              \
-        last_ % 2 ? vfma(one_, x, two_) : vfma(two_, x, one_);                                         \
-    })
-
 /* ---- scaling by powers of two, and taking numbers apart ---- */
 
 #ifdef __AVX512F__

@@ -98,4 +98,46 @@
     }
 #define INT_ENTRY(suffix, type, utype, dtype, op, name) {op, dtype, name##_##suffix},
 
+/* ---- one number as the second operand: frequent enough to be spared the buffer that repeats it ---- */
+
+#define NUMBER_ROW(symbol, v, type, width, setup, expression) \
+    TD_ROW(symbol)                                            \
+    {                                                         \
+        typedef type real __attribute__((unused));            \
+        typedef v vec __attribute__((unused));                \
+        type *o = out;                                        \
+        const type *px = in[0];                               \
+        v y = v##_set(*(const type *)in[1]);                  \
+        (void)context;                                        \
+        setup;                                                \
+        int64_t i = 0;                                        \
+        for (; i + width <= n; i += width) {                  \
+            v x = v##_load(px + i);                           \
+            v##_store(o + i, expression);                     \
+        }                                                     \
+        if (i < n) {                                          \
+            v x = v##_load_n(px + i, n - i);                  \
+            v##_store_n(o + i, expression, n - i);            \
+        }                                                     \
+    }
+#define NUMBER_ROWS(name, setup, expression)                                  \
+    NUMBER_ROW(name##_number_f32_row, vf, float, VF_WIDTH, setup, expression) \
+    NUMBER_ROW(name##_number_f64_row, vd, double, VD_WIDTH, setup, expression)
+
+/* The loops of an op that has both kinds of rows. */
+#define NUMBER_LOOP(name, suffix, dtype, type)                                                             \
+    static void name##_##suffix(char *const *data, const int64_t *strides, int64_t n, const void *context) \
+    {                                                                                                      \
+        static const uint8_t dtypes[] = {dtype, dtype, dtype};                                             \
+        if (strides[2] == 0 && strides[0] == sizeof(type) && strides[1] == sizeof(type))                   \
+            name##_number_##suffix##_row(data[0], (const void *const *)(data + 1), n, context);            \
+        else                                                                                               \
+            td_drive(name##_##suffix##_row, 2, dtypes, data, strides, n, context);                         \
+    }
+#define NUMBER_LOOPS(name)                                          \
+    TD_LOOP(name##_f16, name##_f32_row, TD_F16, TD_F16, TD_F16)     \
+    TD_LOOP(name##_bf16, name##_f32_row, TD_BF16, TD_BF16, TD_BF16) \
+    NUMBER_LOOP(name, f32, TD_F32, float)                           \
+    NUMBER_LOOP(name, f64, TD_F64, double)
+
 #endif

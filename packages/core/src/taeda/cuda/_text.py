@@ -1,0 +1,65 @@
+"""Device text: the kernel tables of the processor with the headers of `csrc/cpu/simd/device` in place of those of the same name.
+
+Standard library only and nothing of taeda: tools read it before taeda is built.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+__all__ = ["FAMILIES", "headers", "kernel", "root", "source"]
+
+#: tables of loops that compile as device text, and where their lines stand
+FAMILIES = {
+    "unary": "cpu/pointwise/unary.c",
+    "unary_real": "cpu/pointwise/unary_real.c",
+    "binary": "cpu/pointwise/binary.c",
+    "binary_real": "cpu/pointwise/binary_real.c",
+    "ternary": "cpu/pointwise/ternary.c",
+    "compare": "cpu/pointwise/compare.c",
+    "bitwise": "cpu/pointwise/bitwise.c",
+    "logical": "cpu/pointwise/logical.c",
+    "activation": "cpu/activation.c",
+    "convert": "cpu/simd/device/convert.h",
+}
+INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"', re.MULTILINE)
+LIBRARY = ("complex.h", "math.h", "stdbool.h", "stdint.h", "stdlib.h", "string.h")
+
+
+@cache
+def root() -> Path:
+    """The folder of the texts: beside this file in a wheel, the checkout's csrc otherwise."""
+    packed = Path(__file__).parent / "text"
+    return packed if packed.is_dir() else Path(__file__).parents[3] / "csrc"
+
+
+@cache
+def source(name: str) -> str:
+    """The text that `#include "name"` means on a device."""
+    path = Path(name)
+    instead = root() / path.parent / "device" / path.name
+    return (instead if instead.is_file() else root() / name).read_text()
+
+
+@cache
+def headers(name: str) -> dict[str, str]:
+    """Every header that the text `name` includes, by the name it is included under; the C library's are empty."""
+    found: dict[str, str] = dict.fromkeys(LIBRARY, "")
+    waiting = [name]
+    while waiting:
+        for included in INCLUDE.findall(source(waiting.pop())):
+            if included not in found:
+                found[included] = source(included)
+                waiting.append(included)
+    return found
+
+
+def kernel(family: str) -> str:
+    """The program text of a family: its table is cut off, for a device has loops by their symbols."""
+    text = source(FAMILIES[family])
+    return (
+        "#define TD_DEVICE 1\n"
+        + re.split(r"^const td_loop_entry TD_TABLE", text, flags=re.MULTILINE)[0]
+    )

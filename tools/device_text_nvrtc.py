@@ -1,0 +1,95 @@
+"""Device text through NVRTC, which users have: no device, driver or CUDA header is needed."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import json
+import re
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import _text  # the product's own reader of texts; device_text.py puts its folder on the path
+
+LIST = Path(__file__).with_name("device_text.json")
+ARCHES = (80, 90, 120)
+OPTIONS = ("--std=c++17", "--fmad=false", "--device-as-default-execution-space", "-Xptxas=-v")
+SPILL = 32  # bytes a thread may spill at most
+
+
+def library() -> ctypes.CDLL:
+    """libnvrtc of the wheel nvidia-cuda-nvrtc-cu12."""
+    spec = importlib.util.find_spec("nvidia.cuda_nvrtc")
+    if spec is None or not spec.submodule_search_locations:
+        sys.exit("NVRTC is missing: pip install nvidia-cuda-nvrtc-cu12")
+    (path,) = Path(next(iter(spec.submodule_search_locations))).glob("lib/libnvrtc.so.*")
+    return ctypes.CDLL(str(path))
+
+
+def compiled(nvrtc: ctypes.CDLL, family: str, names: list[str], arch: int) -> str:
+    """The assembler's words on the kernels of a family; a text that does not compile ends the run."""
+    headers = _text.headers(_text.FAMILIES[family])
+    strings = ctypes.c_char_p * len(headers)
+    program, size = ctypes.c_void_p(), ctypes.c_size_t()
+    texts = strings(*(text.encode() for text in headers.values()))
+    included = strings(*(name.encode() for name in headers))
+    text = _text.kernel(family).encode()
+    nvrtc.nvrtcCreateProgram(
+        ctypes.byref(program), text, f"{family}.cu".encode(), len(headers), texts, included
+    )
+    for name in names:
+        nvrtc.nvrtcAddNameExpression(program, name.encode())
+    options = [option.encode() for option in (*OPTIONS, f"--gpu-architecture=sm_{arch}")]
+    failed = nvrtc.nvrtcCompileProgram(
+        program, len(options), (ctypes.c_char_p * len(options))(*options)
+    )
+    nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+    log = ctypes.create_string_buffer(size.value)
+    nvrtc.nvrtcGetProgramLog(program, log)
+    nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
+    if failed:
+        sys.exit(f"{family} for sm_{arch}:\n{log.value.decode()[-4000:]}")
+    return log.value.decode()
+
+
+def figures(log: str) -> tuple[int, int]:
+    """The most registers of a kernel, and the most bytes that one spills."""
+    registers = [int(n) for n in re.findall(r"Used (\d+) registers", log)]
+    spills = [int(n) for n in re.findall(r"(\d+) bytes spill stores", log)]
+    return max(registers, default=0), max(spills, default=0)
+
+
+def check(loops: dict[str, list[str]], part: str, write: bool) -> int:
+    """Compile part k of n of the loops for every architecture; the exit status."""
+    k, n = (int(word) for word in part.split("/"))
+    nvrtc, held = library(), json.loads(LIST.read_text()) if LIST.exists() else {}
+    work = [(family, arch) for family in loops for arch in ARCHES]
+
+    def one(job: tuple[str, int]) -> str:
+        family, arch = job
+        names = [f"td_{how}<{loop}>" for loop in loops[family][k::n] for how in ("flat", "strided")]
+        begin = time.perf_counter()
+        registers, spilled = figures(compiled(nvrtc, family, names, arch))
+        took = time.perf_counter() - begin
+        allowed = held.get(family, {}).get(str(arch), 0)
+        print(
+            f"{family} sm_{arch}: {len(names)} kernels, {took:.1f} s, registers {registers} of {allowed}, spilled {spilled}"
+        )
+        if write:
+            held.setdefault(family, {})[str(arch)] = max(registers, allowed)
+            return ""
+        bad = spilled > SPILL or registers > allowed
+        return (
+            f"{family} sm_{arch}: {registers} registers (the list has {allowed}), {spilled} bytes spilled"
+            if bad
+            else ""
+        )
+
+    with ThreadPoolExecutor(2) as pool:
+        wrong = [line for line in pool.map(one, work) if line]
+    if write:
+        LIST.write_text(json.dumps(held, indent=2, sort_keys=True) + "\n")
+    print("\n".join(wrong))
+    return bool(wrong)
