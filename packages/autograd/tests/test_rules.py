@@ -16,7 +16,7 @@ from taeda.autograd.rules import _registry
 
 taeda.ones(1, requires_grad=True)  # the first that needs a rule loads them all
 
-FACTORY = 2  # TD_F_FACTORY: only shape and dtype of the arguments count
+FACTORY = core.row_flags["FACTORY"]  # only shape and dtype of the arguments count
 
 
 def test_every_kernel_has_a_rule_or_a_reason():

@@ -47,9 +47,7 @@ void td_move_duals(PyTensor *a, PyTensor *b)
 
 static PyObject *cloned(PyObject *o)
 {
-    static const td_function *clone;
-    if (!clone && !(clone = td_find_function("", "clone"))) return PyErr_Format(PyExc_RuntimeError, "the op table has no clone");
-    return td_apply(clone, 1, &o);
+    return td_apply(td_clone_function(), 1, &o);
 }
 
 static int copy_tangent(PyTensor **tangent)

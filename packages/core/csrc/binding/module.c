@@ -183,7 +183,7 @@ static int fill(PyObject *m)
     PyMethodDef *tables[] = {methods, td_state_methods(), td_engine_methods(), td_task_methods(), td_node_functions(), td_forward_functions(), td_array_methods(), td_dlpack_methods(), td_exchange_methods(), td_sequence_methods(), td_numpy_methods(), td_checksum_methods(), td_shared_methods(), td_files_methods()};
     td_load_loops();
     td_load_fast_rules();
-    if (td_add_errors(m) < 0 || td_add_constants(m) < 0 || td_add_device(m) < 0 || td_add_size(m) < 0 || td_add_node_type(m) < 0 || td_add_tensor_type(m) < 0 ||
+    if (td_add_errors(m) < 0 || td_add_flags(m) < 0 || td_add_constants(m) < 0 || td_add_device(m) < 0 || td_add_size(m) < 0 || td_add_node_type(m) < 0 || td_add_tensor_type(m) < 0 ||
         td_add_generator(m) < 0 || td_add_operator(m) < 0 || PyModule_AddStringConstant(m, "cpu_capability", capability()) < 0)
         return -1;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)

@@ -89,15 +89,6 @@ static void set_views(td_frame *f, PyObject **outs, int nouts, int multi)
     }
 }
 
-/* The results of these are slices, each of which may be written; those of split, chunk and unbind belong together. */
-static int are_slices(const td_schema *s)
-{
-    static const char *const names[] = {"tensor_split", "hsplit", "vsplit", "dsplit"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(s->op.name, names[i])) return 1;
-    return 0;
-}
-
 static int shares_memory(const td_frame *f, PyObject *o) /* with the first argument, as results of views and of detach do */
 {
     return f->obj[0] && td_is_tensor(f->obj[0]) && TD_T(o)->storage == TD_T(f->obj[0])->storage;
@@ -138,7 +129,7 @@ static PyObject *finish_list(td_frame *f, Node *n, PyObject *dual, PyObject *lis
     PyObject **outs = tuple ? PyMem_Malloc(sizeof *outs * (size_t)(count + 1)) : NULL;
     if (!outs) return Py_XDECREF((PyObject *)n), Py_XDECREF(tuple), tuple ? td_no_memory() : NULL;
     for (int i = 0; i < count; i++) outs[i] = PyTuple_GetItem(tuple, i);
-    if (f->schema->flags & TD_F_VIEW) set_views(f, outs, count, !are_slices(f->schema));
+    if (f->schema->flags & TD_F_VIEW) set_views(f, outs, count, !(f->schema->flags & TD_F_SLICES));
     if (record(f, n, dual, outs, count) < 0) Py_CLEAR(tuple);
     if (tuple && f->schema->records_itself && td_custom_record(f, &tuple, 1) < 0) Py_CLEAR(tuple);
     PyMem_Free(outs);

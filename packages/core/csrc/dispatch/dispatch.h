@@ -17,11 +17,11 @@ int td_bind_all(td_frame *f, const td_function *single, td_schema *s, PyObject *
 int td_run_c(td_frame *f, td_impl impl, td_made *made); /* one C function, its results wrapped */
 
 /* ---- run_device.c ---- */
+td_device td_find_elsewhere(const td_frame *f);
 /* Where a call computes if that is neither cpu nor meta; else TD_CPU. */
 static inline td_device td_device_elsewhere(const td_frame *f)
 {
     td_device asked = f->schema->flags & TD_F_FACTORY ? td_here.default_device : TD_CPU;
-    td_device td_find_elsewhere(const td_frame *f);
     return (f->devices | asked) > TD_META ? td_find_elsewhere(f) : TD_CPU;
 }
 int td_run_on_device(td_frame *f, td_device device, td_made *made);

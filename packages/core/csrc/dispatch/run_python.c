@@ -101,7 +101,7 @@ static int all_tensors(const td_schema *schema, PyObject **outs, int n)
 static PyObject *run_inplace(td_frame *f)
 {
     PyObject *self = f->obj[0];
-    PyObject *before = f->any_grad && td_here.grad_mode ? PyObject_CallMethod(self, "clone", NULL) : Py_NewRef(self);
+    PyObject *before = f->any_grad && td_here.grad_mode ? td_apply(td_clone_function(), 1, &self) : Py_NewRef(self);
     PyObject *args = before ? td_arguments_tuple(f) : NULL;
     if (args) PyTuple_SetItem(args, 0, Py_NewRef(before));
     PyObject *made = call_implementation(f, args);
@@ -109,7 +109,7 @@ static PyObject *run_inplace(td_frame *f)
     if (!made || made == before) return made ? (Py_DECREF(made), Py_NewRef(self)) : NULL;
     PyObject *done = NULL;
     if (!td_is_tensor(made) || td_check_cast(f->schema->op.name, (td_dtype)TD_T(made)->dtype, (td_dtype)TD_T(self)->dtype) == 0)
-        done = PyObject_CallMethod(self, "copy_", "O", made);
+        done = td_apply(td_copy_function(), 2, (PyObject *const[]){self, made});
     Py_DECREF(made);
     return done;
 }

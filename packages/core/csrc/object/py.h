@@ -137,9 +137,13 @@ typedef struct td_state {
     uint32_t excluded;            /* layers switched off while one of them runs */
     PyObject *pack_hook, *unpack_hook; /* innermost saved-tensor hooks, owned */
 } td_state;
-enum { TD_LAYER_FUNCTION_MODE = 1, TD_LAYER_TRANSFORM = 2, TD_LAYER_AUTOCAST = 4, TD_LAYER_DISPATCH_MODE = 8,
-       TD_LAYER_TRACE = 16, TD_LAYER_OVERRIDE = 32 /* excluded only: __torch_function__ of subclasses is off */,
-       TD_LAYER_DUAL = 64 /* excluded only: operations do not propagate tangents */ };
+#define TD_LAYERS(X) /* Python knows them by these names: core.layers */                             \
+    X(FUNCTION_MODE, 1) X(TRANSFORM, 2) X(AUTOCAST, 4) X(DISPATCH_MODE, 8) X(TRACE, 16)              \
+    X(OVERRIDE, 32) /* excluded only: __torch_function__ of subclasses is off */                     \
+    X(DUAL, 64) /* excluded only: operations do not propagate tangents */
+#define TD_LAYER(name, bit) TD_LAYER_##name = bit,
+enum { TD_LAYERS(TD_LAYER) };
+#undef TD_LAYER
 extern TD_THREAD_LOCAL td_state td_here;
 extern int td_anomaly; /* process-wide */
 extern int td_dual_level; /* process-wide: number of the open level of forward mode, 0 while none is */
@@ -224,6 +228,8 @@ PyObject *td_python_function(PyObject **slot, const char *module, const char *na
 
 /* ---- the op table (object/table.c, entries.c) ---- */
 const td_function *td_find_function(const char *namespace_, const char *name);
+const td_function *td_clone_function(void), *td_copy_function(void); /* clone, copy_: what core itself calls */
+int td_add_flags(PyObject *module);
 td_schema *td_find_schema(const char *qualified);           /* "add.Tensor" */
 td_schema *td_find_custom(const char *text);                /* one defined at run time, "mylib::scale.overload", or NULL */
 int td_enter_custom(td_schema *s);                          /* in place of one of that text; 0 or -1 with an exception */

@@ -25,13 +25,26 @@ typedef struct td_param {
 
 typedef enum td_kind { TD_KIND_POINTWISE, TD_KIND_C, TD_KIND_PYTHON, TD_KIND_COMPOSITE } td_kind;
 
-enum { TD_F_VIEW = 1, TD_F_FACTORY = 2, TD_F_RANDOM = 4, TD_F_MUTATES = 8, TD_F_OUT = 16, TD_F_INPLACE = 32,
-       TD_F_KEEP_CONJ = 64 /* takes lazily conjugated inputs as they are */, TD_F_READS_VALUE = 128,
-       TD_F_CASTS_OUT = 256 /* out= of another dtype gets the result cast */,
-       TD_F_APART = 512 /* out= may not be one of the arguments */,
-       TD_F_MIXES_DEVICES = 1024 /* its tensors may live on several devices */,
-       TD_F_TAKES_NUMBERS = 2048 /* a tensor of the cpu without dimensions may be any of its arguments, the first one too */,
-       TD_F_ANY_DEVICE = 4096 /* the C function never touches elements but through the device's table */ };
+/* Python knows them by these names: core.row_flags */
+#define TD_ROW_FLAGS(X)                                                                                              \
+    X(VIEW, 1) X(FACTORY, 2) X(RANDOM, 4) X(MUTATES, 8) X(OUT, 16) X(INPLACE, 32)                                    \
+    X(KEEP_CONJ, 64) /* takes lazily conjugated inputs as they are */                                                \
+    X(READS_VALUE, 128)                                                                                              \
+    X(CASTS_OUT, 256) /* out= of another dtype gets the result cast */                                               \
+    X(APART, 512) /* out= may not be one of the arguments */                                                         \
+    X(MIXES_DEVICES, 1024) /* its tensors may live on several devices */                                             \
+    X(TAKES_NUMBERS, 2048) /* a tensor of the cpu without dimensions may be any of its arguments, the first one too */ \
+    X(ANY_DEVICE, 4096) /* the C function never touches elements but through the device's table */                   \
+    X(SLICES, 8192) /* each of the views it gives may be written, which those of split and unbind may not */
+#define TD_ROW_FLAG(name, bit) TD_F_##name = bit,
+enum { TD_ROW_FLAGS(TD_ROW_FLAG) };
+#undef TD_ROW_FLAG
+
+/* what autocast does with the arguments on the cpu: core.casts */
+#define TD_CASTS(X) X(AS_GIVEN, 0) X(LOWER, 1) X(FLOAT32, 2) X(PROMOTE, 3)
+#define TD_CAST(name, number) TD_CAST_##name = number,
+enum { TD_CASTS(TD_CAST) };
+#undef TD_CAST
 
 typedef struct td_schema {
     td_op op;
@@ -44,7 +57,7 @@ typedef struct td_schema {
     uint8_t list_result;                /* Tensor[] */
     uint8_t other_result;               /* the result is no tensor (bool, int, ...) */
     uint16_t flags;
-    uint8_t autocast;                   /* how autocast treats it on the cpu, as _table/_autocast.py numbers it; 0: not */
+    uint8_t autocast;                   /* TD_CAST_* */
     /* found or registered later; zero in the generated rows */
     struct Rule *rule;           /* the derivative (backward/rules.c) */
     struct _object *callable;    /* the function of a composite or Python row */

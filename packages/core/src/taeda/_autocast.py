@@ -1,6 +1,6 @@
 """Autocast: its state, of each thread, and the layer that casts the arguments of listed operations.
 
-The gate (csrc/dispatch/dispatch.c) comes here for the operations of `_table/_autocast.py` only, while autocast is on for the
+The gate (csrc/dispatch/dispatch.c) comes here for rows of the table with `autocast=` only, while autocast is on for the
 cpu; `taeda.amp` is what programs use.
 """
 
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._layers import AUTOCAST
 from ._native import core as _core
-from ._table._autocast import FLOAT32, LOWER
 
 if TYPE_CHECKING:
     from taeda import Tensor, dtype
@@ -22,12 +21,13 @@ else:
     Tensor, dtype = _core.Tensor, _core.dtype
 
 __all__ = [
-    "autocast_decrement_nesting", "autocast_increment_nesting", "casts_to_float32", "clear_autocast_cache", "get_autocast_cpu_dtype",
+    "FLOAT32", "LOWER", "autocast_decrement_nesting", "autocast_increment_nesting", "casts_to_float32", "clear_autocast_cache", "get_autocast_cpu_dtype",
     "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_autocast_enabled", "lower_type",
     "set_autocast_cache_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_dtype",
     "set_autocast_enabled", "set_autocast_gpu_dtype", "snapshot",
 ]  # fmt: skip
 
+LOWER, FLOAT32 = _core.casts["LOWER"], _core.casts["FLOAT32"]
 DEVICES = ("cpu", "cuda")
 _SINGLE, _LOW = _core.float32, (_core.bfloat16, _core.float16)
 _CASTABLE = (_SINGLE, *_LOW)

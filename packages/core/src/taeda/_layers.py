@@ -16,6 +16,7 @@ from taeda._native import core as _core
 __all__ = [
     "AUTOCAST",
     "DISPATCH_MODE",
+    "DUAL",
     "FUNCTION_MODE",
     "OVERRIDE",
     "TRACE",
@@ -33,8 +34,11 @@ __all__ = [
     "tracers",
 ]
 
-# the flags of py.h
-FUNCTION_MODE, TRANSFORM, AUTOCAST, DISPATCH_MODE, TRACE, OVERRIDE = 1, 2, 4, 8, 16, 32
+FUNCTION_MODE, TRANSFORM, AUTOCAST = (
+    _core.layers[name] for name in ("FUNCTION_MODE", "TRANSFORM", "AUTOCAST")
+)
+DISPATCH_MODE, TRACE = _core.layers["DISPATCH_MODE"], _core.layers["TRACE"]
+OVERRIDE, DUAL = _core.layers["OVERRIDE"], _core.layers["DUAL"]
 
 
 def is_active(bit: int) -> bool:

@@ -8,7 +8,9 @@ import pytest
 from samples import ROWS, samples, tensors
 
 import taeda
-from taeda._table._row import OPSET, READS, op
+from taeda import _layers
+from taeda._native import core
+from taeda._table._row import CASTS, OPSET, READS, op
 from taeda._table._schema import SchemaError
 
 #: in which types the calls are made; what is lazily conjugated shares memory where others do not
@@ -127,6 +129,45 @@ def test_views_are_declared_as_aliases():
     assert all(any(r.alias for r in row.schema.returns) for row in ROWS.values() if row.view)
 
 
+# ---- what C and Python know by one name ----
+
+FLAGS = {
+    "VIEW": lambda row: row.view,
+    "FACTORY": lambda row: "factory" in row.tags,
+    "RANDOM": lambda row: row.random,
+    "MUTATES": lambda row: any(a.mutated for a in row.schema.arguments),
+    "OUT": lambda row: "out" in row.variants,
+    "INPLACE": lambda row: "inplace" in row.variants,
+    "KEEP_CONJ": lambda row: "keep_conj" in row.tags,
+    "READS_VALUE": lambda row: bool(row.reads_value),
+    "CASTS_OUT": lambda row: "casts_out" in row.tags,
+    "APART": lambda row: "apart" in row.tags,
+    "MIXES_DEVICES": lambda row: "mixes_devices" in row.tags,
+    "TAKES_NUMBERS": lambda row: "takes_numbers" in row.tags,
+    "ANY_DEVICE": lambda row: row.any_device,
+    "SLICES": lambda row: "slices" in row.tags,
+}
+
+
+@pytest.mark.parametrize("flag", core.row_flags)
+def test_a_flag_in_c_is_what_the_rows_say(flag):
+    bit = core.row_flags[flag]
+    marked = {text for text, *_, flags in core.op_rows() if flags & bit}
+    assert marked == {name for name, row in ROWS.items() if FLAGS[flag](row)}
+
+
+def test_flags_and_layers_are_single_bits_that_differ():
+    for table in (core.row_flags, core.layers):
+        assert all(bit.bit_count() == 1 for bit in table.values())
+        assert len(set(table.values())) == len(table)
+    assert {name.upper() for name in CASTS if name} == {*core.casts} - {"AS_GIVEN"}
+
+
+@pytest.mark.parametrize("name", core.layers)
+def test_python_names_every_layer(name):
+    assert getattr(_layers, name) == core.layers[name]
+
+
 def test_rows_are_of_an_operator_set_that_exists():
     assert {row.since for row in ROWS.values()} <= set(range(1, OPSET + 1))
 
@@ -135,6 +176,7 @@ def test_rows_are_of_an_operator_set_that_exists():
     ("column", "text"),
     [
         ({"reads_value": "often"}, f"reads_value='often' is none of {READS}"),
+        ({"autocast": "half"}, f"autocast='half' is none of {CASTS}"),
         ({"since": 0}, "since=0 is no operator set from 1 to"),
         ({"since": OPSET + 1}, f"since={OPSET + 1} is no operator set"),
     ],

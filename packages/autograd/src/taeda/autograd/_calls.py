@@ -15,7 +15,7 @@ from .rules import _registry
 
 __all__ = ["TENSOR", "TENSORS", "VALUE", "Call", "Facts", "changes", "facts", "spread"]
 
-_VIEW = 1  # TD_F_VIEW
+_VIEW = _core.row_flags["VIEW"]
 VALUE, TENSOR, TENSORS = 0, 1, 2  # kinds of parameters, as core.op_parameters tells them
 
 

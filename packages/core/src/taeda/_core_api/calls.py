@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from taeda._autocast import (
+    FLOAT32,
     Snapshot,
     autocast_increment_nesting,
     call_autocast,
@@ -17,7 +18,6 @@ from taeda._autocast import (
 )
 from taeda._dispatch import disabled_torch_function, register_layer
 from taeda._layers import AUTOCAST, FUNCTION_MODE, OVERRIDE, TRANSFORM, hidden
-from taeda._table._autocast import FLOAT32
 
 __all__ = [
     "AUTOCAST",

@@ -139,7 +139,7 @@ def _make_packet(place: str, name: str, texts: tuple[str, ...], inplace: bool) -
 @functools.cache
 def _builtin() -> dict[str, tuple[tuple[str, ...], bool]]:
     """Name in `taeda.ops.aten` -> (rows in the order they are tried, in place?)."""
-    inplace_flag = 32  # TD_F_INPLACE
+    inplace_flag = _core.row_flags["INPLACE"]
     plain: dict[str, list[str]] = {}
     written: dict[str, list[str]] = {}
     for text, _, _, space, _, flags in _core.op_rows():

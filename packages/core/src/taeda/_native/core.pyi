@@ -23,6 +23,9 @@ class Operator:
     def __getattr__(self, name: str) -> Any: ...
 
 functions: dict[str, dict[str, Any]]
+casts: dict[str, int]
+layers: dict[str, int]
+row_flags: dict[str, int]
 cpu_capability: str
 bfloat16: dtype
 bool: dtype

@@ -9,7 +9,6 @@ import importlib
 import re
 from pathlib import Path
 
-from ._autocast import autocast_class
 from ._row import TABLE, Row
 from ._schema import Argument
 
@@ -26,7 +25,7 @@ MEMORY_FORMATS = {
     "channels_last_3d": 3,
 }
 TAGS = {"factory": "TD_F_FACTORY", "keep_conj": "TD_F_KEEP_CONJ",
-        "mixes_devices": "TD_F_MIXES_DEVICES", "takes_numbers": "TD_F_TAKES_NUMBERS", "casts_out": "TD_F_CASTS_OUT", "apart": "TD_F_APART"}  # fmt: skip
+        "mixes_devices": "TD_F_MIXES_DEVICES", "takes_numbers": "TD_F_TAKES_NUMBERS", "casts_out": "TD_F_CASTS_OUT", "apart": "TD_F_APART", "slices": "TD_F_SLICES"}  # fmt: skip
 
 
 def rows() -> list[Row]:
@@ -158,7 +157,7 @@ def _schema_entry(index: int, row: Row) -> str:
         f"{_string(row.namespace)}, {_string(names)}, {{{', '.join(alias) or '-1'}}}, {len(s.arguments)}, "
         f"{sum(not a.keyword_only for a in s.arguments)}, {len(s.returns)}, TD_KIND_{row.kind.upper()}, "
         f"{int(any(r.is_list for r in s.returns))}, {int(len(tensors) != len(s.returns))}, {_flags(row)}, "
-        f"{autocast_class(row.namespace, s.name)}}},\n"
+        f"TD_CAST_{row.autocast.upper() or 'AS_GIVEN'}}},\n"
     )
 
 

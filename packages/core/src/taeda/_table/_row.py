@@ -12,6 +12,8 @@ What a row says of the operation holds for who transforms programs, and `tests/_
 - `random`: calls may draw from a generator; no other row does;
 - `reads_value`: the shape of the result, or whether there is one, depends on elements, so that a tensor without values is refused:
   "always", or "sometimes", for some arguments;
+- `autocast`: on the cpu the row computes in the "lower" type, in "float32", or in the widest type of its arguments ("promote"); "" takes what
+  it is given, and a composite hands it on to the operations it is written in;
 - `since`: the number of the operator set (`OPSET`) in which the row got its present meaning. A row whose meaning changes gets the next.
 """
 
@@ -23,11 +25,12 @@ from pathlib import Path
 
 from ._schema import Schema, SchemaError, parse_schema
 
-__all__ = ["OPSET", "PROMOTIONS", "READS", "TABLE", "Row", "op"]
+__all__ = ["CASTS", "OPSET", "PROMOTIONS", "READS", "TABLE", "Row", "op"]
 
 PROMOTIONS = ("same", "float", "compare", "bool", "real", "first")
 VARIANTS = {"function", "method", "inplace", "out"}
 READS = ("", "sometimes", "always")
+CASTS = ("", "lower", "float32", "promote")
 #: the operator set that this table is
 OPSET = 1
 
@@ -51,6 +54,7 @@ class Row:
     random: bool
     reads_value: str  # one of READS
     since: int
+    autocast: str  # one of CASTS
     any_device: bool  # the implementation reaches elements through the device's table only
     tags: frozenset[str]
     doc: str
@@ -78,6 +82,7 @@ def op(
     random: bool = False,
     reads_value: str = "",
     since: int = 1,
+    autocast: str = "",
     device: str = "",
     tags: str = "",
 ) -> None:
@@ -108,6 +113,8 @@ def op(
         )
     if reads_value not in READS:
         raise SchemaError(f"{parsed.qualified}: reads_value={reads_value!r} is none of {READS}")
+    if autocast not in CASTS:
+        raise SchemaError(f"{parsed.qualified}: autocast={autocast!r} is none of {CASTS}")
     if not 1 <= since <= OPSET:
         raise SchemaError(f"{parsed.qualified}: since={since} is no operator set from 1 to {OPSET}")
     tensors = [a.name for a in parsed.arguments if a.is_tensor and not a.is_list]
@@ -130,6 +137,7 @@ def op(
             random=random,
             reads_value=reads_value,
             since=since,
+            autocast=autocast,
             any_device=bool(pointwise) or view or device == "any",
             tags=frozenset(tags.split()),
             doc=doc,

@@ -24,7 +24,7 @@ op("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", pointwise
 op("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", pointwise="same", cost=0.4, variants="function method out",
    doc="0 within [-lambd, lambd], else x.")
 op("prelu(Tensor self, Tensor weight) -> Tensor", composite=True,
-   doc="Negative numbers are scaled by a learnt slope, one for all or one per channel.")
+   autocast="lower", doc="Negative numbers are scaled by a learnt slope, one for all or one per channel.")
 op("rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, "
    "Generator? generator=None) -> Tensor", composite=True, variants="function inplace",
    doc="leaky_relu with random slopes in training, their mean otherwise.")

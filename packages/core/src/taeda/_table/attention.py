@@ -6,7 +6,7 @@ from ._row import op
 
 op("scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, "
    "bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor", composite=True, variants="function",
-   namespace="nn", doc="softmax(scale * query @ key.T + mask) @ value for every head.")
+   namespace="nn", autocast="lower", doc="softmax(scale * query @ key.T + mask) @ value for every head.")
 op("_fused_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask, bool is_causal, float scale) "
    "-> (Tensor output, Tensor logsumexp)", c="_fused_attention", variants="function", namespace="nn",
    doc="Attention of float32 heads without a matrix of weights in memory.")

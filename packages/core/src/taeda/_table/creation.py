@@ -233,5 +233,5 @@ op(
     "polar(Tensor abs, Tensor angle) -> Tensor",
     composite=True,
     variants="function out",
-    doc="Complex numbers from length and angle.",
+    autocast="float32", doc="Complex numbers from length and angle.",
 )

@@ -19,12 +19,13 @@ for _name, _doc in (
     ("irfft", "Real signal of a half spectrum"), ("hfft", "Real spectrum of half a symmetric signal"),
     ("ihfft", "Half a symmetric signal of a real spectrum"),
 ):  # fmt: skip
+    _several = "" if _name in ("hfft", "ihfft") else "float32"
     op(f"{_name}(Tensor self, int? n=None, int dim=-1, str? norm=None) -> Tensor", **FORMS,
-       doc=f"{_doc}, along one dimension cut or padded to n.")
+       autocast="float32", doc=f"{_doc}, along one dimension cut or padded to n.")
     op(f"{_name}2(Tensor self, int[1]? s=None, int[1] dim=[-2,-1], str? norm=None) -> Tensor", **FORMS,
-       doc=f"{_doc}, over two dimensions.")
+       autocast=_several, doc=f"{_doc}, over two dimensions.")
     op(f"{_name}n(Tensor self, int[1]? s=None, int[1]? dim=None, str? norm=None) -> Tensor", **FORMS,
-       doc=f"{_doc}, over several dimensions.")
+       autocast=_several, doc=f"{_doc}, over several dimensions.")
 for _name, _doc in (("fftshift", "The zero frequency into the middle."), ("ifftshift", "Undo fftshift.")):
     op(f"{_name}(Tensor self, int[1]? dim=None) -> Tensor", composite=True, variants="function", namespace="fft", doc=_doc)
 
@@ -36,7 +37,7 @@ for _name, _points in (("fftfreq", "n points of fft"), ("rfftfreq", "n // 2 + 1 
 # ---- short times ----
 op("stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, "
    "str pad_mode='reflect', bool normalized=False, bool? onesided=None, bool? return_complex=None, "
-   "bool? align_to_window=None) -> Tensor", composite=True, doc="Spectra of overlapping pieces of a signal.")
+   "bool? align_to_window=None) -> Tensor", composite=True, autocast="float32", doc="Spectra of overlapping pieces of a signal.")
 op("istft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True, "
    "bool normalized=False, bool? onesided=None, int? length=None, bool return_complex=False) -> Tensor", composite=True,
    doc="The signal whose pieces have these spectra.")

@@ -85,7 +85,7 @@ op(
     "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
     c="index_copy",
     **IN_PLACE,
-    doc="Replace slices of a dimension.",
+    autocast="promote", doc="Replace slices of a dimension.",
 )
 op(
     "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",

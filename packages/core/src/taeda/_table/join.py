@@ -11,7 +11,7 @@ op(
     variants="function out",
     aliases="concat concatenate",
     tags="casts_out apart",
-    doc="Join tensors along a dimension; 1-dim tensors without elements are skipped.",
+    autocast="promote", doc="Join tensors along a dimension; 1-dim tensors without elements are skipped.",
 )
 op(
     "stack(Tensor[] tensors, int dim=0) -> Tensor",
@@ -19,7 +19,7 @@ op(
     device="any",
     variants="function out",
     tags="casts_out apart",
-    doc="Join tensors of one shape along a new dimension.",
+    autocast="promote", doc="Join tensors of one shape along a new dimension.",
 )
 op(
     "hstack(Tensor[] tensors) -> Tensor",

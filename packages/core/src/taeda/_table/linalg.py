@@ -30,4 +30,4 @@ op("_linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, bool hermitian) -> Ten
    doc="A^-1 B by the factors of A.")
 op("_linalg_lstsq(Tensor A, Tensor B, float rcond, str driver) -> (Tensor, Tensor, Tensor)", c="linalg_lstsq", **KERNEL,
    doc="X of least |A X - B|, ranks, singular values.")
-op("geqrf(Tensor self) -> (Tensor a, Tensor tau)", c="geqrf", variants="function method out", doc="The reflections of a QR factorization.")
+op("geqrf(Tensor self) -> (Tensor a, Tensor tau)", c="geqrf", variants="function method out", autocast="float32", doc="The reflections of a QR factorization.")

@@ -17,7 +17,7 @@ for _name, _extra, _doc in (
     ("_binary_cross_entropy", "", "-(target · log x + (1 - target) · log(1 - x)), logarithms held above -100."),
     ("_binary_cross_entropy_with_logits", "", "The same of sigmoid(x), stable for large x."),
 ):
-    op(f"{_name}(Tensor self, Tensor target, int reduction=Mean{_extra}) -> Tensor", c=_name, **NN, doc=_doc)
+    op(f"{_name}(Tensor self, Tensor target, int reduction=Mean{_extra}) -> Tensor", c=_name, **NN, autocast="float32", doc=_doc)
     op(f"{_name}_backward(Tensor grad_output, Tensor self, Tensor target, int reduction{_extra.partition('=')[0]}) -> Tensor",
        c=f"{_name}_backward", **NN, doc=f"The gradient of {_name} by self.")
 
@@ -28,37 +28,37 @@ op(f"nll_loss_forward(Tensor self, {CLASSES}) -> (Tensor output, Tensor total_we
 op(f"nll_loss_backward(Tensor grad_output, Tensor self, {CLASSES}, Tensor total_weight) -> Tensor", c="nll_loss_backward",
    **NN, doc="The gradient of nll_loss_forward.")
 op(f"_cross_entropy(Tensor self, {CLASSES}) -> (Tensor, Tensor, Tensor)", c="_cross_entropy", **NN,
-   doc="nll_loss of log_softmax, two numbers of every row for the gradient, and the sum of the weights.")
+   autocast="float32", doc="nll_loss of log_softmax, two numbers of every row for the gradient, and the sum of the weights.")
 op(f"_cross_entropy_backward(Tensor grad_output, Tensor self, {CLASSES}, Tensor statistics, Tensor total_weight) -> Tensor",
    c="_cross_entropy_backward", **NN, doc="The gradient of _cross_entropy, in one pass.")
 for _name in ("nll_loss", "nll_loss_nd", "nll_loss2d"):
     op(f"{_name}(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100) -> Tensor",
-       composite=True, **NN, doc="The first result of nll_loss_forward.")
+       composite=True, **NN, autocast="float32", doc="The first result of nll_loss_forward.")
 op("cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100, "
    "float label_smoothing=0.0) -> Tensor", composite=True, **NN,
-   doc="nll_loss of log_softmax; targets are classes, or probabilities in the shape of self.")
+   autocast="float32", doc="nll_loss of log_softmax; targets are classes, or probabilities in the shape of self.")
 
 # ---- written in other operations ----
-op("l1_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", composite=True, **NN, doc="|x - target|.")
+op("l1_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", composite=True, **NN, autocast="float32", doc="|x - target|.")
 op("binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean) -> Tensor", composite=True, **NN,
-   doc="Cross entropy of probabilities with targets in [0, 1], times weights.")
+   autocast="float32", doc="Cross entropy of probabilities with targets in [0, 1], times weights.")
 op("binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, "
    "int reduction=Mean) -> Tensor", composite=True, **TOP,
-   doc="Cross entropy of sigmoid(x), times weights; pos_weight scales the positive part.")
+   autocast="float32", doc="Cross entropy of sigmoid(x), times weights; pos_weight scales the positive part.")
 op("kl_div(Tensor self, Tensor target, int reduction=Mean, *, bool log_target=False) -> Tensor", composite=True, **TOP,
-   doc="target · (log target - x), where x are log-probabilities.")
+   autocast="float32", doc="target · (log target - x), where x are log-probabilities.")
 op("poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> Tensor",
-   composite=True, **TOP, doc="exp(x) - target · x, or x - target · log(x + eps); full adds Stirling's term.")
+   composite=True, **TOP, autocast="float32", doc="exp(x) - target · x, or x - target · log(x + eps); full adds Stirling's term.")
 op("hinge_embedding_loss(Tensor self, Tensor target, float margin=1.0, int reduction=Mean) -> Tensor", composite=True, **TOP,
-   doc="x where the target is 1, max(0, margin - x) where it is -1.")
+   autocast="float32", doc="x where the target is 1, max(0, margin - x) where it is -1.")
 op("margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=Mean) -> Tensor",
-   composite=True, **TOP, doc="max(0, -target · (x1 - x2) + margin).")
+   composite=True, **TOP, autocast="float32", doc="max(0, -target · (x1 - x2) + margin).")
 op("cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=Mean) -> Tensor",
-   composite=True, **TOP, doc="1 - cos where the target is 1, max(0, cos - margin) where it is -1.")
+   composite=True, **TOP, autocast="float32", doc="1 - cos where the target is 1, max(0, cos - margin) where it is -1.")
 op("triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, float p=2, float eps=1e-06, "
    "bool swap=False, int reduction=Mean) -> Tensor", composite=True, **TOP,
-   doc="max(0, margin + |anchor - positive| - |anchor - negative|) of p-norms over the last dimension.")
+   autocast="float32", doc="max(0, margin + |anchor - positive| - |anchor - negative|) of p-norms over the last dimension.")
 op("multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int reduction=Mean) -> Tensor",
-   composite=True, **NN, doc="Sums over wrong classes of max(0, margin - x[target] + x[class])**p, by the number of classes.")
+   composite=True, **NN, autocast="float32", doc="Sums over wrong classes of max(0, margin - x[target] + x[class])**p, by the number of classes.")
 op("multilabel_margin_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor", composite=True, **NN,
-   doc="Sums over labels and other classes of max(0, 1 - x[label] + x[class]), by the number of classes.")
+   autocast="float32", doc="Sums over labels and other classes of max(0, 1 - x[label] + x[class]), by the number of classes.")

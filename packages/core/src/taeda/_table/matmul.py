@@ -6,27 +6,27 @@ from ._row import op
 
 # ---- kernels ----
 op("mm(Tensor self, Tensor mat2) -> Tensor", c="mm", variants="function method out",
-   doc="The product of two matrices.")
+   autocast="lower", doc="The product of two matrices.")
 op("bmm(Tensor self, Tensor mat2) -> Tensor", c="bmm", variants="function method out",
-   doc="The products of two batches of matrices, pair by pair.")
+   autocast="lower", doc="The products of two batches of matrices, pair by pair.")
 op("mv(Tensor self, Tensor vec) -> Tensor", c="mv", variants="function method out",
    doc="The product of a matrix and a vector.")
 op("dot(Tensor self, Tensor tensor) -> Tensor", c="dot", variants="function method out",
    doc="The sum of the products of two vectors' elements.")
 op("matmul(Tensor self, Tensor other) -> Tensor", c="matmul", variants="function method out",
-   doc="Product of matrices or vectors; dimensions before the last two broadcast.")
+   autocast="lower", doc="Product of matrices or vectors; dimensions before the last two broadcast.")
 op("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", c="linear", variants="function out", namespace="nn",
-   doc="input @ weight.T + bias, for any number of leading dimensions.")
+   autocast="lower", doc="input @ weight.T + bias, for any number of leading dimensions.")
 op("addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", c="addmm",
-   variants="function method inplace out", doc="beta * self + alpha * (mat1 @ mat2); self is not read if beta is 0.")
+   variants="function method inplace out", autocast="lower", doc="beta * self + alpha * (mat1 @ mat2); self is not read if beta is 0.")
 op("addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor", c="addmv",
    variants="function method inplace out", doc="beta * self + alpha * (mat @ vec); self is not read if beta is 0.")
 op("baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", c="baddbmm",
-   variants="function method inplace out", doc="beta * self + alpha * bmm(batch1, batch2).")
+   variants="function method inplace out", autocast="lower", doc="beta * self + alpha * bmm(batch1, batch2).")
 
 # ---- written in other operations ----
 op("addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", composite=True,
-   variants="function method inplace out", doc="beta * self + alpha * the sum of all products of a batch.")
+   variants="function method inplace out", autocast="lower", doc="beta * self + alpha * the sum of all products of a batch.")
 op("addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", composite=True,
    variants="function method inplace out", doc="beta * self + alpha * outer(vec1, vec2).")
 op("outer(Tensor self, Tensor vec2) -> Tensor", composite=True, variants="function method out", aliases="ger",

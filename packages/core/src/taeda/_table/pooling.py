@@ -12,10 +12,12 @@ for _n in (1, 2, 3):
     )
     _avg = f"int[{_n}] stride=[], int[{_n}] padding=0, bool ceil_mode=False, bool count_include_pad=True"
     _divisor = "" if _n == 1 else ", int? divisor_override=None"
+    _cast = "float32" if _n == 3 else ""
     op(
         f"max_pool{_n}d(Tensor self, int[{_n}] kernel_size, {_max}) -> Tensor",
         c=f"max_pool{_n}d",
         variants="function",
+        autocast=_cast,
         doc="The largest number of each window.",
     )
     op(
@@ -35,6 +37,7 @@ for _n in (1, 2, 3):
     op(
         f"avg_pool{_n}d(Tensor self, int[{_n}] kernel_size, {_avg}{_divisor}) -> Tensor",
         c=f"avg_pool{_n}d",
+        autocast=_cast,
         variants="function" if _n == 1 else "function out",
         namespace=_top,
         doc="The average of each window.",
@@ -49,6 +52,7 @@ for _n in (1, 2, 3):
     op(
         f"adaptive_avg_pool{_n}d(Tensor self, int[{_n}] output_size) -> Tensor",
         c=f"adaptive_avg_pool{_n}d",
+        autocast=_cast,
         variants="function",
         namespace=_top,
         doc="Averages of as many parts as asked for.",
@@ -63,6 +67,7 @@ for _n in (1, 2, 3):
     op(
         f"adaptive_max_pool{_n}d(Tensor self, int[{_n}] output_size) -> (Tensor, Tensor)",
         c=f"adaptive_max_pool{_n}d",
+        autocast=_cast,
         variants="function",
         namespace=_top,
         doc="The largest numbers of as many parts as asked for, and their places.",
@@ -80,6 +85,7 @@ for _n in (1, 2, 3):
     for _mode in ("reflection", "replication"):
         op(
             f"{_mode}_pad{_n}d(Tensor self, int[{2 * _n}] padding) -> Tensor",
+            autocast="" if (_mode, _n) == ("reflection", 3) else "float32",
             composite=True,
             variants="function",
             namespace="nn",

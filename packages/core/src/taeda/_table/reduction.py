@@ -14,9 +14,9 @@ op(f"sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, {DTYPE}) -> T
 op(f"mean(Tensor self, {DTYPE}) -> Tensor", c="mean", device="any", variants=FORMS, tags="casts_out", doc="Mean of all elements; of none it is NaN.")
 op(f"mean.dim(Tensor self, int[1]? dim, bool keepdim=False, {DTYPE}) -> Tensor", c="mean_dim", device="any", variants=FORMS,
    tags="casts_out", doc="Mean over dimensions.")
-op(f"prod(Tensor self, {DTYPE}) -> Tensor", c="prod", device="any", variants=FORMS, tags="casts_out", doc="Product of all elements; of none it is 1.")
+op(f"prod(Tensor self, {DTYPE}) -> Tensor", c="prod", device="any", variants=FORMS, tags="casts_out", autocast="float32", doc="Product of all elements; of none it is 1.")
 op(f"prod.dim_int(Tensor self, int dim, bool keepdim=False, {DTYPE}) -> Tensor", c="prod_dim", device="any", variants=FORMS,
-   tags="casts_out", doc="Product along a dimension.")
+   tags="casts_out", autocast="float32", doc="Product along a dimension.")
 op(f"nansum(Tensor self, int[1]? dim=None, bool keepdim=False, {DTYPE}) -> Tensor", c="nansum", device="any", variants=FORMS,
    tags="casts_out", doc="Sum where NaN counts as 0.")
 op(f"nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, {DTYPE}) -> Tensor", composite=True, variants=FORMS,
@@ -24,7 +24,7 @@ op(f"nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, {DTYPE}) -> Tens
 op("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", c="logsumexp", variants=FORMS,
    tags="casts_out", doc="Logarithm of the sum of exponentials, without overflow on the way.")
 
-op("trace(Tensor self) -> Tensor", composite=True, doc="Sum of the diagonal of a matrix.")
+op("trace(Tensor self) -> Tensor", composite=True, autocast="float32", doc="Sum of the diagonal of a matrix.")
 op("sum_to_size(Tensor self, int[] size) -> Tensor", composite=True, variants="method",
    doc="Sum of what broadcasting to the tensor's shape would have repeated.")
 
@@ -106,7 +106,7 @@ op("kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor valu
 for _name, _doc in (("quantile", "q-quantiles"), ("nanquantile", "q-quantiles of the elements that are not NaN")):
     for _form, _type in (("", "Tensor"), (".scalar", "float")):
         op(f"{_name}{_form}(Tensor self, {_type} q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor",
-           composite=True, variants=FORMS, doc=f"The {_doc}; between two elements `interpolation` decides.")
+           composite=True, variants=FORMS, autocast="float32", doc=f"The {_doc}; between two elements `interpolation` decides.")
 op("segment_reduce(Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None, Tensor? offsets=None, int axis=0, "
-   "bool unsafe=False, Scalar? initial=None) -> Tensor", composite=True, variants="function",
+   "bool unsafe=False, Scalar? initial=None) -> Tensor", composite=True, variants="function", reads_value="always",
    doc="The sum, mean, max, min or prod of runs of elements along an axis; lengths or offsets say where they end.")

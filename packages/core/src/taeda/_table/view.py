@@ -6,11 +6,17 @@ from ._row import op
 
 
 def view(
-    schema: str, doc: str, *, c: str = "", variants: str = "function method", **more: str
+    schema: str,
+    doc: str,
+    *,
+    c: str = "",
+    variants: str = "function method",
+    tags: str = "keep_conj",
+    **more: str,
 ) -> None:
     """A row whose result shares memory with its first argument, in C, and which keeps lazy conjugation."""
     name = schema.split("(", 1)[0].split(".", 1)[0]
-    op(schema, c=c or name, view=True, tags="keep_conj", variants=variants, doc=doc, **more)
+    op(schema, c=c or name, view=True, tags=tags, variants=variants, doc=doc, **more)
 
 
 # ---- shape ----
@@ -213,26 +219,31 @@ view(
     " -> Tensor(a)[]",
     "Pieces; their number or positions stand in a tensor.",
     c="tensor_split_tensor",
+    tags="keep_conj slices",
     reads_value="always",
 )
 view(
     "tensor_split.sections(Tensor(a -> *) self, int sections, int dim=0) -> Tensor(a)[]",
     "Pieces whose sizes differ by at most one.",
     c="tensor_split_sections",
+    tags="keep_conj slices",
 )
 view(
     "tensor_split.indices(Tensor(a -> *) self, int[] indices, int dim=0) -> Tensor(a)[]",
     "Pieces between the given positions.",
     c="tensor_split_indices",
+    tags="keep_conj slices",
 )
 for _name in ("hsplit", "vsplit", "dsplit"):
     view(
         f"{_name}.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]",
         "Equal pieces along a fixed dimension.",
+        tags="keep_conj slices",
     )
     view(
         f"{_name}.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]",
         "Pieces between positions along a fixed dimension.",
+        tags="keep_conj slices",
     )
 
 # ---- complex ----
@@ -251,6 +262,7 @@ view(
     "view_as_complex(Tensor(a) self) -> Tensor(a)",
     "Pairs of the last dimension as complex numbers.",
     variants="function",
+    autocast="float32",
 )
 view("conj(Tensor(a) self) -> Tensor(a)", "The conjugate, by a flag that later operations resolve.")
 view(
