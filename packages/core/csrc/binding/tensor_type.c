@@ -21,7 +21,7 @@ int td_add_tensor_type(PyObject *module)
 {
     PyType_Slot own[] = {{Py_tp_new, tensor_new}, {Py_tp_init, tensor_init}, {Py_tp_getset, td_tensor_fields()},
                          {Py_tp_methods, td_entry_methods(td_tensor_methods())}, {Py_mp_subscript, td_getitem}, {Py_mp_ass_subscript, td_setitem},
-                         {Py_tp_doc, "A multi-dimensional array of one dtype, with a place in the graph that backward walks."}, {0}};
+                         {Py_tp_doc, "Tensor(*args, device=None)\n--\n\nA multi-dimensional array of one dtype, with a place in the graph that backward walks."}, {0}};
     PyType_Slot slots[80], *const parts[] = {own, td_object_slots, td_number_slots};
     int n = 0;
     for (int k = 0; k < 3; k++)

@@ -11,7 +11,10 @@
         return td_call_entry(&td_functions[g], s, a, n, k);                                                              \
     }
 typedef PyObject *(*td_fast)(PyObject *, PyObject *const *, Py_ssize_t, PyObject *);
-typedef struct td_entry { td_fast function, method; } td_entry;
+typedef struct td_entry {
+    td_fast function, method;
+    const char *function_doc, *method_doc; /* both begin with the signature that Python reads */
+} td_entry;
 #include "entries.gen.h"
 
 static PyObject **function_objects;
@@ -31,7 +34,8 @@ PyObject *td_function_tables(void)
             if (!(table = PyDict_New()) || PyDict_SetItemString(tables, f->namespace_, table) < 0) return NULL;
             Py_DECREF(table);
         }
-        defs[i] = (PyMethodDef){f->name, (PyCFunction)(void (*)(void))td_entries[i].function, METH_FASTCALL | METH_KEYWORDS, f->doc};
+        defs[i] = (PyMethodDef){f->name, (PyCFunction)(void (*)(void))td_entries[i].function, METH_FASTCALL | METH_KEYWORDS,
+                                td_entries[i].function_doc};
         if (!(function_objects[i] = PyCFunction_NewEx(&defs[i], NULL, module))) return NULL;
         if (f->is_function && PyDict_SetItemString(table, f->name, function_objects[i]) < 0) return NULL;
     }
@@ -46,7 +50,7 @@ PyMethodDef *td_entry_methods(PyMethodDef *own)
     for (int i = 0; defs && i < td_function_count; i++)
         if (td_functions[i].is_method)
             defs[n++] = (PyMethodDef){td_functions[i].name, (PyCFunction)(void (*)(void))td_entries[i].method, METH_FASTCALL | METH_KEYWORDS,
-                                      td_functions[i].doc};
+                                      td_entries[i].method_doc};
     for (; defs && own->ml_name; own++) defs[n++] = *own;
     return defs;
 }

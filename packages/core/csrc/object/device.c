@@ -247,7 +247,7 @@ int td_add_device(PyObject *module)
     static PyType_Slot slots[] = {{Py_tp_new, device_new}, {Py_tp_repr, device_repr}, {Py_tp_str, device_text},
                                   {Py_tp_hash, device_hash}, {Py_tp_richcompare, device_compare},
                                   {Py_tp_methods, device_methods}, {Py_tp_getset, device_fields},
-                                  {Py_tp_doc, "device(type, index=None): where a tensor's memory is."}, {0}};
+                                  {Py_tp_doc, "device(type, index=None)\n--\n\nWhere a tensor's memory is."}, {0}};
     static PyType_Spec spec = {"taeda.device", sizeof(Device), 0, Py_TPFLAGS_DEFAULT, slots};
     DeviceT = (PyTypeObject *)PyType_FromSpec(&spec);
     return DeviceT ? PyModule_AddObjectRef(module, "device", (PyObject *)DeviceT) : -1;

@@ -135,7 +135,7 @@ int td_add_generator(PyObject *module)
 {
     static PyType_Slot slots[] = {{Py_tp_new, generator_new}, {Py_tp_dealloc, generator_dealloc}, {Py_tp_methods, methods},
                                   {Py_tp_getset, fields},
-                                  {Py_tp_doc, "Generator(device='cpu'): a stream of random numbers, made by Philox4x32-10."}, {0}};
+                                  {Py_tp_doc, "Generator(device='cpu')\n--\n\nA stream of random numbers, made by Philox4x32-10."}, {0}};
     static PyType_Spec spec = {"taeda.Generator", sizeof(Generator), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
     if (!(GeneratorT = (PyTypeObject *)PyType_FromSpec(&spec))) return -1;
     Generator *g = (Generator *)PyObject_CallObject((PyObject *)GeneratorT, NULL);

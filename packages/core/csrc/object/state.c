@@ -96,9 +96,9 @@ static PyObject *set_fill_fresh(PyObject *m, PyObject *on)
 static PyObject *set_flush_denormal(PyObject *m, PyObject *on) { return PyBool_FromLong(td_flush_denormal(PyObject_IsTrue(on))); }
 
 static PyMethodDef methods[] = {
-    {"is_grad_enabled", get_grad_mode, METH_NOARGS, "True if operations record for backward in this thread."},
+    {"is_grad_enabled", get_grad_mode, METH_NOARGS, "is_grad_enabled()\n--\n\nTrue if operations record for backward in this thread."},
     {"_set_grad_enabled", set_grad_mode, METH_O, "Switch grad mode; returns the mode of before."},
-    {"is_inference_mode_enabled", get_inference_mode, METH_NOARGS, "True inside inference_mode."},
+    {"is_inference_mode_enabled", get_inference_mode, METH_NOARGS, "is_inference_mode_enabled()\n--\n\nTrue inside inference_mode."},
     {"_set_inference_mode", set_inference_mode, METH_O, "Switch inference mode; returns the mode of before."},
     {"set_layer_flag", set_layer_flag, METH_VARARGS, "set_layer_flag(bit, on): a layer wants to see calls; returns before."},
     {"set_excluded_flag", set_excluded_flag, METH_VARARGS, "set_excluded_flag(bit, on): hide a layer from calls; returns before."},
@@ -107,13 +107,13 @@ static PyMethodDef methods[] = {
     {"_set_anomaly", set_anomaly, METH_O, "0 off, 1 on, 2 on with a check for NaN; returns before."},
     {"_get_anomaly", get_anomaly, METH_NOARGS, "The anomaly setting."},
     {"_set_saved_hooks", set_saved_hooks, METH_VARARGS, "Innermost pack and unpack hooks; returns the pair of before."},
-    {"set_default_dtype", set_default_dtype, METH_O, "dtype of float factories and of Python floats."},
-    {"get_default_dtype", get_default_dtype, METH_NOARGS, "dtype of float factories and of Python floats."},
-    {"get_default_device", get_default_device, METH_NOARGS, "Device of factories without device=."},
-    {"set_default_device", set_default_device, METH_O, "Device of factories without device=; None is the cpu."},
+    {"set_default_dtype", set_default_dtype, METH_O, "set_default_dtype(d, /)\n--\n\ndtype of float factories and of Python floats."},
+    {"get_default_dtype", get_default_dtype, METH_NOARGS, "get_default_dtype()\n--\n\ndtype of float factories and of Python floats."},
+    {"get_default_device", get_default_device, METH_NOARGS, "get_default_device()\n--\n\nDevice of factories without device=."},
+    {"set_default_device", set_default_device, METH_O, "set_default_device(device, /)\n--\n\nDevice of factories without device=; None is the cpu."},
     {"set_fill_fresh", set_fill_fresh, METH_O, "Fill what empty gives with a value that shows, or do not."},
     {"set_flush_denormal", set_flush_denormal, METH_O, "Treat tiny numbers as 0 in this thread; can the processor?"},
-    {"get_num_threads", get_num_threads, METH_NOARGS, "Threads that one operation may use."},
-    {"set_num_threads", set_num_threads, METH_O, "Threads that one operation may use."},
+    {"get_num_threads", get_num_threads, METH_NOARGS, "get_num_threads()\n--\n\nThreads that one operation may use."},
+    {"set_num_threads", set_num_threads, METH_O, "set_num_threads(count, /)\n--\n\nThreads that one operation may use."},
     {0}};
 PyMethodDef *td_state_methods(void) { return methods; }

@@ -9,6 +9,7 @@ import importlib
 import re
 from pathlib import Path
 
+from ._docs import text
 from ._row import TABLE, Row
 from ._schema import Argument
 
@@ -200,11 +201,15 @@ def _schemas_text(table: list[Row], groups: dict) -> str:
 
 
 def _entries_text(groups: dict) -> str:
-    """A C entry point per Python name: what METH_FASTCALL needs to know which op it is."""
+    """A C entry point per Python name: what METH_FASTCALL needs to know which op it is, and what help says of it."""
     out = ["/* generated from the op table; included once by dispatch.c */\n"]
     out += [f"TD_ENTRY({g})\n" for g in range(len(groups))]
     out.append("static const td_entry td_entries[] = {\n")
-    out += [f"    {{td_call_function_{g}, td_call_method_{g}}},\n" for g in range(len(groups))]
+    for g, ((namespace, name, inplace), members) in enumerate(groups.items()):
+        function = _string(text(name, members, method=False, inplace=inplace))
+        is_method = any("method" in r.variants for r in members) and not namespace
+        method = _string(text(name, members, method=True, inplace=inplace)) if is_method else "0"
+        out.append(f"    {{td_call_function_{g}, td_call_method_{g}, {function}, {method}}},\n")
     out.append("};\n")
     return "".join(out)
 

@@ -60,7 +60,7 @@ class Module(State, Conversion):
     dump_patches: bool = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Set up empty tables. Arguments are refused, or passed on if the class sets `call_super_init`."""
+        # no docstring: every layer without one would show this one. Arguments are passed on if `call_super_init` is set
         if (args or kwargs) and not self.call_super_init:
             name = type(self).__name__
             if kwargs:
