@@ -57,27 +57,123 @@ def test_a_module_shares_its_state_under_a_prefix():
 
 def test_functions_and_decorators():
     def f(x):
+        """Add one."""
         return x + 1
 
-    assert taeda.compile(f) is f
+    made = taeda.compile(f)
+    assert (made.__name__, made.__doc__) == ("f", "Add one.")
+    assert compiler.disable(made)(taeda.ones(1)).equal(taeda.ones(1) + 1)
     assert taeda.compile(backend="eager")(f) is f
     assert taeda.compile(f, backend="no such", disable=True) is f
-    assert compiler.disable()(f) is f
+    assert taeda.compile(made).__taeda_original__ is f
     assert compiler.compile is taeda.compile
+    for backend in compiler.list_backends():
+        g = taeda.compile(f, backend=backend)
+        assert all(g(taeda.ones(2)).equal(taeda.full((2,), 2.0)) for _ in range(4))
     compiler.reset()
+    assert not made.__taeda_compiled__.traces
     assert not compiler.is_compiling()
 
 
 def test_refusals():
-    with pytest.raises(compiler.InvalidBackend, match="Invalid backend: 'inductor'"):
-        taeda.compile(taeda.sin, backend="inductor")
-    with pytest.raises(NotImplementedError, match="given a graph"):
+    with pytest.raises(compiler.InvalidBackend, match="Invalid backend: 'nvfuser'"):
+        taeda.compile(taeda.sin, backend="nvfuser")
+    with pytest.raises(NotImplementedError, match="a function as backend"):
         taeda.compile(taeda.sin, backend=lambda gm, inputs: gm)
-    with pytest.raises(NotImplementedError, match="fullgraph=True"):
-        taeda.compile(taeda.sin, fullgraph=True)
+    with pytest.raises(ValueError, match="the backend 'eager' makes none"):
+        taeda.compile(taeda.sin, fullgraph=True, backend="eager")
     with pytest.raises(RuntimeError, match="Unrecognized mode=fast"):
         taeda.compile(taeda.sin, mode="fast")
     with pytest.raises(RuntimeError, match="Unexpected optimization option"):
         taeda.compile(taeda.sin, options={"x": 1})
     with pytest.raises(TypeError, match="wanted a function or a module"):
         taeda.compile(3)
+
+
+def test_fullgraph_raises_at_the_line_that_breaks():
+    def f(x):
+        y = x * 2
+        return y * y.sum().item()
+
+    with pytest.raises(compiler.Stop, match=r"a value is read \(.*test_compiler.py:\d+\)"):
+        taeda.compile(f, fullgraph=True)(taeda.ones(2))
+    g = taeda.compile(lambda x: x * 2, fullgraph=True)
+    assert all(g(taeda.ones(1)).item() == 2 for _ in range(4))
+
+
+def test_explain_says_why():
+    def f(x):
+        return x * x.max().item()
+
+    said = compiler.explain(f)(taeda.ones(2))
+    assert said.graph_count == 0
+    assert "a value is read" in str(said)
+    said = compiler.explain(lambda x: x.sin() + x)(taeda.ones(2))
+    assert said.ops_per_graph == [["sin", "add.Tensor"]]
+    assert said.graph_break_count == 0
+
+
+def test_a_disabled_function_ends_a_graph():
+    @compiler.disable(reason="it is slow")
+    def inner(x):
+        return x + 1
+
+    f = taeda.compile(lambda x: inner(x) * 2)
+    assert all(f(taeda.ones(1)).item() == 4 for _ in range(3))
+    assert "which is disabled: it is slow" in f.__taeda_compiled__.reasons[0]
+
+
+def test_a_graph_of_other_bits_is_not_trusted(monkeypatch):
+    from taeda.compiler._trace import Trace
+
+    plain = Trace.rehearse
+
+    def other(self, tensors):
+        result, written, gradients = plain(self, tensors)
+        return result + 1e-3, written, gradients
+
+    monkeypatch.setattr(Trace, "rehearse", other)
+    f = taeda.compile(lambda x: x * 2)
+    assert all(f(taeda.ones(1)).item() == 2 for _ in range(4))
+    assert not f.__taeda_compiled__.traces[next(iter(f.__taeda_compiled__.traces))]
+    assert "other bits" in f.__taeda_compiled__.reasons[0]
+
+
+def test_a_result_whose_graph_was_used_up_says_so():
+    w = taeda.ones(2, requires_grad=True)
+
+    @taeda.compile
+    def step(x):
+        loss = (w * w * x).sum()
+        loss.backward()
+        return loss
+
+    for _ in range(4):
+        loss = step(taeda.ones(2))
+    assert loss.requires_grad
+    with pytest.raises(RuntimeError, match="a second time"):
+        loss.backward()
+    assert w.grad.tolist() == [8, 8]
+
+
+def test_threads_share_a_compiled_function():
+    import threading
+
+    scale = taeda.tensor(3.0)
+    f = taeda.compile(lambda x: (x * scale).sin().sum())
+    wrong = []
+
+    def work(n):
+        x = taeda.full((5,), float(n))
+        expected = (x * 3).sin().sum()
+        for _ in range(30):
+            wrong.extend([] if f(x).equal(expected) else [n])
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert nn.Module.__call__.__qualname__ == "Module.__call__"
+    assert not hasattr(nn.Module.__call__, "__wrapped__")

@@ -13,6 +13,7 @@ int td_add_constants(PyObject *module);
 int td_add_device(PyObject *module);
 int td_add_size(PyObject *module);
 int td_add_generator(PyObject *module);
+int td_add_program(PyObject *module);
 PyMethodDef *td_array_methods(void);
 PyMethodDef *td_dlpack_methods(void);
 PyMethodDef *td_exchange_methods(void);
@@ -184,7 +185,7 @@ static int fill(PyObject *m)
     td_load_loops();
     td_load_fast_rules();
     if (td_add_errors(m) < 0 || td_add_flags(m) < 0 || td_add_constants(m) < 0 || td_add_device(m) < 0 || td_add_size(m) < 0 || td_add_node_type(m) < 0 || td_add_tensor_type(m) < 0 ||
-        td_add_generator(m) < 0 || td_add_operator(m) < 0 || PyModule_AddStringConstant(m, "cpu_capability", capability()) < 0)
+        td_add_generator(m) < 0 || td_add_operator(m) < 0 || td_add_program(m) < 0 || PyModule_AddStringConstant(m, "cpu_capability", capability()) < 0)
         return -1;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         if (PyModule_AddFunctions(m, tables[i]) < 0) return -1;

@@ -1,5 +1,6 @@
 /* tensor_fields.c - attributes of Tensor: facts, place in the graph, gradient, data; and subclasses that want to see them read. */
 #include "graph/node.h"
+#include "object/watch.h"
 
 #define SELF ((PyTensor *)o)
 static PyObject *get_shape(PyObject *o, void *c) { return td_size_object(SELF->t->ndim, SELF->t->sizes); }
@@ -105,6 +106,7 @@ static int set_data(PyObject *o, PyObject *v, void *c)
         PyErr_SetString(PyExc_RuntimeError, "data set to a tensor that requires gradients must be floating point or complex dtype");
         return -1;
     }
+    td_note_untraced("a tensor gets other memory");
     td_status status = td_tensor_alias(&t, TD_T(v));
     if (status) return td_raised(status);
     td_publish(o, t);

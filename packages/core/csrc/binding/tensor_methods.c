@@ -1,6 +1,7 @@
 /* tensor_methods.c - methods of Tensor that are no operations: questions, identity, storage. */
 #include "backward/forward.h"
 #include "graph/node.h"
+#include "object/watch.h"
 
 #define SELF ((PyTensor *)o)
 /* size(dim), stride(dim) */
@@ -31,7 +32,11 @@ static PyObject *m_dim(PyObject *o, PyObject *u) { return PyLong_FromLong(SELF->
 static PyObject *m_numel(PyObject *o, PyObject *u) { return PyLong_FromLongLong(SELF->t->numel); }
 static PyObject *m_element_size(PyObject *o, PyObject *u) { return PyLong_FromLongLong(td_itemsize((td_dtype)SELF->t->dtype)); }
 static PyObject *m_storage_offset(PyObject *o, PyObject *u) { return PyLong_FromLongLong(SELF->t->offset); }
-static PyObject *m_data_ptr(PyObject *o, PyObject *u) { return PyLong_FromVoidPtr(SELF->t->numel ? td_data(SELF->t) : NULL); }
+static PyObject *m_data_ptr(PyObject *o, PyObject *u)
+{
+    td_note_untraced("an address is read");
+    return PyLong_FromVoidPtr(SELF->t->numel ? td_data(SELF->t) : NULL);
+}
 static PyObject *m_item(PyObject *o, PyObject *u) { return td_item(SELF->t); }
 static PyObject *m_tolist(PyObject *o, PyObject *u) { return td_tolist(o); }
 static PyObject *m_is_floating(PyObject *o, PyObject *u) { return PyBool_FromLong(td_is_floating((td_dtype)SELF->t->dtype)); }
@@ -67,6 +72,7 @@ static PyObject *m_set_retains(PyObject *o, PyObject *on)
 }
 static PyObject *m_bump(PyObject *o, PyObject *u)
 {
+    td_note_untraced("a version is counted up");
     td_version_bump(SELF->t);
     Py_RETURN_NONE;
 }
@@ -98,6 +104,7 @@ static PyObject *m_swap(PyObject *o, PyObject *other)
 {
     if (!td_is_tensor(other)) return PyErr_Format(PyExc_TypeError, "_swap: wanted a Tensor, got %S", Py_TYPE(other));
     PyTensor *a = SELF, *b = (PyTensor *)other;
+    td_note_untraced("tensors are swapped");
     if (a->accumulate || b->accumulate) return PyErr_Format(PyExc_RuntimeError, "cannot swap a tensor that a live graph refers to");
     td_tensor *of_a, *of_b; /* the handles themselves stay with whoever uses them */
     TD_PY(td_tensor_alias(&of_a, a->t));
@@ -143,6 +150,7 @@ static PyObject *m_set(PyObject *o, PyObject *args)
     if (!PyArg_ParseTuple(args, "OO", &source, &view)) return NULL;
     if (!td_is_tensor(view)) return PyErr_Format(PyExc_TypeError, "_set: wanted a Tensor");
     td_tensor *t;
+    td_note_untraced("a tensor gets other memory");
     TD_PY(td_tensor_alias(&t, TD_T(view)));
     td_version_bump(SELF->t);
     td_publish(o, t);

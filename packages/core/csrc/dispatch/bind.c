@@ -1,6 +1,7 @@
 /* bind.c - one Python object as the value of one parameter: td_bind says 1 (it fits), 0 (wrong type) or -1 (exception). */
 #include "dispatch/arguments.h"
 #include "runtime/device.h"
+#include "object/watch.h"
 
 int td_has_override(PyObject *o)
 {
@@ -125,6 +126,7 @@ static int bind_int_list(td_frame *f, const td_param *p, td_arg *arg, PyObject *
 static int number_of(const td_tensor *t, td_scalar *out)
 {
     _Alignas(16) char element[16];
+    td_note_untraced("a tensor is an argument that wants a number");
     td_status status = td_element(t, element);
     if (status != TD_OK) return td_raise(status), 0;
     *out = td_meant_number(t, td_scalar_load((td_dtype)t->dtype, element));

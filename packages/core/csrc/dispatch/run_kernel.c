@@ -180,16 +180,26 @@ static int run_kernel(td_frame *f, td_made *made)
 }
 
 /* ---- seen by a dispatch mode or a tracer ---- */
-/* taeda._dispatch.call_traced(op text, arguments) decides when the kernel runs */
+/* What the results go into: (self,), what out= is, or None. New reference. */
+static PyObject *targets_of(const td_frame *f)
+{
+    if (f->inplace) return PyTuple_Pack(1, f->obj[0]);
+    if (!f->out) return Py_NewRef(Py_None);
+    return td_is_tensor(f->out) ? PyTuple_Pack(1, f->out) : PySequence_Tuple(f->out);
+}
+
+/* taeda._dispatch.call_traced(op text, arguments, targets) decides when the kernel runs */
 static int run_traced(td_frame *f, td_made *made)
 {
     static PyObject *hook;
     if (!td_python_function(&hook, "taeda._dispatch", "call_traced")) return -1;
     uint32_t excluded = td_here.excluded;
     td_here.excluded |= TD_LAYER_DUAL;
-    PyObject *args = td_arguments_tuple(f), *answer = args ? PyObject_CallFunction(hook, "sO", f->schema->text, args) : NULL;
+    PyObject *args = td_arguments_tuple(f), *targets = targets_of(f), *answer = NULL;
+    if (args && targets) answer = PyObject_CallFunction(hook, "sOO", f->schema->text, args, targets);
     td_here.excluded = excluded;
     Py_XDECREF(args);
+    Py_XDECREF(targets);
     if (!answer) return -1;
     if (f->schema->list_result || f->schema->other_result) return made->list = answer, 0;
     if (f->schema->nreturns == 0) return Py_DECREF(answer), 0;

@@ -1,5 +1,6 @@
 /* run_python.c - rows that are Python functions: kernels below the derivative, composites above it. */
 #include "dispatch/dispatch.h"
+#include "object/watch.h"
 
 static PyObject *implementation(const td_schema *s)
 {
@@ -125,6 +126,7 @@ PyObject *td_run_composite(td_frame *f)
     PyObject *outs[TD_MAX_OUTS];
     for (int k = 0; k < n; k++) outs[k] = n == 1 ? Py_NewRef(made) : PySequence_GetItem(made, k);
     Py_DECREF(made);
+    if (f->out) td_note_untraced("out= of an operation that is made of others");
     int placed = !f->out ? 0 : all_tensors(f->schema, outs, n) < 0 ? -1 : td_place_results(f, outs, n);
     if (placed < 0) {
         for (int k = 0; k < n; k++) Py_XDECREF(outs[k]);

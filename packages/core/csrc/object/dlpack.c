@@ -6,7 +6,7 @@
  * A capsule whose name is still the first one belongs to the interpreter, and its end is the struct's end; whoever takes the
  * struct renames the capsule. Everything is checked before that, so a refused capsule stays whole. */
 #include "object/dlpack.h"
-#include "object/py.h"
+#include "object/watch.h"
 #include "runtime/address.h"
 
 static const dl_type types[TD_NDTYPES] = {
@@ -77,6 +77,7 @@ static int may_leave(const td_tensor *t)
 /* another handle on its memory, which may not move from now on: somebody holds the address */
 static td_tensor *exported(const td_tensor *t)
 {
+    td_note_untraced("memory is shared");
     td_tensor *alias; /* no version counter goes along: the last owner may be in another thread */
     td_status status = td_tensor_on_storage(&alias, t->storage, (td_dtype)t->dtype, t->ndim, t->sizes, t->strides, t->offset);
     if (status) return td_raise(status), NULL;

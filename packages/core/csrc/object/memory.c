@@ -7,6 +7,7 @@
 #include "object/py.h"
 #include "runtime/address.h"
 #include "runtime/device.h"
+#include "object/watch.h"
 
 typedef struct Memory {
     PyObject_HEAD
@@ -37,6 +38,7 @@ static int may_share(PyObject *o)
 PyObject *td_memory_of(PyObject *tensor)
 {
     const td_tensor *t = TD_T(tensor);
+    td_note_untraced("memory is shared");
     td_tensor *own; /* no version counter goes along: the last owner may be in another thread */
     TD_PY(td_tensor_on_storage(&own, t->storage, (td_dtype)t->dtype, t->ndim, t->sizes, t->strides, t->offset));
     own->storage->fixed = own->storage->exported = 1; /* somebody holds the address from now on: the memory may not move */

@@ -1,6 +1,7 @@
 /* numbers.c - Python numbers to C scalars and back; tensors to Python lists. */
 #include "object/py.h"
 #include "runtime/device.h"
+#include "object/watch.h"
 
 int td_promoted(td_dtype a, td_dtype b)
 {
@@ -81,6 +82,7 @@ static int int_from_tensor(PyObject *o, int64_t *out)
     const td_tensor *t = TD_T(o);
     if (t->numel != 1 || !td_is_integral((td_dtype)t->dtype) || t->dtype == TD_BOOL || td_is_meta(t)) return 0;
     _Alignas(16) char element[16];
+    td_note_untraced("a tensor is an argument that wants a number");
     td_status status = td_element(t, element);
     if (status != TD_OK) return td_raised(status);
     *out = td_scalar_load((td_dtype)t->dtype, element).i;
@@ -150,6 +152,7 @@ PyObject *td_item(const td_tensor *t)
     }
     if (td_is_meta(t))
         return PyErr_Format(PyExc_RuntimeError, "Tensor.item() cannot be called on meta tensors: they have no values");
+    if (!(t->flags & TD_FLAG_WRAPPED)) td_note_untraced("a value is read"); /* that one was a Python number before */
     if (td_on_host(t)) return resolved(t, element_object((td_dtype)t->dtype, td_data(t)));
     _Alignas(16) char element[16];
     TD_PY(td_element(t, element));
@@ -172,6 +175,7 @@ static PyObject *nested(const td_tensor *t, int dim, const char *at)
 PyObject *td_tolist(PyObject *o)
 {
     const td_tensor *t = TD_T(o);
+    td_note_untraced("values are read");
     if (td_is_meta(t)) return PyErr_Format(PyExc_NotImplementedError, "Cannot copy out of meta tensor; no data!");
     if (t->device != TD_CPU) {
         td_tensor *host;

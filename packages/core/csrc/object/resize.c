@@ -1,5 +1,5 @@
 /* resize.c - a tensor of other sizes on its own storage, which grows if it must. */
-#include "object/py.h"
+#include "object/watch.h"
 
 static td_status resized(td_tensor **out, const td_tensor *t, int ndim, const int64_t *sizes)
 {
@@ -17,6 +17,7 @@ static td_status resized(td_tensor **out, const td_tensor *t, int ndim, const in
 int td_resize(PyObject *o, int ndim, const int64_t *sizes)
 {
     td_tensor *t;
+    td_note_untraced("a tensor is resized");
     td_status status = resized(&t, TD_T(o), ndim, sizes);
     if (status) return td_raised(status);
     td_publish(o, t);

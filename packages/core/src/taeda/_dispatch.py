@@ -41,6 +41,7 @@ __all__ = [
     "disabled_torch_function",
     "dispatch_override",
     "has_overrides",
+    "note_untraced",
     "overriding",
     "register_layer",
 ]
@@ -201,16 +202,30 @@ def _as(cls: type, result: Any) -> Any:
 # ---- below the derivative: dispatch modes, then tracers just above the kernel ----
 
 
-def call_traced(op: str, args: tuple[Any, ...]) -> Any:
-    """A kernel call while a dispatch mode or a tracer is active: the innermost one decides when it runs."""
+def call_traced(op: str, args: tuple[Any, ...], targets: tuple[Any, ...] | None = None) -> Any:
+    """A kernel call while a dispatch mode or a tracer is active: the innermost one decides when it runs.
+
+    `targets` is what the results are written into afterwards, if the call is an in-place or an out= form; a tracer with
+    `call_into` is told.
+    """
     if dispatch_modes.entered:
         return _call_dispatch(op, args)
     with tracers.innermost() as tracer:
-        return tracer.call(op, args, lambda: _below(op, args))
+        into = getattr(tracer, "call_into", None)
+        if into is not None:
+            return into(op, args, lambda: _below(op, args, targets), targets)
+        return tracer.call(op, args, lambda: _below(op, args, targets))
 
 
-def _below(op: str, args: tuple[Any, ...]) -> Any:
-    return call_traced(op, args) if tracers.entered else _core.call_backend(op, args)
+def _below(op: str, args: tuple[Any, ...], targets: tuple[Any, ...] | None) -> Any:
+    return call_traced(op, args, targets) if tracers.entered else _core.call_backend(op, args)
+
+
+def note_untraced(what: str) -> None:
+    """Something happened beside the operations that the innermost tracer sees, if it wants to know."""
+    heard = getattr(tracers.entered[-1], "note_untraced", None) if tracers.entered else None
+    if heard is not None:
+        heard(what)
 
 
 def _call_dispatch(op: str, args: tuple[Any, ...]) -> Any:

@@ -1,7 +1,8 @@
 """compile, and what programs ask about it.
 
-There is one backend as yet, "eager": a compiled program is the program, so it gives the same numbers, at the same speed, from the
-first call. No graph is captured; `taeda.fx` traces one on demand.
+A compiled function runs as Python twice: the first call is recorded, the second is compared with a run of the recorded graph, bit by
+bit. From then on the graph runs, without Python between its operations, as long as nothing has changed that the program read. Where
+that cannot be known the program stays as it is, and `explain` says why.
 
 >>> import taeda
 >>> @taeda.compile
@@ -10,25 +11,31 @@ first call. No graph is captured; `taeda.fx` traces one on demand.
 >>> f(taeda.zeros(1))
 tensor([1.])
 >>> list_backends()
-['eager']
+['taeda', 'inductor', 'eager', 'aot_eager']
 """
 
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 from taeda import nn
 
+from ._compiled import Compiled, Stop
+from ._explain import Explanation, explain
 from ._module import OptimizedModule
+from ._observe import here
 
 __all__ = [
-    "InvalidBackend", "OptimizedModule", "compile", "disable", "is_compiling", "is_dynamo_compiling", "is_exporting", "list_backends", "reset",
+    "Explanation", "InvalidBackend", "OptimizedModule", "Stop", "compile", "disable", "explain", "is_compiling", "is_dynamo_compiling",
+    "is_exporting", "list_backends", "reset",
 ]  # fmt: skip
 
-_BACKENDS = ("eager",)
+_BACKENDS = ("taeda", "inductor", "eager", "aot_eager")
 _MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
+_all: weakref.WeakSet[Compiled] = weakref.WeakSet()
 
 
 class InvalidBackend(RuntimeError):
@@ -42,16 +49,23 @@ def list_backends() -> list[str]:
 
 def compile(
     model: Callable[..., Any] | None = None, *, fullgraph: bool = False, dynamic: bool | None = None,
-    backend: str | Callable[..., Any] = "eager", mode: str | None = None,
+    backend: str | Callable[..., Any] = "taeda", mode: str | None = None,
     options: dict[str, Any] | None = None, disable: bool = False,
 ) -> Any:  # fmt: skip
-    """A function or module that computes what `model` computes; without `model` a decorator.
+    """A function or module that computes what `model` computes, to the same bits; without `model` a decorator.
 
-    A function comes back as it is. A module comes back as an `OptimizedModule`, which shares its parameters. All sizes are served
-    alike, so every value of `dynamic` holds; every `mode` asks for speed alone.
+    A module comes back as an `OptimizedModule`, which shares its parameters. Backends: "taeda" (also called "inductor" and "aot_eager")
+    records the operations and runs them as one program, "eager" leaves the program as it is.
+    With `fullgraph=True` a program of which there is no whole graph raises `Stop`, which names the reason and the line. Every shape
+    gets a graph of its own, in about the time of one call, so `dynamic` may be anything; every `mode` asks for speed alone.
 
-    InvalidBackend for an unknown backend, NotImplementedError for a function as backend and for fullgraph=True, which
-    want a graph; RuntimeError for an unknown mode, and for options, which "eager" has none of.
+    InvalidBackend for an unknown backend, RuntimeError for an unknown mode and for options, which these backends have none of;
+    NotImplementedError for a function as backend.
+
+    >>> import taeda
+    >>> f = compile(lambda x: (x * 2).sum())
+    >>> [f(taeda.ones(3)).item() for _ in range(3)]
+    [6.0, 6.0, 6.0]
     """
     if model is None:
         return functools.partial(
@@ -62,22 +76,41 @@ def compile(
     if disable:
         return model
     _check(fullgraph, backend, mode, options)
-    return OptimizedModule(model) if isinstance(model, nn.Module) else model
+    if isinstance(model, OptimizedModule):
+        model = model._orig_mod
+    compiled = None if backend == "eager" else Compiled(model, fullgraph=fullgraph)
+    if compiled is not None:
+        _all.add(compiled)
+    if isinstance(model, nn.Module):
+        return OptimizedModule(model, compiled)
+    return model if compiled is None else _wrapper(model, compiled)
+
+
+def _wrapper(function: Callable[..., Any], compiled: Compiled) -> Callable[..., Any]:
+    function = getattr(function, "__taeda_original__", function)
+    compiled.function = function
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return compiled(args, kwargs)
+
+    functools.update_wrapper(call, function)
+    call.__taeda_original__ = function  # type: ignore[attr-defined]  # what `disable` gives back
+    call.__taeda_compiled__ = compiled  # type: ignore[attr-defined]  # what `explain` looks at
+    return call
 
 
 def _check(fullgraph: bool, backend: Any, mode: Any, options: Any) -> None:
     if callable(backend):
         raise NotImplementedError(
-            "compile: a function as backend is given a graph, and none is captured as yet. Pass it the graph of taeda.fx.symbolic_trace(model)"
+            "compile: a function as backend is not supported. Pass it the graph of taeda.fx.symbolic_trace(model)"
         )
     if backend not in _BACKENDS:
         raise InvalidBackend(
             f"Invalid backend: {backend!r}, see `taeda.compiler.list_backends()` for available backends: {', '.join(_BACKENDS)}"
         )
-    if fullgraph:
-        raise NotImplementedError(
-            "compile: fullgraph=True promises one graph of the whole program, and none is captured as yet. taeda.fx.symbolic_trace(model) "
-            "tells whether there is one, with the line that prevents it"
+    if fullgraph and backend == "eager":
+        raise ValueError(
+            "compile: fullgraph=True promises a graph, and the backend 'eager' makes none; use 'aot_eager'"
         )
     if mode is not None and mode not in _MODES:
         raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(_MODES)}")
@@ -88,29 +121,48 @@ def _check(fullgraph: bool, backend: Any, mode: Any, options: Any) -> None:
 
 
 def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:
-    """`fn`, which is never compiled: the original of what `compile` made. Without `fn` a decorator.
+    """`fn`, which is never compiled: the original of what `compile` made, or a function that ends a graph. Without `fn` a decorator.
 
-    `recursive` and `reason` say what a capture would do; nothing is captured, so every value holds.
+    A compiled function that calls it stays eager, with `reason` in its explanation; with `recursive=False` only calls from
+    outside stay eager.
     """
     if fn is None:
         return functools.partial(disable, recursive=recursive, reason=reason)
-    return fn._orig_mod if isinstance(fn, OptimizedModule) else fn
+    if isinstance(fn, OptimizedModule):
+        return fn._orig_mod
+    original = getattr(fn, "__taeda_original__", fn)
+    if not recursive or isinstance(original, nn.Module) or not callable(original):
+        return original
+
+    @functools.wraps(original)
+    def eager(*args: Any, **kwargs: Any) -> Any:
+        observer = here.get()
+        if observer is not None and observer.active:
+            observer.stop(
+                f"it calls {original.__qualname__}, which is disabled{(reason and f': {reason}') or ''}"
+            )
+        return original(*args, **kwargs)
+
+    return eager
 
 
 def reset() -> None:
-    """Forget what was compiled: nothing, for nothing is kept."""
+    """Forget all that was captured, in all compiled functions."""
+    for compiled in list(_all):
+        compiled.reset()
 
 
 def is_compiling() -> bool:
-    """Whether a program is being captured by `compile` or an export right now: never, for nothing is captured."""
-    return False
+    """Whether this thread records a program for `compile` right now."""
+    observer = here.get()
+    return observer is not None and observer.active
 
 
 def is_dynamo_compiling() -> bool:
-    """The same, of `compile` alone."""
-    return False
+    """The same."""
+    return is_compiling()
 
 
 def is_exporting() -> bool:
-    """The same, of an export alone."""
+    """Whether a program is being exported: never, there is no export."""
     return False

@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from taeda import nn
 
 __all__ = ["OptimizedModule"]
 
-_OWN = frozenset(vars(nn.Module())) | {"_orig_mod"}
+_OWN = frozenset(vars(nn.Module())) | {"_orig_mod", "_compiled"}
 
 
 class OptimizedModule(nn.Module):
     """Calls `_orig_mod`, and has its attributes; its parameters carry the prefix `_orig_mod.`."""
 
-    def __init__(self, module: nn.Module) -> None:
+    def __init__(self, module: nn.Module, compiled: Any = None) -> None:
         super().__init__()
+        self.__dict__["_compiled"] = compiled
         self._modules["_orig_mod"] = module
         self.training = module.training
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the original returns, hooks of it included."""
-        return self._modules["_orig_mod"](*args, **kwargs)
+        compiled = self.__dict__["_compiled"]
+        if compiled is None:
+            return self._modules["_orig_mod"](*args, **kwargs)
+        return compiled(args, kwargs)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> OptimizedModule:
+        return self._again(copy.deepcopy(self._orig_mod, memo))
+
+    def __reduce__(self) -> Any:
+        return _rebuilt, (self._orig_mod, self._compiled is not None)
+
+    def _again(self, module: nn.Module) -> OptimizedModule:
+        return _rebuilt(module, self._compiled is not None)
 
     def __getattr__(self, name: str) -> Any:
         modules = self.__dict__.get("_modules") or {}
@@ -46,3 +60,11 @@ class OptimizedModule(nn.Module):
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *dir(self._modules["_orig_mod"])})
+
+
+def _rebuilt(module: nn.Module, compiled: bool) -> OptimizedModule:
+    """One like another, with nothing captured yet."""
+    from . import compile
+
+    made: OptimizedModule = compile(module, backend="taeda" if compiled else "eager")
+    return made

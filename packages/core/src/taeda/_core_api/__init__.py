@@ -4,6 +4,7 @@
     runtime      the compiled core: graph, tangents, layers, storages
     calls        who sees a call: layers, what hides them, autocast
     operators    the operators of nn
+    programs     what records operations, and runs them again
     table        the op table: rows, schemas, the functions behind composites
     files        a file that is replaced whole or not at all
     sharing      memory that several processes see

@@ -1,0 +1,263 @@
+"""The way of one call of a compiled function.
+
+call ─▶ a trace whose key and guards fit ─▶ trusted: run it
+                                          └▶ new: rehearse it on copies, run eagerly, compare every bit; equal: trusted
+     └▶ none ─▶ record this call, which runs eagerly and is observed ─▶ a new trace, or a reason to stay eager
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import sys
+import threading
+import types
+from collections.abc import Callable
+from typing import Any
+
+import taeda
+from taeda import Tensor, nn
+from taeda._core_api import programs as _core
+
+from ._observe import _PASSING, Observer, Stop, here
+from ._trace import NoTrace, Trace, containers, flatten, missed, objects
+
+__all__ = ["Compiled", "Stop"]
+
+log = logging.getLogger("taeda.compiler")
+TRACES, ATTEMPTS = 8, 3
+
+
+class Compiled:
+    """State behind one compiled callable."""
+
+    def __init__(self, function: Callable[..., Any], *, fullgraph: bool = False) -> None:
+        self.function, self.fullgraph = function, fullgraph
+        self.traces: dict[Any, list[Trace]] = {}
+        self.reasons: list[str] = []
+        self._attempts: dict[Any, int] = {}
+        self._count = 0
+        self._lock = threading.RLock()
+        self.name = getattr(function, "__qualname__", type(function).__qualname__)
+
+    def reset(self) -> None:
+        """Forget all traces."""
+        with self._lock:
+            self.traces, self._attempts, self._count, self.reasons = {}, {}, 0, []
+
+    @property
+    def stays_eager(self) -> bool:
+        """Whether no call will be captured any more."""
+        return self._count >= TRACES
+
+    def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        observer = here.get()
+        if observer is not None and observer.active:
+            return observer.call(self.function, *args, **kwargs)
+        key = tensors = None
+        if not _core.get_layers():
+            try:
+                key, tensors = flatten(args, kwargs)
+                key = (_environment(), key)
+                known = self.traces.get(key)
+            except TypeError:  # an argument without a hash: a key of a dict, say
+                return self.function(*args, **kwargs)
+            if known:
+                for trace in known:
+                    if trace.holds():
+                        made = (
+                            trace.run(tensors)
+                            if trace.trusted
+                            else self._prove(trace, key, tensors, args, kwargs)
+                        )
+                        if made is not missed:
+                            return made
+            if self._count < TRACES and self._attempts.get(key, 0) < ATTEMPTS:
+                return self._record(key, tensors, args, kwargs)
+        elif self.fullgraph:
+            raise Stop(
+                "fullgraph=True, but a mode or transform is active around the call, so it stays eager"
+            )
+        return self.function(*args, **kwargs)
+
+    # ---- record ----
+
+    def _record(self, key: Any, tensors: list[Tensor], args: Any, kwargs: Any) -> Any:
+        if sys.getprofile() is not None or not _can_key(args, kwargs):
+            return self.function(*args, **kwargs)
+        observer = Observer(strict=self.fullgraph)
+        for number, tensor in enumerate(tensors):
+            observer.recorder.add_input("argument", number, tensor)
+        for value in (*args, *kwargs.values()):
+            for container in containers(value):
+                observer.given[id(container)] = container
+            for thing in objects(value):
+                observer.mark(thing)
+        result = _observed(observer, self.function, args, kwargs)
+        if not observer.active:
+            if self.fullgraph and not observer.reason.startswith(_PASSING):
+                raise Stop(
+                    f"fullgraph=True, but there is no graph of all: {observer.reason}"
+                    + (f" ({observer.where})" if observer.where else "")
+                )
+            self._failed(key, observer.reason, observer.where)
+            return result
+        try:
+            trace = Trace(observer, result, args, kwargs)
+        except NoTrace as why:
+            if self.fullgraph:
+                raise Stop(f"fullgraph=True, but there is no graph of all: {why}") from None
+            self._failed(key, str(why), "")
+            return result
+        with self._lock:
+            self.traces.setdefault(key, []).append(trace)
+            self._count += 1
+            if self._count == TRACES:
+                self._say(
+                    f"{self.name} was captured {TRACES} times and stays eager for other calls: {self._changing(key)}"
+                )
+        return result
+
+    def _changing(self, key: Any) -> str:
+        words = [t.failing() for traces in self.traces.values() for t in traces]
+        found = next((w for w in words if w), "")
+        return f"{found} changes" if found else "its arguments change"
+
+    def _failed(self, key: Any, reason: str, where: str) -> None:
+        passing = reason.startswith(_PASSING)
+        reason = reason.removeprefix(_PASSING)
+        with self._lock:
+            self._attempts[key] = self._attempts.get(key, 0) + (1 if passing else ATTEMPTS)
+            said = reason + (f" ({where})" if where else "")
+            if said not in self.reasons:
+                self.reasons.append(said)
+            if self._attempts[key] >= ATTEMPTS:
+                self._say(f"{self.name} stays eager: {said}")
+                self._count += not self.traces
+
+    def _say(self, text: str) -> None:
+        log.info(text)
+
+    # ---- the first run of a trace ----
+
+    def _prove(self, trace: Trace, key: Any, tensors: list[Tensor], args: Any, kwargs: Any) -> Any:
+        """Run the program on copies and the function itself, and compare."""
+        states = [g.get_state() for g in trace.generators]
+        rehearsed = trace.rehearse(tensors)
+        after = [g.get_state() for g in trace.generators]
+        for generator, state in zip(trace.generators, states, strict=True):
+            generator.set_state(state)
+        if rehearsed is missed:
+            return missed
+        result = self.function(*args, **kwargs)
+        found, written, gradients = rehearsed
+        same = (
+            _same(found, result)
+            and all(_same(a, b) for b, a in written)
+            and all(_same(g, leaf.grad) for leaf, g in gradients)
+            and all(
+                g.get_state().equal(state) for g, state in zip(trace.generators, after, strict=True)
+            )
+        )
+        if same:
+            trace.trusted = True
+        else:
+            with self._lock:
+                self.traces[key].remove(trace)
+                self._attempts[key] = ATTEMPTS
+                self.reasons.append("its graph gave other bits than the program itself")
+            log.warning(
+                "%s stays eager: its graph gave other bits than the program itself", self.name
+            )
+        return result
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, Tensor):
+        if (
+            not isinstance(b, Tensor)
+            or a.dtype != b.dtype
+            or a.shape != b.shape
+            or a.stride() != b.stride()
+        ):
+            return False
+        a, b = a.detach(), b.detach()
+        return bool(a.equal(b)) or _same_bits(a, b)
+    if type(a) in (list, tuple) or hasattr(a, "_fields"):
+        return type(a) is type(b) and len(a) == len(b) and all(map(_same, a, b))
+    if type(a) is dict:
+        return type(b) is dict and list(a) == list(b) and all(map(_same, a.values(), b.values()))
+    return a is b or a == b or a != a
+
+
+def _same_bits(a: Tensor, b: Tensor) -> bool:
+    """Equal, with nan equal to nan."""
+    if not (a.is_floating_point() or a.is_complex()):
+        return False
+    return bool(((a == b) | ((a != a) & (b != b))).all())
+
+
+def _can_key(args: Any, kwargs: Any) -> bool:
+    """Whether the key of the call says all of its arguments; tensors of subclasses are objects like others, with more to them."""
+    return not any(isinstance(o, Tensor) for v in (*args, *kwargs.values()) for o in objects(v))
+
+
+def _environment() -> Any:
+    """What operations ask apart from their arguments."""
+    return (
+        _core.is_grad_enabled(), _core.is_inference_mode_enabled(), _core.get_default_dtype(), _core.get_default_device(),
+        _core._get_anomaly(), _core.get_excluded(), taeda.are_deterministic_algorithms_enabled(),
+    )  # fmt: skip
+
+
+# ---- a recorded run ----
+
+_patch_lock = threading.Lock()
+_running = 0
+_plain_call = nn.Module.__call__
+
+
+@functools.wraps(_plain_call)
+def _module_call(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
+    observer = here.get()
+    if observer is None:
+        return _plain_call(self, *args, **kwargs)
+    return observer.call_module(self, args, kwargs, _plain_call)
+
+
+class _patched:
+    """While a run is recorded, in whatever thread, calls of modules look for an observer."""
+
+    def __enter__(self) -> None:
+        global _running
+        with _patch_lock:
+            _running += 1
+            if _running == 1:
+                nn.Module.__call__ = _module_call  # type: ignore[method-assign]  # put back below
+
+    def __exit__(self, *raised: object) -> None:
+        global _running
+        with _patch_lock:
+            _running -= 1
+            if _running == 0:
+                nn.Module.__call__ = _plain_call  # type: ignore[method-assign]  # as it was
+
+
+def _observed(observer: Observer, function: Any, args: Any, kwargs: Any) -> Any:
+    """The result of the call, which `observer` watches."""
+    before = here.get()
+    with _patched(), observer.recorder:
+        here.set(observer)
+        sys.setprofile(observer.profile)
+        try:
+            return _enter(observer, function, args, kwargs)
+        finally:
+            sys.setprofile(None)
+            here.set(before)
+
+
+def _enter(observer: Observer, function: Any, args: Any, kwargs: Any) -> Any:
+    if isinstance(function, types.FunctionType | types.MethodType | functools.partial):
+        return observer.call(function, *args, **kwargs)
+    observer.mark(function)
+    return observer.call(function, *args, **kwargs)

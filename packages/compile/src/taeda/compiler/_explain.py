@@ -1,0 +1,62 @@
+"""What became of a compiled function, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["Explanation", "explain"]
+
+
+class Explanation:
+    """Graphs, guards and reasons of one compiled function; its text says all of it."""
+
+    def __init__(self, compiled: Any) -> None:
+        traces = [trace for found in compiled.traces.values() for trace in found]
+        self.name: str = compiled.name
+        self.graph_count = len(traces)
+        self.graph_break_count = len(compiled.reasons)
+        self.break_reasons: list[str] = list(compiled.reasons)
+        self.op_count = sum(len(trace.steps) for trace in traces)
+        self.out_guards: list[list[str]] = [trace.descriptions for trace in traces]
+        self.ops_per_graph: list[list[str]] = [
+            [step.op for step in trace.steps] for trace in traces
+        ]
+        self._lines = [[(step.op, step.line) for step in trace.steps] for trace in traces]
+
+    def __str__(self) -> str:
+        lines = [f"{self.name}: {self.graph_count} graphs, {self.op_count} operations"]
+        lines += [f"stays eager: {reason}" for reason in self.break_reasons]
+        for number, (steps, guards) in enumerate(zip(self._lines, self.out_guards, strict=True)):
+            lines.append(f"graph {number}: {len(steps)} operations, {len(guards)} guards")
+            lines += [f"    {op}{line and f'    # {line}'}" for op, line in steps]
+            lines += [f"    guard: {guard}" for guard in guards]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def explain(function: Callable[..., Any]) -> Callable[..., Explanation]:
+    """A function that calls `function` with its arguments, compiled, and returns an `Explanation`.
+
+    It is called twice, so what it does besides computing happens twice.
+
+    >>> import taeda
+    >>> def f(x):
+    ...     return x.sum().item()
+    >>> explain(f)(taeda.ones(2)).graph_count
+    0
+    """
+    from . import compile
+
+    compiled = getattr(function, "__taeda_compiled__", None) or getattr(function, "_compiled", None)
+    if compiled is None:
+        made = compile(function)
+        compiled = getattr(made, "__taeda_compiled__", None) or made._compiled
+
+    def call(*args: Any, **kwargs: Any) -> Explanation:
+        for _ in range(2):
+            compiled(args, kwargs)
+        return Explanation(compiled)
+
+    return call

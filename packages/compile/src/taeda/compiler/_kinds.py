@@ -1,0 +1,135 @@
+"""What objects are to a capture: values, tensors, containers, things that have attributes; and which code is known.
+
+"Known" code is that of the library whose effects on Python objects the capture models itself, and a few modules of the
+standard library that keep no state. Whatever is not listed is unknown, and unknown means that a program stays as it is.
+"""
+
+from __future__ import annotations
+
+import builtins
+import collections
+import enum
+import functools
+import itertools
+import math
+import operator
+import types
+from typing import Any
+
+import taeda
+from taeda import Tensor, nn
+from taeda._core_api import programs as _core
+
+__all__ = [
+    "CONTAINERS",
+    "MUTATORS",
+    "PURE_BUILTINS",
+    "PURE_TYPES",
+    "is_immutable",
+    "is_known_code",
+    "is_library",
+    "is_operation",
+    "is_plain_instance",
+    "is_plain_tensor",
+]
+
+_VALUES: tuple[type, ...] = (
+    type(None), bool, int, float, complex, str, bytes, type(...), type(NotImplemented), slice, range,
+    taeda.dtype, taeda.device, taeda.layout, taeda.memory_format, taeda.Size,
+)  # fmt: skip
+CONTAINERS = (list, dict, set, collections.deque, collections.OrderedDict, collections.defaultdict)
+_TENSORS = frozenset({Tensor, nn.Parameter, nn.Buffer})
+
+
+def is_immutable(value: Any) -> bool:
+    """Whether equality of type and value says all there is to it."""
+    kind = type(value)
+    return kind in _VALUES or isinstance(value, enum.Enum)
+
+
+def is_plain_tensor(value: Any) -> bool:
+    """A tensor or a parameter, not of somebody's subclass."""
+    return type(value) in _TENSORS
+
+
+def is_plain_instance(value: Any) -> bool:
+    """Whether its class is written in Python on nothing but `object`: all of its state is in attributes."""
+    heap = 1 << 9
+    for base in type(value).__mro__[:-1]:
+        written = base.__flags__ & heap and "__module__" in base.__dict__
+        if not written or base.__module__ in ("_thread", "_io", "numpy"):
+            return False
+    return hasattr(value, "__dict__") or "__slots__" in type(value).__dict__
+
+
+# ---- code ----
+
+#: parts of the library whose functions change nothing but tensors, or what `Observer` models
+_LIBRARY = (
+    "taeda._autocast", "taeda._beside_arrays", "taeda._composite", "taeda._creation", "taeda._dispatch", "taeda._facts",
+    "taeda._indexing", "taeda._layers", "taeda._library", "taeda._lazy", "taeda._packages", "taeda._numpy", "taeda._overridable", "taeda._tensor",
+    "taeda._warnings", "taeda.amp.autocast_mode", "taeda.autograd", "taeda.compiler", "taeda.fft", "taeda.func", "taeda.functional",
+    "taeda.linalg", "taeda.nn.functional", "taeda.nn.modules", "taeda.nn.parameter", "taeda.nn.utils.clip_grad", "taeda.ops",
+    "taeda.overrides", "taeda.special", "taeda.utils._python_dispatch",
+)  # fmt: skip
+_OPTIMIZERS = "taeda.optim."
+_NO_OPTIMIZERS = ("taeda.optim.lr_scheduler", "taeda.optim.swa_utils", "taeda.optim.lbfgs")
+_STATELESS = frozenset(
+    {"contextlib", "functools", "typing", "abc", "_collections_abc", "collections", "enum", "types", "operator", "numbers", "weakref",
+     "importlib", "importlib._bootstrap", "importlib._bootstrap_external", "dataclasses", "math", "reprlib", "inspect", "collections.abc"}
+)  # fmt: skip
+#: functions of the parts above that do more than that
+_DENIED = frozenset(
+    {
+        "register_hook", "register_post_accumulate_grad_hook", "retain_grad", "share_memory_", "pin_memory",
+        "load_state_dict", "register_forward_hook", "register_forward_pre_hook", "add_param_group", "__setstate__",
+        "train", "to", "apply", "_apply", "register_buffer", "register_parameter", "add_module", "set_default_dtype",
+    }
+)  # fmt: skip
+
+
+def is_library(module: str) -> bool:
+    """Whether a module of this name is part of what is modelled."""
+    if module.startswith(_OPTIMIZERS):
+        return not module.startswith(_NO_OPTIMIZERS)
+    return any(module == part or module.startswith(part + ".") for part in _LIBRARY)
+
+
+def is_known_code(code: types.CodeType, module: str) -> bool:
+    """Whether a function may run although nobody saw what it reads."""
+    if is_library(module):
+        return not (code.co_name in _DENIED and module.startswith("taeda.nn.modules"))
+    return module in _STATELESS or module.startswith("namedtuple_")
+
+
+# ---- functions in C ----
+
+PURE_TYPES: frozenset[Any] = frozenset(
+    {list, tuple, dict, set, frozenset, int, float, bool, str, complex, bytes, range, slice, zip, enumerate, map, filter, reversed,
+     object, type, super, itertools.chain, itertools.product, itertools.repeat, itertools.islice, itertools.accumulate,
+     itertools.zip_longest, itertools.permutations, itertools.combinations, itertools.starmap, itertools.pairwise,
+     collections.OrderedDict, collections.defaultdict, collections.deque, taeda.Size, taeda.device, functools.partial}
+)  # fmt: skip
+_NAMES = (
+    "abs all any bin bool callable chr divmod format hex isinstance issubclass iter len max min next oct ord pow repr round sorted sum"
+).split()
+PURE_BUILTINS: frozenset[int] = frozenset(
+    {id(getattr(builtins, name)) for name in _NAMES}
+    | {id(f) for module in (math, operator) for f in vars(module).values() if callable(f)}
+    | {id(functools.reduce)}
+    | {id(getattr(_core, name)) for name in ("is_grad_enabled", "is_inference_mode_enabled", "get_default_dtype", "get_num_threads")}
+)  # fmt: skip
+
+#: methods of containers that change them
+MUTATORS = frozenset(
+    {"append", "extend", "insert", "pop", "popitem", "update", "setdefault", "clear", "add", "remove", "discard", "sort", "reverse",
+     "appendleft", "popleft", "extendleft", "rotate", "move_to_end", "intersection_update", "difference_update",
+     "symmetric_difference_update", "__setitem__", "__delitem__", "__iadd__", "__ior__", "__imul__"}
+)  # fmt: skip
+
+_operations = {id(f) for table in _core.functions.values() for f in table.values()}
+
+
+def is_operation(function: Any) -> bool:
+    """Whether this is a function of the op table."""
+    return id(function) in _operations or isinstance(function, _core.Operator)

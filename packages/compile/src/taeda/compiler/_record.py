@@ -1,0 +1,287 @@
+"""The operations of one run as a graph: what a tracer below autograd sees, with the tensors they came from.
+
+Every tensor that an operation reads is the result of an earlier one, or an input: an argument of the function, a tensor that a
+guard keeps, the gradient of such a one. A tensor that shares the memory of a known one is a view of it. Whatever else appears
+ends the recording, which never disturbs the run itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import taeda
+from taeda import Tensor
+from taeda._core_api import programs as _core
+
+__all__ = ["Graph", "Input", "Recorder", "Step"]
+
+_RANDOM, _INPLACE, _MUTATES = (_core.row_flags[f] for f in ("RANDOM", "INPLACE", "MUTATES"))
+_flags = {text: flags for text, _, _, _, _, flags in _core.op_rows()}
+_kinds = {text: kind for text, _, kind, _, _, _ in _core.op_rows()}
+PLAIN, WRITES_SELF, WRITES_OUT = 0, 1, 2
+
+
+@dataclass
+class Input:
+    """Where a tensor comes from: "argument" (its number), "kept" (itself), "grad" (of another input), "made" (a constant)."""
+
+    kind: str
+    source: Any
+    example: Tensor
+
+
+@dataclass
+class Step:
+    """One kernel call. `patches` say which places of `args` are slots: (argument, item or -1, slot)."""
+
+    op: str
+    form: int
+    args: tuple[Any, ...]
+    patches: tuple[tuple[int, int, int], ...]
+    outs: tuple[int | None, ...]  # None: not a new tensor
+    targets: tuple[int, ...]
+    line: str = ""
+
+    @property
+    def reads(self) -> tuple[int, ...]:
+        """Slots that are read or written."""
+        return (*(slot for _, _, slot in self.patches), *self.targets)
+
+    @property
+    def is_effect(self) -> bool:
+        """Whether it does more than make its results."""
+        return (
+            bool(self.targets)
+            or bool(_flags[self.op] & (_RANDOM | _MUTATES))
+            or self.op.startswith("fill_")
+        )
+
+
+@dataclass
+class Graph:
+    """Inputs, steps, and which slots are wanted afterwards."""
+
+    inputs: list[Input] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    slots: int = 0
+
+
+class Recorder:
+    """A tracer that writes a graph while the program runs. `fail` is told why there will be none."""
+
+    def __init__(self, fail: Callable[[str], None]) -> None:
+        self.graph = Graph()
+        self.fail = fail
+        self.active = False
+        self.line: Callable[[], str] = lambda: ""
+        self._slots: dict[int, int] = {}
+        self._kept: list[Tensor] = []
+        self._memory: dict[int, list[tuple[int, Tensor]]] = {}
+        self._leaves: dict[int, tuple[Tensor, Tensor | None]] = {}
+        self.before: list[tuple[Tensor, Any, bool]] = []
+
+    def __enter__(self) -> Recorder:
+        _core.tracers.push(self)
+        self.active = True
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.active = False
+        _core.tracers.pop()
+
+    # ---- inputs ----
+
+    def add_input(self, kind: str, source: Any, tensor: Tensor) -> int:
+        """The slot of a tensor that was there before the run: below zero, `finished` moves inputs to the front."""
+        known = self._slots.get(id(tensor))
+        if known is not None:
+            return known
+        self.graph.inputs.append(Input(kind, source, tensor))
+        self.before.append((tensor, tensor.grad_fn, tensor.requires_grad))
+        slot = self._know(tensor, -len(self.graph.inputs))
+        if tensor.is_leaf and tensor.requires_grad:
+            self._leaves[id(tensor)] = (tensor, tensor.grad)
+        return slot
+
+    def _know(self, tensor: Tensor, slot: int) -> int:
+        self._slots[id(tensor)] = slot
+        self._kept.append(tensor)
+        self._memory.setdefault(_core.storage_key(tensor), []).append((slot, tensor))
+        self.graph.slots = max(self.graph.slots, slot + 1)
+        return slot
+
+    def constant(self, tensor: Tensor) -> None:
+        """A tensor that a literal made: every run gets a copy of its own."""
+        self.active = False
+        copy = tensor.detach().clone()
+        self.active = True
+        source = self.add_input("made", copy, copy)
+        slot = self.graph.slots
+        self._emit("clone", PLAIN, (None, None), ((0, -1, source),), (slot,), ())
+        self._know(tensor, slot)
+
+    def slot_of(self, tensor: Tensor) -> int | None:
+        """The slot that holds this tensor; None, and the recording has failed, if nobody knows where it came from."""
+        slot = self._slots.get(id(tensor))
+        if slot is not None:
+            return slot
+        if type(tensor) not in (Tensor, taeda.nn.Parameter, taeda.nn.Buffer):
+            self.fail(f"a tensor of the type {type(tensor).__name__}")
+            return None
+        for leaf, before in list(self._leaves.values()):
+            if before is tensor:
+                return self.add_input("grad", leaf, tensor)
+        return self._view_of_known(tensor)
+
+    def _view_of_known(self, tensor: Tensor) -> int | None:
+        known = self._memory.get(_core.storage_key(tensor), ())
+        inputs = {slot for slot, _ in known if slot < 0}
+        for slot, base in known:
+            plain = base.dtype == tensor.dtype and not (
+                base.is_conj() or base.is_neg() or tensor.is_conj() or tensor.is_neg()
+            )
+            if plain and len(inputs) <= 1 and tensor.numel():
+                return self._as_view(tensor, slot)
+        self.fail("a tensor that no operation made and nothing keeps")
+        return None
+
+    def _as_view(self, tensor: Tensor, base: int) -> int:
+        made = self.graph.slots
+        place = (None, tuple(tensor.shape), tuple(tensor.stride()), tensor.storage_offset())
+        self._emit("as_strided", PLAIN, place, ((0, -1, base),), (made,), ())
+        return self._know(tensor, made)
+
+    # ---- operations ----
+
+    def _emit(self, op: str, form: int, args: Any, patches: Any, outs: Any, targets: Any) -> None:
+        self.graph.steps.append(Step(op, form, args, patches, outs, targets, self.line()))
+
+    def call(self, op: str, args: tuple[Any, ...], run: Callable[[], Any]) -> Any:
+        """For a tracer that sits outside of this one."""
+        return self.call_into(op, args, run, None)
+
+    def call_into(
+        self,
+        op: str,
+        args: tuple[Any, ...],
+        run: Callable[[], Any],
+        targets: tuple[Any, ...] | None,
+    ) -> Any:
+        """Run one kernel and write it down."""
+        if not self.active:
+            return run()
+        if op not in _flags:
+            self.fail(f"{op} was defined at run time")
+            return run()
+        found = self._mapped(args)
+        goals = tuple(self.slot_of(t) for t in targets or ())
+        if found is None or None in goals:
+            return run()
+        made = run()
+        if self.active and self._has_fixed_shape(op, args, made):
+            self._note(op, args, found, made, goals, targets)
+        return made
+
+    def _mapped(self, args: tuple[Any, ...]) -> Any:
+        template: list[Any] = []
+        patches: list[tuple[int, int, int]] = []
+        for k, value in enumerate(args):
+            if isinstance(value, Tensor):
+                slot = self.slot_of(value)
+                if slot is None:
+                    return None
+                patches.append((k, -1, slot))
+                template.append(None)
+            elif isinstance(value, tuple | list) and any(isinstance(v, Tensor) for v in value):
+                for i, entry in enumerate(value):
+                    if isinstance(entry, Tensor):
+                        slot = self.slot_of(entry)
+                        if slot is None:
+                            return None
+                        patches.append((k, i, slot))
+                template.append(tuple(None if isinstance(v, Tensor) else v for v in value))
+            else:
+                template.append(value)
+        return tuple(template), tuple(patches)
+
+    def _has_fixed_shape(self, op: str, args: tuple[Any, ...], made: Any) -> bool:
+        """Whether shapes follow from shapes: the operation gives the same ones where there are no values."""
+        if _flags[op] & _RANDOM or not any(isinstance(a, Tensor | tuple) for a in args):
+            return True
+        if _kinds[op] == "pointwise" or made is None or made == ():
+            return True
+        try:
+            blank = _core.call_backend(op, tuple(_on_meta(a) for a in args))
+        except Exception:  # noqa: BLE001 - whatever it raises there, its shape rule is not known
+            self.fail(f"{op} reads values, or says nothing of shapes")
+            return False
+        if _shapes(blank) != _shapes(made):
+            self.fail(f"the shape of what {op} gives depends on values")
+            return False
+        return True
+
+    def _note(self, op: str, args: Any, found: Any, made: Any, goals: Any, targets: Any) -> None:
+        template, patches = found
+        results = list(made) if isinstance(made, tuple | list) else [made]
+        if not goals and not all(isinstance(r, Tensor) or r is None for r in results):
+            self.fail(f"{op} gives a value that is no tensor")
+            return
+        form = PLAIN
+        if goals:
+            form = WRITES_SELF if targets[0] is args[0] and _flags[op] & _INPLACE else WRITES_OUT
+        outs: list[int | None] = []
+        fresh: list[tuple[Tensor, int]] = []
+        next_slot = self.graph.slots
+        for result in results:
+            if goals or result is None or id(result) in self._slots:
+                outs.append(None)
+            else:
+                outs.append(next_slot)
+                fresh.append((result, next_slot))
+                next_slot += 1
+        self._emit(op, form, template, patches, tuple(outs), goals)
+        for result, slot in fresh:
+            self._know(result, slot)
+
+    def note_untraced(self, what: str) -> None:
+        """Something that is no operation touched a tensor."""
+        if self.active:
+            self.fail(what)
+
+    # ---- the end ----
+
+    def gradients(self) -> list[tuple[Tensor, Tensor | None, Tensor | None]]:
+        """(leaf, its gradient before the run, its gradient now) of all leaves that were met."""
+        return [(leaf, before, leaf.grad) for leaf, before in self._leaves.values()]
+
+    def numbered(self, slot: int) -> int:
+        """The final number of a slot: inputs first."""
+        return -slot - 1 if slot < 0 else slot + len(self.graph.inputs)
+
+    def finished(self) -> Graph:
+        """The graph with its inputs in front."""
+        graph, number = self.graph, self.numbered
+        graph.slots += len(graph.inputs)
+        for step in graph.steps:
+            step.patches = tuple((k, i, number(s)) for k, i, s in step.patches)
+            step.outs = tuple(None if s is None else number(s) for s in step.outs)
+            step.targets = tuple(number(s) for s in step.targets)
+        return graph
+
+
+def _on_meta(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return taeda.empty_strided(value.shape, value.stride(), dtype=value.dtype, device="meta")
+    if isinstance(value, tuple | list) and any(isinstance(v, Tensor) for v in value):
+        return tuple(_on_meta(v) for v in value)
+    return taeda.device("meta") if isinstance(value, taeda.device) else value
+
+
+def _shapes(made: Any) -> Any:
+    if isinstance(made, Tensor):
+        return made.dtype, tuple(made.shape)
+    if isinstance(made, tuple | list):
+        return [_shapes(m) for m in made]
+    return made

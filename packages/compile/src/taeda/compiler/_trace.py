@@ -1,0 +1,332 @@
+"""One captured program: inputs, a core program that runs the operations, what it gives back, what it leaves behind.
+
+arguments ─▶ inputs (arguments, kept tensors, gradients) ─▶ core.Program ─▶ results, gradients to assign
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import taeda
+from taeda import Tensor
+from taeda._core_api import programs as _core
+
+from ._kinds import is_immutable, is_plain_tensor
+from ._observe import Observer
+from ._record import WRITES_SELF, Graph, Step
+
+__all__ = ["NoTrace", "Trace", "flatten", "missed"]
+
+missed: Any = object()  # what a trace returns that does not fit the call
+
+
+class NoTrace(Exception):
+    """Why a recorded run gives no program."""
+
+
+# ---- arguments ----
+
+
+def flatten(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Tensor]]:
+    """(what the call is like apart from its tensors, the tensors); unhashable parts are named by their id."""
+    tensors: list[Tensor] = []
+    key = [_key(value, tensors) for value in args]
+    if kwargs:
+        key += [(name, _key(value, tensors)) for name, value in kwargs.items()]
+    return (len(args), *key), tensors
+
+
+def _key(value: Any, tensors: list[Tensor]) -> Any:
+    kind = type(value)
+    if kind is Tensor or is_plain_tensor(value):
+        for i, other in enumerate(tensors):
+            if other is value:
+                return ("again", i)
+        tensors.append(value)
+        return Tensor
+    if kind in (list, tuple):
+        return (kind, *[_key(v, tensors) for v in value])
+    if kind is dict:
+        return (kind, *[(k, _key(v, tensors)) for k, v in value.items()])
+    if kind in (float, complex):
+        return (kind, repr(value))
+    if is_immutable(value):
+        return (kind, value) if kind is not slice else (kind, repr(value))
+    return ("object", id(value))
+
+
+def objects(value: Any) -> Any:
+    """What of the arguments a key names by its id."""
+    if type(value) in (list, tuple):
+        for v in value:
+            yield from objects(v)
+    elif type(value) is dict:
+        for v in value.values():
+            yield from objects(v)
+    elif not is_plain_tensor(value) and not is_immutable(value):
+        yield value
+
+
+def containers(value: Any) -> Any:
+    """Lists and dicts among the arguments, at any depth."""
+    if type(value) in (list, tuple, dict):
+        yield value
+        for v in value.values() if type(value) is dict else value:
+            yield from containers(v)
+
+
+# ---- results ----
+
+
+class _Consumed(taeda.autograd.Function):
+    """A result whose graph a backward inside of the program has used up."""
+
+    @staticmethod
+    def forward(ctx: Any, anchor: Tensor, value: Tensor) -> Tensor:
+        return value.view_as(value)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        raise RuntimeError(
+            "Trying to backward through the graph a second time: the compiled program that gave this result went through it "
+            "already. Call backward inside of the program with retain_graph=True if it is needed afterwards."
+        )
+
+
+class Trace:
+    """A program for calls of one key, as long as its guards hold."""
+
+    def __init__(self, observer: Observer, result: Any, args: Any, kwargs: Any) -> None:
+        recorder = observer.recorder
+        self._watch = list(
+            observer._old.values()
+        )  # identity is only worth something while they live
+        self.objects = [o for v in (*args, *kwargs.values()) for o in objects(v)]
+        self.guard_count = len(observer.guards)
+        self.descriptions = observer.guards.describe()
+        self.holds, self.failing = observer.guards.compiled()
+        self.trusted = False
+        self._outputs: list[int] = []
+        self._numbers = recorder
+        for tensor, grad_fn, requires_grad in recorder.before:
+            if tensor.grad_fn is not grad_fn or tensor.requires_grad != requires_grad:
+                raise NoTrace("an input is part of another graph afterwards")
+        self._consumed: set[int] = set()
+        spec = self._spec(result, observer)
+        effects = self._effects(observer)
+        graph = recorder.finished()
+        self.graph = graph
+        self._inputs = [(i.kind, i.source) for i in graph.inputs]
+        self._build = _builder(spec)
+        self._finish(graph, effects)
+        self.examples = None
+        del self._numbers
+
+    # ---- made ----
+
+    def _output(self, slot: int) -> int:
+        """The number among the outputs of a slot."""
+        if slot not in self._outputs:
+            self._outputs.append(slot)
+        return self._outputs.index(slot)
+
+    def _spec(self, value: Any, observer: Observer) -> Any:
+        if isinstance(value, Tensor):
+            return self._tensor_spec(value, observer)
+        if type(value) in (list, tuple):
+            return (type(value), [self._spec(v, observer) for v in value])
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            return ("named", type(value), [self._spec(v, observer) for v in value])
+        if type(value) is dict:
+            return (dict, {k: self._spec(v, observer) for k, v in value.items()})
+        if is_immutable(value) or observer.is_old(value):
+            return ("value", value)
+        raise NoTrace(f"it returns a {type(value).__module__}.{type(value).__qualname__}")
+
+    def _tensor_spec(self, value: Tensor, observer: Observer) -> Any:
+        recorder = observer.recorder
+        observer.active = True
+        slot = recorder.slot_of(value)
+        if observer.reason or slot is None:
+            raise NoTrace(observer.reason or "it returns a tensor that no operation made")
+        number = self._output(slot)
+        if slot < 0:
+            return ("slot", number)
+        if value.requires_grad:
+            if value.grad_fn is None or id(value.grad_fn) not in observer.consumed:
+                raise NoTrace("it returns a tensor that takes part in a graph for backward")
+            return ("consumed", number)
+        keys = {_core.storage_key(i.example) for i in recorder.graph.inputs}
+        if _core.storage_key(value) in keys:
+            raise NoTrace("it returns a view of a tensor that was there before")
+        if value._base is not None and any(i.example.requires_grad for i in recorder.graph.inputs):
+            raise NoTrace("it returns a view")
+        return ("slot", number)
+
+    def _effects(self, observer: Observer) -> list[tuple[int, int | None]]:
+        """(input number of a leaf, slot of the gradient it has afterwards); None for no gradient."""
+        found: list[tuple[int, int | None]] = []
+        recorder = observer.recorder
+        self.no_gradient, self.has_gradient = [], []
+        for leaf, before, after in recorder.gradients():
+            number = -recorder._slots[id(leaf)] - 1
+            (self.no_gradient if before is None else self.has_gradient).append(number)
+            if after is before:
+                continue
+            if leaf._hooks is not None:
+                raise NoTrace("a hook sees the gradient of a tensor")
+            if after is None:
+                found.append((number, None))
+                continue
+            slot = recorder.slot_of(after)
+            if slot is None:
+                raise NoTrace(observer.reason or "a gradient that no operation made")
+            if after.requires_grad:
+                raise NoTrace("a gradient takes part in a graph (create_graph)")
+            found.append((number, self._output(slot)))
+        return found
+
+    def _finish(self, graph: Graph, effects: list[tuple[int, int | None]]) -> None:
+        outputs = [self._numbers.numbered(s) for s in self._outputs]
+        steps = _needed(graph.steps, outputs)
+        self.steps = steps
+        self._effects_list = effects
+        self.writes = sorted({s for step in steps for s in _written(step) if s < len(graph.inputs)})
+        self.program = _core.Program(
+            _encoded(steps, outputs),
+            graph.slots,
+            tuple(i.example for i in graph.inputs),
+            tuple(outputs),
+        )
+        self.generators = list(
+            {id(a): a for s in steps for a in s.args if isinstance(a, taeda.Generator)}.values()
+        )
+
+    # ---- run ----
+
+    def inputs(self, tensors: list[Tensor]) -> list[Tensor] | None:
+        """The tensors that the program reads, in this call; None if a gradient is there or is not, against expectation."""
+        found: list[Any] = []
+        for kind, source in self._inputs:
+            if kind == "argument":
+                found.append(tensors[source])
+            elif kind == "grad":
+                gradient = source.grad
+                if gradient is None:
+                    return None
+                found.append(gradient)
+            else:
+                found.append(source)
+        for number in self.no_gradient:
+            if found[number].grad is not None:
+                return None
+        for number in self.has_gradient:
+            if found[number].grad is None:
+                return None
+        return found
+
+    def run(self, tensors: list[Tensor]) -> Any:
+        """The result of the program; `missed` if an input is not what it was."""
+        inputs = self.inputs(tensors)
+        if inputs is None:
+            return missed
+        made = self.program.run(tuple(inputs))
+        if made is NotImplemented:
+            return missed
+        for number, output in self._effects_list:
+            inputs[number].grad = None if output is None else made[output]
+        return self._build(made)
+
+    def rehearse(self, tensors: list[Tensor]) -> Any:
+        """(results, contents of the inputs it wrote, gradients), with nothing changed; `missed` as above."""
+        inputs = self.inputs(tensors)
+        if inputs is None:
+            return missed
+        stand_ins = [_twin(t) for t in inputs]
+        made = self.program.run(tuple(stand_ins))
+        if made is NotImplemented:
+            return missed
+        written = [(inputs[n], stand_ins[n]) for n in self.writes]
+        gradients = [(inputs[n], None if o is None else made[o]) for n, o in self._effects_list]
+        return self._build(made), written, gradients
+
+
+def _twin(tensor: Tensor) -> Tensor:
+    """A tensor of the same layout, type and values, whose memory is its own."""
+    plain = tensor.detach()
+    made = taeda.empty_strided(plain.shape, plain.stride(), dtype=plain.dtype, device=plain.device)
+    made.copy_(plain)
+    if type(tensor) is not Tensor:
+        made = type(tensor)(made, requires_grad=tensor.requires_grad)
+    elif tensor.requires_grad:
+        made.requires_grad_()
+    return made
+
+
+def _builder(spec: Any) -> Callable[[tuple[Any, ...]], Any]:
+    """What makes the result of the outputs."""
+    kind, rest = spec[0], spec[1]
+    if kind == "slot":
+        return lambda made: made[rest]
+    if kind == "consumed":
+        return lambda made: _spent(made[rest])
+    if kind == "value":
+        return lambda made: rest
+    if kind is dict:
+        parts = {k: _builder(v) for k, v in rest.items()}
+        return lambda made: {k: part(made) for k, part in parts.items()}
+    if kind == "named":
+        fields = [_builder(v) for v in spec[2]]
+        return lambda made: rest(*(part(made) for part in fields))
+    entries = [_builder(v) for v in rest]
+    return lambda made: kind(part(made) for part in entries)
+
+
+_anchor = taeda.zeros((), requires_grad=True)
+
+
+def _spent(value: Tensor) -> Tensor:
+    with taeda.enable_grad():
+        found: Tensor = _Consumed.apply(_anchor, value)
+    return found
+
+
+# ---- steps ----
+
+
+def _written(step: Step) -> tuple[int, ...]:
+    """Slots whose memory a step writes."""
+    if step.targets:
+        return step.targets
+    if not step.is_effect:
+        return ()
+    return tuple(slot for _, _, slot in step.patches)  # a row that mutates: any of its tensors
+
+
+def _needed(steps: list[Step], outputs: list[int]) -> list[Step]:
+    """Without those whose results nobody wants and that do nothing else."""
+    wanted, kept = set(outputs), []
+    for step in reversed(steps):
+        if step.is_effect or any(s in wanted for s in step.outs):
+            kept.append(step)
+            wanted.update(step.reads)
+    return kept[::-1]
+
+
+def _encoded(steps: list[Step], outputs: list[int]) -> tuple[Any, ...]:
+    last: dict[int, int] = {}
+    for n, step in enumerate(steps):
+        for slot in (*step.reads, *(s for s in step.outs if s is not None)):
+            last[slot] = n
+    ends: dict[int, list[int]] = {}
+    for slot, n in last.items():
+        if slot not in outputs:
+            ends.setdefault(n, []).append(slot)
+    return tuple(
+        (
+            step.op, step.form, step.args, step.patches, tuple(-1 if s is None else s for s in step.outs),
+            step.targets if step.form != WRITES_SELF else (), tuple(ends.get(n, ())),
+        )
+        for n, step in enumerate(steps)
+    )  # fmt: skip

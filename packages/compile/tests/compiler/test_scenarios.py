@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import contextlib
+import io
+
+import pytest
+from compile_scenarios import EAGER, SCENARIOS
+
+import taeda
+from taeda import Tensor
+
+
+def equal(a, b):
+    if isinstance(a, Tensor):
+        return (
+            a.dtype == b.dtype
+            and a.shape == b.shape
+            and (a.equal(b) or taeda.equal(a.isnan(), b.isnan()))
+        )
+    if isinstance(a, list):
+        return len(a) == len(b) and all(map(equal, a, b))
+    if isinstance(a, dict):
+        return list(a) == list(b) and all(map(equal, a.values(), b.values()))
+    return a == b
+
+
+def compiling(made):
+    def compile(function):
+        result = taeda.compile(function)
+        made.append(getattr(result, "__taeda_compiled__", None) or result._compiled)
+        return result
+
+    return compile
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_compiled_gives_what_the_program_gives(name):
+    _, program = SCENARIOS[name]
+    made = []
+    with contextlib.redirect_stdout(io.StringIO()):
+        expected, found = program(lambda f: f), program(compiling(made))
+    assert equal(found, expected)
+    ran = any(
+        trace.trusted
+        for compiled in made
+        for traces in compiled.traces.values()
+        for trace in traces
+    )
+    reasons = [reason for compiled in made for reason in compiled.reasons]
+    if name in EAGER:
+        assert reasons
+        assert not ran
+    else:
+        assert ran, reasons
+    assert not any("other bits" in reason for reason in reasons)
