@@ -1,60 +1,128 @@
 /* special.c - the gamma family, the inverse error function, sinc. */
+#include "cpu/simd/cells.h"
 #include "cpu/simd/vmath_erf.h"
 #include "cpu/simd/vmath_trig.h"
 #include "cpu/simd/vrow.h"
 #include "cpu/simd/complex_numbers.h"
+#include "cpu/special_cells.h"
 #include "cpu/special_erfc_inverse.h"
 #include "cpu/special_zeta.h"
 
-/* ---- log of |gamma|: the C library's reentrant form, as the plain one writes a global ---- */
-static float lgamma_f(float x) { int sign; return lgammaf_r(x, &sign); }
-static double lgamma_d(double x) { int sign; return lgamma_r(x, &sign); }
-TD_C_ROW(lgamma_f32_row, 1, float, float, , lgamma_f(x))
-TD_C_ROW(lgamma_f64_row, 1, double, double, , lgamma_d(x))
+static double lgamma_d(double x) { int sign; return lgamma_r(x, &sign); } /* reentrant: lgamma writes a global */
+
+/* ---- pi times the distance to the nearest whole number, which is exact: its sine and cosine ---- */
+VFN void vd_sincos_pi(vd x, vd *sine, vd *cosine)
+{
+    vd r = x - vd_round(x);
+    vd a = vd_abs(r);
+    md steep = vd_gt(a, vd_set(0.25));
+    vd t = vd_sel(steep, 0.5 - a, a) * 3.14159265358979324;
+    vd s = vd_sin_core(t);
+    vd c = vd_cos_core(t);
+    *sine = vd_copysign(vd_sel(steep, c, s), r);
+    *cosine = vd_sel(steep, s, c);
+}
+
+/* ---- log of |gamma|: from 1/2 to 9/2 by cells (special_cells.h), below from 1 + x, beyond by Stirling's formula.
+ * Left of 0 float is reflected; double takes the C library's, which keeps its digits beside the zeros there ---- */
+VFN vd lgamma_right(vd x)
+{
+    vd log = vd_log(x);
+    md tiny = vd_lt(x, vd_set(0.5));
+    vd u = vd_sel(tiny, x + 1.0, x);
+    vd middle = VD_CELLS_ZERO(u, vd_cell((u - 0.5) * 4.0, 15), td_cells_lgamma);
+    middle = vd_sel(tiny, middle - log, middle);
+    vd v = 1.0 / x;
+    vd w = v * v;
+    vd far = vd_fma(VPOLY(w, td_cells_stirling), v, vd_set(0.41893853320467274)); /* log(2 pi) / 2 - 1/2 */
+    far = vd_fma(x - 0.5, log - 1.0, far);
+    return vd_sel(vd_ge(x, vd_set(4.5)), far, middle);
+}
+VFN vd vd_lgamma(vd x)
+{
+    vd y = lgamma_right(x);
+    if (__builtin_expect(vd_any(vd_lt(x, vd_set(0))), 0))
+        for (int k = 0; k < VD_WIDTH; k++)
+            if (x[k] < 0) y[k] = lgamma_d(x[k]);
+    return y;
+}
+/* precise enough for float */
+VFN vd lgamma_reflected(vd x)
+{
+    vd a = vd_abs(x);
+    vd y = lgamma_right(a);
+    md left = vd_lt(x, vd_set(0));
+    if (vd_any(left)) {
+        vd s;
+        vd c;
+        vd_sincos_pi(x, &s, &c);
+        vd z = vd_log(3.14159265358979324 / (a * vd_abs(s))) - y;
+        z = vd_sel(vd_eq(vd_round(x), x), vd_set(INFINITY), z);
+        y = vd_sel(left, z, y);
+    }
+    return y;
+}
+VFN vf vf_lgamma(vf x) { return vf_join(lgamma_reflected(vf_low(x)), lgamma_reflected(vf_high(x))); }
+VROWS(lgamma, 1, , VPICK(lgamma, x)(x))
 FLOAT_LOOPS(lgamma, 1)
 
-/* ---- digamma: reflected to the right half; below 3 carried to [1, 2], from there carried up to 10 and summed by
- * the asymptotic series ---- */
-
-/* on [1, 2]: the distance from the zero, which three numbers hold exactly, times a quotient (2e-23) */
-static double digamma_middle(double x)
+/* ---- digamma: reflected to the right half; from 1 to 5 by cells, below from 1 + x, beyond by what is left of the
+ * asymptotic series ---- */
+VFN vd digamma_right(vd x)
 {
-    static const double p[] = {0.9510558760318328,    1.2853484877879735,    0.6555603928098713,
-                               0.15965494779896075,   0.019184565763622277,  0.0010421824548526783,
-                               1.9068662604529358e-05, 2.3097012792638902e-08};
-    static const double q[] = {1,                     1.7969248202323633,    1.2367775291063994,
-                               0.4203286011147847,    0.07510969110004126,   0.006868399813024253,
-                               0.0002829881251473303, 3.6575747757301704e-06};
-    double d = x - 1.5, above = 0, below = 0;
-    double from_zero = ((x - 0x1.762d86356be3fp+0) - 0x1.b86a722197829p-54) - 0x1.e0d62a6be90c7p-109;
-    for (int k = 7; k >= 0; k--) {
-        above = above * d + p[k];
-        below = below * d + q[k];
+    md tiny = vd_lt(x, vd_set(1));
+    vd u = vd_sel(tiny, x + 1.0, x);
+    vd v = 1.0 / x;
+    vd w = v * v;
+    vd middle = VD_CELLS_ZERO(u, vd_cell((u - 1.0) * 4.0, 15), td_cells_digamma);
+    middle = vd_sel(tiny, middle - v, middle);
+    vd far = vd_log(x) - vd_fma(VPOLY(w, td_cells_digamma_tail), w, v * 0.5);
+    return vd_sel(vd_ge(x, vd_set(5)), far, middle);
+}
+VFN vd vd_digamma(vd x)
+{
+    md left = vd_lt(x, vd_set(0));
+    vd y = digamma_right(vd_sel(left, 1.0 - x, x));
+    if (vd_any(left)) {
+        vd s;
+        vd c;
+        vd_sincos_pi(x, &s, &c);
+        vd z = y - c * 3.14159265358979324 / s;
+        z = vd_sel(vd_eq(vd_round(x), x), vd_set(NAN), z); /* poles; -infinity too */
+        y = vd_sel(left, z, y);
     }
-    return from_zero * (above / below);
+    return y;
 }
-static double digamma_right(double x)
-{
-    if (x < 1) return digamma_middle(x + 1) - 1 / x;
-    if (x <= 2) return digamma_middle(x);
-    if (x < 3) return digamma_middle(x - 1) + 1 / (x - 1);
-    static const double c[] = {1.0 / 12, -1.0 / 120, 1.0 / 252, -1.0 / 240, 1.0 / 132, -691.0 / 32760, 1.0 / 12};
-    double shift = 0;
-    for (; x < 10; x += 1) shift -= 1 / x;
-    double z = 1 / (x * x), tail = 0;
-    for (int k = 6; k >= 0; k--) tail = (tail + c[k]) * z;
-    return log(x) - 0.5 / x - tail + shift;
-}
-static double digamma_d(double x)
-{
-    if (x == 0) return copysign(INFINITY, -x);
-    if (x > 0) return x < 1e17 ? digamma_right(x) : log(x);
-    if (x == floor(x)) return NAN; /* poles; -infinity too */
-    return digamma_right(1 - x) - M_PI / tan(M_PI * (x - round(x))); /* the distance to the pole is exact */
-}
-TD_C_ROW(digamma_f32_row, 1, float, float, , (float)digamma_d(x))
-TD_C_ROW(digamma_f64_row, 1, double, double, , digamma_d(x))
+VFN vf vf_digamma(vf x) { return vf_join(vd_digamma(vf_low(x)), vd_digamma(vf_high(x))); }
+VROWS(digamma, 1, , VPICK(digamma, x)(x))
 FLOAT_LOOPS(digamma, 1)
+
+/* ---- its derivative in the same way ---- */
+VFN vd trigamma_right(vd x)
+{
+    md tiny = vd_lt(x, vd_set(1));
+    vd u = vd_sel(tiny, x + 1.0, x);
+    vd v = 1.0 / x;
+    vd w = v * v;
+    vd middle = VD_CELLS(u, vd_cell((u - 1.0) * 4.0, 15), td_cells_trigamma);
+    middle = vd_sel(tiny, middle + w, middle);
+    vd far = v + vd_fma(VPOLY(w, td_cells_trigamma_tail), w * v, w * 0.5);
+    return vd_sel(vd_ge(x, vd_set(5)), far, middle);
+}
+VFN vd vd_trigamma(vd x)
+{
+    md left = vd_lt(x, vd_set(0));
+    vd y = trigamma_right(vd_sel(left, 1.0 - x, x));
+    if (vd_any(left)) {
+        vd s;
+        vd c;
+        vd_sincos_pi(x, &s, &c);
+        vd t = 3.14159265358979324 / s;
+        vd z = vd_fma(t, t, -y);
+        y = vd_sel(left, vd_sel(vd_eq(s, vd_set(0)), vd_set(INFINITY), z), y);
+    }
+    return y;
+}
 
 /* ---- polygamma ---- */
 /* The factorial is above every double: in logarithms. For a million and more the sum's own logarithm is lost beside the others. */
@@ -62,24 +130,36 @@ static double polygamma_large(double s, double x)
 {
     return exp(lgamma_d(s) - s * log(x) + (s < 1e6 ? log(zeta_right(s, x, x)) : 0));
 }
-static double polygamma_d(int64_t n, double x)
+static double polygamma_d(int64_t n, double x) /* n from 2 on */
 {
-    if (n == 0) return digamma_d(x);
     if (isnan(x)) return x;
     double sign = n % 2 ? 1 : -1, s = (double)n + 1;
     if (x == INFINITY) return sign * 0.0;
     if (n > 170 && x > 0) return sign * polygamma_large(s, x);
     return sign * tgamma(s) * zeta_whole(s, x);
 }
+VFN vd vd_polygamma(int64_t n, vd x)
+{
+    if (n == 0) return vd_digamma(x);
+    if (n == 1) return vd_trigamma(x);
+    for (int k = 0; k < VD_WIDTH; k++) x[k] = polygamma_d(n, x[k]);
+    return x;
+}
+/* of float, up to where a factorial is above every double, the sums are vectors */
+VFN vd polygamma_lanes(int64_t n, vd x)
+{
+    if (n < 2 || n > 100) return vd_polygamma(n, x);
+    vd y = vd_zeta_whole((int)n + 1, x) * tgamma((double)n + 1);
+    return n % 2 ? y : -y;
+}
+VFN vf vf_polygamma(int64_t n, vf x) { return vf_join(polygamma_lanes(n, vf_low(x)), polygamma_lanes(n, vf_high(x))); }
 /* polygamma(n, x) or x.polygamma(n) */
 static int64_t order_of(const void *context)
 {
     const td_arg *args = context;
     return args[0].kind == TD_ARG_INT ? args[0].i : args[1].i;
 }
-#define ORDER int64_t order = order_of(context)
-TD_C_ROW(polygamma_f32_row, 1, float, float, ORDER, (float)polygamma_d(order, x))
-TD_C_ROW(polygamma_f64_row, 1, double, double, ORDER, polygamma_d(order, x))
+VROWS(polygamma, 1, int64_t order = order_of(context), VPICK(polygamma, x)(order, x))
 FLOAT_LOOPS(polygamma, 1)
 
 /* ---- inverse of erf: a quotient in y^2 around 0 (8e-21), and in sqrt(-log(1 - |y|)) near the ends (4e-19) ---- */
@@ -92,7 +172,15 @@ VFN vd vd_erfinv(vd value)
     x = vd_sel(vd_eq(y, vd_set(1)), vd_set(INFINITY), vd_sel(vd_le(y, vd_set(1)), x, vd_set(NAN)));
     return vd_copysign(x, value);
 }
-VFN vf vf_erfinv(vf x) { return vf_join(vd_erfinv(vf_low(x)), vd_erfinv(vf_high(x))); }
+/* of float: y times cells of sqrt(-log(1 - y^2)), whose product is fused and so loses nothing beside 1 */
+VFN vf vf_erfinv(vf value)
+{
+    vf y = vf_abs(value);
+    vf s = vf_sqrt(-vf_log(vf_fma(-y, y, vf_set(1))));
+    vf x = y * VF_CELLS(s, vf_cell(s * (16 / 4.25f), 15), td_cells_erfinv);
+    x = vf_sel(vf_eq(y, vf_set(1)), vf_set(INFINITY), x);
+    return vf_copysign(x, value);
+}
 VROWS(erfinv, 1, , VPICK(erfinv, x)(x))
 FLOAT_LOOPS(erfinv, 1)
 

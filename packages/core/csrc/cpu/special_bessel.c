@@ -1,187 +1,163 @@
-/* bessel.c - Bessel functions of low order, and Airy's, in double precision.
+/* special_bessel.c - Bessel functions of low order, in double precision, float rounded from it.
  *
- *   I, small x     the power series, whose terms are all positive
- *   I, K, large x  the asymptotic series in 1/x; from SERIES_END on its least term is below rounding
- *   K between      the integral of exp(-x cosh t) cosh(order t), by the trapezoid rule, which converges geometrically
- *                  for analytic functions that vanish at both ends
- *   Ai             through K of order 1/3, the power series around 0 (in long double: its terms cancel), and the
- *                  asymptotic oscillation on the far left
- * The formulas are those of the NIST Digital Library of Mathematical Functions, chapters 9 and 10. */
-#include <float.h>
+ *   I       by cells (special_cells.h) with its exponential taken out, beyond 8 of 1/x
+ *   K       up to 1 its logarithm times I and a polynomial of x^2, beyond by cells of 1/x
+ *   J, Y    of float: by cells, beyond 8 (10) the cosine and the sine times polynomials of 1/x^2; of double the C
+ *           library's, which keeps its digits beside zeros far out
+ * The formulas are those of the NIST Digital Library of Mathematical Functions, chapter 10. */
+#include "cpu/simd/vmath_trig.h"
 #include "cpu/simd/vrow.h"
+#include "cpu/simd/cells.h"
+#include "cpu/special_cells.h"
 
-#define SERIES_END 30.0
-#define EULER 0.57721566490153286061
+/* ---- I ---- */
 
-/* sum over k of a_k (sign / x)^k, where a_k = ((mu - 1)(mu - 9) ... (mu - (2k - 1)^2)) / (k! 8^k), mu = 4 order^2 */
-static double hankel_sum(double mu, double x, double sign)
+/* e^-a I(a) for a >= 0; in the far cells the variable is 1/a */
+VFN vd i_scaled(vd a, int order)
 {
-    double term = 1, sum = 1;
-    for (int k = 1; k < 60; k++) {
-        double next = term * sign * (mu - (2.0 * k - 1) * (2.0 * k - 1)) / (k * 8.0 * x);
-        if (!(fabs(next) < fabs(term)) || next == 0) break;
-        sum += term = next;
-        if (fabs(term) < DBL_EPSILON * fabs(sum) / 4) break;
+    md near = vd_lt(a, vd_set(8));
+    vd v = vd_sel(near, a, 1.0 / a);
+    vl i = vd_cell(vd_sel(near, a, vd_fma(v, vd_set(64), vd_set(8))), 15);
+    vd y = order ? VD_CELLS(v, i, td_cells_i1) : VD_CELLS(v, i, td_cells_i0);
+    return y * vd_sel(near, order ? a : vd_set(1), vd_sqrt(v));
+}
+/* in two factors where the exponential alone overflows */
+VFN vd i_plain(vd a, int order)
+{
+    vd y = i_scaled(a, order);
+    vd x = y * vd_exp(a);
+    md large = vd_gt(a, vd_set(709));
+    if (__builtin_expect(vd_any(large), 0)) {
+        vd half = vd_exp(vd_min(vd_set(360), a * 0.5)); /* 0 times infinity has no place here */
+        vd most = y * half * half;
+        x = vd_sel(large, vd_sel(vd_gt(a, vd_set(720)), vd_set(INFINITY), most), x);
     }
-    return sum;
+    return x;
 }
+VFN vd vd_i0(vd x) { return i_plain(vd_abs(x), 0); }
+VFN vd vd_i1(vd x) { return vd_copysign(i_plain(vd_abs(x), 1), x); }
+VFN vd vd_i0e(vd x) { return i_scaled(vd_abs(x), 0); }
+VFN vd vd_i1e(vd x) { return vd_copysign(i_scaled(vd_abs(x), 1), x); }
 
-/* sum of (x^2 / 4)^k / (k! (k + order)!) */
-static double i_series(double x, int order)
-{
-    double q = x * x / 4, term = 1, sum = 1;
-    for (int k = 1; k < 200 && term > sum * DBL_EPSILON / 4; k++) sum += term *= q / ((double)k * (k + order));
-    return sum;
-}
+/* ---- K ---- */
 
-/* exp(-|x|) I_order(x) */
-static double i_scaled(double x, int order)
+/* K(x), or e^x K(x), for x <= 1; NaN left of 0 by its logarithm */
+VFN vd k_near(vd x, int order)
 {
-    double size = fabs(x), value;
-    if (isnan(x)) return x;
-    if (size <= SERIES_END) value = exp(-size) * i_series(size, order) * (order ? size / 2 : 1);
-    else if (isinf(size)) value = 0;
-    else value = hankel_sum(4.0 * order * order, size, -1) / (sqrt(2 * M_PI) * sqrt(size));
-    return order && x < 0 ? -value : value;
+    vd z = x * x;
+    vd log = vd_log(x);
+    if (order == 0) return vd_fma(-log, VPOLY(z, td_cells_i0_square), VPOLY(z, td_cells_k0_square));
+    vd rest = x * vd_fma(log, VPOLY(z, td_cells_i1_square), VPOLY(z, td_cells_k1_square));
+    return vd_sel(vd_eq(x, vd_set(0)), vd_set(INFINITY), 1.0 / x + rest);
 }
-static double i_plain(double x, int order)
+VFN vd k_any(vd x, int order, bool scaled)
 {
-    double size = fabs(x), value = size <= SERIES_END ? i_series(size, order) * (order ? size / 2 : 1) : 0;
-    if (isnan(x)) return x;
-    if (isinf(size)) value = INFINITY;
-    else if (size > SERIES_END) { /* in two factors, as exp alone overflows first */
-        double half = exp(size / 2);
-        value = half * hankel_sum(4.0 * order * order, size, -1) / (sqrt(2 * M_PI) * sqrt(size)) * half;
-    }
-    return order && x < 0 ? -value : value;
+    vd v = 1.0 / x;
+    vl i = vd_cell(v * 16.0, 15);
+    vd far = order ? VD_CELLS(v, i, td_cells_k1) : VD_CELLS(v, i, td_cells_k0);
+    vd near = k_near(x, order);
+    vd e = vd_exp(scaled ? x : -x);
+    far = far * vd_sqrt(v);
+    if (scaled) near = near * e;
+    else far = far * e;
+    return vd_sel(vd_gt(x, vd_set(1)), far, near);
 }
-static double i0_d(double x) { return i_plain(x, 0); }
-static double i0e_d(double x) { return i_scaled(x, 0); }
-static double i1_d(double x) { return i_plain(x, 1); }
-static double i1e_d(double x) { return i_scaled(x, 1); }
+VFN vd vd_scaled_modified_bessel_k0(vd x) { return k_any(x, 0, true); }
+VFN vd vd_scaled_modified_bessel_k1(vd x) { return k_any(x, 1, true); }
+VFN vd vd_modified_bessel_k0(vd x) { return k_any(x, 0, false); }
+VFN vd vd_modified_bessel_k1(vd x) { return k_any(x, 1, false); }
 
-/* integral over t >= 0 of exp(-x (cosh t - 1)) cosh(order t): exp(x) K_order(x) for x above about 0.5 */
-static double k_integral(double x, double order)
-{
-    const double step = 1.0 / 16;
-    double sum = 0.5;
-    for (int k = 1; k < 200; k++) {
-        double t = k * step, s = sinh(t / 2), term = exp(-2 * x * s * s) * cosh(order * t);
-        sum += term;
-        if (term < sum * DBL_EPSILON / 8) break;
-    }
-    return sum * step;
-}
-static double k_right(double x, double order) /* exp(x) K, x > 1 */
-{
-    return x > SERIES_END ? sqrt(M_PI / (2 * x)) * hankel_sum(4 * order * order, x, 1) : k_integral(x, order);
-}
-static double k0_series(double x)
-{
-    double q = x * x / 4, term = 1, harmonic = 0, sum = 0;
-    for (int k = 1; k < 40; k++) {
-        term *= q / ((double)k * k);
-        harmonic += 1.0 / k;
-        sum += term * harmonic;
-    }
-    return sum - (log(x) - M_LN2 + EULER) * i_series(x, 0);
-}
-static double k1_series(double x)
-{
-    double q = x * x / 4, term = 1, sum = 1 - 2 * EULER, digammas = 1 - 2 * EULER; /* psi(k + 1) + psi(k + 2) */
-    for (int k = 1; k < 40; k++) {
-        term *= q / ((double)k * (k + 1));
-        digammas += 1.0 / k + 1.0 / (k + 1);
-        sum += term * digammas;
-    }
-    return 1 / x + log(x / 2) * (x / 2) * i_series(x, 1) - x / 4 * sum;
-}
-static double k_scaled(double x, int order)
-{
-    if (isnan(x) || x < 0) return NAN;
-    if (x == 0) return INFINITY;
-    if (isinf(x)) return 0;
-    return x > 1 ? k_right(x, order) : exp(x) * (order ? k1_series(x) : k0_series(x));
-}
-static double k_plain(double x, int order)
-{
-    if (isnan(x) || x < 0) return NAN;
-    if (x == 0) return INFINITY;
-    if (isinf(x)) return 0;
-    return x > 1 ? exp(-x) * k_right(x, order) : order ? k1_series(x) : k0_series(x);
-}
-static double scaled_k0_d(double x) { return k_scaled(x, 0); }
-static double scaled_k1_d(double x) { return k_scaled(x, 1); }
-static double k0_d(double x) { return k_plain(x, 0); }
-static double k1_d(double x) { return k_plain(x, 1); }
+/* ---- J and Y ---- */
 
-static double spherical_j0_d(double x)
+/* sqrt(pi x) J (or Y) for x from 8 to 2^20: its angle is x less a multiple of pi/4 */
+VFN vd oscillation(vd x, int order, bool second)
 {
-    if (isinf(x)) return 0;
-    return fabs(x) < 1e-4 ? 1 - x * x / 6 : sin(x) / x;
+    vd v = 1.0 / x;
+    vd w = v * v;
+    vd even = order ? VPOLY(w, td_cells_bessel_p1) : VPOLY(w, td_cells_bessel_p0);
+    vd odd = v * (order ? VPOLY(w, td_cells_bessel_q1) : VPOLY(w, td_cells_bessel_q0));
+    vd s;
+    vd c;
+    vd_sincos(x, &s, &c);
+    vd sum = c + s;
+    vd difference = s - c;
+    vd y = order == 0 ? (second ? vd_fma(difference, even, sum * odd) : vd_fma(sum, even, -difference * odd))
+                      : (second ? vd_fma(-sum, even, difference * odd) : vd_fma(difference, even, sum * odd));
+    return y / vd_sqrt(x * 3.14159265358979324);
 }
+VFN vd j_near(vd a, int order)
+{
+    vl i = vd_cell(a + a, 15);
+    return order ? VD_CELLS_ZERO(a, i, td_cells_j1) : VD_CELLS_ZERO(a, i, td_cells_j0);
+}
+VFN vd j_any(vd x, int order, double (*exact)(double))
+{
+    vd a = vd_abs(x);
+    vd y = vd_sel(vd_lt(a, vd_set(8)), j_near(a, order), oscillation(a, order, false));
+    if (order) y = (vd)((vl)y ^ ((vl)x & INT64_MIN));
+    md far = vd_gt(a, vd_set(0x1p20));
+    if (__builtin_expect(vd_any(far), 0))
+        for (int k = 0; k < VD_WIDTH; k++)
+            if (fabs(x[k]) > 0x1p20) y[k] = exact(x[k]);
+    return vd_sel(vd_isnan(x), x, y);
+}
+/* up to 2 its logarithm times J, and a polynomial of x^2 */
+VFN vd y_any(vd x, int order, double (*exact)(double))
+{
+    vd z = x * x;
+    vd log = vd_log(x) * 0.63661977236758134;
+    vd first = log * j_near(x, order);
+    vd near = order ? vd_fma(x, VPOLY(z, td_cells_y1_square), first - 0.63661977236758134 / x)
+                    : VPOLY(z, td_cells_y0_square) + first;
+    vl i = vd_cell((x - 2.0) * 2.0, 15);
+    vd middle = order ? VD_CELLS_ZERO(x, i, td_cells_y1) : VD_CELLS_ZERO(x, i, td_cells_y0);
+    vd y = vd_sel(vd_lt(x, vd_set(10)), middle, oscillation(x, order, true));
+    y = vd_sel(vd_lt(x, vd_set(2)), near, y);
+    md far = vd_gt(x, vd_set(0x1p20));
+    if (__builtin_expect(vd_any(far), 0))
+        for (int k = 0; k < VD_WIDTH; k++)
+            if (x[k] > 0x1p20) y[k] = exact(x[k]);
+    return vd_sel(vd_eq(x, vd_set(0)), vd_set(-INFINITY), vd_sel(vd_ge(x, vd_set(0)), y, vd_set(NAN)));
+}
+VFN vd vd_bessel_j0(vd x) { return j_any(x, 0, j0); }
+VFN vd vd_bessel_j1(vd x) { return j_any(x, 1, j1); }
+VFN vd vd_bessel_y0(vd x) { return y_any(x, 0, y0); }
+VFN vd vd_bessel_y1(vd x) { return y_any(x, 1, y1); }
 
-/* ---- Ai ---- */
-static double airy_series(double x)
-{
-    long double cube = (long double)x * x * x, f = 1, g = x, a = 1, b = x;
-    for (int k = 1; k < 100; k++) {
-        a *= cube / ((3.0L * k - 1) * (3.0L * k));
-        b *= cube / ((3.0L * k) * (3.0L * k + 1));
-        f += a;
-        g += b;
-        if (fabsl(a) + fabsl(b) < 1e-22L) break;
-    }
-    return (double)(0.355028053887817239260063L * f - 0.258819403792806798405183L * g);
-}
-static double airy_left(double x) /* x < -8 */
-{
-    double z = -x, zeta = 2.0 / 3 * z * sqrt(z), term = 1, even = 1, odd = 0;
-    for (int k = 1; k < 30; k++) { /* u_k / zeta^k, two of a sign in turn */
-        double next = term * (6.0 * k - 5) * (6.0 * k - 3) * (6.0 * k - 1) / (216.0 * k * (2.0 * k - 1)) / zeta;
-        if (!(next < term)) break;
-        term = next;
-        double signed_term = k / 2 % 2 ? -term : term;
-        if (k % 2) odd += signed_term;
-        else even += signed_term;
-        if (term < DBL_EPSILON / 8) break;
-    }
-    double phase = zeta + M_PI / 4;
-    return (sin(phase) * even - cos(phase) * odd) / (sqrt(M_PI) * sqrt(sqrt(z)));
-}
-static double airy_d(double x)
-{
-    if (isnan(x)) return x;
-    if (isinf(x)) return x > 0 ? 0 : NAN;
-    if (x < -8) return airy_left(x);
-    if (x <= 1.5) return airy_series(x);
-    double zeta = 2.0 / 3 * x * sqrt(x);
-    return sqrt(x / 3) / M_PI * exp(-zeta) * k_right(zeta, 1.0 / 3);
-}
-
-#define ROWS(name, function)                                            \
-    TD_C_ROW(name##_f32_row, 1, float, float, , (float)function(x))     \
-    TD_C_ROW(name##_f64_row, 1, double, double, , function(x))          \
+#define ROWS(name)                                                                                     \
+    VFN vf vf_##name(vf x) { return vf_join(vd_##name(vf_low(x)), vd_##name(vf_high(x))); }            \
+    VROWS(name, 1, , VPICK(name, x)(x))                                                                \
     FLOAT_LOOPS(name, 1)
-ROWS(i0, i0_d)
-ROWS(i0e, i0e_d)
-ROWS(i1, i1_d)
-ROWS(i1e, i1e_d)
-ROWS(scaled_modified_bessel_k0, scaled_k0_d)
-ROWS(scaled_modified_bessel_k1, scaled_k1_d)
-ROWS(modified_bessel_k0, k0_d)
-ROWS(modified_bessel_k1, k1_d)
-ROWS(bessel_j0, j0)
-ROWS(bessel_j1, j1)
-ROWS(bessel_y0, y0)
-ROWS(bessel_y1, y1)
-ROWS(spherical_bessel_j0, spherical_j0_d)
-ROWS(airy_ai, airy_d)
+ROWS(i0)
+ROWS(i0e)
+ROWS(i1)
+ROWS(i1e)
+ROWS(scaled_modified_bessel_k0)
+ROWS(scaled_modified_bessel_k1)
+ROWS(modified_bessel_k0)
+ROWS(modified_bessel_k1)
+
+#define FLOAT_ROWS(name, function)                                                                     \
+    VFN vf vf_##name(vf x) { return vf_join(vd_##name(vf_low(x)), vd_##name(vf_high(x))); }            \
+    VROW(name##_f32_row, 1, vf, float, VF_WIDTH, , vf_##name(x))                                       \
+    TD_C_ROW(name##_f64_row, 1, double, double, , function(x))                                         \
+    FLOAT_LOOPS(name, 1)
+FLOAT_ROWS(bessel_j0, j0)
+FLOAT_ROWS(bessel_j1, j1)
+FLOAT_ROWS(bessel_y0, y0)
+FLOAT_ROWS(bessel_y1, y1)
+
+VROWS(spherical_bessel_j0, 1, , __extension__({
+    vec a = vabs(x);
+    vec y = vsel(veq(a, vzero(x)), vset(x, 1), vsin(a) / a);
+    vsel(veq(a, vset(x, INFINITY)), vzero(x), y);
+}))
+FLOAT_LOOPS(spherical_bessel_j0, 1)
 
 #define ENTRIES(name) FLOAT_ENTRIES(#name, name)
 const td_loop_entry TD_TABLE(bessel)[] = {
     ENTRIES(i0) ENTRIES(i0e) ENTRIES(i1) ENTRIES(i1e)
     ENTRIES(scaled_modified_bessel_k0) ENTRIES(scaled_modified_bessel_k1) ENTRIES(modified_bessel_k0) ENTRIES(modified_bessel_k1)
-    ENTRIES(bessel_j0) ENTRIES(bessel_j1) ENTRIES(bessel_y0) ENTRIES(bessel_y1) ENTRIES(spherical_bessel_j0) ENTRIES(airy_ai)
+    ENTRIES(bessel_j0) ENTRIES(bessel_j1) ENTRIES(bessel_y0) ENTRIES(bessel_y1) ENTRIES(spherical_bessel_j0)
     {NULL, 0, NULL},
 };

@@ -1,30 +1,76 @@
-/* probability.c - the normal distribution, incomplete gamma functions, Hurwitz's zeta function, entropy.
+/* special_probability.c - the normal distribution, incomplete gamma functions, Hurwitz's zeta function, entropy.
  * Formulas are those of the NIST Digital Library of Mathematical Functions, chapters 7, 8 and 25. */
 #include <float.h>
+#include "cpu/simd/cells.h"
+#include "cpu/simd/vmath_erf.h"
 #include "cpu/simd/vrow.h"
+#include "cpu/special_cells.h"
 #include "cpu/special_erfc_inverse.h"
 #include "cpu/special_zeta.h"
 
 static double log_gamma(double x) { int sign; return lgamma_r(x, &sign); }
 
 /* ---- exp(x^2) erfc(x) ---- */
-static double erfcx_d(double x)
+
+/* of a >= 0: cells of 1 / (1 + a), which is left as a factor */
+VFN vd erfcx_right(vd a)
 {
-    if (x < 0) return x < -26.7 ? INFINITY : 2 * exp(x * x) - erfcx_d(-x);
-    if (x < 3) return exp(x * x) * erfc(x);
-    if (x > 1e8) return 1 / (sqrt(M_PI) * x);
-    double tail = x; /* x + (1/2) / (x + 1 / (x + (3/2) / (x + ...))), from its end */
-    for (int k = 60; k >= 1; k--) tail = x + k * 0.5 / tail;
-    return 1 / (sqrt(M_PI) * tail);
+    vd u = 1.0 / (a + 1.0);
+    return VD_CELLS(u, vd_cell(u * 16.0, 15), td_cells_erfcx) * u;
 }
+VFN vd vd_scaled_erfc(vd x)
+{
+    vd a = vd_abs(x);
+    vd y = erfcx_right(a);
+    md left = vd_lt(x, vd_set(0));
+    if (vd_any(left)) {
+        a = vd_min(vd_set(30), a);
+        vd s = a * a;
+        vd e = vd_exp(s);
+        e = vd_sel(vd_lt(x, vd_set(-26.7)), e, vd_fma(e, vd_square_loss(a, s), e)); /* from there on it is infinite */
+        y = vd_sel(left, vd_fma(e, vd_set(2), -y), y);
+    }
+    return y;
+}
+VFN vf vf_scaled_erfc(vf x) { return vf_join(vd_scaled_erfc(vf_low(x)), vd_scaled_erfc(vf_high(x))); }
+VROWS(erfcx, 1, , VPICK(scaled_erfc, x)(x))
+FLOAT_LOOPS(erfcx, 1)
 
 /* ---- the normal distribution ---- */
-static double ndtr_d(double x) { return 0.5 * erfc(-x * M_SQRT1_2); }
-static double log_ndtr_d(double x)
+
+/* what lies beyond a >= 0: half of erfcx(a / sqrt 2) e^(-a^2 / 2), with what rounding a^2 lost put back */
+VFN vd normal_tail(vd a)
 {
-    if (x < -1) return log(erfcx_d(-x * M_SQRT1_2) / 2) - x * x / 2;
-    return log1p(-erfc(x * M_SQRT1_2) / 2);
+    a = vd_min(vd_set(40), a); /* the smallest number stands for 38.6 */
+    vd s = a * a;
+    vd lost = vd_square_loss(a, s) * 0.5;
+    vd n;
+    vd p = vd_exp_core(vd_max(vd_set(-750), s * -0.5), &n);
+    vd weight = vd_scale(vd_fma(-lost, p + 1.0, p + 1.0), n);
+    return erfcx_right(a * 0.70710678118654752) * 0.5 * weight;
 }
+VFN vd vd_ndtr(vd x)
+{
+    vd tail = normal_tail(vd_abs(x));
+    return vd_sel(vd_gt(x, vd_set(0)), 1.0 - tail, tail);
+}
+VFN vf vf_ndtr(vf x) { return vf_join(vd_ndtr(vf_low(x)), vd_ndtr(vf_high(x))); }
+VROWS(ndtr, 1, , VPICK(ndtr, x)(x))
+FLOAT_LOOPS(ndtr, 1)
+
+/* on the left the tail's factors apart, as their product is soon below all numbers */
+VFN vd vd_log_ndtr(vd x)
+{
+    vd a = vd_abs(x);
+    vd left = vd_log(erfcx_right(a * 0.70710678118654752) * 0.5) - a * a * 0.5;
+    md right = vd_gt(x, vd_set(0));
+    if (vd_any(right)) left = vd_sel(right, vd_log1p(-normal_tail(a)), left);
+    return left;
+}
+VFN vf vf_log_ndtr(vf x) { return vf_join(vd_log_ndtr(vf_low(x)), vd_log_ndtr(vf_high(x))); }
+VROWS(log_ndtr, 1, , VPICK(log_ndtr, x)(x))
+FLOAT_LOOPS(log_ndtr, 1)
+
 /* The inverse of erf of 2 p - 1 around a half, that of erfc of 2 p on the left, mirrored on the right: there 1 - p
  * is exact. */
 VFN vd vd_ndtri(vd p)
@@ -161,20 +207,17 @@ static double zeta_d(double s, double q)
     return zeta_whole(s, q);
 }
 
-static double entr_d(double x) { return x > 0 ? -x * log(x) : x == 0 ? 0 : isnan(x) ? x : -INFINITY; }
+/* -x log x; 0 at 0, -infinity on the left */
+VROWS(entr, 1, , __extension__({
+    vec y = vsel(veq(x, vzero(x)), vzero(x), -x * vlog(x));
+    vsel(vlt(x, vzero(x)), vset(x, -INFINITY), y);
+}))
+FLOAT_LOOPS(entr, 1)
 
-#define ROWS(name)                                                      \
-    TD_C_ROW(name##_f32_row, 1, float, float, , (float)name##_d(x))     \
-    TD_C_ROW(name##_f64_row, 1, double, double, , name##_d(x))          \
-    FLOAT_LOOPS(name, 1)
 #define PAIR_ROWS(name)                                                 \
     TD_C_ROW(name##_f32_row, 2, float, float, , (float)name##_d(x, y))  \
     TD_C_ROW(name##_f64_row, 2, double, double, , name##_d(x, y))       \
     FLOAT_LOOPS(name, 2)
-ROWS(erfcx)
-ROWS(ndtr)
-ROWS(log_ndtr)
-ROWS(entr)
 PAIR_ROWS(igamma)
 PAIR_ROWS(igammac)
 PAIR_ROWS(zeta)

@@ -1,15 +1,18 @@
-/* zeta.h - sums of (unit / (q + k))^s, term by term while q is small against s, then by Euler and Maclaurin. */
-#ifndef TD_ZETA_H
-#define TD_ZETA_H
+/* special_zeta.h - sums of (unit / (q + k))^s, term by term while q is small against s, then by Euler and Maclaurin. */
+#ifndef TD_SPECIAL_ZETA_H
+#define TD_SPECIAL_ZETA_H
 #include <math.h>
+#include "cpu/simd/vec.h"
+
+/* (2k)! over the Bernoulli numbers */
+static const double td_zeta_divisors[] = {
+    12.0, -720.0, 30240.0, -1209600.0, 47900160.0, -1.8924375803183791606e9,
+    7.47242496e10, -2.950130727918164224e12, 1.1646782814350067249e14,
+    -4.5979787224074726105e15, 1.8152105401943546773e17, -7.1661652561756670113e18};
 
 /* unit: 1, or q where 1 / q^s has no place in a double */
 static inline double zeta_right(double s, double q, double unit)
 {
-    /* (2k)! over the Bernoulli numbers */
-    static const double c[] = {12.0, -720.0, 30240.0, -1209600.0, 47900160.0, -1.8924375803183791606e9,
-                               7.47242496e10, -2.950130727918164224e12, 1.1646782814350067249e14,
-                               -4.5979787224074726105e15, 1.8152105401943546773e17, -7.1661652561756670113e18};
     double sum = 0;
     for (; q < 10 + s; q += 1) {
         double first = pow(q / unit, -s);
@@ -21,7 +24,7 @@ static inline double zeta_right(double s, double q, double unit)
     double integral = power > 1e-290 ? power * q : pow(q / unit, 1 - s) * unit;
     sum += integral / (s - 1) + 0.5 * power;
     for (int k = 0; k < 12; k++) {
-        sum += factor * term / c[k];
+        sum += factor * term / td_zeta_divisors[k];
         term /= q * q;
         factor *= (s + 2 * k + 1) * (s + 2 * k + 2);
     }
@@ -37,6 +40,54 @@ static inline double zeta_whole(double s, double q)
     if (f == 0) return INFINITY;
     double left = zeta_right(s, 1 - f, 1) - zeta_right(s, n + 1 - f, 1);
     return pow(f, -s) + zeta_right(s, 1 + f, 1) + (fmod(s, 2) == 0 ? left : -left);
+}
+
+/* ---- the same on vectors for a whole power, precise enough for float: products for powers ---- */
+VFN vd vd_whole_power(vd x, int n)
+{
+    vd y = vd_set(1);
+    for (; n > 0; n >>= 1) {
+        if (n & 1) y = y * x;
+        x = x * x;
+    }
+    return y;
+}
+VFN vd vd_zeta_right(int s, vd q)
+{
+    vd sum = vd_set(0);
+    vd end = vd_set(8 + s);
+    q = q + 0.0; /* -0 is 0 */
+    for (int k = 0; k < 9 + s; k++) { /* at most so many are below the end */
+        md below = vd_lt(q, end);
+        if (!vd_any(below)) break;
+        sum = vd_sel(below, sum + vd_whole_power(1.0 / q, s), sum);
+        q = vd_sel(below, q + 1.0, q);
+    }
+    vd v = 1.0 / q;
+    vd square = v * v;
+    vd integral = vd_whole_power(v, s - 1);
+    vd power = integral * v;
+    sum = sum + (integral * (1.0 / (s - 1)) + power * 0.5);
+    vd term = power * v;
+    double factor = s;
+    for (int k = 0; k < 8; k++) {
+        sum = vd_fma(term, vd_set(factor / td_zeta_divisors[k]), sum);
+        term = term * square;
+        factor *= (s + 2.0 * k + 1) * (s + 2.0 * k + 2);
+    }
+    return sum;
+}
+VFN vd vd_zeta_whole(int s, vd q)
+{
+    md left = vd_lt(q, vd_set(0));
+    if (!vd_any(left)) return vd_zeta_right(s, q); /* infinite at 0, and 0 at infinity */
+    vd n = -vd_round(q);
+    vd f = q + n;
+    vd right = vd_zeta_right(s, vd_sel(left, f + 1.0, q));
+    vd mirrored = vd_zeta_right(s, vd_sel(left, 1.0 - f, vd_set(1))) - vd_zeta_right(s, vd_sel(left, n + 1.0 - f, vd_set(1)));
+    vd whole = vd_whole_power(1.0 / f, s) + right + (s % 2 ? -mirrored : mirrored);
+    whole = vd_sel(vd_eq(f, vd_set(0)), vd_set(INFINITY), whole);
+    return vd_sel(left, whole, right);
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* vmath.h - exponentials, logarithms and what is made of them, on vectors of float (within 3 units in the
- * last place, tanh 5) and of double (within 2.5). Infinities, NaN and denormals come out as in C.
+ * last place) and of double (within 2.5). Infinities, NaN and denormals come out as in C.
  *
  * The same formulas serve every instruction set, and quotients are real divisions, so results do not depend
  * on it (but for processors without fused products). Polynomials are near-minimax fits; their error, relative
@@ -210,16 +210,13 @@ VFN vd vd_log1p(vd x)
 
 /* ---- hyperbolic functions and the logistic curve ---- */
 
-/* x P(x^2) / Q(x^2): a third fewer steps than by way of the exponential, for 5 units in the last place
- * instead of 2.4 */
+/* (e^2|x| - 1) / (e^2|x| + 1): where it is 1 within rounding, the exponential may stay what it is */
 VFN vf vf_tanh(vf x)
 {
-    static const float p[] = {0.99999998f, 0.133810474f, 0.0034956131f, 2.06094585e-05f, 1.33551117e-08f}; /* 2e-8 */
-    static const float q[] = {1, 0.467143631f, 0.0258770795f, 0.000328567418f, 7.77675795e-07f};
-    vf one = vf_set(1), limit = vf_set(9), c = vf_max(-limit, vf_min(limit, x)), z = c * c;
-    return vf_max(-one, vf_min(one, c * VPOLY(z, p) / VPOLY(z, q)));
+    vf a = vf_abs(x), n, p = vf_exp_core(vf_min(vf_set(20), a + a), &n);
+    vf s = (vf)(((vu)__builtin_convertvector(n, vi) + 127) << 23), e = vf_fma(s, p, s - 1.0f);
+    return vf_copysign(e / (e + 2.0f), x);
 }
-/* (e^2|x| - 1) / (e^2|x| + 1) */
 VFN vd vd_tanh(vd x)
 {
     vd a = vd_abs(x), n, p = vd_exp_core(vd_min(vd_set(44), a + a), &n), s = vd_scale(vd_set(1), n);

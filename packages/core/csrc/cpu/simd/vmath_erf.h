@@ -39,10 +39,11 @@ VFN vd vd_erfcx(vd a)
     return VPOLY(t, c) / (a + a + 1.0);
 }
 
-/* a^2 - s, where s is a^2 rounded */
+/* a^2 - s, where s is a^2 rounded; a b - p, where p is the product rounded */
 #if defined __AVX2__ || defined FP_FAST_FMAF
 VFN vf vf_square_loss(vf a, vf s) { return vf_fma(a, a, -s); }
 VFN vd vd_square_loss(vd a, vd s) { return vd_fma(a, a, -s); }
+VFN vd vd_product_loss(vd a, vd b, vd p) { return vd_fma(a, b, -p); }
 #else /* from the exact products of two halves of a */
 VFN vf vf_square_loss(vf a, vf s)
 {
@@ -53,6 +54,14 @@ VFN vd vd_square_loss(vd a, vd s)
 {
     vd high = (vd)((vl)a & ~0x7ffffff), low = a - high;
     return ((high * high - s) + 2.0 * high * low) + low * low;
+}
+VFN vd vd_product_loss(vd a, vd b, vd p)
+{
+    vd c = (vd)((vl)a & ~0x7ffffff);
+    vd d = (vd)((vl)b & ~0x7ffffff);
+    vd e = a - c;
+    vd f = b - d;
+    return ((c * d - p) + (c * f + e * d)) + e * f;
 }
 #endif
 

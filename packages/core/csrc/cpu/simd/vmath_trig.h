@@ -99,6 +99,19 @@ VFN vd vd_sine(vd x, int quarter, double (*exact)(double))
             if (fabs(x[i]) > 0x1p20) y[i] = exact(x[i]);
     return y;
 }
+/* both at once, for |x| up to 2^20 */
+VFN void vd_sincos(vd x, vd *sine, vd *cosine)
+{
+    vl n;
+    vd r = vd_reduce(x, &n);
+    vd s = vd_sin_core(r);
+    vd c = vd_cos_core(r);
+    vl odd = -(n & 1);
+    vd one = (vd)((odd & (vl)c) | (~odd & (vl)s));
+    vd two = (vd)((odd & (vl)s) | (~odd & (vl)c));
+    *sine = (vd)((vw)one ^ ((vw)(n & 2) << 62));
+    *cosine = (vd)((vw)two ^ ((vw)((n + 1) & 2) << 62));
+}
 VFN vd vd_tan(vd x)
 {
     vl n;
