@@ -303,22 +303,39 @@ def fuzz_files(session: nox.Session) -> None:
 
 @nox.session
 def wheels(session: nox.Session) -> None:
-    """Build every wheel, install them into a clean environment, import, train a few steps."""
-    session.install(*groups("build"))
+    """Build every wheel and an index of them; install from it without a network, import, train a few steps."""
+    session.install(*groups("build"), "pip")
     dist = ROOT / "dist"
     shutil.rmtree(dist, ignore_errors=True)
-    for name in NAMES:
-        with session.chdir(f"packages/{name}"):
-            command = ("python", "-m", "hatchling", "build", "-t", "wheel", "-d", str(dist))
-            session.run(*command, silent=True)
-    clean = ROOT / session.create_tmp() / "clean"
-    session.run("python", "-m", "venv", "--clear", str(clean))
-    python = clean / "bin" / "python"
-    built = [str(path) for path in sorted(dist.glob("*.whl"))]
-    session.run(str(python), "-m", "pip", "install", "--quiet", *built, external=True)
-    smoke = str(ROOT / "tools" / "smoke.py")
-    with session.chdir(clean):  # away from the checkout, so that nothing comes from its sources
-        session.run(str(python), smoke, external=True)
+    for what in ("build", "needs", "index"):
+        session.run("python", "tools/wheelhouse.py", what, str(dist), silent=True)
+    for source in (
+        ("--no-index", "--find-links", str(dist), "--find-links", str(dist / "needs")),
+        ("--index-url", (dist / "simple").as_uri()),
+    ):
+        clean = ROOT / session.create_tmp() / "clean"
+        session.run("python", "-m", "venv", "--clear", str(clean))
+        python = str(clean / "bin" / "python")
+        # isolated: what pip is set up to look at elsewhere does not help
+        pip = (python, "-m", "pip", "--isolated", "install", "--quiet")
+        session.run(*pip, *source, "taeda", external=True)
+        with session.chdir(clean):  # away from the checkout, so that nothing comes from its sources
+            session.run(python, str(ROOT / "tools" / "smoke.py"), external=True)
+            session.run(python, "-m", "taeda", "--test", external=True)
+
+
+@nox.session
+def release(session: nox.Session) -> None:
+    """Rehearse a release: versions, notes, files built twice with the same bytes, installed on every Python. `-- --once`."""
+    session.install(*groups("build", "release"), "uv")
+    session.run("python", "tools/release.py", *session.posargs)
+
+
+@nox.session(name="install")
+def install_lines(session: nox.Session) -> None:
+    """The README's install lines work in fresh environments, with pip and uv. `-- --first` for the one that installs all."""
+    session.install("uv")
+    session.run("python", "tools/install_lines.py", *session.posargs)
 
 
 def install(session: nox.Session, *names: str, extra_groups: tuple[str, ...] = ()) -> None:

@@ -27,6 +27,7 @@ import writes
 
 ROOT = Path(__file__).resolve().parent.parent
 SIBLING = re.compile(r"(taeda(?:-[a-z-]+)?)\s*(.*)")
+VERSION_LINE = re.compile(r'^__version__ = "[^"]*"', re.M)
 PARTS = ("major", "minor", "patch")
 
 
@@ -97,7 +98,7 @@ def check(packages: dict[str, Package]) -> list[str]:
         order(packages)
     except ValueError as error:
         return [str(error)]
-    found = [*_wrong_ranges(packages), *_wrong_files(packages)]
+    found = [*_wrong_ranges(packages), *_wrong_versions(packages), *_wrong_files(packages)]
     known = packages.values()
     return (
         found
@@ -129,16 +130,32 @@ def _wrong_files(packages: dict[str, Package]) -> Iterator[str]:
 
 
 def bump(packages: dict[str, Package], name: str, part: str) -> str:
-    """Raise the version of `name` and rewrite the range of every sibling that needs it. Return the version."""
+    """Raise the version of `name`, in its code too, and the range of every sibling that needs it. Return the version."""
     package = packages[name]
     numbers = list(map(int, package.version.split(".")))
     at = PARTS.index(part)
     version = ".".join(map(str, [*numbers[:at], numbers[at] + 1, *[0] * (2 - at)]))
     _rewrite(package, f'version = "{package.version}"', f'version = "{version}"')
+    for path, written in _written_versions(package):
+        path.write_text(path.read_text().replace(written, f'__version__ = "{version}"'))
     for user in packages.values():
         if name in user.siblings:
             _rewrite(user, f'"{name}{user.siblings[name]}"', f'"{name}{range_for(version)}"')
     return version
+
+
+def _written_versions(package: Package) -> Iterator[tuple[Path, str]]:
+    """(file, the line) where a package tells its version to programs."""
+    for path in sorted((package.folder / "src").rglob("*.py")):
+        if found := VERSION_LINE.search(path.read_text()):
+            yield path, found[0]
+
+
+def _wrong_versions(packages: dict[str, Package]) -> Iterator[str]:
+    for package in packages.values():
+        for path, written in _written_versions(package):
+            if written != f'__version__ = "{package.version}"':
+                yield f"{package.name} is {package.version}, but {path.name} says {written}"
 
 
 def _rewrite(package: Package, old: str, new: str) -> None:

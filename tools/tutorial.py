@@ -52,6 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
             "PIP_QUIET": "1",
             "TAEDA_EXTENSIONS_DIR": f"{folder}/cache",
+            "WHEELS": str(options.wheels.resolve()),
         }
         env.pop("PYTHONPATH", None)
         return subprocess.run(["bash", "-c", commands], cwd=start, env=env, check=False).returncode

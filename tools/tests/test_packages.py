@@ -180,3 +180,15 @@ def test_the_pages_name_every_package(name):
         row = f"| taeda-{name} |"
         assert row in (ROOT / "docs/architecture.md").read_text()
         assert row in (ROOT / "packages/meta/README.md").read_text()
+
+
+def test_the_version_that_code_tells_is_the_package_s(tree):
+    code = tree / "packages/core/src/taeda/__init__.py"
+    code.write_text('__version__ = "0.1.0"\n')
+    assert workspace.check(workspace.load(tree)) == []
+    workspace.bump(workspace.load(tree), "taeda-core", "minor")
+    assert code.read_text() == '__version__ = "0.2.0"\n'
+    assert workspace.check(workspace.load(tree)) == []
+    code.write_text('__version__ = "0.1.0"\n')
+    (sentence,) = workspace.check(workspace.load(tree))
+    assert "taeda-core is 0.2.0" in sentence and '"0.1.0"' in sentence

@@ -1,0 +1,49 @@
+"""The index of a folder of wheels, as pip reads it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import zipfile
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from by_path import load
+
+wheelhouse = load("tools/wheelhouse.py")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Files of two projects, one of them from others."""
+    for name in ("taeda_nn-0.1.0-py3-none-any.whl", "needs/typing_extensions-4.0-py3-none-any.whl"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            archive.writestr("name", name)
+    (tmp_path / "taeda_nn-0.1.0.tar.gz").write_bytes(b"source")
+    return tmp_path
+
+
+def test_every_file_is_linked_with_its_sum(folder):
+    simple = wheelhouse.index(folder)
+    linked = []
+    for page in simple.glob("*/index.html"):
+        for place, digest in re.findall(r'href="([^#"]+)#sha256=(\w+)"', page.read_text()):
+            file = (page.parent / unquote(place)).resolve()
+            assert hashlib.sha256(file.read_bytes()).hexdigest() == digest
+            linked.append(file)
+    files = [path for path in folder.rglob("*") if path.suffix in (".whl", ".gz")]
+    assert sorted(linked) == sorted(files) and len(files) == 3
+
+
+def test_projects_have_normalised_names(folder):
+    simple = wheelhouse.index(folder)
+    assert {page.parent.name for page in simple.glob("*/index.html")} == {
+        "taeda-nn",
+        "typing-extensions",
+    }
+    assert re.findall(r'href="([^"]+)"', (simple / "index.html").read_text()) == [
+        "taeda-nn/",
+        "typing-extensions/",
+    ]
