@@ -13,6 +13,7 @@ import pkgutil
 import re
 import sys
 import traceback
+import types
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,7 +30,9 @@ def blocks(text: str) -> Iterator[tuple[int, str]]:
 
 def run_page(path: Path) -> tuple[int, int]:
     """Run the blocks of a page. Return how many were run and how many failed."""
-    namespace: dict[str, object] = {"__name__": "__example__"}
+    # A module that can be found, so that an example may define a class and save its objects.
+    sys.modules["__example__"] = module = types.ModuleType("__example__")
+    namespace = vars(module)
     tried = failed = 0
     for line, code in blocks(path.read_text()):
         tried += 1

@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator
 from typing import IO, Any, TypeAlias
 
 import taeda
+from taeda._warnings import warn
 
-from ._io import safetypes, settings
+from ._io import refusals, safetypes, settings
 from ._io.atomic import Sync, atomic_write, check_sync
 from ._io.formats import PEEK, Format, identify
 from ._io.mapped import read_mapped
@@ -61,7 +62,7 @@ def save(
     pickle_protocol: int = 2,
     _use_new_zipfile_serialization: bool = True,
     *,
-    format: str = "safetensors",
+    format: str | None = None,
     progress: Wish = False,
     sync: Sync = "normal",
 ) -> None:
@@ -71,6 +72,8 @@ def save(
     what `state_dict()` gives. Tensors that share memory share it after loading, and so do objects
     that are one object. A path is replaced as a whole or not at all. TypeError for other objects, with
     the place they were found at. There is no pickling: `pickle_protocol` has no effect.
+    A whole module is recorded by the names of its classes with their fields, and `load` gives it back to those who
+    allow its class; its `state_dict()` loads everywhere, so save that if you can.
     `progress=True` writes a line to stderr; a function is called with (bytes done, bytes in all).
 
     `sync` says what a save to a path waits for. However the process ends, and after a loss of power, the path is
@@ -78,7 +81,8 @@ def save(
     it before you delete another checkpoint); with "normal" a few seconds later. "off" waits for nothing, as
     `torch.save` does: a loss of power within half a minute may leave a damaged file, which `load` refuses.
 
-    `format="pt"` writes the zip that `torch.load` reads, with each storage whole, instead of safetensors.
+    `format` is "safetensors", or "pt" for the zip that `torch.load` reads, with each storage whole. By default a name that
+    ends in .pt or .pth gets the zip, and everything else safetensors.
 
     >>> import io
     >>> file = io.BytesIO()
@@ -93,7 +97,7 @@ def save(
     f = without_file_protocol(f)
     if not isinstance(f, (str, os.PathLike)) and not hasattr(f, "write"):
         raise AttributeError(_neither(f, "write"))
-    prepare, write = _writer(format)
+    prepare, write = _writer(_format_of(f) if format is None else format)
     check_sync(sync)
     content = prepare(obj)
     with _target(f, content.size, sync) as file:
@@ -109,6 +113,12 @@ def _writer(format: str) -> tuple[Callable[[Any], Any], Callable[..., None]]:
 
         return write.Content, write.write_pt
     raise ValueError(f"format is 'safetensors' or 'pt', got {format!r:.50}")
+
+
+def _format_of(f: Any) -> str:
+    """The form that a name asks for."""
+    name = os.fspath(f) if isinstance(f, (str, os.PathLike)) else ""
+    return "pt" if name.lower().endswith((".pt", ".pth")) else "safetensors"
 
 
 def _target(f: Any, size: int, sync: Sync) -> contextlib.AbstractContextManager[Any]:
@@ -153,8 +163,11 @@ def load(
     header's always, and so are all of a file that is not mapped. `verify=False` reads what is left of a damaged file.
     `map_location` is a device, a dict of places, or a function of (storage, place) that gives a storage
     or None; "meta" reads no numbers. `progress` is as for `save`.
-    Loading never runs code, whatever `weights_only` says; `pickle_module` and arguments for it are refused
-    for that reason.
+    Loading runs no code. A file with objects of classes, such as a whole module, is refused (FormatError) unless their
+    classes were allowed by `taeda.serialization.add_safe_globals`. `weights_only=False` is your word that you trust the file:
+    then the classes that it names are imported and their code may run, of torch's whole modules too, with a warning that
+    names the file. It is refused where TORCH_FORCE_WEIGHTS_ONLY_LOAD or TAEDA_FORCE_WEIGHTS_ONLY_LOAD is set.
+    `pickle_module` and arguments for it are refused.
 
     >>> import io
     >>> file = io.BytesIO()
@@ -164,6 +177,9 @@ def load(
     {'weight': tensor([1., 1.]), 'epoch': 3}
     """
     _refuse_pickling(pickle_module, pickle_load_args)
+    if weights_only is False and not refusals.forced():
+        arguments = {"mmap": mmap, "verify": verify, "progress": progress}
+        return _load_trusted(f, map_location, arguments)
     options: dict[str, Any] = {} if verify is None else {"verify": verify}
     if progress is not False:
         options["progress"] = progress
@@ -180,6 +196,22 @@ def load(
         raise ValueError("f must be a file name in order to use the mmap argument")
     file = _seekable(_opened_pipe(f))
     return _kind(file).read(file, map_location, False, **options)
+
+
+def _load_trusted(f: Any, map_location: MapLocation, arguments: dict[str, Any]) -> Any:
+    """Load, first as data; if the file holds objects of classes nobody allowed, with the classes that it names."""
+    f = f if isinstance(f, (str, os.PathLike)) else _seekable(_opened_pipe(f))
+    if isinstance(f, (str, os.PathLike)) and (is_url(f) or _is_pipe(f)):
+        with opened_url(f) if is_url(f) else contextlib.nullcontext(_opened_pipe(f)) as file:
+            f = io.BytesIO(file.read())
+    if names := get_unsafe_globals_in_checkpoint(f):
+        warn(
+            f"{_name(f)} holds objects of {', '.join(names[:3])}{', ...' if len(names) > 3 else ''}: weights_only=False lets it "
+            "import them and run their code. Do that with files that you trust only"
+        )
+        with safetypes.trusting():
+            return load(f, map_location, **arguments)
+    return load(f, map_location, **arguments)
 
 
 def _refuse_pickling(pickle_module: Any, arguments: dict[str, Any]) -> None:
@@ -277,7 +309,11 @@ def get_unsafe_globals_in_checkpoint(f: FileLike) -> list[str]:
     if isinstance(f, (str, os.PathLike)):
         return _kind_of_path(f).unsafe_names(f)
     file = _seekable(f)
-    return _kind(file).unsafe_names(file)
+    here = file.tell()
+    try:
+        return _kind(file).unsafe_names(file)
+    finally:
+        file.seek(here)
 
 
 # ---- options for all saves and loads ----

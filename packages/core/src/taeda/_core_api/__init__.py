@@ -6,7 +6,7 @@
     operators    the operators of nn
     programs     what records operations, and runs them again
     table        the op table: rows, schemas, the functions behind composites
-    files        a file that is replaced whole or not at all
+    files        a file that is replaced whole or not at all, classes whose objects files hold
     sharing      memory that several processes see
     building     compilers, and kernels built by them
 

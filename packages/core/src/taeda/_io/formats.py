@@ -71,7 +71,11 @@ def _is_torch_tar(first: bytes) -> bool:
 
 FORMATS = [
     Format(
-        "a safetensors file", _is_native, "native:read_native", frozenset({"verify", "progress"})
+        "a safetensors file",
+        _is_native,
+        "native:read_native",
+        frozenset({"verify", "progress"}),
+        namer="native:native_names",
     ),
     Format(
         "a zip that torch or numpy wrote",

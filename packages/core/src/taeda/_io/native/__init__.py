@@ -13,7 +13,7 @@ again when they are loaded. `docs/checkpoints.md` describes each field.
 
 from __future__ import annotations
 
-from .reading import read_native
+from .reading import native_names, read_native
 from .writing import Content, write_native
 
-__all__ = ["Content", "read_native", "write_native"]
+__all__ = ["Content", "native_names", "read_native", "write_native"]

@@ -25,10 +25,10 @@ from ..safetensors import (
     parse_header,
 )
 from ..source import Source
-from ..tree import decode
+from ..tree import decode, names_in_tree
 from .layout import KEYS, REQUIRED, UNKNOWN, VERSION, header_is_whole
 
-__all__ = ["read_native"]
+__all__ = ["native_names", "read_native"]
 
 _BEGINNING = 1 << 16  # bytes of the header, in which a file of ours has said what it is
 Bases = dict[str, Tensor | None]  # the bytes of each entry; None for one that is not read
@@ -62,6 +62,15 @@ def read_native(
         bases = reader.bases(entries_of_data(rows))
         tensors = [tensor_of_row(row, header, bases) for row in rows]
         return decode(load_json(header.metadata[KEYS.TREE], "the tree"), tensors)
+
+
+def native_names(f: Any) -> list[str]:
+    """The names of classes and functions in a file of ours that nobody allowed."""
+    with opened(f, mmap=False) as source:
+        header, _ = _read_header(source)
+        if not _is_own(header):
+            return []
+        return names_in_tree(load_json(header.metadata[KEYS.TREE], "the tree"))
 
 
 class _Reader:

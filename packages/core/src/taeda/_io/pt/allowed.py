@@ -32,6 +32,18 @@ def find(module: str, name: str) -> Allowed | None:
     return None if kind is None else Allowed(f"{module}.{name}", kind)
 
 
+def value_named(module: str, name: str) -> Any:
+    """A function of a sibling's own, which may stand in a field (an activation); None for other names."""
+    found = safetypes.type_named(f"{module}.{name}")
+    return (
+        found
+        if found is not None
+        and found is safetypes.own(f"{module}.{name}")
+        and not isinstance(found, type)
+        else None
+    )
+
+
 def instance(kind: Any, arguments: tuple[Any, ...], context: Context) -> Any:
     """An instance of an allowed class: an enum's member, a tuple of values, or an object without fields yet."""
     context.budget.spend(_INSTANCE)
@@ -61,7 +73,7 @@ _PLAIN = (int, str, float, bool, bytes)
 
 def is_instance(value: Any) -> bool:
     """Whether this is an object of an allowed class, to be given fields."""
-    return safetypes.name_of(type(value)) is not None
+    return safetypes.is_allowed(type(value))
 
 
 def fill(target: Any, given: Any) -> None:
@@ -75,8 +87,9 @@ def fill(target: Any, given: Any) -> None:
         raise RefusedPickle(
             f"a {type(target).__qualname__} is given fields that have no plain names"
         )
+    family = safetypes.family_of(type(target))
     try:
-        safetypes.put_fields(target, fields)
+        (family.put if family else safetypes.put_fields)(target, fields)
     except AttributeError as error:
         raise RefusedPickle(
             f"a {type(target).__qualname__} has no place for a field: {error}"

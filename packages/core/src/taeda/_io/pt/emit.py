@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import struct
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable
@@ -11,8 +12,11 @@ import taeda
 from taeda import Tensor
 from taeda._native import core as _core
 
+from .. import safetypes
 from ..place import tag_of
+from ..tree.encoding import has_state
 from .names import STORAGE_OF
+from .others import writer_of
 
 __all__ = ["Emitter"]
 
@@ -31,6 +35,7 @@ class Emitter:
         self.storages: list[Tensor] = []  # all bytes of each, by its number
         self.numbers: dict[int, int] = {}
         self.path: list[str] = []
+        self.families = 0  # modules on the way down
         try:
             self.value(value)
         except RecursionError:
@@ -45,8 +50,10 @@ class Emitter:
         """How a value is written whose type is derived from one that is known."""
         if isinstance(value, Tensor):
             return Emitter.tensor
+        if write := writer_of(value):
+            return write
         for kind in (float, int, str, bytes):
-            if isinstance(value, kind):
+            if isinstance(value, kind) and not safetypes.name_of(type(value)):
                 return lambda self, v: self.value(kind(v))
         if value is taeda.strided:
             return lambda self, v: self.call(
@@ -54,12 +61,55 @@ class Emitter:
             )
         if isinstance(value, taeda.dtype):
             return lambda self, v: self.name("torch", str(v).rpartition(".")[2])
+        if write := self.of_class(value):
+            return write
         place = f"the object at '{'.'.join(self.path)[:200]}'" if self.path else "the object"
         name = f"{type(value).__module__}.{type(value).__qualname__}"
         advice = "save tensors, numbers, texts, and lists, tuples, sets and dicts of them"
         if hasattr(value, "state_dict"):
             advice = "save its state_dict()"
-        raise TypeError(f"cannot save {place}, a {name}: files hold data, not code; {advice}")
+        raise TypeError(
+            f"cannot save {place}, a {name}, in the form of .pt files: they hold data, not code; {advice}. "
+            "format='safetensors' has words for a few more kinds"
+        )
+
+    # ---- objects of classes ----
+
+    def of_class(self, value: Any) -> Callable[[Emitter, Any], None] | None:
+        """How an object of an allowed class is written, a module, and what a module has; None for others."""
+        kind = type(value)
+        family = safetypes.family_of(kind)
+        allowed = safetypes.name_of(kind)
+        if not (self.families or family or allowed):
+            return None
+        if not has_state(value) or isinstance(value, type):
+            named = safetypes.findable_name(value) if self.families else None
+            return None if named is None else lambda self, v: self.name(*_split(v, named))
+        name = allowed or safetypes.findable_name(kind)
+        if name is None:
+            raise TypeError(
+                f"cannot save an object of {kind.__qualname__}, which is defined inside a function, where no file can find it. "
+                "Define the class at the top of a module, or save its state_dict()"
+            )
+        return lambda self, v: self.once(v, lambda v: self.new_object(v, *_split(kind, name)))
+
+    def new_object(self, value: Any, module: str, name: str) -> None:
+        kind, state = type(value), safetypes.state_of(value)
+        if issubclass(kind, enum.Enum):
+            return self.call(module, name, value.value)
+        self.name(module, name)
+        if issubclass(kind, tuple):
+            self.plain_tuple(state)
+            self.out += b"\x81"
+            return self.remember(id(value))
+        family = safetypes.family_of(kind)
+        self.families += family is not None
+        self.out += b")\x81"
+        self.remember(id(value))
+        self.value({**_HOOKS, **state} if family else state)
+        self.out += b"b"
+        self.families -= family is not None
+        return None
 
     # ---- words ----
 
@@ -275,6 +325,24 @@ class Emitter:
         self.value(tag_of(tensor))
         self.value(count // tensor.element_size() if plain else count)
         self.out += b"tQ"
+
+
+#: what torch's modules have in any case
+_HOOKS: dict[str, Any] = {
+    "_backward_hooks": OrderedDict(),
+    "_forward_hooks": OrderedDict(),
+    "_is_full_backward_hook": None,
+}
+
+
+def _split(thing: Any, full: str) -> tuple[str, str]:
+    """Module and name of a class or function; of taeda.nn's own as torch calls them."""
+    if (theirs := safetypes.torch_name(thing, full)) is not None:
+        return theirs
+    name = (
+        thing.__qualname__ if full.endswith(f".{thing.__qualname__}") else full.rpartition(".")[2]
+    )
+    return full.removesuffix(f".{name}"), name
 
 
 _WRITERS: dict[type, Callable[[Emitter, Any], None]] = {

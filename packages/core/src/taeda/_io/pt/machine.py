@@ -249,7 +249,8 @@ class Machine:
         known = names.find(module, name) or allowed.find(module, name)
         if known is None:
             raise refusal.blocked(module, name, self.data)
-        self.push(known)
+        function = allowed.value_named(module, name) if isinstance(known, allowed.Allowed) else None
+        self.push(known if function is None else function)
 
     def stack_global(self) -> None:
         name = self.pop()

@@ -6,10 +6,14 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
+from .. import refusals, safetypes
 from . import names
 from .errors import RefusedPickle
 
 __all__ = ["blocked", "unknown_names"]
+
+
+_LONG = 1 << 20  # looking through a pickle in Python takes a second for some megabytes
 
 
 def unknown_names(data: bytes) -> list[str]:
@@ -22,7 +26,11 @@ def unknown_names(data: bytes) -> list[str]:
     except (ValueError, struct.error, IndexError) as error:
         raise RefusedPickle(f"the pickle is damaged: {error}") from None
     return list(
-        dict.fromkeys(f"{names.present(m)}.{n}" for m, n in asked if names.find(m, n) is None)
+        dict.fromkeys(
+            f"{names.present(m)}.{n}"
+            for m, n in asked
+            if names.find(m, n) is None and safetypes.type_named(f"{m}.{n}") is None
+        )
     )
 
 
@@ -48,14 +56,20 @@ def names_asked(data: bytes) -> Iterator[tuple[str, str]]:
         texts = texts[-2:]
 
 
+def _strange(data: bytes) -> list[str]:
+    """The names in a pickle that nobody allowed; nothing if it cannot be looked through, or is long."""
+    try:
+        return unknown_names(data) if len(data) < _LONG else []
+    except RefusedPickle:  # damaged further on: what is said stays true
+        return []
+
+
 def blocked(module: str, name: str, data: bytes) -> RefusedPickle:
     """The exception for a file that names `module.name`."""
     text = f"{names.present(module)}.{name}"
     if b"_parameters" in data and b"_modules" in data:
         return RefusedPickle(
-            f"this file holds a whole module, of the class {text!r:.200}: loading one would run code. "
-            "Save the numbers with `save(module.state_dict(), path)` where the class is, and load "
-            "them into a module with `load_state_dict`"
+            f"this file holds a whole module: {refusals.of_classes([text[:200], *_strange(data)])}"
         )
     return RefusedPickle(
         f"the file asks for {text!r:.200}, and files are read as data: nothing is imported or called. "

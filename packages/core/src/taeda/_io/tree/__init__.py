@@ -8,7 +8,7 @@ these kinds and nothing else, so a file cannot run code.
 
 from __future__ import annotations
 
-from .decoding import decode, dtype_named
+from .decoding import decode, dtype_named, names_in_tree
 from .encoding import encode
 
-__all__ = ["decode", "dtype_named", "encode"]
+__all__ = ["decode", "dtype_named", "encode", "names_in_tree"]

@@ -15,12 +15,12 @@ from typing import Any
 import taeda
 from taeda import Tensor
 
-from .. import safetypes
+from .. import refusals, safetypes
 from ..safetensors import FormatError
 from .arrays import array_from, dtype_from, scalar_from
 from .encoding import FACTORIES, MODULE_VERSIONS
 
-__all__ = ["decode", "dtype_named"]
+__all__ = ["decode", "dtype_named", "names_in_tree"]
 
 Json = Any
 _PARTS = frozenset({list, dict})
@@ -38,14 +38,34 @@ _WRONG = (
 def decode(node: Json, tensors: list[Any]) -> Any:
     """The object that `encode` saw, with `tensors[i]` for the one that got number i."""
     try:
-        return _Decoder(tensors).node(node)
+        return _Decoder(tensors, node).node(node)
     except RecursionError:
         raise FormatError("the object is nested too deeply") from None
 
 
+def names_in_tree(tree: Json) -> list[str]:
+    """The full names in a tree that nobody allowed, in order, each once."""
+    found: dict[str, None] = {}
+    todo = [tree]
+    while todo:
+        node = todo.pop()
+        if type(node) is dict:
+            name = node["object"][0] if _is_object(node) else node.get("name")
+            if isinstance(name, str) and safetypes.type_named(name) is None:
+                found[name] = None
+            todo.extend(reversed(node.values()))
+        elif type(node) is list:
+            todo.extend(reversed(node))
+    return list(found)
+
+
+def _is_object(node: dict[str, Json]) -> bool:
+    return type(node.get("object")) is list and len(node["object"]) == 2
+
+
 class _Decoder:
-    def __init__(self, tensors: list[Any]) -> None:
-        self.tensors = tensors
+    def __init__(self, tensors: list[Any], whole: Json) -> None:
+        self.tensors, self.whole = tensors, whole
         self.complete: list[Any] = []  # containers, as they are finished
 
     def node(self, node: Json) -> Any:
@@ -120,11 +140,14 @@ class _Decoder:
         name, state = value
         kind = safetypes.type_named(name)
         if not isinstance(kind, type):
-            raise FormatError(
-                f"the file holds an instance of {name}; import the class, check that you trust the file, "
-                "and allow it with taeda.serialization.add_safe_globals([the class])"
-            )
+            raise FormatError(refusals.of_classes(names_in_tree(self.whole)))
         return safetypes.restore(kind, self.node(state))
+
+    def named(self, name: Json) -> Any:
+        found = safetypes.type_named(name) if isinstance(name, str) else None
+        if found is None:
+            raise FormatError(refusals.of_classes(names_in_tree(self.whole)))
+        return found
 
     def generator(self, value: Json) -> Any:
         device, state = value
@@ -204,6 +227,7 @@ _READERS: dict[str, Callable[[_Decoder, Json], Any]] = {
     **_CONTAINERS,
     "tensor": _Decoder.tensor,
     "again": _Decoder.again,
+    "name": _Decoder.named,
     "float": _nonfinite,
     "complex": lambda d, v: complex(*d.values(v)),
     "bytes": lambda d, v: _bytes(v),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import base64
 import datetime as dt
+import enum
 import math
 import pathlib
 import types
@@ -18,7 +19,7 @@ from taeda import Tensor
 from .. import safetypes
 from .arrays import array_node, dtype_node, is_numpy, scalar_node
 
-__all__ = ["FACTORIES", "MODULE_VERSIONS", "Json", "Keep", "encode"]
+__all__ = ["FACTORIES", "MODULE_VERSIONS", "Json", "Keep", "encode", "has_state"]
 
 Json = Any
 Keep = Callable[[Tensor, str, list[str]], tuple[int, bool]]
@@ -48,6 +49,7 @@ class _Encoder:
         self.open: set[int] = set()  # containers on the way down to here
         self.complete: dict[int, int] = {}  # number of each container
         self.alive: list[Any] = []  # keeps ids from being used again
+        self.families = 0  # objects on the way down whose classes are recorded by name
 
     def node(self, value: Any, path: str) -> Json:
         if type(value) in _PLAIN:
@@ -117,9 +119,34 @@ class _Encoder:
             return {"storage": self.data(value._bytes, path)}
         if is_numpy(value, array=True):
             return array_node(value, path, self.data)
-        if (name := safetypes.name_of(kind)) is not None:
-            return {"object": [name, self.node(safetypes.state_of(value), path)]}
+        if (name := self.recorded(value, path)) is not None:
+            return self.instance(value, name, path)
+        if self.families and (name := safetypes.findable_name(value)) is not None:
+            return {"name": name}
         raise TypeError(_unsavable(value, path))
+
+    def recorded(self, value: Any, path: str) -> str | None:
+        """The name under which the class of an object is recorded: of one that is allowed, of a module, of what a module has."""
+        kind = type(value)
+        name = safetypes.name_of(kind)
+        if name is not None or not (self.families or safetypes.family_of(kind)):
+            return name
+        if isinstance(value, type) or not has_state(value):
+            return None
+        name = safetypes.findable_name(kind)
+        if name is None and safetypes.family_of(kind):
+            raise TypeError(
+                f"cannot save {_place(path)}: its class {kind.__qualname__} is defined inside a function, where no file can "
+                "find it. Define the class at the top of a module, or save its state_dict()"
+            )
+        return name
+
+    def instance(self, value: Any, name: str, path: str) -> Json:
+        self.families += safetypes.family_of(type(value)) is not None
+        try:
+            return {"object": [name, self.node(safetypes.state_of(value), path)]}
+        finally:
+            self.families -= safetypes.family_of(type(value)) is not None
 
     def values(self, values: Iterable[Any], path: str) -> list[Json]:
         start = f"{path}." if path else ""
@@ -136,6 +163,17 @@ class _Encoder:
             ]
             for k, v in mapping.items()
         ]
+
+
+def has_state(value: Any) -> bool:
+    """Whether fields make up an object: of functions, modules of Python, locks and the like they do not."""
+    kind = type(value)
+    return not isinstance(
+        value, (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType)
+    ) and (
+        isinstance(value, (enum.Enum, tuple))
+        or (kind.__module__ != "builtins" and hasattr(value, "__dict__"))
+    )
 
 
 def _allowed(value: Any) -> bool:

@@ -10,6 +10,7 @@ from taeda import Tensor
 from ..parameter import Buffer, Parameter
 from . import _global_hooks
 from ._members import TABLES, adopt_tables, note_change
+from ._saving import adapt
 
 __all__ = ["Registration"]
 
@@ -234,6 +235,6 @@ class Registration:
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        self.__dict__.update(adapt(self, state))
         adopt_tables(self)
         note_change()

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from taeda.utils.backend_registration import register_movable
 
-from . import _global_hooks
+from . import _global_hooks, _saving
 from ._convert import Conversion
 from ._global_hooks import (
     register_module_backward_hook,
@@ -176,3 +176,4 @@ def _follow_global_hooks() -> None:
 
 _global_hooks.watch_call_hooks(_follow_global_hooks)
 register_movable("module", Module)
+_saving.register(Module)
