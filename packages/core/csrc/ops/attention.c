@@ -1,9 +1,8 @@
-/* attention.c - fused attention and its gradients as operators: shapes, strides, threads.
+/* attention.c - fused attention and its gradients as operators: shapes and strides.
  *
  * q [B, H, T, E], k [B, G, S, E], v [B, G, S, V], mask broadcasts to [B, H, T, S]; H is a multiple of G. Results lie in
  * memory as [B, T, H, V], the order in which the projections before and after hold them. */
-#include "cpu/attention.h"
-#include "runtime/scratch.h"
+#include "cpu/attention_run.h"
 #include "runtime/op.h"
 
 static const char *shape(const td_tensor *t, char buffer[TD_SHAPE_TEXT]) { return td_shape_text(t->ndim, t->sizes, buffer); }
@@ -87,41 +86,6 @@ static void release(operands *o)
     while (o->n) td_tensor_free(o->t[--o->n]);
 }
 
-/* ---- threads ---- */
-typedef struct job {
-    const td_attention *p;
-    void (*run)(const td_attention *p, int64_t begin, int64_t end, void *work);
-    td_scratch scratch;
-} job;
-
-static void run_tasks(void *context, int64_t begin, int64_t end)
-{
-    job *j = context;
-    void *work = td_scratch_take(&j->scratch);
-    j->run(j->p, begin, end, work);
-    td_scratch_give(&j->scratch, work);
-}
-
-static double cost_of(const td_attention *p)
-{
-    double pairs = (double)p->batch * (double)p->heads * (double)p->queries * (double)p->keys;
-    return pairs * (double)(p->width + p->value_width + 16) / 40;
-}
-
-static td_status run(const td_attention *p, bool backward)
-{
-    const td_attention_kernel *kernel = TD_PICK(td_attention_kernel);
-    job j = {p, backward ? kernel->backward : kernel->forward, {0}};
-    int64_t tasks = backward ? p->batch * p->kv_heads : p->batch * p->heads * td_attention_blocks(p);
-    double cost = cost_of(p) * (backward ? 2.5 : 1), grain = tasks ? 8000 * (double)tasks / (cost + 1) : 1;
-    TD_TRY(td_scratch_begin(&j.scratch, backward ? kernel->backward_work(p) : kernel->forward_work(p)));
-    void *token = td_heavy_begin(cost);
-    td_parallel(tasks, grain < 1 ? 1 : grain > 1e9 ? tasks : (int64_t)grain, run_tasks, &j);
-    td_heavy_end(token);
-    td_scratch_end(&j.scratch);
-    return TD_OK;
-}
-
 /* ---- _fused_attention(query, key, value, attn_mask, is_causal, scale) -> (output, logsumexp) ---- */
 td_status td_op__fused_attention(td_call *call)
 {
@@ -140,7 +104,7 @@ td_status td_op__fused_attention(td_call *call)
         p.v = heads_of(o.t[2]);
         p.out = heads_of(call->out[0]);
         p.logsumexp = td_data(call->out[1]);
-        status = run(&p, false);
+        status = td_attention_run(&p, false);
     }
     release(&o);
     return status;
@@ -168,7 +132,7 @@ td_status td_op__fused_attention_backward(td_call *call)
         td_heads *to[] = {&p.q, &p.k, &p.v, &p.grad, &p.out, &p.dq, &p.dk, &p.dv};
         for (int i = 0; i < 8; i++) *to[i] = heads_of(i < 5 ? o.t[i] : call->out[i - 5]);
         p.logsumexp = td_data(logsumexp);
-        status = run(&p, true);
+        status = td_attention_run(&p, true);
     }
     release(&o);
     return status;

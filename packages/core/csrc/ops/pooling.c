@@ -1,10 +1,7 @@
 /* pooling.c - max, average and adaptive pooling over one, two or three dimensions. */
-#include "cpu/pooling/pooling.h"
-#include <string.h>
+#include "cpu/pooling/pooling_run.h"
 #include "ops/layout.h"
 #include "ops/view/view.h"
-#include "runtime/cpu.h"
-#include "runtime/pool.h"
 
 #define SELF TD_TENSOR(0)
 #define OUT (&call->out[0])
@@ -100,47 +97,19 @@ static td_status check_gradient(const pooling *p, const td_tensor *grad, const t
                    td_dtypes[self->dtype].name, td_shape_text(grad->ndim, grad->sizes, a), td_dtypes[grad->dtype].name);
 }
 
-/* ---- running ---- */
-
-typedef struct job {
-    const td_pool *pool;
-    const char *in, *grad;
-    char *out;
-    int64_t *where;
-    td_pool_forward forward;
-    td_pool_backward backward;
-} job;
-
-static void run_part(void *context, int64_t begin, int64_t end)
-{
-    const job *j = context;
-    if (j->forward) j->forward(j->pool, j->in, j->out, j->where, begin, end);
-    else j->backward(j->pool, j->in, j->grad, j->out, begin, end);
-}
-
-#define ELEMENT_NS 0.3 /* for each place of each window */
-#define GRAIN_NS 10000.0
-
-static void run(job *j, int64_t units, double unit)
-{
-    double each = unit * ELEMENT_NS + 1;
-    void *token = td_heavy_begin(each * (double)units);
-    td_parallel(units, (int64_t)(GRAIN_NS / each) + 1, run_part, j);
-    td_heavy_end(token);
-}
+/* ---- outputs, and running ---- */
 
 static double window_work(const td_pool *p) { return (double)(p->window[0] * p->window[1] * p->window[2]); }
 
-static td_status run_forward(td_call *call, const pooling *p, td_pool_forward forward, double unit, bool indices)
+static td_status run_forward(td_call *call, const pooling *p, td_pool_kind kind, double unit, bool indices)
 {
     td_tensor *dense;
-    if (!forward) return no_kernel(p, SELF);
+    if (!td_pool_has(kind, (td_dtype)SELF->dtype, false)) return no_kernel(p, SELF);
     TD_TRY(td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, p->ndim, p->sizes));
     if (indices) TD_TRY(td_tensor_empty(&call->out[1], TD_I64, (td_device)SELF->device, p->ndim, p->sizes));
     if (!td_is_meta(SELF) && call->out[0]->numel) {
         TD_TRY(td_contiguous(&dense, SELF));
-        job j = {&p->pool, td_data(dense), NULL, td_data(call->out[0]), indices ? td_data(call->out[1]) : NULL, forward, NULL};
-        run(&j, p->planes * p->pool.out[0] * p->pool.out[1], unit * (double)p->pool.out[2]);
+        td_pool_forward_run(kind, &p->pool, p->planes, unit, dense, call->out[0], indices ? call->out[1] : NULL);
         td_tensor_free(dense);
     }
     TD_TRY(td_match_channels_last(OUT, SELF));
@@ -148,19 +117,18 @@ static td_status run_forward(td_call *call, const pooling *p, td_pool_forward fo
 }
 
 /* (grad, self, ...) */
-static td_status run_backward(td_call *call, const pooling *p, td_pool_backward backward, double unit)
+static td_status run_backward(td_call *call, const pooling *p, td_pool_kind kind, double unit)
 {
     const td_tensor *self = TD_TENSOR(1);
     td_tensor *grad, *dense;
-    if (!backward) return no_kernel(p, self);
+    if (!td_pool_has(kind, (td_dtype)self->dtype, true)) return no_kernel(p, self);
     TD_TRY(check_gradient(p, SELF, self));
     TD_TRY(td_tensor_empty(OUT, (td_dtype)self->dtype, (td_device)self->device, self->ndim, self->sizes));
     if (td_is_meta(self) || self->numel == 0) return td_match_channels_last(OUT, self);
     TD_TRY(td_contiguous(&grad, SELF));
     td_status status = td_contiguous(&dense, self);
     if (status == TD_OK) {
-        job j = {&p->pool, td_data(dense), td_data(grad), td_data(call->out[0]), NULL, NULL, backward};
-        run(&j, p->planes, unit * (double)(p->pool.out[0] * p->pool.out[1] * p->pool.out[2]) + (double)(self->numel / p->planes));
+        td_pool_backward_run(kind, &p->pool, p->planes, unit, dense, grad, call->out[0]);
         td_tensor_free(dense);
     }
     td_tensor_free(grad);
@@ -208,7 +176,7 @@ static td_status max_pool(td_call *call, const char *name, int dims, bool indice
     int64_t *places = NULL;
     TD_TRY(read_max(&p, call, name, dims, SELF, 1));
     TD_TRY(list_places(&p, &places));
-    td_status status = run_forward(call, &p, TD_PICK(td_pooling_kernels)->max[SELF->dtype], window_work(&p.pool), indices);
+    td_status status = run_forward(call, &p, TD_POOL_MAX, window_work(&p.pool), indices);
     free(places);
     return status;
 }
@@ -220,7 +188,7 @@ static td_status max_pool_backward(td_call *call, const char *name, int dims)
     const td_tensor *self = TD_TENSOR(1);
     TD_TRY(read_max(&p, call, name, dims, self, 2));
     TD_TRY(list_places(&p, &places));
-    td_status status = run_backward(call, &p, TD_PICK(td_pooling_kernels)->max_backward[self->dtype], window_work(&p.pool) + 4);
+    td_status status = run_backward(call, &p, TD_POOL_MAX, window_work(&p.pool) + 4);
     free(places);
     return status;
 }
@@ -255,14 +223,14 @@ static td_status avg_pool(td_call *call, const char *name, int dims)
 {
     pooling p;
     TD_TRY(read_average(&p, call, name, dims, SELF, 1));
-    return run_forward(call, &p, TD_PICK(td_pooling_kernels)->average[SELF->dtype], window_work(&p.pool) + 3, false);
+    return run_forward(call, &p, TD_POOL_AVERAGE, window_work(&p.pool) + 3, false);
 }
 
 static td_status avg_pool_backward(td_call *call, const char *name, int dims)
 {
     pooling p;
     TD_TRY(read_average(&p, call, name, dims, TD_TENSOR(1), 2));
-    return run_backward(call, &p, TD_PICK(td_pooling_kernels)->average_backward[TD_TENSOR(1)->dtype], window_work(&p.pool) + 3);
+    return run_backward(call, &p, TD_POOL_AVERAGE, window_work(&p.pool) + 3);
 }
 
 #define AVG_POOL(dims)                                                                                           \
@@ -294,14 +262,14 @@ static td_status adaptive_avg(td_call *call, const char *name, int dims)
 {
     pooling p;
     TD_TRY(read_adaptive(&p, call, name, dims, SELF));
-    return run_forward(call, &p, TD_PICK(td_pooling_kernels)->adaptive_average[SELF->dtype], part_work(&p.pool), false);
+    return run_forward(call, &p, TD_POOL_ADAPTIVE_AVERAGE, part_work(&p.pool), false);
 }
 
 static td_status adaptive_max(td_call *call, const char *name, int dims)
 {
     pooling p;
     TD_TRY(read_adaptive(&p, call, name, dims, SELF));
-    return run_forward(call, &p, TD_PICK(td_pooling_kernels)->adaptive_max[SELF->dtype], part_work(&p.pool) * 3, true);
+    return run_forward(call, &p, TD_POOL_ADAPTIVE_MAX, part_work(&p.pool) * 3, true);
 }
 
 /* (grad, self): the output's size is the gradient's */
@@ -313,7 +281,7 @@ static td_status adaptive_avg_backward(td_call *call, const char *name, int dims
     TD_TRY(check_input(&p, self));
     for (int d = 0; d < dims && SELF->ndim == self->ndim; d++) p.pool.out[3 - dims + d] = SELF->sizes[SELF->ndim - dims + d];
     set_output(&p);
-    return run_backward(call, &p, TD_PICK(td_pooling_kernels)->adaptive_average_backward[self->dtype], part_work(&p.pool));
+    return run_backward(call, &p, TD_POOL_ADAPTIVE_AVERAGE, part_work(&p.pool));
 }
 
 #define ADAPTIVE(dims)                                                                                                                    \

@@ -1,76 +1,9 @@
 /* softmax.c - softmax, log_softmax, their gradients and logsumexp as operators. */
-#include "cpu/softmax.h"
-#include <complex.h>
+#include "cpu/softmax_run.h"
 #include <math.h>
 #include "ops/view/view.h"
-#include "runtime/cpu.h"
-#include "runtime/pool.h"
 
 #define SELF TD_TENSOR(0)
-#define EXP_NS 0.6 /* per element and thread, all passes */
-
-/* ---- running a kernel over outer * n * inner elements, dense ---- */
-
-typedef struct job {
-    const td_softmax_kernel *kernel;
-    char *out;
-    const char *a, *b;
-    int64_t n, inner, strips, itemsize;
-    bool reduces; /* one result for n elements */
-} job;
-
-static void run_rows(void *context, int64_t begin, int64_t end)
-{
-    const job *j = context;
-    int64_t at = begin * j->n * j->itemsize;
-    j->kernel->rows(j->out + (j->reduces ? begin * j->itemsize : at), j->a + at, j->b + at, end - begin,
-                    j->n);
-}
-
-static void run_strips(void *context, int64_t begin, int64_t end)
-{
-    const job *j = context;
-    for (int64_t i = begin; i < end; i++) {
-        int64_t outer = i / j->strips, first = i % j->strips * TD_SOFTMAX_STRIP, left = j->inner - first;
-        int64_t at = (outer * j->n * j->inner + first) * j->itemsize;
-        char *out = j->out + (j->reduces ? (outer * j->inner + first) * j->itemsize : at);
-        j->kernel->cols(out, j->a + at, j->b + at, j->n, j->inner,
-                        left < TD_SOFTMAX_STRIP ? left : TD_SOFTMAX_STRIP);
-    }
-}
-
-static void run(job *j, int64_t outer)
-{
-    double work = (double)outer * (double)j->n * (double)j->inner * EXP_NS;
-    int64_t grain = 8192 / j->n;
-    void *token = td_heavy_begin(work);
-    j->strips = (j->inner + TD_SOFTMAX_STRIP - 1) / TD_SOFTMAX_STRIP;
-    if (j->inner == 1)
-        td_parallel(outer, grain > 1 ? grain : 1, run_rows, j);
-    else
-        td_parallel(outer * j->strips, grain / 64 > 1 ? grain / 64 : 1, run_strips, j);
-    td_heavy_end(token);
-}
-
-/* `a` and `b` (may be `a`) are dense, of `out`'s dtype, float32 or float64. */
-static void apply(td_softmax_kind kind, td_tensor *out, const td_tensor *a, const td_tensor *b, int64_t dim)
-{
-    int64_t outer = 1, n = a->ndim ? a->sizes[dim] : 1, inner = 1;
-    for (int64_t d = 0; d < dim; d++) outer *= a->sizes[d];
-    for (int64_t d = dim + 1; d < a->ndim; d++) inner *= a->sizes[d];
-    if (a->numel == 0) return;
-    job j = {&(*TD_PICK(td_softmax_kernels))[kind][a->dtype == TD_F64],
-             td_data(out),
-             td_data(a),
-             td_data(b),
-             n,
-             inner,
-             0,
-             td_itemsize((td_dtype)a->dtype),
-             kind == TD_LOGSUMEXP};
-    run(&j, outer);
-}
-
 /* ---- dtypes and layouts ---- */
 
 static td_dtype compute_dtype(td_dtype d) { return d == TD_F64 ? TD_F64 : TD_F32; }
@@ -104,9 +37,9 @@ static td_status forward(td_call *call, const char *op, td_softmax_kind kind, td
     if (SELF->dtype == dtype) TD_TRY(check_dtype(op, SELF));
     if (td_is_meta(SELF)) return td_tensor_empty(&call->out[0], dtype, TD_META, SELF->ndim, SELF->sizes);
     TD_TRY(td_cast_contiguous(&x, SELF, compute));
-    td_status status = td_tensor_empty(&out, compute, TD_CPU, SELF->ndim, SELF->sizes);
+    td_status status = td_tensor_empty(&out, compute, (td_device)SELF->device, SELF->ndim, SELF->sizes);
     if (status == TD_OK) {
-        apply(kind, out, x, x, dim);
+        td_softmax_run(kind, out, x, x, dim);
         status = convert(&out, dtype);
         call->out[0] = out;
     }
@@ -172,9 +105,9 @@ static td_status backward(td_call *call, const char *op, td_softmax_kind kind)
     if (td_is_meta(SELF)) return td_tensor_empty(&call->out[0], dtype, TD_META, SELF->ndim, SELF->sizes);
     td_status status = td_cast_contiguous(&grad, TD_TENSOR(0), compute);
     if (status == TD_OK) status = td_cast_contiguous(&result, TD_TENSOR(1), compute);
-    if (status == TD_OK) status = td_tensor_empty(&out, compute, TD_CPU, SELF->ndim, SELF->sizes);
+    if (status == TD_OK) status = td_tensor_empty(&out, compute, (td_device)SELF->device, SELF->ndim, SELF->sizes);
     if (status == TD_OK) {
-        apply(kind, out, grad, result, dim);
+        td_softmax_run(kind, out, grad, result, dim);
         status = convert(&out, dtype);
         call->out[0] = out;
     }
@@ -193,19 +126,6 @@ td_status td_op__log_softmax_backward_data(td_call *call)
 }
 
 /* ---- logsumexp ---- */
-
-/* Rows of complex numbers: the largest real part keeps the exponentials finite. */
-static void complex_rows(double complex *out, const double complex *x, int64_t rows, int64_t n)
-{
-    for (int64_t r = 0; r < rows; r++, x += n) {
-        double top = -INFINITY;
-        for (int64_t i = 0; i < n; i++) top = creal(x[i]) > top ? creal(x[i]) : top;
-        if (isinf(top)) top = 0;
-        double complex sum = 0;
-        for (int64_t i = 0; i < n; i++) sum += cexp(x[i] - top);
-        out[r] = top + clog(sum);
-    }
-}
 
 /* x with the dims of `mask` last. */
 static td_status dims_last(td_tensor **out, const td_tensor *x, uint64_t mask)
@@ -238,22 +158,8 @@ static td_status logsumexp_into(td_tensor *out, const td_tensor *x, uint64_t mas
     td_status status = td_contiguous(&dense, turned);
     td_tensor_free(turned);
     if (status != TD_OK) return status;
-    if (td_is_complex((td_dtype)x->dtype)) {
-        complex_rows(td_data(out), td_data(dense), out->numel, n);
-    } else if (one) {
-        apply(TD_LOGSUMEXP, out, dense, dense, dim);
-    } else {
-        job j = {&(*TD_PICK(td_softmax_kernels))[TD_LOGSUMEXP][x->dtype == TD_F64],
-                 td_data(out),
-                 td_data(dense),
-                 td_data(dense),
-                 n,
-                 1,
-                 0,
-                 td_itemsize((td_dtype)x->dtype),
-                 true};
-        run(&j, out->numel);
-    }
+    if (one) td_softmax_run(TD_LOGSUMEXP, out, dense, dense, dim);
+    else td_logsumexp_rows(out, dense, n);
     td_tensor_free(dense);
     return TD_OK;
 }
@@ -274,7 +180,7 @@ td_status td_op_logsumexp(td_call *call)
     if (td_is_float8(own)) return check_dtype("logsumexp", SELF);
     if (td_is_meta(SELF)) return td_tensor_empty(&call->out[0], dtype, TD_META, ndim, sizes);
     TD_TRY(td_cast(&x, SELF, compute));
-    td_status status = td_tensor_empty(&out, compute, TD_CPU, ndim, sizes);
+    td_status status = td_tensor_empty(&out, compute, (td_device)SELF->device, ndim, sizes);
     if (status == TD_OK) {
         status = logsumexp_into(out, x, mask);
         if (status == TD_OK) status = convert(&out, dtype);

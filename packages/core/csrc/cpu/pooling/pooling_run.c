@@ -1,0 +1,70 @@
+/* pooling_run.c - how threads share rows of outputs; planes, where gradients are added. */
+#include "cpu/pooling/pooling_run.h"
+#include "runtime/cpu.h"
+#include "runtime/pool.h"
+
+static td_pool_forward forward_of(td_pool_kind kind, td_dtype dtype)
+{
+    const td_pooling_kernels *k = TD_PICK(td_pooling_kernels);
+    switch (kind) {
+    case TD_POOL_MAX: return k->max[dtype];
+    case TD_POOL_AVERAGE: return k->average[dtype];
+    case TD_POOL_ADAPTIVE_MAX: return k->adaptive_max[dtype];
+    default: return k->adaptive_average[dtype];
+    }
+}
+
+static td_pool_backward backward_of(td_pool_kind kind, td_dtype dtype)
+{
+    const td_pooling_kernels *k = TD_PICK(td_pooling_kernels);
+    switch (kind) {
+    case TD_POOL_MAX: return k->max_backward[dtype];
+    case TD_POOL_AVERAGE: return k->average_backward[dtype];
+    default: return k->adaptive_average_backward[dtype];
+    }
+}
+
+bool td_pool_has(td_pool_kind kind, td_dtype dtype, bool backward)
+{
+    return backward ? backward_of(kind, dtype) != NULL : forward_of(kind, dtype) != NULL;
+}
+
+typedef struct job {
+    const td_pool *pool;
+    const char *in, *grad;
+    char *out;
+    int64_t *where;
+    td_pool_forward forward;
+    td_pool_backward backward;
+} job;
+
+static void run_part(void *context, int64_t begin, int64_t end)
+{
+    const job *j = context;
+    if (j->forward) j->forward(j->pool, j->in, j->out, j->where, begin, end);
+    else j->backward(j->pool, j->in, j->grad, j->out, begin, end);
+}
+
+#define ELEMENT_NS 0.3 /* for each place of each window */
+#define GRAIN_NS 10000.0
+
+static void run(job *j, int64_t units, double unit)
+{
+    double each = unit * ELEMENT_NS + 1;
+    void *token = td_heavy_begin(each * (double)units);
+    td_parallel(units, (int64_t)(GRAIN_NS / each) + 1, run_part, j);
+    td_heavy_end(token);
+}
+
+void td_pool_forward_run(td_pool_kind kind, const td_pool *pool, int64_t planes, double unit, const td_tensor *x, td_tensor *out, td_tensor *where)
+{
+    job j = {pool, td_data(x), NULL, td_data(out), where ? td_data(where) : NULL, forward_of(kind, (td_dtype)x->dtype), NULL};
+    run(&j, planes * pool->out[0] * pool->out[1], unit * (double)pool->out[2]);
+}
+
+void td_pool_backward_run(td_pool_kind kind, const td_pool *pool, int64_t planes, double unit, const td_tensor *x, const td_tensor *grad,
+                          td_tensor *out)
+{
+    job j = {pool, td_data(x), td_data(grad), td_data(out), NULL, NULL, backward_of(kind, (td_dtype)x->dtype)};
+    run(&j, planes, unit * (double)(pool->out[0] * pool->out[1] * pool->out[2]) + (double)(x->numel / planes));
+}
