@@ -169,6 +169,27 @@ def reentrance(session: nox.Session) -> None:
 
 
 @nox.session
+def faults(session: nox.Session) -> None:
+    """A rank breaks in the middle of every kind of call; the others end in time and name it. `-- --part 0/25` for a share."""
+    install(session, *NAMES)
+    session.run("python", "tools/faults.py", *session.posargs)
+
+
+@nox.session
+def restarts(session: nox.Session) -> None:
+    """Ranks of a training are killed 20 times in three minutes; it ends with the bits of an undisturbed one."""
+    install(session, *NAMES)
+    session.run("python", "tools/restarts.py", *session.posargs)
+
+
+@nox.session(name="fuzz-ports")
+def fuzz_ports(session: nox.Session) -> None:
+    """Wrong bytes at every port of a distributed job: servers stay up and hear no stranger. `-- --messages 100000` for a long run."""
+    install(session, *NAMES)
+    session.run("python", "tools/fuzz_ports.py", *session.posargs)
+
+
+@nox.session
 def abi(session: nox.Session) -> None:
     """Extensions built against every released header run on today's core, and on one whose tensors are laid out otherwise."""
     install(session, *NAMES)

@@ -261,3 +261,27 @@ def test_bad_input(code, error):
             eval(code, {"dist": dist, "taeda": taeda, "timedelta": timedelta, "pickle": pickle})
     finally:
         dist.destroy_process_group()
+
+
+STARTING = """
+from taeda.distributed import _mpi_world
+if rank == 1:
+    def harm(*_):
+        os._exit(7) if {how!r} == "exit" else os.kill(os.getpid(), 19)
+    _mpi_world._initialize = harm
+try:
+    dist.init_process_group("gloo", timeout=seconds({limit}))
+except dist.DistBackendError as error:
+    print(type(error).__name__)
+    print(error)
+    sys.exit(3)
+"""
+
+
+@pytest.mark.parametrize(("how", "kind"), [("exit", "DistPeerDied"), ("stop", "DistTimeout")])
+def test_a_rank_that_fails_while_mpi_starts_is_named(mpi, how, kind):
+    with started(STARTING.format(how=how, limit=20 if how == "exit" else 4), 3) as processes:
+        for ended in finish([processes[0], processes[2]], 30 + GRACE):
+            assert ended.code == 3, ended.err
+            assert ended.out.startswith(f"{kind}Error"), ended.out
+            assert how == "stop" or "rank 1" in ended.out, ended.out

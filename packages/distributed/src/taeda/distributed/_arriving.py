@@ -6,6 +6,7 @@ read from the store, where every rank that gives up leaves a word.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import traceback
 from collections.abc import Callable, Sequence
@@ -84,8 +85,8 @@ class Arrivals:
             return
         if self._come(call, deadline, patient):
             raise self.late(deadline)
-        if self.board.gave_up():
-            self._check_gave_up(self.board.gave_up())
+        if left := self.board.gave_up():
+            self._fail([], left)
         if self.board.differing(call.seq):
             texts = [self.board.texts(rank, call.seq) for rank in range(self.size)]
             raise self._mismatch([first for first, _ in texts], [second for _, second in texts])
@@ -161,10 +162,14 @@ class Arrivals:
         judge: Any = call.wants
         verdict = judge([text.partition("\x1f")[0] for text in details])
         if verdict:
-            rank, problem = verdict
-            line = details[rank].rpartition("\x1f")[2]
+            *pair, problem = verdict
+            told = [
+                f"rank {self.ranks[rank]} at {details[rank].rpartition(chr(31))[2]}"
+                for rank in pair
+            ]
             raise DistMismatchError(
-                f"{self._at()}: rank {self.ranks[rank]} at {line} {problem}", [self.ranks[rank]]
+                f"{self._at()}: {told[0]} {problem.format(told[1])}",
+                [self.ranks[rank] for rank in pair],
             )
 
     def _names(self, members: Sequence[int]) -> str:
@@ -173,35 +178,45 @@ class Arrivals:
 
     def look(self) -> None:
         """Raise if a peer has died, or has given up on a collective."""
-        gone = self.peers.gone()
-        if gone:
-            self._check_gone(gone)
-        if self.board is not None and (left := self.board.gave_up()):
-            self._check_gave_up(left)
+        gone = self._unfinished(self.peers.gone())
+        left = self.board.gave_up() if self.board is not None else []
+        if gone or left:
+            self._fail(gone, left)
         word = self._far_word()
         if word:
             raise DistPeerDiedError(f"{self._at()}: {word}")
 
-    def _check_gone(self, gone: list[int]) -> None:
+    def _unfinished(self, gone: list[int]) -> list[int]:
         """A rank that was done with this collective may have left: what it had to give is there."""
         call = self.call
-        if self.board is not None and call is not None:
-            gone = [rank for rank in gone if self.board.finished(rank) < call.seq]
+        if self.board is None or call is None:
+            return gone
+        return [rank for rank in gone if self.board.finished(rank) < call.seq]
+
+    def _fail(self, gone: list[int], left: list[int]) -> None:
+        """Raise, and name the ranks that failed first: others may have ended because of them."""
+        causes = [rank for rank in sorted({*gone, *left}) if not self._follows(rank)]
+        gone = [rank for rank in gone if rank in causes or not causes]
         if gone:
-            reasons = "; ".join(filter(None, (self._last_words(rank) for rank in gone)))
             raise DistPeerDiedError(
                 f"{self._at()}: the process of {self._names(gone)} has ended"
-                f"{self._where(gone)}{'; ' + reasons if reasons else ''}",
+                f"{self._where(gone)}{self._reasons(gone, '; ')}",
                 [self.ranks[rank] for rank in gone],
             )
-
-    def _check_gave_up(self, left: list[int]) -> None:
-        reasons = "; ".join(filter(None, (self._last_words(rank) for rank in left)))
+        left = [rank for rank in left if rank in causes or not causes]
         missing = self._absent()
         missed = f"; still missing: {self._names(missing)}" if missing else ""
         raise DistBackendError(
-            f"{self._at()}: {self._names(left)} gave up{': ' + reasons if reasons else ''}{missed}"
+            f"{self._at()}: {self._names(left)} gave up{self._reasons(left, ': ')}{missed}"
         )
+
+    def _follows(self, rank: int) -> bool:
+        """Did `rank` give up because another had failed?"""
+        return self.board is not None and self.board.last_words(rank)[1]
+
+    def _reasons(self, ranks: Sequence[int], before: str) -> str:
+        told = "; ".join(filter(None, (self._last_words(rank) for rank in ranks)))
+        return before + told if told else ""
 
     def _where(self, ranks: Sequence[int]) -> str:
         """What the ranks did last."""
@@ -221,7 +236,9 @@ class Arrivals:
         return f" ({'; '.join(parts)})"
 
     def _last_words(self, rank: int) -> str:
-        """What a rank left in the store when it failed."""
+        """What a rank left on the board, or on other machines in the store, when it failed."""
+        if self.board is not None:
+            return self.board.last_words(rank)[0]
         try:
             key = f"failed/{rank}"
             return self._store.get(key).decode(errors="replace") if self._store.check([key]) else ""
@@ -281,13 +298,13 @@ class Arrivals:
 
     def give_up(self, error: BaseException) -> None:
         """Leave word for the others that this rank has failed in a collective."""
-        try:
-            words = "".join(traceback.format_exception_only(error)).strip()
+        words = "".join(traceback.format_exception_only(error)).strip()
+        if self.board is not None:
+            seq = self.call.seq if self.call is not None else 0
+            self.board.give_up(max(1, seq), words, isinstance(error, DistBackendError))
+            return
+        with contextlib.suppress(RuntimeError):  # no store any more: the others see our end
             self._store.set(f"failed/{self.rank}", words[:2000])
-        except RuntimeError:  # no store any more: the board still tells that we gave up
-            pass
-        if self.board is not None and self.call is not None:
-            self.board.give_up(self.call.seq)
 
     def close(self) -> None:
         """Release descriptors and memory."""

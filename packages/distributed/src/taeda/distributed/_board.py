@@ -2,7 +2,7 @@
 
 A board is memory without a name (memfd), so nothing is left behind however the processes end. Every rank has a row:
 the number of the last collective it has come to, the number of one it gave up, counters for barriers, and four slots
-with the texts of its last collectives. A rank writes only its own row. A row's number is written after its slot, and
+with the texts of its last collectives, and room for why it gave up. A rank writes only its own row. A row's number is written after its slot, and
 the processors that we run on (x86-64) show stores of one core to the others in their order.
 """
 
@@ -21,7 +21,8 @@ LITTLE = 16 << 10  # bytes that a rank may bring along
 
 SLOT = 1024
 SLOTS = 4
-ROW = 64 + SLOT * SLOTS
+WORDS = 64 + SLOT * SLOTS  # where the last words of a rank begin in its row
+ROW = WORDS + SLOT
 _TEXT = struct.Struct("<HH")
 ARRIVED, GAVE_UP, BARRIER, DONE, WINDOW = 0, 1, 2, 3, 4  # words of a row
 
@@ -126,13 +127,23 @@ class Board:
         """The descriptor that `rank` showed last."""
         return self._words[rank * self._row_words + WINDOW]
 
-    def give_up(self, seq: int) -> None:
-        """Say that this rank does not wait for collective `seq` any longer."""
+    def give_up(self, seq: int, why: str, follows: bool) -> None:
+        """Say that this rank does not wait for collective `seq` any longer; `follows`: because another rank failed."""
+        text = why.encode()[: SLOT - 8]
+        at = self.mine * ROW + WORDS
+        self._bytes[at : at + 4 + len(text)] = _TEXT.pack(len(text), follows) + text
         self._words[self.mine * self._row_words + GAVE_UP] = seq
 
     def gave_up(self) -> list[int]:
         """The other ranks that gave up."""
         return [rank for rank in self.others if self._words[rank * self._row_words + GAVE_UP]]
+
+    def last_words(self, rank: int) -> tuple[str, bool]:
+        """Why `rank` gave up, and whether another rank was the cause; an empty text if it did not."""
+        at = rank * ROW + WORDS
+        length, follows = _TEXT.unpack_from(self._bytes, at)
+        text = bytes(self._bytes[at + 4 : at + 4 + length])
+        return text.decode(errors="replace"), bool(follows)
 
     def next_barrier(self) -> int:
         """Come to the next barrier inside a collective; `passed` tells when all have."""

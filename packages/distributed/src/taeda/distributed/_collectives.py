@@ -442,17 +442,15 @@ def _pairwise_call(name: str, outputs: Sequence[Tensor], inputs: Sequence[Tensor
     return Call(name, f"{name}({dtype})", "sends {} and expects {}".format(*counts), _odd_pair)
 
 
-def _odd_pair(details: list[str]) -> tuple[int, str] | None:
-    """A rank that sends another count than its peer expects, and the words for it; None if all pairs agree."""
+def _odd_pair(details: list[str]) -> tuple[int, int, str] | None:
+    """A rank that sends another count than its peer expects, the peer, and the words between; None if all pairs agree."""
     words = [detail.split() for detail in details]
     sent = [[int(n) for n in word[1].split(",")] for word in words]
     expected = [[int(n) for n in word[4].split(",")] for word in words]
     for rank, counts in enumerate(sent):
         for peer, count in enumerate(counts):
             if count != expected[peer][rank]:
-                return rank, (
-                    f"sends {count} values to number {peer} of the group, which expects {expected[peer][rank]}"
-                )
+                return rank, peer, f"sends {count} values, and {{}} expects {expected[peer][rank]}"
     return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib.util
 import json
 import os
@@ -9,13 +10,22 @@ import secrets
 import socket
 import subprocess
 import sys
+import threading
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from ._errors import DistBackendError, DistNetworkError
+from ._errors import (
+    DistBackendError,
+    DistError,
+    DistNetworkError,
+    DistPeerDiedError,
+    DistTimeoutError,
+)
 from ._facts import Facts, meet, node_name
+from ._peers import Peers, state_of
 from ._stores import PrefixStore, Store
+from ._waiting import Deadline, wait_until
 
 __all__ = ["is_available", "job", "require", "start"]
 
@@ -24,6 +34,7 @@ _LAUNCHED = ("PMI_RANK", "PMI_FD", "PMIX_RANK", "OMPI_COMM_WORLD_RANK")
 job = ""  # names the processes that MPI introduced to each other together with this one
 _helper: subprocess.Popen[bytes] | None = None
 _pid = 0
+_failed = ""  # why MPI could not be started
 
 
 def is_available() -> bool:
@@ -47,16 +58,22 @@ def start(store: Store, rank: int, size: int, timeout: timedelta) -> Any:
     by_launcher = any(name in os.environ for name in _LAUNCHED)
     found = _launcher_rank() if by_launcher else ""
     store = PrefixStore("mpi", store)
-    sock = None if by_launcher else _introduce(store, rank, size, timeout)
+    everybody: list[Facts] = []
+    if not by_launcher:
+        everybody = meet(store, rank, list(range(size)), Facts(os.getpid(), node_name()), timeout)
+        _introduce(store, rank, everybody, timeout)
+    store.set(f"starts/{rank}", b"")
     MPI = _module()
-    if sock is not None:
-        sock.detach()  # MPI's own from here on
-        for name in ("PMI_FD", "PMI_RANK", "PMI_SIZE"):
-            os.environ.pop(name, None)
-        job = store.get("job").decode()
-        _forget_file(MPI)
-    else:
+    try:
+        _initialize(MPI, _Others(store, rank, size, everybody), timeout)
+    finally:
+        if not by_launcher:
+            for name in ("PMI_FD", "PMI_RANK", "PMI_SIZE"):
+                os.environ.pop(name, None)
+    if by_launcher:
         job = found or "launched"
+    else:
+        job = store.get("job").decode()
     _pid = os.getpid()
     return MPI
 
@@ -76,7 +93,7 @@ def _check_fork() -> None:
 def _module() -> Any:
     import mpi4py
 
-    mpi4py.rc.thread_level = "multiple"
+    mpi4py.rc.initialize = False  # `_initialize` does it, with a deadline
     mpi4py.rc.finalize = (
         False  # it would wait for ranks that may be dead; nothing is left behind without it
     )
@@ -89,13 +106,90 @@ def _module() -> Any:
     return MPI
 
 
+class _Others:
+    """The ranks that this one waits for while MPI starts."""
+
+    def __init__(self, store: Store, rank: int, size: int, everybody: list[Facts]) -> None:
+        self._store, self._ranks = store, [r for r in range(size) if r != rank]
+        self._pids = {r: f.pid for r, f in enumerate(everybody)}
+        here = everybody[rank].node if everybody else ""
+        near = [r for r in self._ranks if everybody and everybody[r].node == here]
+        self._peers = Peers({r: self._pids[r] for r in near})
+
+    def look(self) -> None:
+        """DistPeerDiedError if one of this machine has ended."""
+        if gone := self._peers.gone():
+            told = ", ".join(f"rank {r}" for r in gone)
+            raise DistPeerDiedError(
+                f"init_process_group: while MPI started, the process of {told} ended", gone
+            )
+
+    def late(self, deadline: Deadline) -> DistTimeoutError:
+        """The error after the deadline."""
+        try:
+            absent = [r for r in self._ranks if not self._store.check([f"starts/{r}"])]
+        except DistError:  # the store ended with a rank that gave up before
+            absent = []
+        told = (
+            ", ".join(f"rank {r} ({self._state(r)})" for r in absent)
+            or "every rank began, but one did not go on"
+        )
+        return DistTimeoutError(
+            f"init_process_group: MPI did not start within {deadline.seconds:g} s: {told}", absent
+        )
+
+    def _state(self, rank: int) -> str:
+        pid = self._pids.get(rank)
+        return "did not come" if pid is None else f"process {pid}, {state_of(pid)}, did not come"
+
+    def close(self) -> None:
+        self._peers.close()
+
+
+def _initialize(MPI: Any, others: _Others, timeout: timedelta) -> None:
+    """MPI_Init_thread on a thread of its own, without the interpreter's lock: it waits for all ranks and knows no deadline.
+
+    After a failure the thread stands in the library for good, so MPI cannot be started in this process any more.
+    """
+    global _failed
+    if _failed:
+        raise DistBackendError(f"MPI could not be started in this process before: {_failed}")
+    if MPI.Is_initialized():  # by the program itself
+        return
+    begin = ctypes.CDLL(MPI.__file__).MPI_Init_thread  # found among what the module is linked to
+    granted, codes = ctypes.c_int(), []
+    wanted = ctypes.c_int(MPI.THREAD_MULTIPLE)
+
+    def run() -> None:
+        code = begin(None, None, wanted, ctypes.byref(granted))
+        if code == 0:
+            MPI.COMM_WORLD.Barrier()  # every rank has opened the shared memory
+        codes.append(code)
+
+    threading.Thread(target=run, name="taeda-mpi-start", daemon=True).start()
+    deadline = Deadline(timeout.total_seconds())
+    try:
+        if not wait_until(lambda: bool(codes), deadline, others.look, patient=True):
+            raise others.late(deadline)
+        if codes[0] or granted.value < MPI.THREAD_MULTIPLE:
+            raise DistBackendError(
+                f"MPI_Init_thread answered {codes[0]} and thread level {granted.value}"
+            )
+    except DistBackendError as error:
+        _failed = str(error)
+        raise
+    finally:
+        others.close()
+        _forget_file()
+
+
 def _launcher_rank() -> str:
     return os.environ.get("PMI_JOBID", os.environ.get("SLURM_JOB_ID", "launched"))
 
 
-def _introduce(store: Store, rank: int, size: int, timeout: timedelta) -> socket.socket:
-    """Connect to the helper of rank 0, and leave the connection where MPICH looks for it."""
-    everybody = meet(store, rank, list(range(size)), Facts(os.getpid(), node_name()), timeout)
+def _introduce(store: Store, rank: int, everybody: list[Facts], timeout: timedelta) -> None:
+    """Connect to the helper of rank 0, and leave the connection where MPICH looks for it. It is never closed by us."""
+    size = len(everybody)
     if rank == 0:
         _start_helper(store, [facts.node for facts in everybody])
     store.wait(["address"], timeout)
@@ -109,9 +203,8 @@ def _introduce(store: Store, rank: int, size: int, timeout: timedelta) -> socket
     sock.settimeout(None)
     sock.sendall(f"{secret} {rank}\n".encode())
     sock.set_inheritable(False)
-    os.environ.update(PMI_FD=str(sock.fileno()), PMI_RANK=str(rank), PMI_SIZE=str(size))
+    os.environ.update(PMI_FD=str(sock.detach()), PMI_RANK=str(rank), PMI_SIZE=str(size))
     os.environ.setdefault("MPIR_CVAR_ENABLE_GPU", "0")
-    return sock
 
 
 def _start_helper(store: Store, nodes: list[str]) -> None:
@@ -160,9 +253,8 @@ def _mapping(nodes: list[str]) -> str:
     return "(vector," + ",".join(f"({node},1,{count})" for node, count in runs) + ")"
 
 
-def _forget_file(MPI: Any) -> None:
+def _forget_file() -> None:
     """Unlink MPICH's shared memory once all ranks of this machine have mapped it, so that nothing can be left over."""
-    MPI.COMM_WORLD.Barrier()
     with open("/proc/self/maps") as file:
         paths = {line.split(None, 5)[5].strip() for line in file if "/mpich_shm_" in line}
     for path in paths:

@@ -13,9 +13,11 @@ import os
 import selectors
 import socket
 import sys
+import time
 from typing import Any
 
 MAX_LINE = 8192
+LINGER = 5.0  # seconds that rank 0's end leaves the others
 
 
 class _Peer:
@@ -92,20 +94,38 @@ class Server:
 
 
 def serve(listener: socket.socket, server: Server, until: Any) -> None:
-    """Until `until` has something to read, which is its end."""
+    """Until `until` has something to read, which is its end, and the other ranks have ended or had time to see it.
+
+    MPICH ends a process, by a fault in version 5.0, that is starting when its connection here is closed.
+    """
     selector = selectors.DefaultSelector()
     selector.register(until, selectors.EVENT_READ)
     selector.register(listener, selectors.EVENT_READ)
-    while True:
-        for key, _ in selector.select():
+    end: float | None = None
+    while end is None or (time.monotonic() < end and len(selector.get_map()) > 1):
+        for key, _ in selector.select(None if end is None else 0.1):
             if key.fileobj is until:
-                return
-            if key.fileobj is listener:
-                sock, _ = listener.accept()
-                selector.register(sock, selectors.EVENT_READ, _Peer(sock))
+                selector.unregister(until)
+                end = time.monotonic() + LINGER
+            elif key.fileobj is listener:
+                _accept(listener, selector)
             elif not _read(key.data, server):
                 selector.unregister(key.fileobj)
                 key.data.sock.close()
+
+
+def _accept(listener: socket.socket, selector: selectors.BaseSelector) -> None:
+    try:
+        sock, _ = listener.accept()
+    except (
+        OSError
+    ):  # it left before we came, or strangers hold all descriptors: the first of them goes
+        strangers = [k.data for k in selector.get_map().values() if k.data and k.data.rank < 0]
+        for peer in strangers[:1]:
+            selector.unregister(peer.sock)
+            peer.sock.close()
+        return
+    selector.register(sock, selectors.EVENT_READ, _Peer(sock))
 
 
 def _read(peer: _Peer, server: Server) -> bool:

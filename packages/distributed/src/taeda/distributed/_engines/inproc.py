@@ -99,9 +99,9 @@ class InprocEngine(Engine):
             )
         judge: Any = call.wants
         if judge is not None and (verdict := judge([other.detail for other in calls])):
-            rank, problem = verdict
-            text = f"collective {call.seq}, {call}: rank {self.ranks[rank]} {problem}"
-            raise DistMismatchError(text, [self.ranks[rank]])
+            odd, problem = [self.ranks[rank] for rank in verdict[:2]], verdict[2]
+            told = f"rank {odd[0]} {problem.format(f'rank {odd[1]}')}"
+            raise DistMismatchError(f"collective {call.seq}, {call}: {told}", odd)
 
     def reach(self, call: Call, deadline: Deadline) -> list[int]:
         self.call, self._seq, self._round = call, call.seq, 0

@@ -90,12 +90,19 @@ class Server:
         try:
             sock, _ = self._listener.accept()
         except OSError:  # it left before we came, or there are no descriptors left
+            self._drop_a_stranger()
             time.sleep(0.01)
             return
         sock.setblocking(False)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         client = _Client(sock, wire.MAGIC + os.urandom(16))
         self._selector.register(sock, selectors.EVENT_READ | selectors.EVENT_WRITE, client)
+
+    def _drop_a_stranger(self) -> None:
+        """Who has not proved the secret must not keep others out by holding all descriptors."""
+        clients = [key.data for key in self._selector.get_map().values() if key.data is not None]
+        for client in [client for client in clients if not client.trusted][:1]:
+            self._drop(client)
 
     def _serve(self, client: _Client, events: int) -> None:
         try:
