@@ -1,7 +1,7 @@
 """The first use of everything from eight threads of a fresh process: `python tools/first_use.py --processes 25`.
 
 Each line of a snippet is a thread's program; eight threads share the lines in turn and begin at one moment, in a process that has
-imported `taeda` and nothing else of it. A wrong result, an exception in any thread, or a process that is not done within a minute
+imported `taeda` and nothing else of it, or not even that (COLD). A wrong result, an exception in any thread, or a process that is not done within a minute
 is a failure. Every snippet runs with the interpreter's own switch interval and with one of a microsecond.
 """
 
@@ -144,9 +144,24 @@ SNIPPETS = {
     """,
 }
 
+#: snippets that begin before anybody has imported `taeda`. Each line imports the package itself first: Python lets a thread import
+#: `taeda.nn` by what another has made of `taeda` so far, before a line of it has run.
+COLD = {
+    "the package, first of all": """
+        import taeda; assert taeda.ones(2).sum().item() == 2
+        import taeda; assert taeda.nn.Linear(2, 1)(taeda.ones(1, 2)).shape == (1, 1)
+        import taeda, taeda.nn.functional as F; assert F.relu(taeda.tensor([-1.0])).tolist() == [0]
+        import taeda; from taeda.utils.data import DataLoader; assert len(list(DataLoader([1, 2]))) == 2
+        import taeda; x = taeda.ones(3, requires_grad=True); x.sum().backward(); assert x.grad.tolist() == [1, 1, 1]
+        from taeda import ones; assert ones(1).item() == 1
+        from taeda import nn, optim; assert nn.Linear and optim.SGD
+        import numpy, taeda; assert taeda.from_numpy(numpy.arange(3)).tolist() == [0, 1, 2]
+    """,
+}
+
 PROGRAM = """
 import faulthandler, sys, threading, traceback
-import taeda
+{first}
 faulthandler.dump_traceback_later(50, exit=True)
 if {interval}: sys.setswitchinterval({interval})
 failed, gate = [], threading.Barrier({threads})
@@ -172,7 +187,8 @@ def programs(snippet: str) -> list[str]:
 
 def failure(snippet: str, interval: float) -> str:
     """What went wrong in one fresh process; empty if nothing did."""
-    text = PROGRAM.format(interval=interval, threads=THREADS, texts=programs(snippet))
+    first = "" if snippet in COLD.values() else "import taeda"
+    text = PROGRAM.format(first=first, interval=interval, threads=THREADS, texts=programs(snippet))
     try:
         done = subprocess.run(
             [sys.executable, "-W", "ignore", "-c", text],
@@ -187,12 +203,12 @@ def main() -> int:
     """Run every snippet (or those named) that often; the exit status says whether all was right."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--processes", type=int, default=25, help="of each snippet and interval")
-    parser.add_argument("--only", nargs="*", default=list(SNIPPETS), choices=SNIPPETS)
+    parser.add_argument("--only", nargs="*", default=[*SNIPPETS, *COLD], choices=SNIPPETS | COLD)
     options = parser.parse_args()
     bad = 0
     for name in options.only:
         for interval in (0, 1e-6):
-            found = [failure(SNIPPETS[name], interval) for _ in range(options.processes)]
+            found = [failure((SNIPPETS | COLD)[name], interval) for _ in range(options.processes)]
             wrong = list(filter(None, found))
             bad += len(wrong)
             if wrong:

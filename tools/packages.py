@@ -1,12 +1,13 @@
 """What the packages are, how they depend on each other, and how their versions move.
 
     python tools/packages.py order                       every package after those it needs
-    python tools/packages.py check                       ranges, cycles, licences, import layers, what is used of core, writes
+    python tools/packages.py check                       ranges, cycles, licences, import layers, what is used of core, writes, out of memory
     python tools/packages.py bump taeda-core minor       new version, and the ranges of those that need it
     python tools/packages.py changed                     packages with commits since their last tag
 
 Ranges between siblings are `>=X.Y,<X.(Y+1)` before 1.0 and `>=X.Y,<X+1` after. A release is tagged
-`core-v0.2.0`. Import layers are in `layers.py`, the rule for writing files in `writes.py`.
+`core-v0.2.0`. Import layers are in `layers.py`, the rule for writing files in `writes.py`, that for
+handlers of RuntimeError in `swallowed.py`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from pathlib import Path
 import cycles
 import layers
 import surface
+import swallowed
 import writes
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -100,13 +102,8 @@ def check(packages: dict[str, Package]) -> list[str]:
         return [str(error)]
     found = [*_wrong_ranges(packages), *_wrong_versions(packages), *_wrong_files(packages)]
     known = packages.values()
-    return (
-        found
-        + layers.check(known)
-        + surface.check(known)
-        + writes.check(known)
-        + cycles.check(known)
-    )
+    rules = (layers, surface, writes, swallowed, cycles)
+    return found + [fault for rule in rules for fault in rule.check(known)]
 
 
 def _wrong_ranges(packages: dict[str, Package]) -> Iterator[str]:

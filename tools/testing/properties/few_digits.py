@@ -47,7 +47,7 @@ def faults(row: Row, dtype: str, *, seed: int = 0, **sizes: int) -> Iterator[str
 
 def _compared(sample: Sample) -> str:
     unit, wide = EPSILON[sample.dtype], sample.map(_wide)
-    shifted = [sample.map(_moved(unit, n)) for n in (1, 2)]
+    shifted = [sample.map(_moved(unit, n)) for n in (1, 2, 3)]
     for chosen in _choices(sample):
         try:
             found, wanted, *moved = (_run(s, sample, chosen) for s in (sample, wide, *shifted))
@@ -135,6 +135,6 @@ def _moved(unit: float, seed: int) -> Any:
         whole = t.is_floating_point() and taeda.equal(t, t.round())  # signs choose a branch
         if whole or not (t.is_floating_point() or t.is_complex()):
             return t
-        return _wide(t) * taeda.from_numpy(np.array(1 + unit * rng.choice([-0.5, 0.5], t.shape)))
+        return _wide(t) * taeda.from_numpy(np.array(1 + unit * rng.choice([-1.0, 1.0], t.shape)))
 
     return move

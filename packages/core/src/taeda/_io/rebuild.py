@@ -11,7 +11,7 @@ from taeda._native import core as _core
 from . import safetypes
 from .geometry import row_major
 from .safetensors import Entry, FormatError, Header, are_counts, is_count
-from .storages import CODES
+from .storages import CODES, UNINITIALIZED
 from .tree import dtype_named
 
 __all__ = ["alignments", "entries_of_data", "tensor_of_entry", "tensor_of_row"]
@@ -119,6 +119,11 @@ def _with_marks(made: Tensor, marks: list[str]) -> Tensor:
     made = taeda._neg_view(made) if "neg" in flags else made
     differentiable = made.is_floating_point() or made.is_complex()
     requires_grad = "requires_grad" in flags and differentiable
+    for name in UNINITIALIZED & flags:
+        if made.numel():
+            raise FormatError(f"the file holds a tensor of shape {list(made.shape)} as {name}")
+        kind = getattr(taeda.nn.parameter, name)  # upward: a file with the state of lazy modules
+        return kind(requires_grad, made.device, made.dtype)
     if "Parameter" in flags:
         return taeda.nn.Parameter(made, requires_grad)  # upward: a file with parameters
     for mark in marks:
@@ -126,7 +131,7 @@ def _with_marks(made: Tensor, marks: list[str]) -> Tensor:
     return made.requires_grad_() if requires_grad else made
 
 
-_MARKS = {"Parameter", "requires_grad", "conj", "neg", "meta", "data"}
+_MARKS = {"Parameter", "requires_grad", "conj", "neg", "meta", "data", *UNINITIALIZED}
 
 
 def _of_class(made: Tensor, name: str) -> Tensor:

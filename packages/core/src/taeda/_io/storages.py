@@ -14,6 +14,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._layers import DisableTorchFunctionSubclass
 from taeda._native import core as _core
 
 from .geometry import extent, is_dense, reached
@@ -246,9 +247,7 @@ def _row(tensor: Tensor, path: str) -> Row:
         raise NotImplementedError(f"cannot save '{path}': its layout is {tensor.layout}")
     if tensor.requires_grad:
         marks.append("requires_grad")
-    plain = tensor.detach()
-    if type(plain) is not Tensor:
-        plain = plain.as_subclass(Tensor)
+    plain = _plain(tensor)
     if plain.is_neg():
         plain = taeda._neg_view(plain)  # the numbers as they lie in memory
         marks.append("neg")
@@ -261,19 +260,27 @@ def _row(tensor: Tensor, path: str) -> Row:
     return Row(plain, path, marks, placed=placed)
 
 
+#: what lazy modules hold until their first call tells the shape
+UNINITIALIZED = frozenset({"UninitializedParameter", "UninitializedBuffer"})
+
+
+def _plain(tensor: Tensor) -> Tensor:
+    """The numbers alone; of one that waits for its shape, none."""
+    if type(tensor).__name__ in UNINITIALIZED:
+        with DisableTorchFunctionSubclass():  # it refuses operations
+            return tensor.detach().as_subclass(Tensor)
+    plain = tensor.detach()
+    return plain if type(plain) is Tensor else plain.as_subclass(Tensor)
+
+
 def _class_marks(tensor: Tensor, path: str) -> list[str]:
     kind = type(tensor)
     if kind is Tensor:
         return []
-    if kind.__name__ == "Parameter" and kind.__module__.startswith("taeda."):
-        return ["Parameter"]
+    if kind.__module__.startswith("taeda.") and kind.__name__ in ("Parameter", *UNINITIALIZED):
+        return [kind.__name__]
     name = name_of(kind)
     if name is None:
-        if kind.__name__.startswith("Uninitialized"):
-            raise TypeError(
-                f"cannot save '{path}', a {kind.__name__}, which has no values yet: call the lazy module once, so "
-                "that it gets its shape, or leave the entry out"
-            )
         raise TypeError(
             f"cannot save '{path}', a {kind.__name__}: convert it to a plain Tensor first, or allow "
             f"the class with taeda.serialization.add_safe_globals([{kind.__name__}])"

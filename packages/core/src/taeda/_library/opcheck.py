@@ -64,6 +64,8 @@ def opcheck(
         try:
             _TESTS[name](check)
             results[name] = "SUCCESS"
+        except MemoryError:
+            raise
         except Exception as error:
             if raise_exception:
                 raise OpCheckError(f"opcheck({check.name}): {name} failed: {error}") from error
@@ -293,6 +295,8 @@ def _check_gradient(check: _Check) -> None:
     exact = _mapped((check.args, check.kwargs), _as_double)
     try:
         check.called(_copied(exact))
+    except MemoryError:
+        raise
     except (
         TypeError,
         ValueError,

@@ -242,7 +242,7 @@ class Arrivals:
         try:
             key = f"failed/{rank}"
             return self._store.get(key).decode(errors="replace") if self._store.check([key]) else ""
-        except RuntimeError:  # the store has ended with rank 0; its word is lost
+        except RuntimeError:  # out of memory: its word is lost, as with the store of rank 0
             return ""
 
     def _far_word(self) -> str:
@@ -303,7 +303,7 @@ class Arrivals:
             seq = self.call.seq if self.call is not None else 0
             self.board.give_up(max(1, seq), words, isinstance(error, DistBackendError))
             return
-        with contextlib.suppress(RuntimeError):  # no store any more: the others see our end
+        with contextlib.suppress(RuntimeError):  # out of memory: or no store; others see our end
             self._store.set(f"failed/{self.rank}", words[:2000])
 
     def close(self) -> None:

@@ -99,6 +99,8 @@ def _module() -> Any:
     )
     try:
         from mpi4py import MPI
+    except MemoryError:
+        raise
     except (ImportError, RuntimeError) as error:
         raise DistBackendError(
             f"MPI does not start: {error}. Its library comes with: {_EXTRA}"

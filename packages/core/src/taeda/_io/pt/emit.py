@@ -14,6 +14,7 @@ from taeda._native import core as _core
 
 from .. import safetypes
 from ..place import tag_of
+from ..storages import UNINITIALIZED
 from ..tree.encoding import has_state
 from .names import STORAGE_OF
 from .others import writer_of
@@ -249,16 +250,22 @@ class Emitter:
 
     def tensor(self, value: Tensor) -> None:
         kind = type(value).__name__
-        if kind.startswith("Uninitialized"):
-            raise TypeError(
-                f"cannot save a {kind}, which has no values yet: call the lazy module once, so that it gets its "
-                "shape, or leave the entry out"
-            )
+        if kind in UNINITIALIZED and type(value).__module__.startswith("taeda."):
+            return self.once(value, self.new_uninitialized)
         if kind not in ("Tensor", "Parameter", "Buffer"):
             raise TypeError(f"cannot save a {kind}: convert it to a plain Tensor first")
         if value.layout is not taeda.strided:
             raise NotImplementedError(f"cannot save a tensor whose layout is {value.layout}")
         self.once(value, self.new_parameter if kind == "Parameter" else self.new_tensor)
+        return None
+
+    def new_uninitialized(self, value: Tensor) -> None:
+        self.name("torch.nn.parameter", type(value).__name__)
+        self.out += b"("
+        for argument in (value.requires_grad, None, value.dtype):
+            self.value(argument)
+        self.out += b"tR"
+        self.remember(id(value))
 
     def new_parameter(self, value: Tensor) -> None:
         self.name("torch._utils", "_rebuild_parameter")

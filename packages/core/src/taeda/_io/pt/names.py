@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import taeda
 
+from ..storages import UNINITIALIZED
 from . import arrays, plain, rebuild
 from .context import Context, Known, StorageType
 from .errors import RefusedPickle
@@ -94,6 +95,7 @@ _MAKERS = {
     "torch Tensor": _only_named,
     **{f"torch {name}Tensor": _only_named for name in _STORAGES},
     "torch.nn.parameter Parameter": rebuild.parameter,
+    **{f"torch.nn.parameter {name}": rebuild.uninitialized(name) for name in UNINITIALIZED},
     "torch._utils _rebuild_tensor": rebuild.tensor_v1,
     "torch._utils _rebuild_tensor_v2": rebuild.tensor_v2,
     "torch._utils _rebuild_tensor_v3": rebuild.tensor_v3,

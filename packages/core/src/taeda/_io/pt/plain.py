@@ -180,6 +180,8 @@ def device(arguments: Arguments, context: Context) -> taeda.device:
         raise RefusedPickle(f"{text!r} is no device")
     try:
         return taeda.device(text)
+    except MemoryError:
+        raise
     except RuntimeError as error:
         raise RefusedPickle(f"{text!r} is no device here: {error}") from None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any
 
 import taeda
@@ -131,6 +132,25 @@ def parameter(arguments: Arguments, context: Context) -> Tensor:
         raise RefusedPickle(f"a parameter of dtype {data.dtype} is said to require a gradient")
     context.budget.spend(TENSOR)
     return taeda.nn.Parameter(data.detach(), requires_grad)  # upward: a file with parameters
+
+
+def uninitialized(name: str) -> Callable[[Arguments, Context], Tensor]:
+    """(requires_grad[, device[, dtype[, persistent]]]): what a lazy module holds before its first call."""
+
+    def made(arguments: Arguments, context: Context) -> Tensor:
+        defaults = (True, None, None, True)
+        kinds = (bool, (taeda.device, type(None)), (taeda.dtype, type(None)), bool)
+        requires_grad, device, dtype, _ = want(
+            (*arguments, *defaults[len(arguments) :]), kinds, f"an {name}"
+        )
+        context.budget.spend(TENSOR)
+        dtype = dtype or taeda.float32
+        if requires_grad and not (dtype.is_floating_point or dtype.is_complex):
+            raise RefusedPickle(f"an {name} of dtype {dtype} is said to require a gradient")
+        kind = getattr(taeda.nn.parameter, name)  # upward: a file with the state of lazy modules
+        return kind(requires_grad, device, dtype)
+
+    return made
 
 
 def parameter_with_state(arguments: Arguments, context: Context) -> Tensor:

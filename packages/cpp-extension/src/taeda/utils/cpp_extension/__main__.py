@@ -24,7 +24,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         options.run(options)
-    except (OSError, RuntimeError, ValueError) as error:
+    except (OSError, RuntimeError, ValueError) as error:  # out of memory: it is printed like others
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
         return 1
     return 0

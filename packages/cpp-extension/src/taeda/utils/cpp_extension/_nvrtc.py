@@ -43,6 +43,8 @@ def _compile(text: str, name: str, options: tuple[str, ...]) -> bytes:
         from cupy.cuda import nvrtc  # pyright: ignore[reportMissingImports]  # optional
 
         program = nvrtc.createProgram(text, name, (), ())
+    except MemoryError:
+        raise
     except (
         ImportError,
         RuntimeError,

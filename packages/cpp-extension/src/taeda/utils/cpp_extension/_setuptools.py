@@ -99,6 +99,8 @@ class BuildExtension(build_ext):
             with building(request) as build:
                 objects = build.compile(self._units(request, ext))
                 build.link(objects, out, link_flags(request))
+        except MemoryError:
+            raise
         except RuntimeError as error:
             raise CompileError(str(error)) from None
 

@@ -258,6 +258,8 @@ class State(Hooks, Traversal):
             )
         try:
             self._put(name, target, value, assign)
+        except MemoryError:
+            raise
         except Exception as error:  # noqa: BLE001 - all problems of a checkpoint are reported together
             return (
                 f'While copying the parameter named "{key}", whose dimensions in the model are '

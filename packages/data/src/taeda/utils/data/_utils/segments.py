@@ -158,7 +158,7 @@ class Arena:
             if descriptors_are_short(self._probe):
                 raise RuntimeError(os.strerror(errno.EMFILE))
             fd = _sharing.reserved_file(nbytes)
-        except (OSError, RuntimeError) as error:
+        except (OSError, RuntimeError) as error:  # out of memory: the batch goes without a segment
             self.refusal = str(error)
             return None
         self._count += 1

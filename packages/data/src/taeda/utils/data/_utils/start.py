@@ -205,9 +205,8 @@ class interrupts_put_off:
             caller = inside.f_back
             if caller is not None and caller.f_code is weakref.finalize.__call__.__code__:
                 inside = caller
-            with suppress(
-                RuntimeError
-            ):  # the interpreter ends: no thread can be started, none is needed
+            # the interpreter ends: no thread can be started, none is needed
+            with suppress(RuntimeError):  # out of memory: as little
                 threading.Thread(target=_interrupt_behind, args=(inside,), daemon=True).start()
         else:
             signal.raise_signal(signal.SIGINT)

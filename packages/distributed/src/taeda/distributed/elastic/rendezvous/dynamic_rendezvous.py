@@ -264,6 +264,8 @@ class DynamicRendezvousHandler(RendezvousHandler):
         while not self._stop.wait(self._interval):
             try:
                 self._change(note)
+            except MemoryError:
+                continue  # the next beat tells the same
             except RuntimeError:  # the store is gone; whoever needs it next will say so
                 return
 
@@ -286,6 +288,8 @@ class DynamicRendezvousHandler(RendezvousHandler):
         self._stop.set()
         try:
             self._change(self._leave)
+        except MemoryError:
+            raise
         except (RuntimeError, RendezvousConnectionError):  # the store went first
             return False
         return True
