@@ -1,9 +1,9 @@
 /* join.c - cat and stack: tensors side by side along an old or a new dimension. */
 #include <string.h>
+#include "cpu/join_run.h"
 #include "ops/layout.h"
 #include "runtime/device.h"
 #include "ops/view/view.h"
-#include "runtime/pool.h"
 
 #define TENSORS (call->args[0].tensors)
 #define COUNT TD_LEN(0)
@@ -26,32 +26,8 @@ static td_status common_dtype(const td_call *call, td_dtype *out)
 
 /* ---- copying ---- */
 
-typedef struct pieces {
-    td_tensor **tensors;
-    int64_t count, row_bytes, inner_bytes; /* of the output; of one step along the joined dimension */
-    int dim;
-    bool stacked; /* every piece is one step of a new dimension */
-    char *to;
-} pieces;
-
-static int64_t steps_of(const pieces *p, const td_tensor *t) { return p->stacked ? 1 : t->sizes[p->dim]; }
-
-/* Rows are the places before the joined dimension: in each, one block of every piece. */
-static void copy_rows(void *context, int64_t begin, int64_t end)
-{
-    const pieces *p = context;
-    char *to = p->to + begin * p->row_bytes;
-    for (int64_t row = begin; row < end; row++)
-        for (int64_t i = 0; i < p->count; i++) {
-            if (p->tensors[i]->numel == 0) continue;
-            int64_t bytes = steps_of(p, p->tensors[i]) * p->inner_bytes;
-            memcpy(to, (const char *)td_data(p->tensors[i]) + row * bytes, (size_t)bytes);
-            to += bytes;
-        }
-}
-
 /* Blocks can be copied as bytes if everything is row-major and of one dtype. */
-static bool plain(const pieces *p, const td_tensor *out)
+static bool plain(const td_pieces *p, const td_tensor *out)
 {
     if (!td_is_contiguous(out)) return false;
     for (int64_t i = 0; i < p->count; i++)
@@ -59,25 +35,13 @@ static bool plain(const pieces *p, const td_tensor *out)
     return true;
 }
 
-#define PARALLEL_BYTES (1 << 16)
-
-static void copy_plain(pieces *p, const td_tensor *out, int64_t rows)
-{
-    int64_t bytes = out->numel * td_itemsize((td_dtype)out->dtype);
-    p->to = td_data(out);
-    p->row_bytes = bytes / rows;
-    void *token = td_heavy_begin((double)bytes * 0.1);
-    td_parallel(rows, bytes < PARALLEL_BYTES ? rows : 1 + PARALLEL_BYTES / 4 / p->row_bytes, copy_rows, p);
-    td_heavy_end(token);
-}
-
-static td_status copy_each(const pieces *p, const td_tensor *out)
+static td_status copy_each(const td_pieces *p, const td_tensor *out)
 {
     int64_t at = 0;
     for (int64_t i = 0; i < p->count; i++) {
         td_tensor *target;
         if (p->tensors[i]->numel == 0) continue;
-        int64_t steps = steps_of(p, p->tensors[i]);
+        int64_t steps = td_steps_of(p, p->tensors[i]);
         TD_TRY(p->stacked ? td_view_select(&target, out, p->dim, at) : td_view_slice(&target, out, p->dim, at, at + steps, 1));
         td_status status = td_copy(target, p->tensors[i]);
         td_tensor_free(target);
@@ -90,15 +54,15 @@ static td_status copy_each(const pieces *p, const td_tensor *out)
 static td_status copy_pieces(td_call *call, int dim, bool stacked)
 {
     td_tensor *out = call->out[0];
-    pieces p = {.tensors = TENSORS, .count = COUNT, .dim = dim, .stacked = stacked};
+    td_pieces p = {.tensors = TENSORS, .count = COUNT, .dim = dim, .stacked = stacked};
     int64_t rows = 1;
     if (out->numel == 0 || td_is_meta(out)) return TD_OK;
     for (int d = 0; d < dim; d++) rows *= out->sizes[d];
     p.inner_bytes = td_itemsize((td_dtype)out->dtype);
     for (int d = dim + 1; d < out->ndim; d++) p.inner_bytes *= out->sizes[d];
-    bool few_rows = rows < 4 && out->numel * p.inner_bytes > PARALLEL_BYTES; /* then each piece is shared out by itself */
+    bool few_rows = rows < 4 && out->numel * p.inner_bytes > TD_JOIN_PARALLEL; /* then each piece is shared out by itself */
     if (few_rows || !td_on_host(out) || !plain(&p, out)) return copy_each(&p, out);
-    copy_plain(&p, out, rows);
+    td_join_run(&p, out, rows);
     return TD_OK;
 }
 

@@ -2,24 +2,15 @@
  * entropy. Arguments of every forward: (self, target, reduction[, parameter]); of every backward:
  * (grad_output, self, target, reduction[, parameter]). Reductions: 0 none, 1 mean, 2 sum. A reduced loss
  * never writes the single losses. */
-#include "cpu/loss.h"
+#include "cpu/loss_run.h"
 #include <math.h>
 #include "ops/promotion.h"
 #include "ops/view/view.h"
-#include "runtime/alloc.h"
-#include "runtime/cpu.h"
-#include "runtime/pool.h"
-
-#define CHUNK \
-    32768 /* elements of one partial sum: fixed, so that sums do not depend on the number of threads */
-#define ELEMENT_NS 1.0
 
 typedef struct pair {
     const char *op;
-    td_pair_kind kind;
-    double parameter;
-    td_tensor *x, *t; /* of one shape and dtype, float32 or float64, in the same dense memory order */
-    td_dtype dtype;   /* of the result */
+    td_pair_problem of;
+    td_dtype dtype; /* of the result */
 } pair;
 
 /* ---- operands ---- */
@@ -55,8 +46,8 @@ static bool same_strides(const td_tensor *a, const td_tensor *b)
 
 static void release(pair *p)
 {
-    td_tensor_free(p->x);
-    td_tensor_free(p->t);
+    td_tensor_free(p->of.x);
+    td_tensor_free(p->of.t);
 }
 
 static td_status common_dtype(pair *p, const td_tensor *x, const td_tensor *t)
@@ -75,8 +66,8 @@ static td_status prepare(pair *p, const td_tensor *x, const td_tensor *t)
     TD_TRY(td_broadcast(x->ndim, x->sizes, t->ndim, t->sizes, &ndim, sizes));
     td_dtype compute = p->dtype == TD_F64 ? TD_F64 : TD_F32;
     bool keep = td_same_shape(x, t) && same_strides(x, t);
-    TD_TRY(shaped(&p->x, x, compute, ndim, sizes, keep));
-    td_status status = shaped(&p->t, t, compute, ndim, sizes, keep);
+    TD_TRY(shaped(&p->of.x, x, compute, ndim, sizes, keep));
+    td_status status = shaped(&p->of.t, t, compute, ndim, sizes, keep);
     if (status != TD_OK) release(p);
     return status;
 }
@@ -97,87 +88,10 @@ static td_status finish(td_tensor **out, td_tensor *made, td_dtype dtype)
     return status;
 }
 
-/* ---- running ---- */
-
-typedef struct job {
-    const pair *p;
-    const td_pair_kernel *kernel;
-    char *out;
-    const char *x, *t, *g;
-    int64_t itemsize, g_step;
-    double scale, *partial;
-} job;
-
-static job job_of(const pair *p)
-{
-    return (job){.p = p,
-                 .kernel = &TD_PICK(td_loss_kernels)->pair[p->kind][p->x->dtype == TD_F64],
-                 .x = td_data(p->x),
-                 .t = td_data(p->t),
-                 .itemsize = td_itemsize((td_dtype)p->x->dtype)};
-}
-
-static int64_t run(job *j, td_range_fn fn)
-{
-    int64_t n = j->p->x->numel, chunks = n / CHUNK + (n % CHUNK != 0);
-    void *token = td_heavy_begin((double)n * ELEMENT_NS);
-    td_parallel(chunks, 1, fn, j);
-    td_heavy_end(token);
-    return chunks;
-}
-
-static int64_t length_of(const job *j, int64_t chunk)
-{
-    int64_t left = j->p->x->numel - chunk * CHUNK;
-    return left < CHUNK ? left : CHUNK;
-}
-
-static void each_chunk(void *context, int64_t begin, int64_t end)
-{
-    const job *j = context;
-    for (int64_t c = begin; c < end; c++) {
-        int64_t at = c * CHUNK * j->itemsize;
-        j->kernel->each(j->out + at, j->x + at, j->t + at, length_of(j, c), j->p->parameter);
-    }
-}
-
-static void sum_chunk(void *context, int64_t begin, int64_t end)
-{
-    const job *j = context;
-    for (int64_t c = begin; c < end; c++) {
-        int64_t at = c * CHUNK * j->itemsize;
-        j->partial[c] = j->kernel->sum(j->x + at, j->t + at, length_of(j, c), j->p->parameter);
-    }
-}
-
-static void gradient_chunk(void *context, int64_t begin, int64_t end)
-{
-    const job *j = context;
-    for (int64_t c = begin; c < end; c++) {
-        int64_t at = c * CHUNK * j->itemsize;
-        j->kernel->gradient(j->out + at, j->g + j->g_step * at, j->g_step, j->scale, j->x + at, j->t + at,
-                            length_of(j, c), j->p->parameter);
-    }
-}
-
-static td_status total(const pair *p, double *out)
-{
-    job j = job_of(p);
-    int64_t n = p->x->numel, bytes = (n / CHUNK + 1) * (int64_t)sizeof(double);
-    *out = 0;
-    if (n == 0) return TD_OK;
-    if (!(j.partial = td_alloc(bytes)))
-        return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of partial sums", (long long)bytes);
-    int64_t chunks = run(&j, sum_chunk);
-    for (int64_t c = 0; c < chunks; c++) *out += j.partial[c];
-    td_free(j.partial, bytes);
-    return TD_OK;
-}
-
-static td_status scalar_result(td_tensor **out, double value, td_dtype dtype)
+static td_status scalar_result(td_tensor **out, double value, td_dtype dtype, td_device device)
 {
     td_scalar s = td_scalar_float(value);
-    TD_TRY(td_tensor_empty(out, dtype, TD_CPU, 0, NULL));
+    TD_TRY(td_tensor_empty(out, dtype, device, 0, NULL));
     return td_fill(*out, &s);
 }
 
@@ -185,20 +99,18 @@ static td_status compute(td_tensor **out, const pair *p, int64_t reduction)
 {
     if (reduction) {
         double sum;
-        TD_TRY(total(p, &sum));
-        return scalar_result(out, reduction == 1 ? sum / (double)p->x->numel : sum, p->dtype);
+        TD_TRY(td_pair_total(&p->of, &sum));
+        return scalar_result(out, reduction == 1 ? sum / (double)p->of.x->numel : sum, p->dtype, (td_device)p->of.x->device);
     }
     td_tensor *made;
-    job j = job_of(p);
-    TD_TRY(td_tensor_empty_like(&made, p->x, (td_dtype)p->x->dtype));
-    j.out = td_data(made);
-    run(&j, each_chunk);
+    TD_TRY(td_tensor_empty_like(&made, p->of.x, (td_dtype)p->of.x->dtype));
+    td_pair_each(&p->of, made);
     return finish(out, made, p->dtype);
 }
 
 static td_status forward(td_call *call, const char *op, td_pair_kind kind, double parameter)
 {
-    pair p = {op, kind, parameter, NULL, NULL, TD_F32};
+    pair p = {op, {kind, parameter, NULL, NULL}, TD_F32};
     TD_TRY(check_reduction(op, TD_INT(2)));
     if (td_is_meta(TD_TENSOR(0)))
         return prepare_meta(&p, &call->out[0], TD_TENSOR(0), TD_TENSOR(1), TD_INT(2) != 0);
@@ -212,22 +124,17 @@ static td_status gradient(td_tensor **out, const pair *p, const td_tensor *grad,
 {
     td_tensor *g, *made;
     bool one = reduction != 0 || grad->numel == 1,
-         same = td_same_shape(grad, p->x) && same_strides(grad, p->x);
-    td_dtype compute = (td_dtype)p->x->dtype;
+         same = td_same_shape(grad, p->of.x) && same_strides(grad, p->of.x);
+    td_dtype compute = (td_dtype)p->of.x->dtype;
     if (one && grad->numel != 1)
         return td_fail(TD_RUNTIME_ERROR, "%s: the gradient of a reduced loss has one element, got %lld",
                        p->op, (long long)grad->numel);
-    if (!one && !same && !td_is_contiguous(p->x))
+    if (!one && !same && !td_is_contiguous(p->of.x))
         return td_fail(TD_RUNTIME_ERROR, "%s: operands differ in memory order", p->op);
-    TD_TRY(one ? td_cast(&g, grad, compute) : shaped(&g, grad, compute, p->x->ndim, p->x->sizes, same));
-    td_status status = td_tensor_empty_like(&made, p->x, compute);
+    TD_TRY(one ? td_cast(&g, grad, compute) : shaped(&g, grad, compute, p->of.x->ndim, p->of.x->sizes, same));
+    td_status status = td_tensor_empty_like(&made, p->of.x, compute);
     if (status == TD_OK) {
-        job j = job_of(p);
-        j.out = td_data(made);
-        j.g = td_data(g);
-        j.g_step = !one;
-        j.scale = reduction == 1 ? 1 / (double)p->x->numel : 1;
-        run(&j, gradient_chunk);
+        td_pair_gradient(&p->of, made, g, !one, reduction == 1 ? 1 / (double)p->of.x->numel : 1);
         status = finish(out, made, p->dtype);
     }
     td_tensor_free(g);
@@ -236,20 +143,20 @@ static td_status gradient(td_tensor **out, const pair *p, const td_tensor *grad,
 
 static td_status backward(td_call *call, const char *op, td_pair_kind kind, double parameter)
 {
-    pair p = {op, kind, parameter, NULL, NULL, TD_F32};
+    pair p = {op, {kind, parameter, NULL, NULL}, TD_F32};
     const td_tensor *grad = TD_TENSOR(0), *x = TD_TENSOR(1), *t = TD_TENSOR(2);
     TD_TRY(check_reduction(op, TD_INT(3)));
     if (td_is_meta(x)) return prepare_meta(&p, &call->out[0], x, t, false);
     TD_TRY(prepare(&p, x, t));
     td_status status = TD_OK;
-    if (TD_INT(3) == 0 && !td_is_contiguous(p.x) &&
-        !same_strides(grad, p.x)) { /* three orders: all to row-major */
+    if (TD_INT(3) == 0 && !td_is_contiguous(p.of.x) &&
+        !same_strides(grad, p.of.x)) { /* three orders: all to row-major */
         td_tensor *dense[2] = {NULL, NULL};
-        status = td_contiguous(&dense[0], p.x);
-        if (status == TD_OK) status = td_contiguous(&dense[1], p.t);
+        status = td_contiguous(&dense[0], p.of.x);
+        if (status == TD_OK) status = td_contiguous(&dense[1], p.of.t);
         release(&p);
-        p.x = dense[0];
-        p.t = dense[1];
+        p.of.x = dense[0];
+        p.of.t = dense[1];
     }
     if (status == TD_OK) status = gradient(&call->out[0], &p, grad, TD_INT(3));
     release(&p);
@@ -296,16 +203,10 @@ td_status td_op_huber_loss_backward(td_call *call)
 static td_status check_probabilities(const td_tensor *x)
 {
     td_tensor *dense;
-    bool bad = false;
     if (td_is_meta(x) || x->numel == 0) return TD_OK;
     td_dtype dtype = x->dtype == TD_F64 ? TD_F64 : TD_F32;
     TD_TRY(td_cast_contiguous(&dense, x, dtype));
-    if (dtype == TD_F64)
-        for (int64_t i = 0; i < dense->numel; i++)
-            bad |= (((const double *)td_data(dense))[i] < 0) | (((const double *)td_data(dense))[i] > 1);
-    else
-        for (int64_t i = 0; i < dense->numel; i++)
-            bad |= (((const float *)td_data(dense))[i] < 0) | (((const float *)td_data(dense))[i] > 1);
+    bool bad = td_outside_one(dense);
     td_tensor_free(dense);
     return bad ? td_fail(TD_RUNTIME_ERROR, "all elements of input should be between 0 and 1") : TD_OK;
 }

@@ -1,8 +1,5 @@
 /* optim.c - optimizer steps over all parameters in one call, and one number applied to a list of tensors. */
 #include "ops/optim.h"
-#include "runtime/cpu.h"
-
-#define KERNELS TD_PICK(td_optim_kernels)
 
 /* ---- what all steps share ---- */
 static td_status check_length(const td_call *call, const char *name, int k, int64_t wanted)
@@ -66,7 +63,7 @@ td_status td_op__fused_sgd_(td_call *call)
     TD_TRY(scaling(call, name, 10, &o.grad_scale, &skip));
     if (skip) return TD_OK;
     TD_TRY(begin_lists(call, &f, name, 3, o.momentum == 0 ? 2 : -1));
-    td_flat_run(&f, KERNELS->sgd, &o, 0.8);
+    td_flat_run(&f, TD_FLAT_SGD, &o);
     return td_flat_end(&f, true);
 }
 
@@ -81,7 +78,7 @@ static td_status adam(td_call *call, const char *name, bool decoupled)
     if (skip) return TD_OK;
     TD_TRY(begin_lists(call, &f, name, 5, o.amsgrad ? -1 : 4));
     td_status status = read_steps(call, name, 5, &f);
-    if (status == TD_OK) td_flat_run(&f, KERNELS->adam, &o, 2);
+    if (status == TD_OK) td_flat_run(&f, TD_FLAT_ADAM, &o);
     td_status ended = td_flat_end(&f, status == TD_OK);
     return status == TD_OK ? ended : status;
 }
@@ -101,7 +98,7 @@ td_status td_op__fused_adagrad_(td_call *call)
     if (skip) return TD_OK;
     TD_TRY(begin_lists(call, &f, name, 3, -1));
     td_status status = read_steps(call, name, 3, &f);
-    if (status == TD_OK) td_flat_run(&f, KERNELS->adagrad, &o, 1.5);
+    if (status == TD_OK) td_flat_run(&f, TD_FLAT_ADAGRAD, &o);
     td_status ended = td_flat_end(&f, status == TD_OK);
     return status == TD_OK ? ended : status;
 }
@@ -111,12 +108,12 @@ td_status td_op__flat_number_(td_call *call)
 {
     double number = TD_FLOAT(1);
     char operation = call->args[2].str[0];
-    const td_slice_kernel *kernels = operation == 'm' ? KERNELS->multiply : operation == 'd' ? KERNELS->divide : KERNELS->add;
+    td_flat_work work = operation == 'm' ? TD_FLAT_MULTIPLY : operation == 'd' ? TD_FLAT_DIVIDE : TD_FLAT_ADD;
     if (operation != 'm' && operation != 'd' && operation != 'a')
         return td_fail(TD_VALUE_ERROR, "_flat_number_: operation must be 'mul', 'div' or 'add', but got '%s'", call->args[2].str);
     td_flat f;
     td_tensor **lists[1] = {call->args[0].tensors};
     TD_TRY(td_flat_begin(&f, "_flat_number_", 1, lists, TD_LEN(0)));
-    td_flat_run(&f, kernels, &number, 0.5);
+    td_flat_run(&f, work, &number);
     return td_flat_end(&f, true);
 }

@@ -2,12 +2,6 @@
 #include <string.h>
 #include "ops/optim.h"
 #include "runtime/alloc.h"
-#include "runtime/pool.h"
-
-int td_optim_kind(td_dtype d)
-{
-    return d == TD_F32 ? TD_OPTIM_F32 : d == TD_F64 ? TD_OPTIM_F64 : d == TD_F16 ? TD_OPTIM_F16 : d == TD_BF16 ? TD_OPTIM_BF16 : -1;
-}
 
 /* ---- checks ---- */
 static td_status check_tensor(const td_flat *f, const char *name, int list, int64_t i)
@@ -52,7 +46,7 @@ static bool walk_together(const td_flat *f, int64_t i)
 
 static td_status stand_in(td_tensor **out, const td_tensor *t)
 {
-    TD_TRY(td_tensor_empty(out, (td_dtype)t->dtype, TD_CPU, t->ndim, t->sizes));
+    TD_TRY(td_tensor_empty(out, (td_dtype)t->dtype, (td_device)t->device, t->ndim, t->sizes));
     return td_copy(*out, t);
 }
 
@@ -118,46 +112,4 @@ td_status td_flat_end(td_flat *f, bool write)
     }
     td_free(f->slices, f->bytes);
     return status;
-}
-
-/* ---- running ---- */
-typedef struct flat_job {
-    const td_flat *flat;
-    const td_slice_kernel *kernels;
-    const void *params;
-} flat_job;
-
-/* The slice that a chunk belongs to; slices without elements have no chunk. */
-static int64_t slice_of(const td_flat *f, int64_t chunk)
-{
-    int64_t low = 0, high = f->count - 1;
-    while (low < high) {
-        int64_t middle = low + (high - low + 1) / 2;
-        if (f->first[middle] <= chunk) low = middle;
-        else high = middle - 1;
-    }
-    return low;
-}
-
-static void run_chunks(void *context, int64_t begin, int64_t end)
-{
-    const flat_job *job = context;
-    const td_flat *f = job->flat;
-    for (int64_t chunk = begin, i = slice_of(f, begin); chunk < end; chunk++) {
-        while (f->first[i + 1] <= chunk) i++;
-        int64_t from = (chunk - f->first[i]) * TD_CHUNK, left = f->slices[i].numel - from;
-        int kind = td_optim_kind((td_dtype)f->lists[0][i]->dtype);
-        job->kernels[kind](&f->slices[i], from, left < TD_CHUNK ? left : TD_CHUNK, job->params);
-    }
-}
-
-void td_flat_run(const td_flat *f, const td_slice_kernel *kernels, const void *params, double cost)
-{
-    int64_t chunks = f->first[f->count], elements = 0;
-    for (int64_t i = 0; i < f->count; i++) elements += f->slices[i].numel;
-    if (elements == 0) return;
-    flat_job job = {f, kernels, params};
-    void *token = td_heavy_begin((double)elements * cost);
-    td_parallel(chunks, 1 + (int64_t)(20000 / cost) * chunks / elements, run_chunks, &job); /* from 20 us a chunk */
-    td_heavy_end(token);
 }

@@ -2,31 +2,6 @@
 #include <math.h>
 #include "ops/optim.h"
 #include "runtime/alloc.h"
-#include "runtime/cpu.h"
-
-typedef struct norm_job {
-    const td_flat *flat;
-    const td_norm_kernel *kernels;
-    double p, *partial; /* one number a chunk */
-} norm_job;
-
-static void norm_chunk(const norm_job *job, int kind, int itemsize, const td_slice *s, int64_t begin, int64_t n)
-{
-    job->partial[job->flat->first[s - job->flat->slices] + begin / TD_CHUNK] = job->kernels[kind](s->data[0] + begin * itemsize, n, job->p);
-}
-
-#define CHUNK_OF(name, kind, itemsize)                                                         \
-    static void name(const td_slice *s, int64_t begin, int64_t n, const void *job)             \
-    {                                                                                          \
-        norm_chunk(job, kind, itemsize, s, begin, n);                                          \
-    }
-CHUNK_OF(chunk_f16, TD_OPTIM_F16, 2)
-CHUNK_OF(chunk_bf16, TD_OPTIM_BF16, 2)
-CHUNK_OF(chunk_f32, TD_OPTIM_F32, 4)
-CHUNK_OF(chunk_f64, TD_OPTIM_F64, 8)
-
-static const td_slice_kernel CHUNKS[TD_OPTIM_KINDS] = {
-    [TD_OPTIM_F16] = chunk_f16, [TD_OPTIM_BF16] = chunk_bf16, [TD_OPTIM_F32] = chunk_f32, [TD_OPTIM_F64] = chunk_f64};
 
 /* The norm of chunks [begin, end), joined from left to right: a fixed order, whoever computed them. */
 static double join(const double *partial, int64_t begin, int64_t end, double p)
@@ -47,14 +22,14 @@ static td_status with_partials(td_call *call, const char *name, double p,
     td_flat f;
     TD_TRY(td_flat_begin_reading(&f, name, call->args[0].tensors, TD_LEN(0)));
     int64_t bytes = (f.first[f.count] + 1) * (int64_t)sizeof(double);
-    norm_job job = {&f, TD_PICK(td_optim_kernels)->power_sum, p, td_alloc(bytes)};
+    double *partial = td_alloc(bytes);
     td_status status;
-    if (!job.partial) status = td_fail(TD_MEMORY_ERROR, "%s: no memory for %lld bytes of work space", name, (long long)bytes);
+    if (!partial) status = td_fail(TD_MEMORY_ERROR, "%s: no memory for %lld bytes of work space", name, (long long)bytes);
     else {
-        td_flat_run(&f, CHUNKS, &job, p == 2 || p == 1 || p == 0 || isinf(p) ? 0.3 : 20);
-        status = finish(call, &f, job.partial, p);
+        td_flat_power_sums(&f, p, partial);
+        status = finish(call, &f, partial, p);
     }
-    td_free(job.partial, bytes);
+    td_free(partial, bytes);
     td_flat_end(&f, false);
     return status;
 }

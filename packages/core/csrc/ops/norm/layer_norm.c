@@ -1,13 +1,7 @@
 /* norm.c - normalisation over the last dimensions: layer_norm, rms_norm and their gradients. */
+#include "cpu/norm/rows_run.h"
 #include "ops/norm/norm.h"
 #include <string.h>
-#include "runtime/alloc.h"
-#include "runtime/cpu.h"
-#include "runtime/pool.h"
-
-#define ROW_NS 0.5     /* per element and thread */
-#define CHUNKS 16      /* of rows, each with weight gradients of its own */
-#define CHUNK_ELEMENTS 32768
 
 /* ---- shared helpers ---- */
 
@@ -78,32 +72,6 @@ static td_status check_shape(const char *op, const char *what, const td_tensor *
 
 /* ---- forward ---- */
 
-typedef struct forward_job {
-    const td_norm_kernel *kernel;
-    td_norm_row row;
-    int64_t itemsize;
-    char *out, *mean, *rstd;
-    const char *x, *weight, *bias;
-} forward_job;
-
-static void forward_rows(void *context, int64_t begin, int64_t end)
-{
-    const forward_job *j = context;
-    td_norm_row part = j->row;
-    int64_t at = begin * part.n * j->itemsize, stat = begin * j->itemsize;
-    part.rows = end - begin;
-    j->kernel->rows(&part, j->out + at, j->mean ? j->mean + stat : NULL, j->rstd + stat, j->x + at, j->weight,
-                    j->bias);
-}
-
-static void run_forward(forward_job *j)
-{
-    int64_t grain = j->row.n ? 8192 / j->row.n : 1;
-    void *token = td_heavy_begin((double)j->row.rows * (double)j->row.n * ROW_NS);
-    td_parallel(j->row.rows, grain > 1 ? grain : 1, forward_rows, j);
-    td_heavy_end(token);
-}
-
 static td_status forward(td_call *call, const char *op, td_norm_row *row, int axis, const td_tensor *weight,
                          const td_tensor *bias)
 {
@@ -123,16 +91,9 @@ static td_status forward(td_call *call, const char *op, td_norm_row *row, int ax
     td_status status = td_cast_optional(&w, weight, compute);
     if (status == TD_OK) status = td_cast_optional(&b, bias, compute);
     if (status == TD_OK && row->rows) {
-        forward_job j = {td_norm_kernel_for(compute),
-                         *row,
-                         td_itemsize(compute),
-                         td_data(call->out[0]),
-                         row->centred ? td_data(call->out[1]) : NULL,
-                         td_data(call->out[nstats]),
-                         td_data(x),
-                         data_or_null(w),
-                         data_or_null(b)};
-        run_forward(&j);
+        td_norm_forward j = {compute, *row, td_data(call->out[0]), row->centred ? td_data(call->out[1]) : NULL, td_data(call->out[nstats]),
+                             td_data(x), data_or_null(w), data_or_null(b)};
+        td_norm_rows_run(&j);
     }
     td_tensor_free(x);
     td_tensor_free(w);
@@ -166,63 +127,6 @@ td_status td_op__fused_rms_norm(td_call *call)
 }
 
 /* ---- backward ---- */
-
-typedef struct backward_job {
-    const td_norm_kernel *kernel;
-    td_norm_row row;
-    int64_t itemsize, chunks;
-    char *dx, *partial; /* partial: a row of weight gradients, then one of bias gradients, for every chunk */
-    bool wants_weight, wants_bias;
-    const char *grad, *x, *mean, *rstd, *weight;
-} backward_job;
-
-static void backward_chunks(void *context, int64_t begin, int64_t end)
-{
-    const backward_job *j = context;
-    int64_t bytes = j->row.n * j->itemsize;
-    for (int64_t c = begin; c < end; c++) {
-        int64_t first = c * j->row.rows / j->chunks, at = first * bytes, stat = first * j->itemsize;
-        td_norm_row part = j->row;
-        part.rows = (c + 1) * j->row.rows / j->chunks - first;
-        char *dw = j->wants_weight ? j->partial + 2 * c * bytes : NULL,
-             *db = j->wants_bias ? j->partial + (2 * c + 1) * bytes : NULL;
-        if (dw) memset(dw, 0, (size_t)bytes);
-        if (db) memset(db, 0, (size_t)bytes);
-        j->kernel->rows_backward(&part, j->dx ? j->dx + at : NULL, dw, db, j->grad + at, j->x + at,
-                                 j->mean ? j->mean + stat : NULL, j->rstd + stat, j->weight);
-    }
-}
-
-/* Add the chunks' rows `which` (0 weight, 1 bias) into out. */
-static void join_chunks(const backward_job *j, td_tensor *out, int which)
-{
-    for (int64_t i = 0; i < j->row.n; i++) {
-        double total = 0;
-        for (int64_t c = 0; c < j->chunks; c++) {
-            const char *row = j->partial + (2 * c + which) * j->row.n * j->itemsize;
-            total += j->itemsize == 8 ? ((const double *)row)[i] : (double)((const float *)row)[i];
-        }
-        td_norm_write(out, i, total);
-    }
-}
-
-static td_status run_backward(backward_job *j, td_tensor *dweight, td_tensor *dbias)
-{
-    int64_t work = j->row.rows * j->row.n;
-    j->chunks = work / CHUNK_ELEMENTS < 1        ? 1
-                : work / CHUNK_ELEMENTS > CHUNKS ? CHUNKS
-                                                 : work / CHUNK_ELEMENTS;
-    int64_t bytes = 2 * j->chunks * j->row.n * j->itemsize;
-    if ((j->wants_weight || j->wants_bias) && !(j->partial = td_alloc(bytes)))
-        return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of partial gradients", (long long)bytes);
-    void *token = td_heavy_begin((double)work * ROW_NS);
-    td_parallel(j->chunks, 1, backward_chunks, j);
-    if (dweight) join_chunks(j, dweight, 0);
-    if (dbias) join_chunks(j, dbias, 1);
-    td_heavy_end(token);
-    if (j->partial) td_free(j->partial, bytes);
-    return TD_OK;
-}
 
 typedef struct gradients {
     const td_tensor *grad, *x, *mean, *rstd, *weight;
@@ -263,20 +167,9 @@ static td_status backward(td_call *call, const char *op, const gradients *g, int
     for (int k = 0; k < 5 && status == TD_OK; k++) status = td_cast_optional(&dense[k], from[k], compute);
     if (status == TD_OK) {
         bool w = g->wanted[1], b = centred && g->wanted[2];
-        backward_job j = {td_norm_kernel_for(compute),
-                          row,
-                          td_itemsize(compute),
-                          0,
-                          g->wanted[0] ? td_data(call->out[0]) : NULL,
-                          NULL,
-                          w,
-                          b,
-                          data_or_null(dense[0]),
-                          data_or_null(dense[1]),
-                          data_or_null(dense[2]),
-                          data_or_null(dense[3]),
-                          data_or_null(dense[4])};
-        status = run_backward(&j, w ? call->out[1] : NULL, b ? call->out[2] : NULL);
+        td_norm_backward j = {compute, row, g->wanted[0] ? td_data(call->out[0]) : NULL, data_or_null(dense[0]), data_or_null(dense[1]),
+                              data_or_null(dense[2]), data_or_null(dense[3]), data_or_null(dense[4])};
+        status = td_norm_rows_backward_run(&j, w ? call->out[1] : NULL, b ? call->out[2] : NULL);
     }
     for (int k = 0; k < 5; k++) td_tensor_free(dense[k]);
     for (int k = 0; k < count && status == TD_OK; k++)

@@ -1,33 +1,10 @@
-/* sort.h - rows of packs (cpu/sorting/sort.h): how operators walk a dimension and order what lies along it. */
+/* sort.h - what the operators of sorting share. */
 #ifndef TD_SORT_H
 #define TD_SORT_H
-#include "cpu/sorting/sort.h"
-#include "runtime/scratch.h"
+#include "cpu/sorting/sort_run.h"
 #include "ops/view/view.h"
 
-/* A tensor as rows along `dim`: outer * inner rows of n elements that are `inner` elements apart. */
-typedef struct td_rows {
-    const td_sort_kernel *element;
-    const td_pack_kernel *pack;
-    const char *data;
-    int64_t outer, n, inner, itemsize;
-} td_rows;
-
-/* x must be dense; refuses dtypes without an order. */
-td_status td_rows_of(td_rows *rows, const char *op, const td_tensor *x, int64_t dim);
-static inline int64_t td_row_count(const td_rows *r) { return r->outer * r->inner; }
-/* First element of row `i` of a tensor laid out like rows of `length`, in elements. */
-static inline int64_t td_row_start(const td_rows *r, int64_t i, int64_t length)
-{
-    return i / r->inner * length * r->inner + i % r->inner;
-}
-/* Row `i`, dense: the memory itself, or a copy in `space` (n * itemsize bytes). */
-const char *td_row_data(const td_rows *r, int64_t i, char *space);
-
-/* Sort n packs; they end up in one of the two arrays, which is returned. */
-char *td_sort_packs(const td_pack_kernel *k, char *packs, char *spare, int64_t n);
-
-/* A dense copy of x, or x itself. */
+/* A dense copy of x, or x itself; complex numbers are refused. */
 td_status td_sort_dense(td_tensor **out, const td_tensor *x, const char *op);
 
 #endif
