@@ -35,10 +35,7 @@ sys.path[:0] = [str(CORE), str(CORE / "src" / "taeda" / "cuda")]
 import _text  # noqa: E402 - the product's own reader of texts, without importing taeda
 import hatch_build  # noqa: E402 - the flags of the build
 
-NAMES = (
-    *("BOOL", "U8", "I8", "I16", "I32", "I64", "U16", "U32", "U64", "F16", "BF16", "F32", "F64"),
-    *("C32", "C64", "C128", "F8_E4M3FN", "F8_E5M2", "F8_E4M3FNUZ", "F8_E5M2FNUZ", "F8_E8M0FNU"),
-)
+NAMES = _text.DTYPES
 SIZES = dict(
     zip(NAMES, (1, 1, 1, 2, 4, 8, 2, 4, 8, 2, 2, 4, 8, 4, 8, 16, 1, 1, 1, 1, 1), strict=True)
 )
@@ -155,7 +152,7 @@ def compiler(name: str) -> list[str]:
 
 
 class Named(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("run", ctypes.c_void_p)]
+    _fields_ = [("name", ctypes.c_char_p), ("run", ctypes.c_void_p), ("bytes", ctypes.c_size_t)]
 
 
 def table_of(library: Path, symbol: str, kind: Any) -> dict[str, Any]:

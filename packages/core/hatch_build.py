@@ -36,7 +36,7 @@ if platform.machine() in ("x86_64", "AMD64"):
         "-mprefer-vector-width=512",
     )
 # Folders of csrc, from the lowest layer up. What touches Python is BOUND; cpu holds kernels and what drives them.
-PLAIN = ("runtime", "ops")
+PLAIN = ("runtime", "cuda", "ops")
 BOUND = ("object", "graph", "dispatch", "backward", "abi", "binding")
 CFLAGS = (
     *("-O3", "-g0", "-std=gnu11", "-fPIC", "-fvisibility=hidden", f"-ffile-prefix-map={HERE}=."),
@@ -62,6 +62,8 @@ def _load(name: str, path: Path) -> ModuleType:
 
 cc = _load("_taeda_cc", PACKAGE / "_build" / "cc.py")
 stubs = _load("_taeda_stubs", PACKAGE / "_build" / "stubs.py")
+device_loops = _load("_taeda_device_loops", PACKAGE / "_build" / "device_loops.py")
+device_text = _load("_taeda_device_text", PACKAGE / "cuda" / "_text.py")
 
 
 def build_native(out: Path | None = None, extra_ldflags: tuple[str, ...] = ()) -> Path:
@@ -144,6 +146,7 @@ def _generate(folder: Path) -> list[Path]:
 
     with cc.locked(folder):
         stubs.write(rows(), PACKAGE)
+        device_loops.write(CSRC, PACKAGE, device_text)
         written = [Path(path) for path in generate(folder)]
         return [*(path for path in written if path.suffix == ".c"), _glue(folder / "_core.c")]
 
@@ -187,6 +190,8 @@ class NativeHook(BuildHookInterface):  # type: ignore[misc]
         system = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         build_data["tag"] = f"cp311-abi3-{system}"
         build_data["force_include"][str(library)] = f"taeda/_native/{LIBRARY}"
+        for name in device_text.files():
+            build_data["force_include"][str(CSRC / name)] = f"taeda/cuda/text/{name}"
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ static thread_local td_dim3 gridDim, blockDim, blockIdx, threadIdx;
 static inline uint32_t __umulhi(uint32_t a, uint32_t b) { return (uint32_t)((uint64_t)a * b >> 32); }
 
 /* a kernel by its name, as the stand-in driver finds it */
-struct td_emulated { const char *name; int (*run)(unsigned grid, unsigned block, void **arguments); };
+struct td_emulated { const char *name; int (*run)(unsigned grid, unsigned block, void **arguments); size_t bytes; };
 template <class Call> struct td_argument;
 template <class Call> struct td_argument<void (*)(Call)> { typedef Call type; };
 template <auto Kernel> static int td_launch(unsigned grid, unsigned block, void **arguments)
@@ -37,5 +37,5 @@ template <auto Kernel> static int td_launch(unsigned grid, unsigned block, void 
         for (threadIdx.x = 0; threadIdx.x < block; threadIdx.x++) Kernel(*(remove_const_t<Call> *)arguments[0]);
     return 0;
 }
-#define TD_KERNEL(name) {#name, td_launch<name>},
+#define TD_KERNEL(...) {#__VA_ARGS__, td_launch<__VA_ARGS__>, sizeof(typename td_argument<decltype(&__VA_ARGS__)>::type)},
 #endif

@@ -9,7 +9,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-__all__ = ["FAMILIES", "headers", "kernel", "root", "source"]
+__all__ = ["DTYPES", "FAMILIES", "files", "headers", "kernel", "root", "source"]
 
 #: tables of loops that compile as device text, and where their lines stand
 FAMILIES = {
@@ -24,6 +24,11 @@ FAMILIES = {
     "activation": "cpu/activation.c",
     "convert": "cpu/simd/device/convert.h",
 }
+#: dtypes in the order of their numbers
+DTYPES = (
+    *("BOOL", "U8", "I8", "I16", "I32", "I64", "U16", "U32", "U64", "F16", "BF16", "F32", "F64"),
+    *("C32", "C64", "C128", "F8_E4M3FN", "F8_E5M2", "F8_E4M3FNUZ", "F8_E5M2FNUZ", "F8_E8M0FNU"),
+)
 INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"', re.MULTILINE)
 LIBRARY = ("complex.h", "math.h", "stdbool.h", "stdint.h", "stdlib.h", "string.h")
 
@@ -54,6 +59,15 @@ def headers(name: str) -> dict[str, str]:
                 found[included] = source(included)
                 waiting.append(included)
     return found
+
+
+def files() -> list[str]:
+    """Every text that a wheel carries, by its path below `root()`."""
+    names = set(FAMILIES.values())
+    for family in FAMILIES.values():
+        names.update(name for name, text in headers(family).items() if text)
+    shadows = {str(Path(name).parent / "device" / Path(name).name) for name in names}
+    return sorted({*names, *(name for name in shadows if (root() / name).is_file())})
 
 
 def kernel(family: str) -> str:

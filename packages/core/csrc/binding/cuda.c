@@ -1,0 +1,238 @@
+/* cuda.c - what taeda.cuda asks of csrc/cuda, as functions of the native module. Arguments are checked by the Python that calls. */
+#include "binding/cuda.h"
+#include "cuda/pool.h"
+#include "cuda/program.h"
+
+/* ---- programs: compiled by Python ---- */
+static td_status ask_python(const td_cuda_program *want, int arch, void **image, char **symbol)
+{
+    static PyObject *program;
+    PyObject *made = NULL;
+    char *bytes;
+    const char *name;
+    Py_ssize_t length;
+    if (td_python_function(&program, "taeda.cuda._programs", "program"))
+        made = PyObject_CallFunction(program, "ssiisi", want->kind, want->name, want->dtype, want->from, want->how, arch);
+    int good = made && PyArg_ParseTuple(made, "y#s;program() gives bytes and a name", &bytes, &length, &name);
+    *image = good ? malloc((size_t)length + 1) : NULL;
+    *symbol = good ? strdup(name) : NULL;
+    if (*image) memcpy(*image, bytes, (size_t)length), ((char *)*image)[length] = 0;
+    Py_XDECREF(made);
+    if (*image && *symbol) return TD_OK;
+    free(*image);
+    free(*symbol);
+    if (!PyErr_Occurred()) PyErr_NoMemory();
+    return TD_PYTHON_ERROR;
+}
+
+/* A walk may run without the interpreter's lock; an exception stays with the thread until it is raised. */
+static td_status compile(const td_cuda_program *want, int arch, void **image, char **symbol)
+{
+    PyGILState_STATE state = PyGILState_Ensure();
+    td_status status = ask_python(want, arch, image, symbol);
+    PyGILState_Release(state);
+    return status;
+}
+
+/* ---- devices ---- */
+static PyObject *count(PyObject *m, PyObject *unused) { return PyLong_FromLong(td_cuda_count()); }
+static PyObject *started(PyObject *m, PyObject *unused) { return PyBool_FromLong(td_cuda_started() && !td_cuda_forked()); }
+static PyObject *start(PyObject *m, PyObject *unused)
+{
+    TD_PY(td_cuda_start());
+    TD_PY(td_cuda_use(td_cuda_current()));
+    Py_RETURN_NONE;
+}
+static PyObject *current(PyObject *m, PyObject *unused) { return PyLong_FromLong(td_cuda_current()); }
+static PyObject *set_current(PyObject *m, PyObject *ordinal)
+{
+    long value = PyLong_AsLong(ordinal);
+    if (value == -1 && PyErr_Occurred()) return NULL;
+    TD_PY(td_cuda_use((int)value));
+    td_cuda_set_current((int)value);
+    Py_RETURN_NONE;
+}
+static PyObject *synchronize(PyObject *m, PyObject *ordinal)
+{
+    long value = PyLong_AsLong(ordinal);
+    if (value == -1 && PyErr_Occurred()) return NULL;
+    TD_PY(td_cuda_synchronize(td_device_of(TD_CUDA, (int)value)));
+    Py_RETURN_NONE;
+}
+/* facts(ordinal) -> name, bytes, compute capability, multiprocessors, threads of a warp and of a block and of a multiprocessor */
+static PyObject *facts(PyObject *m, PyObject *ordinal)
+{
+    long k = PyLong_AsLong(ordinal);
+    char name[128] = "";
+    size_t bytes = 0;
+    int device;
+    if (k == -1 && PyErr_Occurred()) return NULL;
+    if (td_cu.cuDeviceGet(&device, (int)k) || td_cu.cuDeviceGetName(name, sizeof name, device) || td_cu.cuDeviceTotalMem_v2(&bytes, device))
+        return PyErr_Format(PyExc_RuntimeError, "the driver does not tell the name of cuda:%ld", k);
+    int a[] = {75, 76, 16, 10, 1, 39}, v[6];
+    for (int i = 0; i < 6; i++) v[i] = td_cuda_attribute((int)k, a[i]);
+    return Py_BuildValue("(snii iiii)", name, (Py_ssize_t)bytes, v[0], v[1], v[2], v[3], v[4], v[5]);
+}
+
+/* ---- memory ---- */
+static int put(PyObject *d, const char *name, const char *part, int64_t value)
+{
+    char key[96];
+    snprintf(key, sizeof key, "%s%s", name, part);
+    PyObject *number = PyLong_FromLongLong(value);
+    int status = number ? PyDict_SetItemString(d, key, number) : -1;
+    Py_XDECREF(number);
+    return status;
+}
+static int put_count(PyObject *d, const char *name, const struct td_cuda_count *c)
+{
+    return put(d, name, ".all.current", c->current) || put(d, name, ".all.peak", c->peak) || put(d, name, ".all.allocated", c->allocated) ||
+           put(d, name, ".all.freed", c->freed);
+}
+static PyObject *stats(PyObject *m, PyObject *ordinal)
+{
+    long k = PyLong_AsLong(ordinal);
+    if (k == -1 && PyErr_Occurred()) return NULL;
+    td_cuda_stats s;
+    td_cuda_pool_stats((int)k, &s);
+    PyObject *made = PyDict_New();
+    if (!made || put_count(made, "allocation", &s.allocation) || put_count(made, "segment", &s.segment) ||
+        put_count(made, "allocated_bytes", &s.allocated_bytes) || put_count(made, "reserved_bytes", &s.reserved_bytes) ||
+        put_count(made, "requested_bytes", &s.requested_bytes) || put(made, "num_alloc_retries", "", s.retries) || put(made, "num_ooms", "", s.ooms))
+        Py_CLEAR(made);
+    return made;
+}
+static PyObject *reset_peaks(PyObject *m, PyObject *ordinal)
+{
+    long k = PyLong_AsLong(ordinal);
+    if (k == -1 && PyErr_Occurred()) return NULL;
+    td_cuda_pool_reset_peaks((int)k);
+    Py_RETURN_NONE;
+}
+static PyObject *trim(PyObject *m, PyObject *ordinal)
+{
+    long k = PyLong_AsLong(ordinal);
+    if (k == -1 && PyErr_Occurred()) return NULL;
+    TD_PY(td_cuda_pool_trim((int)k));
+    Py_RETURN_NONE;
+}
+static PyObject *memory(PyObject *m, PyObject *ordinal)
+{
+    long k = PyLong_AsLong(ordinal);
+    size_t unused, total;
+    if (k == -1 && PyErr_Occurred()) return NULL;
+    TD_PY(td_cuda_use((int)k));
+    int code = td_cu.cuMemGetInfo_v2(&unused, &total);
+    if (code) return td_raise(td_cuda_failed(code, "asking for free memory"));
+    return Py_BuildValue("(nn)", (Py_ssize_t)unused, (Py_ssize_t)total);
+}
+
+/* ---- streams and events: addresses as integers, owned by the Python objects ---- */
+static PyObject *answer(int code, const char *doing, PyObject *made)
+{
+    if (!code) return made ? made : Py_NewRef(Py_None);
+    Py_XDECREF(made);
+    return td_raise(td_cuda_failed(code, doing));
+}
+static int is_late(int code) { return code == TD_CUDA_NOT_READY; }
+static PyObject *stream_new(PyObject *m, PyObject *args)
+{
+    int ordinal, priority;
+    void *stream = NULL;
+    if (!PyArg_ParseTuple(args, "ii", &ordinal, &priority)) return NULL;
+    TD_PY(td_cuda_use(ordinal));
+    int code = td_cu.cuStreamCreateWithPriority(&stream, 1, priority);
+    return answer(code, "making a stream", code ? NULL : PyLong_FromVoidPtr(stream));
+}
+static PyObject *stream_get(PyObject *m, PyObject *ordinal)
+{
+    long k = PyLong_AsLong(ordinal);
+    return k == -1 && PyErr_Occurred() ? NULL : PyLong_FromVoidPtr(td_cuda_stream((int)k));
+}
+static PyObject *stream_set(PyObject *m, PyObject *args)
+{
+    int ordinal;
+    unsigned long long stream;
+    if (!PyArg_ParseTuple(args, "iK", &ordinal, &stream)) return NULL;
+    td_cuda_set_stream(ordinal, (void *)(uintptr_t)stream);
+    Py_RETURN_NONE;
+}
+/* stream_do(what, ordinal, stream, event): "synchronize", "query" or "wait" */
+static PyObject *stream_do(PyObject *m, PyObject *args)
+{
+    const char *what;
+    int ordinal, code;
+    unsigned long long stream, event;
+    if (!PyArg_ParseTuple(args, "siKK", &what, &ordinal, &stream, &event)) return NULL;
+    TD_PY(td_cuda_use(ordinal));
+    void *s = (void *)(uintptr_t)stream;
+    if (what[0] == 'q') return is_late(code = td_cu.cuStreamQuery(s)) ? PyBool_FromLong(0) : answer(code, "asking a stream", PyBool_FromLong(1));
+    if (what[0] == 'w') return answer(td_cu.cuStreamWaitEvent(s, (void *)(uintptr_t)event, 0), "waiting for an event", NULL);
+    Py_BEGIN_ALLOW_THREADS
+    code = td_cu.cuStreamSynchronize(s);
+    Py_END_ALLOW_THREADS
+    return answer(code, "waiting for a stream", NULL);
+}
+static PyObject *event_new(PyObject *m, PyObject *args)
+{
+    int ordinal, timed;
+    void *event = NULL;
+    if (!PyArg_ParseTuple(args, "ip", &ordinal, &timed)) return NULL;
+    TD_PY(td_cuda_use(ordinal));
+    int code = td_cu.cuEventCreate(&event, timed ? 0 : 2);
+    return answer(code, "making an event", code ? NULL : PyLong_FromVoidPtr(event));
+}
+/* event_do(what, ordinal, event, stream): "record", "query", "synchronize" or "free" */
+static PyObject *event_do(PyObject *m, PyObject *args)
+{
+    const char *what;
+    int ordinal, code;
+    unsigned long long event, stream;
+    if (!PyArg_ParseTuple(args, "siKK", &what, &ordinal, &event, &stream)) return NULL;
+    void *e = (void *)(uintptr_t)event;
+    if (td_cuda_forked() && what[0] == 'f') Py_RETURN_NONE;
+    TD_PY(td_cuda_use(ordinal));
+    if (what[0] == 'q') return is_late(code = td_cu.cuEventQuery(e)) ? PyBool_FromLong(0) : answer(code, "asking an event", PyBool_FromLong(1));
+    if (what[0] == 'r') return answer(td_cu.cuEventRecord(e, (void *)(uintptr_t)stream), "recording an event", NULL);
+    if (what[0] == 'f') return answer(td_cu.cuEventDestroy_v2(e), "freeing an event", NULL);
+    Py_BEGIN_ALLOW_THREADS
+    code = td_cu.cuEventSynchronize(e);
+    Py_END_ALLOW_THREADS
+    return answer(code, "waiting for an event", NULL);
+}
+static PyObject *event_elapsed(PyObject *m, PyObject *args)
+{
+    unsigned long long a, b;
+    float ms = 0;
+    if (!PyArg_ParseTuple(args, "KK", &a, &b)) return NULL;
+    int code = td_cu.cuEventElapsedTime(&ms, (void *)(uintptr_t)a, (void *)(uintptr_t)b);
+    return answer(code, "measuring between events", code ? NULL : PyFloat_FromDouble((double)ms));
+}
+
+static PyMethodDef methods[] = {
+    {"cuda_count", count, METH_NOARGS, "How many CUDA devices the driver shows; 0 without a driver."},
+    {"cuda_started", started, METH_NOARGS, "Is the device type registered?"},
+    {"cuda_start", start, METH_NOARGS, "Open the driver and the current device, or say why not."},
+    {"cuda_current", current, METH_NOARGS, "The current device of this thread."},
+    {"cuda_set_current", set_current, METH_O, "Choose it."},
+    {"cuda_synchronize", synchronize, METH_O, "Wait for all work of a device."},
+    {"cuda_facts", facts, METH_O, "Name, bytes, capability and sizes of a device."},
+    {"cuda_stats", stats, METH_O, "Statistics of the allocator."},
+    {"cuda_reset_peaks", reset_peaks, METH_O, "Peaks start from what is held now."},
+    {"cuda_trim", trim, METH_O, "Give unused segments back."},
+    {"cuda_memory", memory, METH_O, "Free and total bytes as the driver sees them."},
+    {"cuda_stream_new", stream_new, METH_VARARGS, "A stream of a device with a priority, as an address."},
+    {"cuda_stream_get", stream_get, METH_O, "The current stream of this thread on a device."},
+    {"cuda_stream_set", stream_set, METH_VARARGS, "Choose it."},
+    {"cuda_stream_do", stream_do, METH_VARARGS, "synchronize, query, wait."},
+    {"cuda_event_new", event_new, METH_VARARGS, "An event of a device, with times or without."},
+    {"cuda_event_do", event_do, METH_VARARGS, "record, query, synchronize, free."},
+    {"cuda_event_elapsed", event_elapsed, METH_VARARGS, "Milliseconds between two events."},
+    {NULL, NULL, 0, NULL},
+};
+
+int td_add_cuda(PyObject *module)
+{
+    td_cuda_compile = compile;
+    return PyModule_AddFunctions(module, methods);
+}

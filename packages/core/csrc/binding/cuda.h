@@ -1,0 +1,8 @@
+/* cuda.h - the functions behind taeda.cuda. */
+#ifndef TD_BINDING_CUDA_H
+#define TD_BINDING_CUDA_H
+#include "object/py.h"
+
+int td_add_cuda(PyObject *module); /* 0, or -1 with an exception */
+
+#endif

@@ -1,0 +1,113 @@
+/* device.c - contexts, the current device of a thread, and registration. */
+#include "cuda/device.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include "runtime/pool.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void *contexts[TD_CUDA_DEVICES];
+static int arches[TD_CUDA_DEVICES], started, forked, blocking;
+
+static _Thread_local int current, bound = -1; /* bound: the device whose context this thread has */
+static _Thread_local void *streams[TD_CUDA_DEVICES];
+
+bool td_cuda_started(void) { return __atomic_load_n(&started, __ATOMIC_ACQUIRE); }
+bool td_cuda_forked(void) { return forked; }
+bool td_cuda_blocking(void) { return blocking; }
+int td_cuda_current(void) { return current; }
+void td_cuda_set_current(int ordinal) { current = ordinal; }
+void *td_cuda_stream(int ordinal) { return streams[ordinal]; }
+void td_cuda_set_stream(int ordinal, void *stream) { streams[ordinal] = stream; }
+void *td_cuda_context(int ordinal) { return contexts[ordinal]; }
+int td_cuda_arch(int ordinal) { return arches[ordinal]; }
+
+int td_cuda_count(void)
+{
+    int count = 0;
+    if (forked || td_cuda_driver_open() != TD_OK || td_cu.cuDeviceGetCount(&count)) return 0;
+    return count < TD_CUDA_DEVICES ? count : TD_CUDA_DEVICES;
+}
+
+int td_cuda_attribute(int ordinal, int attribute)
+{
+    int device = 0, value = 0;
+    if (td_cu.cuDeviceGet(&device, ordinal) || td_cu.cuDeviceGetAttribute(&value, attribute, device)) return 0;
+    return value;
+}
+
+static td_status open_context(int ordinal)
+{
+    int device;
+    void *context;
+    TD_CU(td_cu.cuDeviceGet(&device, ordinal), "choosing the device");
+    TD_CU(td_cu.cuDevicePrimaryCtxRetain(&context, device), "opening the device");
+    arches[ordinal] = 10 * td_cuda_attribute(ordinal, 75) + td_cuda_attribute(ordinal, 76);
+    __atomic_store_n(&contexts[ordinal], context, __ATOMIC_RELEASE);
+    return TD_OK;
+}
+
+td_status td_cuda_use(int ordinal)
+{
+    if (bound == ordinal && !forked) return TD_OK;
+    if (forked)
+        return td_fail(TD_RUNTIME_ERROR, "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use "
+                       "the 'spawn' start method");
+    if (!__atomic_load_n(&contexts[ordinal], __ATOMIC_ACQUIRE)) {
+        pthread_mutex_lock(&lock);
+        td_status status = contexts[ordinal] ? TD_OK : open_context(ordinal);
+        pthread_mutex_unlock(&lock);
+        TD_TRY(status);
+    }
+    TD_CU(td_cu.cuCtxSetCurrent(contexts[ordinal]), "making the device current");
+    bound = ordinal;
+    return TD_OK;
+}
+
+td_status td_cuda_synchronize(td_device device)
+{
+    TD_TRY(td_cuda_use(td_device_index(device)));
+    void *token = td_heavy_begin(1e9);
+    int code = td_cu.cuCtxSynchronize();
+    td_heavy_end(token);
+    TD_CU(code, "waiting for the device");
+    return TD_OK;
+}
+
+/* ---- the row ---- */
+static int count_started(void)
+{
+    static int known;
+    if (!known) known = td_cuda_count();
+    return known;
+}
+
+static const td_device_table table = {
+    .size = sizeof table, .name = "cuda", .count = count_started, .alloc = td_cuda_alloc, .release = td_cuda_release,
+    .walk = td_cuda_walk, .transfer = td_cuda_transfer, .synchronize = td_cuda_synchronize,
+};
+
+static void in_child(void) { forked = 1; }
+
+td_status td_cuda_start(void)
+{
+    if (td_cuda_started()) return TD_OK;
+    if (forked) return td_cuda_use(0);
+    TD_TRY(td_cuda_driver_open());
+    if (td_cuda_count() == 0) {
+        const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+        if (visible)
+            return td_fail(TD_RUNTIME_ERROR, "device 'cuda' is not available: the driver shows no device; CUDA_VISIBLE_DEVICES is '%.100s'", visible);
+        return td_fail(TD_RUNTIME_ERROR, "device 'cuda' is not available: the driver shows no device");
+    }
+    pthread_mutex_lock(&lock);
+    td_status status = TD_OK;
+    if (!started) {
+        const char *wait = getenv("CUDA_LAUNCH_BLOCKING");
+        blocking = wait && *wait && *wait != '0';
+        pthread_atfork(NULL, NULL, in_child);
+        status = td_device_register(TD_CUDA, &table);
+        if (status == TD_OK) __atomic_store_n(&started, 1, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}

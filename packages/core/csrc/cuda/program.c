@@ -1,0 +1,83 @@
+/* program.c - the functions that are loaded, found by what they compute. */
+#include "cuda/program.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+td_status (*td_cuda_compile)(const td_cuda_program *want, int arch, void **image, char **symbol);
+
+typedef struct loaded {
+    struct loaded *next;
+    const void *key;
+    const char *kind, *how; /* string constants: compared as pointers */
+    int ordinal;
+    void *function;
+} loaded;
+
+#define BUCKETS 1024
+static loaded *buckets[BUCKETS];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static unsigned bucket_of(const td_cuda_program *w, int ordinal)
+{
+    uint64_t h = (uint64_t)(uintptr_t)w->key ^ (uint64_t)(uintptr_t)w->how << 7 ^ (uint64_t)(uintptr_t)w->kind << 3 ^ (uint64_t)ordinal;
+    return (unsigned)(h * 0x9e3779b97f4a7c15ull >> 40) % BUCKETS;
+}
+
+/* Entries are only added, at the front: readers need no lock. */
+static void *find(const td_cuda_program *w, int ordinal)
+{
+    loaded *at = __atomic_load_n(&buckets[bucket_of(w, ordinal)], __ATOMIC_ACQUIRE);
+    for (; at; at = at->next)
+        if (at->key == w->key && at->kind == w->kind && at->how == w->how && at->ordinal == ordinal) return at->function;
+    return NULL;
+}
+
+static td_status add(const td_cuda_program *w, int ordinal, void *function)
+{
+    loaded *made = malloc(sizeof *made);
+    if (!made) return td_fail(TD_MEMORY_ERROR, "no memory to keep a loaded kernel");
+    pthread_mutex_lock(&lock);
+    loaded **first = &buckets[bucket_of(w, ordinal)];
+    *made = (loaded){*first, w->key, w->kind, w->how, ordinal, function};
+    __atomic_store_n(first, made, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&lock);
+    return TD_OK;
+}
+
+/* Compiling asks Python, so nothing is locked meanwhile: two threads may load the same program, and then either serves. */
+static td_status load(const td_cuda_program *w, int ordinal, void **function)
+{
+    void *image = NULL, *module;
+    char *symbol = NULL;
+    TD_TRY(td_cuda_compile(w, td_cuda_arch(ordinal), &image, &symbol));
+    int code = td_cu.cuModuleLoadData(&module, image);
+    if (!code) code = td_cu.cuModuleGetFunction(function, module, symbol);
+    free(image);
+    free(symbol);
+    TD_CU(code, "loading a kernel");
+    return add(w, ordinal, *function);
+}
+
+td_status td_cuda_function(const td_cuda_program *want, int ordinal, void **function)
+{
+    *function = find(want, ordinal);
+    return *function ? TD_OK : load(want, ordinal, function);
+}
+
+#define BLOCK 256
+#define MOST_BLOCKS 4096 /* of one launch: some 30 for each multiprocessor of a large card */
+
+td_status td_cuda_launch(void *function, int ordinal, int64_t threads, void *argument, const char *doing)
+{
+    int64_t blocks = (threads + BLOCK - 1) / BLOCK;
+    unsigned grid = blocks > MOST_BLOCKS ? MOST_BLOCKS : (unsigned)blocks;
+    void *stream = td_cuda_stream(ordinal);
+    int code = td_cu.cuLaunchKernel(function, grid, 1, 1, BLOCK, 1, 1, 0, stream, &argument, NULL);
+    if (!code && td_cuda_blocking()) code = td_cu.cuStreamSynchronize(stream);
+    if (!code) return TD_OK;
+    char what[160];
+    snprintf(what, sizeof what, "launching \"%.100s\"", doing);
+    return td_cuda_failed(code, what);
+}

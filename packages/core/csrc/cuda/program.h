@@ -1,0 +1,23 @@
+/* program.h - kernels: compiled when first needed, loaded once a device. */
+#ifndef TD_CUDA_PROGRAM_H
+#define TD_CUDA_PROGRAM_H
+#include "cuda/device.h"
+
+typedef struct td_cuda_program {
+    const char *kind; /* "loop", "cast", "copy", "negate" */
+    const char *how;  /* "flat" or "strided" */
+    const char *name; /* of a loop, as the op table has it */
+    const void *key;  /* what tells it from all others of its kind and how */
+    int dtype, from;  /* of a loop: what it computes in; of a cast: to and from */
+} td_cuda_program;
+
+/* Give the image and the symbol of a program for an architecture, both to be freed: filled by the binding, which asks Python. */
+extern td_status (*td_cuda_compile)(const td_cuda_program *want, int arch, void **image, char **symbol);
+
+/* The function on a device whose context is current. */
+td_status td_cuda_function(const td_cuda_program *want, int ordinal, void **function);
+
+/* Launch `threads` threads or fewer, whose grid strides over the work, with one argument. */
+td_status td_cuda_launch(void *function, int ordinal, int64_t threads, void *argument, const char *doing);
+
+#endif

@@ -1,0 +1,41 @@
+"""The lines of the kernel tables that have device text, as a file: `taeda/cuda/_loops.json`."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+from pathlib import Path
+from types import ModuleType
+
+__all__ = ["write"]
+
+
+def write(csrc: Path, package: Path, text: ModuleType) -> None:
+    """Preprocess each table and write "op dtype" -> [family, loop], if anything changed."""
+    target = package / "cuda" / "_loops.json"
+    sources = [csrc / path for family, path in text.FAMILIES.items() if family != "convert"]
+    headers = [*(csrc / "cpu" / "simd").glob("*.h"), csrc / "cpu" / "convert.h", csrc / "runtime" / "loops.h"]
+    newest = max(path.stat().st_mtime for path in [*sources, *headers])
+    if target.exists() and target.stat().st_mtime > newest:
+        return
+    found: dict[str, list[str]] = {}
+    for family, path in text.FAMILIES.items():
+        if family != "convert":
+            for op, dtype, loop in lines(csrc, family, path):
+                if not (op == "clamp" and loop.startswith("clamp_")):  # the host chooses among its loops
+                    found[f"{op} {dtype}"] = [family, loop]
+    beside = target.with_suffix(".tmp")
+    beside.write_text(json.dumps(found, indent=0, sort_keys=True) + "\n")
+    os.replace(beside, target)
+
+
+def lines(csrc: Path, family: str, path: str) -> list[tuple[str, str, str]]:
+    """(op, dtype, loop) of every line of the table of one family."""
+    compiler = shlex.split(os.environ.get("CC", "cc"))
+    command = (*compiler, "-E", "-P", "-DTD_ISA=x", f"-I{csrc}", str(csrc / path))
+    out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    table = out[out.index(f"td_table_{family}_x[] =") :]
+    return re.findall(r'\{\s*"(\w+)",\s*TD_(\w+),\s*(\w+)\s*\}', table)

@@ -1,0 +1,105 @@
+"""Programs: which device text computes what, compiled when first needed and kept in a folder of images.
+
+The folder is `TAEDA_CACHE_DIR/cuda`, else `~/.cache/taeda/cuda` (`XDG_CACHE_HOME`); an image is found by the digest of its text,
+options, compiler and architecture. `TAEDA_CUDA_LOG=compile` names every program that is compiled, and how long it took.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import tempfile
+import time
+import warnings
+from functools import cache
+from pathlib import Path
+
+from . import _nvrtc, _text
+
+__all__ = ["program"]
+
+OPTIONS = ("--std=c++17", "--fmad=false", "--device-as-default-execution-space")
+
+
+def program(kind: str, name: str, dtype: int, source: int, how: str, arch: int) -> tuple[bytes, str]:
+    """The image and the symbol of one kernel; what `csrc/cuda/program.c` asks for.
+
+    `kind` is "loop" (the line `name` of a table, which computes in `dtype`), "cast" (from `source` to `dtype`), "copy" or "negate".
+    NotImplementedError if there is no device text for it.
+    """
+    family, loop = _loop(kind, name, _text.DTYPES[dtype], _text.DTYPES[source])
+    text, headers = _text.kernel(family), _text.headers(_text.FAMILIES[family])
+    return _kept(text, headers, f"td_{how}<{loop}>", arch)
+
+
+def _loop(kind: str, name: str, dtype: str, source: str) -> tuple[str, str]:
+    if kind == "loop":
+        found = loops().get(f"{name} {dtype}")
+        if found is None:
+            raise NotImplementedError(f'the elementwise loop "{name}" of {dtype} has no device text yet')
+        return found[0], found[1]
+    if "F8_" in dtype + source:
+        raise NotImplementedError(f"conversions between {source} and {dtype} are not implemented for device 'cuda'")
+    if kind == "cast":
+        return "convert", f"td_cast<TD_{dtype}, TD_{source}>"
+    return "convert", f"{'td_copy_of' if kind == 'copy' else 'td_negate'}<TD_{dtype}>"
+
+
+@cache
+def loops() -> dict[str, list[str]]:
+    """(family, loop) of "name dtype", as the build found them in the tables."""
+    found: dict[str, list[str]] = json.loads(Path(__file__).with_name("_loops.json").read_text())
+    return found
+
+
+# ---- the folder of images ----
+
+
+@cache
+def folder() -> Path | None:
+    """Where images are kept, or None where nothing can be written."""
+    named = os.environ.get("TAEDA_CACHE_DIR")
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    path = Path(named) / "cuda" if named else Path(home) / "taeda" / "cuda"
+    try:
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        warnings.warn(f"compiled kernels are not kept: {error}; TAEDA_CACHE_DIR names another folder", stacklevel=2)
+        return None
+    return path
+
+
+def _kept(text: str, headers: dict[str, str], name: str, arch: int) -> tuple[bytes, str]:
+    parts = (text, repr(sorted(headers.items())), name, repr(OPTIONS), repr(_nvrtc.version()), str(arch))
+    digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:40]
+    place = folder()
+    path = place / f"{digest}.bin" if place else None
+    if path is not None and path.is_file():
+        symbol, _, image = path.read_bytes().partition(b"\n")
+        if symbol and image:
+            return image, symbol.decode()
+    made = _compiled(text, headers, name, arch)
+    if path is not None:
+        _write(path, made[1].encode() + b"\n" + made[0])
+    return made
+
+
+def _compiled(text: str, headers: dict[str, str], name: str, arch: int) -> tuple[bytes, str]:
+    begin = time.perf_counter()
+    made = _nvrtc.compile_text(text, headers, name, (*OPTIONS, f"--gpu-architecture=sm_{arch}"))
+    if "compile" in os.environ.get("TAEDA_CUDA_LOG", ""):
+        took = 1000 * (time.perf_counter() - begin)
+        print(f"taeda.cuda: compiled {name} for sm_{arch} in {took:.0f} ms", file=sys.stderr)
+    return made
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Beside, then renamed: another process sees all of it or nothing. A full disk costs the image only."""
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+            file.write(content)
+        os.replace(file.name, path)
+    except OSError as error:
+        warnings.warn(f"a compiled kernel could not be kept: {error}", stacklevel=2)
