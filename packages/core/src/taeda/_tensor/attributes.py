@@ -24,11 +24,12 @@ _set_view_properties()
 
 
 _ABSENT = (
-    *("is_cuda", "is_sparse", "is_sparse_csr", "is_quantized", "is_mkldnn", "is_mps", "is_xpu"),
+    *("is_sparse", "is_sparse_csr", "is_quantized", "is_mkldnn", "is_mps", "is_xpu"),
     *("is_nested", "is_ipu", "is_xla", "is_mtia", "is_maia", "is_vulkan"),
 )
 _PROPERTIES: dict[str, tuple[Callable[[Tensor], Any], str]] = {
     "is_cpu": (lambda self: self.device.type == "cpu", "True if the memory is on the cpu."),
+    "is_cuda": (lambda self: self.device.type == "cuda", "True if the memory is on a CUDA device."),
     "is_meta": (lambda self: self.device.type == "meta", "True for a tensor without memory."),
     "name": (lambda self: None, "None: tensors have no names."),
     "volatile": (lambda self: False, "False; kept for old programs."),

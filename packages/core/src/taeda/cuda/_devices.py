@@ -1,0 +1,141 @@
+"""Which devices there are, what they are, and which one is current in this thread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from taeda._native import core as _core
+
+__all__ = [
+    "current_device", "device", "device_count", "device_of", "get_arch_list", "get_device_capability", "get_device_name",
+    "get_device_properties", "init", "is_available", "is_bf16_supported", "is_initialized", "ordinal_of", "set_device",
+    "synchronize",
+]  # fmt: skip
+
+_ARCHES = (80, 86, 89, 90, 100, 120)  # what the compiler of device text is asked for in the sessions, and their kin
+
+
+def is_available() -> bool:
+    """Can tensors live on a CUDA device? False without a driver or a device; never an exception."""
+    return device_count() > 0
+
+
+def device_count() -> int:
+    """How many devices the driver shows to this process, by `CUDA_VISIBLE_DEVICES`; 0 without a driver."""
+    return int(_core.cuda_count())
+
+
+def is_initialized() -> bool:
+    """Was a device used, so that `cuda` is a type of device of this process?"""
+    return bool(_core.cuda_started())
+
+
+def init() -> None:
+    """Open the driver and the current device now. RuntimeError that says why where that cannot be."""
+    _core.cuda_start()
+
+
+def ordinal_of(device: Any, otherwise: int | None = None) -> int:
+    """The ordinal of a CUDA device given as ordinal, string, device, or None for the current one."""
+    if device is None:
+        return current_device() if otherwise is None else otherwise
+    if isinstance(device, int):
+        index = device
+    else:
+        found = _core.device(device)
+        if found.type != "cuda":
+            raise ValueError(f"Expected a cuda device, but got: {found}")
+        index = current_device() if found.index is None else found.index
+    init()
+    if not 0 <= index < device_count():
+        raise RuntimeError(
+            f"there are {device_count()} CUDA devices, with ordinals from 0; got {index}"
+        )
+    return index
+
+
+def current_device() -> int:
+    """The ordinal of this thread's current device: where `device="cuda"` is."""
+    init()
+    return int(_core.cuda_current())
+
+
+def set_device(device: Any) -> None:
+    """Make a device current in this thread. A negative ordinal changes nothing."""
+    if isinstance(device, int) and device < 0:
+        return
+    _core.cuda_set_current(ordinal_of(device))
+
+
+class device:
+    """`with taeda.cuda.device(1):` the current device of this thread is another one. None and negative ordinals change nothing."""
+
+    def __init__(self, device: Any) -> None:
+        none = device is None or (isinstance(device, int) and device < 0)
+        self.idx = -1 if none else ordinal_of(device)
+        self.prev_idx = -1
+
+    def __enter__(self) -> device:
+        if self.idx >= 0:
+            self.prev_idx = current_device()
+            set_device(self.idx)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        set_device(self.prev_idx)
+
+
+class device_of(device):
+    """`with taeda.cuda.device_of(x):` the current device is that of the tensor `x`; of another tensor nothing changes."""
+
+    def __init__(self, obj: Any) -> None:
+        super().__init__(obj.device.index if obj.device.type == "cuda" else -1)
+
+
+def synchronize(device: Any = None) -> None:
+    """Wait for all work on a device. A fault of earlier work is raised here."""
+    _core.cuda_synchronize(ordinal_of(device))
+
+
+# ---- what they are ----
+
+
+@dataclass(frozen=True)
+class DeviceProperties:
+    """What the driver tells of a device."""
+
+    name: str
+    total_memory: int
+    major: int
+    minor: int
+    multi_processor_count: int
+    warp_size: int
+    max_threads_per_block: int
+    max_threads_per_multi_processor: int
+
+
+def get_device_properties(device: Any = None) -> DeviceProperties:
+    """Name, memory, compute capability and sizes of a device."""
+    return DeviceProperties(*_core.cuda_facts(ordinal_of(device)))
+
+
+def get_device_name(device: Any = None) -> str:
+    """The name that the maker gave a device."""
+    return get_device_properties(device).name
+
+
+def get_device_capability(device: Any = None) -> tuple[int, int]:
+    """Compute capability, as (9, 0)."""
+    found = get_device_properties(device)
+    return found.major, found.minor
+
+
+def get_arch_list() -> list[str]:
+    """Architectures that kernels are compiled for when first used, as "sm_90"; empty without a device."""
+    return [f"sm_{arch}" for arch in _ARCHES] if is_available() else []
+
+
+def is_bf16_supported(including_emulation: bool = True) -> bool:
+    """Does the current device compute in bfloat16? Kernels convert to float32 where it does not. False without a device."""
+    return is_available() and (including_emulation or get_device_capability()[0] >= 8)
