@@ -251,6 +251,14 @@ def device_text(session: nox.Session) -> None:
     session.run("python", "tools/device_text.py", *session.posargs)
 
 
+@nox.session(name="cuda-null")
+def cuda_null(session: nox.Session) -> None:
+    """Every row of the op table with device="cuda" on a stand-in driver: the processor's bits, or a refusal. `-- --verbose` tells all."""
+    install(session, *NAMES)
+    session.run("pytest", "packages/core/tests/cuda")
+    session.run("python", "tools/cuda_rows.py", *session.posargs)
+
+
 @nox.session(name="same-bits")
 def same_bits(session: nox.Session) -> None:
     """Neither the number of threads nor the width of vectors changes a bit of any operation. `-- --parts 8` for an eighth."""

@@ -15,7 +15,18 @@ from pathlib import Path
 __all__ = ["LAYERS", "check", "circles", "upward"]
 
 #: from the lowest up
-LAYERS = ("runtime", "cpu", "cuda", "ops", "object", "graph", "dispatch", "backward", "abi", "binding")
+LAYERS = (
+    "runtime",
+    "cpu",
+    "cuda",
+    "ops",
+    "object",
+    "graph",
+    "dispatch",
+    "backward",
+    "abi",
+    "binding",
+)
 INCLUDE = re.compile(r'^\s*#\s*include "([^"]+)"', re.M)
 OUTSIDE = ("taeda/", "entries.gen.h")  # the public header, and what is generated
 

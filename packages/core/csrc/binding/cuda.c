@@ -102,11 +102,11 @@ static PyObject *stats(PyObject *m, PyObject *ordinal)
         Py_CLEAR(made);
     return made;
 }
-static PyObject *reset_peaks(PyObject *m, PyObject *ordinal)
+static PyObject *reset(PyObject *m, PyObject *args)
 {
-    long k = PyLong_AsLong(ordinal);
-    if (k == -1 && PyErr_Occurred()) return NULL;
-    td_cuda_pool_reset_peaks((int)k);
+    int ordinal, peaks;
+    if (!PyArg_ParseTuple(args, "ip", &ordinal, &peaks)) return NULL;
+    td_cuda_pool_reset(ordinal, peaks);
     Py_RETURN_NONE;
 }
 static PyObject *trim(PyObject *m, PyObject *ordinal)
@@ -218,7 +218,7 @@ static PyMethodDef methods[] = {
     {"cuda_synchronize", synchronize, METH_O, "Wait for all work of a device."},
     {"cuda_facts", facts, METH_O, "Name, bytes, capability and sizes of a device."},
     {"cuda_stats", stats, METH_O, "Statistics of the allocator."},
-    {"cuda_reset_peaks", reset_peaks, METH_O, "Peaks start from what is held now."},
+    {"cuda_reset", reset, METH_VARARGS, "Peaks, or sums, start from what is held now."},
     {"cuda_trim", trim, METH_O, "Give unused segments back."},
     {"cuda_memory", memory, METH_O, "Free and total bytes as the driver sees them."},
     {"cuda_stream_new", stream_new, METH_VARARGS, "A stream of a device with a priority, as an address."},

@@ -65,12 +65,16 @@ void td_cuda_pool_stats(int ordinal, td_cuda_stats *out)
     pthread_mutex_unlock(&lock);
 }
 
-void td_cuda_pool_reset_peaks(int ordinal)
+void td_cuda_pool_reset(int ordinal, bool peaks)
 {
     pthread_mutex_lock(&lock);
     td_cuda_stats *s = &pools[ordinal].stats;
     struct td_cuda_count *all[] = {&s->allocation, &s->segment, &s->allocated_bytes, &s->reserved_bytes, &s->requested_bytes};
-    for (int k = 0; k < 5; k++) all[k]->peak = all[k]->current;
+    for (int k = 0; k < 5; k++) {
+        if (peaks) all[k]->peak = all[k]->current;
+        else all[k]->allocated = all[k]->freed = 0;
+    }
+    if (!peaks) s->retries = s->ooms = 0;
     pthread_mutex_unlock(&lock);
 }
 

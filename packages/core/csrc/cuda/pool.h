@@ -3,7 +3,7 @@
 #define TD_CUDA_POOL_H
 #include "cuda/device.h"
 
-typedef struct td_cuda_count { int64_t current, peak, allocated, freed; } td_cuda_count_of;
+struct td_cuda_count { int64_t current, peak, allocated, freed; };
 
 /* of one device, since it was first used */
 typedef struct td_cuda_stats {
@@ -14,7 +14,7 @@ typedef struct td_cuda_stats {
 } td_cuda_stats;
 
 void td_cuda_pool_stats(int ordinal, td_cuda_stats *out);
-void td_cuda_pool_reset_peaks(int ordinal);
+void td_cuda_pool_reset(int ordinal, bool peaks); /* peaks, or what was allocated and freed */
 td_status td_cuda_pool_trim(int ordinal); /* give whole unused segments back to the driver */
 
 #endif

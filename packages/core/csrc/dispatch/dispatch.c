@@ -14,8 +14,9 @@
 static int on_two_devices(const td_frame *f, int a, int b)
 {
     char first[TD_DEVICE_TEXT], second[TD_DEVICE_TEXT];
-    PyErr_Format(PyExc_RuntimeError, "%s: Expected all tensors to be on the same device, but found at least two devices, %s and %s!",
-                 f->schema->op.name, td_device_text((td_device)(a < b ? a : b), first), td_device_text((td_device)(a < b ? b : a), second));
+    PyErr_Format(PyExc_RuntimeError, "%s: Expected all tensors to be on the same device, but found at least two devices, %s and %s! "
+                 "Move one of them: x.to('%s')", f->schema->op.name, td_device_text((td_device)(a < b ? a : b), first),
+                 td_device_text((td_device)(a < b ? b : a), second), second);
     return -1;
 }
 

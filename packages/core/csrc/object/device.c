@@ -72,6 +72,13 @@ static int unavailable(int type)
     return -1;
 }
 
+static int not_opened(void)
+{
+    char where[128];
+    PyErr_Format(PyExc_RuntimeError, "%s; tensors live on %s", td_error_message(), present(where));
+    return -1;
+}
+
 static int check_index(int type, int index)
 {
     int count = td_device_tables[runtime_type(type)]->count();
@@ -124,7 +131,7 @@ int td_device_from(PyObject *o, td_device *out)
     if (known == TD_META) return *out = TD_META, 1;
     if (known == TD_CUDA && !td_cuda_started()) { /* opened by who first asks for it */
         td_status status = td_cuda_start();
-        if (status != TD_OK) return td_raised(status);
+        if (status != TD_OK) return not_opened();
     }
     if (known < 0 || !td_device_tables[known]) return unavailable(type);
     if (index < 0) index = known == TD_CUDA ? td_cuda_current() : 0;

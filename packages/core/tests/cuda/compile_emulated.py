@@ -16,7 +16,13 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 FLAGS = ("-std=c++17", "-O1", "-g0", "-fPIC", "-mfma", "-ffp-contract=off", "-fno-math-errno")
-QUIET = ("-fno-trapping-math", "-Wno-unknown-pragmas", "-fvisibility=hidden", "-include", "emulate.h")
+QUIET = (
+    "-fno-trapping-math",
+    "-Wno-unknown-pragmas",
+    "-fvisibility=hidden",
+    "-include",
+    "emulate.h",
+)
 
 
 def main(folder: Path) -> None:
@@ -51,8 +57,20 @@ def loops(folder: Path) -> list[str]:
     target.parent.mkdir(parents=True)
     loop = "#define TD_LOOP(symbol, row, ...)"
     target.write_text(re.sub(rf"{re.escape(loop)}.*", f"{loop} @ symbol @", header.read_text()))
-    command = ["g++", "-std=c++17", "-E", "-P", "-include", "emulate.h", f"-I{marked}", f"-I{folder}", f"-I{HERE}"]
-    out = subprocess.run([*command, str(folder / "program.cpp")], capture_output=True, text=True, check=True).stdout
+    command = [
+        "g++",
+        "-std=c++17",
+        "-E",
+        "-P",
+        "-include",
+        "emulate.h",
+        f"-I{marked}",
+        f"-I{folder}",
+        f"-I{HERE}",
+    ]
+    out = subprocess.run(
+        [*command, str(folder / "program.cpp")], capture_output=True, text=True, check=True
+    ).stdout
     shutil.rmtree(marked)
     return re.findall(r"@ (\w+) @", out)
 
@@ -65,7 +83,20 @@ def build(folder: Path, text: str, kernels: list[str], library: Path) -> None:
     cache = ["ccache"] if os.environ.get("CC", "").startswith("ccache") else []
     include = (f"-I{folder}", f"-I{HERE}")
     made = folder / "program.o"
-    subprocess.run([*cache, "g++", *FLAGS, *QUIET, *include, "-c", str(folder / "program.cpp"), "-o", str(made)], check=True)
+    subprocess.run(
+        [
+            *cache,
+            "g++",
+            *FLAGS,
+            *QUIET,
+            *include,
+            "-c",
+            str(folder / "program.cpp"),
+            "-o",
+            str(made),
+        ],
+        check=True,
+    )
     subprocess.run(["g++", "-shared", str(made), "-o", str(beside)], check=True)
     os.replace(beside, library)
 

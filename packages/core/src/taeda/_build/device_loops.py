@@ -17,7 +17,11 @@ def write(csrc: Path, package: Path, text: ModuleType) -> None:
     """Preprocess each table and write "op dtype" -> [family, loop], if anything changed."""
     target = package / "cuda" / "_loops.json"
     sources = [csrc / path for family, path in text.FAMILIES.items() if family != "convert"]
-    headers = [*(csrc / "cpu" / "simd").glob("*.h"), csrc / "cpu" / "convert.h", csrc / "runtime" / "loops.h"]
+    headers = [
+        *(csrc / "cpu" / "simd").glob("*.h"),
+        csrc / "cpu" / "convert.h",
+        csrc / "runtime" / "loops.h",
+    ]
     newest = max(path.stat().st_mtime for path in [*sources, *headers])
     if target.exists() and target.stat().st_mtime > newest:
         return
@@ -25,10 +29,13 @@ def write(csrc: Path, package: Path, text: ModuleType) -> None:
     for family, path in text.FAMILIES.items():
         if family != "convert":
             for op, dtype, loop in lines(csrc, family, path):
-                if not (op == "clamp" and loop.startswith("clamp_")):  # the host chooses among its loops
+                if not (
+                    op == "clamp" and loop.startswith("clamp_")
+                ):  # the host chooses among its loops
                     found[f"{op} {dtype}"] = [family, loop]
     beside = target.with_suffix(".tmp")
-    beside.write_text(json.dumps(found, indent=0, sort_keys=True) + "\n")
+    text_of = json.dumps(found, indent=0, sort_keys=True) + "\n"
+    beside.write_text(text_of)  # half-written: renamed when whole
     os.replace(beside, target)
 
 

@@ -31,6 +31,7 @@ from ._memory import (
     memory_allocated,
     memory_reserved,
     memory_stats,
+    reset_accumulated_memory_stats,
     reset_peak_memory_stats,
 )
 from ._random import (
@@ -44,7 +45,15 @@ from ._random import (
     set_rng_state,
     set_rng_state_all,
 )
-from ._streams import Event, Stream, StreamContext, current_stream, default_stream, set_stream, stream
+from ._streams import (
+    Event,
+    Stream,
+    StreamContext,
+    current_stream,
+    default_stream,
+    set_stream,
+    stream,
+)
 
 __path__ = extend_path(__path__, __name__)  # taeda-amp brings `amp`
 __getattr__, __dir__ = lazy_attributes(__name__, {})
@@ -56,6 +65,6 @@ __all__ = [
     "get_device_capability", "get_device_name", "get_device_properties", "get_rng_state", "get_rng_state_all", "init",
     "initial_seed", "is_available", "is_bf16_supported", "is_initialized", "manual_seed", "manual_seed_all",
     "max_memory_allocated", "max_memory_reserved", "mem_get_info", "memory_allocated", "memory_reserved", "memory_stats",
-    "reset_peak_memory_stats", "seed", "seed_all", "set_device", "set_rng_state", "set_rng_state_all", "set_stream", "stream",
+    "reset_accumulated_memory_stats", "reset_peak_memory_stats", "seed", "seed_all", "set_device", "set_rng_state", "set_rng_state_all", "set_stream", "stream",
     "synchronize",
 ]  # fmt: skip

@@ -13,7 +13,14 @@ __all__ = [
     "synchronize",
 ]  # fmt: skip
 
-_ARCHES = (80, 86, 89, 90, 100, 120)  # what the compiler of device text is asked for in the sessions, and their kin
+_ARCHES = (
+    80,
+    86,
+    89,
+    90,
+    100,
+    120,
+)  # what the compiler of device text is asked for in the sessions, and their kin
 
 
 def is_available() -> bool:

@@ -10,7 +10,7 @@ from ._devices import is_initialized, ordinal_of
 
 __all__ = [
     "empty_cache", "max_memory_allocated", "max_memory_reserved", "mem_get_info", "memory_allocated", "memory_reserved",
-    "memory_stats", "reset_peak_memory_stats",
+    "memory_stats", "reset_accumulated_memory_stats", "reset_peak_memory_stats",
 ]  # fmt: skip
 
 
@@ -44,7 +44,12 @@ def max_memory_reserved(device: Any = None) -> int:
 
 def reset_peak_memory_stats(device: Any = None) -> None:
     """Peaks start again from what is used and held now."""
-    _core.cuda_reset_peaks(ordinal_of(device))
+    _core.cuda_reset(ordinal_of(device), True)
+
+
+def reset_accumulated_memory_stats(device: Any = None) -> None:
+    """What was allocated and freed, and how often memory ran out, is counted from now on."""
+    _core.cuda_reset(ordinal_of(device), False)
 
 
 def empty_cache() -> None:

@@ -30,7 +30,9 @@ def library() -> ctypes.CDLL:
 
 def _wheels() -> list[str]:
     folders = (Path(entry) / "nvidia" for entry in sys.path if entry)
-    found = (path for folder in folders if folder.is_dir() for path in folder.glob("*/lib/libnvrtc.so.*"))
+    found = (
+        path for folder in folders if folder.is_dir() for path in folder.glob("*/lib/libnvrtc.so.*")
+    )
     return [str(path) for path in sorted(found, reverse=True)]
 
 

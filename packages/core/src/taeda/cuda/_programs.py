@@ -10,11 +10,12 @@ import hashlib
 import json
 import os
 import sys
-import tempfile
 import time
 import warnings
 from functools import cache
 from pathlib import Path
+
+from taeda._io.atomic import atomic_write
 
 from . import _nvrtc, _text
 
@@ -23,7 +24,9 @@ __all__ = ["program"]
 OPTIONS = ("--std=c++17", "--fmad=false", "--device-as-default-execution-space")
 
 
-def program(kind: str, name: str, dtype: int, source: int, how: str, arch: int) -> tuple[bytes, str]:
+def program(
+    kind: str, name: str, dtype: int, source: int, how: str, arch: int
+) -> tuple[bytes, str]:
     """The image and the symbol of one kernel; what `csrc/cuda/program.c` asks for.
 
     `kind` is "loop" (the line `name` of a table, which computes in `dtype`), "cast" (from `source` to `dtype`), "copy" or "negate".
@@ -38,10 +41,14 @@ def _loop(kind: str, name: str, dtype: str, source: str) -> tuple[str, str]:
     if kind == "loop":
         found = loops().get(f"{name} {dtype}")
         if found is None:
-            raise NotImplementedError(f'the elementwise loop "{name}" of {dtype} has no device text yet')
+            raise NotImplementedError(
+                f'the elementwise loop "{name}" of {dtype} has no device text yet'
+            )
         return found[0], found[1]
-    if "F8_" in dtype + source:
-        raise NotImplementedError(f"conversions between {source} and {dtype} are not implemented for device 'cuda'")
+    if kind == "cast" and (dtype.startswith(("F8_", "Q")) or source.startswith(("F8_", "Q"))):
+        raise NotImplementedError(
+            f"conversions between {source} and {dtype} are not implemented for device 'cuda'"
+        )
     if kind == "cast":
         return "convert", f"td_cast<TD_{dtype}, TD_{source}>"
     return "convert", f"{'td_copy_of' if kind == 'copy' else 'td_negate'}<TD_{dtype}>"
@@ -66,13 +73,23 @@ def folder() -> Path | None:
     try:
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
-        warnings.warn(f"compiled kernels are not kept: {error}; TAEDA_CACHE_DIR names another folder", stacklevel=2)
+        warnings.warn(
+            f"compiled kernels are not kept: {error}; TAEDA_CACHE_DIR names another folder",
+            stacklevel=2,
+        )
         return None
     return path
 
 
 def _kept(text: str, headers: dict[str, str], name: str, arch: int) -> tuple[bytes, str]:
-    parts = (text, repr(sorted(headers.items())), name, repr(OPTIONS), repr(_nvrtc.version()), str(arch))
+    parts = (
+        text,
+        repr(sorted(headers.items())),
+        name,
+        repr(OPTIONS),
+        repr(_nvrtc.version()),
+        str(arch),
+    )
     digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:40]
     place = folder()
     path = place / f"{digest}.bin" if place else None
@@ -96,10 +113,9 @@ def _compiled(text: str, headers: dict[str, str], name: str, arch: int) -> tuple
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Beside, then renamed: another process sees all of it or nothing. A full disk costs the image only."""
+    """Another process sees all of it or nothing. A full disk costs the image only."""
     try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        with atomic_write(path, len(content), sync="off") as file:
             file.write(content)
-        os.replace(file.name, path)
     except OSError as error:
         warnings.warn(f"a compiled kernel could not be kept: {error}", stacklevel=2)

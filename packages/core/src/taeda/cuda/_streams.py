@@ -8,13 +8,23 @@ from taeda._native import core as _core
 
 from ._devices import device, ordinal_of
 
-__all__ = ["Event", "Stream", "StreamContext", "current_stream", "default_stream", "set_stream", "stream"]
+__all__ = [
+    "Event",
+    "Stream",
+    "StreamContext",
+    "current_stream",
+    "default_stream",
+    "set_stream",
+    "stream",
+]
 
 
 class Stream:
     """A queue of work on a device; a lower `priority` is served first. Streams are not given back to the driver."""
 
-    def __init__(self, device: Any = None, priority: int = 0, *, _handle: int | None = None) -> None:
+    def __init__(
+        self, device: Any = None, priority: int = 0, *, _handle: int | None = None
+    ) -> None:
         index = ordinal_of(device)
         self.device = _core.device("cuda", index)
         self.device_index = index

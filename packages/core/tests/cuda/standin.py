@@ -1,0 +1,50 @@
+"""The stand-in driver and compiler, built once into the checkout's build folder, and programs that run on them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+BUILD = HERE.parents[1] / "build" / "cuda-null"
+
+
+def environment(**settings: str) -> dict[str, str]:
+    """What a process needs to find the stand-in, beside the environment of this one."""
+    libraries = {name: _library(name) for name in ("libcuda_null", "libnvrtc_null")}
+    return {
+        **os.environ,
+        "TAEDA_LIBCUDA": str(libraries["libcuda_null"]),
+        "TAEDA_LIBNVRTC": str(libraries["libnvrtc_null"]),
+        "TAEDA_NULL_FOLDER": str(BUILD),
+        "TAEDA_NULL_COMPILE": f"{sys.executable} {HERE / 'compile_emulated.py'}",
+        "TAEDA_CACHE_DIR": str(BUILD / "cache"),
+        **settings,
+    }
+
+
+def _library(name: str) -> Path:
+    from taeda._build import cc
+
+    BUILD.mkdir(parents=True, exist_ok=True)
+    flags = ("-O1", "-fPIC", "-std=gnu11", "-fvisibility=hidden")
+    return cc.build(
+        [cc.Unit(HERE / f"{name}.c")], BUILD / f"{name}.so", BUILD, flags, ("-ldl", "-lpthread")
+    )
+
+
+def run(program: str, **settings: str) -> str:
+    """What a program prints on the stand-in; a failure is told with its output."""
+    command = [sys.executable, "-X", "faulthandler", "-c", program]
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env=environment(**settings),
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout

@@ -1,0 +1,202 @@
+"""Rows of the op table with device="cuda" on the stand-in driver: which compute there, and whether they give the processor's bits.
+
+    cuda_rows.py                     every row's samples in float32 and int64; a table, and status 1 for a difference or a crash
+    cuda_rows.py --rows 'exp|add'    rows that match
+    cuda_rows.py --dtypes bfloat16 --verbose
+    cuda_rows.py --write             the table of docs/cuda.md anew
+
+A row that says NotImplementedError is counted, not failed. Nothing falls back on the processor here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import warnings
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "cuda.md"
+MARKS = ("<!-- rows: begin -->\n", "<!-- rows: end -->\n")
+#: results that are memory as it was found
+UNSET = re.compile(r"(new_)?empty(_like|_strided|_permuted)?(\.\w+)?$")
+#: rows whose results may differ from the processor's, and why
+DIFFER: dict[str, str] = {}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rows", default="")
+    parser.add_argument("--dtypes", nargs="*", default=["float32", "int64"])
+    parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.inside:
+        inside(options.rows, options.dtypes)
+        return
+    found = outcomes(options.rows, options.dtypes)
+    wrong = report(found, options.verbose)
+    if options.write:
+        write(found)
+    sys.exit(bool(wrong))
+
+
+def outcomes(rows: str, dtypes: list[str]) -> dict[str, dict[str, Any]]:
+    """What each row did, from processes of their own: a crash is told with its row, and the rest goes on."""
+    sys.path.insert(0, str(ROOT / "packages" / "core" / "tests" / "cuda"))
+    import standin
+
+    found: dict[str, dict[str, Any]] = {}
+    skip: list[str] = []
+    while True:
+        command = [
+            sys.executable,
+            "-X",
+            "faulthandler",
+            __file__,
+            "--inside",
+            "--rows",
+            rows,
+            "--dtypes",
+            *dtypes,
+        ]
+        env = standin.environment(
+            CUDA_ROWS_DONE=json.dumps([*found, *skip]), TAEDA_CUDA_FALLBACK=""
+        )
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=env, check=False)
+        begun = ""
+        for line in done.stdout.splitlines():
+            name, _, rest = line.partition("\t")
+            if rest:
+                found[name] = json.loads(rest)
+            begun = name
+        if done.returncode == 0:
+            return found
+        if not begun or begun in found:
+            sys.exit(f"the rows cannot be run (status {done.returncode})")
+        found[begun] = {"family": "", "outcome": "crash", "why": f"status {done.returncode}"}
+
+
+# ---- in the process with the stand-in ----
+
+
+def inside(pattern: str, dtypes: list[str]) -> None:
+    import taeda
+
+    sys.path.insert(0, str(ROOT / "tools" / "testing"))
+    from samples import ROWS, samples
+
+    warnings.simplefilter("ignore")
+    done = set(json.loads(os.environ["CUDA_ROWS_DONE"]))
+    for name, row in ROWS.items():
+        if name in done or not re.search(pattern, name) or UNSET.fullmatch(name):
+            continue
+        print(name, flush=True)
+        seen = [one(taeda, sample) for dtype in dtypes for sample in samples(name, dtype)]
+        kinds = [kind for kind, _ in seen]
+        outcome = next((k for k in ("differs", "error", "refused", "same") if k in kinds), "none")
+        why = next((why for kind, why in seen if kind == outcome), "")
+        print(
+            f"{name}\t{json.dumps({'family': row.family, 'outcome': outcome, 'why': why, 'kind': row.kind})}",
+            flush=True,
+        )
+
+
+def one(taeda: Any, sample: Any) -> tuple[str, str]:
+    """The outcome of one call on the device beside the processor's."""
+
+    def there(t: Any) -> Any:
+        return t.to("cuda")
+
+    taeda.manual_seed(0)
+    try:
+        wanted = sample.map(lambda t: t.clone()).call()
+    except Exception:  # noqa: BLE001 - what the processor refuses is no case here
+        return "none", ""
+    taeda.manual_seed(0)
+    try:
+        with taeda.device("cuda"):
+            made = sample.map(there).call()
+        return compare(taeda, made, wanted)
+    except NotImplementedError as error:
+        return "refused", str(error)[:200]
+    except Exception as error:  # noqa: BLE001 - told in the table
+        return "error", f"{type(error).__name__}: {str(error)[:160]}"
+
+
+def compare(taeda: Any, made: Any, wanted: Any) -> tuple[str, str]:
+    if isinstance(wanted, (list, tuple)):
+        pairs = [compare(taeda, a, b) for a, b in zip(made, wanted, strict=True)]
+        return next((pair for pair in pairs if pair[0] != "same"), ("same", ""))
+    if not isinstance(wanted, taeda.Tensor):
+        return (
+            ("same", "")
+            if made == wanted or made != made
+            else ("differs", f"{made!r}, wanted {wanted!r}")
+        )
+    if made.device.type != "cuda":
+        return "error", "the result is on the cpu"
+    back = made.cpu()
+    if back.dtype != wanted.dtype or back.shape != wanted.shape:
+        return (
+            "differs",
+            f"{back.dtype} {tuple(back.shape)}, wanted {wanted.dtype} {tuple(wanted.shape)}",
+        )
+    if taeda.equal(back, wanted):
+        return "same", ""
+    equal = (back == wanted) | ((back != back) & (wanted != wanted))
+    return (
+        ("same", "")
+        if equal.all().item()
+        else ("differs", f"{int((~equal).sum())} of {equal.numel()} elements")
+    )
+
+
+# ---- the table ----
+
+
+def report(found: dict[str, dict[str, Any]], verbose: bool) -> list[str]:
+    counts = Counter(entry["outcome"] for entry in found.values())
+    print(f"{len(found)} rows: {dict(counts)}")
+    wrong = []
+    for name, entry in found.items():
+        bad = entry["outcome"] in ("differs", "error", "crash") and name not in DIFFER
+        wrong += [name] * bad
+        if bad or (verbose and entry["outcome"] != "same"):
+            print(f"{entry['outcome']:8} {name}: {entry['why']}")
+    return wrong
+
+
+def write(found: dict[str, dict[str, Any]]) -> None:
+    families: dict[str, Counter[str]] = defaultdict(Counter)
+    missing: dict[str, list[str]] = defaultdict(list)
+    for name, entry in found.items():
+        families[entry["family"]][entry["outcome"]] += 1
+        if entry["outcome"] == "refused":
+            missing[entry["family"]].append(name.partition(".")[0])
+    lines = [
+        "| family | rows | compute on the device | not yet, for example |\n",
+        "|---|---|---|---|\n",
+    ]
+    for family in sorted(families):
+        count, names = families[family], list(dict.fromkeys(missing[family]))
+        examples = ", ".join(f"`{name}`" for name in names[:4])
+        lines.append(f"| {family} | {sum(count.values())} | {count['same']} | {examples} |\n")
+    total = sum(sum(count.values()) for count in families.values())
+    lines.append(f"| all | {total} | {sum(count['same'] for count in families.values())} | |\n")
+    text = PAGE.read_text()
+    head, rest = text.split(MARKS[0])
+    PAGE.write_text(head + MARKS[0] + "".join(lines) + MARKS[1] + rest.split(MARKS[1])[1])
+
+
+if __name__ == "__main__":
+    main()
