@@ -228,6 +228,13 @@ def fuzz(session: nox.Session) -> None:
     session.run("python", "tools/fuzz.py", *session.posargs)
 
 
+@nox.session(name="fuzz-compile")
+def fuzz_compile(session: nox.Session) -> None:
+    """Random programs give the same bits compiled and as they are, whatever changes between calls. `-- 100000` for more."""
+    install(session, *NAMES)
+    session.run("python", "tools/fuzz_compile.py", *session.posargs)
+
+
 @nox.session
 def properties(session: nox.Session) -> None:
     """What holds for every row of the op table holds with other numbers and sizes. `-- --seeds 1-50` for more."""

@@ -3,7 +3,7 @@
  * A leaf is a Python number, a scalar of numpy or a tensor of one element. Every leaf has a dtype (a Python number: the
  * default one of its kind), and the entries of a list promote to that of the list (an empty one: the default float). Lists that hold anything longer
  * (arrays, tensors, other sequences) are left to taeda._creation. */
-#include "object/py.h"
+#include "object/watch.h"
 
 typedef struct Survey {
     int64_t sizes[TD_MAX_DIMS];
@@ -172,7 +172,9 @@ static PyObject *from_sequence(PyObject *m, PyObject *args)
         td_tensor_free(t);
         return NULL;
     }
-    return td_wrap(t);
+    PyObject *made = td_wrap(t);
+    if (made && td_watched()) td_tell_made(made);
+    return made;
 }
 
 static PyMethodDef methods[] = {

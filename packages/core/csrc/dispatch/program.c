@@ -281,7 +281,19 @@ static PyObject *storage_key(PyObject *m, PyObject *o)
 }
 
 static PyMethodDef methods[] = {{"run", program_run, METH_O, "run(inputs): the outputs, or NotImplemented if an input is not like its example."}, {0}};
-static PyMethodDef functions[] = {{"storage_key", storage_key, METH_O, "A number that tensors share while they share memory."}, {0}};
+/* number_in(tensor): the Python number that it stands for, or None if it is a tensor by right */
+static PyObject *number_in(PyObject *m, PyObject *o)
+{
+    if (!td_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "number_in: wanted a Tensor, got %R", Py_TYPE(o));
+    if (!(TD_T(o)->flags & TD_FLAG_WRAPPED)) Py_RETURN_NONE;
+    return td_item(TD_T(o));
+}
+
+PyObject *td_unchanged(PyObject *module, PyObject *entries);
+
+static PyMethodDef functions[] = {{"unchanged", td_unchanged, METH_O, "unchanged(entries): do objects hold the very objects that they held?"},
+                                  {"number_in", number_in, METH_O, "The Python number that a tensor stands for, or None."},
+                                  {"storage_key", storage_key, METH_O, "A number that tensors share while they share memory."}, {0}};
 
 int td_add_program(PyObject *module)
 {

@@ -5,6 +5,7 @@
 #include "object/py.h"
 
 void td_tell_watcher(const char *what); /* calls taeda._dispatch.note_untraced(what); raises nothing */
+void td_tell_made(PyObject *tensor);       /* one that holds numbers of Python: calls taeda._dispatch.note_made(tensor) */
 static inline int td_watched(void) { return (td_here.layers & ~td_here.excluded & TD_LAYER_TRACE) != 0; }
 static inline void td_note_untraced(const char *what)
 {

@@ -41,6 +41,7 @@ __all__ = [
     "disabled_torch_function",
     "dispatch_override",
     "has_overrides",
+    "note_made",
     "note_untraced",
     "overriding",
     "register_layer",
@@ -226,6 +227,13 @@ def note_untraced(what: str) -> None:
     heard = getattr(tracers.entered[-1], "note_untraced", None) if tracers.entered else None
     if heard is not None:
         heard(what)
+
+
+def note_made(tensor: Tensor) -> None:
+    """A tensor was made of numbers of Python, which is no operation; the innermost tracer hears it, if it wants to know."""
+    heard = getattr(tracers.entered[-1], "note_made", None) if tracers.entered else None
+    if heard is not None:
+        heard(tensor)
 
 
 def _call_dispatch(op: str, args: tuple[Any, ...]) -> Any:

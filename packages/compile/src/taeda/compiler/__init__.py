@@ -54,8 +54,8 @@ def compile(
 ) -> Any:  # fmt: skip
     """A function or module that computes what `model` computes, to the same bits; without `model` a decorator.
 
-    A module comes back as an `OptimizedModule`, which shares its parameters. Backends: "taeda" (also called "inductor" and "aot_eager")
-    records the operations and runs them as one program, "eager" leaves the program as it is.
+    A module comes back as an `OptimizedModule`, which shares its parameters. Backends: "taeda" (also called "inductor") records
+    the operations and runs them as one program if that is faster, "aot_eager" runs it in any case, "eager" leaves the program as it is.
     With `fullgraph=True` a program of which there is no whole graph raises `Stop`, which names the reason and the line. Every shape
     gets a graph of its own, in about the time of one call, so `dynamic` may be anything; every `mode` asks for speed alone.
 
@@ -78,7 +78,11 @@ def compile(
     _check(fullgraph, backend, mode, options)
     if isinstance(model, OptimizedModule):
         model = model._orig_mod
-    compiled = None if backend == "eager" else Compiled(model, fullgraph=fullgraph)
+    compiled = (
+        None
+        if backend == "eager"
+        else Compiled(model, fullgraph=fullgraph, chooses=backend != "aot_eager")
+    )
     if compiled is not None:
         _all.add(compiled)
     if isinstance(model, nn.Module):
@@ -91,6 +95,8 @@ def _wrapper(function: Callable[..., Any], compiled: Compiled) -> Callable[..., 
     compiled.function = function
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        if compiled.off:
+            return function(*args, **kwargs)
         return compiled(args, kwargs)
 
     functools.update_wrapper(call, function)

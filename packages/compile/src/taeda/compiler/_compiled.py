@@ -11,6 +11,7 @@ import functools
 import logging
 import sys
 import threading
+import time
 import types
 from collections.abc import Callable
 from typing import Any
@@ -26,13 +27,18 @@ __all__ = ["Compiled", "Stop"]
 
 log = logging.getLogger("taeda.compiler")
 TRACES, ATTEMPTS = 8, 3
+TRIAL = range(20, 32)  # the runs of a graph that are timed
 
 
 class Compiled:
     """State behind one compiled callable."""
 
-    def __init__(self, function: Callable[..., Any], *, fullgraph: bool = False) -> None:
+    def __init__(
+        self, function: Callable[..., Any], *, fullgraph: bool = False, chooses: bool = True
+    ) -> None:
         self.function, self.fullgraph = function, fullgraph
+        self.chooses = chooses  # between graph and program, by time
+        self.off = False  # calls go to the function at once
         self.traces: dict[Any, list[Trace]] = {}
         self.reasons: list[str] = []
         self._attempts: dict[Any, int] = {}
@@ -44,6 +50,7 @@ class Compiled:
         """Forget all traces."""
         with self._lock:
             self.traces, self._attempts, self._count, self.reasons = {}, {}, 0, []
+            self.off = False
 
     @property
     def stays_eager(self) -> bool:
@@ -51,34 +58,76 @@ class Compiled:
         return self._count >= TRACES
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if _core.get_layers():
+            return self._layered(args, kwargs)
+        try:
+            shape, tensors = flatten(args, kwargs)
+            key = (_environment(), shape)
+            known = self.traces.get(key)
+        except TypeError:  # an argument without a hash: a key of a dict, say
+            return self.function(*args, **kwargs)
+        if known:
+            for trace in known:
+                if trace.holds():
+                    if trace.runs < 0:
+                        return self.function(*args, **kwargs)
+                    made = self._run(trace, key, tensors, args, kwargs)
+                    if made is not missed:
+                        return made
+        if self._count < TRACES and self._attempts.get(key, 0) < ATTEMPTS:
+            return self._record(key, tensors, args, kwargs)
+        self._settle()
+        return self.function(*args, **kwargs)
+
+    def _layered(self, args: Any, kwargs: Any) -> Any:
+        """A call inside of a recorded one, or under a mode or transform."""
         observer = here.get()
         if observer is not None and observer.active:
             return observer.call(self.function, *args, **kwargs)
-        key = tensors = None
-        if not _core.get_layers():
-            try:
-                key, tensors = flatten(args, kwargs)
-                key = (_environment(), key)
-                known = self.traces.get(key)
-            except TypeError:  # an argument without a hash: a key of a dict, say
-                return self.function(*args, **kwargs)
-            if known:
-                for trace in known:
-                    if trace.holds():
-                        made = (
-                            trace.run(tensors)
-                            if trace.trusted
-                            else self._prove(trace, key, tensors, args, kwargs)
-                        )
-                        if made is not missed:
-                            return made
-            if self._count < TRACES and self._attempts.get(key, 0) < ATTEMPTS:
-                return self._record(key, tensors, args, kwargs)
-        elif self.fullgraph:
+        if self.fullgraph:
             raise Stop(
                 "fullgraph=True, but a mode or transform is active around the call, so it stays eager"
             )
         return self.function(*args, **kwargs)
+
+    def _run(self, trace: Trace, key: Any, tensors: Any, args: Any, kwargs: Any) -> Any:
+        trace.runs += 1
+        if trace.trusted:
+            if trace.runs in TRIAL and self.chooses:
+                return self._try(trace, tensors, args, kwargs)
+            return trace.run(tensors)
+        return self._prove(trace, key, tensors, args, kwargs)
+
+    def _settle(self) -> None:
+        """Nothing is captured any more: if no graph is used either, calls need not come here."""
+        used = any(trace.runs >= 0 for traces in self.traces.values() for trace in traces)
+        if not used and (self._count >= TRACES or self.traces):
+            self.off = not self.fullgraph
+
+    # ---- is it worth it? ----
+
+    def _try(self, trace: Trace, tensors: Any, args: Any, kwargs: Any) -> Any:
+        """Calls in turns, the graph and the program; the faster one stays."""
+        by_graph = trace.runs % 2 == 0
+        start = time.perf_counter()
+        if by_graph:
+            flatten(args, kwargs)
+            _environment()
+            trace.holds()
+            made = trace.run(tensors)
+        else:
+            made = self.function(*args, **kwargs)
+        if made is not missed:
+            trace.seconds[by_graph].append(time.perf_counter() - start)
+        if trace.runs == TRIAL[-1] and all(trace.seconds):
+            program, graph = (min(found) for found in trace.seconds)
+            if graph > program:
+                trace.runs = -1
+                text = f"its graph takes {graph * 1e6:.1f} us, the program itself {program * 1e6:.1f} us"
+                self.reasons.append(text)
+                log.info("%s stays eager: %s", self.name, text)
+                self._settle()
+        return made
 
     # ---- record ----
 

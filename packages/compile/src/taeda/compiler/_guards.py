@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import operator
 import types
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
 from taeda import nn
+from taeda._core_api import programs as _core
 from taeda.nn.modules.module import structure_epoch
 
 from ._kinds import is_immutable
@@ -41,7 +43,9 @@ class Guards:
 
     def __init__(self) -> None:
         self._seen: dict[tuple[Any, ...], None] = {}
-        self._terms: list[tuple[str, str]] = []  # expression, what it says
+        self._terms: list[
+            tuple[str, str, Any]
+        ] = []  # expression, what it says, the same for `unchanged` or None
         self._names: dict[str, Any] = {
             "_same": same_value,
             "_same_all": _same_all,
@@ -57,7 +61,7 @@ class Guards:
     def describe(self) -> list[str]:
         """What each guard says."""
         modules = [f"{type(m).__name__} module is as it was" for m in self.modules.values()]
-        return [said for _, said in self._terms] + modules
+        return [said for _, said, _ in self._terms] + modules
 
     def _name(self, value: Any) -> str:
         """A variable of the expression that holds `value`."""
@@ -73,10 +77,10 @@ class Guards:
             return f"{text} is {name}"
         return f"_same({text}, {name})"
 
-    def _add(self, key: tuple[Any, ...], text: str, said: str) -> None:
+    def _add(self, key: tuple[Any, ...], text: str, said: str, quick: Any = None) -> None:
         if key not in self._seen:
             self._seen[key] = None
-            self._terms.append((text, said))
+            self._terms.append((text, said, quick))
 
     # ---- kinds ----
 
@@ -93,7 +97,11 @@ class Guards:
             text = f"type({text}) is {self._name(type(value))}"  # made anew by each read
         else:
             text = self._equal(text, value)
-        self._add(key, text, f"{_short(owner)}.{name}")
+        plain = not isinstance(
+            value, types.MethodType | types.BuiltinMethodType | types.MethodWrapperType
+        )
+        quick = [(0, owner, name, value)] if plain else None
+        self._add(key, text, f"{_short(owner)}.{name}", quick)
 
     def item(self, owner: Any, key: Any, value: Any) -> None:
         """`owner[key]` is `value`."""
@@ -102,23 +110,25 @@ class Guards:
             ("item", id(owner), type(key), _hashable(key)),
             self._equal(text, value),
             f"{_short(owner)}[{key!r:.40}]",
+            [(1, owner, key, value)] if isinstance(owner, dict) else None,
         )
 
     def variable(self, space: dict[str, Any], name: str, value: Any) -> None:
         """The global `name` is `value`."""
         text = f"{self._name(space)}.get({name!r}, _absent)"
-        self._add(("item", id(space), str, name), self._equal(text, value), f"global {name}")
+        quick = [(1, space, name, value)]
+        self._add(("item", id(space), str, name), self._equal(text, value), f"global {name}", quick)
 
     def no_variable(self, space: dict[str, Any], name: str) -> None:
         """There is no global of this name, so the builtin is meant."""
-        self._add(
-            ("none", id(space), name), f"{name!r} not in {self._name(space)}", f"no global {name}"
-        )
+        text = f"{name!r} not in {self._name(space)}"
+        self._add(("none", id(space), name), text, f"no global {name}", [(4, space, name, None)])
 
     def cell(self, cell: Any, name: str, value: Any) -> None:
         """A variable of the function around is `value`."""
         text = f"{self._name(cell)}.cell_contents"
-        self._add(("cell", id(cell)), self._equal(text, value), f"variable {name}")
+        quick = [(0, cell, "cell_contents", value)]
+        self._add(("cell", id(cell)), self._equal(text, value), f"variable {name}", quick)
 
     def contents(self, container: Any) -> None:
         """A container holds what it holds, in this order."""
@@ -130,7 +140,7 @@ class Guards:
             text = f"_same_all({name}, {keys}) and _same_all({name}.values(), {values})"
         else:
             text = f"_same_all({name}, {self._name(tuple(container))})"
-        self._add(key, text, f"contents of {_short(container)}")
+        self._add(key, text, f"contents of {_short(container)}", _quick_contents(container))
 
     def absent(self, owner: Any, name: str) -> None:
         """`owner` has no such attribute."""
@@ -144,11 +154,13 @@ class Guards:
             f"{name}.__code__ is {self._name(f.__code__)}",
             f"{name}.__defaults__ is {self._name(f.__defaults__)}",
         ]
+        quick = [(0, f, "__code__", f.__code__), (0, f, "__defaults__", f.__defaults__)]
         if f.__kwdefaults__:
+            quick = None
             terms.append(
                 f"_same_all({name}.__kwdefaults__.values(), {self._name(tuple(f.__kwdefaults__.values()))})"
             )
-        self._add(("function", id(f)), " and ".join(terms), f"code of {f.__qualname__}")
+        self._add(("function", id(f)), " and ".join(terms), f"code of {f.__qualname__}", quick)
 
     def expression(self, text: str, said: str, **names: Any) -> None:
         """Any expression over named objects."""
@@ -172,27 +184,31 @@ class Guards:
     def compiled(self) -> tuple[Callable[[], bool], Callable[[], str]]:
         """(whether all hold, the first that does not in words)."""
         snapshots = [_Snapshot(m) for m in self.modules.values()]
+        inner = [c for snapshot in snapshots for c in snapshot.inner if c[0] or c[1]]
+        quick: Any = [entry for _, _, entries in self._terms for entry in entries or ()]
+        found = [_quick_contents(container) for s in snapshots for container, _, _ in s.inner]
+        slow_inner = None in found
+        quick = (*quick, *(entry for entries in found for entry in entries or ()))
+        every = _all_of([text for text, _, _ in self._terms], self._names)
+        rest = _all_of([text for text, _, entries in self._terms if entries is None], self._names)
+        said = [(text, words) for text, words, _ in self._terms]
         names = dict(self._names)
-        terms = [f"({text})" for text, _ in self._terms]
-        checks = []
-        for start in range(0, len(terms), 200):  # the parser nests long chains
-            part = " and ".join(terms[start : start + 200])
-            checks.append(eval(compile(f"lambda: {part}", "<guards>", "eval"), names))
-        said = list(self._terms)
-        inner = [entry for snapshot in snapshots for entry in snapshot.inner]
         seen = [-1]
+        unchanged = _core.unchanged
 
         def modules_hold() -> bool:
-            epoch = structure_epoch()
-            if epoch != seen[0]:  # some module somewhere is not as it was
-                if not all(snapshot.holds() for snapshot in snapshots):
-                    return False
-                seen[0] = epoch
-            return all(map(_same_contents, inner)) if inner else True
+            if not all(snapshot.holds() for snapshot in snapshots):
+                return False
+            seen[0] = structure_epoch()
+            return True
 
         def holds() -> bool:
             try:
-                return (not snapshots or modules_hold()) and all(check() for check in checks)
+                if snapshots and structure_epoch() != seen[0] and not modules_hold():
+                    return False
+                if unchanged(quick):
+                    return (not slow_inner or all(map(_same_contents, inner))) and rest()
+                return all(map(_same_contents, inner)) and every()
             except Exception:  # noqa: BLE001 - an attribute that went, whatever its code raises: the program is another one
                 return False
 
@@ -210,6 +226,22 @@ class Guards:
             return ""
 
         return holds, failing
+
+
+def _all_of(terms: list[str], names: dict[str, Any]) -> Callable[[], bool]:
+    """A function that evaluates all terms."""
+    if not terms:
+        return lambda: True
+    parts = [" and ".join(f"({t})" for t in terms[i : i + 200]) for i in range(0, len(terms), 200)]
+    checks = [eval(compile(f"lambda: {part}", "<guards>", "eval"), dict(names)) for part in parts]
+    return checks[0] if len(checks) == 1 else lambda: all(check() for check in checks)
+
+
+def _quick_contents(container: Any) -> Any:
+    """What `unchanged` is asked of a container; None if it cannot be."""
+    if isinstance(container, dict) and (not isinstance(container, OrderedDict) or not container):
+        return [(2, container, tuple(container), tuple(container.values()))]
+    return [(3, container, tuple(container), None)] if isinstance(container, list) else None
 
 
 class _Snapshot:

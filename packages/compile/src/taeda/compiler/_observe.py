@@ -586,8 +586,6 @@ class Observer:
         original = getattr(function, "__taeda_original__", None)
         if original is not None:
             return self.call(original, *args, **kwargs)
-        if function is taeda.tensor:
-            return self._call_tensor(args, kwargs)
         known = is_known_code(function.__code__, function.__globals__.get("__name__", ""))
         mixin = module in ("_collections_abc", "collections.abc", "collections") and any(
             self.is_old(a) for a in args[:1]
@@ -626,17 +624,6 @@ class Observer:
         made.__kwdefaults__ = function.__kwdefaults__
         self._codes.update(_all_codes(code))
         self._copies[function] = made
-        return made
-
-    def _call_tensor(self, args: Any, kwargs: Any) -> Any:
-        literal = _is_literal((*args, *kwargs.values()))
-        self.recorder.active = not literal
-        try:
-            made = taeda.tensor(*args, **kwargs)
-        finally:
-            self.recorder.active = self.active
-        if literal and self.active:
-            self.recorder.constant(made)
         return made
 
     def _note_backward(self, args: Any, kwargs: Any) -> None:
@@ -856,7 +843,3 @@ def _setter(kind: type, name: str) -> bool:
 def _sets_up(owner: Any, name: str) -> bool:
     """Whether a store makes an attribute that was not there: programs do so once."""
     return not hasattr(owner, name) or getattr(owner, name) is None
-
-
-def _is_literal(values: Any) -> bool:
-    return all(_is_literal(v) if isinstance(v, list | tuple) else is_immutable(v) for v in values)

@@ -8,14 +8,14 @@ ends the recording, which never disturbs the run itself.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import taeda
 from taeda import Tensor
 from taeda._core_api import programs as _core
 
-__all__ = ["Graph", "Input", "Recorder", "Step"]
+__all__ = ["Graph", "Input", "Layout", "Recorder", "Step"]
 
 _RANDOM, _INPLACE, _MUTATES = (_core.row_flags[f] for f in ("RANDOM", "INPLACE", "MUTATES"))
 _flags = {text: flags for text, _, _, _, _, flags in _core.op_rows()}
@@ -49,6 +49,14 @@ class Step:
         """Slots that are read or written."""
         return (*(slot for _, _, slot in self.patches), *self.targets)
 
+    def renamed(self, slots: dict[int, int]) -> Step:
+        """The same call with some slots in place of others."""
+        if not any(s in slots for s in self.reads):
+            return self
+        patches = tuple((k, i, slots.get(s, s)) for k, i, s in self.patches)
+        targets = tuple(slots.get(s, s) for s in self.targets)
+        return replace(self, patches=patches, targets=targets)
+
     @property
     def is_effect(self) -> bool:
         """Whether it does more than make its results."""
@@ -59,13 +67,36 @@ class Step:
         )
 
 
+@dataclass(frozen=True)
+class Layout:
+    """What a slot held when it was recorded; `memory` tells tensors that share theirs."""
+
+    dtype: Any
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int
+    bits: tuple[bool, bool]
+    memory: int
+
+    def like(self, other: Layout) -> bool:
+        """The same but for the place in memory."""
+        return replace(self, memory=0, offset=0) == replace(other, memory=0, offset=0)
+
+
+def _layout(tensor: Tensor) -> Layout:
+    bits = (tensor.is_conj(), tensor.is_neg())
+    place = tuple(tensor.shape), tuple(tensor.stride()), tensor.storage_offset()
+    return Layout(tensor.dtype, *place, bits, _core.storage_key(tensor))
+
+
 @dataclass
 class Graph:
-    """Inputs, steps, and which slots are wanted afterwards."""
+    """Inputs, steps, and what the slots hold."""
 
     inputs: list[Input] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     slots: int = 0
+    layouts: dict[int, Layout] = field(default_factory=dict)
 
 
 class Recorder:
@@ -112,8 +143,10 @@ class Recorder:
         self.graph.slots = max(self.graph.slots, slot + 1)
         return slot
 
-    def constant(self, tensor: Tensor) -> None:
-        """A tensor that a literal made: every run gets a copy of its own."""
+    def note_made(self, tensor: Tensor) -> None:
+        """A tensor that was made of numbers, which are guarded where they were read: every run gets a copy of its own."""
+        if not self.active:
+            return
         self.active = False
         copy = tensor.detach().clone()
         self.active = True
@@ -189,11 +222,13 @@ class Recorder:
         patches: list[tuple[int, int, int]] = []
         for k, value in enumerate(args):
             if isinstance(value, Tensor):
-                slot = self.slot_of(value)
-                if slot is None:
+                number = _core.number_in(value)  # one that the graph saved
+                slot = None if number is not None else self.slot_of(value)
+                if slot is not None:
+                    patches.append((k, -1, slot))
+                elif number is None:
                     return None
-                patches.append((k, -1, slot))
-                template.append(None)
+                template.append(number)
             elif isinstance(value, tuple | list) and any(isinstance(v, Tensor) for v in value):
                 for i, entry in enumerate(value):
                     if isinstance(entry, Tensor):
@@ -264,6 +299,7 @@ class Recorder:
         """The graph with its inputs in front."""
         graph, number = self.graph, self.numbered
         graph.slots += len(graph.inputs)
+        graph.layouts = {number(self._slots[id(t)]): _layout(t) for t in self._kept}
         for step in graph.steps:
             step.patches = tuple((k, i, number(s)) for k, i, s in step.patches)
             step.outs = tuple(None if s is None else number(s) for s in step.outs)

@@ -11,9 +11,11 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._core_api import programs as _core
+from taeda._core_api import runtime
 
 from ._kinds import is_immutable, is_plain_tensor
 from ._observe import Observer
+from ._passes import shortened
 from ._record import WRITES_SELF, Graph, Step
 
 __all__ = ["NoTrace", "Trace", "flatten", "missed"]
@@ -79,19 +81,25 @@ def containers(value: Any) -> Any:
 # ---- results ----
 
 
-class _Consumed(taeda.autograd.Function):
-    """A result whose graph a backward inside of the program has used up."""
+class _Spent:
+    """In place of the node of a result whose graph a backward inside of the program has used up."""
 
-    @staticmethod
-    def forward(ctx: Any, anchor: Tensor, value: Tensor) -> Tensor:
-        return value.view_as(value)
+    def __init__(self, example: Tensor) -> None:
+        self.node = runtime.python_node(self, (_anchor,), 1)
+        runtime.set_output_meta(self.node, 0, example.detach())
 
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
+    def _run_backward(self, *gradients: Any) -> Any:
         raise RuntimeError(
             "Trying to backward through the graph a second time: the compiled program that gave this result went through it "
             "already. Call backward inside of the program with retain_graph=True if it is needed afterwards."
         )
+
+    def name(self) -> str:
+        """What the node is called."""
+        return "SpentBackward"
+
+
+_anchor = taeda.zeros((), requires_grad=True)
 
 
 class Trace:
@@ -107,6 +115,8 @@ class Trace:
         self.descriptions = observer.guards.describe()
         self.holds, self.failing = observer.guards.compiled()
         self.trusted = False
+        self.runs = 0  # below zero: the program itself is faster
+        self.seconds: tuple[list[float], list[float]] = ([], [])  # of the program, of the graph
         self._outputs: list[int] = []
         self._numbers = recorder
         for tensor, grad_fn, requires_grad in recorder.before:
@@ -156,7 +166,7 @@ class Trace:
         if value.requires_grad:
             if value.grad_fn is None or id(value.grad_fn) not in observer.consumed:
                 raise NoTrace("it returns a tensor that takes part in a graph for backward")
-            return ("consumed", number)
+            return ("consumed", number, _Spent(value))
         keys = {_core.storage_key(i.example) for i in recorder.graph.inputs}
         if _core.storage_key(value) in keys:
             raise NoTrace("it returns a view of a tensor that was there before")
@@ -189,7 +199,7 @@ class Trace:
 
     def _finish(self, graph: Graph, effects: list[tuple[int, int | None]]) -> None:
         outputs = [self._numbers.numbered(s) for s in self._outputs]
-        steps = _needed(graph.steps, outputs)
+        steps, outputs = shortened(graph, outputs)
         self.steps = steps
         self._effects_list = effects
         self.writes = sorted({s for step in steps for s in _written(step) if s < len(graph.inputs)})
@@ -270,7 +280,13 @@ def _builder(spec: Any) -> Callable[[tuple[Any, ...]], Any]:
     if kind == "slot":
         return lambda made: made[rest]
     if kind == "consumed":
-        return lambda made: _spent(made[rest])
+        spent = spec[2]
+
+        def found(made: tuple[Any, ...]) -> Any:
+            runtime.set_history(spent.node, 0, made[rest])
+            return made[rest]
+
+        return found
     if kind == "value":
         return lambda made: rest
     if kind is dict:
@@ -283,15 +299,6 @@ def _builder(spec: Any) -> Callable[[tuple[Any, ...]], Any]:
     return lambda made: kind(part(made) for part in entries)
 
 
-_anchor = taeda.zeros((), requires_grad=True)
-
-
-def _spent(value: Tensor) -> Tensor:
-    with taeda.enable_grad():
-        found: Tensor = _Consumed.apply(_anchor, value)
-    return found
-
-
 # ---- steps ----
 
 
@@ -302,16 +309,6 @@ def _written(step: Step) -> tuple[int, ...]:
     if not step.is_effect:
         return ()
     return tuple(slot for _, _, slot in step.patches)  # a row that mutates: any of its tensors
-
-
-def _needed(steps: list[Step], outputs: list[int]) -> list[Step]:
-    """Without those whose results nobody wants and that do nothing else."""
-    wanted, kept = set(outputs), []
-    for step in reversed(steps):
-        if step.is_effect or any(s in wanted for s in step.outs):
-            kept.append(step)
-            wanted.update(step.reads)
-    return kept[::-1]
 
 
 def _encoded(steps: list[Step], outputs: list[int]) -> tuple[Any, ...]:

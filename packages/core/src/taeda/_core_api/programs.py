@@ -17,9 +17,11 @@ from taeda._native.core import (
     get_num_threads,
     is_grad_enabled,
     is_inference_mode_enabled,
+    number_in,
     op_rows,
     row_flags,
     storage_key,
+    unchanged,
 )
 
 __all__ = [
@@ -36,8 +38,10 @@ __all__ = [
     "get_num_threads",
     "is_grad_enabled",
     "is_inference_mode_enabled",
+    "number_in",
     "op_rows",
     "row_flags",
     "storage_key",
     "tracers",
+    "unchanged",
 ]

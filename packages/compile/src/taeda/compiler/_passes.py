@@ -1,0 +1,103 @@
+"""Steps of a graph that a run can do without, because of how the recording came about or because nobody reads them.
+
+an alias with the layout of its base        its readers read the base
+a copy of a value that nobody else has      the value itself: an eager run would have moved it, but the recording held it
+a step without effect or readers            nothing
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ._record import Graph, Layout, Step
+
+__all__ = ["needed", "shortened"]
+
+_ALIASES = ("detach", "alias", "as_strided")
+_FRESH = ("empty_like", "empty.memory_format")
+
+
+def shortened(graph: Graph, outputs: list[int]) -> tuple[list[Step], list[int]]:
+    """(the steps that are left, the slots of the outputs)."""
+    steps, moved = _without_aliases(graph, outputs)
+    outputs = [moved.get(slot, slot) for slot in outputs]
+    steps, moved = _without_copies(graph, steps, outputs)
+    outputs = [moved.get(slot, slot) for slot in outputs]
+    return needed(steps, outputs), outputs
+
+
+def needed(steps: list[Step], outputs: Iterable[int]) -> list[Step]:
+    """Without those whose results nobody wants and that do nothing else."""
+    wanted, kept = set(outputs), []
+    for step in reversed(steps):
+        if step.is_effect or any(s in wanted for s in step.outs):
+            kept.append(step)
+            wanted.update(step.reads)
+    return kept[::-1]
+
+
+def _without_aliases(graph: Graph, outputs: list[int]) -> tuple[list[Step], dict[int, int]]:
+    base: dict[int, int] = {}
+    given = set(outputs)  # objects that somebody gets: no two of them may become one
+    made = {s for step in graph.steps if step.op not in _ALIASES for s in step.outs}
+    kept = []
+    for step in graph.steps:
+        moved = step.renamed(base)
+        out = moved.outs[0] if len(moved.outs) == 1 else None
+        if out is None or not _is_alias(graph.layouts, moved, out):
+            kept.append(moved)
+            continue
+        origin = moved.patches[0][2]
+        if out in given and (origin in given or origin not in made):
+            kept.append(moved)
+            continue
+        base[out] = origin
+        if out in given:
+            given.add(origin)
+    return kept, base
+
+
+def _is_alias(layouts: dict[int, Layout], step: Step, out: int) -> bool:
+    if step.op not in _ALIASES or step.form or len(step.patches) != 1:
+        return False
+    return layouts[out] == layouts[step.patches[0][2]]
+
+
+def _without_copies(
+    graph: Graph, steps: list[Step], outputs: list[int]
+) -> tuple[list[Step], dict[int, int]]:
+    """Where `b` is copied into fresh `a` and never seen again, `a` is `b`."""
+    moved: dict[int, int] = {}
+    made = {s: n for n, step in enumerate(steps) for s in step.outs if s is not None}
+    used = _uses(steps, outputs)
+    memory: dict[int, set[int]] = {}
+    for slot in used:
+        memory.setdefault(graph.layouts[slot].memory, set()).add(slot)
+    gone: set[int] = set()
+    for n, step in enumerate(steps):
+        if step.op != "copy_" or step.form or len(step.patches) != 2:
+            continue
+        a, b = step.patches[0][2], step.patches[1][2]
+        alone = all(memory[graph.layouts[s].memory] == {s} for s in (a, b))
+        if not alone or a not in made or b not in made or steps[made[a]].op not in _FRESH:
+            continue
+        first_of_a = min(used[a]) if a in used else n
+        if graph.layouts[a].like(graph.layouts[b]) and first_of_a == n and max(used[b]) == n:
+            gone.update((made[a], n))
+            moved[a] = b
+    left = [step.renamed(moved) for n, step in enumerate(steps) if n not in gone]
+    return left, moved
+
+
+def _uses(steps: list[Step], outputs: list[int]) -> dict[int, list[int]]:
+    """The steps that read or write each slot; an output is read at the end."""
+    found: dict[int, list[int]] = {}
+    for n, step in enumerate(steps):
+        for slot in step.reads:
+            found.setdefault(slot, []).append(n)
+        for out in step.outs:
+            if out is not None:
+                found.setdefault(out, [])
+    for slot in outputs:
+        found.setdefault(slot, []).append(len(steps))
+    return found

@@ -1,0 +1,280 @@
+"""Random programs, compiled and as they are: every bit of every result, over calls between which something changes.
+
+    python tools/fuzz_compile.py [programs] [seed]
+
+A program is text: a file of functions and a module over tensors, numbers, lists, dicts, attributes, loops and branches on shapes and flags, in-place
+writes, views, draws. Each is called on several inputs; between calls a global, an attribute, an entry or a mode changes. What differs is printed with its text.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import random
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+from typing import Any
+
+import taeda
+from taeda import Tensor
+
+UNARY = [
+    "sin",
+    "cos",
+    "tanh",
+    "exp",
+    "abs",
+    "neg",
+    "relu",
+    "sigmoid",
+    "square",
+    "sqrt",
+    "floor",
+    "sign",
+    "erf",
+    "log1p",
+]
+BINARY = ["+", "-", "*", "/"]
+HEAD = """
+import taeda
+import taeda.nn.functional as F
+from taeda import nn
+
+K = {k}
+FLAG = {flag}
+TABLE = {{"a": {a}, "b": [{b}, 2.0]}}
+
+
+class Box:
+    shared = {shared}
+
+    def __init__(self):
+        self.value = {value}
+
+    @property
+    def twice(self):
+        return self.value * 2
+
+    def apply(self, t):
+        return t * self.value
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        taeda.manual_seed(3)
+        self.lin = nn.Linear(4, 4)
+        self.drop = nn.Dropout(0.3)
+        self.norm = nn.LayerNorm(4)
+        self.gain = 1.5
+
+    def forward(self, t):
+        t = self.lin(t)
+        if self.training:
+            t = self.drop(t)
+        return self.norm(t) * self.gain
+
+
+BOX = Box()
+NET = Net()
+W = taeda.linspace(-1, 1, 4)
+
+
+def helper(t, k=1.0):
+    return t * k + W
+
+"""
+
+
+class Program:
+    """Lines of one random function of `x` and `y`, both of some rows and four columns."""
+
+    def __init__(self, chance: random.Random) -> None:
+        self.chance = chance
+        self.names = ["x", "y"]
+        self.own: list[str] = []
+        self.lines: list[str] = []
+        self.depth = 1
+
+    def line(self, text: str) -> None:
+        self.lines.append("    " * self.depth + text)
+
+    def tensor(self) -> str:
+        return self.chance.choice(self.names)
+
+    def number(self) -> str:
+        return self.chance.choice(
+            ["K", "TABLE['a']", "TABLE['b'][0]", "BOX.value", "BOX.shared", "BOX.twice", "len(TABLE['b'])", "x.shape[0]", "0.5", "2", "K * 2 - 1", "sum(TABLE['b'])"]
+        )  # fmt: skip
+
+    def expression(self) -> str:
+        c, t, u = self.chance, self.tensor(), self.tensor()
+        return c.choice(
+            [
+                f"{t}.{c.choice(UNARY)}()", f"taeda.{c.choice(UNARY)}({t})", f"{t} {c.choice(BINARY)} {u}", f"{t} {c.choice(BINARY)} {self.number()}",
+                f"{self.number()} {c.choice(['+', '-', '*'])} {t}", f"helper({t}, {self.number()})", f"BOX.apply({t})", f"NET({t})",
+                f"taeda.where({t} > {u}, {t}, {u})", f"{t}.sum(0, keepdim=True) + {u}", f"({t} - {t}.mean(1, keepdim=True))", f"taeda.softmax({t}, 1)",
+                f"{t} @ {u}.t() @ {u}", f"taeda.cat([{t}, {u}])[: x.shape[0]]", f"taeda.stack([{t}, {u}]).sum(0)", f"F.dropout({t}, 0.5)",
+                f"{t} + taeda.randn(4)", f"{t}.clone()", f"{t}.flip(0)", f"{t}[:, [1, 0, 3, 2]]", f"{t}.cumsum(0)", f"{t}.clamp(-1, {self.number()})",
+                f"{t}.view(-1, 2).t().reshape(-1, 4)", f"taeda.lerp({t}, {u}, 0.25)", f"{t}.to(taeda.float64).to(taeda.float32)",
+            ]
+        )  # fmt: skip
+
+    def step(self) -> None:
+        c, name = self.chance, f"t{len(self.names)}"
+        kind = c.random()
+        if kind < 0.6:
+            self.line(f"{name} = {self.expression()}")
+            self.own.append(name)
+        elif kind < 0.72 and self.own:
+            target = c.choice(self.own)
+            self.line(
+                c.choice(
+                    [f"{target} = {target}.clone().add_({self.tensor()})", f"{target} = {target} * 1; {target}[0] = {self.number()}",
+                     f"{target} = {target} + 0; {target}[:, 1].mul_(2)", f"{target} = {target} + 0; {target} += {self.tensor()}"]
+                )
+            )  # fmt: skip
+            return
+        elif kind < 0.8:
+            self.line(f"{name} = {self.tensor()}")
+            self.line(f"for k in TABLE['b']:\n{'    ' * (self.depth + 1)}{name} = {name} * k")
+        elif kind < 0.88:
+            test = c.choice(["FLAG", "x.shape[0] > 2", "K > 1", "'c' in TABLE", "NET.training"])
+            self.line(f"{name} = {self.expression()} if {test} else {self.expression()}")
+        elif kind < 0.94:
+            self.line(f"{name} = sum([{self.tensor()} * i for i in range(1, 3)])")
+        else:
+            self.line(
+                f"with taeda.no_grad():\n{'    ' * (self.depth + 1)}{name} = {self.expression()}"
+            )
+        self.names.append(name)
+
+    def text(self) -> str:
+        for _ in range(self.chance.randint(2, 12)):
+            self.step()
+        picked = self.chance.sample(self.names, min(len(self.names), self.chance.randint(1, 3)))
+        fresh = [f"{n} + 0" for n in picked]
+        result = self.chance.choice(
+            [fresh[0], f"({', '.join(fresh)},)", f"{{'r': [{', '.join(fresh)}]}}"]
+        )
+        if self.chance.random() < 0.2:
+            self.line(self.chance.choice(["x.add_(1)", "x[0].zero_()", "y.mul_(x)"]))
+        self.line(f"return {result}")
+        return "def program(x, y):\n" + "\n".join(self.lines) + "\n"
+
+
+def source(chance: random.Random) -> str:
+    number = lambda: round(chance.uniform(-2, 3), 2)  # noqa: E731 - one line says it
+    head = HEAD.format(
+        k=number(),
+        flag=chance.random() < 0.5,
+        a=number(),
+        b=number(),
+        shared=number(),
+        value=number(),
+    )
+    if chance.random() < 0.3:
+        return head + Program(chance).text() + TRAINING
+    return head + Program(chance).text()
+
+
+TRAINING = """
+OPTIMIZER = taeda.optim.SGD(NET.parameters(), lr=0.05, momentum=0.9)
+plain = program
+
+
+def program(x, y):
+    OPTIMIZER.zero_grad()
+    made = plain(x, y)
+    loss = NET(x).square().mean()
+    loss.backward()
+    OPTIMIZER.step()
+    return made, loss.detach()
+"""
+
+CHANGES = [
+    "m.K = m.K + 1", "m.FLAG = not m.FLAG", "m.TABLE['a'] = 7.0", "m.TABLE['b'].append(0.5)", "m.TABLE['c'] = 1", "m.BOX.value = 3.0", "m.Box.shared = -1.0",
+    "m.NET.eval()", "m.NET.gain = 0.5", "m.W.mul_(2)", "m.W = m.W + 1", "m.NET.lin.weight.data.mul_(0.5)", "m.helper.__defaults__ = (2.0,)", "pass",
+]  # fmt: skip
+
+
+def load(path: Path, number: int) -> Any:
+    spec = importlib.util.spec_from_file_location(f"fuzzed_{number}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def kept(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value.detach().clone()
+    if isinstance(value, (list, tuple)):
+        return [kept(v) for v in value]
+    return {k: kept(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+
+def run(module: Any, function: Any, seed: int) -> list[Any]:
+    chance = random.Random(seed)
+    found: list[Any] = []
+    taeda.manual_seed(seed)
+    for _ in range(chance.randint(2, 4)):
+        rows, seeds = chance.choice([2, 2, 3]), chance.randint(0, 99)
+        for n in range(4):
+            own = taeda.Generator().manual_seed(seeds + n)
+            x, y = taeda.randn(rows, 4, generator=own), taeda.randn(rows, 4, generator=own)
+            try:
+                with taeda.no_grad() if not hasattr(module, "OPTIMIZER") else taeda.enable_grad():
+                    found.append(kept(function(x, y)))
+            except RuntimeError as error:
+                found.append(type(error).__name__)
+            found += [kept(x), kept(y)]
+        exec(chance.choice(CHANGES), {"m": module})
+    return [*found, kept(list(module.NET.state_dict().values()))]
+
+
+def same(a: Any, b: Any) -> bool:
+    if isinstance(a, Tensor):
+        return (
+            isinstance(b, Tensor)
+            and a.dtype == b.dtype
+            and a.shape == b.shape
+            and bool(((a == b) | (a.isnan() & b.isnan())).all())
+        )
+    if isinstance(a, (list, tuple)):
+        return isinstance(b, (list, tuple)) and len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, dict):
+        return isinstance(b, dict) and list(a) == list(b) and all(map(same, a.values(), b.values()))
+    return bool(a == b)
+
+
+def main(count: int, first: int) -> int:
+    wrong = captured = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(first, first + count):
+            text = source(random.Random(seed))
+            path = Path(folder) / f"fuzzed_{seed}.py"
+            path.write_text(text)
+            plain, other = load(path, seed), load(path, seed)
+            compiled = taeda.compile(other.program, backend="aot_eager")
+            expected, found = run(plain, plain.program, seed), run(other, compiled, seed)
+            state = compiled.__taeda_compiled__
+            captured += any(t.trusted for traces in state.traces.values() for t in traces)
+            if same(expected, found) and not any("other bits" in r for r in state.reasons):
+                continue
+            wrong += 1
+            print(f"seed {seed}: {state.reasons}\n{text[text.index('def program') :]}")
+    print(f"{count} programs, {captured} of them ran as graphs, {wrong} differ")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    sys.exit(
+        main(
+            int(sys.argv[1]) if len(sys.argv) > 1 else 500,
+            int(sys.argv[2]) if len(sys.argv) > 2 else 0,
+        )
+    )
