@@ -260,10 +260,11 @@ def device_text(session: nox.Session) -> None:
 
 @nox.session(name="cuda-null")
 def cuda_null(session: nox.Session) -> None:
-    """Every row of the op table with device="cuda" on a stand-in driver: the processor's bits, or a refusal. `-- --verbose` tells all."""
-    install(session, *NAMES)
+    """Every row of the op table, and the demo, with device="cuda" on a stand-in driver: the processor's bits, or a refusal. `-- --verbose` tells all."""
+    install(session, *NAMES, extra_groups=("demo",))
     session.run("pytest", "packages/core/tests/cuda")
     session.run("python", "tools/cuda_rows.py", *session.posargs)
+    session.run("python", "tools/cuda_demo.py")
 
 
 @nox.session(name="same-bits")

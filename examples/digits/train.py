@@ -67,13 +67,18 @@ def shifted(x: taeda.Tensor) -> taeda.Tensor:
     return F.pad(x, (1, 1, 1, 1))[:, :, down : down + 8, right : right + 8]
 
 
+def device_of(model: Net) -> taeda.device:
+    return next(model.parameters()).device
+
+
 def train_epoch(model: Net, loader: DataLoader, optimizer: taeda.optim.Optimizer) -> float:
     """One pass over the data. Return the mean loss."""
+    device = device_of(model)
     model.train()
     total = 0.0
     for x, y in loader:
         optimizer.zero_grad()
-        loss = F.cross_entropy(model(shifted(x)), y)
+        loss = F.cross_entropy(model(shifted(x).to(device)), y.to(device))
         loss.backward()
         optimizer.step()
         total += loss.item() * len(y)
@@ -82,9 +87,9 @@ def train_epoch(model: Net, loader: DataLoader, optimizer: taeda.optim.Optimizer
 
 @taeda.no_grad()
 def predict(model: Net, x: taeda.Tensor) -> taeda.Tensor:
-    """The most likely digit of every image."""
+    """The most likely digit of every image, on the cpu."""
     model.eval()
-    return model(x).argmax(dim=1)
+    return model(x.to(device_of(model))).argmax(dim=1).cpu()
 
 
 def accuracy(model: Net, data: TensorDataset) -> float:
@@ -111,7 +116,7 @@ def train(
 def reload(model: Net, path: Path) -> Net:
     """Save the model's state and return a new model that holds what was read back."""
     taeda.save(model.state_dict(), path)
-    other = Net()
+    other = Net().to(device_of(model))
     other.load_state_dict(taeda.load(path))
     return other
 
@@ -156,12 +161,13 @@ def main() -> None:
     )
     parser.add_argument("--epochs", type=int, default=25)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--device", default="cpu", help="where the model lives: cpu, cuda, cuda:1")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     taeda.manual_seed(options.seed)
 
     data, valid, test = load()
-    model = Net()
+    model = Net().to(options.device)
     print(f"{len(data)} digits to learn from, {len(valid)} to watch, {len(test)} held out")
     print(f"{sum(p.numel() for p in model.parameters()):,} parameters")
     start = time.perf_counter()

@@ -28,15 +28,19 @@ class Memory:
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         begin, end = _extent(self.base)
-        raw = _core.storage_bytes(self.base)[begin:end].clone()  # whoever reads it may keep it
-        return _read, (PickleBuffer(raw) if protocol >= 5 else bytes(memoryview(raw)),)
+        raw = (
+            _core.storage_bytes(self.base)[begin:end].clone().cpu()
+        )  # whoever reads it may keep it
+        content = PickleBuffer(raw) if protocol >= 5 else bytes(memoryview(raw))
+        place = self.base.device
+        return _read, (content,) if place.type == "cpu" else (content, str(place))
 
 
-def _read(raw: Any) -> Memory:
+def _read(raw: Any, device: str = "cpu") -> Memory:
     found = _core.functions[""]["empty"](len(memoryview(raw)), dtype=_core.uint8)
     if found.numel():
         found.copy_(_core.from_buffer(raw, _core.uint8))
-    return Memory(found, 0)
+    return Memory(found if device == "cpu" else found.to(device), 0)
 
 
 def _extent(tensor: Tensor) -> tuple[int, int]:

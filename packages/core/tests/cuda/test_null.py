@@ -1,5 +1,6 @@
 """`device="cuda"` on the stand-in driver, whose device memory faults when the host touches it."""
 
+import importlib.util
 import json
 import os
 import re
@@ -13,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import standin
 
 PROLOGUE = """
-import taeda
+import os, tempfile, taeda
 def same(made, wanted):
     assert made.device.type == "cuda", made.device
     back = made.cpu()
@@ -151,6 +152,19 @@ parts = [taeda.empty(30 << 20, dtype=taeda.uint8, device="cuda:1") for _ in rang
 del parts
 whole = taeda.empty(3500 << 20, dtype=taeda.uint8, device="cuda:1")
 assert cuda.memory_stats(1)["num_alloc_retries"] == 1 and cuda.memory_stats(1)["num_ooms"] == 0
+""",
+    "files and copies": """
+import copy, io, pickle
+for name in ("a.safetensors", "a.pt"):
+    path = os.path.join(tempfile.mkdtemp(), name)
+    taeda.save({"x": d, "part": d[1:], "turned": d.transpose(0, 2)}, path)
+    back = taeda.load(path)
+    same(back["x"], x); same(back["part"], x[1:]); same(back["turned"], x.transpose(0, 2))
+    assert taeda.equal(taeda.load(path, map_location="cpu")["x"], x)
+    assert taeda.load(path, map_location="cuda:1")["x"].device == taeda.device("cuda:1")
+same(copy.deepcopy(d), x)
+for protocol in (2, 5):
+    same(pickle.loads(pickle.dumps(d, protocol)), x)
 """,
     "autograd": """
 w = taeda.linspace(-1, 1, 12).reshape(3, 4)
@@ -312,6 +326,32 @@ with warnings.catch_warnings(record=True) as seen:
         TAEDA_CUDA_FALLBACK="cpu",
     )
     assert out.count("computed on the cpu") == 1, out
+
+
+def test_a_model_trains_to_the_processors_losses():
+    program = """
+import warnings, taeda
+from taeda import nn
+warnings.simplefilter("ignore")
+def losses(device):
+    taeda.manual_seed(0)
+    layers = nn.Conv2d(1, 4, 3, padding=1, bias=False), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten()
+    model = nn.Sequential(*layers, nn.Dropout(0.3), nn.Linear(64, 10)).to(device)
+    x, y = taeda.randn(8, 1, 8, 8).to(device), taeda.randint(0, 10, (8,)).to(device)
+    optimizer = taeda.optim.Adam(model.parameters(), lr=1e-2)
+    found = []
+    for _ in range(3):
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+        found.append(loss.item())
+    return found
+assert losses("cuda") == losses("cpu"), (losses("cuda"), losses("cpu"))
+"""
+    if importlib.util.find_spec("taeda.nn") is None:
+        pytest.skip("taeda-nn and taeda-optim are not installed beside core")
+    standin.run(program, TAEDA_CUDA_FALLBACK="cpu")
 
 
 def test_importing_opens_nothing():

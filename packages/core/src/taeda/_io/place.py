@@ -34,7 +34,7 @@ def tag_of(tensor: Tensor) -> str:
     for _, tagger, _ in _registered:
         if (tag := tagger(UntypedStorage._of(tensor))) is not None:
             return tag
-    return tensor.device.type
+    return str(tensor.device) if tensor.device.type == "cuda" else tensor.device.type
 
 
 class Place:
@@ -92,9 +92,10 @@ class Place:
             given = deserializer(UntypedStorage._of(bytes), wanted)
             if given is not None:
                 return _bytes_of(given, bytes)
-        if wanted != "cpu":
-            self._device(wanted, location)
-        return bytes
+        if wanted == "cpu":
+            return bytes
+        device = self._device(wanted, location)
+        return bytes if device.type == "meta" else bytes.to(device)
 
 
 def _bytes_of(given: Any, bytes: Tensor) -> Tensor:

@@ -107,7 +107,7 @@ class Piece:
 
     def data(self) -> memoryview:
         """The bytes, with zeros for those that no tensor shows."""
-        whole = _core.storage_bytes(self.rows[0].tensor)
+        whole = _core.storage_bytes(self.rows[0].tensor).cpu()  # itself, unless it lies on a device
         if not self.holes:
             shown = memoryview(whole)
             return shown if shown.nbytes == self.nbytes else shown[self.begin : self.end]

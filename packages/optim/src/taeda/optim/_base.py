@@ -7,6 +7,7 @@ takes all parameters of a group in a single call and agrees with `_update` up to
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any, ClassVar, TypeAlias, cast
 
@@ -291,11 +292,19 @@ def _may_fuse(group: Group) -> bool:
 
 
 def _all_plain(params: list[Tensor], grads: list[Tensor]) -> bool:
-    """Whether these are dense tensors of one native dtype on the cpu."""
+    """Whether these are dense tensors of one native dtype on one device that has fused steps."""
     dtypes = {t.dtype for t in params}
     if dtypes not in _FUSED_DTYPES or {t.dtype for t in grads} != dtypes:
         return False
-    return {t.device for t in params} == _CPU and {t.layout for t in grads} == _STRIDED
+    return _has_fused_steps({t.device for t in params}) and {t.layout for t in grads} == _STRIDED
+
+
+def _has_fused_steps(devices: set[taeda.device]) -> bool:
+    """The cpu has; a CUDA device where its operators may fall back on the cpu."""
+    if devices == _CPU:
+        return True
+    falls_back = os.environ.get("TAEDA_CUDA_FALLBACK") == "cpu"
+    return falls_back and len(devices) == 1 and next(iter(devices)).type == "cuda"
 
 
 def _check_capturable(params: list[Tensor]) -> None:

@@ -46,7 +46,9 @@ def write_pt(file: Any, content: Content, advance: Advance) -> None:
     archive.add(".storage_alignment", str(_ALIGNMENT).encode())
     archive.add("byteorder", sys.byteorder.encode())
     for number, storage in enumerate(content.storages):
-        archive.add(f"data/{number}", memoryview(storage) if storage.numel() else b"", advance)
+        archive.add(
+            f"data/{number}", memoryview(storage.cpu()) if storage.numel() else b"", advance
+        )
     archive.add("version", b"3\n")
     archive.end()
 
