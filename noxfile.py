@@ -325,6 +325,31 @@ def first_use(session: nox.Session) -> None:
 
 
 @nox.session
+def neighbours(session: nox.Session) -> None:
+    """Packages that stand beside taeda in a program work with it; libraries written for torch run on it under that name."""
+    install(session, *NAMES, extra_groups=("neighbours", "test"))
+    plain = (
+        "sympy",
+        "opt_einsum",
+        "packaging",
+        "typing_extensions",
+        "regex",
+        "pyyaml",
+        "huggingface_hub",
+    )
+    session.install(*plain)
+    without = (
+        "transformers==5.23.0",
+        "torchmetrics==1.9.0",
+        "lightning-utilities",
+        "e3nn==0.6.0",
+        "opt_einsum_fx",
+    )
+    session.install("--no-deps", *without)  # each would bring torch
+    session.run("python", "tools/neighbours.py", *(session.posargs or ["--strict"]))
+
+
+@nox.session
 def crash(session: nox.Session) -> None:
     """Saves are killed, disks fail, files are damaged: the old checkpoint or the new is there. `-- --large 1000` for more."""
     install(session, "core")

@@ -3,7 +3,28 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ._core_api.operators import nn as _nn
 from ._dispatch import disabled_torch_function as _disabled_torch_function_impl
 
-__all__ = ["_disabled_torch_function_impl", "_nn"]
+__all__ = [
+    "_TensorMeta",
+    "_disabled_torch_function_impl",
+    "_get_accelerator",
+    "_log_api_usage_once",
+    "_nn",
+]
+
+_TensorMeta = type  # the class of Tensor, which subclasses with a metaclass of their own ask for
+
+
+def _get_accelerator(check: bool | None = None) -> Any:
+    """The device of the accelerator; the cpu where there is none."""
+    from taeda import accelerator, device
+
+    return accelerator.current_accelerator() or device("cpu")
+
+
+def _log_api_usage_once(event: str) -> None:
+    """Nothing: no use of anything is logged."""

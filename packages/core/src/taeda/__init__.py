@@ -14,6 +14,7 @@ from pkgutil import extend_path
 
 __path__ = extend_path(__path__, __name__)
 
+from ._packages import greet_neighbours as _greet_neighbours
 from ._packages import install_packages as _install_packages
 
 _install_packages()
@@ -88,6 +89,8 @@ _EXPORTS = {
     **dict.fromkeys(
         ("is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled"), "autograd.anomaly_mode"
     ),
+    "PyTorchFileReader": "_record_reader",
+    "install_as_torch": "_as_torch",
     "lobpcg": "_eigen_block",
     "compile": "compiler",
     "vmap": "func",
@@ -125,10 +128,11 @@ _EXPORTS = {
     **{
         name: f"{name}:"
         for name in (
-            "__config__", "__future__", "accelerator", "backends", "cpu", "mps", "mtia", "quasirandom", "xpu", "random", "testing", "overrides", "serialization", "return_types", "functional", "fft", "linalg", "signal", "special", "utils", "_C", "storage", "cuda", "version", "multiprocessing", "ops", "library",
+            "__config__", "__future__", "accelerator", "backends", "cpu", "mps", "mtia", "quasirandom", "xpu", "random", "testing", "overrides", "serialization", "return_types", "functional", "fft", "hub", "linalg", "signal", "special", "utils", "_C", "storage", "cuda", "version", "multiprocessing", "ops", "library",
         )
     },
 }  # fmt: skip
 __getattr__, __dir__ = lazy_attributes(__name__, _EXPORTS)
 install_hint()
 _core.set_blas_path(*_place_of_blas())
+_greet_neighbours()

@@ -17,7 +17,7 @@ from pkgutil import extend_path
 from types import ModuleType
 from typing import Any
 
-__all__ = ["AT_ONCE", "SHARED", "install_packages"]
+__all__ = ["AT_ONCE", "SHARED", "greet_neighbours", "install_packages"]
 
 #: packages with modules of several distributions, whose own code imports none of them
 SHARED = frozenset({"taeda.cpu", "taeda.cuda", "taeda.utils"})
@@ -25,6 +25,9 @@ SHARED = frozenset({"taeda.cpu", "taeda.cuda", "taeda.utils"})
 JOINED = SHARED | {"taeda.nn"}
 #: public packages whose code runs at once: those, and one that tells pickle how to send tensors
 AT_ONCE = SHARED | {"taeda.multiprocessing"}
+
+#: modules of other packages after whose import something of `taeda._neighbours` runs
+NEIGHBOURS = frozenset({"einops._backends", "matplotlib.units"})
 
 # what the import system and those who look through all modules ask for, which needs no code to have run
 _MACHINERY = frozenset(
@@ -151,13 +154,35 @@ class _Loader(SourceFileLoader):
             module.__dict__.setdefault("__getattr__", _Miss(module.__name__))
 
 
+class _Announced(SourceFileLoader):
+    """Loads a module of another package, and tells it of taeda."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        super().exec_module(module)
+        importlib.import_module("taeda._neighbours").register(module)
+
+
+def _announced(fullname: str, path: Any) -> ModuleSpec | None:
+    spec = PathFinder.find_spec(fullname, path)
+    if spec is not None and type(spec.loader) is SourceFileLoader:
+        spec.loader = _Announced(spec.loader.name, spec.loader.path)
+        return spec
+    return None
+
+
+def greet_neighbours() -> None:
+    """Tell those of taeda that were imported before it."""
+    for name in NEIGHBOURS & sys.modules.keys():
+        importlib.import_module("taeda._neighbours").register(sys.modules[name])
+
+
 class _Finder:
     """Finds modules of ours as Python does, and gives them the loader above."""
 
     @staticmethod
     def find_spec(fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if not fullname.startswith("taeda."):
-            return None
+            return _announced(fullname, path) if fullname in NEIGHBOURS else None
         spec = PathFinder.find_spec(fullname, path, target)
         if spec is not None and type(spec.loader) is SourceFileLoader:
             spec.loader = _Loader(spec.loader.name, spec.loader.path)

@@ -55,12 +55,13 @@ class Node:
     | call_method | name | `getattr(args[0], target)(*args[1:], **kwargs)` |
     | output | "output" | returns `args[0]` |
 
-    `users` and `all_input_nodes` follow every assignment to `args` and `kwargs`. `meta` is a dict for passes.
+    `users` and `all_input_nodes` follow every assignment to `args` and `kwargs`. `meta` is a dict for passes, which may
+    set attributes of their own as well.
     """
 
     __slots__ = (
         *("graph", "name", "op", "target", "type", "meta", "users"),
-        *("_args", "_kwargs", "_inputs", "_prev", "_next", "_erased", "__weakref__"),
+        *("_args", "_kwargs", "_inputs", "_prev", "_next", "_erased", "__weakref__", "__dict__"),
     )
 
     def __init__(

@@ -20,9 +20,10 @@ from taeda import nn
 from taeda._core_api import warn
 
 __all__ = [
-    "annotate", "export", "fork", "ignore", "is_scripting", "is_tracing", "isinstance", "script", "script_if_tracing", "unused", "wait",
+    "Final", "annotate", "export", "fork", "ignore", "is_scripting", "is_tracing", "isinstance", "script", "script_if_tracing", "unused", "wait",
 ]  # fmt: skip
 
+Final = typing.Final  # an annotation that TorchScript would read
 _warned = False
 _pool: ThreadPoolExecutor | None = None
 

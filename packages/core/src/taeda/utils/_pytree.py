@@ -108,6 +108,22 @@ def _sequence(kind: Callable[[Iterable[Any]], Any]) -> tuple[Any, Any, Any]:
     )
 
 
+# under the names that programs know: a dict's way of being taken apart
+def _dict_flatten(d: Any) -> tuple[list[Any], list[Any]]:
+    """The values, and the keys."""
+    return list(d.values()), list(d)
+
+
+def _dict_unflatten(values: Iterable[Any], context: Any) -> dict[Any, Any]:
+    """The dict of the keys and values."""
+    return dict(zip(context, values, strict=True))
+
+
+def _dict_flatten_with_keys(d: Any) -> tuple[list[tuple[Any, Any]], list[Any]]:
+    """Pairs of the place and the value, and the keys."""
+    return _keyed(d, list(d))
+
+
 def _keyed(d: Any, context: Any) -> tuple[list[tuple[Any, Any]], Any]:
     return [(MappingKey(k), v) for k, v in d.items()], context
 
@@ -117,11 +133,7 @@ _DEFAULT = (
     lambda values, c: defaultdict(c[0], zip(c[1], values, strict=True)),
     lambda d: _keyed(d, [d.default_factory, list(d)]),
 )
-_DICT = (
-    lambda d: (list(d.values()), list(d)),
-    lambda values, keys: dict(zip(keys, values, strict=True)),
-    lambda d: _keyed(d, list(d)),
-)
+_DICT = (_dict_flatten, _dict_unflatten, _dict_flatten_with_keys)
 _ORDERED = (_DICT[0], lambda values, keys: OrderedDict(zip(keys, values, strict=True)), _DICT[2])
 _DEQUE = (
     lambda d: (list(d), d.maxlen),

@@ -22,9 +22,11 @@ from ._global_hooks import (
 from ._hooks import run_hooked
 from ._members import TABLES, Members, structure_epoch
 from ._place import name_module
+from ._state import EXTRA_STATE as _EXTRA_STATE_KEY_SUFFIX
 from ._state import State, _IncompatibleKeys
 
 __all__ = [
+    "_EXTRA_STATE_KEY_SUFFIX",
     "Module",
     "_IncompatibleKeys",
     "register_module_backward_hook",

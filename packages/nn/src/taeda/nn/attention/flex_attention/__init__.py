@@ -16,6 +16,8 @@ from ._attention import AuxOutput, AuxRequest, flex_attention
 from ._block_mask import BlockMask, create_block_mask
 from ._mods import and_masks, create_mask, noop_mask, or_masks
 
+_DEFAULT_SPARSE_BLOCK_SIZE = 128  # libraries read the default of create_block_mask under this name
+
 __all__ = [
     "AuxOutput",
     "AuxRequest",

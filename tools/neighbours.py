@@ -1,0 +1,362 @@
+"""Checks with the packages that stand beside taeda in a program, the real ones; each in a process of its own.
+
+    python tools/neighbours.py              # all that are installed
+    python tools/neighbours.py pandas e3nn  # some
+
+A check whose package is not installed is named, and fails with `--strict`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import io
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+CHECKS: dict[str, tuple[Callable[[], None], tuple[str, ...]]] = {}
+
+
+def check(*packages: str) -> Callable[[Callable[[], None]], Callable[[], None]]:
+    """A check that needs these packages."""
+
+    def add(function: Callable[[], None]) -> Callable[[], None]:
+        CHECKS[function.__name__] = (function, packages)
+        return function
+
+    return add
+
+
+# ---- taeda under its own name ----
+
+
+@check("einops")
+def einops() -> None:
+    import einops
+
+    import taeda
+
+    x = taeda.randn(2, 3, 4, dtype=taeda.float64, requires_grad=True)
+    assert taeda.equal(einops.rearrange(x, "a b c -> c (a b)"), x.permute(2, 0, 1).reshape(4, 6))
+    for name, wanted in (
+        *(("min", x.amin((0, 2))), ("max", x.amax((0, 2))), ("sum", x.sum((0, 2)))),
+        *(("mean", x.mean((0, 2))), ("prod", x.prod(2).prod(0))),
+    ):
+        assert taeda.allclose(einops.reduce(x, "a b c -> b", name), wanted), name
+    assert einops.repeat(x, "a b c -> a (b r) c", r=2).shape == (2, 6, 4)
+    assert einops.einsum(x, x, "a b c, a d c -> b d").shape == (3, 3)
+    packed, shapes = einops.pack([x, x[:, 0]], "a * c")
+    assert taeda.equal(einops.unpack(packed, shapes, "a * c")[1], x[:, 0])
+    einops.reduce(x, "a b c -> ", "sum").backward()
+    assert x.grad is not None and bool((x.grad == 1).all())
+
+
+@check("einops")
+def einops_first() -> None:
+    import einops
+
+    import taeda
+
+    assert einops.rearrange(taeda.ones(2, 3), "a b -> b a").shape == (3, 2)
+
+
+@check("jaxtyping", "beartype")
+def jaxtyping() -> None:
+    from beartype import beartype
+    from jaxtyping import Float, TypeCheckError, jaxtyped
+
+    import taeda
+
+    def product(a: Any, b: Any) -> Any:
+        return a @ b
+
+    kind = taeda.Tensor
+    product.__annotations__ = {
+        "a": Float[kind, "n k"],
+        "b": Float[kind, "k m"],
+        "return": Float[kind, "n m"],
+    }
+    product = jaxtyped(typechecker=beartype)(product)
+    assert product(taeda.ones(2, 3), taeda.ones(3, 4)).shape == (2, 4)
+    for wrong in (taeda.ones(2, 4), taeda.ones(3, 4, dtype=taeda.int64)):
+        try:
+            product(taeda.ones(2, 3), wrong)
+        except TypeCheckError:
+            continue
+        raise AssertionError(f"{wrong.shape} {wrong.dtype} was accepted")
+
+
+@check("safetensors")
+def safetensors() -> None:
+    from safetensors import safe_open
+    from safetensors.numpy import load_file, save_file
+
+    import taeda
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/x.safetensors"
+        taeda.save({"w": taeda.arange(6.0).reshape(2, 3)}, path)
+        assert load_file(path)["w"].tolist() == [[0, 1, 2], [3, 4, 5]]
+        with safe_open(path, "numpy") as file:
+            assert file.get_slice("w")[1:].tolist() == [[3, 4, 5]]
+        save_file({"v": taeda.ones(2).numpy()}, path)
+        assert taeda.load(path)["v"].tolist() == [1, 1]
+
+
+@check("pandas")
+def pandas() -> None:
+    import pandas as pd
+
+    import taeda
+
+    frame = pd.DataFrame({"a": taeda.arange(3), "b": taeda.ones(3)})
+    assert frame.dtypes.astype(str).tolist() == ["int64", "float32"]
+    assert taeda.tensor(frame["b"].to_numpy()).tolist() == [1, 1, 1]
+    assert taeda.tensor(frame.to_numpy()).shape == (3, 2)
+    assert pd.Series(taeda.tensor([1.5, 2.5])).mean() == 2
+    assert taeda.tensor([*frame["a"]]).dtype == taeda.int64
+
+
+@check("matplotlib")
+def matplotlib() -> None:
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    import matplotlib.pyplot as plt
+
+    import taeda
+
+    figure, axes = plt.subplots()
+    x = taeda.linspace(0, 1, 5)
+    (line,) = axes.plot(x, x**2)
+    assert line.get_ydata().tolist() == (x**2).tolist()
+    axes.imshow(taeda.rand(4, 4))
+    axes.hist(taeda.randn(50))
+    axes.scatter(x, x, c=x)
+    w = x.clone().requires_grad_()
+    (line,) = axes.plot(w, w * 2)
+    assert line.get_ydata(orig=False).tolist() == (w * 2).tolist()
+    axes.scatter(w, w + 1)
+    figure.savefig(io.BytesIO())
+
+
+@check("PIL")
+def pillow() -> None:
+    import numpy as np
+    from PIL import Image
+
+    import taeda
+
+    picture = Image.fromarray((taeda.rand(4, 5, 3) * 255).to(taeda.uint8).numpy())
+    assert picture.size == (5, 4)
+    assert taeda.as_tensor(np.asarray(picture)).shape == (4, 5, 3)
+
+
+@check("sklearn")
+def scikit_learn() -> None:
+    from sklearn.linear_model import LinearRegression
+    from sklearn.metrics import accuracy_score, roc_auc_score
+    from sklearn.model_selection import train_test_split
+
+    import taeda
+
+    x, y = taeda.randn(40, 2), taeda.arange(40) % 2
+    first, _, labels, _ = train_test_split(x, y, test_size=0.25)
+    assert len(first) == len(labels) == 30
+    model = LinearRegression().fit(x, x @ taeda.tensor([1.0, 2.0]))
+    assert abs(model.coef_ - [1, 2]).max() < 1e-4
+    assert accuracy_score(y, y) == roc_auc_score(y, y.float()) == 1
+
+
+@check("tokenizers")
+def tokenizers() -> None:
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    import taeda
+
+    words = Tokenizer(models.WordLevel({"a": 0, "b": 1, "[UNK]": 2}, unk_token="[UNK]"))
+    words.pre_tokenizer = pre_tokenizers.Whitespace()
+    assert taeda.tensor([words.encode("a b c").ids]).tolist() == [[0, 1, 2]]
+    assert words.decode(taeda.tensor([0, 1]).tolist()) == "a b"
+
+
+@check("cloudpickle")
+def cloudpickle() -> None:
+    import cloudpickle
+
+    import taeda
+    from taeda import nn
+
+    class Net(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = nn.Linear(2, 1)
+
+        def forward(self, x: Any) -> Any:
+            return self.layer(x) * factor
+
+    factor = taeda.tensor(2.0)
+    net = Net()
+    again = cloudpickle.loads(cloudpickle.dumps(net))
+    assert taeda.equal(again(taeda.ones(1, 2)), net(taeda.ones(1, 2)))
+
+
+@check("fsspec")
+def fsspec() -> None:
+    import fsspec
+
+    import taeda
+
+    with fsspec.open("memory://w.safetensors", "wb") as file:
+        taeda.save({"w": taeda.ones(2)}, file)
+    with fsspec.open("memory://w.safetensors", "rb") as file:
+        assert taeda.load(file)["w"].tolist() == [1, 1]
+
+
+# ---- under torch's name ----
+
+
+def _torch() -> Any:
+    import taeda
+
+    taeda.install_as_torch()
+    import torch
+
+    return torch
+
+
+@check()
+def as_torch() -> None:
+    import importlib.metadata
+
+    torch = _torch()
+    import torch.nn.functional as F
+    from torch.utils.data import DataLoader
+
+    import taeda
+
+    assert torch.nn is taeda.nn and DataLoader is taeda.utils.data.DataLoader
+    assert F is taeda.nn.functional and taeda.nn.__spec__.name == "taeda.nn"
+    assert importlib.metadata.version("torch") == torch.__version__ == "2.13.0+taeda"
+    assert not torch.distributed.is_available()
+    assert importlib.util.find_spec("torch.onnx") is None
+    torch.marked = 1
+    assert taeda.marked == 1  # type: ignore[attr-defined]
+
+
+@check("einops")
+def einops_layers() -> None:
+    torch = _torch()
+    from einops.layers.torch import EinMix, Rearrange, Reduce
+
+    net = torch.nn.Sequential(
+        Rearrange("b c h w -> b h w c"), EinMix("b h w c -> b h w d", weight_shape="c d", c=3, d=5), Reduce("b h w d -> b d", "mean"),
+    )  # fmt: skip
+    assert net(torch.randn(2, 3, 4, 4)).shape == (2, 5)
+
+
+@check("safetensors")
+def safetensors_torch() -> None:
+    torch = _torch()
+    import safetensors.torch as st
+
+    with tempfile.TemporaryDirectory() as folder:
+        model = torch.nn.Linear(2, 2)
+        st.save_model(model, f"{folder}/m.safetensors")
+        other = torch.nn.Linear(2, 2)
+        assert st.load_model(other, f"{folder}/m.safetensors") == (set(), [])
+        assert torch.equal(model.weight, other.weight)
+    data = st.save({"a": torch.ones(2, dtype=torch.bfloat16)})
+    assert st.load(data)["a"].dtype == torch.bfloat16
+
+
+@check("transformers")
+def transformers() -> None:
+    torch = _torch()
+    from transformers import (
+        BertConfig,
+        BertForSequenceClassification,
+        LlamaConfig,
+        LlamaForCausalLM,
+    )
+
+    small = {"vocab_size": 50, "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2}
+    llama = LlamaForCausalLM(LlamaConfig(**small, num_attention_heads=4, num_key_value_heads=2))
+    x = torch.randint(0, 50, (2, 7))
+    llama(input_ids=x, labels=x).loss.backward()
+    assert all(p.grad is not None for p in llama.parameters())
+    assert llama.generate(x, max_new_tokens=4, do_sample=False).shape == (2, 11)
+    bert = BertForSequenceClassification(BertConfig(**small, num_attention_heads=4, num_labels=3))
+    bert(input_ids=x, labels=torch.tensor([0, 2])).loss.backward()
+    with tempfile.TemporaryDirectory() as folder:
+        bert.eval().save_pretrained(folder)
+        again = BertForSequenceClassification.from_pretrained(folder)
+        assert torch.equal(again(x).logits, bert(x).logits)
+
+
+@check("torchmetrics")
+def torchmetrics() -> None:
+    torch = _torch()
+    import torchmetrics as tm
+
+    guess, truth = torch.tensor([0, 2, 1]), torch.tensor([0, 2, 2])
+    assert (
+        abs(tm.Accuracy(task="multiclass", num_classes=3, average="micro")(guess, truth) - 2 / 3)
+        < 1e-6
+    )
+    assert tm.MeanSquaredError()(torch.ones(3), torch.zeros(3)) == 1
+    assert tm.AUROC(task="binary")(torch.tensor([0.1, 0.8]), torch.tensor([0, 1])) == 1
+
+
+@check("e3nn")
+def e3nn() -> None:
+    torch = _torch()
+    from e3nn import o3
+
+    irreps = o3.Irreps("2x0e+1x1o")
+    x = irreps.randn(4, -1).requires_grad_()
+    o3.FullyConnectedTensorProduct(irreps, irreps, irreps)(
+        x, o3.Linear(irreps, irreps)(x)
+    ).sum().backward()
+    assert x.grad.shape == x.shape
+    turn = o3.rand_matrix()
+    points = torch.randn(5, 3)
+    turned = o3.spherical_harmonics(2, points @ turn.T, True)
+    there = o3.spherical_harmonics(2, points, True) @ o3.Irrep("2e").D_from_matrix(turn).T
+    assert torch.allclose(turned, there, atol=1e-4)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
+    parser.add_argument("checks", nargs="*", help=", ".join(CHECKS))
+    parser.add_argument("--strict", action="store_true")
+    parser.add_argument("--here", action="store_true", help="in this process")
+    options = parser.parse_args()
+    if unknown := set(options.checks) - set(CHECKS):
+        parser.error(f"unknown: {', '.join(sorted(unknown))}")
+    failed = 0
+    for name in options.checks or CHECKS:
+        function, packages = CHECKS[name]
+        if options.here:
+            function()
+            continue
+        missing = [p for p in packages if importlib.util.find_spec(p) is None]
+        if missing:
+            print(f"{name:20} not installed: {', '.join(missing)}")
+            failed += options.strict
+            continue
+        command = [sys.executable, str(Path(__file__).resolve()), "--here", name]
+        done = subprocess.run(command, capture_output=True, text=True)
+        failed += bool(done.returncode)
+        print(f"{name:20} {'failed' if done.returncode else 'ok'}", flush=True)
+        if done.returncode:
+            print(done.stderr[-3000:])
+    sys.exit(bool(failed))
+
+
+if __name__ == "__main__":
+    main()
