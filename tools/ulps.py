@@ -2,11 +2,12 @@
 
     python tools/ulps.py                     a table of all functions, some minutes
     python tools/ulps.py --count 5000 erf    more points, functions whose name matches
-    python tools/ulps.py --markdown          the table of docs/accuracy.md
+    python tools/ulps.py --count 40 --write  the tables of docs/accuracy.md
 
 An ulp is the distance from the exact value, or from the function's `scale` if that is larger, to the next number
 of the dtype. A scale stands where a function has zeros that its method does not treat: the error is then absolute.
 Points crowd at both ends of every interval and around 0, down to denormals. Exact values are mpmath's.
+Functions of two numbers and of complex ones are in ulps_pairs.py.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import mpmath as mp
@@ -26,7 +28,10 @@ import numpy as np
 import taeda
 from taeda import special
 
-__all__ = ["FUNCTIONS", "Function", "errors", "worst"]
+sys.path.insert(0, str(Path(__file__).parent))  # for its other half
+import ulps_pairs
+
+__all__ = ["FUNCTIONS", "Function", "errors", "rows", "worst"]
 
 INF = math.inf
 SMALLEST = 1e-20  # derivatives are judged from there on, and down to there
@@ -162,7 +167,7 @@ RIGHT = ((0.0, INF),)
 FUNCTIONS = (
     Function("exp", mp.exp, ((-745.0, 710.0),), (1.5, 1.5, 1.5), (1, 1, 1)),
     Function("exp2", lambda x: mp.mpf(2) ** x, ((-1074.0, 1024.0),), (1.5, 2, 3.5), (1.5, 2, 1.5)),
-    Function("expm1", mp.expm1, ((-745.0, 709.0),), (2, 1.5, 1.5), (2, 1, 1)),
+    Function("expm1", mp.expm1, ((-745.0, 709.0), (-46.0, 1.0)), (2, 1.5, 1.5), (2, 1, 1)),
     Function("log", mp.log, RIGHT, (1, 1, 2), (1, 1, 1.5)),
     Function("log2", lambda x: mp.log(x, 2), RIGHT, (1, 1.5, 2.5), (1, 2, 5)),
     Function("log10", mp.log10, RIGHT, (1, 1.5, 2), (1, 2, 2.5)),
@@ -180,7 +185,7 @@ FUNCTIONS = (
     Function("acosh", mp.acosh, ((1.0, 1e18),), (2, 5, 3.5), (2, 5, 1)),
     Function("atanh", mp.atanh, ((-1.0, 1.0),), (1.5, INF, INF), (2, 2100, 3700)),
     Function("sigmoid", lambda x: 1 / (1 + mp.exp(-x)), ((-700.0, 700.0),), (2.5, INF, INF), (INF, 1, INF)),
-    Function("logit", lambda x: mp.log(x / (1 - x)), ((0.0, 1.0),), (15, 2, 6), (54, 2.5, 4.5)),
+    Function("logit", lambda x: mp.log(x / (1 - x)), ((0.0, 1.0),), (3, 2, 6), (3, 2.5, 4.5)),
     Function("erf", mp.erf, ((-27.0, 27.0),), (1.5, 49, 17), (1.5, 54, 18)),
     Function("erfc", mp.erfc, ((-27.0, 27.0),), (3.5, 49, 17), (1.5, 54, 18)),
     Function("erfcx", lambda x: mp.exp(x * x) * mp.erfc(x), ((-26.0, 100.0), (100.0, 1e4)), (4, 2000, INF), (1, 1100, INF)),
@@ -219,6 +224,55 @@ def exceeds(error: float, bound: float) -> bool:
     return math.isinf(error) or error > bound
 
 
+Row = tuple[str, list[tuple[list[tuple[float, Any]], tuple[float, ...]]]]
+
+
+def rows(kind: str, pattern: str, count: int, seed: int) -> Iterator[Row]:
+    """(name, for both dtypes (errors and where, bounds)) of each function of a kind whose name matches."""
+    pairs = {
+        "one": (FUNCTIONS, DTYPES, worst),
+        "two": (ulps_pairs.PAIRS, DTYPES, lambda *a: ulps_pairs.worst_pair(*a[:3], distance, a[3])),
+        "complex": (ulps_pairs.COMPLEX, ulps_pairs.SINGLE, ulps_pairs.worst_complex),
+    }
+    functions, dtypes, judge = pairs[kind]
+    for f in functions:
+        if re.search(pattern, f.name):
+            yield f.name, [(judge(f, d, count, seed), getattr(f, d)) for d in dtypes]
+
+
+def line(row: Row, cells: int) -> str:
+    """A row of a table of docs/accuracy.md with so many cells a dtype."""
+    name, parts = row
+    texts = [
+        text
+        for found, _ in parts
+        for text in [f"{error:.3g}" for error, _ in found] + ["–"] * (cells - len(found))
+    ]
+    return f"| `{name}` | {' | '.join(texts)} |"
+
+
+def told(row: Row) -> str:
+    name, parts = row
+    return f"{name}: " + "; ".join(
+        f"{error:.3g} of {bound:g} at {at!r}"
+        for found, bounds in parts
+        for (error, at), bound in zip(found, bounds, strict=True)
+    )
+
+
+CELLS = {"one": 3, "two": 3, "complex": 2}
+PAGE = Path(__file__).parents[1] / "docs" / "accuracy.md"
+
+
+def put(page: str, kind: str, lines: list[str]) -> str:
+    """The page with new rows in its table of a kind: behind the line of dashes after `<!-- kind -->`."""
+    before, mark, rest = page.partition(f"<!-- {kind} -->")
+    head, dashes, after = rest.partition("---|\n")
+    assert mark and dashes, f"{PAGE} has no table <!-- {kind} -->"
+    after = re.sub(r"\A(\|.*\n)*", "", after)
+    return "".join((before, mark, head, dashes, *(f"{row}\n" for row in lines), after))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
@@ -226,25 +280,24 @@ def main() -> int:
     parser.add_argument("names", nargs="?", default="", help="a pattern of names")
     parser.add_argument("--count", type=int, default=400, help="points an interval")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--markdown", action="store_true")
+    parser.add_argument(
+        "--kind", choices=CELLS, help="functions of one number, of two, or of complex ones"
+    )
+    parser.add_argument("--write", action="store_true", help="the tables of docs/accuracy.md")
     options = parser.parse_args()
     above = 0
-    for f in FUNCTIONS:
-        if not re.search(options.names, f.name):
-            continue
-        cells = []
-        for dtype in DTYPES:
-            found = worst(f, dtype, options.count, options.seed)
-            bounds = getattr(f, dtype)
-            above += sum(exceeds(e, bound) for (e, _), bound in zip(found, bounds, strict=True))
-            if options.markdown:
-                cells += [f"{error:.3g}" for error, _ in found] + ["–"] * (3 - len(found))
-            else:
-                cells += [
-                    f"{e:.3g} of {b:g} at {at!r}" for (e, at), b in zip(found, bounds, strict=True)
-                ]
-        print(f"| `{f.name}` | {' | '.join(cells)} |" if options.markdown else f"{f.name}: {'; '.join(cells)}",
-              flush=True)  # fmt: skip
+    for kind in [options.kind] if options.kind else CELLS:
+        lines = []
+        for row in rows(kind, options.names, options.count, options.seed):
+            print(told(row), flush=True)
+            lines.append(line(row, CELLS[kind]))
+            above += sum(
+                exceeds(error, bound)
+                for found, bounds in row[1]
+                for (error, _), bound in zip(found, bounds, strict=True)
+            )
+        if options.write:
+            PAGE.write_text(put(PAGE.read_text(), kind, lines))
     print(f"{above} above their bounds", file=sys.stderr)
     return int(above > 0)
 

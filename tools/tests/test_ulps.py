@@ -22,6 +22,29 @@ def test_errors_are_within_their_bounds(function, dtype):
         assert not ulps.exceeds(error, bound), (error, at)
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("function", ulps.ulps_pairs.PAIRS, ids=str)
+def test_errors_of_two_numbers_are_within_their_bounds(function, dtype):
+    found = ulps.ulps_pairs.worst_pair(function, dtype, 12, ulps.distance)
+    for (error, at), bound in zip(found, getattr(function, dtype), strict=True):
+        assert not ulps.exceeds(error, bound), (error, at)
+
+
+@pytest.mark.parametrize("dtype", ["complex128", "complex64"])
+@pytest.mark.parametrize("function", ulps.ulps_pairs.COMPLEX, ids=str)
+def test_errors_of_complex_numbers_are_within_their_bounds(function, dtype):
+    found = ulps.ulps_pairs.worst_complex(function, dtype, 12)
+    for (error, at), bound in zip(found, getattr(function, dtype), strict=True):
+        assert not ulps.exceeds(error, bound), (error, at)
+
+
+def test_a_table_of_the_page_is_replaced():
+    page = "a\n\n<!-- two -->\n| f | x |\n|---|---|\n| old | 1 |\n\nb\n"
+    assert ulps.put(page, "two", ["| new | 2 |"]) == page.replace("| old | 1 |", "| new | 2 |")
+    with pytest.raises(AssertionError, match="no table"):
+        ulps.put(page, "one", [])
+
+
 def test_points_reach_every_corner():
     x = ulps.points(((0.0, 1.0),), "float64", 500, 0)
     assert x.min() < 1e-200

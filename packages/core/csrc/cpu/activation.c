@@ -22,6 +22,10 @@
 #define SELU_SCALE 1.0507009873554804934
 
 /* ---- functions of x ---- */
+/* log of q = p / d, where d is 1 - p rounded: near 1/2 the logarithm has the size of what both roundings lost, which is
+ * put back */
+#define LOGIT(p, d) LET(vec q = (p) / (d); vec lost = vfma(-q, d, p) - q * (((C(1) - (d)) - (p))), \
+                        vlog(q) + vsel(vlt(vabs(q - C(1)), C(0.5)), lost / (p), vzero(q)))
 #define UNARY(X)                                                                                                    \
     X(relu6, , vmin(C(6), vmax(vzero(x), x)))                                                                       \
     X(hardtanh, vec low = VARG(1); vec high = VARG(2), vmin(high, vmax(low, x)))                                    \
@@ -41,9 +45,9 @@
     X(hardsigmoid, , vmin(C(6), vmax(vzero(x), x + C(3))) / C(6))                                                   \
     X(hardswish, , x * vmin(C(6), vmax(vzero(x), x + C(3))) / C(6))                                                 \
     X(threshold, vec limit = VARG(1); vec value = VARG(2), vsel(vle(x, limit), value, x))                           \
-    X(logit_plain, , vlog(x / (C(1) - x)))                                                                          \
+    X(logit_plain, , LOGIT(x, C(1) - (x)))                                                                          \
     X(logit_eps, vec eps = VARG(1),                                                                                 \
-      LET(vec p = vmin(C(1) - eps, vmax(eps, x)), vlog(p / (C(1) - p))))
+      LET(vec p = vmin(C(1) - eps, vmax(eps, x)), LOGIT(p, C(1) - (p))))
 
 /* ---- the gradient x times the derivative at y (and prelu, whose slope is y) ---- */
 #define SIGMOID_SLOPE(s) ((s) * (C(1) - (s)))

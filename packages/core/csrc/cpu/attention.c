@@ -15,7 +15,6 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* Scores are kept in units of ln 2, so that weights are powers of two. */
 #define LOG2_E 1.44269504f
-#define LN_2 .693147181f
 
 /* 2^x for x <= 0 or NaN, off by 1e-7 at most; below the normal numbers it is 0 */
 TD_INLINE vf exp2_vf(vf x)
@@ -42,7 +41,8 @@ static void multiply(int64_t m, int64_t n, int64_t k, float alpha, const float *
 typedef struct head {
     const td_attention *p;
     const float *q, *k, *v, *mask;
-    float *out, *logsumexp;
+    float *out;
+    double *logsumexp;
     const float *grad;
     float *dq, *dk, *dv;
 } head;
@@ -203,24 +203,32 @@ static void shrink(float *sums, int64_t n, int64_t width, const float *factor)
     }
 }
 
+/* In double: rounded to float it would be off by more than the weights that backward makes from it. */
+static double log_sum(float top, float sum) { return sum != 0 ? top + log2((double)sum) : -INFINITY; }
+
 static void finish_rows(const head *h, running *r, const float *sums, int64_t first, int64_t n)
 {
     const td_attention *p = h->p;
     for (int64_t i = 0; i < QB; i++) r->factor[i] = i < n && r->sum[i] != 0 ? 1 / r->sum[i] : 0;
-    for (int64_t i = 0; i < n; i++) h->logsumexp[first + i] = r->sum[i] != 0 ? (r->top[i] + log2f(r->sum[i])) * LN_2 : -INFINITY;
+    for (int64_t i = 0; i < n; i++) h->logsumexp[first + i] = log_sum(r->top[i], r->sum[i]) * M_LN2;
     turn_out(h->out + first * p->out.row, p->out.row, sums, r->factor, n, p->value_width);
 }
 
 /* work: turned q [width][QB], scores [KB][QB], sums [value_width][QB] */
+static void start_rows(running *r)
+{
+    for (int64_t i = 0; i < QB; i++) {
+        r->top[i] = -INFINITY;
+        r->sum[i] = 0;
+    }
+}
+
 static void forward_block(const head *h, int64_t first, int64_t n, float *work)
 {
     const td_attention *p = h->p;
     float *turned = work, *scores = turned + p->width * QB, *sums = scores + KB * QB;
     running r;
-    for (int64_t i = 0; i < QB; i++) {
-        r.top[i] = -INFINITY;
-        r.sum[i] = 0;
-    }
+    start_rows(&r);
     turn_in(turned, h->q + first * p->q.row, p->q.row, n, p->width);
     int64_t seen = keys_seen(p, first, n);
     memset(sums, 0, (size_t)(p->value_width * QB) * sizeof(float));
@@ -277,7 +285,7 @@ static void forward_few(const head *h, float *work)
         soften_row(row, seen, &sum, &top);
         for (int64_t s = 0; s < seen; s++) row[s] = sum != 0 ? row[s] / sum : 0;
         for (int64_t s = seen; s < p->keys; s++) row[s] = 0;
-        h->logsumexp[i] = sum != 0 ? (top + log2f(sum)) * LN_2 : -INFINITY;
+        h->logsumexp[i] = log_sum(top, sum) * M_LN2;
     }
     td_gemm g = {.m = p->queries, .n = p->value_width, .k = p->keys, .a = scores, .a_row = p->keys, .a_col = 1, .b = h->v,
                  .b_row = p->v.row, .b_col = 1, .c = h->out, .c_row = p->out.row, .alpha = 1, .way = TD_GEMM_DIRECT};
@@ -306,8 +314,32 @@ typedef struct block_work {
     float *turned_q, *turned_grad;  /* [width][QB], [value_width][QB] */
     float *weights, *slopes;        /* [KB][QB]: softmax weights, and the gradient with respect to the scores */
     float *dq;                      /* [width][QB] */
-    float shift[QB], delta[QB];     /* logsumexp of each query, in the scores' units; sum of its gradient times its output */
+    float shift[QB], low[QB];       /* logsumexp of each query, in the scores' units, as the sum of two */
+    float delta[QB];                /* sum of its gradient times its output */
 } block_work;
+
+static void set_shift(block_work *w, int64_t i, double sum)
+{
+    bool seen = sum != -INFINITY; /* a query that saw nothing: all its weights are 0 */
+    w->shift[i] = seen ? (float)sum : INFINITY;
+    w->low[i] = seen ? (float)(sum - w->shift[i]) : 0;
+}
+
+/* Few queries had their scores from another product, which rounds otherwise; large scores differ by more than weights
+ * may. Their sums come from the scores that backward itself computes. */
+static void sum_again(const head *h, block_work *w, int64_t first, int64_t n)
+{
+    const td_attention *p = h->p;
+    int64_t seen = keys_seen(p, first, n);
+    running r;
+    start_rows(&r);
+    for (int64_t s = 0; s < seen; s += KB) {
+        int64_t keys = least(KB, seen - s);
+        score(h, w->turned_q, w->weights, first, n, s, keys);
+        soften(p, w->weights, first, n, s, keys, &r);
+    }
+    for (int64_t i = 0; i < n; i++) set_shift(w, i, log_sum(r.top[i], r.sum[i]));
+}
 
 static void start_block(const head *h, block_work *w, int64_t first, int64_t n)
 {
@@ -315,60 +347,35 @@ static void start_block(const head *h, block_work *w, int64_t first, int64_t n)
     turn_in(w->turned_q, h->q + first * p->q.row, p->q.row, n, p->width);
     turn_in(w->turned_grad, h->grad + first * p->grad.row, p->grad.row, n, p->value_width);
     for (int64_t i = 0; i < QB; i++) {
-        float sum = i < n ? h->logsumexp[first + i] : 0;
-        w->shift[i] = sum == -INFINITY ? INFINITY : sum * LOG2_E; /* a query that saw nothing: all its weights are 0 */
+        set_shift(w, i, i < n ? h->logsumexp[first + i] / M_LN2 : 0);
         w->delta[i] = 0;
         if (i >= n) continue;
         const float *g = h->grad + (first + i) * p->grad.row, *o = h->out + (first + i) * p->out.row;
         w->delta[i] = (float)TD_SYM(td_gemm_kernels).real[0].dot(p->value_width, g, 1, o, 1);
     }
+    if (p->queries <= FEW) sum_again(h, w, first, n);
 }
 
-/* weights = 2^(scores - shift); slopes = weights * (slopes - delta) */
-TD_INLINE void differentiate_row(float *weights, float *slopes, vf scores, vf shift, vf delta)
+/* weights = 2^(scores - shift); slopes = weights * (slopes - delta). The scores have the bits that forward had, and the
+ * sum its digits, so the weights of a query add up to 1 whatever their size. */
+TD_INLINE void differentiate_row(float *weights, float *slopes, vf scores, vf shift, vf low, vf delta)
 {
-    vf x = exp2_vf(vf_sub(scores, shift));
+    vf x = exp2_vf(vf_sub(vf_sub(scores, shift), low));
     vf_store(weights, x);
     vf_store(slopes, vf_mul(x, vf_sub(vf_load(slopes), delta)));
 }
 
-/* The same where the block holds all keys that the queries see: the weights are divided by their own sum, which a
- * rounded logsumexp of large scores misses by more than they are off themselves. */
-static void differentiate_alone(const sight *g, float *weights, float *slopes, vf shift, vf delta)
-{
-    float by[LANES];
-    vf sum = vf_zero();
-    for (int64_t s = 0; s < g->some; s++) {
-        float *row = weights + s * QB;
-        vf x = exp2_vf(vf_sub(s < g->whole ? vf_load(row) : partly_seen(g, row, s), shift));
-        vf_store(row, x);
-        sum = vf_add(sum, x);
-    }
-    vf_store(by, sum);
-    for (int64_t j = 0; j < LANES; j++) by[j] = by[j] != 0 ? 1 / by[j] : 0;
-    vf scale = vf_load(by);
-    for (int64_t s = 0; s < g->some; s++) {
-        vf x = vf_mul(vf_load(weights + s * QB), scale);
-        vf_store(weights + s * QB, x);
-        vf_store(slopes + s * QB, vf_mul(x, vf_sub(vf_load(slopes + s * QB), delta)));
-    }
-}
-
 static void differentiate(const td_attention *p, block_work *w, int64_t first_query, int64_t n, int64_t first_key, int64_t keys)
 {
-    bool alone = first_key == 0 && keys == keys_seen(p, first_query, n);
     for (int64_t i = 0; i < n; i += LANES) {
         sight g = sight_of(p, first_query + i, first_key, keys);
-        vf shift = vf_load(w->shift + i), delta = vf_load(w->delta + i);
+        vf shift = vf_load(w->shift + i), low = vf_load(w->low + i), delta = vf_load(w->delta + i);
         float *weights = w->weights + i, *slopes = w->slopes + i;
         int64_t s = 0;
-        if (alone) {
-            differentiate_alone(&g, weights, slopes, shift, delta);
-            s = g.some;
-        }
-        for (; s < g.whole; s++) differentiate_row(weights + s * QB, slopes + s * QB, vf_load(weights + s * QB), shift, delta);
+        for (; s < g.whole; s++)
+            differentiate_row(weights + s * QB, slopes + s * QB, vf_load(weights + s * QB), shift, low, delta);
         for (; s < g.some; s++)
-            differentiate_row(weights + s * QB, slopes + s * QB, partly_seen(&g, weights + s * QB, s), shift, delta);
+            differentiate_row(weights + s * QB, slopes + s * QB, partly_seen(&g, weights + s * QB, s), shift, low, delta);
         for (; s < keys; s++) {
             vf_store(weights + s * QB, vf_zero());
             vf_store(slopes + s * QB, vf_zero());

@@ -22,7 +22,7 @@ typedef struct td_attention {
     int64_t mask_stride[4];
     float scale;
     int causal;        /* query i sees the keys 0 .. i */
-    float *logsumexp;  /* [batch][heads][queries], dense; -inf for a query that sees nothing */
+    double *logsumexp; /* [batch][heads][queries], dense; -inf for a query that sees nothing */
     td_heads grad, dq, dk, dv; /* backward only */
 } td_attention;
 

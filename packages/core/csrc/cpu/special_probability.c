@@ -10,6 +10,14 @@
 
 static double log_gamma(double x) { int sign; return lgamma_r(x, &sign); }
 
+/* log Gamma(1 + a) for 0 <= a < 1/2: of 1 + a rounded, whose loss its slope puts back */
+static double log_gamma_1p(double a)
+{
+    if (a < 1e-5) return a * (a * (0.82246703342411322 - a * 0.40068563438653143) - 0.57721566490153286);
+    double u = 1 + a;
+    return log_gamma(u) + (a - (u - 1)) * (a * 1.645 - 0.57721566490153286);
+}
+
 /* ---- exp(x^2) erfc(x) ---- */
 
 /* of a >= 0: cells of 1 / (1 + a), which is left as a factor */
@@ -133,13 +141,26 @@ static double igamma_d(double a, double x)
     if (a > MANY) return 1 - gamma_upper_uniform(a, x);
     return x < a + 1 ? gamma_series(a, x) : 1 - gamma_fraction(a, x);
 }
+/* 1 - P where both are of a size and the series is short: 1 - x^a / Gamma(a + 1) by way of its logarithm, and the rest
+ * of the series */
+static double gamma_upper_small(double a, double x)
+{
+    double log_weight = a * log(x) - log_gamma_1p(a), term = 1, sum = 0;
+    for (int k = 1; k < 60; k++) {
+        term *= -x / k;
+        sum += term / (a + k);
+        if (fabs(term) < DBL_EPSILON / 8) break;
+    }
+    return -expm1(log_weight) - exp(log_weight) * a * sum;
+}
 static double igammac_d(double a, double x)
 {
     if (!(a >= 0 && x >= 0) || (a == 0 && x == 0) || (isinf(a) && isinf(x))) return NAN;
     if (a == 0 || isinf(x)) return 0;
     if (x == 0 || isinf(a)) return 1;
     if (a > MANY) return gamma_upper_uniform(a, x);
-    return x < a + 1 ? 1 - gamma_series(a, x) : gamma_fraction(a, x);
+    if (x >= a + 1) return gamma_fraction(a, x);
+    return a < 0.5 ? gamma_upper_small(a, x) : 1 - gamma_series(a, x);
 }
 
 /* ---- how a sample x of the gamma distribution moves with its shape a, its place among all samples kept:

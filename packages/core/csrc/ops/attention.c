@@ -95,7 +95,7 @@ td_status td_op__fused_attention(td_call *call)
     TD_TRY(read_problem(in[0], in[1], in[2], TD_OPT_TENSOR(3), TD_BOOLEAN(4), TD_FLOAT(5), &p));
     td_device device = (td_device)in[0]->device;
     TD_TRY(empty_heads(&call->out[0], device, (const int64_t[]){p.batch, p.heads, p.queries, p.value_width}));
-    TD_TRY(td_tensor_empty(&call->out[1], TD_F32, device, 3, (const int64_t[]){p.batch, p.heads, p.queries}));
+    TD_TRY(td_tensor_empty(&call->out[1], TD_F64, device, 3, (const int64_t[]){p.batch, p.heads, p.queries}));
     if (device == TD_META || call->out[1]->numel == 0) return TD_OK;
     td_status status = prepare(&o, in, 3);
     if (status == TD_OK) {
@@ -123,7 +123,7 @@ td_status td_op__fused_attention_backward(td_call *call)
         for (int d = 0; d < 4; d++)
             if (in[i]->ndim != 4 || in[i]->dtype != TD_F32 || in[i]->sizes[d] != output[d])
                 return td_fail(TD_RUNTIME_ERROR, "attention: gradient and output must be float32 of the output's shape");
-    if (logsumexp->numel != p.batch * p.heads * p.queries || logsumexp->dtype != TD_F32 || !td_is_contiguous(logsumexp))
+    if (logsumexp->numel != p.batch * p.heads * p.queries || logsumexp->dtype != TD_F64 || !td_is_contiguous(logsumexp))
         return td_fail(TD_RUNTIME_ERROR, "attention: logsumexp must be that of the forward pass");
     for (int i = 0; i < 3; i++) TD_TRY(empty_heads(&call->out[i], (td_device)in[0]->device, in[i]->sizes));
     if (td_is_meta(in[0]) || p.batch * p.kv_heads == 0) return TD_OK;

@@ -122,11 +122,11 @@ POW_LOOP(f64, TD_F64, f64, LOAD_F64)
     {                                                                    \
         const utype sign = (utype)((utype)1 << (sizeof(utype) * 8 - 1)); \
         utype size = x & (utype)~sign, other = y & (utype)~sign;         \
-        if (size > infinity) return x;                                   \
-        if (other > infinity || x == y) return y;                        \
-        if (size == 0) return other == 0 ? y : (utype)((y & sign) | 1);  \
-        bool grows = (x & sign) == (y & sign) && other > size;           \
-        return (utype)(grows ? x + 1 : x - 1);                           \
+        bool grows = ((x & sign) == (y & sign)) & (other > size);        \
+        utype z = (utype)(grows ? x + 1 : x - 1);                        \
+        z = size == 0 ? (utype)((y & sign) | (other != 0)) : z;          \
+        z = (other > infinity) | (x == y) ? y : z;                       \
+        return size > infinity ? x : z;                                  \
     }                                                                    \
     TD_C_ROW(nextafter_##suffix##_row, 2, utype, utype, , next_##suffix(x, y))
 NEXT(f16, int16_t, uint16_t, 0x7c00)

@@ -25,6 +25,10 @@ static double angle_c(c128 z) { return atan2(cimag(z), creal(z)); }
 static c128 over(c128 z, double unit) { return __builtin_complex(creal(z) * unit, cimag(z) * unit); }
 
 #define ONE ((complex_t)1)
+/* top times the logistic curve, by the exponential that does not overflow */
+#define LOGISTIC(x, top)                                                                            \
+    (__real__(x) < 0 ? cdivide((top) * CPICK(x, cexp)(x), ONE + CPICK(x, cexp)(x)) \
+                     : cdivide(top, ONE + CPICK(x, cexp)(-(x))))
 #define UNARY(X)                                                 \
     X(neg, -x)                                                   \
     X(conj_physical, __builtin_complex(__real__ x, -__imag__ x)) \
@@ -38,8 +42,8 @@ static c128 over(c128 z, double unit) { return __builtin_complex(creal(z) * unit
     X(log1p, (complex_t)log1p_c(x))                              \
     X(sqrt, CPICK(x, csqrt)(x))                                  \
     X(rsqrt, cdivide(ONE, CPICK(x, csqrt)(x)))                   \
-    X(sigmoid, cdivide(ONE, ONE + CPICK(x, cexp)(-x)))           \
-    X(silu, cdivide(x, ONE + CPICK(x, cexp)(-x)))                \
+    X(sigmoid, LOGISTIC(x, ONE))                                 \
+    X(silu, LOGISTIC(x, x))                                      \
     X(sin, CPICK(x, csin)(x))                                    \
     X(cos, CPICK(x, ccos)(x))                                    \
     X(tan, CPICK(x, ctan)(x))                                    \

@@ -90,11 +90,36 @@ static void complex_to_complex(char *const *data, const int64_t *strides, int64_
     run_real(p, (char *const[]){data[0] + p->to_half, data[1] + p->from_half}, strides, n);
 }
 
+/* n numbers of `size` bytes side by side, each followed by a zero; a wider integer of little end is just that */
+static void widen(char *out, const char *in, int64_t n, int64_t size)
+{
+    const td_convert_kernels *k = TD_PICK(td_convert_kernels);
+    if (size == 8) {
+        for (int64_t i = 0; i < n; i++) {
+            ((uint64_t *)out)[2 * i] = ((const uint64_t *)in)[i];
+            ((uint64_t *)out)[2 * i + 1] = 0;
+        }
+        return;
+    }
+    td_loop loop = size == 4 ? k->real[TD_U64][TD_U32] : k->real[TD_U32][TD_U16];
+    loop((char *const[]){out, (char *)in}, (int64_t[]){2 * size, size}, n, NULL);
+}
+
 static void real_to_complex(char *const *data, const int64_t *strides, int64_t n, const void *context)
 {
     const plan *p = context;
-    run_real(p, data, strides, n);
-    for (int64_t i = 0; i < n; i++) memset(data[0] + i * strides[0] + p->to_half, 0, (size_t)p->to_half);
+    int64_t half = p->to_half;
+    double scratch[SCRATCH];
+    if (strides[0] != 2 * half) {
+        run_real(p, data, strides, n);
+        for (int64_t i = 0; i < n; i++) memset(data[0] + i * strides[0] + half, 0, (size_t)half);
+        return;
+    }
+    for (int64_t done = 0; done < n; done += SCRATCH) {
+        int64_t m = n - done < SCRATCH ? n - done : SCRATCH;
+        run_real(p, (char *const[]){(char *)scratch, data[1] + done * strides[1]}, (int64_t[]){half, strides[1]}, m);
+        widen(data[0] + done * strides[0], (const char *)scratch, m, half);
+    }
 }
 
 static td_loop choose(plan *p, td_dtype to, td_dtype from)

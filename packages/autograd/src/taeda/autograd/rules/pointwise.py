@@ -168,7 +168,7 @@ rule(
 
 rule("exp", self=lambda grad, result: grad * _cj(result))
 rule("exp2", self=lambda grad, result: grad * _cj(result) * math.log(2))
-rule("expm1", self=lambda grad, result: grad * _cj(result + 1))
+rule("expm1", self=lambda grad, self: grad * _cj(self.exp()))  # the result + 1 cancels on the left
 rule("log", self=lambda grad, self: grad / _cj(self))
 rule("log2", self=lambda grad, self: grad / _cj(self * math.log(2)))
 rule("log10", self=lambda grad, self: grad / _cj(self * math.log(10)))
