@@ -221,7 +221,7 @@ def run(module: Any, function: Any, seed: int) -> list[Any]:
     found: list[Any] = []
     taeda.manual_seed(seed)
     for _ in range(chance.randint(2, 4)):
-        rows, seeds = chance.choice([2, 2, 3]), chance.randint(0, 99)
+        rows, seeds = chance.choice(module.ROWS), chance.randint(0, 99)
         for n in range(4):
             own = taeda.Generator().manual_seed(seeds + n)
             x, y = taeda.randn(rows, 4, generator=own), taeda.randn(rows, 4, generator=own)
@@ -258,7 +258,9 @@ def main(count: int, first: int) -> int:
             path = Path(folder) / f"fuzzed_{seed}.py"
             path.write_text(text)
             plain, other = load(path, seed), load(path, seed)
-            compiled = taeda.compile(other.program, backend="aot_eager")
+            # elementwise steps wait for each other from 16384 elements on; products of such rows would take long
+            plain.ROWS = other.ROWS = [2, 2, 3] if "@" in text or seed % 3 else [2, 4097, 5000]
+            compiled = taeda.compile(other.program, backend="taeda" if seed % 4 else "aot_eager")
             expected, found = run(plain, plain.program, seed), run(other, compiled, seed)
             state = compiled.__taeda_compiled__
             captured += any(t.trusted for traces in state.traces.values() for t in traces)

@@ -6,6 +6,7 @@
  * Nothing is recorded for backward. A slot is emptied behind its last reader, so memory is used again within one run. */
 #include "dispatch/dispatch.h"
 #include "graph/node.h"
+#include "ops/pointwise/waiting.h"
 
 typedef struct Patch { int16_t param, item; int32_t slot; } Patch; /* item -1: the argument itself, else an item of it */
 enum { PLAIN, INPLACE, OUT };
@@ -16,7 +17,7 @@ typedef struct Step {
     PyObject *args; /* owned: constants, None where a slot goes */
     Patch *patches;
     int32_t *outs, *targets, *ends; /* slots of results (-1: not kept), of what is written, of what nobody reads later */
-    int npatches, nouts, ntargets, nends, form;
+    int npatches, nouts, ntargets, nends, form, joins; /* joins: elementwise, and may wait for its neighbours (waiting.h) */
 } Step;
 
 typedef struct Facts { /* what an input has to be */
@@ -76,12 +77,12 @@ static int check_slots(const int32_t *list, int n) /* read, so they must be slot
     return 0;
 }
 
-/* (row, form, constants, patches, outs, targets, ends) */
+/* (row, form, constants, patches, outs, targets, ends, joins) */
 static int take_step(Step *s, PyObject *given, int nslots)
 {
     const char *text;
     PyObject *args, *patches, *outs, *targets, *ends;
-    if (!PyArg_ParseTuple(given, "siO!O!OOO", &text, &s->form, &PyTuple_Type, &args, &PyTuple_Type, &patches, &outs, &targets, &ends)) return -1;
+    if (!PyArg_ParseTuple(given, "siO!O!OOOp", &text, &s->form, &PyTuple_Type, &args, &PyTuple_Type, &patches, &outs, &targets, &ends, &s->joins)) return -1;
     if (!(s->schema = td_find_schema(text))) return PyErr_Format(PyExc_ValueError, "the op table has no '%s'", text), -1;
     if (s->schema->kind == TD_KIND_COMPOSITE || PyTuple_Size(args) != s->schema->nparams)
         return PyErr_Format(PyExc_ValueError, "Program: %s is made of others, or its arguments are not all there", text), -1;
@@ -240,9 +241,67 @@ static int run_step(const Step *s, PyObject **values)
     int ready = bind(&f, s, values) == 0 && set_form(&f, s, values) == 0;
     PyObject *made = ready ? td_run(&f) : NULL;
     td_frame_close(&f);
-    if (!made || keep(s, made, values) < 0) return -1;
-    for (int i = 0; i < s->nends; i++) Py_CLEAR(values[s->ends[i]]);
-    return 0;
+    return made ? keep(s, made, values) : -1;
+}
+
+/* ---- elementwise steps wait for each other; meanwhile what they read stays ---- */
+typedef struct Waiting {
+    td_waiting *joined; /* owned; NULL until a step joins */
+    PyObject *held;    /* owned list: values that nobody reads later */
+    int64_t bytes;
+} Waiting;
+
+#define TD_WAIT_BYTES ((int64_t)1 << 30)
+
+static int settle(Waiting *w)
+{
+    if (!w->joined) return 0;
+    td_wait_run(w->joined);
+    w->bytes = 0;
+    return PyList_SetSlice(w->held, 0, PyList_Size(w->held), NULL);
+}
+
+static int begin_step(Waiting *w, const Step *s)
+{
+    if (!s->joins) return settle(w);
+    if (!w->joined) {
+        if (!(w->joined = PyMem_Malloc(sizeof *w->joined)) || !(w->held = PyList_New(0))) return td_no_memory(), -1;
+        w->joined->n = w->joined->nranges = w->joined->ndead = 0;
+    }
+    td_waits = w->joined;
+    return w->bytes > TD_WAIT_BYTES ? settle(w) : 0;
+}
+
+static int end_slot(Waiting *w, PyObject **slot) /* nobody reads it later */
+{
+    PyObject *o = *slot;
+    if (!o || !w->joined || !w->joined->n) {
+        Py_CLEAR(*slot);
+        return 0;
+    }
+    if (td_is_tensor(o) && td_sole_owner(o)) td_wait_dead(w->joined, td_data(TD_T(o)));
+    w->bytes += td_is_tensor(o) ? TD_T(o)->storage->nbytes : 0;
+    *slot = NULL;
+    int status = PyList_Append(w->held, o);
+    Py_DECREF(o);
+    return status;
+}
+
+static int run_steps(const Program *p, PyObject **values)
+{
+    Waiting w = {0};
+    int status = 0;
+    for (int n = 0; status == 0 && n < p->nsteps; n++) {
+        const Step *s = &p->steps[n];
+        status = begin_step(&w, s);
+        if (status == 0) status = run_step(s, values);
+        td_waits = NULL;
+        for (int i = 0; status == 0 && i < s->nends; i++) status = end_slot(&w, &values[s->ends[i]]);
+    }
+    if (settle(&w) < 0) status = -1; /* after a failure too: what was written before it is written */
+    PyMem_Free(w.joined);
+    Py_XDECREF(w.held);
+    return status;
 }
 
 static PyObject *collect(const Program *p, PyObject **values)
@@ -264,8 +323,7 @@ static PyObject *program_run(PyObject *o, PyObject *inputs)
     for (int i = 0; i < p->ninputs; i++) values[i] = Py_NewRef(PyTuple_GetItem(inputs, i));
     uint8_t grad_mode = td_here.grad_mode;
     td_here.grad_mode = 0;
-    int status = 0;
-    for (int i = 0; status == 0 && i < p->nsteps; i++) status = run_step(&p->steps[i], values);
+    int status = run_steps(p, values);
     td_here.grad_mode = grad_mode;
     if (status == 0) made = collect(p, values);
     for (int i = 0; i < p->nslots; i++) Py_XDECREF(values[i]);

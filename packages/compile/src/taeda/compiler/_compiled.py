@@ -152,7 +152,7 @@ class Compiled:
             self._failed(key, observer.reason, observer.where)
             return result
         try:
-            trace = Trace(observer, result, args, kwargs)
+            trace = Trace(observer, result, args, kwargs, fuse=self.chooses)
         except NoTrace as why:
             if self.fullgraph:
                 raise Stop(f"fullgraph=True, but there is no graph of all: {why}") from None

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ._record import Graph, Layout, Step
+import taeda
 
-__all__ = ["needed", "shortened"]
+from ._record import Graph, Layout, Step, is_elementwise
+
+__all__ = ["may_wait", "needed", "shortened"]
 
 _ALIASES = ("detach", "alias", "as_strided")
+_FLOATS = (taeda.float32, taeda.float64)
 _FRESH = ("empty_like", "empty.memory_format")
 
 
@@ -101,3 +104,20 @@ def _uses(steps: list[Step], outputs: list[int]) -> dict[int, list[int]]:
     for slot in outputs:
         found.setdefault(slot, []).append(len(steps))
     return found
+
+
+def may_wait(graph: Graph, step: Step) -> bool:
+    """Whether a step can be done tile by tile with its neighbours: elementwise, on floats of one dtype.
+
+    Others look at their operands before they compute (integers that divide), or convert them.
+    """
+    if not is_elementwise(step.op) or step.form > 1:
+        return False
+    read = [graph.layouts[slot] for slot in step.reads]
+    large = [layout for layout in read if layout.shape]
+    one = len({layout.dtype for layout in large}) == 1
+    return (
+        one
+        and large[0].dtype in _FLOATS
+        and all(layout.dtype in _FLOATS and layout.bits == (False, False) for layout in read)
+    )

@@ -15,12 +15,17 @@ import taeda
 from taeda import Tensor
 from taeda._core_api import programs as _core
 
-__all__ = ["Graph", "Input", "Layout", "Recorder", "Step"]
+__all__ = ["Graph", "Input", "Layout", "Recorder", "Step", "is_elementwise"]
 
 _RANDOM, _INPLACE, _MUTATES = (_core.row_flags[f] for f in ("RANDOM", "INPLACE", "MUTATES"))
 _flags = {text: flags for text, _, _, _, _, flags in _core.op_rows()}
 _kinds = {text: kind for text, _, kind, _, _, _ in _core.op_rows()}
 PLAIN, WRITES_SELF, WRITES_OUT = 0, 1, 2
+
+
+def is_elementwise(op: str) -> bool:
+    """Whether one loop over elements is all that this row does."""
+    return _kinds[op] == "pointwise"
 
 
 @dataclass

@@ -5,6 +5,7 @@ arguments ─▶ inputs (arguments, kept tensors, gradients) ─▶ core.Program
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +16,7 @@ from taeda._core_api import runtime
 
 from ._kinds import is_immutable, is_plain_tensor
 from ._observe import Observer
-from ._passes import shortened
+from ._passes import may_wait, shortened
 from ._record import WRITES_SELF, Graph, Step
 
 __all__ = ["NoTrace", "Trace", "flatten", "missed"]
@@ -105,7 +106,9 @@ _anchor = taeda.zeros((), requires_grad=True)
 class Trace:
     """A program for calls of one key, as long as its guards hold."""
 
-    def __init__(self, observer: Observer, result: Any, args: Any, kwargs: Any) -> None:
+    def __init__(
+        self, observer: Observer, result: Any, args: Any, kwargs: Any, *, fuse: bool = True
+    ) -> None:
         recorder = observer.recorder
         self._watch = list(
             observer._old.values()
@@ -129,7 +132,7 @@ class Trace:
         self.graph = graph
         self._inputs = [(i.kind, i.source) for i in graph.inputs]
         self._build = _builder(spec)
-        self._finish(graph, effects)
+        self._finish(graph, effects, fuse)
         self.examples = None
         del self._numbers
 
@@ -197,14 +200,15 @@ class Trace:
             found.append((number, self._output(slot)))
         return found
 
-    def _finish(self, graph: Graph, effects: list[tuple[int, int | None]]) -> None:
+    def _finish(self, graph: Graph, effects: list[tuple[int, int | None]], fuse: bool) -> None:
         outputs = [self._numbers.numbered(s) for s in self._outputs]
         steps, outputs = shortened(graph, outputs)
         self.steps = steps
         self._effects_list = effects
         self.writes = sorted({s for step in steps for s in _written(step) if s < len(graph.inputs)})
+        joins = functools.partial(may_wait, graph) if fuse else lambda step: False
         self.program = _core.Program(
-            _encoded(steps, outputs),
+            _encoded(steps, outputs, joins),
             graph.slots,
             tuple(i.example for i in graph.inputs),
             tuple(outputs),
@@ -311,7 +315,9 @@ def _written(step: Step) -> tuple[int, ...]:
     return tuple(slot for _, _, slot in step.patches)  # a row that mutates: any of its tensors
 
 
-def _encoded(steps: list[Step], outputs: list[int]) -> tuple[Any, ...]:
+def _encoded(
+    steps: list[Step], outputs: list[int], joins: Callable[[Step], bool]
+) -> tuple[Any, ...]:
     last: dict[int, int] = {}
     for n, step in enumerate(steps):
         for slot in (*step.reads, *(s for s in step.outs if s is not None)):
@@ -323,7 +329,7 @@ def _encoded(steps: list[Step], outputs: list[int]) -> tuple[Any, ...]:
     return tuple(
         (
             step.op, step.form, step.args, step.patches, tuple(-1 if s is None else s for s in step.outs),
-            step.targets if step.form != WRITES_SELF else (), tuple(ends.get(n, ())),
+            step.targets if step.form != WRITES_SELF else (), tuple(ends.get(n, ())), joins(step),
         )
         for n, step in enumerate(steps)
     )  # fmt: skip

@@ -4,7 +4,7 @@
  *
  * Small contiguous operands of one shape take a short cut through all of it (run_flat). */
 #include <string.h>
-#include "ops/pointwise/pointwise.h"
+#include "ops/pointwise/waiting.h"
 #include "runtime/pool.h"
 
 /* ---- dtypes ---- */
@@ -334,8 +334,12 @@ static td_status run_general(td_pointwise *p, td_tensor **out)
 td_status td_pointwise_run(td_pointwise *p, td_tensor **out)
 {
     const td_tensor *model = flat_model(p);
-    if (!model || !td_on_host(model) || (*out && !flat_target(p, *out, model))) return run_general(p, out);
+    if (!model || !td_on_host(model) || (*out && !flat_target(p, *out, model))) {
+        td_wait_settle();
+        return run_general(p, out);
+    }
     if (!*out) TD_TRY(td_tensor_empty(out, p->result, TD_CPU, model->ndim, model->sizes));
+    if (td_waits && td_wait(p, *out, model->numel)) return TD_OK;
     return walk_flat(p, *out, model->numel);
 }
 

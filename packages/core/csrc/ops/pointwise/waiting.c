@@ -1,0 +1,156 @@
+/* waiting.c - elementwise work that waits (waiting.h). */
+#include <string.h>
+#include "ops/pointwise/waiting.h"
+#include "runtime/pool.h"
+
+enum { TILE = 1024, SCRATCH = 16 /* tiles */, WIDEST = 8 /* bytes of an element */, WORTH_IT = 16384 /* elements: fewer stay in cache anyway */ };
+
+_Thread_local td_waiting *td_waits;
+
+/* ---- noting ---- */
+static bool add_range(td_waiting *j, char *begin, int64_t step)
+{
+    char *end = begin + step * j->numel;
+    for (int i = 0; i < j->nranges; i++) {
+        char *other = j->ranges[i].begin, *other_end = other + j->ranges[i].step * j->numel;
+        if (begin == other && step == j->ranges[i].step) return true;
+        if (begin < other_end && other < end) return false;
+    }
+    if (j->nranges == TD_WAITING_RANGES) return false;
+    j->ranges[j->nranges].begin = begin;
+    j->ranges[j->nranges++].step = step;
+    return true;
+}
+
+static bool fits(const td_pointwise *p, const td_tensor *out)
+{
+    if (p->keep || p->in.n + 1 > TD_MAX_OPERANDS || td_itemsize(p->compute) > WIDEST || td_itemsize(p->result) > WIDEST) return false;
+    if (!td_on_host(out) || p->context_bytes > (int64_t)sizeof(td_arg) * TD_MAX_ARGS) return false;
+    for (int k = 0; k < p->in.n; k++)
+        if (p->in.t[k]->ndim == 0 && td_is_complex((td_dtype)p->in.t[k]->dtype)) return false;
+    return true;
+}
+
+static void take_number(td_waiting_loop *l, int k, const td_tensor *t, td_dtype dtype)
+{
+    if (t->dtype == dtype) memcpy(l->numbers[k], td_data(t), (size_t)td_itemsize(dtype));
+    else {
+        td_scalar value = td_scalar_load((td_dtype)t->dtype, td_data(t));
+        td_scalar_store(&value, dtype, l->numbers[k]);
+    }
+    l->data[k] = NULL;
+    l->steps[k] = 0;
+}
+
+static bool note(td_waiting *j, const td_pointwise *p, const td_tensor *out)
+{
+    td_waiting_loop *l = &j->loops[j->n];
+    int ranges = j->nranges;
+    l->loop = p->entry->loop;
+    l->cost = p->cost;
+    l->nop = p->in.n + 1;
+    l->data[0] = td_data(out);
+    l->steps[0] = td_itemsize(p->result);
+    bool apart = add_range(j, l->data[0], l->steps[0]);
+    for (int k = 0; apart && k < p->in.n; k++) {
+        const td_tensor *t = p->in.t[k];
+        if (t->ndim == 0) {
+            take_number(l, k + 1, t, p->compute);
+            continue;
+        }
+        l->data[k + 1] = td_data(t);
+        l->steps[k + 1] = td_itemsize((td_dtype)t->dtype);
+        apart = add_range(j, l->data[k + 1], l->steps[k + 1]);
+    }
+    if (!apart) return j->nranges = ranges, false;
+    memcpy(l->context, p->context, (size_t)p->context_bytes);
+    j->n++;
+    return true;
+}
+
+bool td_wait(const td_pointwise *p, const td_tensor *out, int64_t n)
+{
+    td_waiting *j = td_waits;
+    if (j->n && (n != j->numel || j->n == TD_WAITING_MOST)) td_wait_run(j);
+    if (n < WORTH_IT || !fits(p, out)) return td_wait_run(j), false;
+    if (!j->n) j->numel = n;
+    if (note(j, p, out)) return true;
+    td_wait_run(j);
+    j->numel = n;
+    return note(j, p, out);
+}
+
+void td_wait_dead(td_waiting *j, char *data)
+{
+    if (j->ndead < TD_WAITING_MOST) j->dead[j->ndead++] = data;
+}
+
+/* ---- doing ---- */
+typedef struct Plan {
+    const td_waiting *j;
+    int16_t place[TD_WAITING_MOST][TD_MAX_OPERANDS]; /* which tile of scratch an operand is in, or -1 */
+} Plan;
+
+static bool is_dead(const td_waiting *j, const char *data)
+{
+    for (int i = 0; i < j->ndead; i++)
+        if (j->dead[i] == data) return true;
+    return false;
+}
+
+/* Operands that die get tiles of scratch, used again behind the last reader. One that is read before it is written has values from outside: it stays. */
+static void make_plan(Plan *plan, const td_waiting *j)
+{
+    struct { char *data; int last; } held[SCRATCH] = {{0}};
+    plan->j = j;
+    for (int i = 0; i < j->n; i++) {
+        const td_waiting_loop *l = &j->loops[i];
+        for (int k = l->nop - 1; k >= 0; k--) { /* inputs first */
+            int at = -1, free = -1, last = i;
+            char *data = l->data[k];
+            for (int s = 0; s < SCRATCH; s++) {
+                if (held[s].data && held[s].data == data) at = s;
+                else if (free < 0 && (!held[s].data || held[s].last < i)) free = s;
+            }
+            if (k == 0 && at < 0 && free >= 0 && is_dead(j, data)) {
+                for (int later = i; later < j->n; later++)
+                    for (int o = 0; o < j->loops[later].nop; o++)
+                        if (j->loops[later].data[o] == data) last = later;
+                held[at = free].data = data;
+                held[at].last = last;
+            }
+            plan->place[i][k] = (int16_t)at;
+        }
+    }
+}
+
+static void run_tiles(void *context, int64_t begin, int64_t end)
+{
+    const Plan *plan = context;
+    const td_waiting *j = plan->j;
+    _Alignas(64) char scratch[SCRATCH][TILE * WIDEST];
+    for (int64_t tile = begin; tile < end; tile++) {
+        int64_t from = tile * TILE, count = j->numel - from < TILE ? j->numel - from : TILE;
+        for (int i = 0; i < j->n; i++) {
+            const td_waiting_loop *l = &j->loops[i];
+            char *data[TD_MAX_OPERANDS];
+            for (int k = 0; k < l->nop; k++)
+                data[k] = !l->steps[k] ? (char *)l->numbers[k] : plan->place[i][k] >= 0 ? scratch[plan->place[i][k]] : l->data[k] + from * l->steps[k];
+            l->loop(data, l->steps, count, l->context);
+        }
+    }
+}
+
+void td_wait_run(td_waiting *j)
+{
+    Plan plan;
+    double cost = 0;
+    if (j->n == 0) return;
+    make_plan(&plan, j);
+    for (int i = 0; i < j->n; i++) cost += j->loops[i].cost + 0.2;
+    void *token = td_heavy_begin((double)j->numel * cost);
+    int64_t tiles = (j->numel + TILE - 1) / TILE, grain = (int64_t)(20000 / (cost * TILE)) + 1;
+    td_parallel(tiles, grain, run_tiles, &plan);
+    td_heavy_end(token);
+    j->n = j->nranges = j->ndead = 0;
+}
