@@ -2,7 +2,6 @@
 #include <string.h>
 #include "ops/indexing/index.h"
 #include "ops/view/view.h"
-#include "runtime/cpu.h"
 
 #define SELF TD_TENSOR(0)
 #define OUT (&call->out[0])

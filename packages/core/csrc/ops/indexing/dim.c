@@ -1,9 +1,8 @@
 /* index_dim.c - gather and the scatter family: along one dimension, every element has an index of its own. */
+#include "cpu/indexing_run.h"
 #include "ops/creation.h"
 #include "ops/indexing/index.h"
 #include "ops/view/view.h"
-#include "runtime/cpu.h"
-#include "runtime/pool.h"
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +12,6 @@
 /* ---- checks: 0-dim tensors count as 1-dim ones of size 1 ---- */
 
 static int64_t size_of(const td_tensor *t, int64_t d) { return t->ndim ? t->sizes[d] : 1; }
-static int64_t stride_of(const td_tensor *t, int64_t d) { return t->ndim ? t->strides[d] : 0; }
 static int rank_of(const td_tensor *t) { return t->ndim ? t->ndim : 1; }
 
 static td_status check_shapes(const char *name, const td_tensor *self, int64_t dim, const td_tensor *index, const td_tensor *src)
@@ -59,44 +57,6 @@ static td_status ready_index(td_tensor **out, const char *name, const td_tensor 
     return status;
 }
 
-/* ---- walks over (one tensor by index), index, (another tensor) ---- */
-
-typedef struct walk3 {
-    char *data[3];
-    int64_t sizes[TD_MAX_DIMS], strides[3][TD_MAX_DIMS]; /* bytes */
-    int ndim;
-} walk3;
-
-static void add_operand(walk3 *w, int k, const td_tensor *t, int64_t skip)
-{
-    int64_t itemsize = td_itemsize((td_dtype)t->dtype);
-    w->data[k] = td_data(t);
-    for (int d = 0; d < w->ndim; d++) w->strides[k][d] = d == skip ? 0 : stride_of(t, d) * itemsize;
-}
-
-static void walk_shape(walk3 *w, const td_tensor *index)
-{
-    w->ndim = rank_of(index);
-    for (int d = 0; d < w->ndim; d++) w->sizes[d] = size_of(index, d);
-}
-
-/* False if an index names no place of the dimension. */
-static bool run_gather(td_tensor *out, const td_tensor *at, const td_tensor *self, int64_t dim)
-{
-    walk3 w;
-    td_nd nd;
-    int64_t itemsize = td_itemsize((td_dtype)self->dtype);
-    atomic_bool outside = false;
-    const td_gather_places places = {stride_of(self, dim) * itemsize, size_of(self, dim), &outside};
-    walk_shape(&w, at);
-    add_operand(&w, 0, out, -1);
-    add_operand(&w, 1, at, -1);
-    add_operand(&w, 2, self, dim);
-    td_nd_init_raw(&nd, 3, w.data, w.ndim, w.sizes, (const int64_t *const[]){w.strides[0], w.strides[1], w.strides[2]});
-    td_nd_run(&nd, TD_PICK(td_index_kernels)->gather[__builtin_ctzll((uint64_t)itemsize)], &places, 1.5);
-    return !outside;
-}
-
 td_status td_op_gather(td_call *call)
 {
     const td_tensor *index = TD_TENSOR(2);
@@ -107,7 +67,7 @@ td_status td_op_gather(td_call *call)
     TD_TRY(check_shapes("gather", SELF, dim, index, NULL));
     TD_TRY(ready_index(&at, "gather", index, dim, size_of(SELF, dim), true));
     td_status status = td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, index->ndim, index->sizes);
-    if (status == TD_OK && at->numel && !td_is_meta(SELF) && !run_gather(call->out[0], at, SELF, dim)) {
+    if (status == TD_OK && at->numel && !td_is_meta(SELF) && !td_index_gather(call->out[0], at, SELF, dim)) {
         status = ready_index(&checked, "gather", index, dim, size_of(SELF, dim), false); /* it words the refusal */
         if (status == TD_OK) td_tensor_free(checked);
     }
@@ -115,54 +75,14 @@ td_status td_op_gather(td_call *call)
     return status;
 }
 
-/* ---- scatter: threads share out a dimension other than the indexed one, so duplicates meet in one of them, in order ---- */
-
-typedef struct scattering {
-    walk3 walk;
-    td_loop loop;
-    int64_t apart;
-    int split; /* the dimension that is shared out */
-} scattering;
-
-static void scatter_part(void *context, int64_t begin, int64_t end)
-{
-    const scattering *s = context;
-    walk3 w = s->walk;
-    td_nd nd;
-    w.sizes[s->split] = end - begin;
-    for (int k = 0; k < 3; k++) w.data[k] += begin * w.strides[k][s->split];
-    td_nd_init_raw(&nd, 3, w.data, w.ndim, w.sizes, (const int64_t *const[]){w.strides[0], w.strides[1], w.strides[2]});
-    td_nd_run_serial(&nd, s->loop, &s->apart);
-}
-
-static void run_scatter(scattering *s, int64_t dim, int64_t numel)
-{
-    s->split = dim ? 0 : s->walk.ndim > 1;
-    for (int d = 0; d < s->walk.ndim; d++)
-        if (d != dim && s->walk.sizes[d] > s->walk.sizes[s->split]) s->split = d;
-    int64_t places = s->walk.sizes[s->split];
-    void *token = td_heavy_begin((double)numel * 2);
-    if (s->split == dim) scatter_part(s, 0, places);
-    else td_parallel(places, 4096 / (numel / places) + 1, scatter_part, s);
-    td_heavy_end(token);
-}
+/* ---- scatter ---- */
 
 /* target[..., index, ...] op= src; index is ready; src may be larger than it, or a 0-dim number for all. */
 static td_status scatter_into(td_tensor *target, int64_t dim, const td_tensor *index, const td_tensor *src, td_put put, const char *name)
 {
-    scattering s = {.apart = stride_of(target, dim) * td_itemsize((td_dtype)target->dtype)};
-    s.loop = TD_PICK(td_index_kernels)->scatter[put][target->dtype];
-    if (!s.loop) return td_fail(TD_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", name, td_dtypes[target->dtype].type_name);
-    if (index->numel == 0 || td_is_meta(target)) return TD_OK;
-    walk_shape(&s.walk, index);
-    add_operand(&s.walk, 0, target, dim);
-    add_operand(&s.walk, 1, index, -1);
-    if (src->ndim) add_operand(&s.walk, 2, src, -1);
-    else {
-        memset(s.walk.strides[2], 0, sizeof s.walk.strides[2]);
-        s.walk.data[2] = td_data(src);
-    }
-    run_scatter(&s, dim, index->numel);
+    if (!td_index_can_scatter(put, (td_dtype)target->dtype))
+        return td_fail(TD_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", name, td_dtypes[target->dtype].type_name);
+    if (index->numel && !td_is_meta(target)) td_index_scatter(target, dim, index, src, put);
     return TD_OK;
 }
 
@@ -272,12 +192,10 @@ static td_status scatter_number(const prepared *p, td_tensor *target, td_scalar 
 static td_status divide_by_counts(const prepared *p, bool include_self)
 {
     td_tensor *counts;
-    td_nd nd;
     td_scalar start = td_scalar_int(include_self), one = td_scalar_int(1);
-    td_loop divide = TD_PICK(td_index_kernels)->combine[TD_PUT_DIV][p->target->dtype];
-    td_loop larger = TD_PICK(td_index_kernels)->combine[TD_PUT_MAX][p->target->dtype];
+    td_dtype dtype = (td_dtype)p->target->dtype;
     td_tensor *unit;
-    if (!divide || !larger) return td_fail(TD_NOT_IMPLEMENTED, "\"scatter_reduce mean\" not implemented for '%s'",
+    if (!td_index_can_put(TD_PUT_DIV, dtype) || !td_index_can_put(TD_PUT_MAX, dtype)) return td_fail(TD_NOT_IMPLEMENTED, "\"scatter_reduce mean\" not implemented for '%s'",
                                            td_dtypes[p->target->dtype].type_name);
     if (td_is_meta(p->target)) return TD_OK;
     TD_TRY(td_tensor_empty_like(&counts, p->target, (td_dtype)p->target->dtype));
@@ -285,10 +203,8 @@ static td_status divide_by_counts(const prepared *p, bool include_self)
     if (status == TD_OK) status = scatter_number(p, counts, one, TD_PUT_ADD);
     if (status == TD_OK) status = td_tensor_from_scalar(&unit, &one, (td_dtype)counts->dtype);
     if (status == TD_OK) {
-        status = td_nd_init(&nd, 2, (td_tensor *const[]){counts, unit});
-        if (status == TD_OK && nd.numel) td_nd_run(&nd, larger, NULL, 1);
-        if (status == TD_OK) status = td_nd_init(&nd, 2, (td_tensor *const[]){p->target, counts});
-        if (status == TD_OK && nd.numel) td_nd_run(&nd, divide, NULL, 1);
+        status = td_index_combine(counts, unit, TD_PUT_MAX, 1);
+        if (status == TD_OK) status = td_index_combine(p->target, counts, TD_PUT_DIV, 1);
         td_tensor_free(unit);
     }
     td_tensor_free(counts);
@@ -331,11 +247,7 @@ static td_status row_index(td_tensor **out, const td_tensor *index, int64_t size
     TD_TRY(td_contiguous(&dense, index));
     td_status status = index->numel ? td_index_check(dense, 0, size, &rule) : TD_OK;
     if (status == TD_OK) status = td_tensor_empty(out, TD_I64, (td_device)index->device, index->ndim, index->sizes);
-    if (status == TD_OK && !td_is_meta(index)) {
-        const int64_t *from = td_data(dense);
-        int64_t *to = td_data(*out);
-        for (int64_t i = 0; i < index->numel; i++) to[i] = from[i] + (from[i] < 0 ? size : 0);
-    }
+    if (status == TD_OK && !td_is_meta(index)) td_index_wrap(*out, dense, size);
     td_tensor_free(dense);
     return status;
 }
@@ -347,16 +259,8 @@ td_status td_op_take(td_call *call)
     TD_TRY(row_index(&at, index, SELF->numel, "take"));
     td_status status = td_contiguous(&row, SELF);
     if (status == TD_OK) {
-        int64_t itemsize = td_itemsize((td_dtype)SELF->dtype);
         status = td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, index->ndim, index->sizes);
-        if (status == TD_OK && at->numel && !td_is_meta(SELF)) {
-            td_nd nd;
-            atomic_bool outside = false; /* and stays so: row_index has looked */
-            const td_gather_places places = {itemsize, SELF->numel, &outside};
-            td_nd_init_raw(&nd, 3, (char *const[]){td_data(call->out[0]), td_data(at), td_data(row)}, 1, &at->numel,
-                           (const int64_t *const[]){&itemsize, (int64_t[]){8}, (int64_t[]){0}});
-            td_nd_run(&nd, TD_PICK(td_index_kernels)->gather[__builtin_ctzll((uint64_t)itemsize)], &places, 1.5);
-        }
+        if (status == TD_OK && at->numel && !td_is_meta(SELF)) td_index_take_row(call->out[0], at, row);
         td_tensor_free(row);
     }
     td_tensor_free(at);
@@ -372,10 +276,8 @@ static td_status put_row(td_tensor *target, const td_tensor *at, const td_tensor
     if (status == TD_OK) {
         status = td_view_sizes(&flat, at, 1, &all);
         if (status == TD_OK) {
-            td_loop loop = TD_PICK(td_index_kernels)->scatter[put][target->dtype];
-            int64_t itemsize = td_itemsize((td_dtype)target->dtype);
-            if (!loop) status = td_fail(TD_NOT_IMPLEMENTED, "\"put_\" not implemented for '%s'", td_dtypes[target->dtype].type_name);
-            else loop((char *const[]){td_data(row), td_data(flat), td_data(values)}, (int64_t[]){0, 8, itemsize}, all, &itemsize);
+            if (td_index_can_scatter(put, (td_dtype)target->dtype)) td_index_put_row(row, flat, values, put);
+            else status = td_fail(TD_NOT_IMPLEMENTED, "\"put_\" not implemented for '%s'", td_dtypes[target->dtype].type_name);
             td_tensor_free(flat);
         }
         td_tensor_free(values);

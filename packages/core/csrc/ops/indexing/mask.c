@@ -1,63 +1,13 @@
 /* index_mask.c - operators on masks: masked_fill, masked_select, masked_scatter, nonzero, and where(condition). */
 #include <string.h>
+#include "cpu/indexing_mask_run.h"
 #include "ops/creation.h"
 #include "ops/indexing/index.h"
 #include "ops/layout.h"
 #include "ops/view/view.h"
-#include "runtime/alloc.h"
-#include "runtime/cpu.h"
-#include "runtime/pool.h"
 
 #define SELF TD_TENSOR(0)
 #define OUT (&call->out[0])
-
-/* ---- chunks: their true elements are counted, then each knows where its own begin ---- */
-
-#define CHUNK 65536
-
-typedef struct chunks {
-    const uint8_t *mask;
-    int64_t n, count, total;
-    int64_t *first; /* count + 1 entries: true elements before each chunk */
-    const char *from;
-    char *to;
-    int size; /* log2 of the itemsize, or -1: places */
-} chunks;
-
-static int64_t chunk_length(const chunks *c, int64_t k) { return c->n - k * CHUNK < CHUNK ? c->n - k * CHUNK : CHUNK; }
-
-static void count_chunks(void *context, int64_t begin, int64_t end)
-{
-    chunks *c = context;
-    for (int64_t k = begin; k < end; k++) c->first[k + 1] = TD_PICK(td_index_kernels)->count(c->mask + k * CHUNK, chunk_length(c, k));
-}
-
-static void move_chunks(void *context, int64_t begin, int64_t end)
-{
-    const chunks *c = context;
-    const td_index_kernels *kernels = TD_PICK(td_index_kernels);
-    for (int64_t k = begin; k < end; k++) {
-        int64_t found = c->first[k + 1] - c->first[k];
-        const uint8_t *mask = c->mask + k * CHUNK;
-        if (c->size < 0) kernels->positions((int64_t *)c->to + c->first[k], mask, k * CHUNK, found);
-        else kernels->compress[c->size](c->to + (c->first[k] << c->size), c->from + (k * CHUNK << c->size), mask, found);
-    }
-}
-
-/* `mask` is a row-major tensor of bytes. */
-static td_status chunks_begin(chunks *c, const td_tensor *mask)
-{
-    *c = (chunks){.mask = td_data(mask), .n = mask->numel, .count = (mask->numel + CHUNK - 1) / CHUNK};
-    c->first = td_alloc((c->count + 1) * 8);
-    if (!c->first) return td_fail(TD_MEMORY_ERROR, "no memory for a mask of %lld elements", (long long)mask->numel);
-    c->first[0] = 0;
-    td_parallel(c->count, 2, count_chunks, c);
-    for (int64_t k = 0; k < c->count; k++) c->first[k + 1] += c->first[k];
-    c->total = c->first[c->count];
-    return TD_OK;
-}
-
-static void chunks_end(chunks *c) { td_free(c->first, (c->count + 1) * 8); }
 
 /* ---- masks ---- */
 
@@ -74,40 +24,17 @@ static td_status check_mask(const char *name, const td_tensor *mask)
 
 /* ---- the places of true elements ---- */
 
-/* Linear places to coordinates, in place for the last row. Most steps stay within the row; the rest divide. */
-static void split_places(int64_t *rows, int64_t total, int ndim, const int64_t *sizes)
-{
-    int64_t *linear = rows + (ndim - 1) * total;
-    for (int d = ndim - 1; d > 0; d--) {
-        int64_t *here = rows + d * total, *outside = here - total, size = sizes[d], row = 0;
-        for (int64_t i = 0; i < total; i++) {
-            int64_t at = linear[i];
-            if (at - row * size >= size) row = at / size;
-            here[i] = at - row * size;
-            outside[i] = row;
-        }
-        linear = outside;
-    }
-}
-
 td_status td_index_true_places(td_tensor **out, const td_tensor *mask)
 {
     td_tensor *bytes;
-    chunks c;
+    td_mask_chunks c;
     if (td_is_meta(mask)) return no_values("nonzero");
     TD_TRY(td_cast_contiguous(&bytes, mask, TD_BOOL));
-    td_status status = chunks_begin(&c, bytes);
+    td_status status = td_mask_begin(&c, bytes);
     if (status == TD_OK) {
-        status = td_tensor_empty(out, TD_I64, TD_CPU, 2, (int64_t[]){mask->ndim, c.total});
-        if (status == TD_OK && (*out)->numel) {
-            c.size = -1;
-            c.to = (char *)((int64_t *)td_data(*out) + (mask->ndim - 1) * c.total);
-            void *token = td_heavy_begin((double)c.n);
-            td_parallel(c.count, 1, move_chunks, &c);
-            split_places(td_data(*out), c.total, mask->ndim, mask->sizes);
-            td_heavy_end(token);
-        }
-        chunks_end(&c);
+        status = td_tensor_empty(out, TD_I64, (td_device)mask->device, 2, (int64_t[]){mask->ndim, c.total});
+        if (status == TD_OK && (*out)->numel) td_mask_places(&c, *out, mask->ndim, mask->sizes);
+        td_mask_end(&c);
     }
     td_tensor_free(bytes);
     return status;
@@ -127,7 +54,7 @@ td_status td_op_nonzero(td_call *call)
         if (status == TD_OK) {
             any = *(uint8_t *)td_data(bytes);
             td_tensor_free(bytes);
-            status = td_tensor_empty(OUT, TD_I64, TD_CPU, 2, (int64_t[]){any, 0});
+            status = td_tensor_empty(OUT, TD_I64, (td_device)SELF->device, 2, (int64_t[]){any, 0});
         }
     }
     td_tensor_free(rows);
@@ -155,22 +82,15 @@ td_status td_op_nonzero_numpy(td_call *call)
 td_status td_index_compress(td_tensor **out, const td_tensor *self, const td_tensor *mask)
 {
     td_tensor *bytes, *dense;
-    chunks c;
+    td_mask_chunks c;
     TD_TRY(td_cast_contiguous(&bytes, mask, TD_BOOL));
     td_status status = td_contiguous(&dense, self);
     if (status == TD_OK) {
-        status = chunks_begin(&c, bytes);
+        status = td_mask_begin(&c, bytes);
         if (status == TD_OK) {
-            status = td_tensor_empty(out, (td_dtype)self->dtype, TD_CPU, 1, &c.total);
-            if (status == TD_OK && c.total) {
-                c.size = __builtin_ctzll((uint64_t)td_itemsize((td_dtype)self->dtype));
-                c.from = td_data(dense);
-                c.to = td_data(*out);
-                void *token = td_heavy_begin((double)c.n * 0.5);
-                td_parallel(c.count, 1, move_chunks, &c);
-                td_heavy_end(token);
-            }
-            chunks_end(&c);
+            status = td_tensor_empty(out, (td_dtype)self->dtype, (td_device)self->device, 1, &c.total);
+            if (status == TD_OK && c.total) td_mask_compress(&c, *out, dense);
+            td_mask_end(&c);
         }
         td_tensor_free(dense);
     }
@@ -206,14 +126,7 @@ td_status td_op_masked_select(td_call *call)
 
 td_status td_index_masked_fill(td_tensor *out, const td_tensor *self, const td_tensor *mask, const td_scalar *value)
 {
-    _Alignas(16) char element[16] = {0};
-    td_nd nd;
-    td_dtype dtype = (td_dtype)out->dtype;
-    td_scalar_store(value, dtype, element);
-    TD_TRY(td_nd_init(&nd, 3, (td_tensor *const[]){out, (td_tensor *)self, (td_tensor *)mask}));
-    td_loop loop = TD_PICK(td_index_kernels)->masked_fill[__builtin_ctzll((uint64_t)td_itemsize(dtype))];
-    td_nd_run(&nd, loop, element, 0.4);
-    return TD_OK;
+    return td_mask_fill(out, self, mask, value);
 }
 
 static td_status masked_fill(td_call *call, const td_scalar *value)
@@ -254,21 +167,6 @@ td_status td_op_masked_fill_tensor(td_call *call)
 
 /* ---- masked_scatter: the next element of source at every true one ---- */
 
-static td_status place_in_order(td_tensor *out, const td_tensor *mask, const td_tensor *source)
-{
-    int64_t itemsize = td_itemsize((td_dtype)out->dtype), used = 0;
-    const uint8_t *truths = td_data(mask);
-    const char *from = td_data(source);
-    char *to = td_data(out);
-    int64_t needed = TD_PICK(td_index_kernels)->count(truths, mask->numel);
-    if (needed > source->numel)
-        return td_fail(TD_RUNTIME_ERROR, "masked_scatter: Number of elements of source < number of ones in mask: %lld < %lld",
-                       (long long)source->numel, (long long)needed);
-    for (int64_t i = 0; used < needed; i++)
-        if (truths[i]) memcpy(to + i * itemsize, from + used++ * itemsize, (size_t)itemsize);
-    return TD_OK;
-}
-
 static td_status masked_scatter(td_tensor *out, const td_tensor *mask, const td_tensor *source)
 {
     td_tensor *wide, *bytes, *dense;
@@ -278,7 +176,7 @@ static td_status masked_scatter(td_tensor *out, const td_tensor *mask, const td_
     if (status != TD_OK) return status;
     status = td_contiguous(&dense, source);
     if (status == TD_OK) {
-        status = place_in_order(out, bytes, dense);
+        status = td_mask_place(out, bytes, dense);
         td_tensor_free(dense);
     }
     td_tensor_free(bytes);

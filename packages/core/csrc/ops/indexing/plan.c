@@ -1,11 +1,10 @@
 /* index_plan.c - index tensors made ready, and walks over the places they name. */
 #include <string.h>
+#include "cpu/indexing_run.h"
 #include "ops/indexing/index.h"
 #include "ops/layout.h"
 #include "ops/view/view.h"
 #include "runtime/alloc.h"
-#include "runtime/cpu.h"
-#include "runtime/pool.h"
 
 /* ---- index tensors ---- */
 
@@ -23,30 +22,10 @@ td_status td_index_long(td_tensor **out, const td_tensor *index, const char *nam
     return td_cast_contiguous(out, index, TD_I64);
 }
 
-typedef struct range_check {
-    const int64_t *index;
-    int64_t size;
-    atomic_bool outside;
-} range_check;
-
-static void check_part(void *context, int64_t begin, int64_t end)
-{
-    range_check *c = context;
-    if (!TD_PICK(td_index_kernels)->in_range(c->index + begin, end - begin, c->size))
-        atomic_store_explicit(&c->outside, true, memory_order_relaxed);
-}
-
-static bool all_in_range(const int64_t *index, int64_t n, int64_t size)
-{
-    range_check c = {index, size, false};
-    td_parallel(n, 1 << 15, check_part, &c);
-    return !c.outside;
-}
-
 td_status td_index_check(const td_tensor *index, int64_t dim, int64_t size, const td_index_rule *rule)
 {
     const int64_t *at = td_data(index);
-    if (td_is_meta(index) || all_in_range(at, index->numel, size)) return TD_OK;
+    if (td_is_meta(index) || td_index_all_in_range(at, index->numel, size)) return TD_OK;
     int64_t low = rule->wraps ? -size : 0;
     for (int64_t i = 0; i < index->numel; i++)
         if (at[i] < low || at[i] >= size) {
@@ -147,8 +126,7 @@ static td_status add_offsets(int64_t *at, const td_tensor *index, const dims *sh
     td_status status = td_contiguous(&dense, wide);
     td_tensor_free(wide);
     if (status != TD_OK) return status;
-    const int64_t *from = td_data(dense);
-    for (int64_t i = 0; i < dense->numel; i++) at[i] += (from[i] + (from[i] < 0 ? size : 0)) * stride;
+    td_index_add_offsets(at, dense, size, stride);
     td_tensor_free(dense);
     return TD_OK;
 }
@@ -204,90 +182,21 @@ void td_index_plan_free(td_index_plan *p)
 
 /* ---- reading ---- */
 
-typedef struct reading {
-    char *dense;
-    const char *indexed;
-    const td_index_walk *walk;
-} reading;
-
-static void read_rows(void *context, int64_t begin, int64_t end)
-{
-    const reading *r = context;
-    TD_PICK(td_index_kernels)->take(r->dense, r->indexed, r->walk, begin, end);
-}
-
-#define BLOCK_NS 1.5 /* to find a block; then its bytes are moved */
-#define BYTE_NS 0.1
-#define GRAIN_NS 8000.0
-
 td_status td_index_read(td_tensor **out, const td_tensor *self, const td_index_plan *p)
 {
-    const td_index_walk *w = &p->walk;
     TD_TRY(td_tensor_empty(out, (td_dtype)self->dtype, (td_device)self->device, p->ndim, p->sizes));
     if ((*out)->numel == 0 || td_is_meta(self)) return TD_OK;
-    reading r = {td_data(*out), td_data(self), w};
-    double row = (double)w->inner * (BLOCK_NS + (double)w->run * BYTE_NS), all = row * (double)(w->outer * w->count);
-    void *token = td_heavy_begin(all);
-    td_parallel(w->outer * w->count, (int64_t)(GRAIN_NS / row) + 1, read_rows, &r);
-    td_heavy_end(token);
+    td_index_take(*out, self, &p->walk);
     return TD_OK;
 }
 
-/* ---- writing: duplicates of an index meet in one lane, in order, so results do not depend on threads ---- */
-
-typedef struct writing {
-    char *indexed;
-    const char *dense;
-    const td_index_walk *walk;
-    td_loop scatter, combine;
-    int64_t itemsize, pieces, piece; /* a run is cut into pieces of so many bytes */
-} writing;
-
-/* Single elements: the offsets are an index whose places are one byte apart. */
-static void write_elements(const writing *w, int64_t lane)
-{
-    const td_index_walk *k = w->walk;
-    int64_t o = lane / k->inner, i = lane % k->inner, one_byte = 1;
-    char *const data[] = {w->indexed + k->outer_at[o] + k->inner_at[i], (char *)k->at,
-                          (char *)w->dense + (o * k->count * k->inner + i) * w->itemsize};
-    w->scatter(data, (int64_t[]){0, 8, k->inner * w->itemsize}, k->count, &one_byte);
-}
-
-static void write_blocks(const writing *w, int64_t lane)
-{
-    const td_index_walk *k = w->walk;
-    int64_t part = lane % w->pieces * w->piece, block = lane / w->pieces, o = block / k->inner, i = block % k->inner;
-    int64_t bytes = k->run - part < w->piece ? k->run - part : w->piece;
-    char *to = w->indexed + k->outer_at[o] + k->inner_at[i] + part;
-    const char *from = w->dense + (o * k->count * k->inner + i) * k->run + part;
-    for (int64_t c = 0; c < k->count; c++, from += k->inner * k->run)
-        w->combine((char *const[]){to + k->at[c], (char *)from}, (int64_t[]){w->itemsize, w->itemsize}, bytes / w->itemsize, NULL);
-}
-
-static void write_lanes(void *context, int64_t begin, int64_t end)
-{
-    const writing *w = context;
-    for (int64_t lane = begin; lane < end; lane++)
-        if (w->walk->run == w->itemsize) write_elements(w, lane);
-        else write_blocks(w, lane);
-}
-
-#define PIECE_BYTES 512
+/* ---- writing ---- */
 
 td_status td_index_write(td_tensor *self, const td_index_plan *p, const td_tensor *source, td_put put, const char *name)
 {
-    const td_index_kernels *k = TD_PICK(td_index_kernels);
-    const td_index_walk *w = &p->walk;
-    if (!k->combine[put][self->dtype])
+    if (!td_index_can_put(put, (td_dtype)self->dtype))
         return td_fail(TD_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", name, td_dtypes[self->dtype].type_name);
-    if (source->numel == 0 || td_is_meta(self)) return TD_OK;
-    int64_t lanes = w->outer * w->inner, pieces = lanes == 1 ? (w->run + PIECE_BYTES - 1) / PIECE_BYTES : 1;
-    writing r = {td_data(self), td_data(source), w, k->scatter[put][self->dtype], k->combine[put][self->dtype],
-                 td_itemsize((td_dtype)self->dtype), pieces, pieces > 1 ? PIECE_BYTES : w->run};
-    double lane = (double)w->count * (2 * BLOCK_NS + (double)r.piece * BYTE_NS);
-    void *token = td_heavy_begin(lane * (double)(lanes * pieces));
-    td_parallel(lanes * pieces, (int64_t)(GRAIN_NS / lane) + 1, write_lanes, &r);
-    td_heavy_end(token);
+    if (source->numel && !td_is_meta(self)) td_index_put(self, &p->walk, source, put);
     return TD_OK;
 }
 

@@ -1,8 +1,8 @@
 /* index_select.c - one dimension, one vector of indices: index_select, index_add and relatives; embedding. */
+#include "cpu/indexing_run.h"
 #include "ops/creation.h"
 #include "ops/indexing/index.h"
 #include "ops/view/view.h"
-#include "runtime/cpu.h"
 #include <string.h>
 
 #define SELF TD_TENSOR(0)
@@ -84,15 +84,12 @@ static td_status ready_source(td_tensor **out, const td_tensor *source, const td
     bool scaled = alpha && !(alpha->re == 1 && alpha->im == 0);
     if (!scaled && (td_is_meta(target) || !td_may_overlap(target, source))) return td_contiguous(out, source);
     td_tensor *copy, *factor;
-    td_nd nd;
     TD_TRY(td_tensor_empty(&copy, (td_dtype)source->dtype, (td_device)source->device, source->ndim, source->sizes));
     td_status status = td_is_meta(source) ? TD_OK : td_copy(copy, source);
-    td_loop multiply = TD_PICK(td_index_kernels)->combine[TD_PUT_MUL][copy->dtype];
-    if (status == TD_OK && scaled && multiply && copy->numel && !td_is_meta(source)) {
+    if (status == TD_OK && scaled && td_index_can_put(TD_PUT_MUL, (td_dtype)copy->dtype) && !td_is_meta(source)) {
         status = td_tensor_from_scalar(&factor, alpha, (td_dtype)copy->dtype);
         if (status == TD_OK) {
-            status = td_nd_init(&nd, 2, (td_tensor *const[]){copy, factor});
-            if (status == TD_OK) td_nd_run(&nd, multiply, NULL, 0.5);
+            status = td_index_combine(copy, factor, TD_PUT_MUL, 0.5);
             td_tensor_free(factor);
         }
     }
@@ -173,15 +170,11 @@ static td_status reduction_of(const char *reduce, td_put *put)
 /* How many numbers came to each place of the dimension, at least 1, as a tensor that broadcasts against self. */
 static td_status counts_of(td_tensor **out, const selection *s, int64_t dim, bool include_self)
 {
-    int64_t sizes[TD_MAX_DIMS], size = s->self->sizes[dim], *counts;
-    const int64_t *index = td_data(s->index);
+    int64_t sizes[TD_MAX_DIMS];
     td_tensor *whole;
-    for (int d = 0; d < s->self->ndim; d++) sizes[d] = d == dim ? size : 1;
-    TD_TRY(td_tensor_empty(&whole, TD_I64, TD_CPU, s->self->ndim, sizes));
-    counts = td_data(whole);
-    for (int64_t i = 0; i < size; i++) counts[i] = include_self;
-    for (int64_t i = 0; i < s->index->numel; i++) counts[index[i]]++;
-    for (int64_t i = 0; i < size; i++) counts[i] += counts[i] == 0;
+    for (int d = 0; d < s->self->ndim; d++) sizes[d] = d == dim ? s->self->sizes[dim] : 1;
+    TD_TRY(td_tensor_empty(&whole, TD_I64, (td_device)s->self->device, s->self->ndim, sizes));
+    td_index_counts(whole, s->index, include_self);
     td_status status = td_cast(out, whole, (td_dtype)s->self->dtype);
     td_tensor_free(whole);
     return status;
@@ -190,12 +183,9 @@ static td_status counts_of(td_tensor **out, const selection *s, int64_t dim, boo
 static td_status divide_by_counts(const selection *s, int64_t dim, bool include_self)
 {
     td_tensor *counts;
-    td_nd nd;
-    td_loop divide = TD_PICK(td_index_kernels)->combine[TD_PUT_DIV][s->self->dtype];
     if (td_is_meta(s->self) || s->self->numel == 0) return TD_OK;
     TD_TRY(counts_of(&counts, s, dim, include_self));
-    td_status status = td_nd_init(&nd, 2, (td_tensor *const[]){s->self, counts});
-    if (status == TD_OK) td_nd_run(&nd, divide, NULL, 1);
+    td_status status = td_index_combine(s->self, counts, TD_PUT_DIV, 1);
     td_tensor_free(counts);
     return status;
 }
@@ -276,48 +266,16 @@ td_status td_op_embedding(td_call *call)
     return status;
 }
 
-/* Gradient rows without those of the padding index (index -1: none), divided by frequencies if asked. */
-static td_status scale_rows(td_tensor *grad, const td_tensor *index, int64_t rows, int64_t padding, bool by_frequency)
-{
-    const int64_t *at = td_data(index);
-    td_loop divide = TD_PICK(td_index_kernels)->combine[TD_PUT_DIV][grad->dtype];
-    int64_t width = grad->sizes[grad->ndim - 1], itemsize = td_itemsize((td_dtype)grad->dtype);
-    int64_t *counts = by_frequency ? calloc((size_t)rows + 1, sizeof *counts) : NULL;
-    if (by_frequency && !counts) return td_fail(TD_MEMORY_ERROR, "embedding: no memory for %lld counts", (long long)rows);
-    if (by_frequency && !divide)
-        return free(counts), td_fail(TD_NOT_IMPLEMENTED, "\"embedding\" not implemented for '%s'", td_dtypes[grad->dtype].type_name);
-    for (int64_t i = 0; counts && i < index->numel; i++) counts[at[i]]++;
-    for (int64_t i = 0; i < index->numel; i++) {
-        char *row = (char *)td_data(grad) + i * width * itemsize, number[16];
-        if (at[i] == padding) memset(row, 0, (size_t)(width * itemsize));
-        else if (counts && counts[at[i]] > 1) {
-            td_scalar count = td_scalar_int(counts[at[i]]);
-            td_scalar_store(&count, (td_dtype)grad->dtype, number);
-            divide((char *const[]){row, number}, (int64_t[]){itemsize, 0}, width, NULL);
-        }
-    }
-    free(counts);
-    return TD_OK;
-}
-
-static bool holds(const td_tensor *index, int64_t value)
-{
-    const int64_t *at = td_data(index);
-    for (int64_t i = 0; i < index->numel; i++)
-        if (at[i] == value) return true;
-    return false;
-}
-
 static td_status add_rows(td_tensor *out, td_tensor *index, const td_tensor *grad, int64_t padding, bool by_frequency)
 {
     td_tensor *at[2] = {index}, *dense, *own = NULL;
     td_index_plan plan;
     TD_TRY(td_contiguous(&dense, grad));
     td_status status = td_index_plan_make(&plan, out, at, &embedding_rule);
-    if (status == TD_OK && (by_frequency || holds(index, padding))) {
-        status = td_tensor_empty(&own, (td_dtype)grad->dtype, TD_CPU, grad->ndim, grad->sizes);
+    if (status == TD_OK && (by_frequency || td_index_holds(index, padding))) {
+        status = td_tensor_empty(&own, (td_dtype)grad->dtype, (td_device)grad->device, grad->ndim, grad->sizes);
         if (status == TD_OK) status = td_copy(own, dense);
-        if (status == TD_OK) status = scale_rows(own, index, out->sizes[0], padding, by_frequency);
+        if (status == TD_OK) status = td_index_scale_rows(own, index, out->sizes[0], padding, by_frequency);
     }
     if (status == TD_OK) status = td_index_write(out, &plan, own ? own : dense, TD_PUT_ADD, "embedding_dense_backward");
     td_index_plan_free(&plan);

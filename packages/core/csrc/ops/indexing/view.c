@@ -1,9 +1,9 @@
 /* index_view.c - writing through a view of a new tensor: select_scatter and relatives replace a part of a copy; the
  * backward operators of views put a gradient back where it was read. */
+#include "cpu/indexing_run.h"
 #include "ops/indexing/index.h"
 #include "ops/layout.h"
 #include "ops/view/view.h"
-#include "runtime/cpu.h"
 
 #define SELF TD_TENSOR(0)
 #define OUT (&call->out[0])
@@ -107,13 +107,10 @@ td_status td_op_diagonal_backward(td_call *call)
 /* target op= source by one thread: places of the target may stand for several elements */
 static td_status combine(td_tensor *target, const td_tensor *source, td_put put)
 {
-    td_nd nd;
-    td_loop loop = TD_PICK(td_index_kernels)->combine[put][target->dtype];
-    if (!loop) return td_fail(TD_NOT_IMPLEMENTED, "gradients of overlapping views of %s are not supported", td_dtypes[target->dtype].name);
+    if (!td_index_can_put(put, (td_dtype)target->dtype))
+        return td_fail(TD_NOT_IMPLEMENTED, "gradients of overlapping views of %s are not supported", td_dtypes[target->dtype].name);
     if (target->numel == 0 || td_is_meta(target)) return TD_OK;
-    TD_TRY(td_nd_init(&nd, 2, (td_tensor *const[]){target, (td_tensor *)source}));
-    td_nd_run_serial(&nd, loop, NULL);
-    return TD_OK;
+    return td_index_combine_serial(target, source, put);
 }
 
 td_status td_op_unfold_backward(td_call *call)
