@@ -1,38 +1,10 @@
-/* random_draws.h - samplers that need a number of draws known only when they are done: rejection, walks along a distribution. */
+/* draws.h - what samplers that draw as often as they need share: parameters in float32 or float64. */
 #ifndef TD_OPS_RANDOM_DRAWS_H
 #define TD_OPS_RANDOM_DRAWS_H
-#include <math.h>
+#include "cpu/random/draws_run.h"
 #include "ops/random/random.h"
-
-/* Every element has a block of its own, and more of them in the third word of the counter if it needs them. */
-typedef struct td_draws {
-    uint64_t seed, block;
-    uint32_t used;
-} td_draws;
-
-/* Two numbers inside (0, 1). */
-static inline void td_next_pair(td_draws *d, double *u, double *v)
-{
-    uint32_t w[4];
-    td_philox_at(d->seed, d->block, d->used++, w);
-    *u = ((double)(((uint64_t)w[0] << 32 | w[1]) >> 12) + 0.5) * 0x1p-52;
-    *v = ((double)(((uint64_t)w[2] << 32 | w[3]) >> 12) + 0.5) * 0x1p-52;
-}
-
-/* A standard normal number. */
-static inline double td_next_normal(td_draws *d)
-{
-    double u, v;
-    td_next_pair(d, &u, &v);
-    return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
-}
 
 /* A contiguous copy of floating numbers as float32 or float64, broadcast to `like`. */
 td_status td_widened(td_tensor **out, const td_tensor *t, const td_tensor *like, td_dtype dtype);
-
-/* The sample whose parameter is a, or whose parameters are a and b. */
-typedef double (*td_drawing)(double a, double b, td_draws d);
-/* a[i] = sample(a[i], b[i]) over contiguous float64 tensors of one shape, in parallel; b may be NULL. `cost`: ns a sample. */
-void td_draw_each(td_tensor *a, const td_tensor *b, td_generator *g, td_drawing sample, double cost);
 
 #endif

@@ -1,27 +1,12 @@
 /* random_dropout.c - dropout: random zeros, and the scaling that keeps the mean, in one pass. */
 #include "ops/random/random.h"
-#include "runtime/cpu.h"
-#include "runtime/pool.h"
 
 #define SELF TD_TENSOR(0)
 #define GENERATOR(k) (call->args[k].generator)
 
-static int kind_of(td_dtype d)
-{
-    switch (d) {
-    case TD_F16: return TD_DROP_F16;
-    case TD_BF16: return TD_DROP_BF16;
-    case TD_F32: return TD_DROP_F32;
-    case TD_F64: return TD_DROP_F64;
-    case TD_C64: return TD_DROP_C64;
-    case TD_C128: return TD_DROP_C128;
-    default: return -1;
-    }
-}
-
 static td_status check(const td_tensor *t, const char *name)
 {
-    if (kind_of((td_dtype)t->dtype) >= 0) return TD_OK;
+    if (td_dropout_kind((td_dtype)t->dtype) >= 0) return TD_OK;
     return td_fail(TD_RUNTIME_ERROR, "%s: a result of float32 can't be cast to %s; dropout needs a floating-point or complex input",
                    name, td_dtypes[t->dtype].name);
 }
@@ -33,16 +18,15 @@ static void drop(td_tensor *out, td_tensor *mask, const td_tensor *in, td_genera
     double kept = (1 - p) * 0x1p32;
     td_dropout_params params = {td_data(in), td_data(mask), kept < UINT32_MAX ? (uint32_t)kept : UINT32_MAX, p < 1 ? 1 / (1 - p) : 0};
     td_dtype dtype = (td_dtype)in->dtype;
-    td_sample_run(td_data(out), in->numel, g,
-                  &(td_sampling){TD_PICK(td_mask_kernels)->dropout[kind_of(dtype)], &params, dtype, TD_GROUP_WORDS, 3});
+    td_sample_run(td_data(out), in->numel, g, &(td_sampling){TD_SAMPLE_DROPOUT, &params, dtype});
 }
 
 /* The results lie as the input does; where that is not row-major, they are made so first. */
 static td_status drop_strided(td_call *call, const td_tensor *in, double p)
 {
     td_tensor *out = NULL, *mask = NULL;
-    td_status status = td_tensor_empty(&out, (td_dtype)in->dtype, TD_CPU, in->ndim, in->sizes);
-    if (status == TD_OK) status = td_tensor_empty(&mask, TD_BOOL, TD_CPU, in->ndim, in->sizes);
+    td_status status = td_tensor_empty(&out, (td_dtype)in->dtype, (td_device)in->device, in->ndim, in->sizes);
+    if (status == TD_OK) status = td_tensor_empty(&mask, TD_BOOL, (td_device)in->device, in->ndim, in->sizes);
     if (status == TD_OK) {
         drop(out, mask, in, GENERATOR(3), p);
         status = td_copy(call->out[0], out);
@@ -86,22 +70,6 @@ td_status td_op_native_dropout(td_call *call)
 }
 
 /* ---- backward ---- */
-typedef struct backward_job {
-    td_mask_scale scale_by;
-    char *out;
-    const char *grad;
-    const uint8_t *mask;
-    double scale;
-    int64_t itemsize;
-} backward_job;
-
-static void backward_range(void *context, int64_t begin, int64_t end)
-{
-    const backward_job *job = context;
-    int64_t at = begin * job->itemsize;
-    job->scale_by(job->out + at, job->grad + at, job->mask + begin, job->scale, end - begin);
-}
-
 static td_status check_mask(const td_tensor *grad, const td_tensor *mask)
 {
     char got[TD_SHAPE_TEXT], wanted[TD_SHAPE_TEXT];
@@ -121,14 +89,7 @@ td_status td_op_native_dropout_backward(td_call *call)
     if (td_is_meta(SELF)) return TD_OK;
     td_status status = td_contiguous(&grad, SELF);
     if (status == TD_OK) status = td_contiguous(&mask, TD_TENSOR(1));
-    if (status == TD_OK) {
-        td_mask_scale scale_by = TD_PICK(td_mask_kernels)->scale[kind_of((td_dtype)SELF->dtype)];
-        backward_job job = {scale_by, td_data(call->out[0]), td_data(grad), td_data(mask), TD_FLOAT(2),
-                            td_itemsize((td_dtype)SELF->dtype)};
-        void *token = td_heavy_begin((double)SELF->numel * 0.5);
-        td_parallel(SELF->numel, 32768, backward_range, &job);
-        td_heavy_end(token);
-    }
+    if (status == TD_OK) td_dropout_backward_run(call->out[0], grad, mask, TD_FLOAT(2));
     td_tensor_free(grad);
     td_tensor_free(mask);
     return status;

@@ -1,11 +1,7 @@
 /* random_integers.c - random_, randint, randperm. */
-#include "cpu/random/random.h"
 #include "ops/creation.h"
 #include "ops/layout.h"
 #include "ops/random/random.h"
-#include "runtime/alloc.h"
-#include "runtime/cpu.h"
-#include "runtime/pool.h"
 
 #define SELF TD_TENSOR(0)
 #define OUT (&call->out[0])
@@ -77,9 +73,8 @@ static td_status check_bounds(td_dtype d, int64_t low, int64_t top)
 
 static td_sampling sampling_of(const td_integer_params *p)
 {
-    const td_random_kernels *k = TD_PICK(td_random_kernels);
-    if (p->range && p->range <= NARROW_RANGE) return (td_sampling){k->integers, p, TD_I64, TD_GROUP_WORDS, 2};
-    return (td_sampling){k->wide_integers, p, TD_I64, TD_GROUP_NUMBERS, 5};
+    if (p->range && p->range <= NARROW_RANGE) return (td_sampling){TD_SAMPLE_INTEGERS, p, TD_I64};
+    return (td_sampling){TD_SAMPLE_WIDE_INTEGERS, p, TD_I64};
 }
 
 /* Integers from low to top, both included. */
@@ -159,42 +154,16 @@ static td_status check_permutation(int64_t n, td_dtype d)
                    td_dtypes[d].name, (long long)top);
 }
 
-/* Fisher and Yates: place i gets one of those that are left. words[i] decides and is then overwritten by the result;
- * swapping in 32 bits where they do halves the traffic of a permutation that no cache holds. */
-#define SHUFFLE(name, type)                                                                     \
-    static void name(int64_t n, int64_t *words, type *places)                                   \
-    {                                                                                           \
-        for (int64_t i = 0; i < n; i++) places[i] = (type)i;                                    \
-        for (int64_t i = 0; i < n; i++) {                                                       \
-            uint64_t left = (uint64_t)(n - i);                                                  \
-            int64_t j = i + (int64_t)((unsigned __int128)(uint64_t)words[i] * left >> 64);      \
-            type chosen = places[j];                                                            \
-            places[j] = places[i];                                                              \
-            words[i] = chosen;                                                                  \
-        }                                                                                       \
-    }
-SHUFFLE(shuffle_32, uint32_t)
-SHUFFLE(shuffle_64, int64_t)
-
 static td_status permutation(td_tensor **out, int64_t n, td_generator *g)
 {
     td_integer_params any = {0, 0};
     td_sampling how = sampling_of(&any);
     td_tensor *words;
     TD_TRY(td_sample_new(&words, 1, &n, g, &how));
-    int64_t bytes = n * (n <= UINT32_MAX ? 4 : 8);
-    void *places = td_alloc(bytes);
-    if (!places) {
-        td_tensor_free(words);
-        return td_fail(TD_MEMORY_ERROR, "randperm: no memory for %lld bytes of work space", (long long)bytes);
-    }
-    void *token = td_heavy_begin((double)n * 5);
-    if (n <= UINT32_MAX) shuffle_32(n, td_data(words), places);
-    else shuffle_64(n, td_data(words), places);
-    td_heavy_end(token);
-    td_free(places, bytes);
-    *out = words;
-    return TD_OK;
+    td_status status = td_permutation_run(words);
+    if (status == TD_OK) *out = words;
+    else td_tensor_free(words);
+    return status;
 }
 
 td_status td_op_randperm(td_call *call)

@@ -3,41 +3,10 @@
 #include <math.h>
 #include "ops/creation.h"
 #include "ops/layout.h"
-#include "runtime/cpu.h"
-#include "runtime/pool.h"
 
 #define SELF TD_TENSOR(0)
 #define OUT (&call->out[0])
 #define GENERATOR(k) (call->args[k].generator)
-#define KERNELS TD_PICK(td_random_kernels)
-#define PARALLEL_ELEMENTS 16384
-
-/* ---- filling ---- */
-typedef struct fill_job {
-    const td_sampling *how;
-    char *out;
-    int64_t n;
-    td_stream stream;
-} fill_job;
-
-static void fill_groups(void *context, int64_t begin, int64_t end)
-{
-    const fill_job *job = context;
-    int64_t per = job->how->per_group, first = begin * per, n = (end * per < job->n ? end * per : job->n) - first;
-    td_stream stream = {job->stream.seed, job->stream.block + (uint64_t)begin * TD_GROUP_BLOCKS};
-    job->how->sampler(job->out + first * td_itemsize(job->how->dtype), first, n, stream, job->how->params);
-}
-
-void td_sample_run(void *data, int64_t n, td_generator *g, const td_sampling *how)
-{
-    if (n == 0) return;
-    int64_t groups = (n - 1) / how->per_group + 1;
-    fill_job job = {how, data, n, {g->seed, td_generator_take(g, (uint64_t)groups * TD_GROUP_BLOCKS)}};
-    void *token = td_heavy_begin((double)n * how->cost);
-    td_parallel(groups, PARALLEL_ELEMENTS / how->per_group, fill_groups, &job);
-    td_heavy_end(token);
-}
-
 td_status td_sample_new(td_tensor **out, int ndim, const int64_t *sizes, td_generator *g, const td_sampling *how)
 {
     TD_TRY(td_tensor_empty(out, how->dtype, TD_CPU, ndim, sizes));
@@ -129,8 +98,8 @@ static td_status uniform(td_tensor *t, td_generator *g, double from, double to)
     double last = below(real, to);
     td_uniform_params params = {from, to - from, last > from ? last : from, facts_of(real).bits};
     if (real == TD_F64)
-        return td_sample_tensor(t, g, &(td_sampling){KERNELS->uniform_f64, &params, TD_F64, TD_GROUP_NUMBERS, 5});
-    return td_sample_tensor(t, g, &(td_sampling){KERNELS->uniform_f32, &params, TD_F32, TD_GROUP_WORDS, 2});
+        return td_sample_tensor(t, g, &(td_sampling){TD_SAMPLE_UNIFORM_F64, &params, TD_F64});
+    return td_sample_tensor(t, g, &(td_sampling){TD_SAMPLE_UNIFORM_F32, &params, TD_F32});
 }
 
 td_status td_op_uniform_(td_call *call)
@@ -148,8 +117,8 @@ static td_status normal(td_tensor *t, td_generator *g, double mean, double std)
     bool is_complex = td_is_complex((td_dtype)t->dtype); /* each part has half of the variance */
     td_normal_params params = {is_complex ? 0 : mean, is_complex ? std * 0.7071067811865476 : std};
     bool wide = td_to_real((td_dtype)t->dtype) == TD_F64;
-    td_sampling narrow = {KERNELS->normal_f32, &params, TD_F32, TD_GROUP_WORDS, 3};
-    td_sampling doubles = {KERNELS->normal_f64, &params, TD_F64, TD_GROUP_NUMBERS, 25};
+    td_sampling narrow = {TD_SAMPLE_NORMAL_F32, &params, TD_F32};
+    td_sampling doubles = {TD_SAMPLE_NORMAL_F64, &params, TD_F64};
     return td_sample_tensor(t, g, wide ? &doubles : &narrow);
 }
 
@@ -167,12 +136,6 @@ td_status td_op_normal_(td_call *call)
     td_status status = scale_shift(SELF, mean, NULL);
     td_tensor_free(mean);
     return status;
-}
-
-/* Complex numbers, of means and results, are pairs. */
-static void add_scaled(int64_t n, int parts, const double *mean, const double *std, double *out)
-{
-    for (int64_t i = 0; i < n * parts; i++) out[i] = out[i] * (std ? std[i / parts] : 1) + mean[i];
 }
 
 /* A contiguous copy in `dtype` of a tensor broadcast to the shape of `like`. */
@@ -195,7 +158,7 @@ static td_status scale_shift(td_tensor *t, const td_tensor *mean, const td_tenso
     if (status == TD_OK) status = spread(&means, mean, t, wide);
     if (status == TD_OK && std) status = spread(&stds, std, t, TD_F64);
     if (status == TD_OK) {
-        add_scaled(t->numel, is_complex ? 2 : 1, td_data(means), stds ? td_data(stds) : NULL, td_data(samples));
+        td_scale_shift_run(samples, means, stds);
         status = td_copy(t, samples);
     }
     td_tensor_free(samples);
@@ -211,11 +174,10 @@ static td_status check_stds(const td_tensor *std)
     if (td_is_meta(std)) return TD_OK;
     td_tensor *values;
     TD_TRY(spread(&values, std, std, TD_F64));
-    const double *v = td_data(values);
-    int64_t i = 0;
-    while (i < values->numel && !(v[i] < 0)) i++;
-    td_status status = i == values->numel ? TD_OK
-                                          : td_fail(TD_RUNTIME_ERROR, "normal expects all elements of std >= 0, but got %g", v[i]);
+    int64_t i = td_first_negative(values);
+    td_status status = TD_OK;
+    if (i < values->numel)
+        status = td_fail(TD_RUNTIME_ERROR, "normal expects all elements of std >= 0, but got %g", ((const double *)td_data(values))[i]);
     td_tensor_free(values);
     return status;
 }
@@ -301,37 +263,18 @@ td_status td_op_randn_like(td_call *call)
 }
 
 /* ---- other distributions: a function of a uniform or a normal double ---- */
-typedef struct transform {
-    double (*of)(double x, double a, double b);
-    double a, b;
-    double *values;
-} transform;
 
-static void apply(void *context, int64_t begin, int64_t end)
-{
-    const transform *t = context;
-    for (int64_t i = begin; i < end; i++) t->values[i] = t->of(t->values[i], t->a, t->b);
-}
-
-static td_status transformed(td_tensor *self, td_generator *g, const td_sampling *how, transform t)
+static td_status transformed(td_tensor *self, td_generator *g, const td_sampling *how, td_transform of, double a, double b)
 {
     td_tensor *values;
     TD_TRY(td_sample_new(&values, self->ndim, self->sizes, g, how));
-    t.values = td_data(values);
-    void *token = td_heavy_begin((double)values->numel * 30);
-    td_parallel(values->numel, 2048, apply, &t);
-    td_heavy_end(token);
+    td_transform_run(values, of, a, b);
     td_status status = td_copy(self, values);
     td_tensor_free(values);
     return status;
 }
 
-static td_sampling open_uniform(void) { return (td_sampling){KERNELS->open_f64, NULL, TD_F64, TD_GROUP_NUMBERS, 5}; }
-
-static double exponential_of(double u, double scale, double unused) { return -log(u) * scale; }
-static double cauchy_of(double u, double median, double sigma) { return median + sigma * tan(3.141592653589793 * (u - 0.5)); }
-static double geometric_of(double u, double log_miss, double unused) { return ceil(log(u) / log_miss); }
-static double log_normal_of(double z, double mean, double std) { return exp(mean + std * z); }
+static td_sampling open_uniform(void) { return (td_sampling){TD_SAMPLE_OPEN_F64, NULL, TD_F64}; }
 
 td_status td_op_exponential_(td_call *call)
 {
@@ -342,9 +285,9 @@ td_status td_op_exponential_(td_call *call)
     if (td_is_meta(SELF)) return TD_OK;
     if (SELF->dtype == TD_F64) {
         td_sampling how = open_uniform();
-        return transformed(SELF, GENERATOR(2), &how, (transform){exponential_of, scale, 0, NULL});
+        return transformed(SELF, GENERATOR(2), &how, TD_TRANSFORM_EXPONENTIAL, scale, 0);
     }
-    return td_sample_tensor(SELF, GENERATOR(2), &(td_sampling){KERNELS->exponential_f32, &scale, TD_F32, TD_GROUP_WORDS, 3});
+    return td_sample_tensor(SELF, GENERATOR(2), &(td_sampling){TD_SAMPLE_EXPONENTIAL_F32, &scale, TD_F32});
 }
 
 td_status td_op_cauchy_(td_call *call)
@@ -354,7 +297,7 @@ td_status td_op_cauchy_(td_call *call)
     if (!(TD_FLOAT(2) > 0)) return td_fail(TD_RUNTIME_ERROR, "cauchy_ expects sigma > 0, but got sigma=%g", TD_FLOAT(2));
     if (td_is_meta(SELF)) return TD_OK;
     td_sampling how = open_uniform();
-    return transformed(SELF, GENERATOR(3), &how, (transform){cauchy_of, TD_FLOAT(1), TD_FLOAT(2), NULL});
+    return transformed(SELF, GENERATOR(3), &how, TD_TRANSFORM_CAUCHY, TD_FLOAT(1), TD_FLOAT(2));
 }
 
 td_status td_op_geometric_(td_call *call)
@@ -366,7 +309,7 @@ td_status td_op_geometric_(td_call *call)
     if (!(p > 0 && p < 1)) return td_fail(TD_RUNTIME_ERROR, "geometric_ expects p inside (0, 1), but got p=%g", p);
     if (td_is_meta(SELF)) return TD_OK;
     td_sampling how = open_uniform();
-    return transformed(SELF, GENERATOR(2), &how, (transform){geometric_of, log1p(-p), 0, NULL});
+    return transformed(SELF, GENERATOR(2), &how, TD_TRANSFORM_GEOMETRIC, log1p(-p), 0);
 }
 
 td_status td_op_log_normal_(td_call *call)
@@ -376,6 +319,6 @@ td_status td_op_log_normal_(td_call *call)
     if (!(TD_FLOAT(2) > 0)) return td_fail(TD_RUNTIME_ERROR, "log_normal_ expects std > 0, but got std=%g", TD_FLOAT(2));
     if (td_is_meta(SELF)) return TD_OK;
     td_normal_params standard = {0, 1};
-    td_sampling how = {KERNELS->normal_f64, &standard, TD_F64, TD_GROUP_NUMBERS, 25};
-    return transformed(SELF, GENERATOR(3), &how, (transform){log_normal_of, TD_FLOAT(1), TD_FLOAT(2), NULL});
+    td_sampling how = {TD_SAMPLE_NORMAL_F64, &standard, TD_F64};
+    return transformed(SELF, GENERATOR(3), &how, TD_TRANSFORM_LOG_NORMAL, TD_FLOAT(1), TD_FLOAT(2));
 }
