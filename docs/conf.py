@@ -1,4 +1,4 @@
-"""Sphinx configuration. The page of operations is written from the op table each time the docs are built."""
+"""Sphinx configuration. The reference is written from the op table and from docstrings each time the docs are built."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-import ops_page  # noqa: E402 - lies beside this file
+import api_pages  # noqa: E402 - lies beside this file, as the next
+import ops_page  # noqa: E402
 
 project = "taeda"
 author = "the taeda authors"
@@ -22,5 +23,10 @@ html_copy_source = False
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
 nitpicky = True
+nitpick_ignore_regex = [("py:class", ".*")]  # words of signatures: `Tensor | number` is for people
+add_module_names = False
+python_maximum_signature_line_length = 88
+toc_object_entries = False  # a page's table of names is at its top
 
 ops_page.write(HERE / "reference" / "ops.md")
+api_pages.write(HERE / "reference" / "api")

@@ -2,6 +2,7 @@
 
     python tools/release.py --into dist/release            all of it; compiles core twice
     python tools/release.py --into dist/release --once      builds once, so nothing is compared
+    python tools/release.py --into dist/release --judge     builds nothing: from step 3 on, with what is there
 
 1. Raises the minor version of every package that changed since its tag, and gathers its changelog.
 2. Builds wheels and source distributions in two clones, in two folders: the files must be the same byte for byte.
@@ -109,7 +110,8 @@ def contents(folder: Path) -> Iterator[str]:
         for name in inside:
             if not name.startswith("taeda/"):
                 yield f"{wheel.name} holds {name}, which is outside of taeda"
-            if "/tests/" in name or name.endswith((".pyc", ".o", ".orig")):
+            is_test = "/tests/" in name and not name.endswith(".in")  # a template is for users
+            if is_test or name.endswith((".pyc", ".o", ".orig")):
                 yield f"{wheel.name} holds {name}, which is not for users"
         libraries = [name for name in inside if name.endswith(".so")]
         if libraries != (["taeda/_native/_core.abi3.so"] if "taeda_core-" in wheel.name else []):
@@ -176,44 +178,46 @@ def _licence(entry: dict[str, object]) -> str:
     return str(licence.get("id") or licence.get("name", "")).partition("\n")[0][:80]
 
 
-def rehearse(into: Path, once: bool) -> None:
-    """All steps, each with a line that says what was found."""
+def say(text: str) -> None:
+    print(text, flush=True)
+
+
+def make(into: Path, once: bool) -> None:
+    """Bump, gather and build; what was built goes to `into`."""
     shutil.rmtree(into, ignore_errors=True)
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         first = clone(ROOT, scratch / "first")
         date = run("git", "log", "-1", "--format=%cs", cwd=first).strip()
         notes = bumped(first, date)
-        print(
-            f"bumped: {len(packages.load(first))} packages; notes of {len(notes.split())} words",
-            flush=True,
-        )
+        say(f"bumped: {len(packages.load(first))} packages; notes of {len(notes.split())} words")
         wheelhouse.build(into, sdists=True, root=first)
-        print(f"built: {len(products(into))} files", flush=True)
+        (into / "NOTES.md").write_text(notes)
+        say(f"built: {len(products(into))} files")
         if not once:
             wheelhouse.build(scratch / "again", sdists=True, root=clone(first, scratch / "second"))
-            print(
-                f"built again elsewhere: {compare(into, scratch / 'again')} files, all the same bytes",
-                flush=True,
-            )
-        print(
-            f"built from their source distributions: {rebuild(into, scratch / 'unpacked')} wheels, the same bytes",
-            flush=True,
-        )
+            count = compare(into, scratch / "again")
+            say(f"built again elsewhere: {count} files, all the same bytes")
+
+
+def judge(into: Path) -> None:
+    """Look at the files in a folder, install them on every Python, and write what goes with them."""
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = Path(folder)
+        count = rebuild(into, scratch / "unpacked")
+        say(f"built from their source distributions: {count} wheels, the same bytes")
         if wrong := list(contents(into)):
             raise Wrong("; ".join(wrong))
         run("twine", "check", "--strict", *products(into))
-        print("metadata, licences and contents of all files: in order", flush=True)
+        say("metadata, licences and contents of all files: in order")
         for version, python in interpreters().items():
             own = installed(into, python, scratch / version)
-            print(f"Python {version}: installed, pip check, trained, self-test passed", flush=True)
+            say(f"Python {version}: installed, pip check, trained, self-test passed")
         licences = materials(own, into / "sbom.cdx.json")
-        for name, licence in sorted(licences.items()):
-            print(f"  {name}: {licence}")
-        (into / "NOTES.md").write_text(notes)
+        say("\n".join(f"  {name}: {licence}" for name, licence in sorted(licences.items())))
         sums = "".join(f"{digest(path)}  {path.name}\n" for path in products(into))
         (into / "SHA256SUMS").write_text(sums)
-    print(f"{into}: files, SHA256SUMS, NOTES.md, sbom.cdx.json")
+    say(f"{into}: files, SHA256SUMS, NOTES.md, sbom.cdx.json")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -221,9 +225,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=layout)
     parser.add_argument("--into", type=Path, default=ROOT / "dist" / "release")
     parser.add_argument("--once", action="store_true", help="do not build a second time")
+    parser.add_argument("--judge", action="store_true", help="build nothing: judge what is there")
     options = parser.parse_args(arguments)
     try:
-        rehearse(options.into.resolve(), options.once)
+        if not options.judge:
+            make(options.into.resolve(), options.once)
+        judge(options.into.resolve())
     except Wrong as wrong:
         print(wrong, file=sys.stderr)
         return 1
