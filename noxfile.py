@@ -88,7 +88,7 @@ def docs(session: nox.Session) -> None:
     """The pages build without a warning, and every example in them, in the READMEs and in docstrings runs."""
     install(session, *NAMES, extra_groups=("docs",))
     session.run("python", "tools/doctests.py")
-    session.run("sphinx-build", "-W", "--keep-going", "-q", "-b", "html", "docs", "build/docs")
+    session.run("sphinx-build", "-W", "--keep-going", "-q", "-j", "auto", "docs", "build/docs")
     session.log(f"open {ROOT / 'build/docs/index.html'}")
 
 

@@ -73,7 +73,8 @@ def names_of(module: ModuleType) -> list[str]:
 def write(folder: Path) -> None:
     """Write all pages and their index, and remove pages of modules that are gone."""
     folder.mkdir(parents=True, exist_ok=True)
-    texts = {f"{page.file}.md": _text(page) for page in _pages()}
+    pages = _pages()
+    texts = {f"{page.file}.md": _text(page) for page in pages} | {"index.md": _index(pages)}
     for path in folder.glob("*.md"):
         if path.name not in texts:
             path.unlink()
@@ -93,8 +94,10 @@ def _pages() -> list[Page]:
             page.entries.append((f"{name}.{entry}", getattr(module, entry)))
         made += _by_family(page) if name == "taeda" else [page]
     for page in made:
-        page.entries = [(n, _Seen(seen[_key(v)]) if _elsewhere(n, v, seen) else v) for n, v in page.entries]
-    return [page for page in made if page.entries]
+        page.entries = [
+            (n, _Seen(seen[_key(v)]) if _elsewhere(n, v, seen) else v) for n, v in page.entries
+        ]
+    return [page for page in made if any(not isinstance(value, _Seen) for _, value in page.entries)]
 
 
 @dataclass
@@ -120,31 +123,86 @@ def _by_family(page: Page) -> list[Page]:
     parts: dict[str, Page] = {}
     for name, value in page.entries:
         short = name.rpartition(".")[2]
-        family = "types" if isinstance(value, type) or not callable(value) else families.get(short, "other")
+        family = (
+            "types"
+            if isinstance(value, type) or not callable(value)
+            else families.get(short, "other")
+        )
         title = TITLES.get(family, family.replace("_", " ").capitalize())
-        text = {"types": page.text, "other": "Functions that are no operations of tensors."}.get(family, "")
+        text = {"types": page.text, "other": "Functions that are no operations of tensors."}.get(
+            family, ""
+        )
         file = f"taeda-{family}"
         part = parts.setdefault(family, Page(file, f"taeda: {title.lower()}", text, "taeda"))
         part.entries.append((name, value))
-    ordered = sorted(parts, key=lambda family: ("types", "other").index(family) if family in ("types", "other") else 2)
+    ordered = sorted(
+        parts,
+        key=lambda family: ("types", "other").index(family) if family in ("types", "other") else 2,
+    )
     return [parts[family] for family in ordered]
 
 
 # ---- text ----
 
+GROUPS = {
+    "Tensors": r"taeda-.*",
+    "Mathematics": r"taeda\.(linalg|fft|special|signal.*|random|quasirandom)",
+    "Derivatives": r"taeda\.(autograd.*|func|utils\.checkpoint)",
+    "Layers": r"taeda\.nn.*",
+    "Optimizers": r"taeda\.optim.*",
+    "Training": r"taeda\.(amp.*|utils\.data.*|serialization|storage|utils\.serialization.*)",
+    "Distributions": r"taeda\.distributions.*",
+    "Several processes": r"taeda\.(distributed.*|multiprocessing.*|futures)",
+    "Programs as graphs": r"taeda\.(compiler|fx.*|jit|export.*|onnx.*)",
+    "Extending and measuring": r"taeda\.(library|ops|overrides|testing.*|utils\.(benchmark|cpp_extension|dlpack|hooks|op_trace).*)",
+    "Devices and settings": r".*",
+}
+
+
+def _index(pages: list[Page]) -> str:
+    """The page that lists all others, by what they are for."""
+    lines = [
+        "# Reference",
+        "",
+        "Every public name, with its signature and its text. {doc}`../ops` lists the operations alone.",
+        "",
+    ]
+    left = list(pages)
+    for title, pattern in GROUPS.items():
+        chosen = [page for page in left if re.fullmatch(pattern, page.file)]
+        left = [page for page in left if page not in chosen]
+        if not chosen:
+            continue
+        lines += [f"## {title}", "", "| | |", "|---|---|"]
+        lines += [
+            f"| {{doc}}`{page.file}` | {_escaped(_first(page.text)).replace('|', '')} |"
+            for page in chosen
+        ]
+        lines += ["", "```{toctree}", ":hidden:", "", *(page.file for page in chosen), "```", ""]
+    return "\n".join(lines)
+
 
 def _text(page: Page) -> str:
-    anchor = f"(api-{page.file})=\n" if page.module != page.file else f"```{{py:module}} {page.module}\n```\n"
+    own = page.module == page.file and not _is_function(page.module)
+    anchor = f"```{{py:module}} {page.module}\n```\n" if own else f"(api-{page.file})=\n"
     lines = [anchor, f"# {page.title}", "", _markdown(page.text), "", "| | |", "|---|---|"]
     for name, value in page.entries:
         place = value.place if isinstance(value, _Seen) else name
         sentence = "" if isinstance(value, _Seen) else _sentence(value)
-        lines.append(f"| {{py:obj}}`{name.removeprefix(page.module + '.')} <{place}>` | {sentence} |")
+        lines.append(
+            f"| {{py:obj}}`{name.removeprefix(page.module + '.')} <{place}>` | {sentence} |"
+        )
     lines.append(f"\n```{{py:currentmodule}} {page.module}\n```\n")
     for name, value in page.entries:
         if not isinstance(value, _Seen):
             lines += _entry(name.removeprefix(page.module + "."), value)
     return "\n".join(lines) + "\n"
+
+
+def _is_function(path: str) -> bool:
+    """Whether a function hides the module of its name, as `taeda.nn.utils.weight_norm` does."""
+    place, _, name = path.rpartition(".")
+    return bool(place) and callable(getattr(importlib.import_module(place), name, None))
 
 
 def _entry(name: str, value: Any) -> Iterable[str]:
@@ -157,18 +215,28 @@ def _entry(name: str, value: Any) -> Iterable[str]:
 
 def _constant(value: Any) -> str:
     text = repr(value)
-    return f"`{text}`" if len(text) < 80 and " at 0x" not in text and "`" not in text else f"A {type(value).__name__}."
+    return (
+        f"`{text}`"
+        if len(text) < 80 and " at 0x" not in text and "`" not in text
+        else f"A {type(value).__name__}."
+    )
 
 
 def _class(name: str, kind: type) -> Iterator[str]:
     yield f"````````{{py:class}} {name}{_signature(kind)}\n"
     yield _markdown(_own_doc(kind))
     for member, value in sorted(_members(kind)):
-        if isinstance(value, property) or inspect.isgetsetdescriptor(value) or inspect.ismemberdescriptor(value):
+        if (
+            isinstance(value, property)
+            or inspect.isgetsetdescriptor(value)
+            or inspect.ismemberdescriptor(value)
+        ):
             yield f"\n``````{{py:property}} {member}\n{_markdown(inspect.getdoc(value) or '')}\n``````\n"
         else:
             plain = value.__func__ if isinstance(value, (staticmethod, classmethod)) else value
-            mark = {staticmethod: "\n:staticmethod:", classmethod: "\n:classmethod:"}.get(type(value), "")
+            mark = {staticmethod: "\n:staticmethod:", classmethod: "\n:classmethod:"}.get(
+                type(value), ""
+            )
             yield from _directive("method", member, plain, mark, kind)
     yield "````````\n"
 
@@ -179,7 +247,14 @@ def _own_doc(kind: type) -> str:
 
 def _members(kind: type) -> Iterator[tuple[str, Any]]:
     """What a class itself, or a private base of it, defines for users and says something of."""
-    bases = [kind, *(base for base in kind.__mro__[1:] if base.__name__.startswith("_") or _is_part(kind, base))]
+    bases = [
+        kind,
+        *(
+            base
+            for base in kind.__mro__[1:]
+            if base.__name__.startswith("_") or _is_part(kind, base)
+        ),
+    ]
     seen = set()
     for base in bases:
         for name, value in vars(base).items():
@@ -196,7 +271,9 @@ def _is_part(kind: type, base: type) -> bool:
     return base.__module__.startswith("taeda.") and "._" in base.__module__ and base is not kind
 
 
-def _directive(what: str, name: str, value: Any, mark: str = "", kind: type | None = None) -> Iterator[str]:
+def _directive(
+    what: str, name: str, value: Any, mark: str = "", kind: type | None = None
+) -> Iterator[str]:
     signatures, doc = _split(name, inspect.getdoc(value) or "")
     short = name.rpartition(".")[2]
     if not signatures:
@@ -229,7 +306,9 @@ def _signature(value: Any, method: bool = False) -> str:
         return "(...)"
     shown = [p for k, p in enumerate(found.parameters.values()) if not (method and k == 0)]
     parameters = [p.replace(annotation=p.empty) for p in shown]
-    parameters = [p.replace(default=_Shown(p.default)) if p.default is not p.empty else p for p in parameters]
+    parameters = [
+        p.replace(default=_Shown(p.default)) if p.default is not p.empty else p for p in parameters
+    ]
     return str(found.replace(parameters=parameters, return_annotation=found.empty))
 
 
@@ -247,7 +326,8 @@ class _Shown:
 def _first(doc: str) -> str:
     paragraph = doc.strip().partition("\n\n")[0].replace("\n", " ")
     found = re.match(r"(.+?[.:;])(\s|$)", paragraph)
-    return (found[1] if found else paragraph).rstrip(":;")
+    text = (found[1] if found else paragraph).rstrip(":;.")
+    return f"{text}." if text else ""
 
 
 def _sentence(value: Any) -> str:
@@ -272,7 +352,13 @@ def _markdown(doc: str) -> str:
             while end < len(lines) and lines[end].strip():
                 end += 1
             block = "\n".join(lines[at:end])
-            out += ["", "```pycon", inspect.cleandoc(block) if block[:1] == " " else block, "```", ""]
+            out += [
+                "",
+                "```pycon",
+                inspect.cleandoc(block) if block[:1] == " " else block,
+                "```",
+                "",
+            ]
             at = end
             continue
         if found := ARGUMENT.match(line):
@@ -300,4 +386,6 @@ def _escaped(line: str) -> str:
     if line.startswith(("|", "- ", "#")):
         return line if not line.startswith("#") else f"\\{line}"
     parts = re.split(r"(`[^`]*`|\{py:obj\}`[^`]*`)", line)
-    return "".join(p if p.startswith(("`", "{py:")) else re.sub(r"([*_<>\[\]$])", r"\\\1", p) for p in parts)
+    return "".join(
+        p if p.startswith(("`", "{py:")) else re.sub(r"([*_<>\[\]$])", r"\\\1", p) for p in parts
+    )

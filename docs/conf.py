@@ -9,6 +9,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 import api_pages  # noqa: E402 - lies beside this file, as the next
+import charts  # noqa: E402
 import ops_page  # noqa: E402
 
 project = "taeda"
@@ -16,7 +17,7 @@ author = "the taeda authors"
 copyright = "2026, the taeda authors"
 extensions = ["myst_parser"]
 source_suffix = {".md": "markdown"}
-exclude_patterns = ["README.md"]
+exclude_patterns = ["README.md", "reference/absent.md"]
 html_theme = "furo"
 html_title = "taeda"
 html_copy_source = False
@@ -24,9 +25,12 @@ myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
 nitpicky = True
 nitpick_ignore_regex = [("py:class", ".*")]  # words of signatures: `Tensor | number` is for people
+suppress_warnings = ["ref.python"]  # `device` in a signature: there are several
 add_module_names = False
 python_maximum_signature_line_length = 88
 toc_object_entries = False  # a page's table of names is at its top
 
+charts.write(HERE / "figures.json", HERE / "images")
 ops_page.write(HERE / "reference" / "ops.md")
+ops_page.write_absent(HERE / "reference" / "absent.md")
 api_pages.write(HERE / "reference" / "api")

@@ -1,0 +1,86 @@
+"""The generated pages: every public name is on one, docstrings become Markdown, charts show what the figures say."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+from by_path import ROOT, load
+
+import taeda
+
+api_pages = load("docs/api_pages.py")
+charts = load("docs/charts.py")
+ops_page = load("docs/ops_page.py")
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("api")
+    api_pages.write(folder)
+    return {path.stem: path.read_text() for path in folder.glob("*.md")}
+
+
+def test_every_public_name_is_described_once(written):
+    text = "\n".join(written.values())
+    described = set(re.findall(r"^(?:``````+\{py:\w+\} )?([\w.]+)(?:\(|$)", text, re.M))
+    short = {name.rpartition(".")[2] for name in described}
+    for module in api_pages.modules():
+        for name in api_pages.names_of(importlib.import_module(module)):
+            assert name in short or f"`{name} <" in text, f"{module}.{name}"
+
+
+def test_no_page_has_a_private_name_or_an_address(written):
+    for name, text in written.items():
+        assert " at 0x" not in text, name
+        assert not re.search(r"^``````+\{py:\w+\} _", text, re.M), name
+
+
+def test_pages_of_modules_that_went_are_removed(tmp_path):
+    (tmp_path / "taeda.gone.md").write_text("# old")
+    api_pages.write(tmp_path)
+    assert not (tmp_path / "taeda.gone.md").exists() and (tmp_path / "index.md").exists()
+
+
+def test_a_docstring_becomes_markdown():
+    made = api_pages._markdown(
+        "Sum of *all*.\n\n    dim: which\n        one\n\n>>> 1 + 1\n2\n\nDone."
+    )
+    assert "\\*all\\*" in made and "- **dim**: which one" in made
+    assert "```pycon\n>>> 1 + 1\n2\n```" in made and made.endswith("Done.")
+
+
+def test_an_operation_shows_the_forms_in_which_it_is_called(tmp_path):
+    ops_page.write(tmp_path / "ops.md")
+    text = (tmp_path / "ops.md").read_text()
+    (line,) = [line for line in text.splitlines() if line.startswith("| {py:obj}`add <")]
+    assert all(f"`{form}`" in line for form in ("taeda.add", "x.add", "x.add_", "out="))
+    for name in re.findall(r"py:obj\}`[\w.]+ <taeda\.([\w.]+)>`", text):
+        value = taeda
+        for part in name.split("."):
+            value = getattr(value, part)
+    assert not re.search(r"\{py:obj\}`_|`taeda\.(\w+\.)*_", text)
+
+
+def test_what_is_absent_is_listed_with_what_to_do(tmp_path):
+    ops_page.write_absent(tmp_path / "absent.md")
+    assert "`taeda.onnx`" in (tmp_path / "absent.md").read_text()
+
+
+def test_charts_show_every_figure(tmp_path):
+    charts.write(ROOT / "docs" / "figures.json", tmp_path)
+    rows = json.loads((ROOT / "docs" / "figures.json").read_text())
+    for row in rows:
+        texts = [t.text for t in ET.parse(tmp_path / f"{row['group']}.svg").iter() if t.text]
+        assert row["case"] in texts and f"{row['ratio']:.2f}" in texts
+    assert (tmp_path / "start.svg").read_text() == (tmp_path / "training.svg").read_text()
+
+
+def test_a_bar_that_is_slower_has_another_colour():
+    made = charts.chart([{"case": "a < b", "ratio": 0.5}, {"case": "c", "ratio": 1.2}])
+    root = ET.fromstring(made)
+    colours = [e.get("fill") for e in root.iter() if e.tag.endswith("rect")]
+    assert colours == [charts.FASTER, charts.SLOWER]
