@@ -208,3 +208,13 @@ def test_changes_in_the_middle_keep_their_meaning():
     view.fill_(7.0)
     assert x.flatten()[:3].tolist() == [7, 7, 7]
     assert isinstance(x.t_(), Tensor) and x.shape == (5, 2) and x.stride() == (1, 5)
+
+
+@pytest.mark.parametrize("count", [16, 17, 200])
+def test_any_number_of_arguments_may_stand_for_their_conjugates(count):
+    tensors = [taeda.full((2,), complex(i, 1)).conj() for i in range(count)]
+    before = core.memory_stats()["allocated"]
+    assert taeda.stack(tensors)[:, 0].tolist() == [complex(i, -1) for i in range(count)]
+    taeda._foreach_mul_(tensors, 2)
+    assert [t[1].item() for t in tensors] == [complex(2 * i, -2) for i in range(count)]
+    assert core.memory_stats()["allocated"] == before

@@ -19,16 +19,16 @@ static int make_plain(td_frame *f, td_tensor **out, const td_tensor *t, bool wri
     td_status status = written && td_has_zero_stride(t) ? td_fail_overlap_within() : TD_OK;
     if (!status) status = td_tensor_empty_like(out, t, (td_dtype)t->dtype);
     if (status) return td_raised(status);
-    if (!td_frame_temp(f, *out)) return td_raised(TD_RUNTIME_ERROR);
+    td_frame_temp(f, *out);
     if (!td_is_meta(*out) && (status = td_copy(*out, t))) return td_raised(status);
     return 0;
 }
 
 /* Kernels read and write memory as it is: a copy without conj and neg bits takes the place of every argument that has some.
  * Returns how many of those are written, or -1. */
-static int resolve_bits(td_frame *f, stand_in written[TD_MAX_TEMPS])
+static int64_t resolve_bits(td_frame *f, stand_in *written)
 {
-    int count = 0;
+    int64_t count = 0;
     for (int k = 0; k < f->schema->nparams; k++) {
         td_tensor **t, *plain;
         int n = tensors_of(&f->call.args[k], &t), mutated = f->schema->params[k].flags & TD_P_MUTATED;
@@ -99,7 +99,8 @@ static int fits_broadcast(const td_frame *f, const td_tensor *t)
 static int is_temp(const td_frame *f, const td_tensor *t) /* a copy of an argument, made for this call */
 {
     for (int i = 0; i < f->ntemps; i++)
-        if (f->temps[i] == t) return 1;
+        for (const td_tensor *temp = f->temps[i]; temp; temp = temp->next)
+            if (temp == t) return 1;
     return 0;
 }
 
@@ -162,16 +163,34 @@ static inline int run_plain(td_frame *f, td_made *made)
     return status < 0 || made->list ? status : td_custom_check(f, made);
 }
 
-static int run_resolved(td_frame *f, td_made *made)
+static int64_t count_written(td_frame *f) /* at most */
 {
-    stand_in written[TD_MAX_TEMPS];
-    int count = resolve_bits(f, written);
+    int64_t count = 0;
+    td_tensor **first;
+    for (int k = 0; k < f->schema->nparams; k++)
+        if (f->schema->params[k].flags & TD_P_MUTATED) count += tensors_of(&f->call.args[k], &first);
+    return count;
+}
+
+static int run_on(td_frame *f, stand_in *written, td_made *made)
+{
+    int64_t count = resolve_bits(f, written);
     if (count < 0 || run_plain(f, made) < 0) return -1;
-    for (int i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++) {
         td_status status = td_copy(written[i].own, written[i].plain);
         if (status) return td_raised(status);
     }
     return 0;
+}
+
+static int run_resolved(td_frame *f, td_made *made)
+{
+    stand_in few[TD_MAX_TEMPS], *written = few;
+    int64_t most = count_written(f);
+    if (most > TD_MAX_TEMPS && !(written = PyMem_Malloc((size_t)most * sizeof *written))) return td_no_memory(), -1;
+    int status = run_on(f, written, made);
+    if (written != few) PyMem_Free(written);
+    return status;
 }
 
 static int run_kernel(td_frame *f, td_made *made)

@@ -17,7 +17,11 @@ void td_frame_close(td_frame *f)
     f->npins = f->ntensors = 0;
     if (!(f->ntemps | f->nheap | f->nheld) && f->pins == f->few_pins) return; /* nearly always */
     if (f->pins != f->few_pins) PyMem_Free(f->pins);
-    for (int i = 0; i < f->ntemps; i++) td_tensor_free(f->temps[i]);
+    for (int i = 0; i < f->ntemps; i++)
+        for (td_tensor *t = f->temps[i], *next; t; t = next) {
+            next = t->next;
+            td_tensor_free(t);
+        }
     for (int i = 0; i < f->nheap; i++) PyMem_Free(f->heap[i]);
     for (int i = 0; i < f->nheld; i++) Py_DECREF(f->held[i]);
     f->ntemps = f->nheap = f->nheld = 0;
@@ -53,10 +57,9 @@ PyObject *td_frame_tuple(td_frame *f, PyObject *o)
 
 td_tensor *td_frame_temp(td_frame *f, td_tensor *t)
 {
-    if (f->ntemps < TD_MAX_TEMPS) return f->temps[f->ntemps++] = t;
-    td_tensor_free(t);
-    td_fail(TD_RUNTIME_ERROR, "%s: too many temporaries in one call", f->schema->op.name);
-    return NULL;
+    int full = f->ntemps == TD_MAX_TEMPS; /* the last place heads a list then: nobody retires a temporary, so `next` is free */
+    t->next = full ? f->temps[TD_MAX_TEMPS - 1] : NULL;
+    return f->temps[full ? TD_MAX_TEMPS - 1 : f->ntemps++] = t;
 }
 
 static void *frame_heap(td_frame *f, size_t bytes)

@@ -59,3 +59,20 @@ def test_what_the_library_says_of_itself():
     text = __config__.show()
     assert taeda.__version__ in text and taeda.backends.cpu.get_cpu_capability() in text
     assert f"get_num_threads() : {taeda.get_num_threads()}" in __config__.parallel_info()
+
+
+def test_a_tensor_that_others_view_is_not_swapped():
+    a, b = taeda.ones(3), taeda.zeros(2)
+    v = a[1:]
+    for other in (v, b):
+        with pytest.raises(RuntimeError, match="swap t1 because other tensors are views of it"):
+            swap_tensors(a, other)
+        with pytest.raises(RuntimeError, match="swap t2 because other tensors are views of it"):
+            swap_tensors(other, a)
+    swap_tensors(v, b)  # a view itself may go
+    assert b._base is a
+    assert v._base is None
+    del b
+    alias = a.data  # on the same memory, but no view
+    swap_tensors(a, v)
+    assert (a.tolist(), v.tolist(), alias.tolist()) == ([0, 0], [1, 1, 1], [1, 1, 1])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from taeda._layers import DisableTorchFunctionSubclass
 from taeda._native import core as _core
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ __all__ = ["set_module", "swap_tensors"]
 def swap_tensors(t1: Tensor, t2: Tensor) -> None:
     """Exchange two tensors: memory, gradient, history, attributes and type; each name then means what the other did.
 
-    RuntimeError if something refers to one of them weakly or a live graph does; TypeError for what is no tensor.
+    RuntimeError if something refers to one of them weakly, is a view of one, or a live graph refers to it; TypeError for what is no tensor.
 
     >>> import taeda
     >>> a, b = taeda.zeros(1), taeda.ones(2)
@@ -31,9 +33,22 @@ def swap_tensors(t1: Tensor, t2: Tensor) -> None:
             raise TypeError(f"swap_tensors: {name} must be a Tensor, got {type(tensor).__name__}")
         if weakref.getweakrefs(tensor):
             raise RuntimeError(f"Cannot swap {name} because it has weakref associated with it")
+        if _is_viewed(tensor):
+            raise RuntimeError(
+                f"Cannot swap {name} because other tensors are views of it: they would be views of what it becomes"
+            )
     t1._swap(t2)
     if type(t1) is not type(t2):
         t1.__class__, t2.__class__ = type(t2), type(t1)
+
+
+def _is_viewed(tensor: Tensor) -> bool:
+    """Whether some live tensor has this one as its base."""
+    if _core.storage_owners(tensor) == 1:
+        return False  # nearly always
+    with DisableTorchFunctionSubclass():
+        views = (found for found in gc.get_referrers(tensor) if isinstance(found, Tensor))
+        return any(found._base is tensor for found in views)
 
 
 def set_module(obj: Any, mod: str) -> None:
