@@ -21,7 +21,7 @@ typedef struct Step {
 } Step;
 
 typedef struct Facts { /* what an input has to be */
-    td_tensor *like; /* owned; without memory */
+    td_tensor *like; /* owned; without memory. NULL: it is a float of Python */
     PyTypeObject *type;
     uint8_t requires_grad, computed, hooked;
 } Facts;
@@ -99,7 +99,8 @@ static int hooked(const PyTensor *p) { return p->hooks || (p->accumulate && p->a
 
 static int take_input(Facts *f, PyObject *o)
 {
-    if (!td_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "Program: an input is a Tensor, got %R", Py_TYPE(o)), -1;
+    if (PyFloat_CheckExact(o)) return f->type = (PyTypeObject *)Py_NewRef((PyObject *)Py_TYPE(o)), 0;
+    if (!td_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "Program: an input is a Tensor or a float, got %R", Py_TYPE(o)), -1;
     const td_tensor *t = TD_T(o);
     td_status status = td_tensor_empty_strided(&f->like, (td_dtype)t->dtype, TD_META, t->ndim, t->sizes, t->strides);
     if (status) return td_raised(status);
@@ -174,7 +175,7 @@ static int same_layout(const td_tensor *a, const td_tensor *b)
 
 static int fits(const Facts *f, PyObject *o)
 {
-    if (Py_TYPE(o) != f->type || !td_is_tensor(o)) return 0;
+    if (Py_TYPE(o) != f->type || !f->like) return Py_TYPE(o) == f->type;
     const PyTensor *p = (PyTensor *)o;
     return same_layout(f->like, p->t) && td_requires_grad(p) == f->requires_grad && (p->node != NULL) == f->computed &&
            hooked(p) == f->hooked && !p->dual;

@@ -130,10 +130,16 @@ class Guards:
         quick = [(0, cell, "cell_contents", value)]
         self._add(("cell", id(cell)), self._equal(text, value), f"variable {name}", quick)
 
-    def contents(self, container: Any) -> None:
-        """A container holds what it holds, in this order."""
+    def contents(self, container: Any, *, without: str = "") -> None:
+        """A container holds what it holds, in this order; `without` the value of one key."""
         key, name = ("contents", id(container)), self._name(container)
         if key in self._seen:
+            return
+        if without:
+            self._keys(container, key)
+            for entry, value in container.items():
+                if entry != without:
+                    self.item(container, entry, value)
             return
         if isinstance(container, dict):
             keys, values = self._name(tuple(container)), self._name(tuple(container.values()))
@@ -141,6 +147,10 @@ class Guards:
         else:
             text = f"_same_all({name}, {self._name(tuple(container))})"
         self._add(key, text, f"contents of {_short(container)}", _quick_contents(container))
+
+    def _keys(self, container: dict[Any, Any], key: Any) -> None:
+        name, keys = self._name(container), self._name(tuple(container))
+        self._add(key, f"_same_all({name}, {keys})", f"keys of {_short(container)}")
 
     def absent(self, owner: Any, name: str) -> None:
         """`owner` has no such attribute."""

@@ -134,6 +134,7 @@ class Observer:
         self._codes: set[types.CodeType] = set()
         self._copies: dict[types.FunctionType, types.FunctionType] = {}
         self._trees: set[int] = set()
+        self.rates: list[tuple[dict[str, Any], int]] = []
         self.slice = slice
 
     # ---- the end of a recording ----
@@ -290,7 +291,14 @@ class Observer:
                 self.contents(value)
         groups, state = attributes.get("param_groups", ()), attributes.get("state", {})
         for group in groups:
-            self.contents(group)
+            rate = group.get("lr")
+            if type(rate) is float:  # guarded by `rates_settled`, or read in each run
+                self.rates.append((group, len(self.recorder.graph.steps)))
+                self.guards.contents(group, without="lr")
+                for value in [*group, *group.values()]:
+                    self.mark(value)
+            else:
+                self.contents(group)
             for value in list(group.values()):
                 if isinstance(value, dict | list):
                     self.contents(value)
@@ -300,6 +308,12 @@ class Observer:
         for name, value in attributes.items():
             if "hook" in name and value:
                 self.stop(f"the optimizer has hooks ({name})")
+
+    def rates_settled(self) -> None:
+        """Learning rates that only fused rows got are inputs of the graph; others are guarded."""
+        for group, first in self.rates:
+            if not self.recorder.add_rate(group, first):
+                self.guards.item(group, "lr", group["lr"])
 
     # ---- names ----
 
@@ -581,11 +595,22 @@ class Observer:
                 self.stop(f"it calls Optimizer.{method.__name__}")
             self.optimizer(owner)
 
+    def _before_noted_step(self, function: types.FunctionType) -> None:
+        """The step of an optimizer that has a schedule: it notes that it was called, which changes nothing but the first time."""
+        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+        optimizer = cells["owner"].cell_contents() if "owner" in cells else None
+        if optimizer is None or optimizer.__dict__.get("_opt_called") is not True:
+            self.stop("a schedule waits for the first step", passing=True)
+        else:
+            self.optimizer(optimizer)
+
     def _call_python(self, function: types.FunctionType, args: Any, kwargs: Any) -> Any:
         module = function.__module__ or ""
         original = getattr(function, "__taeda_original__", None)
         if original is not None:
             return self.call(original, *args, **kwargs)
+        if hasattr(function, "_wrapped_by_lr_sched"):
+            self._before_noted_step(function)
         known = is_known_code(function.__code__, function.__globals__.get("__name__", ""))
         mixin = module in ("_collections_abc", "collections.abc", "collections") and any(
             self.is_old(a) for a in args[:1]

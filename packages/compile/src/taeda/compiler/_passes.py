@@ -74,7 +74,7 @@ def _without_copies(
     made = {s: n for n, step in enumerate(steps) for s in step.outs if s is not None}
     used = _uses(steps, outputs)
     memory: dict[int, set[int]] = {}
-    for slot in used:
+    for slot in used.keys() & graph.layouts.keys():  # a number has no memory
         memory.setdefault(graph.layouts[slot].memory, set()).add(slot)
     gone: set[int] = set()
     for n, step in enumerate(steps):
@@ -112,6 +112,8 @@ def may_wait(graph: Graph, step: Step) -> bool:
     Others look at their operands before they compute (integers that divide), or convert them.
     """
     if not is_elementwise(step.op) or step.form > 1:
+        return False
+    if not all(slot in graph.layouts for slot in step.reads):
         return False
     read = [graph.layouts[slot] for slot in step.reads]
     large = [layout for layout in read if layout.shape]

@@ -7,6 +7,7 @@ ends the recording, which never disturbs the run itself.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -30,11 +31,14 @@ def is_elementwise(op: str) -> bool:
 
 @dataclass
 class Input:
-    """Where a tensor comes from: "argument" (its number), "kept" (itself), "grad" (of another input), "made" (a constant)."""
+    """Where a tensor comes from: "argument" (its number), "kept" (itself), "grad" (of another input), "made" (a constant).
+
+    One "number" comes from the dict of its source: the learning rate of a group, which schedules change.
+    """
 
     kind: str
     source: Any
-    example: Tensor
+    example: Any
 
 
 @dataclass
@@ -191,6 +195,24 @@ class Recorder:
         self._emit("as_strided", PLAIN, place, ((0, -1, base),), (made,), ())
         return self._know(tensor, made)
 
+    def add_rate(self, group: dict[str, Any], first: int) -> bool:
+        """Read the rate of a group of parameters anew in each run, where steps from `first` on hand it to a fused row; whether any did."""
+        mine = {self._slots.get(id(p)) for p in group["params"]}
+        rate, slot = group["lr"], None
+        for n in range(first, len(self.graph.steps)):
+            step = self.graph.steps[n]
+            place = _rate_place(step.op)
+            if place is None or not any(k == 0 and s in mine for k, _, s in step.patches):
+                continue
+            if step.args[place] != rate:
+                return False
+            if slot is None:
+                self.graph.inputs.append(Input("number", group, rate))
+                slot = -len(self.graph.inputs)
+            patches = tuple(sorted([*step.patches, (place, -1, slot)]))
+            self.graph.steps[n] = replace(step, patches=patches)
+        return slot is not None
+
     # ---- operations ----
 
     def _emit(self, op: str, form: int, args: Any, patches: Any, outs: Any, targets: Any) -> None:
@@ -310,6 +332,14 @@ class Recorder:
             step.outs = tuple(None if s is None else number(s) for s in step.outs)
             step.targets = tuple(number(s) for s in step.targets)
         return graph
+
+
+@functools.cache
+def _rate_place(op: str) -> int | None:
+    """Which argument of a fused optimizer is the learning rate."""
+    if op not in ("_fused_sgd_", "_fused_adam_", "_fused_adamw_"):
+        return None
+    return [name for name, _ in _core.op_parameters(op)].index("lr")
 
 
 def _on_meta(value: Any) -> Any:

@@ -110,6 +110,7 @@ class Trace:
         self, observer: Observer, result: Any, args: Any, kwargs: Any, *, fuse: bool = True
     ) -> None:
         recorder = observer.recorder
+        observer.rates_settled()
         self._watch = list(
             observer._old.values()
         )  # identity is only worth something while they live
@@ -170,10 +171,11 @@ class Trace:
             if value.grad_fn is None or id(value.grad_fn) not in observer.consumed:
                 raise NoTrace("it returns a tensor that takes part in a graph for backward")
             return ("consumed", number, _Spent(value))
-        keys = {_core.storage_key(i.example) for i in recorder.graph.inputs}
+        tensors = [i.example for i in recorder.graph.inputs if i.kind != "number"]
+        keys = {_core.storage_key(t) for t in tensors}
         if _core.storage_key(value) in keys:
             raise NoTrace("it returns a view of a tensor that was there before")
-        if value._base is not None and any(i.example.requires_grad for i in recorder.graph.inputs):
+        if value._base is not None and any(t.requires_grad for t in tensors):
             raise NoTrace("it returns a view")
         return ("slot", number)
 
@@ -230,6 +232,8 @@ class Trace:
                 if gradient is None:
                     return None
                 found.append(gradient)
+            elif kind == "number":
+                found.append(source["lr"])
             else:
                 found.append(source)
         for number in self.no_gradient:
@@ -257,7 +261,7 @@ class Trace:
         inputs = self.inputs(tensors)
         if inputs is None:
             return missed
-        stand_ins = [_twin(t) for t in inputs]
+        stand_ins = [_twin(t) if isinstance(t, Tensor) else t for t in inputs]
         made = self.program.run(tuple(stand_ins))
         if made is NotImplemented:
             return missed
