@@ -107,6 +107,37 @@ def safetensors() -> None:
         assert taeda.load(path)["v"].tolist() == [1, 1]
 
 
+@check("array_api_compat")
+def array_api_compat() -> None:
+    import array_api_compat as compat
+
+    import taeda
+
+    x = taeda.ones(2, 3)
+    xp = compat.array_namespace(x, taeda.zeros(1))
+    assert xp is taeda.array_api and compat.is_array_api_obj(x)
+    assert (compat.size(x), compat.device(x)) == (6, taeda.device("cpu"))
+    assert xp.sum(compat.to_device(x, "cpu"), axis=1, keepdims=True).tolist() == [[3], [3]]
+
+
+@check("sklearn")
+def scikit_learn_arrays() -> None:
+    import os
+
+    os.environ["SCIPY_ARRAY_API"] = "1"
+    import sklearn
+    from sklearn.preprocessing import MinMaxScaler, StandardScaler
+
+    import taeda
+
+    x = taeda.randn(20, 3, dtype=taeda.float64)
+    with sklearn.config_context(array_api_dispatch=True):
+        for scaler in (MinMaxScaler(), StandardScaler()):
+            made = scaler.fit_transform(x)
+            assert isinstance(made, taeda.Tensor), type(scaler)
+    assert abs(made.mean().item()) < 1e-9
+
+
 @check("pandas")
 def pandas() -> None:
     import pandas as pd

@@ -97,3 +97,21 @@ def __dlpack_device__(self: Tensor) -> tuple[int, int]:
     from ..utils.dlpack import device_of
 
     return device_of(self)
+
+
+@method
+def __array_namespace__(self: Tensor, *, api_version: str | None = None) -> Any:
+    """`taeda.array_api`: the functions of the array API standard. ValueError for a version of it that is not there."""
+    if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
+        raise ValueError(f"__array_namespace__: version 2024.12 is there, got {api_version!r}")
+    from .. import array_api
+
+    return array_api
+
+
+@method
+def to_device(self: Tensor, device: Any, /, *, stream: Any = None) -> Tensor:
+    """The tensor on a device, in the array API's word for `to`."""
+    if stream is not None:
+        raise ValueError("to_device: there are no streams to wait for; leave stream out")
+    return self.to(device)

@@ -1,0 +1,115 @@
+"""Shapes and orders of elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import taeda
+from taeda import Tensor
+
+from ._common import Axis, axes_of, common
+
+__all__ = [
+    "broadcast_arrays", "broadcast_to", "concat", "expand_dims", "flip", "matrix_transpose", "moveaxis", "permute_dims", "repeat",
+    "reshape", "roll", "squeeze", "stack", "tile", "unstack",
+]  # fmt: skip
+
+
+def broadcast_arrays(*arrays: Tensor) -> list[Tensor]:
+    """All in their common shape."""
+    return list(taeda.broadcast_tensors(*arrays))
+
+
+def broadcast_to(x: Tensor, /, shape: tuple[int, ...]) -> Tensor:
+    """x in a shape that it broadcasts to."""
+    return taeda.broadcast_to(x, shape)
+
+
+def _promoted(arrays: Sequence[Tensor]) -> list[Tensor]:
+    dtype = common(*arrays)
+    return [a.to(dtype) for a in arrays]
+
+
+def concat(arrays: Sequence[Tensor], /, *, axis: int | None = 0) -> Tensor:
+    """One after the other along an axis; flattened first, if that is None."""
+    parts = _promoted(arrays)
+    if axis is None:
+        return taeda.cat([p.flatten() for p in parts])
+    return taeda.cat(parts, axes_of(parts[0], axis)[0])
+
+
+def stack(arrays: Sequence[Tensor], /, *, axis: int = 0) -> Tensor:
+    """Beside each other along a new axis."""
+    return taeda.stack(_promoted(arrays), axis)
+
+
+def expand_dims(x: Tensor, /, *, axis: int = 0) -> Tensor:
+    """A new axis of size 1. IndexError for a place that is not there."""
+    return x.unsqueeze(axis)
+
+
+def squeeze(x: Tensor, /, axis: Axis) -> Tensor:
+    """Without these axes of size 1. ValueError for an axis of another size."""
+    axes = axes_of(x, axis)
+    for a in axes:
+        if x.shape[a] != 1:
+            raise ValueError(f"squeeze: axis {a} has size {x.shape[a]}, not 1")
+    return x.squeeze(axes) if axes else x
+
+
+def flip(x: Tensor, /, *, axis: Axis = None) -> Tensor:
+    """The other way round along axes, all of them if None."""
+    return taeda.flip(x, axes_of(x, axis))
+
+
+def matrix_transpose(x: Tensor, /) -> Tensor:
+    """The last two axes exchanged. ValueError for a vector."""
+    if x.ndim < 2:
+        raise ValueError(f"matrix_transpose: wanted 2 axes at least, got {x.ndim}")
+    return x.mT
+
+
+def moveaxis(x: Tensor, source: Any, destination: Any, /) -> Tensor:
+    """Axes at other places."""
+    return taeda.movedim(x, source, destination)
+
+
+def permute_dims(x: Tensor, /, axes: tuple[int, ...]) -> Tensor:
+    """The axes in another order."""
+    return x.permute(tuple(axes))
+
+
+def repeat(x: Tensor, repeats: Any, /, *, axis: int | None = None) -> Tensor:
+    """Each element several times."""
+    return taeda.repeat_interleave(x, repeats, axis)
+
+
+def reshape(x: Tensor, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Tensor:
+    """Another shape. ValueError where that needs a copy and `copy` is False."""
+    if copy is False:
+        try:
+            return x.view(shape)
+        except RuntimeError as error:
+            raise ValueError(f"reshape: {error}") from None
+    made = x.reshape(shape)
+    return made.clone() if copy else made
+
+
+def roll(x: Tensor, /, shift: Any, *, axis: Axis = None) -> Tensor:
+    """Shifted around along axes; flattened meanwhile if None."""
+    shift = shift if isinstance(shift, int) or axis is None else tuple(shift)
+    if axis is not None and not isinstance(axis, int):
+        axis = tuple(axis)
+        shift = (shift,) * len(axis) if isinstance(shift, int) else shift
+    return taeda.roll(x, shift) if axis is None else taeda.roll(x, shift, axis)
+
+
+def tile(x: Tensor, repetitions: tuple[int, ...], /) -> Tensor:
+    """x several times along each axis."""
+    return taeda.tile(x, tuple(repetitions))
+
+
+def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
+    """The parts along an axis, without it."""
+    return tuple(x.unbind(axes_of(x, axis)[0]))

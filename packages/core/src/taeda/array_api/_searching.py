@@ -1,0 +1,148 @@
+"""Finding, sorting, choosing."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import taeda
+from taeda import Tensor
+
+from ._common import Axis, axes_of, pair
+
+__all__ = [
+    "argmax", "argmin", "argsort", "count_nonzero", "nonzero", "searchsorted", "sort", "take", "take_along_axis", "unique_all",
+    "unique_counts", "unique_inverse", "unique_values", "where",
+]  # fmt: skip
+
+
+def _place(name: str, x: Tensor, axis: int | None, keepdims: bool) -> Tensor:
+    if axis is None:
+        found = getattr(taeda, name)(x.flatten())
+        return found.reshape((1,) * x.ndim) if keepdims else found
+    return getattr(taeda, name)(x, axes_of(x, axis)[0], keepdims)
+
+
+def argmax(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    """Where the largest element is along an axis; in the flattened array if None."""
+    return _place("argmax", x, axis, keepdims)
+
+
+def argmin(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    """Where the smallest element is along an axis; in the flattened array if None."""
+    return _place("argmin", x, axis, keepdims)
+
+
+def count_nonzero(x: Tensor, /, *, axis: Axis = None, keepdims: bool = False) -> Tensor:
+    """How many elements along axes are other than 0."""
+    axes, there = axes_of(x, axis), (x != 0).to(taeda.int64)
+    return taeda.sum(there, axes, keepdims) if axes else there
+
+
+def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
+    """Coordinates of elements other than 0. ValueError for an array without axes."""
+    if x.ndim == 0:
+        raise ValueError("nonzero: an array without axes has no coordinates")
+    return tuple(taeda.where(x))
+
+
+def searchsorted(
+    x1: Tensor, x2: Any, /, *, side: str = "left", sorter: Tensor | None = None
+) -> Tensor:
+    """Where elements of x2 would be put into x1 so that it stays in order."""
+    first, second = pair(x1, x2)
+    return taeda.searchsorted(first, second, side=side, sorter=sorter)
+
+
+def where(condition: Tensor, x1: Any, x2: Any, /) -> Tensor:
+    """x1 where the condition holds, else x2."""
+    return taeda.where(condition, *pair(x1, x2))
+
+
+def sort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
+    """In order along an axis."""
+    return taeda.sort(x, stable=stable, dim=axis, descending=descending).values
+
+
+def argsort(
+    x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True
+) -> Tensor:
+    """The places of the elements in order along an axis."""
+    return taeda.sort(x, stable=stable, dim=axis, descending=descending).indices
+
+
+def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor:
+    """Parts of x along an axis, by their places."""
+    if axis is None:
+        if x.ndim != 1:
+            raise ValueError(f"take: an array of {x.ndim} axes needs an axis")
+        axis = 0
+    axis = axes_of(x, axis)[0]
+    if indices.ndim > 1:
+        raise ValueError(f"take: wanted indices of one axis, got {indices.ndim}")
+    return x[(slice(None),) * axis + (indices.reshape(-1),)]
+
+
+def take_along_axis(x: Tensor, indices: Tensor, /, *, axis: int = -1) -> Tensor:
+    """For every place of `indices` the element of x there along an axis; other axes broadcast."""
+    axis = axes_of(x, axis)[0]
+    wide = list(taeda.broadcast_shapes([*x.shape[:axis], 1, *x.shape[axis + 1 :]], [*indices.shape[:axis], 1, *indices.shape[axis + 1 :]]))  # fmt: skip
+    wide[axis] = x.shape[axis]
+    x = x.expand(wide)
+    wide[axis] = indices.shape[axis]
+    places = indices.to(taeda.int64).expand(wide)
+    places = taeda.where(places < 0, places + x.shape[axis], places)
+    return taeda.gather(x, axis, places)
+
+
+# ---- different values, in order ----
+
+
+class UniqueAll(NamedTuple):
+    """Values, the first place of each, the value of each element by its number, and how often each is there."""
+
+    values: Tensor
+    indices: Tensor
+    inverse_indices: Tensor
+    counts: Tensor
+
+
+class UniqueCounts(NamedTuple):
+    """Values, and how often each is there."""
+
+    values: Tensor
+    counts: Tensor
+
+
+class UniqueInverse(NamedTuple):
+    """Values, and the value of each element by its number."""
+
+    values: Tensor
+    inverse_indices: Tensor
+
+
+def unique_all(x: Tensor, /) -> UniqueAll:
+    """The different values with their first places, numbers and counts. Each NaN is a value of its own."""
+    values, inverse, counts = taeda.unique(x, return_inverse=True, return_counts=True)
+    flat = inverse.flatten()
+    places = taeda.arange(flat.numel(), device=x.device)
+    first = taeda.full((values.numel(),), flat.numel(), device=x.device)
+    first = first.scatter_reduce(0, flat, places, "amin")
+    return UniqueAll(values, first, inverse.reshape(x.shape), counts)
+
+
+def unique_counts(x: Tensor, /) -> UniqueCounts:
+    """The different values, and how often each is there."""
+    values, counts = taeda.unique(x, return_counts=True)
+    return UniqueCounts(values, counts)
+
+
+def unique_inverse(x: Tensor, /) -> UniqueInverse:
+    """The different values, and the value of each element by its number."""
+    values, inverse = taeda.unique(x, return_inverse=True)
+    return UniqueInverse(values, inverse.reshape(x.shape))
+
+
+def unique_values(x: Tensor, /) -> Tensor:
+    """The different values."""
+    made: Any = taeda.unique(x)
+    return made

@@ -1,0 +1,164 @@
+"""Linear algebra of the standard, its extension `linalg` included."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import taeda
+from taeda import Tensor
+
+from ._common import Axis, pair, wide
+from ._manipulation import matrix_transpose
+from ._reduction import _total
+
+__all__ = [
+    "cholesky", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "matmul", "matrix_norm", "matrix_power", "matrix_rank",
+    "matrix_transpose", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensordot", "trace", "vecdot", "vector_norm",
+]  # fmt: skip
+
+_l = taeda.linalg
+
+
+class EighResult(NamedTuple):
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+
+class QRResult(NamedTuple):
+    Q: Tensor
+    R: Tensor
+
+
+class SlogdetResult(NamedTuple):
+    sign: Tensor
+    logabsdet: Tensor
+
+
+class SVDResult(NamedTuple):
+    U: Tensor
+    S: Tensor
+    Vh: Tensor
+
+
+def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
+    """Products of matrices and vectors. ValueError for an array without axes."""
+    if x1.ndim == 0 or x2.ndim == 0:
+        raise ValueError("matmul: an array without axes is no matrix and no vector")
+    return wide(taeda.matmul, *pair(x1, x2))
+
+
+def tensordot(x1: Tensor, x2: Tensor, /, *, axes: Any = 2) -> Tensor:
+    """Sums of products over axes of both."""
+    return wide(lambda a, b: taeda.tensordot(a, b, dims=axes), *pair(x1, x2))
+
+
+def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
+    """Products of vectors along an axis; the first is conjugated."""
+    first, second = pair(x1, x2)
+    if axis >= 0:
+        raise ValueError(f"vecdot: wanted an axis counted from the end, got {axis}")
+    return wide(lambda a, b: taeda.sum(a.conj() * b, axis, dtype=a.dtype), first, second)
+
+
+def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
+    """The triangular factor of positive definite matrices."""
+    return _l.cholesky(x, upper=upper)
+
+
+def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
+    """The vector product along an axis of size 3."""
+    return wide(lambda a, b: _l.cross(a, b, dim=axis), *pair(x1, x2))
+
+
+def det(x: Tensor, /) -> Tensor:
+    """Determinants."""
+    return _l.det(x)
+
+
+def diagonal(x: Tensor, /, *, offset: int = 0) -> Tensor:
+    """Diagonals of the last two axes."""
+    return taeda.diagonal(x, offset, -2, -1)
+
+
+def eigh(x: Tensor, /) -> EighResult:
+    """Eigenvalues and vectors of symmetric (Hermitian) matrices."""
+    return EighResult(*_l.eigh(x))
+
+
+def eigvalsh(x: Tensor, /) -> Tensor:
+    """Eigenvalues of symmetric (Hermitian) matrices."""
+    return _l.eigvalsh(x)
+
+
+def inv(x: Tensor, /) -> Tensor:
+    """Inverses."""
+    return _l.inv(x)
+
+
+def matrix_norm(x: Tensor, /, *, keepdims: bool = False, ord: Any = "fro") -> Tensor:
+    """Norms of matrices."""
+    return _l.matrix_norm(x, ord, keepdim=keepdims)
+
+
+def matrix_power(x: Tensor, n: int, /) -> Tensor:
+    """Powers of matrices."""
+    return _l.matrix_power(x, n)
+
+
+def matrix_rank(x: Tensor, /, *, rtol: Any = None) -> Tensor:
+    """How many singular values are above rtol times the largest."""
+    return _l.matrix_rank(x, rtol=rtol)
+
+
+def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
+    """All products of the elements of two vectors."""
+    return wide(taeda.outer, *pair(x1, x2))
+
+
+def pinv(x: Tensor, /, *, rtol: Any = None) -> Tensor:
+    """Pseudo-inverses."""
+    return _l.pinv(x, rtol=rtol)
+
+
+def qr(x: Tensor, /, *, mode: str = "reduced") -> QRResult:
+    """Orthogonal and triangular factors."""
+    return QRResult(*_l.qr(x, mode))
+
+
+def slogdet(x: Tensor, /) -> SlogdetResult:
+    """Signs and logarithms of determinants."""
+    return SlogdetResult(*_l.slogdet(x))
+
+
+def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
+    """The solution of x1 X = x2; x2 is a vector if it has one axis, else matrices."""
+    first, second = pair(x1, x2)
+    if second.ndim == 1:
+        return _l.solve(first, second.expand(*first.shape[:-2], -1).unsqueeze(-1)).squeeze(-1)
+    shape = taeda.broadcast_shapes(first.shape[:-2], second.shape[:-2])
+    return _l.solve(first.expand(*shape, -1, -1), second.expand(*shape, -1, -1))
+
+
+def svd(x: Tensor, /, *, full_matrices: bool = True) -> SVDResult:
+    """Singular vectors and values."""
+    return SVDResult(*_l.svd(x, full_matrices))
+
+
+def svdvals(x: Tensor, /) -> Tensor:
+    """Singular values."""
+    return _l.svdvals(x)
+
+
+def trace(x: Tensor, /, *, offset: int = 0, dtype: Any = None) -> Tensor:
+    """Sums of diagonals of the last two axes."""
+    kind = _total(x, dtype)
+    inner = taeda.int64 if kind is taeda.uint64 else kind
+    made = diagonal(x, offset=offset).sum(-1, dtype=inner)
+    return made.view(taeda.uint64) if kind is taeda.uint64 else made
+
+
+def vector_norm(x: Tensor, /, *, axis: Axis = None, keepdims: bool = False, ord: Any = 2) -> Tensor:
+    """Norms of vectors along axes, of all elements if None."""
+    if axis == ():
+        return x.abs() if ord != 0 else (x != 0).to(x.abs().dtype)
+    return _l.vector_norm(x, ord, axis, keepdims)
