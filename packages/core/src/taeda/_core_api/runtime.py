@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from taeda._native.core import (
     Node,
+    _get_anomaly,
     _set_anomaly,
     _set_grad_enabled,
     _set_inference_mode,
@@ -52,7 +53,7 @@ from taeda._native.core import (
 )  # fmt: skip
 
 __all__ = [
-    "Node", "_set_anomaly", "_set_grad_enabled", "_set_inference_mode", "_set_saved_hooks", "backward_task", "call_op", "check_inplace",
+    "Node", "_get_anomaly", "_set_anomaly", "_set_grad_enabled", "_set_inference_mode", "_set_saved_hooks", "backward_task", "call_op", "check_inplace",
     "enter_dual_level", "exit_dual_level", "functions", "get_excluded", "get_layers", "get_tangent", "gradient_edge", "has_rule",
     "is_forward_on", "load_extension", "map_storage", "measured_region", "memory_reset_peak", "memory_stats", "on_storage", "op_parameters",
     "op_rows", "promote", "python_node", "queue_callback", "rebase_history", "register_parameter_type", "register_rule", "row_flags", "rules_loading",

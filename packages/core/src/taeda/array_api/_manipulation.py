@@ -90,6 +90,8 @@ def reshape(x: Tensor, /, shape: tuple[int, ...], *, copy: bool | None = None) -
     if copy is False:
         try:
             return x.view(shape)
+        except MemoryError:  # a RuntimeError as well
+            raise
         except RuntimeError as error:
             raise ValueError(f"reshape: {error}") from None
     made = x.reshape(shape)
