@@ -58,7 +58,7 @@ ELEMENT = {
     "C64": "f4",
     "C128": "f8",
 }
-TABLES = [name for name in _text.FAMILIES if name != "convert"]
+TABLES = [name for name in _text.FAMILIES if name not in _text.ALONE]
 
 # ---- what the tables hold ----
 

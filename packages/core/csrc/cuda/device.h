@@ -31,5 +31,6 @@ void td_cuda_release(void *block, char *data, int64_t bytes);
 td_status td_cuda_walk(const td_walk *w, td_device device); /* walk.c */
 td_status td_cuda_transfer(char *to, td_device to_device, const char *from, td_device from_device, int64_t bytes, bool wait);
 td_status td_cuda_synchronize(td_device device);
+td_status td_cuda_reduce(const struct td_reduce_plan *plan, td_device device); /* reduce.c */
 
 #endif

@@ -72,9 +72,13 @@ td_status td_cuda_function(const td_cuda_program *want, int ordinal, void **func
 td_status td_cuda_launch(void *function, int ordinal, int64_t threads, void *argument, const char *doing)
 {
     int64_t blocks = (threads + BLOCK - 1) / BLOCK;
-    unsigned grid = blocks > MOST_BLOCKS ? MOST_BLOCKS : (unsigned)blocks;
+    return td_cuda_launch_blocks(function, ordinal, blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS, BLOCK, argument, doing);
+}
+
+td_status td_cuda_launch_blocks(void *function, int ordinal, int64_t blocks, int threads, void *argument, const char *doing)
+{
     void *stream = td_cuda_stream(ordinal);
-    int code = td_cu.cuLaunchKernel(function, grid, 1, 1, BLOCK, 1, 1, 0, stream, &argument, NULL);
+    int code = td_cu.cuLaunchKernel(function, (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1, 0, stream, &argument, NULL);
     if (!code && td_cuda_blocking()) code = td_cu.cuStreamSynchronize(stream);
     if (!code) return TD_OK;
     char what[160];

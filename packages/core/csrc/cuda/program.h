@@ -4,8 +4,8 @@
 #include "cuda/device.h"
 
 typedef struct td_cuda_program {
-    const char *kind; /* "loop", "cast", "copy", "negate" */
-    const char *how;  /* "flat" or "strided" */
+    const char *kind; /* "loop", "cast", "copy", "negate", "reduce" */
+    const char *how;  /* the kernel: "flat", "strided", "reduce_alone", ... */
     const char *name; /* of a loop, as the op table has it */
     const void *key;  /* what tells it from all others of its kind and how */
     int dtype, from;  /* of a loop: what it computes in; of a cast: to and from */
@@ -19,5 +19,7 @@ td_status td_cuda_function(const td_cuda_program *want, int ordinal, void **func
 
 /* Launch `threads` threads or fewer, whose grid strides over the work, with one argument. */
 td_status td_cuda_launch(void *function, int ordinal, int64_t threads, void *argument, const char *doing);
+/* The same with so many blocks of so many threads. */
+td_status td_cuda_launch_blocks(void *function, int ordinal, int64_t blocks, int threads, void *argument, const char *doing);
 
 #endif

@@ -1,4 +1,5 @@
-/* emulate.h - CUDA's words for g++: a launch is two loops, over blocks and over the threads of one. */
+/* emulate.h - CUDA's words for g++: a launch is two loops, over blocks and over the threads of one; where threads wait for each other
+ * (kernels called td_..._together) they are fibers of one host thread. */
 #ifndef TD_EMULATE_H
 #define TD_EMULATE_H
 #define TD_EMULATE 1
@@ -24,18 +25,77 @@ struct td_dim3 { unsigned x, y, z; };
 static thread_local td_dim3 gridDim, blockDim, blockIdx, threadIdx;
 static inline uint32_t __umulhi(uint32_t a, uint32_t b) { return (uint32_t)((uint64_t)a * b >> 32); }
 
+/* ---- threads that wait for each other: fibers, each of which runs to its next barrier in turn ---- */
+#include <ucontext.h>
+struct td_fiber { ucontext_t at; void *stack; bool ended; };
+static thread_local td_fiber td_fibers[1024], *td_running;
+static thread_local ucontext_t td_scheduler;
+static thread_local void (*td_body)(void *);
+static thread_local void *td_body_argument;
+static void td_fiber_main()
+{
+    td_body(td_body_argument);
+    td_running->ended = true;
+    swapcontext(&td_running->at, &td_scheduler);
+}
+static inline void __syncthreads()
+{
+    td_fiber *me = td_running;
+    swapcontext(&me->at, &td_scheduler);
+}
+/* 1 for threads that wait at different barriers: some have ended and others wait */
+static inline int td_run_block(unsigned threads, void (*body)(void *), void *argument)
+{
+    enum { STACK = 64 << 10 };
+    td_body = body;
+    td_body_argument = argument;
+    for (unsigned i = 0; i < threads; i++) {
+        td_fiber *f = &td_fibers[i];
+        if (!f->stack) f->stack = malloc(STACK);
+        getcontext(&f->at);
+        f->at.uc_stack.ss_sp = f->stack;
+        f->at.uc_stack.ss_size = STACK;
+        f->at.uc_link = nullptr;
+        f->ended = false;
+        makecontext(&f->at, td_fiber_main, 0);
+    }
+    for (unsigned ended = 0; ended < threads;) {
+        if (ended) return 1;
+        for (unsigned i = 0; i < threads; i++) {
+            td_running = &td_fibers[i];
+            threadIdx = {i, 0, 0};
+            swapcontext(&td_scheduler, &td_running->at);
+            ended += td_running->ended;
+        }
+    }
+    return 0;
+}
+
 /* a kernel by its name, as the stand-in driver finds it */
 struct td_emulated { const char *name; int (*run)(unsigned grid, unsigned block, void **arguments); size_t bytes; };
 template <class Call> struct td_argument;
 template <class Call> struct td_argument<void (*)(Call)> { typedef Call type; };
-template <auto Kernel> static int td_launch(unsigned grid, unsigned block, void **arguments)
+template <auto Kernel, bool Together> static int td_launch(unsigned grid, unsigned block, void **arguments)
 {
     typedef typename td_argument<decltype(Kernel)>::type Call;
     gridDim = {grid, 1, 1};
     blockDim = {block, 1, 1};
-    for (blockIdx.x = 0; blockIdx.x < grid; blockIdx.x++)
+    for (blockIdx.x = 0; Together && blockIdx.x < grid; blockIdx.x++)
+        if (td_run_block(block, [](void *call) { Kernel(*(remove_const_t<Call> *)call); }, arguments[0])) return 1;
+    for (blockIdx.x = 0; !Together && blockIdx.x < grid; blockIdx.x++)
         for (threadIdx.x = 0; threadIdx.x < block; threadIdx.x++) Kernel(*(remove_const_t<Call> *)arguments[0]);
     return 0;
 }
-#define TD_KERNEL(...) {#__VA_ARGS__, td_launch<__VA_ARGS__>, sizeof(typename td_argument<decltype(&__VA_ARGS__)>::type)},
+/* kernels with barriers say so by their names */
+constexpr bool td_is_together(const char *name)
+{
+    const char *word = "_together<";
+    for (; *name; name++) {
+        int k = 0;
+        while (word[k] && name[k] == word[k]) k++;
+        if (!word[k]) return true;
+    }
+    return false;
+}
+#define TD_KERNEL(...) {#__VA_ARGS__, td_launch<__VA_ARGS__, td_is_together(#__VA_ARGS__)>, sizeof(typename td_argument<decltype(&__VA_ARGS__)>::type)},
 #endif

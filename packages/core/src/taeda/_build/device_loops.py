@@ -16,7 +16,7 @@ __all__ = ["write"]
 def write(csrc: Path, package: Path, text: ModuleType) -> None:
     """Preprocess each table and write "op dtype" -> [family, loop], if anything changed."""
     target = package / "cuda" / "_loops.json"
-    sources = [csrc / path for family, path in text.FAMILIES.items() if family != "convert"]
+    sources = [csrc / path for family, path in text.FAMILIES.items() if family not in text.ALONE]
     headers = [
         *(csrc / "cpu" / "simd").glob("*.h"),
         csrc / "cpu" / "convert.h",
@@ -27,7 +27,7 @@ def write(csrc: Path, package: Path, text: ModuleType) -> None:
         return
     found: dict[str, list[str]] = {}
     for family, path in text.FAMILIES.items():
-        if family != "convert":
+        if family not in text.ALONE:
             for op, dtype, loop in lines(csrc, family, path):
                 if not (
                     op == "clamp" and loop.startswith("clamp_")

@@ -70,15 +70,15 @@ for _name, _result, _doc in (
     ("var_mean", "(Tensor, Tensor)", "Variance and mean"), ("std_mean", "(Tensor, Tensor)", "Standard deviation and mean"),
 ):  # fmt: skip
     _forms = {"variants": FORMS, "tags": "casts_out"} if _result == "Tensor" else {"variants": "function"}
-    op(f"{_name}(Tensor self, bool unbiased=True) -> {_result}", c=_name, **_forms,
+    op(f"{_name}(Tensor self, bool unbiased=True) -> {_result}", c=_name, device="any", **_forms,
        doc=f"{_doc} of all elements; unbiased divides by one less than their number.")
-    op(f"{_name}.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> {_result}", c=f"{_name}_dim", **_forms,
+    op(f"{_name}.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> {_result}", c=f"{_name}_dim", device="any", **_forms,
        doc=f"{_doc} over dimensions.")
     op(f"{_name}.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> {_result}",
-       c=f"{_name}_correction", **_forms, doc=f"{_doc}, divided by the number of elements less `correction` (1 if None).")
+       c=f"{_name}_correction", device="any", **_forms, doc=f"{_doc}, divided by the number of elements less `correction` (1 if None).")
 
 # ---- norms ----
-op(f"vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, {DTYPE}) -> Tensor", c="vector_norm",
+op(f"vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, {DTYPE}) -> Tensor", c="vector_norm", device="any",
    namespace="linalg", variants="function out", doc="The p-norm of vectors: of all elements, or over dimensions.")
 op("norm(Tensor self, Scalar? p=None, int[1]? dim=None, bool keepdim=False, ScalarType? dtype=None) -> Tensor",
    composite=True, variants=FORMS, doc="The p-norm over dimensions; 2 if p is None.")

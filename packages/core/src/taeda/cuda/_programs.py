@@ -45,6 +45,8 @@ def _loop(kind: str, name: str, dtype: str, source: str) -> tuple[str, str]:
                 f'the elementwise loop "{name}" of {dtype} has no device text yet'
             )
         return found[0], found[1]
+    if kind == "reduce":
+        return "reduce", _reducer(name, dtype)
     if kind == "cast" and (dtype.startswith(("F8_", "Q")) or source.startswith(("F8_", "Q"))):
         raise NotImplementedError(
             f"conversions between {source} and {dtype} are not implemented for device 'cuda'"
@@ -52,6 +54,26 @@ def _loop(kind: str, name: str, dtype: str, source: str) -> tuple[str, str]:
     if kind == "cast":
         return "convert", f"td_cast<TD_{dtype}, TD_{source}>"
     return "convert", f"{'td_copy_of' if kind == 'copy' else 'td_negate'}<TD_{dtype}>"
+
+
+REAL, SHORT = ("F32", "F64"), ("F16", "BF16")
+WHOLE = ("BOOL", "U8", "I8", "I16", "I32", "I64", "U16", "U32", "U64")
+#: reducers of kernels/reduce.h by the plan's name and the dtype
+REDUCERS = {
+    "sum": {**dict.fromkeys(WHOLE, "sum_whole"), **dict.fromkeys(REAL + SHORT, "sum_real")},
+    "prod": {**dict.fromkeys(WHOLE, "prod_whole"), **dict.fromkeys(REAL, "prod_real")},
+    **{name: dict.fromkeys(REAL, name) for name in ("nansum", "norm0", "norm1", "norm2", "normp")},
+    **{name: dict.fromkeys(REAL, name) for name in ("absmin", "absmax", "moments")},
+    **{name: {"BOOL": name} for name in ("any", "all", "count")},
+    **{name: dict.fromkeys(WHOLE + REAL, name) for name in ("min", "max", "argmin", "argmax")},
+}
+
+
+def _reducer(name: str, dtype: str) -> str:
+    found = REDUCERS[name].get(dtype)
+    if found is None:
+        raise NotImplementedError(f'the reduction "{name}" of {dtype} has no device text yet')
+    return f"td_{found}<TD_{dtype}>"
 
 
 @cache

@@ -9,9 +9,9 @@ import re
 from functools import cache
 from pathlib import Path
 
-__all__ = ["DTYPES", "FAMILIES", "files", "headers", "kernel", "root", "source"]
+__all__ = ["ALONE", "DTYPES", "FAMILIES", "files", "headers", "kernel", "root", "source"]
 
-#: tables of loops that compile as device text, and where their lines stand
+#: tables of loops that compile as device text and where their lines stand; then what is device text alone
 FAMILIES = {
     "unary": "cpu/pointwise/unary.c",
     "unary_real": "cpu/pointwise/unary_real.c",
@@ -23,7 +23,10 @@ FAMILIES = {
     "logical": "cpu/pointwise/logical.c",
     "activation": "cpu/activation.c",
     "convert": "cpu/simd/device/convert.h",
+    "reduce": "cuda/kernels/reduce.h",
 }
+#: families without a table
+ALONE = ("convert", "reduce")
 #: dtypes in the order of their numbers
 DTYPES = (
     *("BOOL", "U8", "I8", "I16", "I32", "I64", "U16", "U32", "U64", "F16", "BF16", "F32", "F64"),

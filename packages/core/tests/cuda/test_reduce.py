@@ -1,0 +1,56 @@
+"""Reductions on the stand-in driver add in the processor's order: the same bits, whatever the shape."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+import standin
+
+PROGRAM = """
+import taeda
+taeda.manual_seed(0)
+norm = taeda.linalg.vector_norm
+FLOATS = {{
+    "sum": lambda t, d: t.sum(d), "mean": lambda t, d: t.mean(d), "amax": lambda t, d: t.amax(d), "var": lambda t, d: t.var(d),
+    "argmax": lambda t, d: t.argmax(d), "min": lambda t, d: tuple(t.min(d)), "norm": lambda t, d: norm(t, dim=d),
+    "any": lambda t, d: (t > 2).any(d), "double": lambda t, d: t.double().sum(d), "bfloat16": lambda t, d: t.bfloat16().sum(d),
+    "int": lambda t, d: (t * 100).int().sum(d),
+}}
+MORE = {{
+    "nansum": lambda t, d: t.nansum(d), "std": lambda t, d: t.double().std(d), "half": lambda t, d: t.half().sum(d),
+    "prod": lambda t, d: t.prod(d), "all": lambda t, d: (t > -2).all(d), "norm1": lambda t, d: norm(t, 1, dim=d),
+    "norm3": lambda t, d: norm(t, 3, dim=d), "inf": lambda t, d: norm(t, float("inf"), dim=d),
+    "count": lambda t, d: taeda.count_nonzero(t > 0, d), "max": lambda t, d: tuple((t * 3).int().max(d)),
+}}
+def same(made, wanted, what):
+    if isinstance(wanted, tuple):
+        return [same(*pair, what) for pair in zip(made, wanted, strict=True)]
+    back = made.cpu()
+    equal = (back == wanted) | ((back != back) & (wanted != wanted))
+    assert equal.all(), (what, int((~equal).sum()), back.flatten()[:3], wanted.flatten()[:3])
+SHAPES = [((4, n), 1) for n in {lengths}] + [((n, 4), 0) for n in {lengths}]
+SHAPES += [((3, 70000), 1), ((200000,), 0), ((7, 11, 13), 1), ((33, 3000), 0)]
+for shape, dim in SHAPES:
+    x = taeda.randn(*shape)
+    x.flatten()[::97] = 0.5
+    for name, f in {{**FLOATS, **(MORE if {more} else {{}})}}.items():
+        same(f(x.cuda(), dim), f(x, dim), (name, shape, dim))
+x = taeda.tensor([[1.0, float("nan"), 3.0], [2.0, 2.0, 1.0]])
+same(tuple(x.cuda().max(1)), tuple(x.max(1)), "nan")
+x = taeda.randn(50, 60)
+same(x.cuda().t().sum(1), x.t().sum(1), "turned")
+same(x.cuda()[:, ::2].sum(1), x[:, ::2].sum(1), "every second")
+same(taeda.randn(7, 11, 13).cuda().sum().reshape(1) * 0, taeda.zeros(1), "all")
+"""
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["at once", "late"])
+def test_reductions_have_the_processors_bits(late):
+    program = PROGRAM.format(lengths=[1, 12, 13, 65, 511, 700, 9001], more=False)
+    standin.run(program, TAEDA_NULL_LATE=str(int(late)), TAEDA_NULL_PROTECT="0")
+
+
+def test_the_other_reductions_too():
+    standin.run(PROGRAM.format(lengths=[3, 64, 512], more=True), TAEDA_NULL_PROTECT="0")
