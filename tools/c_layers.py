@@ -1,6 +1,6 @@
-"""Layers of the C core: a file includes files of its own folder or of folders below it, and headers include in no circle.
+"""Layers of the C core: a file includes files of its own folder or of folders below it, headers include in no circle, and `ops` prepares.
 
-    python tools/c_layers.py            a sentence for every include that points upward, and for every circle
+    python tools/c_layers.py            a sentence for every include that points upward, for every circle, for work in `ops`
 
 The folders of `packages/core/csrc` are the layers (decision 0024). Read from the text: nothing is compiled.
 """
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["LAYERS", "check", "circles", "upward"]
+__all__ = ["LAYERS", "WORKS", "check", "circles", "upward", "working"]
 
 #: from the lowest up
 LAYERS = (
@@ -29,6 +29,29 @@ LAYERS = (
 )
 INCLUDE = re.compile(r'^\s*#\s*include "([^"]+)"', re.M)
 OUTSIDE = ("taeda/", "entries.gen.h")  # the public header, and what is generated
+#: what only the processor's files say: threads, loops over elements, tables of kernels, pointers to elements
+WORK = re.compile(
+    r"\b(td_parallel|td_nd_run\w*|td_heavy_begin|TD_PICK)\b"
+    r"|\b(?:float|double|u?int\d+_t) \*\w+ = td_data\(|(?:float|double|u?int\d+_t) \*\)\s*td_data\("
+)
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
+#: files of `ops` that do more than prepare, and why; csrc/cpu/<family>_run.c is the place (decision 0038)
+WORKS = {
+    "ops/conv/conv.c": "the lock is given back around several runs, which share what was prepared",
+    "ops/matmul_product.c": "the lock is given back around a product that may be several",
+    "ops/pointwise/waiting.c": "the tile machine of compiled programs: it runs loops of many operators, of no family",
+    "ops/pointwise/pointwise.c": "a number of the host becomes one of the dtype to compute in",
+    "ops/indexing/plan.c": "the message of an index out of range names it",
+    "ops/indexing/mask.c": "one truth value decides a shape",
+    "ops/indexing/advanced.c": "one truth value decides a shape",
+    "ops/random/random.c": "the message of a refusal names the number",
+    "ops/resample_nearest.c": "a table of neighbours, as long as an axis, is made on the host",
+    "ops/view/split.c": "positions of cuts are read on the host: they are sizes",
+    "ops/view/copy.c": "counts of repeats are read on the host: they are sizes",
+    "ops/linalg/inverse.c": "LAPACK's numbers of failure, one a matrix",
+    "ops/linalg/lu_ops.c": "LAPACK's exchanges of rows, a few a matrix",
+    "ops/linalg/packed.c": "LAPACK's exchanges of rows, a few a matrix",
+}
 
 
 def includes(csrc: Path) -> dict[str, list[str]]:
@@ -77,11 +100,29 @@ def _way_back(start: str, found: dict[str, list[str]]) -> list[str]:
     return []
 
 
+def working(csrc: Path) -> Iterator[str]:
+    """A sentence for every file of `ops` that does elements' work and is not listed in WORKS, and for every listed one that does none."""
+    found = set()
+    for path in sorted((csrc / "ops").rglob("*.[ch]")):
+        name = path.relative_to(csrc).as_posix()
+        match = WORK.search(COMMENT.sub("", path.read_text()))
+        if match and name not in WORKS:
+            yield f"{name}: {match[0].strip()!r} belongs to csrc/cpu: ops prepares, cpu runs (decision 0038)"
+        found |= {name} if match else set()
+    existing = {name for name in WORKS if (csrc / name).exists()}
+    yield from (
+        f"{name} does no work and need not be in WORKS" for name in sorted(existing - found)
+    )
+
+
 def check(root: Path) -> list[str]:
     """All that is wrong in the core of the checkout `root`."""
     found = includes(root / "packages" / "core" / "csrc")
     strangers = sorted({f.partition("/")[0] for f in found} - set(LAYERS))
-    return [f"csrc/{name} is no layer" for name in strangers] or [*upward(found), *circles(found)]
+    if strangers:
+        return [f"csrc/{name} is no layer" for name in strangers]
+    csrc = root / "packages" / "core" / "csrc"
+    return [*upward(found), *circles(found), *working(csrc)]
 
 
 if __name__ == "__main__":

@@ -45,3 +45,31 @@ def test_a_circle_is_told_once(tmp_path, length):
 
 def test_another_folder_is_no_layer(tmp_path):
     assert make(tmp_path, {"kernels/a.c": ""}) == ["csrc/kernels is no layer"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "td_parallel(n, 1, fn, &job);",
+        "TD_PICK(td_scan_kernels)->scan[0];",
+        "td_nd_run(&nd, loop, NULL, 1);",
+        "td_nd_run_serial(&nd, loop, NULL);",
+        "void *token = td_heavy_begin(1);",
+        "const int64_t *at = td_data(index);",
+        "double x = ((const double *)td_data(t))[0];",
+    ],
+)
+def test_work_does_not_belong_to_ops(tmp_path, text):
+    (wrong,) = make(tmp_path, {"ops/a.c": f"{text}\n"})
+    assert wrong.startswith("ops/a.c: ") and "ops prepares, cpu runs" in wrong
+    assert (
+        make(tmp_path / "other", {"cpu/a_run.c": text, "ops/b.c": f"/* {text} */ run(td_data(t));"})
+        == []
+    )
+
+
+def test_exceptions_say_why_and_are_needed(tmp_path):
+    assert all(len(why) > 20 for why in layers.WORKS.values())
+    assert all((ROOT / "packages/core/csrc" / name).exists() for name in layers.WORKS)
+    (wrong,) = make(tmp_path, {"ops/conv/conv.c": "int nothing;"})
+    assert wrong == "ops/conv/conv.c does no work and need not be in WORKS"

@@ -1,8 +1,7 @@
 /* creation_matrix.c - eye, tril and triu, and the indices of triangles. */
-#include <string.h>
+#include "cpu/creation_run.h"
 #include "ops/creation.h"
 #include "ops/view/view.h"
-#include "runtime/pool.h"
 
 #define SELF TD_TENSOR(0)
 #define OUT (&call->out[0])
@@ -30,38 +29,6 @@ td_status td_op_eye_m(td_call *call) { return eye(call, TD_INT(0), TD_INT(1), 2)
 
 /* ---- tril, triu: row by row, one part copied and the other zeroed ---- */
 
-typedef struct triangle {
-    const char *from;
-    char *to;
-    int64_t rows, columns, itemsize, diagonal;
-    bool upper;
-} triangle;
-
-/* The column where the lower part of a row ends (the diagonal belongs to it) or the upper one begins. */
-static int64_t border(const triangle *t, int64_t row)
-{
-    int64_t at;
-    if (td_add_overflows(t->diagonal, t->upper ? row : row + 1, &at)) at = t->diagonal > 0 ? t->columns : 0;
-    return at < 0 ? 0 : at > t->columns ? t->columns : at;
-}
-
-static void triangle_rows(void *context, int64_t begin, int64_t end)
-{
-    const triangle *t = context;
-    for (int64_t r = begin; r < end; r++) {
-        int64_t left = border(t, r % t->rows) * t->itemsize, all = t->columns * t->itemsize;
-        char *to = t->to + r * all;
-        const char *from = t->from + r * all;
-        if (t->upper) {
-            memset(to, 0, (size_t)left);
-            memcpy(to + left, from + left, (size_t)(all - left));
-        } else {
-            memcpy(to, from, (size_t)left);
-            memset(to + left, 0, (size_t)(all - left));
-        }
-    }
-}
-
 static td_status take_triangle(td_call *call, const char *name, bool upper)
 {
     td_tensor *dense;
@@ -72,12 +39,9 @@ static td_status take_triangle(td_call *call, const char *name, bool upper)
     TD_TRY(td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, n, SELF->sizes));
     if (SELF->numel == 0 || td_is_meta(SELF)) return TD_OK;
     TD_TRY(td_contiguous(&dense, SELF));
-    triangle t = {td_data(dense), td_data(call->out[0]), SELF->sizes[n - 2], SELF->sizes[n - 1],
+    td_triangle t = {td_data(dense), td_data(call->out[0]), SELF->sizes[n - 2], SELF->sizes[n - 1],
                   td_itemsize((td_dtype)SELF->dtype), TD_INT(1), upper};
-    int64_t rows = SELF->numel / t.columns, grain = 32768 / (t.columns * t.itemsize) + 1;
-    void *token = td_heavy_begin((double)SELF->numel * 0.3);
-    td_parallel(rows, grain, triangle_rows, &t);
-    td_heavy_end(token);
+    td_triangle_run(&t, SELF->numel);
     td_tensor_free(dense);
     return TD_OK;
 }
@@ -87,62 +51,22 @@ td_status td_op_triu(td_call *call) { return take_triangle(call, "triu", true); 
 
 /* ---- tril_indices, triu_indices: (2, count) ---- */
 
-__extension__ typedef __int128 wide; /* rows times columns fit */
-
-static int64_t clamp_row(wide row, int64_t rows) { return row < 0 ? 0 : row > rows ? rows : (int64_t)row; }
-
-/* The border runs along column 0, then climbs by one a row from `first` to `last`, then stays at the last column. Rows that
- * hold nothing are skipped by these two, and what lies left of the border is counted without a walk: there may be 2^62 rows. */
-typedef struct slope {
-    int64_t first, last;
-    wide left; /* elements left of the border */
-} slope;
-
-static slope slope_of(const triangle *t)
-{
-    wide shift = (wide)t->diagonal + (t->upper ? 0 : 1);
-    int64_t first = clamp_row(-shift, t->rows), last = clamp_row((wide)t->columns - shift, t->rows);
-    wide climb = (wide)(last - first) * ((wide)first + last - 1 + 2 * shift) / 2;
-    return (slope){first, last, climb + (wide)(t->rows - last) * t->columns};
-}
-
-static td_status count_triangle(const triangle *t, int64_t *count)
-{
-    wide left = slope_of(t).left, n = t->upper ? (wide)t->rows * t->columns - left : left;
-    if (n > INT64_MAX / 2) return td_fail(TD_RUNTIME_ERROR, "the number of indices overflowed 64 bits");
-    *count = (int64_t)n;
-    return TD_OK;
-}
-
-static void list_triangle(const triangle *t, int64_t count, int64_t *out)
-{
-    slope s = slope_of(t);
-    int64_t k = 0, end = t->upper ? s.last : t->rows;
-    for (int64_t r = t->upper ? 0 : s.first; r < end; r++) {
-        int64_t edge = border(t, r), from = t->upper ? edge : 0, to = t->upper ? t->columns : edge;
-        for (int64_t c = from; c < to; c++, k++) {
-            out[k] = r;
-            out[count + k] = c;
-        }
-    }
-}
-
 static td_status triangle_indices(td_call *call, const char *name, bool upper)
 {
     td_options o = {0};
     td_tensor *made;
     int64_t count = 0;
     TD_TRY(td_factory_options(call, 3, TD_I64, TD_CPU, &o));
-    triangle t = {.rows = TD_INT(0), .columns = TD_INT(1), .diagonal = TD_INT(2), .upper = upper};
+    td_triangle t = {.rows = TD_INT(0), .columns = TD_INT(1), .diagonal = TD_INT(2), .upper = upper};
     if (t.rows < 0 || t.columns < 0) return td_fail(TD_RUNTIME_ERROR, "%s: row and col must be non-negative, got %lld and %lld", name,
                                                     (long long)t.rows, (long long)t.columns);
     if (o.dtype != TD_I64 && o.dtype != TD_I32)
         return td_fail(TD_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", name, td_dtypes[o.dtype].type_name);
     if (t.columns == 0) t.rows = 0;
-    TD_TRY(count_triangle(&t, &count));
+    if (!td_triangle_count(&t, &count)) return td_fail(TD_RUNTIME_ERROR, "the number of indices overflowed 64 bits");
     if (o.device == TD_META) return td_tensor_empty(OUT, o.dtype, TD_META, 2, (int64_t[]){2, count});
     TD_TRY(td_tensor_empty(&made, TD_I64, TD_CPU, 2, (int64_t[]){2, count}));
-    if (count) list_triangle(&t, count, td_data(made));
+    if (count) td_triangle_list(&t, count, td_data(made));
     td_status status = td_cast(OUT, made, o.dtype);
     td_tensor_free(made);
     return status;

@@ -1,9 +1,6 @@
 /* matmul.c - products of matrices and vectors as operators: what ranks and shapes each takes. */
 #include "ops/matmul.h"
-#include "cpu/matmul/gemm.h"
-#include "cpu/matmul/gemm_run.h"
-#include "runtime/alloc.h"
-#include "runtime/pool.h"
+#include "cpu/matmul/dot_run.h"
 
 static const char *shape(const td_tensor *t, char buffer[TD_SHAPE_TEXT]) { return td_shape_text(t->ndim, t->sizes, buffer); }
 
@@ -116,50 +113,7 @@ td_status td_op_baddbmm(td_call *call)
     return added(call, "baddbmm");
 }
 
-/* ---- dot: long vectors in pieces, whose sums are added in a fixed order ---- */
-#define DOT_PIECE 16384
-
-typedef struct dot_job {
-    const td_gemm_kernel *kernel;
-    const char *a, *b;
-    int64_t n, a_step, b_step, item;
-    double *sums;
-} dot_job;
-
-static void run_pieces(void *context, int64_t begin, int64_t end)
-{
-    dot_job *j = context;
-    for (int64_t i = begin; i < end; i++) {
-        int64_t first = i * DOT_PIECE, n = j->n - first < DOT_PIECE ? j->n - first : DOT_PIECE;
-        const char *a = j->a + first * j->a_step * j->item, *b = j->b + first * j->b_step * j->item;
-        j->sums[i] = j->kernel->dot(n, a, j->a_step, b, j->b_step);
-    }
-}
-
-static double sum_pairs(double *sums, int64_t n)
-{
-    for (; n > 1; n = (n + 1) / 2)
-        for (int64_t i = 0; i < n / 2 + n % 2; i++) sums[i] = 2 * i + 1 < n ? sums[2 * i] + sums[2 * i + 1] : sums[2 * i];
-    return n ? sums[0] : 0;
-}
-
-static td_status long_dot(td_tensor *out, const td_tensor *a, const td_tensor *b)
-{
-    int64_t n = a->sizes[0], pieces = (n + DOT_PIECE - 1) / DOT_PIECE, bytes = pieces * (int64_t)sizeof(double);
-    double one = 0, *sums = pieces > 1 ? td_alloc(bytes) : &one;
-    if (!sums) return td_fail(TD_MEMORY_ERROR, "dot: no memory for %lld partial sums", (long long)pieces);
-    dot_job j = {td_gemm_kernel_of(out->dtype == TD_F64), td_data(a), td_data(b), n, a->strides[0], b->strides[0],
-                 td_itemsize((td_dtype)out->dtype), sums};
-    void *token = td_heavy_begin((double)n * 0.5);
-    td_parallel(pieces, 4, run_pieces, &j);
-    td_heavy_end(token);
-    double sum = sum_pairs(sums, pieces);
-    if (out->dtype == TD_F64) *(double *)td_data(out) = sum;
-    else *(float *)td_data(out) = (float)sum;
-    if (pieces > 1) td_free(sums, bytes);
-    return TD_OK;
-}
-
+/* ---- dot ---- */
 td_status td_op_dot(td_call *call)
 {
     td_tensor *a = TD_TENSOR(0), *b = TD_TENSOR(1);
@@ -172,8 +126,8 @@ td_status td_op_dot(td_call *call)
     bool real = a->dtype == b->dtype && (a->dtype == TD_F32 || a->dtype == TD_F64);
     if (!real || td_is_meta(a)) return plain(call, "dot", false);
     td_tensor *out;
-    TD_TRY(td_tensor_empty(&out, (td_dtype)a->dtype, TD_CPU, 0, NULL));
-    td_status status = long_dot(out, a, b);
+    TD_TRY(td_tensor_empty(&out, (td_dtype)a->dtype, (td_device)a->device, 0, NULL));
+    td_status status = td_dot_run(out, a, b);
     if (status == TD_OK) call->out[0] = out;
     else td_tensor_free(out);
     return status;

@@ -2,12 +2,9 @@
  *
  * What a mode means is how its tables of neighbours are made; the sums are the same for all. A third dimension is
  * resampled by itself, as lines of whole planes; the last two go together. */
-#include "cpu/resample.h"
+#include "cpu/resample_run.h"
 #include <math.h>
-#include <string.h>
 #include "ops/layout.h"
-#include "runtime/scratch.h"
-#include "runtime/cpu.h"
 
 #define OUT (&call->out[0])
 #define LL(x) ((long long)(x))
@@ -114,75 +111,6 @@ static void drop_taps(td_taps *t)
     free(t->weight);
 }
 
-/* ---- the last two dimensions ---- */
-
-typedef struct job {
-    td_planes planes;
-    td_scratch scratch;
-    bool wide, adjoint;
-} job;
-
-static void run_planes(void *context, int64_t begin, int64_t end)
-{
-    const job *j = context;
-    td_planes p = j->planes;
-    p.line = td_scratch_take(&j->scratch);
-    (j->adjoint ? TD_PICK(td_resample_kernels)->adjoint : TD_PICK(td_resample_kernels)->planes)[j->wide](&p, begin, end);
-    td_scratch_give(&j->scratch, p.line);
-}
-
-static td_status resample_planes(job *j, int64_t planes)
-{
-    const td_taps *r = &j->planes.rows, *c = &j->planes.columns;
-    double each = (double)r->out * ((double)(c->in * r->count) * 0.2 + (double)(c->out * c->count) * 0.8);
-    TD_TRY(td_scratch_begin(&j->scratch, c->in * (j->wide ? 8 : 4)));
-    void *token = td_heavy_begin(each * (double)planes);
-    td_parallel(planes, (int64_t)(10000 / (each + 1)) + 1, run_planes, j);
-    td_heavy_end(token);
-    td_scratch_end(&j->scratch);
-    return TD_OK;
-}
-
-/* ---- the third dimension from the end: lines of `inner` numbers; `outer` of them side by side ---- */
-
-typedef struct deep_job {
-    const td_taps *taps;
-    const char *from;
-    char *to;
-    int64_t inner;
-    bool wide, adjoint;
-} deep_job;
-
-static void run_deep(void *context, int64_t begin, int64_t end)
-{
-    const deep_job *j = context;
-    const td_taps *t = j->taps;
-    int64_t bytes = j->inner * (j->wide ? 8 : 4), read = j->adjoint ? t->out : t->in, write = j->adjoint ? t->in : t->out;
-    for (int64_t o = begin; o < end; o++) {
-        const char *from = j->from + o * read * bytes;
-        char *to = j->to + o * write * bytes;
-        memset(to, 0, (size_t)(write * bytes));
-        for (int64_t k = 0; k < t->count * t->out; k++) {
-            double weight = j->wide ? ((double *)t->weight)[k] : (double)((float *)t->weight)[k];
-            int64_t in = t->place[k], out = k % t->out;
-            TD_PICK(td_resample_kernels)->add_line[j->wide](to + (j->adjoint ? in : out) * bytes, from + (j->adjoint ? out : in) * bytes,
-                                                            weight, j->inner);
-        }
-    }
-}
-
-static td_status resample_deep(td_tensor **out, const td_tensor *from, const td_taps *taps, int64_t outer, int64_t inner, bool adjoint)
-{
-    int64_t sizes[] = {outer, adjoint ? taps->in : taps->out, inner};
-    TD_TRY(td_tensor_empty(out, (td_dtype)from->dtype, TD_CPU, 3, sizes));
-    deep_job j = {taps, td_data(from), td_data(*out), inner, from->dtype == TD_F64, adjoint};
-    double each = (double)(taps->count * taps->out * inner) * 0.3;
-    void *token = td_heavy_begin(each * (double)outer);
-    td_parallel(outer, (int64_t)(10000 / (each + 1)) + 1, run_deep, &j);
-    td_heavy_end(token);
-    return TD_OK;
-}
-
 /* ---- one call ---- */
 
 typedef struct resampling {
@@ -231,33 +159,30 @@ static td_status read(resampling *r, const td_call *call, int at, bool backward)
 static td_status run_all(resampling *r, const td_tensor *from, td_tensor *to, bool adjoint)
 {
     int64_t planes = r->in[0] * r->in[1];
-    job j = {.planes = {.rows = r->taps[1], .columns = r->taps[2]}, .wide = from->dtype == TD_F64, .adjoint = adjoint};
+    td_planes p = {.rows = r->taps[1], .columns = r->taps[2]};
+    bool wide = from->dtype == TD_F64;
     const td_taps *deep = &r->taps[0], *rows = &r->taps[1], *columns = &r->taps[2];
     td_tensor *middle;
     if (r->dims < 3) {
-        j.planes.from = td_data(from);
-        j.planes.to = td_data(to);
-        return resample_planes(&j, planes);
+        p.from = td_data(from);
+        p.to = td_data(to);
+        return td_resample_planes(&p, planes, wide, adjoint);
     }
     if (!adjoint) { /* depth first: its input is usually the smaller one */
-        TD_TRY(resample_deep(&middle, from, deep, planes, rows->in * columns->in, false));
-        j.planes.from = td_data(middle);
-        j.planes.to = td_data(to);
-        td_status status = resample_planes(&j, planes * deep->out);
+        TD_TRY(td_tensor_empty(&middle, (td_dtype)from->dtype, (td_device)from->device, 3, (int64_t[]){planes, deep->out, rows->in * columns->in}));
+        td_resample_deep(middle, from, deep, planes, rows->in * columns->in, false);
+        p.from = td_data(middle);
+        p.to = td_data(to);
+        td_status status = td_resample_planes(&p, planes * deep->out, wide, adjoint);
         td_tensor_free(middle);
         return status;
     }
-    td_tensor *result;
-    TD_TRY(td_tensor_empty(&middle, (td_dtype)from->dtype, TD_CPU, 3, (int64_t[]){planes, deep->out, rows->in * columns->in}));
-    j.planes.from = td_data(from);
-    j.planes.to = td_data(middle);
-    td_status status = resample_planes(&j, planes * deep->out);
-    if (status == TD_OK) status = resample_deep(&result, middle, deep, planes, rows->in * columns->in, true);
+    TD_TRY(td_tensor_empty(&middle, (td_dtype)from->dtype, (td_device)from->device, 3, (int64_t[]){planes, deep->out, rows->in * columns->in}));
+    p.from = td_data(from);
+    p.to = td_data(middle);
+    td_status status = td_resample_planes(&p, planes * deep->out, wide, adjoint);
+    if (status == TD_OK) td_resample_deep(to, middle, deep, planes, rows->in * columns->in, true);
     td_tensor_free(middle);
-    if (status == TD_OK) {
-        memcpy(td_data(to), td_data(result), (size_t)(result->numel * td_itemsize((td_dtype)result->dtype)));
-        td_tensor_free(result);
-    }
     return status;
 }
 
@@ -270,13 +195,6 @@ static td_status run_once(resampling *r, const td_tensor *from, td_tensor *to, b
     return status;
 }
 
-/* Numbers of bytes: halves go up. Weights may be negative, so sums may leave the range. */
-static void round_bytes(td_tensor *made)
-{
-    float *x = td_data(made);
-    for (int64_t i = 0; i < made->numel; i++) x[i] = fminf(255, fmaxf(0, floorf(x[i] + 0.5f)));
-}
-
 /* Images of bytes are bytes between the two passes as well, as image libraries have it. */
 static td_status run_bytes(const resampling *r, const td_tensor *from, td_tensor *to)
 {
@@ -284,12 +202,12 @@ static td_status run_bytes(const resampling *r, const td_tensor *from, td_tensor
     td_tensor *middle;
     across.axes[1] = (axis){r->axes[1].in, r->axes[1].in, r->axes[1].align, 0};
     down.axes[2] = (axis){r->axes[2].out, r->axes[2].out, r->axes[2].align, 0};
-    TD_TRY(td_tensor_empty(&middle, TD_F32, TD_CPU, 4, (int64_t[]){r->in[0], r->in[1], r->in[2], r->out[3]}));
+    TD_TRY(td_tensor_empty(&middle, TD_F32, (td_device)from->device, 4, (int64_t[]){r->in[0], r->in[1], r->in[2], r->out[3]}));
     td_status status = run_once(&across, from, middle, false);
     if (status == TD_OK) {
-        round_bytes(middle);
+        td_round_bytes(middle);
         status = run_once(&down, middle, to, false);
-        round_bytes(to);
+        td_round_bytes(to);
     }
     td_tensor_free(middle);
     return status;
@@ -317,7 +235,7 @@ static td_status resample(td_call *call, const char *name, int dims, mode m, boo
         return td_match_channels_last(OUT, self);
     }
     TD_TRY(td_cast_contiguous(&dense, self, self->dtype == TD_F64 ? TD_F64 : TD_F32));
-    td_status status = td_tensor_empty(&made, (td_dtype)dense->dtype, TD_CPU, dims + 2, sizes);
+    td_status status = td_tensor_empty(&made, (td_dtype)dense->dtype, (td_device)dense->device, dims + 2, sizes);
     if (status == TD_OK) {
         status = bytes ? run_bytes(&r, dense, made) : run_once(&r, dense, made, backward);
         if (status == TD_OK) status = finish(call, made, self);

@@ -1,6 +1,7 @@
-/* pointwise_checks.c - what single elementwise operators refuse before they compute, and where their dtypes
+/* checks.c - what single elementwise operators refuse before they compute, and where their dtypes
  * leave the common rule. Found by the name of the loop. */
 #include <string.h>
+#include "cpu/pointwise/zero_run.h"
 #include "ops/pointwise/pointwise.h"
 
 /* ---- alpha of sums, value of addcmul ---- */
@@ -46,30 +47,15 @@ static td_status check_neg(const td_call *call, td_pointwise *p)
 
 /* ---- integer division ---- */
 
-typedef struct zero_search {
-    td_dtype dtype;
-    int64_t mask; /* the bits that remain in the dtype to compute in: 256 is zero for uint8 */
-    bool found;
-} zero_search;
-
-static void search_zero(char *const *data, const int64_t *strides, int64_t n, const void *context)
-{
-    zero_search *s = (zero_search *)context;
-    for (int64_t i = 0; i < n && !s->found; i++)
-        s->found = (td_scalar_load(s->dtype, data[0] + i * strides[0]).i & s->mask) == 0;
-}
-
 static td_status check_divisor(const td_call *call, td_pointwise *p)
 {
     td_tensor *divisor = p->in.t[1];
     if (!td_is_integral(p->compute) || p->compute == TD_BOOL) return TD_OK;
     if (td_is_meta(divisor) || divisor->numel == 0) return TD_OK;
     int bits = 8 * (int)td_itemsize(p->compute);
-    zero_search s = {(td_dtype)divisor->dtype, bits == 64 ? -1 : ((int64_t)1 << bits) - 1, false};
-    td_nd nd;
-    TD_TRY(td_nd_init(&nd, 1, &divisor));
-    td_nd_run_serial(&nd, search_zero, &s);
-    return s.found ? td_fail(TD_RUNTIME_ERROR, "ZeroDivisionError: %s of integers by zero", call->op->name) : TD_OK;
+    bool found;
+    TD_TRY(td_find_zero(divisor, bits == 64 ? -1 : ((int64_t)1 << bits) - 1, &found));
+    return found ? td_fail(TD_RUNTIME_ERROR, "ZeroDivisionError: %s of integers by zero", call->op->name) : TD_OK;
 }
 
 /* ---- Python numbers where a tensor has to be ---- */

@@ -1,6 +1,6 @@
 /* moments.c - var, std and the two with their means; norms of vectors. */
-#include <complex.h>
 #include <math.h>
+#include "cpu/reduction/magnitude_run.h"
 #include "ops/reduction/reduce.h"
 #include "ops/view/view.h"
 
@@ -68,30 +68,14 @@ SPREAD(std_mean, 1, 3)
 
 /* ---- norms ---- */
 
-static void magnitude_c64(char *const *data, const int64_t *strides, int64_t n, const void *context)
-{
-    for (int64_t i = 0; i < n; i++)
-        *(float *)(data[0] + i * strides[0]) = cabsf(*(const float complex *)(data[1] + i * strides[1]));
-}
-
-static void magnitude_c128(char *const *data, const int64_t *strides, int64_t n, const void *context)
-{
-    for (int64_t i = 0; i < n; i++)
-        *(double *)(data[0] + i * strides[0]) = cabs(*(const double complex *)(data[1] + i * strides[1]));
-}
-
 /* |x| of a complex tensor, or x itself: the norms of real numbers take magnitudes on the way. */
 static td_status magnitudes(td_tensor **out, const td_tensor *x)
 {
-    td_nd nd;
     td_tensor *wide, *result;
     if (!td_is_complex((td_dtype)x->dtype)) return td_tensor_alias(out, x);
     TD_TRY(td_cast(&wide, x, x->dtype == TD_C32 ? TD_C64 : (td_dtype)x->dtype));
     td_status status = td_tensor_empty_like(&result, wide, td_to_real((td_dtype)wide->dtype));
-    if (status == TD_OK && !td_is_meta(x)) {
-        status = td_nd_init(&nd, 2, (td_tensor *const[]){result, wide});
-        if (status == TD_OK) td_nd_run(&nd, wide->dtype == TD_C64 ? magnitude_c64 : magnitude_c128, NULL, 3);
-    }
+    if (status == TD_OK && !td_is_meta(x)) status = td_magnitude_run(result, wide);
     if (status == TD_OK) *out = result;
     td_tensor_free(wide);
     return status;
