@@ -34,8 +34,8 @@ LEFT_OUT = re.compile(
 )
 SCAFFOLD = {"annotations", "extend_path", "install_hint", "lazy_attributes"}
 TITLES = {
-    "view": "Views and shapes", "join": "Joining and splitting", "pointwise": "Pointwise", "reduction": "Reductions", "linalg": "Linear algebra",
-    "fft": "Fourier transforms", "special": "Special functions", "conv": "Convolution", "matmul": "Products", "random": "Random numbers",
+    "view": "Views and shapes", "join": "Joining and splitting", "pointwise": "Pointwise", "reduction": "Reductions", "linalg": "Linear algebra", "linalg_legacy": "Linear algebra",
+    "fft": "Fourier transforms", "view_copies": "Copies of views", "special": "Special functions", "conv": "Convolution", "matmul": "Products", "random": "Random numbers",
 }  # fmt: skip
 
 
@@ -74,7 +74,7 @@ def write(folder: Path) -> None:
     """Write all pages and their index, and remove pages of modules that are gone."""
     folder.mkdir(parents=True, exist_ok=True)
     pages = _pages()
-    texts = {f"{page.file}.md": _text(page) for page in pages} | {"index.md": _index(pages)}
+    texts = {f"{page.file}.md": _text(page) for page in pages} | _indexes(pages)
     for path in folder.glob("*.md"):
         if path.name not in texts:
             path.unlink()
@@ -117,29 +117,42 @@ def _elsewhere(name: str, value: Any, seen: dict[Any, str]) -> bool:
     return seen.setdefault(_key(value), name) != name
 
 
+#: pages of `taeda`'s names that stand first; "other" stands last
+ORDER = ("types", "creation", "indexing", "view", "join", "pointwise", "comparison", "reduction", "matmul", "linalg_legacy", "random", "sorting")  # fmt: skip
+
+
 def _by_family(page: Page) -> list[Page]:
     """The names of `taeda`, a page for each family of operations, one for types and one for the rest."""
-    families = {row.schema.name: row.family for row in reversed(list(rows())) if not row.namespace}
+    families: dict[str, str] = {}
+    for row in reversed(list(rows())):
+        families |= dict.fromkeys((row.schema.name, *row.aliases), row.family)
     parts: dict[str, Page] = {}
     for name, value in page.entries:
-        short = name.rpartition(".")[2]
-        family = (
-            "types"
-            if isinstance(value, type) or not callable(value)
-            else families.get(short, "other")
-        )
+        short = name.rpartition(".")[2].rstrip("_")
+        is_type = isinstance(value, type) or not callable(value)
+        family = "types" if is_type else families.get(short, "other")
         title = TITLES.get(family, family.replace("_", " ").capitalize())
-        text = {"types": page.text, "other": "Functions that are no operations of tensors."}.get(
-            family, ""
+        text = {
+            "types": page.text,
+            "other": "Functions that are no operations: settings, random numbers, files.",
+        }.get(family, "")
+        part = parts.setdefault(
+            family, Page(f"taeda-{family}", f"taeda: {title[0].lower()}{title[1:]}", text, "taeda")
         )
-        file = f"taeda-{family}"
-        part = parts.setdefault(family, Page(file, f"taeda: {title.lower()}", text, "taeda"))
         part.entries.append((name, value))
-    ordered = sorted(
-        parts,
-        key=lambda family: ("types", "other").index(family) if family in ("types", "other") else 2,
-    )
-    return [parts[family] for family in ordered]
+    if "types" in parts:  # the one that everybody looks for stands first
+        parts["types"].entries.sort(key=lambda entry: (entry[0] not in MAIN_TYPES, entry[0]))
+    rank = {family: place for place, family in enumerate(ORDER)} | {"other": 1000}
+    return [
+        parts[family]
+        for family in sorted(parts, key=lambda family: (rank.get(family, 100), family))
+    ]
+
+
+MAIN_TYPES = {
+    f"taeda.{name}"
+    for name in ("Tensor", "Size", "Generator", "device", "dtype", "float32", "int64", "bool")
+}
 
 
 # ---- text ----
@@ -159,27 +172,44 @@ GROUPS = {
 }
 
 
-def _index(pages: list[Page]) -> str:
-    """The page that lists all others, by what they are for."""
+def _indexes(pages: list[Page]) -> dict[str, str]:
+    """The page that lists all others by what they are for, and a page for each such group."""
+    texts = {}
     lines = [
         "# Reference",
         "",
         "Every public name, with its signature and its text. {doc}`../ops` lists the operations alone.",
         "",
     ]
-    left = list(pages)
+    left, names = list(pages), []
     for title, pattern in GROUPS.items():
         chosen = [page for page in left if re.fullmatch(pattern, page.file)]
         left = [page for page in left if page not in chosen]
         if not chosen:
             continue
-        lines += [f"## {title}", "", "| | |", "|---|---|"]
-        lines += [
-            f"| {{doc}}`{page.file}` | {_escaped(_first(page.text)).replace('|', '')} |"
-            for page in chosen
+        names.append(f"group-{title.lower().replace(' ', '-')}")
+        table = [
+            "| | |",
+            "|---|---|",
+            *(f"| {{doc}}`{page.file}` | {_about(page)} |" for page in chosen),
         ]
-        lines += ["", "```{toctree}", ":hidden:", "", *(page.file for page in chosen), "```", ""]
-    return "\n".join(lines)
+        toctree = ["```{toctree}", ":hidden:", "", *(page.file for page in chosen), "```", ""]
+        texts[f"{names[-1]}.md"] = "\n".join([f"# {title}", "", *table, "", *toctree])
+        lines += [f"## {title}", "", *table, ""]
+    lines += ["```{toctree}", ":hidden:", "", *names, "```", ""]
+    return texts | {"index.md": "\n".join(lines)}
+
+
+def _about(page: Page) -> str:
+    """What a page is about: the first sentence of its text, or the first names on it."""
+    if page.text and page.module == page.file:
+        return _escaped(_first(page.text)).replace("|", "")
+    names = [
+        f"`{name.rpartition('.')[2]}`"
+        for name, value in page.entries
+        if not isinstance(value, _Seen)
+    ]
+    return ", ".join(names[:6]) + (" ..." if len(names) > 6 else "")
 
 
 def _text(page: Page) -> str:
@@ -246,17 +276,15 @@ def _own_doc(kind: type) -> str:
 
 
 def _members(kind: type) -> Iterator[tuple[str, Any]]:
-    """What a class itself, or a private base of it, defines for users and says something of."""
-    bases = [
-        kind,
-        *(
-            base
-            for base in kind.__mro__[1:]
-            if base.__name__.startswith("_") or _is_part(kind, base)
-        ),
-    ]
+    """What a class itself, or a private base of its own, defines for users and says something of."""
+    others = [base for base in kind.__mro__[1:] if not _is_private(base)]
+    elsewhere = {
+        base for other in others for base in other.__mro__
+    }  # said where they are documented
     seen = set()
-    for base in bases:
+    for base in kind.__mro__:
+        if base in elsewhere:
+            continue
         for name, value in vars(base).items():
             if name.startswith("_") or name in seen or isinstance(value, type):
                 continue
@@ -266,9 +294,13 @@ def _members(kind: type) -> Iterator[tuple[str, Any]]:
                 yield name, value
 
 
-def _is_part(kind: type, base: type) -> bool:
-    """Whether a base holds a part of the class, in a private file beside it."""
-    return base.__module__.startswith("taeda.") and "._" in base.__module__ and base is not kind
+def _is_private(base: type) -> bool:
+    """Whether a base is a part of others, in a private file or by its name."""
+    return base.__name__.startswith("_") or (
+        base.__module__.startswith("taeda.")
+        and "._" in base.__module__
+        and base is not taeda.Tensor
+    )
 
 
 def _directive(

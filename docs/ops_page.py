@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,13 @@ def _forms(row: Row) -> list[str]:
         made.append(f"x.{name}")
     if "inplace" in row.variants and callable(getattr(taeda.Tensor, f"{name}_", None)):
         made.append(f"x.{name}_")
-    return made + (["out="] if made and "out" in row.variants else [])
+    return made + (
+        ["out="] if place and "out" in row.variants and _takes_out(_found(place)) else []
+    )
+
+
+def _takes_out(function: Any) -> bool:
+    return "out" in inspect.signature(function).parameters
 
 
 def _place(row: Row) -> str:
