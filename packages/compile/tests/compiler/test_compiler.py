@@ -129,8 +129,8 @@ def test_a_graph_of_other_bits_is_not_trusted(monkeypatch):
     plain = Trace.rehearse
 
     def other(self, tensors):
-        result, written, gradients = plain(self, tensors)
-        return result + 1e-3, written, gradients
+        result, *rest = plain(self, tensors)
+        return result + 1e-3, *rest
 
     monkeypatch.setattr(Trace, "rehearse", other)
     f = taeda.compile(lambda x: x * 2)

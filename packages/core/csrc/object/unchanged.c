@@ -4,10 +4,11 @@
  *   (1, dict, key, value)         dict[key] is value
  *   (2, dict, keys, values)       the dict has these keys and values, in this order
  *   (3, list, items, None)        the list has these items
- *   (4, dict, key, None)          the dict has no such key */
+ *   (4, dict, key, None)          the dict has no such key
+ *   (5, dict, keys, None)         the dict has these keys, in this order */
 #include "object/py.h"
 
-enum { ATTRIBUTE, ITEM, DICT, LIST, ABSENT };
+enum { ATTRIBUTE, ITEM, DICT, LIST, ABSENT, KEYS };
 
 static int same_attribute(PyObject *owner, PyObject *name, PyObject *value)
 {
@@ -16,13 +17,13 @@ static int same_attribute(PyObject *owner, PyObject *name, PyObject *value)
     return found == value;
 }
 
-static int same_dict(PyObject *dict, PyObject *keys, PyObject *values)
+static int same_dict(PyObject *dict, PyObject *keys, PyObject *values) /* values NULL: whichever */
 {
     PyObject *key, *value;
     Py_ssize_t at = 0, i = 0, n = PyTuple_Size(keys);
-    if (PyDict_Size(dict) != n || PyTuple_Size(values) != n) return 0;
+    if (PyDict_Size(dict) != n || (values && PyTuple_Size(values) != n)) return 0;
     while (PyDict_Next(dict, &at, &key, &value)) {
-        if (i == n || key != PyTuple_GetItem(keys, i) || value != PyTuple_GetItem(values, i)) return 0;
+        if (i == n || key != PyTuple_GetItem(keys, i) || (values && value != PyTuple_GetItem(values, i))) return 0;
         i++;
     }
     return i == n;
@@ -46,6 +47,7 @@ static int holds(PyObject *entry)
     if (!PyDict_Check(owner)) return 0;
     if (kind == ITEM) return PyDict_GetItemWithError(owner, which) == value;
     if (kind == ABSENT) return PyDict_GetItemWithError(owner, which) == NULL;
+    if (kind == KEYS) return PyTuple_Check(which) && same_dict(owner, which, NULL);
     return kind == DICT && PyTuple_Check(which) && PyTuple_Check(value) && same_dict(owner, which, value);
 }
 

@@ -20,8 +20,9 @@ import taeda
 from taeda import Tensor, nn
 from taeda._core_api import programs as _core
 
+from ._joint import differentiated
 from ._observe import _PASSING, Observer, Stop, here
-from ._trace import NoTrace, Trace, containers, flatten, missed, objects
+from ._trace import NoTrace, Trace, containers, flatten, missed, objects, tensors_in
 
 __all__ = ["Compiled", "Stop"]
 
@@ -95,7 +96,8 @@ class Compiled:
         if trace.trusted:
             if trace.runs in TRIAL and self.chooses:
                 return self._try(trace, tensors, args, kwargs)
-            return trace.run(tensors)
+            again = functools.partial(self.function, *args, **kwargs) if trace.backward else None
+            return trace.run(tensors, again)
         return self._prove(trace, key, tensors, args, kwargs)
 
     def _settle(self) -> None:
@@ -114,7 +116,8 @@ class Compiled:
             flatten(args, kwargs)
             _environment()
             trace.holds()
-            made = trace.run(tensors)
+            again = functools.partial(self.function, *args, **kwargs) if trace.backward else None
+            made = trace.run(tensors, again)
         else:
             made = self.function(*args, **kwargs)
         if made is not missed:
@@ -199,11 +202,12 @@ class Compiled:
         if rehearsed is missed:
             return missed
         result = self.function(*args, **kwargs)
-        found, written, gradients = rehearsed
+        found, written, gradients, walked = rehearsed
         same = (
             _same(found, result)
             and all(_same(a, b) for b, a in written)
             and all(_same(g, leaf.grad) for leaf, g in gradients)
+            and (walked is None or _walks_alike(trace, tensors, result, walked))
             and all(
                 g.get_state().equal(state) for g, state in zip(trace.generators, after, strict=True)
             )
@@ -237,6 +241,22 @@ def _same(a: Any, b: Any) -> bool:
     if type(a) is dict:
         return type(b) is dict and list(a) == list(b) and all(map(_same, a.values(), b.values()))
     return a is b or a == b or a != a
+
+
+def _walks_alike(trace: Trace, tensors: list[Tensor], result: Any, walked: Any) -> bool:
+    """Whether the backward programs gave what autograd gives."""
+    inputs = trace.inputs(tensors)
+    if inputs is None:
+        return False
+    wanted = [inputs[n] for n in trace.backward.wanted]
+    results = trace.grown_in(result)
+    for tangents, found in walked:
+        expected = taeda.autograd.grad(
+            results, wanted, tangents, retain_graph=True, allow_unused=True
+        )
+        if not all(map(_same, found, expected)):
+            return False
+    return True
 
 
 def _same_bits(a: Tensor, b: Tensor) -> bool:
@@ -299,10 +319,32 @@ def _observed(observer: Observer, function: Any, args: Any, kwargs: Any) -> Any:
         here.set(observer)
         sys.setprofile(observer.profile)
         try:
-            return _enter(observer, function, args, kwargs)
+            result = _enter(observer, function, args, kwargs)
+            if observer.active:
+                grown = _grown(observer, result)
+                if grown:
+                    _differentiate(observer, grown)
+            return result
         finally:
             sys.setprofile(None)
             here.set(before)
+
+
+def _differentiate(observer: Observer, grown: list[Tensor]) -> None:
+    try:
+        observer.joint = differentiated(observer.recorder, grown)
+    except Exception as error:  # noqa: BLE001 - the run is over and right; whoever walks its graph meets the error again
+        observer.stop(f"its results cannot be differentiated: {error}", quiet=True)
+
+
+def _grown(observer: Observer, result: Any) -> list[Tensor]:
+    """Results that take part in a graph which nobody walked as yet."""
+    found: dict[int, Tensor] = {}
+    for tensor in tensors_in(result):
+        new = tensor.grad_fn is not None and id(tensor.grad_fn) not in observer.consumed
+        if new and not any(tensor is t for t, _, _ in observer.recorder.before):
+            found[id(tensor)] = tensor
+    return list(found.values())
 
 
 def _enter(observer: Observer, function: Any, args: Any, kwargs: Any) -> Any:

@@ -150,7 +150,8 @@ class Guards:
 
     def _keys(self, container: dict[Any, Any], key: Any) -> None:
         name, keys = self._name(container), self._name(tuple(container))
-        self._add(key, f"_same_all({name}, {keys})", f"keys of {_short(container)}")
+        quick = [(5, container, tuple(container), None)]
+        self._add(key, f"_same_all({name}, {keys})", f"keys of {_short(container)}", quick)
 
     def absent(self, owner: Any, name: str) -> None:
         """`owner` has no such attribute."""

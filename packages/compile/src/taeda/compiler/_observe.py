@@ -126,6 +126,8 @@ class Observer:
         self.strict = strict
         self.recorder = Recorder(functools.partial(self.stop, quiet=True))
         self.recorder.line = self._line
+        self.touches_gradients = False  # whether .grad of anything may be read or written
+        self.joint: Any = None  # how the results were differentiated, if they take part in a graph
         self.consumed: set[int] = set()  # nodes that a backward went through
         self.given: dict[
             int, Any
@@ -375,6 +377,7 @@ class Observer:
 
     def _saw_of_tensor(self, owner: Tensor, name: str, value: Any) -> None:
         if name in _TENSOR_FACTS:
+            self.touches_gradients |= name == "grad"
             if name == "grad" and value is not None and self.recorder.slot_of(value) is None:
                 self.stop("it reads a gradient that came from elsewhere")
             return
@@ -399,6 +402,7 @@ class Observer:
             setattr(owner, name, value)
             return
         if isinstance(owner, Tensor):
+            self.touches_gradients = True
             if name != "grad":
                 self.stop(f"it stores to Tensor.{name}")
             elif id(owner) not in self.recorder._slots:
@@ -618,6 +622,8 @@ class Observer:
         if (known and not mixin) or module.startswith("taeda."):
             for value in (*args, *kwargs.values()):
                 self._all_of(value)
+            if module.startswith(_GRADIENTS) or function.__name__ in ("zero_grad", "backward"):
+                self.touches_gradients = True
             if function is _backward:
                 self._note_backward(args, kwargs)
             return function(*args, **kwargs)
@@ -808,6 +814,8 @@ _INPLACE = {
     "matmul": "imatmul", "and_": "iand", "or_": "ior", "xor": "ixor", "lshift": "ilshift", "rshift": "irshift",
 }  # fmt: skip
 _STATE_FUNCTIONS: frozenset[Any] = frozenset({_core._set_grad_enabled, _core.is_grad_enabled})
+#: code that knows of .grad
+_GRADIENTS = ("taeda.autograd", "taeda.optim", "taeda.nn.utils", "taeda.utils")
 _backward = taeda.Tensor.backward
 
 

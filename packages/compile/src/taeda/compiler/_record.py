@@ -58,6 +58,14 @@ class Step:
         """Slots that are read or written."""
         return (*(slot for _, _, slot in self.patches), *self.targets)
 
+    def numbered(self, number: dict[int, int]) -> Step:
+        """The same call with every slot under another number."""
+        patches = tuple((k, i, number[s]) for k, i, s in self.patches)
+        outs = tuple(None if s is None else number[s] for s in self.outs)
+        return replace(
+            self, patches=patches, outs=outs, targets=tuple(number[s] for s in self.targets)
+        )
+
     def renamed(self, slots: dict[int, int]) -> Step:
         """The same call with some slots in place of others."""
         if not any(s in slots for s in self.reads):
@@ -106,6 +114,7 @@ class Graph:
     steps: list[Step] = field(default_factory=list)
     slots: int = 0
     layouts: dict[int, Layout] = field(default_factory=dict)
+    examples: dict[int, Tensor] = field(default_factory=dict)  # as a run without graphs makes them
 
 
 class Recorder:
@@ -327,6 +336,7 @@ class Recorder:
         graph, number = self.graph, self.numbered
         graph.slots += len(graph.inputs)
         graph.layouts = {number(self._slots[id(t)]): _layout(t) for t in self._kept}
+        graph.examples = {number(self._slots[id(t)]): t.detach() for t in self._kept}
         for step in graph.steps:
             step.patches = tuple((k, i, number(s)) for k, i, s in step.patches)
             step.outs = tuple(None if s is None else number(s) for s in step.outs)

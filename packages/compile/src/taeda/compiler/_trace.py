@@ -6,7 +6,7 @@ arguments ─▶ inputs (arguments, kept tensors, gradients) ─▶ core.Program
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import taeda
@@ -14,12 +14,13 @@ from taeda import Tensor
 from taeda._core_api import programs as _core
 from taeda._core_api import runtime
 
+from ._joint import Backward, Joint
 from ._kinds import is_immutable, is_plain_tensor
 from ._observe import Observer
 from ._passes import may_wait, shortened
 from ._record import WRITES_SELF, Graph, Step
 
-__all__ = ["NoTrace", "Trace", "flatten", "missed"]
+__all__ = ["NoTrace", "Trace", "flatten", "missed", "tensors_in"]
 
 missed: Any = object()  # what a trace returns that does not fit the call
 
@@ -95,9 +96,11 @@ class _Spent:
             "already. Call backward inside of the program with retain_graph=True if it is needed afterwards."
         )
 
-    def name(self) -> str:
-        """What the node is called."""
+    def _name(self) -> str:
         return "SpentBackward"
+
+    def _release(self) -> None:
+        """Nothing is kept."""
 
 
 _anchor = taeda.zeros((), requires_grad=True)
@@ -127,17 +130,34 @@ class Trace:
             if tensor.grad_fn is not grad_fn or tensor.requires_grad != requires_grad:
                 raise NoTrace("an input is part of another graph afterwards")
         self._consumed: set[int] = set()
+        joint: Joint | None = observer.joint
+        self._grown = joint.outputs if joint is not None else []
+        found = [id(t) for t in tensors_in(result)]
+        self.grown_places = [found.index(id(t)) for t in self._grown]
         spec = self._spec(result, observer)
         effects = self._effects(observer)
         graph = recorder.finished()
-        self.graph = graph
         self._inputs = [(i.kind, i.source) for i in graph.inputs]
+        while self._inputs and self._inputs[-1][0] == "tangent":
+            self._inputs.pop()
+        if any(kind == "tangent" for kind, _ in self._inputs):
+            raise NoTrace("its backward reads tensors that the program itself does not")
         self._build = _builder(spec)
-        self._finish(graph, effects, fuse)
-        self.examples = None
-        del self._numbers
+        self._encode = functools.partial(_program, fuse=fuse)
+        self.backward: Backward | None = None
+        if joint is not None:
+            self.backward = Backward(graph, joint, self._slot, self._encode)
+            graph.steps = graph.steps[: self.backward.steps]
+        self._finish(graph, effects)
+        del self._numbers, self._grown
 
     # ---- made ----
+
+    def _slot(self, tensor: Tensor) -> int:
+        slot = self._numbers.slot_of(tensor)
+        if slot is None:
+            raise NoTrace("a gradient that no operation made")
+        return self._numbers.numbered(slot)
 
     def _output(self, slot: int) -> int:
         """The number among the outputs of a slot."""
@@ -168,6 +188,9 @@ class Trace:
         if slot < 0:
             return ("slot", number)
         if value.requires_grad:
+            for place, grown in enumerate(self._grown):
+                if grown is value:
+                    return self._grown_spec(value, number, place, recorder)
             if value.grad_fn is None or id(value.grad_fn) not in observer.consumed:
                 raise NoTrace("it returns a tensor that takes part in a graph for backward")
             return ("consumed", number, _Spent(value))
@@ -179,13 +202,27 @@ class Trace:
             raise NoTrace("it returns a view")
         return ("slot", number)
 
+    def _grown_spec(self, value: Tensor, number: int, place: int, recorder: Any) -> Any:
+        """A result that takes part in a graph for backward."""
+        key = _core.storage_key(value)
+        tensors = [i.example for i in recorder.graph.inputs if isinstance(i.example, Tensor)]
+        shared = [*tensors, *(other for other in self._grown if other is not value)]
+        if any(_core.storage_key(t) == key for t in shared):
+            raise NoTrace("it returns a view of a tensor that others see")
+        return ("grown", number, place)
+
     def _effects(self, observer: Observer) -> list[tuple[int, int | None]]:
         """(input number of a leaf, slot of the gradient it has afterwards); None for no gradient."""
         found: list[tuple[int, int | None]] = []
         recorder = observer.recorder
         self.no_gradient, self.has_gradient = [], []
+        changed = any(after is not before for _, before, after in recorder.gradients())
+        if changed or any(i.kind == "grad" for i in recorder.graph.inputs):
+            observer.touches_gradients = True
         for leaf, before, after in recorder.gradients():
             number = -recorder._slots[id(leaf)] - 1
+            if not observer.touches_gradients:
+                continue
             (self.no_gradient if before is None else self.has_gradient).append(number)
             if after is before:
                 continue
@@ -202,22 +239,21 @@ class Trace:
             found.append((number, self._output(slot)))
         return found
 
-    def _finish(self, graph: Graph, effects: list[tuple[int, int | None]], fuse: bool) -> None:
+    def _finish(self, graph: Graph, effects: list[tuple[int, int | None]]) -> None:
         outputs = [self._numbers.numbered(s) for s in self._outputs]
-        steps, outputs = shortened(graph, outputs)
+        kept = [] if self.backward is None else [*self.backward.outputs, *self.backward.saved]
+        steps, slots = shortened(graph, [*outputs, *kept])
         self.steps = steps
         self._effects_list = effects
         self.writes = sorted({s for step in steps for s in _written(step) if s < len(graph.inputs)})
-        joins = functools.partial(may_wait, graph) if fuse else lambda step: False
-        self.program = _core.Program(
-            _encoded(steps, outputs, joins),
-            graph.slots,
-            tuple(i.example for i in graph.inputs),
-            tuple(outputs),
-        )
-        self.generators = list(
-            {id(a): a for s in steps for a in s.args if isinstance(a, taeda.Generator)}.values()
-        )
+        self.program = self._encode(graph, list(range(len(self._inputs))), steps, slots)
+        self._count = len(outputs)
+        generators = [a for s in steps for a in s.args if isinstance(a, taeda.Generator)]
+        self.repeats = (
+            not generators and not self.writes
+        )  # running it again gives the same, and changes nothing
+        generators += self.backward.generators if self.backward is not None else []
+        self.generators = list({id(a): a for a in generators}.values())
 
     # ---- run ----
 
@@ -237,15 +273,15 @@ class Trace:
             else:
                 found.append(source)
         for number in self.no_gradient:
-            if found[number].grad is not None:
+            if not found[number].is_leaf or found[number].grad is not None:
                 return None
         for number in self.has_gradient:
-            if found[number].grad is None:
+            if not found[number].is_leaf or found[number].grad is None:
                 return None
         return found
 
-    def run(self, tensors: list[Tensor]) -> Any:
-        """The result of the program; `missed` if an input is not what it was."""
+    def run(self, tensors: list[Tensor], again: Callable[[], Any] | None = None) -> Any:
+        """The result of the program; `missed` if an input is not what it was. `again` calls the program itself."""
         inputs = self.inputs(tensors)
         if inputs is None:
             return missed
@@ -254,7 +290,33 @@ class Trace:
             return missed
         for number, output in self._effects_list:
             inputs[number].grad = None if output is None else made[output]
+        if self.backward is not None:
+            made = self._grow(self.backward, inputs, made, again)
         return self._build(made)
+
+    def _grow(self, backward: Backward, inputs: list[Any], made: Any, again: Any) -> Any:
+        n = len(backward.outputs)
+        results = [
+            t if t._base is None else t.detach() for t in made[self._count : self._count + n]
+        ]
+        saved = list(made[self._count + n :])
+        own = {id(old): new for old, new in zip(made[self._count :], results, strict=False)}
+        saved = [own.get(id(value), value) for value in saved]
+        more = (
+            functools.partial(self._grown_of, again) if self.repeats and again is not None else None
+        )
+        backward.attach(inputs, results, saved, more)
+        return [own.get(id(value), value) for value in made[: self._count]]
+
+    def _grown_of(self, again: Callable[[], Any]) -> list[Tensor]:
+        """The results that want gradients, of the program itself."""
+        with taeda.enable_grad():
+            return self.grown_in(again())
+
+    def grown_in(self, result: Any) -> list[Tensor]:
+        """Those among the tensors of a result of the program itself, in the order of the node's outputs."""
+        found = list(tensors_in(result))
+        return [found[place] for place in self.grown_places]
 
     def rehearse(self, tensors: list[Tensor]) -> Any:
         """(results, contents of the inputs it wrote, gradients), with nothing changed; `missed` as above."""
@@ -267,7 +329,62 @@ class Trace:
             return missed
         written = [(inputs[n], stand_ins[n]) for n in self.writes]
         gradients = [(inputs[n], None if o is None else made[o]) for n, o in self._effects_list]
-        return self._build(made), written, gradients
+        walked = None if self.backward is None else self._walk(self.backward, made)
+        return self._build(made), written, gradients, walked
+
+    def _walk(self, backward: Backward, made: Any) -> Any:
+        """(gradients of results, gradients of inputs) by each backward program, from random numbers."""
+        n = len(backward.outputs)
+        results, saved = made[self._count : self._count + n], list(made[self._count + n :])
+        plain = [v.detach() if isinstance(v, Tensor) else v for v in saved]
+        own = taeda.Generator().manual_seed(0)
+        walks = []
+        for expanded in (False, True):
+            tangents = [_tangent(r, own, expanded) for r in results]
+            walks.append(
+                (tangents, backward.gradients(saved if saved is not None else plain, tangents))
+            )
+        return walks
+
+
+def _tangent(result: Tensor, own: Any, expanded: bool) -> Tensor:
+    if expanded:
+        return taeda.randn((), generator=own, dtype=result.dtype).expand(result.shape)
+    made = taeda.empty_strided(result.shape, result.stride(), dtype=result.dtype)
+    return made.copy_(taeda.randn(result.shape, generator=own, dtype=result.dtype))
+
+
+def tensors_in(value: Any) -> Iterator[Tensor]:
+    """The tensors of a result, in order."""
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, list | tuple):
+        for entry in value:
+            yield from tensors_in(entry)
+    elif type(value) is dict:
+        for entry in value.values():
+            yield from tensors_in(entry)
+
+
+def _program(
+    graph: Graph, inputs: list[int], steps: list[Step], outputs: list[int], *, fuse: bool
+) -> Any:
+    """A core program of steps: slots are numbered anew, the inputs first."""
+    number = {slot: n for n, slot in enumerate(inputs)}
+    for step in steps:
+        for slot in (*step.reads, *(s for s in step.outs if s is not None)):
+            number.setdefault(slot, len(number))
+    examples = tuple(_example(graph, slot) for slot in inputs)
+    joins = [fuse and may_wait(graph, step) for step in steps]
+    moved = [step.numbered(number) for step in steps]
+    wanted = [number[slot] for slot in outputs]
+    return _core.Program(_encoded(moved, wanted, joins), len(number), examples, tuple(wanted))
+
+
+def _example(graph: Graph, slot: int) -> Any:
+    if slot < len(graph.inputs):
+        return graph.inputs[slot].example
+    return graph.examples[slot]
 
 
 def _twin(tensor: Tensor) -> Tensor:
@@ -295,6 +412,8 @@ def _builder(spec: Any) -> Callable[[tuple[Any, ...]], Any]:
             return made[rest]
 
         return found
+    if kind == "grown":
+        return lambda made: made[rest]
     if kind == "value":
         return lambda made: rest
     if kind is dict:
@@ -319,9 +438,7 @@ def _written(step: Step) -> tuple[int, ...]:
     return tuple(slot for _, _, slot in step.patches)  # a row that mutates: any of its tensors
 
 
-def _encoded(
-    steps: list[Step], outputs: list[int], joins: Callable[[Step], bool]
-) -> tuple[Any, ...]:
+def _encoded(steps: list[Step], outputs: list[int], joins: list[bool]) -> tuple[Any, ...]:
     last: dict[int, int] = {}
     for n, step in enumerate(steps):
         for slot in (*step.reads, *(s for s in step.outs if s is not None)):
@@ -333,7 +450,7 @@ def _encoded(
     return tuple(
         (
             step.op, step.form, step.args, step.patches, tuple(-1 if s is None else s for s in step.outs),
-            step.targets if step.form != WRITES_SELF else (), tuple(ends.get(n, ())), joins(step),
+            step.targets if step.form != WRITES_SELF else (), tuple(ends.get(n, ())), joins[n],
         )
         for n, step in enumerate(steps)
     )  # fmt: skip

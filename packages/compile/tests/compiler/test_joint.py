@@ -1,0 +1,195 @@
+"""Compiled functions whose results are differentiated outside of them."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+import taeda
+from taeda import nn
+
+
+def warm(f, *args):
+    """The function, compiled, with a trusted graph for these arguments."""
+    compiled = taeda.compile(f, backend="aot_eager")
+    for _ in range(3):
+        compiled(*args)
+    state = getattr(compiled, "__taeda_compiled__", None) or compiled._compiled
+    assert any(t.trusted for traces in state.traces.values() for t in traces), state.reasons
+    return compiled
+
+
+def net():
+    taeda.manual_seed(0)
+    return nn.Sequential(
+        nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Dropout(0.2), nn.Linear(36, 5)
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("loss", ["cross_entropy", "sum", "mean"])
+def test_a_module_in_training_gives_the_bits_of_eager(loss):
+    def train(compiled):
+        model = net()
+        run = taeda.compile(model, backend="aot_eager") if compiled else model
+        optimizer = taeda.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+        taeda.manual_seed(1)
+        found = []
+        for _ in range(7):
+            out = run(taeda.randn(6, 1, 8, 8))
+            value = (
+                nn.functional.cross_entropy(out, taeda.arange(6) % 5)
+                if loss == "cross_entropy"
+                else getattr(out, loss)()
+            )
+            optimizer.zero_grad()
+            value.backward()
+            optimizer.step()
+            found.append(value.item())
+        return found, [v.clone() for v in model.state_dict().values()], run
+
+    expected, state, _ = train(False)
+    found, after, run = train(True)
+    assert found == expected
+    assert all(a.equal(b) for a, b in zip(state, after, strict=True))
+    assert [t.trusted for ts in run._compiled.traces.values() for t in ts] == [True]
+
+
+def test_gradients_of_arguments():
+    w = taeda.randn(4, 3, requires_grad=True)
+    f = warm(lambda x: (x @ w).tanh(), taeda.randn(2, 4, requires_grad=True))
+    x = taeda.randn(2, 4, requires_grad=True)
+    y = x * 2  # one that was computed
+    for value in (x, y):
+        found = taeda.autograd.grad(f(value).square().sum(), (x, w), retain_graph=True)
+        expected = taeda.autograd.grad((value @ w).tanh().square().sum(), (x, w))
+        assert all(a.equal(b) for a, b in zip(found, expected, strict=True))
+
+
+def test_several_results_of_which_one_is_used():
+    w = taeda.randn(4, requires_grad=True)
+
+    def f(x):
+        return (x * w).sin(), {"second": (x * w).exp(), "number": 3}
+
+    g = warm(f, taeda.randn(4))
+    x = taeda.randn(4)
+    first, rest = g(x)
+    assert first.requires_grad
+    assert rest["second"].requires_grad
+    (found,) = taeda.autograd.grad(rest["second"].sum(), w)
+    assert found.equal(((x * w).exp() * x).detach())
+    first, rest = g(x)
+    (first.sum() + rest["second"].mean()).backward()
+    assert w.grad is not None
+
+
+def test_second_derivatives():
+    w = taeda.randn(4, requires_grad=True)
+    f = warm(lambda x: (x * w).sin().square(), taeda.randn(4))
+    x = taeda.randn(4)
+
+    def second(g):
+        (first,) = taeda.autograd.grad(g(x).sum(), w, create_graph=True)
+        (again,) = taeda.autograd.grad(first.square().sum(), w)
+        return again
+
+    assert second(f).equal(second(lambda x: (x * w).sin().square()))
+
+
+def test_second_derivatives_of_what_cannot_run_twice_are_refused():
+    w = taeda.randn(4, requires_grad=True)
+    f = warm(lambda x: nn.functional.dropout(x * w, 0.5), taeda.randn(4))
+    with pytest.raises(RuntimeError, match="differentiated once more"):
+        taeda.autograd.grad(f(taeda.randn(4)).square().sum(), w, create_graph=True)
+
+
+def test_a_graph_is_walked_once_unless_retained():
+    w = taeda.randn(4, requires_grad=True)
+    f = warm(lambda x: (x * w).exp(), taeda.randn(4))
+    y = f(taeda.ones(4)).sum()
+    y.backward(retain_graph=True)
+    before = w.grad.clone()
+    y.backward()
+    assert w.grad.equal(before * 2)
+    with pytest.raises(RuntimeError, match="second time"):
+        y.backward()
+
+
+def test_a_saved_value_that_is_written_is_found():
+    w = taeda.randn(4, requires_grad=True)
+    f = warm(lambda x: x * w, taeda.randn(4))
+    x = taeda.randn(4)
+    y = f(x)
+    x.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+    g = warm(lambda x: (x * w).exp(), taeda.randn(4))
+    z = g(taeda.randn(4))
+    z.mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        z.sum().backward()
+
+
+def test_results_may_be_written_and_differentiated():
+    w = taeda.randn(4, requires_grad=True)
+    f = warm(lambda x: x * w + 1, taeda.randn(4))
+    x = taeda.randn(4)
+    y = f(x)
+    y.mul_(3)
+    y.sum().backward()
+    assert w.grad.equal(x * 3)
+
+
+def test_a_result_that_is_a_view():
+    w = taeda.randn(4, 3, requires_grad=True)
+    f = warm(lambda x: (x @ w).t(), taeda.randn(2, 4))
+    x = taeda.randn(2, 4)
+    (found,) = taeda.autograd.grad(f(x).square().sum(), w)
+    (expected,) = taeda.autograd.grad((x @ w).t().square().sum(), w)
+    assert found.equal(expected)
+
+
+def test_checkpoints_and_hooks_of_results():
+    w = taeda.randn(4, requires_grad=True)
+    f = warm(lambda x: x * w, taeda.randn(4))
+    seen = []
+    y = f(taeda.ones(4))
+    y.register_hook(lambda g: seen.append(g.clone()))
+    y.retain_grad()
+    (y * 2).sum().backward()
+    assert seen[0].tolist() == [2, 2, 2, 2]
+    assert y.grad.tolist() == [2, 2, 2, 2]
+    assert type(y.grad_fn).__name__ == "CompiledBackward"
+
+
+def test_memory_of_a_run_goes_with_its_result():
+    import gc
+    import weakref
+
+    w = taeda.randn(4, requires_grad=True)
+    f = warm(lambda x: (x * w).exp(), taeda.randn(4))
+    x = taeda.randn(4)
+    alive = weakref.ref(x)
+    y = f(x)
+    del x
+    assert alive() is not None
+    y.sum().backward()
+    del y
+    gc.collect()
+    assert alive() is None
+
+
+def test_frozen_parameters_and_copies():
+    model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
+    model[0].requires_grad_(False)
+    plain = copy.deepcopy(model)
+    f = warm(model, taeda.randn(5, 3))
+    x = taeda.randn(5, 3)
+    f(x).square().sum().backward()
+    plain(x).square().sum().backward()
+    assert model[0].weight.grad is None
+    assert all(
+        a.grad.equal(b.grad)
+        for a, b in zip(model[2].parameters(), plain[2].parameters(), strict=True)
+    )
