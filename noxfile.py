@@ -80,6 +80,7 @@ def types(session: nox.Session) -> None:
     install(session, *NAMES, extra_groups=("types", "demo"))
     session.run("python", "tools/typing_view.py", silent=True)
     session.run("mypy", "build/view/taeda", *session.posargs, env={"MYPYPATH": "build/view"})
+    session.run("python", "tools/typing_user.py")
     session.run("pyright", "--pythonpath", str(Path(session.bin) / "python"))
 
 

@@ -167,22 +167,23 @@ class Function:
         """Fill ctx after a forward without ctx."""
         raise NotImplementedError("setup_context is not implemented.")
 
+    # with `**_` a type checker takes any parameters after ctx as those of an override; nothing is ever passed there
     @staticmethod
-    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+    def backward(ctx: Any, *grad_outputs: Any, **_: Any) -> Any:
         """Gradients of the inputs, one per argument of forward, None where there is none."""
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD."
         )
 
     @staticmethod
-    def vjp(ctx: Any, *grad_outputs: Any) -> Any:
+    def vjp(ctx: Any, *grad_outputs: Any, **_: Any) -> Any:
         """Another name of backward."""
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD."
         )
 
     @staticmethod
-    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+    def jvp(ctx: Any, *grad_inputs: Any, **_: Any) -> Any:
         """Tangents of the outputs, from one tangent per argument of forward; it runs right after forward."""
         raise NotImplementedError(
             "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."

@@ -73,17 +73,36 @@ def write(rows: Iterable[Any], package: Path) -> list[Path]:
         here = [row for row in rows if row.namespace == space]
         results = sorted({_result(row) for row in here if _named(row)})
         head = NAMESPACE_HEAD + "".join(f"from taeda import {name}\n" for name in results)
-        texts[space] = head + NAMESPACE_MORE.get(space, "") + _functions(here)
+        more = NAMESPACE_MORE.get(space, "") + _also_at_the_top(package / f"{space}.py")
+        texts[space] = head + more + _functions(here)
     return [_update(package / f"{name}.pyi", content) for name, content in texts.items()]
+
+
+def _assigned(source: Path, name: str) -> dict[str, str]:
+    """The table of names that a module assigns to `name`, without importing it."""
+    for node in ast.parse(source.read_text()).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name:
+            code = compile(ast.Expression(node.value), str(source), "eval")
+            found: dict[str, str] = eval(code)
+            return found
+    return {}
+
+
+def _also_at_the_top(source: Path) -> str:
+    """Imports of what a namespace takes from the top: `_TOP` of its module."""
+    table = _assigned(source, "_TOP") if source.exists() else {}
+    lines = []
+    for name, top in sorted(table.items()):
+        if name == top:
+            lines.append(f"from taeda import {top} as {name}\n")
+        else:  # an import under another name is private to a checker
+            lines.append(f"from taeda import {top} as _{top}\n{name} = _{top}\n")
+    return "".join(lines) + "\n" * bool(lines)
 
 
 def _exports(source: Path, template: str) -> str:
     """An import of each name that loads when it is first named, unless the template types it: `_EXPORTS` of the package."""
-    body = ast.parse(source.read_text()).body
-    (assigned,) = (
-        node.value for node in body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_EXPORTS"
-    )  # fmt: skip
-    table = eval(compile(ast.Expression(assigned), str(source), "eval"))
+    table = _assigned(source, "_EXPORTS")
     lines = []
     for name, place in sorted(table.items()):
         typed = re.search(rf"^(def |class )?{name}\b[:(]|^from .* as {name}$", template, re.M)

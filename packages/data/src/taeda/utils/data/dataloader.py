@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from taeda import Generator
 
@@ -14,7 +14,7 @@ from ._utils.here import get_worker_info
 from ._utils.options import check_order, check_streaming, check_workers
 from ._utils.passes import Pass, SinglePass
 from ._utils.place import Place, beginning, restored
-from .dataset import IterableDataset
+from .dataset import Dataset, IterableDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
 __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
@@ -24,6 +24,13 @@ T_co = TypeVar("T_co", covariant=True)
 _FIXED = frozenset(
     ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 )
+
+
+class Samples(Protocol[T_co]):
+    """Any data set by index: a list, a range, an array."""
+
+    def __getitem__(self, index: int, /) -> T_co:
+        """The sample."""
 
 
 class _Forever(Sampler[None]):
@@ -56,7 +63,7 @@ class DataLoader(Generic[T_co]):
 
     def __init__(
         self,
-        dataset: Any,
+        dataset: Dataset[T_co] | Samples[T_co],
         batch_size: int | None = 1,
         shuffle: bool | None = None,
         sampler: Sampler[Any] | Iterable[Any] | None = None,
@@ -83,7 +90,7 @@ class DataLoader(Generic[T_co]):
         if self._streams:
             check_streaming(shuffle, sampler, batch_sampler)
         check_order(batch_size, shuffle, sampler, batch_sampler, drop_last)
-        self.dataset = dataset
+        self.dataset: Any = dataset
         self.num_workers = num_workers
         self.prefetch_factor = 2 if num_workers and prefetch_factor is None else prefetch_factor
         self.pin_memory = pin_memory
