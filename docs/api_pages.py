@@ -34,8 +34,8 @@ LEFT_OUT = re.compile(
 )
 SCAFFOLD = {"annotations", "extend_path", "install_hint", "lazy_attributes"}
 TITLES = {
-    "view": "Views and shapes", "join": "Joining and splitting", "pointwise": "Pointwise", "reduction": "Reductions", "linalg": "Linear algebra", "linalg_legacy": "Linear algebra",
-    "fft": "Fourier transforms", "view_copies": "Copies of views", "special": "Special functions", "conv": "Convolution", "matmul": "Products", "random": "Random numbers",
+    "view": "Views and shapes", "join": "Joining and splitting", "pointwise": "Pointwise", "reduction": "Reductions", "linalg": "Linear algebra",
+    "fft": "Fourier transforms", "special": "Special functions", "conv": "Convolution", "matmul": "Products", "random": "Random numbers",
 }  # fmt: skip
 
 
@@ -118,7 +118,7 @@ def _elsewhere(name: str, value: Any, seen: dict[Any, str]) -> bool:
 
 
 #: pages of `taeda`'s names that stand first; "other" stands last
-ORDER = ("types", "creation", "indexing", "view", "join", "pointwise", "comparison", "reduction", "matmul", "linalg_legacy", "random", "sorting")  # fmt: skip
+ORDER = ("types", "creation", "indexing", "view", "join", "pointwise", "comparison", "reduction", "matmul", "linalg", "random", "sorting")  # fmt: skip
 
 
 def _by_family(page: Page) -> list[Page]:
@@ -130,7 +130,7 @@ def _by_family(page: Page) -> list[Page]:
     for name, value in page.entries:
         short = name.rpartition(".")[2].rstrip("_")
         is_type = isinstance(value, type) or not callable(value)
-        family = "types" if is_type else families.get(short, "other")
+        family = "types" if is_type else families.get(short, "other").partition("_")[0]
         title = TITLES.get(family, family.replace("_", " ").capitalize())
         text = {
             "types": page.text,
@@ -207,7 +207,7 @@ def _about(page: Page) -> str:
     names = [
         f"`{name.rpartition('.')[2]}`"
         for name, value in page.entries
-        if not isinstance(value, _Seen)
+        if not isinstance(value, _Seen) and not name.endswith("_")
     ]
     return ", ".join(names[:6]) + (" ..." if len(names) > 6 else "")
 

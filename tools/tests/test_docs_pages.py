@@ -84,3 +84,27 @@ def test_a_bar_that_is_slower_has_another_colour():
     root = ET.fromstring(made)
     colours = [e.get("fill") for e in root.iter() if e.tag.endswith("rect")]
     assert colours == [charts.FASTER, charts.SLOWER]
+
+
+LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")
+
+
+@pytest.mark.parametrize(
+    "path", sorted(ROOT.glob("*.md")) + sorted(ROOT.glob("packages/*/*.md")), ids=str
+)
+def test_links_of_readmes_lead_somewhere(path):
+    prose = re.sub(r"```.*?```", "", path.read_text(), flags=re.S)
+    for place in LINK.findall(prose):
+        assert (path.parent / place).exists(), f"{path.name} links to {place}"
+
+
+def test_every_page_is_in_the_table_of_contents():
+    """And what the table names is there; the build says the same, later."""
+    named = set()
+    for path in (ROOT / "docs").glob("*.md"):
+        for tree in re.findall(r"```\{toctree\}\n(.*?)```", path.read_text(), re.S):
+            lines = [line.strip() for line in tree.splitlines() if line.strip() and line[0] != ":"]
+            named |= {re.sub(r".*<(.*)>", r"\1", line) for line in lines}
+    pages = {path.stem for path in (ROOT / "docs").glob("*.md")} - {"index"}
+    assert pages <= named
+    assert {name for name in named if "/" not in name} <= pages

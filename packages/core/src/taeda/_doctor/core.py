@@ -86,4 +86,12 @@ CHECKS = {
     "random numbers": _random,
     "checkpoints": _files,
 }
-FACTS: dict[str, Callable[[], str]] = {}
+
+
+def _cuda_cache() -> str:
+    from taeda.cuda._programs import place
+
+    return f"{place()}{'' if place().is_dir() else ' (not made yet)'}"
+
+
+FACTS: dict[str, Callable[[], str]] = {"cache of CUDA kernels": _cuda_cache}

@@ -111,9 +111,14 @@ def _memory() -> str:
 
 
 def _devices() -> list[str]:
-    if not taeda.cuda.is_available():
-        return ["cpu (no GPU that this build can use)"]
-    return ["cpu", *(f"cuda:{index}" for index in range(taeda.cuda.device_count()))]
+    try:
+        taeda.cuda.init()
+    except MemoryError:
+        raise
+    except RuntimeError as error:  # no driver or no device: its words say which
+        return [f"cpu ({error})"]
+    count = taeda.cuda.device_count()
+    return ["cpu", *(f"cuda:{k} {taeda.cuda.get_device_name(k)}" for k in range(count))]
 
 
 def _building() -> list[tuple[str, str]]:

@@ -86,12 +86,17 @@ def loops() -> dict[str, list[str]]:
 # ---- the folder of images ----
 
 
+def place() -> Path:
+    """Where images are to be kept."""
+    named = os.environ.get("TAEDA_CACHE_DIR")
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return Path(named) / "cuda" if named else Path(home) / "taeda" / "cuda"
+
+
 @cache
 def folder() -> Path | None:
     """Where images are kept, or None where nothing can be written."""
-    named = os.environ.get("TAEDA_CACHE_DIR")
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    path = Path(named) / "cuda" if named else Path(home) / "taeda" / "cuda"
+    path = place()
     try:
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
