@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["LAYERS", "WORKS", "check", "circles", "upward", "working"]
+__all__ = ["LAYERS", "WORKS", "check", "circles", "misnamed", "upward", "working"]
 
 #: from the lowest up
 LAYERS = (
@@ -100,6 +100,14 @@ def _way_back(start: str, found: dict[str, list[str]]) -> list[str]:
     return []
 
 
+def misnamed(csrc: Path) -> Iterator[str]:
+    """A sentence for every file whose first line gives it another name."""
+    for path in sorted(csrc.rglob("*.[ch]")):
+        match = re.match(r"/\* ([\w./]+\.[ch]) - ", path.read_text())
+        if match and match[1] != path.name:
+            yield f"{path.relative_to(csrc).as_posix()} calls itself {match[1]}"
+
+
 def working(csrc: Path) -> Iterator[str]:
     """A sentence for every file of `ops` that does elements' work and is not listed in WORKS, and for every listed one that does none."""
     found = set()
@@ -122,7 +130,7 @@ def check(root: Path) -> list[str]:
     if strangers:
         return [f"csrc/{name} is no layer" for name in strangers]
     csrc = root / "packages" / "core" / "csrc"
-    return [*upward(found), *circles(found), *working(csrc)]
+    return [*upward(found), *circles(found), *working(csrc), *misnamed(csrc)]
 
 
 if __name__ == "__main__":

@@ -73,3 +73,12 @@ def test_exceptions_say_why_and_are_needed(tmp_path):
     assert all((ROOT / "packages/core/csrc" / name).exists() for name in layers.WORKS)
     (wrong,) = make(tmp_path, {"ops/conv/conv.c": "int nothing;"})
     assert wrong == "ops/conv/conv.c does no work and need not be in WORKS"
+
+
+def test_a_file_says_its_name(tmp_path):
+    files = {
+        "cpu/conv/grad_run.c": "/* conv_grad.c - gradients. */",
+        "cpu/a.c": "/* a.c - fine */",
+        "cpu/b.c": "int b;",
+    }
+    assert make(tmp_path, files) == ["cpu/conv/grad_run.c calls itself conv_grad.c"]

@@ -1,4 +1,4 @@
-/* index.c - the loops behind indexing: gather, scatter, block copies, masks. See index.h. */
+/* indexing.c - the loops behind indexing: gather, scatter, block copies, masks. See index.h. */
 #include "cpu/indexing.h"
 #include <complex.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* index.h - the loops behind indexing: reading and writing at places that other tensors name. Indices are int64, and
+/* indexing.h - the loops behind indexing: reading and writing at places that other tensors name. Indices are int64, and
  * already checked and free of negative ones, but for `gather`, which looks itself. One instance per instruction set
  * (TD_PICK). */
 #ifndef TD_INDEX_KERNELS_H

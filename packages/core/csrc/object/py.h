@@ -216,7 +216,7 @@ static inline td_tensor *td_frame_pin(td_frame *f, PyObject *tensor)
 /* ---- frame.c: room for n entries, until the frame closes: from its pool while that lasts, then from the heap; NULL with an exception ---- */
 int64_t *td_room_ints(td_frame *f, Py_ssize_t n);
 
-/* ---- dispatch (dispatch/dispatch.c, backend.c, implementation.c, named_results.c) ---- */
+/* ---- dispatch (dispatch/dispatch.c, run_kernel.c, run_python.c, named_results.c) ---- */
 PyObject *td_call_entry(const td_function *f, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
 PyObject *td_run(td_frame *frame);                          /* below the override layer */
 /* Call an op from C on objects: positional arguments only, NULL stands for the default. New reference or NULL. */

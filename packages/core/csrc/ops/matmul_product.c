@@ -1,4 +1,4 @@
-/* matmul_run.c - shapes, dtypes and layouts of products; the arithmetic is in gemm.c. */
+/* matmul_product.c - shapes, dtypes and layouts of products; the arithmetic is in gemm.c. */
 #include "cpu/matmul/gemm_run.h"
 #include "ops/matmul.h"
 #include "runtime/pool.h"

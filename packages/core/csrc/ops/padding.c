@@ -1,4 +1,4 @@
-/* pad.c - constant_pad_nd: a tensor inside a larger one of a single value; negative padding cuts. */
+/* padding.c - constant_pad_nd: a tensor inside a larger one of a single value; negative padding cuts. */
 #include "ops/creation.h"
 #include "ops/layout.h"
 #include "ops/view/view.h"

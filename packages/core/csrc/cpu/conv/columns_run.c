@@ -1,4 +1,4 @@
-/* conv_columns.c - convolutions of integers and complex numbers: patches are copied to a matrix, then multiplied. */
+/* columns_run.c - convolutions of integers and complex numbers: patches are copied to a matrix, then multiplied. */
 #include <string.h>
 #include "cpu/conv/conv_run.h"
 #include "cpu/matmul/gemm_run.h"

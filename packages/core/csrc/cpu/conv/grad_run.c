@@ -1,4 +1,4 @@
-/* conv_grad.c - the two gradients of convolutions.
+/* grad_run.c - the two gradients of convolutions.
  *
  * With respect to the input, a convolution of stride s is s * s ... convolutions of stride 1: inputs whose positions agree
  * modulo the stride see the same taps. Each such phase runs the forward algorithms on the output's gradient, with the

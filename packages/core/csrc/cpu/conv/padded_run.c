@@ -1,4 +1,4 @@
-/* conv_padded.c - a copy of x in which no tap of any pixel leaves its plane.
+/* padded_run.c - a copy of x in which no tap of any pixel leaves its plane.
  *
  * Its patches are whole vectors, read without masks. At stride 2 in the last dimension the copy also parts the columns,
  * 0 2 4 .. 1 3 5 .., so that the convolution over it has stride 1 there:

@@ -1,4 +1,4 @@
-/* conv_patches.h - panels of patches for the product kernels. Included by conv.c once per element type, as gemm_tile.h.
+/* patches.h - panels of patches for the product kernels. Included by conv.c once per element type, as gemm_tile.h.
  *
  * A panel's NR pixels are cut into pieces: runs of pixels of one output row within one vector. Seen from one tap, a piece
  * reads a run of one input row, with a mask for what lies outside; the pieces of a vector are read onto each other.

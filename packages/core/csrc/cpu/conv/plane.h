@@ -1,4 +1,4 @@
-/* conv_plane.h - depthwise convolutions: a plane and one set of weights. Included per type, as gemm_tile.h.
+/* plane.h - depthwise convolutions: a plane and one set of weights. Included per type, as gemm_tile.h.
  *
  * A strip of the plane is copied with its zeros around it, and for a stride S along the rows as S rows of every S-th element.
  * Then every tap of every pixel is a plain load at a fixed offset. */

@@ -1,4 +1,4 @@
-/* fft_butterflies.h - transforms of a few points in registers. Included by fft.c per element type (fft_numbers.h).
+/* butterflies.h - transforms of a few points in registers. Included by fft.c per element type (fft_numbers.h).
  * Sums over halves of halves for powers of two; Winograd's and Rader's savings do not pay with fused products, so 3 and 5 are
  * written out and other odd numbers are sums over points that mirror each other. */
 

@@ -1,4 +1,4 @@
-/* fft_halves.h - spectra of real lines. Included by fft.c per element type (fft_numbers.h).
+/* halves.h - spectra of real lines. Included by fft.c per element type (fft_numbers.h).
  *
  * A line of 2 m real points is transformed as m complex ones, Z. With E and O the spectra of its even and odd points and
  * w = exp(-2 pi i / 2 m):

@@ -1,4 +1,4 @@
-/* fft_lines.h - lines into lanes and out of them. Included by fft.c per element type (fft_numbers.h). */
+/* lines.h - lines into lanes and out of them. Included by fft.c per element type (fft_numbers.h). */
 
 static void G(load)(void *split, const td_fft_end *in, int64_t n, int64_t lanes)
 {

@@ -1,4 +1,4 @@
-/* fft_numbers.h - a vector of complex numbers, parts apart. Included by fft.c per element type, as the next three, with
+/* numbers.h - a vector of complex numbers, parts apart. Included by fft.c per element type, as the next three, with
  * REAL the type, VEC its vector, V(op) an operation of gemm_vec.h or fft_vec.h, LANES, and G(name) a name of that type. */
 
 typedef struct G(cv) {

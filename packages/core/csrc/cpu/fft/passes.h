@@ -1,4 +1,4 @@
-/* fft_passes.h - Stockham's passes. Included by fft.c per element type (fft_numbers.h).
+/* passes.h - Stockham's passes. Included by fft.c per element type (fft_numbers.h).
  *
  *   butterfly (p, q):  points q + done * (p + left * j)  ->  q + done * (radix * p + j),  j = 0 .. radix - 1,
  *   the j-th of them times exp(-2 pi i p j / (radix * left))

@@ -1,4 +1,4 @@
-/* fft_vec.h - what transforms need beyond gemm_vec.h: complex numbers in memory order to vectors of parts and back, and
+/* vec.h - what transforms need beyond gemm_vec.h: complex numbers in memory order to vectors of parts and back, and
  * the order of lanes reversed. */
 
 #if defined(__AVX512F__)

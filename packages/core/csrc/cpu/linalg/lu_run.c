@@ -1,4 +1,4 @@
-/* linalg_lu.c - LU factorisation with exchanges of rows, and solutions by it. Factors are made by panels: while one thread brings the next panel up to date and
+/* lu_run.c - LU factorisation with exchanges of rows, and solutions by it. Factors are made by panels: while one thread brings the next panel up to date and
  * factorises it, the others subtract the last one from the columns to the right of it. */
 #include <string.h>
 #include "cpu/linalg/linalg.h"

@@ -1,4 +1,4 @@
-/* linalg_product.c - products of blocks inside a factorisation. To our row-major kernels they are C^T = B^T A^T. */
+/* product_run.c - products of blocks inside a factorisation. To our row-major kernels they are C^T = B^T A^T. */
 #include "cpu/matmul/gemm_run.h"
 #include "cpu/linalg/linalg.h"
 

@@ -1,4 +1,4 @@
-/* linalg_small.c - LU of matrices so small that a call of the library costs more than the work, and LU without exchanges. Matrices
+/* small_run.c - LU of matrices so small that a call of the library costs more than the work, and LU without exchanges. Matrices
  * are column-major and dense. */
 #include <complex.h>
 #include <math.h>

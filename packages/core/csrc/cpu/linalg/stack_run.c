@@ -1,4 +1,4 @@
-/* linalg_stack.c - batches of matrices as LAPACK reads them. */
+/* stack_run.c - batches of matrices as LAPACK reads them. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* linalg_svd_square.c - the steps of gesdd for one square matrix: to two diagonals, their singular vectors, and the reflections of the
+/* svd_square_run.c - the steps of gesdd for one square matrix: to two diagonals, their singular vectors, and the reflections of the
  * first step applied to those. The last is a fifth of the time and goes to all threads. */
 #include "cpu/linalg/linalg.h"
 

@@ -1,4 +1,4 @@
-/* linalg_triangle.c - substitution by halves: half of the unknowns, a product that takes them out of the other equations, the other
+/* triangle_run.c - substitution by halves: half of the unknowns, a product that takes them out of the other equations, the other
  * half. The library's own substitution reaches half the speed of its products. */
 #include "cpu/linalg/linalg.h"
 

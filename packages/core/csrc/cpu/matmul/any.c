@@ -1,4 +1,4 @@
-/* gemm_any.c - products of integers and complex numbers, written for the compiler's vectorizer: a block of B is copied
+/* any.c - products of integers and complex numbers, written for the compiler's vectorizer: a block of B is copied
  * once, then rows of A add multiples of its rows to a row of sums. */
 #include "cpu/matmul/any.h"
 #include "runtime/loops.h"

@@ -1,4 +1,4 @@
-/* gemm_any.h - products of integers and complex numbers: C = alpha * A B + beta * C, any strides, integers wrap. */
+/* any.h - products of integers and complex numbers: C = alpha * A B + beta * C, any strides, integers wrap. */
 #ifndef TD_GEMM_ANY_H
 #define TD_GEMM_ANY_H
 #include "runtime/cpu.h"

@@ -1,4 +1,4 @@
-/* gemm_any.c - products of integers and complex numbers over threads. */
+/* any_run.c - products of integers and complex numbers over threads. */
 #include "cpu/matmul/any.h"
 #include "runtime/scratch.h"
 

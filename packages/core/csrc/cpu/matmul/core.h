@@ -1,4 +1,4 @@
-/* gemm_core.h - the loops around the tiles. Included per type, as gemm_tile.h.
+/* core.h - the loops around the tiles. Included per type, as gemm_tile.h.
  *
  *   for each KC rows of B:  for each MC rows of A: pack them
  *       for each panel of NR columns: pack it if not yet done, then run the tiles of all row panels on it

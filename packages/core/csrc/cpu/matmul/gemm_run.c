@@ -1,4 +1,4 @@
-/* gemm.c - products over threads and batches.
+/* gemm_run.c - products over threads and batches.
  * A kernel call is serial; here the result is cut into blocks. The way (packed, in place, dot products) and the slices
  * of k are those of the whole product, so the result has the same bits for any number of threads. */
 #include "cpu/matmul/gemm_run.h"

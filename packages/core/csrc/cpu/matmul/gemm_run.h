@@ -1,4 +1,4 @@
-/* gemm.h - products of matrices for the operators: any dtype, batches, threads. */
+/* gemm_run.h - products of matrices for the operators: any dtype, batches, threads. */
 #ifndef TD_OPS_GEMM_H
 #define TD_OPS_GEMM_H
 #include "cpu/matmul/gemm.h"

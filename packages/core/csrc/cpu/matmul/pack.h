@@ -1,4 +1,4 @@
-/* gemm_pack.h - copying blocks of A and B into the panels that tiles read in order. Included per type, as gemm_tile.h.
+/* pack.h - copying blocks of A and B into the panels that tiles read in order. Included per type, as gemm_tile.h.
  *
  *   A, mc x kc:  panels of MR rows, each [kc][MR]; the last one is as narrow as its rows
  *   B, kc x nc:  panels of NR columns, each [kc][NR], the last one filled up with zeros

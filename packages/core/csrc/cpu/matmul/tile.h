@@ -1,4 +1,4 @@
-/* gemm_tile.h - register tiles: the inner loops of every product. Included by gemm.c once per element type, with
+/* tile.h - register tiles: the inner loops of every product. Included by gemm.c once per element type, with
  *   REAL the type, VEC its vector, V(op) an operation of gemm_vec.h, LANES, and G(name) a name of that type.
  *
  *              b  nv vectors          A tile holds mr x nv accumulators. Each step of k loads nv vectors of B and

@@ -1,4 +1,4 @@
-/* norm_channels.c - the passes of norm_channels.h, cut into tasks. */
+/* channels_run.c - the passes of norm_channels.h, cut into tasks. */
 #include "cpu/norm/channels_run.h"
 #include "runtime/alloc.h"
 #include "runtime/cpu.h"

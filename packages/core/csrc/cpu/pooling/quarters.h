@@ -1,4 +1,4 @@
-/* pooling_quarters.h - max pooling by windows of 2 x 2 side by side, the usual case, as vector code for float and double.
+/* quarters.h - max pooling by windows of 2 x 2 side by side, the usual case, as vector code for float and double.
  * A window's numbers come into four vectors, a b above v w; the first of equal ones counts, a NaN before all. */
 #ifndef TD_POOLING_QUARTERS_H
 #define TD_POOLING_QUARTERS_H

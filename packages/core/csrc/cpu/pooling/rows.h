@@ -1,4 +1,4 @@
-/* pooling_rows.h - the loops of pooling for one element type; pooling.c includes this once per type with
+/* rows.h - the loops of pooling for one element type; pooling.c includes this once per type with
  *   NAME(x)  the suffix          TYPE  the stored type        ACC  the type to compute in
  *   LOAD(x)  stored to ACC       STORE(x) back                LOWEST  what every number is at least
  *   IS_NAN(x)                    AVERAGE  defined if the type has averages

@@ -1,4 +1,4 @@
-/* random_mask.c - samplers of zeros and ones, and dropout, which multiplies by them in the same pass.
+/* mask.c - samplers of zeros and ones, and dropout, which multiplies by them in the same pass.
  * A dropped element is multiplied by 0, so that NaN and infinity in the input stay visible. */
 #include <complex.h>
 #include "cpu/random/random.h"

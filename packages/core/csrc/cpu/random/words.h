@@ -1,4 +1,4 @@
-/* random_words.h - the 64 words of a group, and the loop over groups that all samplers share.
+/* words.h - the 64 words of a group, and the loop over groups that all samplers share.
  *
  * Blocks lie side by side in lanes of 64 bits, a 32-bit word of the counter in the lower half of each: the multiplication
  * of lower halves then gives both halves of the product where they are wanted, and what stands in upper halves

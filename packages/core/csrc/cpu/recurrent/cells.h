@@ -1,4 +1,4 @@
-/* recurrent_cells.h - the cells, for one type of number: included by recurrent.c once for each. */
+/* cells.h - the cells, for one type of number: included by recurrent.c once for each. */
 /* ---- LSTM ---- */
 PART(lstm_forward_part)
 {

@@ -1,4 +1,4 @@
-/* index_advanced.c - self[indices] and self[indices] = values, where indices are integer tensors, masks or absent. */
+/* advanced.c - self[indices] and self[indices] = values, where indices are integer tensors, masks or absent. */
 #include <string.h>
 #include "ops/indexing/index.h"
 #include "ops/view/view.h"

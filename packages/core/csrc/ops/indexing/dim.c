@@ -1,4 +1,4 @@
-/* index_dim.c - gather and the scatter family: along one dimension, every element has an index of its own. */
+/* dim.c - gather and the scatter family: along one dimension, every element has an index of its own. */
 #include "cpu/indexing_run.h"
 #include "ops/creation.h"
 #include "ops/indexing/index.h"

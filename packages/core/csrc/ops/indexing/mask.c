@@ -1,4 +1,4 @@
-/* index_mask.c - operators on masks: masked_fill, masked_select, masked_scatter, nonzero, and where(condition). */
+/* mask.c - operators on masks: masked_fill, masked_select, masked_scatter, nonzero, and where(condition). */
 #include <string.h>
 #include "cpu/indexing_mask_run.h"
 #include "ops/creation.h"

@@ -1,4 +1,4 @@
-/* index_plan.c - index tensors made ready, and walks over the places they name. */
+/* plan.c - index tensors made ready, and walks over the places they name. */
 #include <string.h>
 #include "cpu/indexing_run.h"
 #include "ops/indexing/index.h"

@@ -1,4 +1,4 @@
-/* index_select.c - one dimension, one vector of indices: index_select, index_add and relatives; embedding. */
+/* select.c - one dimension, one vector of indices: index_select, index_add and relatives; embedding. */
 #include "cpu/indexing_run.h"
 #include "ops/creation.h"
 #include "ops/indexing/index.h"

@@ -1,4 +1,4 @@
-/* index_view.c - writing through a view of a new tensor: select_scatter and relatives replace a part of a copy; the
+/* view.c - writing through a view of a new tensor: select_scatter and relatives replace a part of a copy; the
  * backward operators of views put a gradient back where it was read. */
 #include "cpu/indexing_run.h"
 #include "ops/indexing/index.h"

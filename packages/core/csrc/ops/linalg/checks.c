@@ -1,4 +1,4 @@
-/* linalg_checks.c - what every operator of linear algebra asks of its arguments before it reads a size. The public functions explain
+/* checks.c - what every operator of linear algebra asks of its arguments before it reads a size. The public functions explain
  * more; these are for whoever calls a row of the table by itself. */
 #include "cpu/linalg/linalg.h"
 

@@ -1,4 +1,4 @@
-/* linalg_eigh.c - eigenvalues and eigenvectors of Hermitian matrices, by divide and conquer. */
+/* eigh.c - eigenvalues and eigenvectors of Hermitian matrices, by divide and conquer. */
 #include "cpu/linalg/linalg.h"
 
 typedef struct eigh_job {

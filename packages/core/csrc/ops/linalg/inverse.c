@@ -1,4 +1,4 @@
-/* linalg_inverse.c - A^-1 = U^-1 L^-1 P^T: the columns of U^-1 are independent of each other, and then its rows are. */
+/* inverse.c - A^-1 = U^-1 L^-1 P^T: the columns of U^-1 are independent of each other, and then its rows are. */
 #include <math.h>
 #include <string.h>
 #include "cpu/linalg/linalg.h"

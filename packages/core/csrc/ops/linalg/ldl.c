@@ -1,4 +1,4 @@
-/* linalg_ldl.c - symmetric and Hermitian matrices that need not be positive definite: A = L D L^T, D of blocks of one or two rows. */
+/* ldl.c - symmetric and Hermitian matrices that need not be positive definite: A = L D L^T, D of blocks of one or two rows. */
 #include "cpu/linalg/linalg.h"
 
 typedef struct ldl_job {

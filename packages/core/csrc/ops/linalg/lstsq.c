@@ -1,4 +1,4 @@
-/* linalg_lstsq.c - least squares: by QR of full rank (gels), by QR with exchanges of columns (gelsy), by singular values (gelsd). */
+/* lstsq.c - least squares: by QR of full rank (gels), by QR with exchanges of columns (gelsy), by singular values (gelsd). */
 #include <string.h>
 #include "cpu/linalg/linalg.h"
 

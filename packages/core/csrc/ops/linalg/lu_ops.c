@@ -1,4 +1,4 @@
-/* linalg_lu_ops.c - LU of batches: with exchanges of rows by linalg_lu.c, without them by plain elimination. */
+/* lu_ops.c - LU of batches: with exchanges of rows by linalg_lu.c, without them by plain elimination. */
 #include "cpu/linalg/linalg.h"
 
 /* ---- a stack and its factors ---- */

@@ -1,4 +1,4 @@
-/* linalg_packed.c - solutions by factors that were made before: lu_solve, ldl_solve. Exchanges of rows come from the caller, so they
+/* packed.c - solutions by factors that were made before: lu_solve, ldl_solve. Exchanges of rows come from the caller, so they
  * are checked before the library follows them. */
 #include "cpu/linalg/linalg.h"
 

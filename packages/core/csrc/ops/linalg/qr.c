@@ -1,4 +1,4 @@
-/* linalg_qr.c - QR factorisation by reflections. */
+/* qr.c - QR factorisation by reflections. */
 #include <string.h>
 #include "cpu/linalg/linalg.h"
 

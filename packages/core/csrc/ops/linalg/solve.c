@@ -1,4 +1,4 @@
-/* linalg_solve.c - what follows from an LU factorisation: solutions and determinants. */
+/* solve.c - what follows from an LU factorisation: solutions and determinants. */
 #include <complex.h>
 #include <math.h>
 #include "cpu/linalg/linalg.h"

@@ -1,4 +1,4 @@
-/* linalg_svd.c - singular values and vectors, by divide and conquer. The routine may run for ever on NaN or infinity, so a matrix
+/* svd.c - singular values and vectors, by divide and conquer. The routine may run for ever on NaN or infinity, so a matrix
  * with one is a failure before it begins. */
 #include "cpu/linalg/linalg.h"
 

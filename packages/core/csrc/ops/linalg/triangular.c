@@ -1,4 +1,4 @@
-/* linalg_triangular.c - triangles: substitution, and the factorisation of positive definite matrices. */
+/* triangular.c - triangles: substitution, and the factorisation of positive definite matrices. */
 #include "cpu/linalg/linalg.h"
 
 /* ---- substitution ---- */

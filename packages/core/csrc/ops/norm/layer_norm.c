@@ -1,4 +1,4 @@
-/* norm.c - normalisation over the last dimensions: layer_norm, rms_norm and their gradients. */
+/* layer_norm.c - normalisation over the last dimensions: layer_norm, rms_norm and their gradients. */
 #include "cpu/norm/rows_run.h"
 #include "ops/norm/norm.h"
 #include <string.h>

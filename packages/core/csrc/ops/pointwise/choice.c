@@ -1,4 +1,4 @@
-/* pointwise_choice.c - operators that pick among elementwise loops by an argument, or whose operands differ
+/* choice.c - operators that pick among elementwise loops by an argument, or whose operands differ
  * in dtype. */
 #include <string.h>
 #include "ops/pointwise/pointwise.h"

@@ -1,4 +1,4 @@
-/* random_counts.c - samples of counts: poisson, binomial. */
+/* counts.c - samples of counts: poisson, binomial. */
 #include "ops/random/draws.h"
 
 #define SELF TD_TENSOR(0)

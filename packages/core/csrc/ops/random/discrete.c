@@ -1,4 +1,4 @@
-/* random_discrete.c - bernoulli, multinomial. */
+/* discrete.c - bernoulli, multinomial. */
 #include "ops/random/random.h"
 #include "ops/random/draws.h"
 

@@ -1,4 +1,4 @@
-/* random_dropout.c - dropout: random zeros, and the scaling that keeps the mean, in one pass. */
+/* dropout.c - dropout: random zeros, and the scaling that keeps the mean, in one pass. */
 #include "ops/random/random.h"
 
 #define SELF TD_TENSOR(0)

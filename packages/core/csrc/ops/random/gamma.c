@@ -1,4 +1,4 @@
-/* random_gamma.c - samples of the gamma distribution. */
+/* gamma.c - samples of the gamma distribution. */
 #include "ops/random/draws.h"
 
 td_status td_op__standard_gamma(td_call *call)

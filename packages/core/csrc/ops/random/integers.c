@@ -1,4 +1,4 @@
-/* random_integers.c - random_, randint, randperm. */
+/* integers.c - random_, randint, randperm. */
 #include "ops/creation.h"
 #include "ops/layout.h"
 #include "ops/random/random.h"

@@ -1,4 +1,4 @@
-/* view_copy.c - copies in another order: flip, roll, repeat, tile, repeat_interleave. */
+/* copy.c - copies in another order: flip, roll, repeat, tile, repeat_interleave. */
 #include <string.h>
 #include "ops/layout.h"
 #include "ops/view/view.h"

@@ -1,4 +1,4 @@
-/* view_dims.c - views that move, drop, add or cut dimensions. */
+/* dims.c - views that move, drop, add or cut dimensions. */
 #include "ops/view/view.h"
 #include <string.h>
 

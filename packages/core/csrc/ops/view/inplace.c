@@ -1,4 +1,4 @@
-/* view_inplace.c - transpose_, squeeze_ and relatives: a tensor takes the shape of one of its views. */
+/* inplace.c - transpose_, squeeze_ and relatives: a tensor takes the shape of one of its views. */
 #include "ops/view/view.h"
 
 #define SELF TD_TENSOR(0)

@@ -1,4 +1,4 @@
-/* view_ops.c - the view operators: each hands its arguments to the arithmetic of view.c and view_dims.c. */
+/* ops.c - the view operators: each hands its arguments to the arithmetic of view.c and view_dims.c. */
 #include "runtime/device.h"
 #include "ops/view/view.h"
 #include <string.h>

@@ -1,4 +1,4 @@
-/* view_split.c - one tensor cut into several views: unbind, split, chunk, tensor_split and their relatives. */
+/* split.c - one tensor cut into several views: unbind, split, chunk, tensor_split and their relatives. */
 #include "runtime/device.h"
 #include "ops/view/view.h"
 
