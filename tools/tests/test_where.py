@@ -33,3 +33,10 @@ def test_calls_and_docstrings_are_no_places():
 def test_a_name_without_a_row_is_an_error(capsys):
     assert where.main(["no_such_operator"]) == 1
     assert "0 sources" in capsys.readouterr().out
+
+
+def test_files_that_make_an_operator_are_counted_and_mere_sayers_are_not():
+    made = where.makers(ROOT, ["softplus", "cumsum", "lu_solve"])
+    assert {path.rpartition("/")[2] for path in made["cumsum"]} >= {"scan.py", "scan.c"}
+    assert not any("/nn/functional" in path or "/tests/" in path for path in made["softplus"])
+    assert all(2 <= len(files) <= where.LIMITS["other"] for files in made.values())
