@@ -26,8 +26,8 @@ PAGE = ROOT / "docs" / "cuda.md"
 MARKS = ("<!-- rows: begin -->\n", "<!-- rows: end -->\n")
 #: results that are memory as it was found
 UNSET = re.compile(r"(new_)?empty(_like|_strided|_permuted)?(\.\w+)?$")
-#: rows whose results may differ from the processor's, and why
-DIFFER: dict[str, str] = {}
+#: rows that may differ from the processor's in last bits: products add in another order than its tiles do
+CLOSE = re.compile(r"(mv|mm|bmm|dot|matmul|linear|addmm|addmv|baddbmm|addbmm|multi_dot)(\.|$)")
 
 
 def main() -> None:
@@ -126,16 +126,16 @@ def one(taeda: Any, sample: Any) -> tuple[str, str]:
     try:
         with taeda.device("cuda"):
             made = sample.map(there).call()
-        return compare(taeda, made, wanted)
+        return compare(taeda, made, wanted, bool(CLOSE.match(sample.row.schema.name)))
     except NotImplementedError as error:
         return "refused", str(error)[:200]
     except Exception as error:  # noqa: BLE001 - told in the table
         return "error", f"{type(error).__name__}: {str(error)[:160]}"
 
 
-def compare(taeda: Any, made: Any, wanted: Any) -> tuple[str, str]:
+def compare(taeda: Any, made: Any, wanted: Any, close: bool = False) -> tuple[str, str]:
     if isinstance(wanted, (list, tuple)):
-        pairs = [compare(taeda, a, b) for a, b in zip(made, wanted, strict=True)]
+        pairs = [compare(taeda, a, b, close) for a, b in zip(made, wanted, strict=True)]
         return next((pair for pair in pairs if pair[0] != "same"), ("same", ""))
     if not isinstance(wanted, taeda.Tensor):
         return (
@@ -153,6 +153,8 @@ def compare(taeda: Any, made: Any, wanted: Any) -> tuple[str, str]:
         )
     if taeda.equal(back, wanted):
         return "same", ""
+    if close and taeda.allclose(back, wanted, rtol=1e-5, atol=1e-5):
+        return "same", ""
     equal = (back == wanted) | ((back != back) & (wanted != wanted))
     return (
         ("same", "")
@@ -169,7 +171,7 @@ def report(found: dict[str, dict[str, Any]], verbose: bool) -> list[str]:
     print(f"{len(found)} rows: {dict(counts)}")
     wrong = []
     for name, entry in found.items():
-        bad = entry["outcome"] in ("differs", "error", "crash") and name not in DIFFER
+        bad = entry["outcome"] in ("differs", "error", "crash")
         wrong += [name] * bad
         if bad or (verbose and entry["outcome"] != "same"):
             print(f"{entry['outcome']:8} {name}: {entry['why']}")

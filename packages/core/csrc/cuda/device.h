@@ -32,5 +32,6 @@ td_status td_cuda_walk(const td_walk *w, td_device device); /* walk.c */
 td_status td_cuda_transfer(char *to, td_device to_device, const char *from, td_device from_device, int64_t bytes, bool wait);
 td_status td_cuda_synchronize(td_device device);
 td_status td_cuda_reduce(const struct td_reduce_plan *plan, td_device device); /* reduce.c */
+td_status td_cuda_product(const struct td_product *product, td_device device); /* matmul.c */
 
 #endif

@@ -4,7 +4,7 @@
 #include "cuda/device.h"
 
 typedef struct td_cuda_program {
-    const char *kind; /* "loop", "cast", "copy", "negate", "reduce" */
+    const char *kind; /* "loop", "cast", "copy", "negate", "reduce", "product" */
     const char *how;  /* the kernel: "flat", "strided", "reduce_alone", ... */
     const char *name; /* of a loop, as the op table has it */
     const void *key;  /* what tells it from all others of its kind and how */

@@ -124,7 +124,7 @@ td_status td_op_dot(td_call *call)
         return td_fail(TD_RUNTIME_ERROR, "dot: vectors of %lld and %lld elements; they must have the same number",
                        (long long)a->sizes[0], (long long)b->sizes[0]);
     bool real = a->dtype == b->dtype && (a->dtype == TD_F32 || a->dtype == TD_F64);
-    if (!real || td_is_meta(a)) return plain(call, "dot", false);
+    if (!real || a->device != TD_CPU) return plain(call, "dot", false);
     td_tensor *out;
     TD_TRY(td_tensor_empty(&out, (td_dtype)a->dtype, (td_device)a->device, 0, NULL));
     td_status status = td_dot_run(out, a, b);

@@ -1,6 +1,7 @@
 /* matmul_product.c - shapes, dtypes and layouts of products; the arithmetic is in gemm.c. */
 #include "cpu/matmul/gemm_run.h"
 #include "ops/matmul.h"
+#include "runtime/device.h"
 #include "runtime/pool.h"
 
 /* ---- what is refused ---- */
@@ -139,6 +140,13 @@ static bool bias_fuses(const td_matmul *m, const td_tensor *out)
     return v->sizes[0] == out->sizes[out->ndim - 1] && (v->strides[0] == 1 || v->sizes[0] == 1) && m->b->ndim > 1;
 }
 
+static td_status elsewhere(const td_product *p, td_device device)
+{
+    const td_device_table *table = td_table_of(device);
+    if (table->gemm) return table->gemm(p, device);
+    return td_fail(TD_NOT_IMPLEMENTED, "products of matrices are not implemented for device '%s'", table->name);
+}
+
 /* Everything in `out`'s dtype, which is one that gemm.c computes in. */
 static td_status multiply(const td_matmul *m, const factor *a, const factor *b, td_tensor *out)
 {
@@ -157,6 +165,7 @@ static td_status multiply(const td_matmul *m, const factor *a, const factor *b, 
     }
     int dims = out->ndim - (m->a->ndim > 1) - (m->b->ndim > 1);
     if (b->batch || !folds(a, &p.m, &p.a_row)) set_batch(&p, a, b, dims, out->sizes);
+    if (out->device != TD_CPU) return elsewhere(&p, out->device);
     void *token = td_heavy_begin(10.0 * (double)out->numel + (double)out->numel * (double)p.k / 30);
     td_status status = td_product_run(&p);
     td_heavy_end(token);

@@ -240,24 +240,28 @@ op(
 op(
     "select_scatter(Tensor self, Tensor src, int dim, int index) -> Tensor",
     c="select_scatter",
+    device="any",
     variants="function method out",
     doc="A copy with one selection replaced.",
 )
 op(
     "slice_scatter(Tensor self, Tensor src, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor",
     c="slice_scatter",
+    device="any",
     variants="function method out",
     doc="A copy with one slice replaced.",
 )
 op(
     "diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
     c="diagonal_scatter",
+    device="any",
     variants="function method out",
     doc="A copy with a diagonal replaced.",
 )
 op(
     "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None) -> Tensor",
     c="as_strided_scatter",
+    device="any",
     variants="function method out",
     doc="A copy with a strided view replaced.",
 )
@@ -266,6 +270,7 @@ op(
 op(
     "select_backward(Tensor grad_output, int[] input_sizes, int dim, int index) -> Tensor",
     c="select_backward",
+    device="any",
     variants="function",
     namespace="nn",
     doc="Gradient of select.",
@@ -273,6 +278,7 @@ op(
 op(
     "slice_backward(Tensor grad_output, int[] input_sizes, int dim, int? start, int? end, int step) -> Tensor",
     c="slice_backward",
+    device="any",
     variants="function",
     namespace="nn",
     doc="Gradient of slice.",
@@ -280,6 +286,7 @@ op(
 op(
     "diagonal_backward(Tensor grad_output, int[] input_sizes, int offset, int dim1, int dim2) -> Tensor",
     c="diagonal_backward",
+    device="any",
     variants="function",
     namespace="nn",
     doc="Gradient of diagonal.",

@@ -5,23 +5,23 @@ from __future__ import annotations
 from ._row import op
 
 # ---- kernels ----
-op("mm(Tensor self, Tensor mat2) -> Tensor", c="mm", variants="function method out",
+op("mm(Tensor self, Tensor mat2) -> Tensor", c="mm", device="any", variants="function method out",
    autocast="lower", doc="The product of two matrices.")
-op("bmm(Tensor self, Tensor mat2) -> Tensor", c="bmm", variants="function method out",
+op("bmm(Tensor self, Tensor mat2) -> Tensor", c="bmm", device="any", variants="function method out",
    autocast="lower", doc="The products of two batches of matrices, pair by pair.")
-op("mv(Tensor self, Tensor vec) -> Tensor", c="mv", variants="function method out",
+op("mv(Tensor self, Tensor vec) -> Tensor", c="mv", device="any", variants="function method out",
    doc="The product of a matrix and a vector.")
-op("dot(Tensor self, Tensor tensor) -> Tensor", c="dot", variants="function method out",
+op("dot(Tensor self, Tensor tensor) -> Tensor", c="dot", device="any", variants="function method out",
    doc="The sum of the products of two vectors' elements.")
-op("matmul(Tensor self, Tensor other) -> Tensor", c="matmul", variants="function method out",
+op("matmul(Tensor self, Tensor other) -> Tensor", c="matmul", device="any", variants="function method out",
    autocast="lower", doc="Product of matrices or vectors; dimensions before the last two broadcast.")
-op("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", c="linear", variants="function out", namespace="nn",
+op("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", c="linear", device="any", variants="function out", namespace="nn",
    autocast="lower", doc="input @ weight.T + bias, for any number of leading dimensions.")
-op("addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", c="addmm",
+op("addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", c="addmm", device="any",
    variants="function method inplace out", autocast="lower", doc="beta * self + alpha * (mat1 @ mat2); self is not read if beta is 0.")
-op("addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor", c="addmv",
+op("addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor", c="addmv", device="any",
    variants="function method inplace out", doc="beta * self + alpha * (mat @ vec); self is not read if beta is 0.")
-op("baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", c="baddbmm",
+op("baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", c="baddbmm", device="any",
    variants="function method inplace out", autocast="lower", doc="beta * self + alpha * bmm(batch1, batch2).")
 
 # ---- written in other operations ----

@@ -47,6 +47,8 @@ def _loop(kind: str, name: str, dtype: str, source: str) -> tuple[str, str]:
         return found[0], found[1]
     if kind == "reduce":
         return "reduce", _reducer(name, dtype)
+    if kind == "product":
+        return "matmul", f"TD_{dtype}"
     if kind == "cast" and (dtype.startswith(("F8_", "Q")) or source.startswith(("F8_", "Q"))):
         raise NotImplementedError(
             f"conversions between {source} and {dtype} are not implemented for device 'cuda'"

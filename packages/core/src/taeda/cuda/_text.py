@@ -24,9 +24,10 @@ FAMILIES = {
     "activation": "cpu/activation.c",
     "convert": "cpu/simd/device/convert.h",
     "reduce": "cuda/kernels/reduce.h",
+    "matmul": "cuda/kernels/matmul.h",
 }
 #: families without a table
-ALONE = ("convert", "reduce")
+ALONE = ("convert", "matmul", "reduce")
 #: dtypes in the order of their numbers
 DTYPES = (
     *("BOOL", "U8", "I8", "I16", "I32", "I64", "U16", "U32", "U64", "F16", "BF16", "F32", "F64"),
