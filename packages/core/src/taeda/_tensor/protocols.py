@@ -16,6 +16,14 @@ def __repr__(self: Tensor, *, tensor_contents: Any = None) -> str:
 
 
 @method
+def _repr_html_(self: Tensor) -> str:
+    """What a notebook shows: statistics, a histogram, a picture where it is one."""
+    from .._notebook import tensor_html
+
+    return tensor_html(self)
+
+
+@method
 def __format__(self: Tensor, spec: str) -> str:
     if self.dim() == 0 and self.device.type != "meta" and type(self) is Tensor:
         return self.item().__format__(spec)

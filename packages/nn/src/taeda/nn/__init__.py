@@ -17,6 +17,7 @@ __path__ = extend_path(__path__, __name__)  # taeda-distributed brings `parallel
 from taeda._core_api import lazy_attributes
 
 from . import attention, functional, init, modules, parameter, utils
+from ._summary import summary
 from .modules import *  # noqa: F403 - the files of `modules` name what they give
 from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 
@@ -193,6 +194,7 @@ __all__ = [
     "init",
     "modules",
     "parameter",
+    "summary",
     "utils",
 ]  # fmt: skip
 

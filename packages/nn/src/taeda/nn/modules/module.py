@@ -153,6 +153,12 @@ class Module(State, Conversion):
         """What the text of the module says between its parentheses."""
         return ""
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the layers and their parameters, as `nn.summary` counts them."""
+        from .._summary import summary  # it needs Module
+
+        return summary(self)._repr_html_()
+
     def __repr__(self) -> str:
         extra = self.extra_repr()
         lines = extra.split("\n") if extra else []
