@@ -397,3 +397,21 @@ def test_a_first_gradient_that_nobody_else_sees_is_kept_itself():
 
     Passes.apply(x).sum().backward()
     assert x.grad.data_ptr() == addresses[0]
+
+
+@pytest.mark.parametrize("shape", [(2, 5), (0, 5), (36,)])
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda n: n.reshape(-1), lambda n: n.flatten(), lambda n: n.unsqueeze(0), lambda n: n.squeeze(),
+        lambda n: n.view(n.shape), lambda n: n.sum(), lambda n: n.mean(), lambda n: n.clone(), lambda n: n * 2,
+    ],
+)  # fmt: skip
+def test_a_computed_tensor_that_got_another_shape_has_no_gradient(step, shape):
+    x = taeda.ones(3, 4, 3, requires_grad=True)
+    n = -x
+    n.data = taeda.zeros(shape)
+    y = step(n)
+    with pytest.raises(RuntimeError, match="returned an invalid gradient at index 0"):
+        y.backward(taeda.ones(y.shape))
+    assert x.grad is None

@@ -249,3 +249,28 @@ def test_lists_of_results_are_tuples():
         taeda.hsplit(x, 3),
     )
     assert {type(result) for result in results} == {tuple}
+
+
+NUMBERS = [
+    lambda here, there: here.add_(there),
+    lambda here, there: here.mul_(there),
+    lambda here, there: here.pow_(there),
+    lambda here, there: here.lerp_(taeda.ones(()), there),
+    lambda here, there: here.addcmul_(there, taeda.ones(())),
+    lambda here, there: here.clamp_(there),
+    lambda here, there: taeda._foreach_add_([here], [there]),
+]
+
+
+@pytest.mark.parametrize("write", NUMBERS)
+def test_a_number_on_the_cpu_that_is_written_is_no_number(write):
+    here = taeda.ones(())
+    with pytest.raises(
+        RuntimeError, match=r"found at least two devices, (meta and cpu|cpu and meta)"
+    ):
+        write(here, taeda.ones((), device="meta"))
+    assert here.item() == 1
+    there = taeda.ones((), device="meta")
+    if write is not NUMBERS[-1]:
+        write(there, here)  # a number of the cpu is welcome there
+        assert there.is_meta

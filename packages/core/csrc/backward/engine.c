@@ -352,7 +352,7 @@ static int mark_needed(Run *r)
             if (append(&all, &n, &cap, s) < 0) return PyMem_Free(all), -1;
             s->visited = 1;
         }
-    qsort(all, n, sizeof *all, by_seq);
+    if (n) qsort(all, n, sizeof *all, by_seq);
     for (size_t at = 0; at < n; at++) {
         Slot *s = all[at];
         s->needed = 0;

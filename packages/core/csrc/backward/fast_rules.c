@@ -190,6 +190,31 @@ static int rule_linear(Node *n, PyObject *const *grads, PyObject **results)
 /* ---- views: back to the shape before ---- */
 static const OutMeta *before(const Node *n) { return &n->edges[0].node->outs[n->edges[0].nr]; }
 
+/* Did the input have the shape that its place in the graph has? `.data =` gives a computed tensor another one. */
+static int as_computed(const Node *n)
+{
+    const OutMeta *m = before(n);
+    for (int i = 0; i < (int)n->nsaved; i++) {
+        const td_tensor *t = n->saved[i].key == 0 ? n->saved[i].t : NULL;
+        if (t && (t->ndim != m->ndim || memcmp(t->sizes, m->sizes, (size_t)t->ndim * sizeof *t->sizes))) return 0;
+    }
+    return 1;
+}
+
+static int next_longer(int i, int ndim, const int64_t *sizes) /* the next dimension that is not of size 1 */
+{
+    while (i < ndim && sizes[i] == 1) i++;
+    return i;
+}
+
+static int same_but_ones(const OutMeta *m, const td_tensor *t)
+{
+    int i = next_longer(0, m->ndim, m->sizes), j = next_longer(0, t->ndim, t->sizes);
+    for (; i < m->ndim && j < t->ndim; i = next_longer(i + 1, m->ndim, m->sizes), j = next_longer(j + 1, t->ndim, t->sizes))
+        if (m->sizes[i] != t->sizes[j]) return 0;
+    return i == m->ndim && j == t->ndim;
+}
+
 static int rule_same(Node *n, PyObject *const *grads, PyObject **results)
 {
     results[0] = Py_NewRef(grads[0]); /* the engine undoes broadcasting and conversion */
@@ -199,8 +224,16 @@ static int rule_same(Node *n, PyObject *const *grads, PyObject **results)
 static int rule_reshape(Node *n, PyObject *const *grads, PyObject **results)
 {
     const td_tensor *g = TD_T(grads[0]);
-    if (!td_is_contiguous(g) || g->flags & (TD_FLAG_CONJ | TD_FLAG_NEG)) return 0;
-    return done(&results[0], reshaped(grads[0], before(n)->ndim, before(n)->sizes));
+    int64_t count;
+    if (!td_is_contiguous(g) || g->flags & (TD_FLAG_CONJ | TD_FLAG_NEG) || !as_computed(n)) return 0;
+    td_status status = td_numel(before(n)->ndim, before(n)->sizes, &count);
+    if (status) return td_raised(status);
+    return count == g->numel ? done(&results[0], reshaped(grads[0], before(n)->ndim, before(n)->sizes)) : 0;
+}
+
+static int rule_ones(Node *n, PyObject *const *grads, PyObject **results) /* unsqueeze, which keeps nothing of its input */
+{
+    return same_but_ones(before(n), TD_T(grads[0])) ? rule_reshape(n, grads, results) : 0;
 }
 
 static int dimension(PyObject *number, int ndim)
@@ -303,7 +336,7 @@ static PyObject *spread(const Node *n, PyObject *grad)
 {
     const OutMeta *in = before(n);
     const td_tensor *g = TD_T(grad);
-    if (in->dtype != g->dtype || in->ndim > TD_INLINE_DIMS || g->numel != 1) return NULL;
+    if (in->dtype != g->dtype || in->ndim > TD_INLINE_DIMS || g->numel != 1 || !as_computed(n)) return NULL;
     int64_t strides[TD_INLINE_DIMS] = {0};
     td_tensor *t;
     TD_PY(td_tensor_view(&t, g, in->ndim, in->sizes, strides, g->offset));
@@ -338,7 +371,7 @@ void td_load_fast_rules(void)
         {"add.Tensor", rule_add}, {"sub.Tensor", rule_sub}, {"mul.Tensor", rule_mul}, {"div.Tensor", rule_div}, {"neg", rule_neg},
         {"mm", rule_mm}, {"bmm", rule_bmm}, {"linear", rule_linear}, {"sum", rule_sum}, {"mean", rule_mean},
         {"view", rule_reshape}, {"reshape", rule_reshape}, {"flatten.using_ints", rule_reshape}, {"squeeze", rule_reshape},
-        {"squeeze.dim", rule_reshape}, {"unsqueeze", rule_reshape}, {"expand", rule_same}, {"clone", rule_same},
+        {"squeeze.dim", rule_reshape}, {"unsqueeze", rule_ones}, {"expand", rule_same}, {"clone", rule_same},
         {"contiguous", rule_same}, {"alias", rule_same}, {"_to_copy", rule_same}, {"transpose.int", rule_transpose}, {"t", rule_t},
         {"permute", rule_permute}};
     td_fast_rules = PyMem_Calloc((size_t)td_schema_count + 1, sizeof *td_fast_rules);

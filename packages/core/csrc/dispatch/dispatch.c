@@ -20,6 +20,21 @@ static int on_two_devices(const td_frame *f, int a, int b)
     return -1;
 }
 
+/* The device of a tensor that the call writes, if that is another one than `device`; else -1. A number that is written is no number. */
+static int written_elsewhere(const td_frame *f, int device)
+{
+    for (int k = 0; k < f->schema->nparams; k++) {
+        const td_arg *a = &f->call.args[k];
+        if (!(f->inplace && k == 0) && !(f->schema->params[k].flags & TD_P_MUTATED)) continue;
+        int n = a->kind == TD_ARG_TENSORS ? (int)a->n : a->kind == TD_ARG_TENSOR;
+        for (int i = 0; i < n; i++) {
+            const td_tensor *t = a->kind == TD_ARG_TENSORS ? a->tensors[i] : a->tensor;
+            if (t && t->device != device) return t->device;
+        }
+    }
+    return -1;
+}
+
 /* A tensor without dimensions on the cpu is a number, welcome anywhere. As the first argument of a C implementation it is more: the first
  * one says where the work is done, and elements without memory cannot be read. */
 static int check_devices(td_frame *f)
@@ -42,6 +57,8 @@ static int check_devices(td_frame *f)
         int wanted = seen >= 0 ? seen : first;
         if (out && td_is_tensor(out) && TD_T(out)->device != wanted) return on_two_devices(f, wanted, TD_T(out)->device);
     }
+    int writes = f->inplace || f->schema->flags & TD_F_MUTATES, home = writes && seen >= 0 && !mixes ? written_elsewhere(f, seen) : -1;
+    if (home >= 0) return on_two_devices(f, seen, home);
     int placed = f->schema->kind == TD_KIND_C && !(f->schema->flags & (TD_F_MIXES_DEVICES | TD_F_TAKES_NUMBERS));
     return placed && first == TD_CPU && seen > TD_CPU ? on_two_devices(f, first, seen) : 0;
 }

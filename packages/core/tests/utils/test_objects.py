@@ -72,7 +72,7 @@ def test_a_tensor_that_others_view_is_not_swapped():
     swap_tensors(v, b)  # a view itself may go
     assert b._base is a
     assert v._base is None
-    del b
+    del b, other
     alias = a.data  # on the same memory, but no view
     swap_tensors(a, v)
     assert (a.tolist(), v.tolist(), alias.tolist()) == ([0, 0], [1, 1, 1], [1, 1, 1])

@@ -119,7 +119,7 @@ const void *td_linalg_minus_one(td_dtype d)
 void td_stack_fill_eye(const td_stack *s)
 {
     int64_t item = td_itemsize((td_dtype)s->t->dtype), k = s->rows < s->cols ? s->rows : s->cols;
-    if (!s->bytes) return;
+    if (!s->bytes || !s->count) return;
     memset(s->data, 0, (size_t)(s->count * s->bytes));
     for (int64_t i = 0; i < s->count; i++)
         for (int64_t j = 0; j < k; j++)
