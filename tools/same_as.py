@@ -38,7 +38,11 @@ INTENDED: dict[str, str] = {
     r"(cumsum|cumprod|cumulative_trapezoid\.x) float64": "scans add in one order, whatever the width of a vector",
     r"(var|std)(_mean)? |(native_)?(layer|group|batch)_norm(_backward)? |instance_norm |_fused_rms_norm(_backward)? ":
         "statistics keep their digits, and do not depend on the width of a vector",
-    r"(erfinv|ndtri|digamma) float64": "more exact",
+    r"(erfinv|ndtri|digamma|(_foreach_)?lgamma_?|mvlgamma|polygamma|i0e?|i1e?|modified_bessel_(i0|i1|k1)|scaled_modified_bessel_k1|ndtr|log_ndtr"
+    r"|erfcx|entr|airy_ai|spherical_bessel_j0|(_foreach_)?pow_?(\.\w+)?|float_power\.\w+|logit|(_foreach_)?tanh_?|tanhshrink) ": "more exact",
+    r"(_gru|_lstm(_backward)?|_rnn) ": "tanh is more exact",
+    r"((_foreach_)?sigmoid_?|silu) complex": "sigmoid of complex numbers is exact on the left",
+    r"_fused_attention ": "sums of attention are of float64",
     r"(scaled_)?modified_bessel_k0 float64": "NaN for numbers below 0",
 }  # fmt: skip
 

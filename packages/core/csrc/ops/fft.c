@@ -84,7 +84,7 @@ static td_status run_apart(td_tensor *out, const td_tensor *in, int64_t dim, td_
     if (status == TD_OK) status = td_view_transpose(&back, out, dim, out->ndim - 1);
     if (status == TD_OK) {
         for (int d = 0; d < back->ndim; d++) sizes[d] = back->sizes[d];
-        status = td_tensor_empty(&made, (td_dtype)out->dtype, TD_CPU, back->ndim, sizes);
+        status = td_tensor_empty(&made, (td_dtype)out->dtype, (td_device)out->device, back->ndim, sizes);
     }
     if (status == TD_OK) status = run_rows(made, rows, job);
     if (status == TD_OK) status = td_copy(back, made);
@@ -241,7 +241,7 @@ static td_status half_spectrum(td_tensor **out, const td_tensor *self, const dim
         *out = dense;
         return status;
     }
-    status = td_tensor_empty(&made, (td_dtype)dense->dtype, TD_CPU, dense->ndim, dense->sizes);
+    status = td_tensor_empty(&made, (td_dtype)dense->dtype, (td_device)dense->device, dense->ndim, dense->sizes);
     if (status == TD_OK) status = along_all(made, dense, d, d->n - 1, -1, 1);
     td_tensor_free(dense);
     if (status == TD_OK) *out = made;

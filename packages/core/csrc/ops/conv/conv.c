@@ -257,7 +257,7 @@ static td_status forward(const geometry *g, const td_tensor *input, const td_ten
     td_status status = prepare(&x, input);
     if (status == TD_OK) status = prepare(&w, weight);
     if (status == TD_OK) status = prepare(&b, bias);
-    if (status == TD_OK) status = td_tensor_empty(&y, (td_dtype)x->dtype, TD_CPU, g->nd + 2, sizes);
+    if (status == TD_OK) status = td_tensor_empty(&y, (td_dtype)x->dtype, (td_device)x->device, g->nd + 2, sizes);
     if (status == TD_OK) status = run(g, g->transposed, x, w, b, y);
     if (status == TD_OK) {
         status = finish(out, y, input);
@@ -300,7 +300,7 @@ static td_status check_gradient(const geometry *g, const td_tensor *grad, const 
 static td_status input_gradient(const geometry *g, const td_tensor *grad, const td_tensor *weight, const td_tensor *input, td_tensor **out)
 {
     td_tensor *made;
-    TD_TRY(td_tensor_empty(&made, (td_dtype)grad->dtype, TD_CPU, input->ndim, input->sizes));
+    TD_TRY(td_tensor_empty(&made, (td_dtype)grad->dtype, (td_device)grad->device, input->ndim, input->sizes));
     td_status status = run(g, !g->transposed, grad, weight, NULL, made);
     if (status == TD_OK) return finish(out, made, input);
     td_tensor_free(made);
@@ -313,7 +313,7 @@ static td_status weight_gradient(const geometry *g, const td_tensor *grad, const
     td_tensor *made;
     td_conv c = conv_of(g, (td_dtype)grad->dtype);
     TD_TRY(td_conv_make_taps(&c, &taps));
-    td_status status = td_tensor_empty(&made, (td_dtype)grad->dtype, TD_CPU, weight->ndim, weight->sizes);
+    td_status status = td_tensor_empty(&made, (td_dtype)grad->dtype, (td_device)grad->device, weight->ndim, weight->sizes);
     if (status == TD_OK) {
         c.x = td_data(g->transposed ? grad : x);
         void *token = td_heavy_begin(cost_of(g));

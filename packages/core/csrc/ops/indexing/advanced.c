@@ -56,7 +56,7 @@ static td_status put_truth(prepared *p, const td_tensor *truth, int dim)
     p->self = wider;
     int64_t count = *(const uint8_t *)td_data(truth) != 0;
     td_scalar zero = td_scalar_int(0);
-    TD_TRY(td_tensor_empty(&p->at[dim], TD_I64, TD_CPU, 1, &count));
+    TD_TRY(td_tensor_empty(&p->at[dim], TD_I64, (td_device)truth->device, 1, &count));
     return td_fill(p->at[dim], &zero);
 }
 
@@ -135,7 +135,7 @@ static td_status spread_values(td_tensor **out, const td_tensor *values, const t
         return td_fail(TD_RUNTIME_ERROR, "shape mismatch: value tensor of shape %s cannot be broadcast to indexing result of shape %s",
                        td_shape_text(values->ndim, values->sizes, a), td_shape_text(plan->ndim, plan->sizes, b));
     if (copy) {
-        status = td_tensor_empty(out, (td_dtype)values->dtype, TD_CPU, plan->ndim, plan->sizes);
+        status = td_tensor_empty(out, (td_dtype)values->dtype, (td_device)values->device, plan->ndim, plan->sizes);
         if (status == TD_OK) status = td_copy(*out, spread);
     } else {
         status = td_contiguous(out, spread);

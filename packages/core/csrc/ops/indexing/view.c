@@ -148,7 +148,7 @@ static td_status share_out(td_tensor *storage, td_tensor *input)
 {
     td_tensor *counts, *seen, *one_tensor;
     td_scalar zero = td_scalar_int(0), one = td_scalar_int(1);
-    TD_TRY(td_tensor_empty(&counts, (td_dtype)storage->dtype, TD_CPU, 1, storage->sizes));
+    TD_TRY(td_tensor_empty(&counts, (td_dtype)storage->dtype, (td_device)storage->device, 1, storage->sizes));
     td_status status = td_fill(counts, &zero);
     if (status == TD_OK) status = td_tensor_from_scalar(&one_tensor, &one, (td_dtype)storage->dtype);
     if (status == TD_OK) {
@@ -169,14 +169,14 @@ static td_status share_out(td_tensor *storage, td_tensor *input)
 td_status td_op_as_strided_backward(td_call *call)
 {
     int64_t low = TD_INT(3) < TD_INT(6) ? TD_INT(3) : TD_INT(6);
-    int64_t input_end, view_end;
+    int64_t input_end = 0, view_end = 0;
     TD_TRY(end_of(&call->args[1], &call->args[2], TD_INT(3), &input_end));
     TD_TRY(end_of(&call->args[4], &call->args[5], TD_INT(6), &view_end));
     int64_t span = (input_end > view_end ? input_end : view_end) - low;
     td_scalar zero = td_scalar_int(0);
     td_tensor *storage, *view, *input;
     if (td_is_meta(SELF)) return td_tensor_empty(OUT, (td_dtype)SELF->dtype, TD_META, (int)TD_LEN(1), TD_INTS(1));
-    TD_TRY(td_tensor_empty(&storage, (td_dtype)SELF->dtype, TD_CPU, 1, &span));
+    TD_TRY(td_tensor_empty(&storage, (td_dtype)SELF->dtype, (td_device)SELF->device, 1, &span));
     td_status status = td_fill(storage, &zero);
     if (status == TD_OK) status = td_view_strided(&view, storage, TD_LEN(4), TD_INTS(4), TD_INTS(5), TD_INT(6) - low);
     if (status == TD_OK) {
@@ -186,7 +186,7 @@ td_status td_op_as_strided_backward(td_call *call)
     if (status == TD_OK) status = td_view_strided(&input, storage, TD_LEN(1), TD_INTS(1), TD_INTS(2), TD_INT(3) - low);
     if (status == TD_OK) {
         if (!td_is_dense(input)) status = share_out(storage, input);
-        if (status == TD_OK) status = td_tensor_empty(OUT, (td_dtype)SELF->dtype, TD_CPU, input->ndim, input->sizes);
+        if (status == TD_OK) status = td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, input->ndim, input->sizes);
         if (status == TD_OK) status = td_copy(call->out[0], input);
         td_tensor_free(input);
     }

@@ -68,7 +68,7 @@ static td_status cached_statistics(td_tensor *out[2], const td_tensor *x, const 
 {
     int64_t bytes = 2 * (int64_t)sizeof(double) * shape->channels;
     for (int k = 0; k < 2; k++)
-        TD_TRY(td_tensor_empty(&out[k], (td_dtype)x->dtype, TD_CPU, 1, &shape->channels));
+        TD_TRY(td_tensor_empty(&out[k], (td_dtype)x->dtype, (td_device)x->device, 1, &shape->channels));
     double *moments = td_alloc(bytes);
     if (!moments) return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of statistics", (long long)bytes);
     td_channel_moments(moments, x, shape);
@@ -102,7 +102,7 @@ static td_status update_running(td_tensor *running, const td_tensor *value, doub
     if (!running) return TD_OK;
     TD_TRY(td_cast_optional(&wide, running, TD_F64));
     td_tensor *fresh;
-    td_status status = td_tensor_empty(&fresh, TD_F64, TD_CPU, running->ndim, running->sizes);
+    td_status status = td_tensor_empty(&fresh, TD_F64, (td_device)running->device, running->ndim, running->sizes);
     for (int64_t c = 0; c < value->numel && status == TD_OK; c++)
         td_norm_write(fresh, c,
                       (1 - momentum) * td_norm_read(wide, c) + momentum * factor * td_norm_read(value, c));
@@ -126,7 +126,7 @@ static td_status running_statistics(td_tensor *out[2], const td_tensor *mean, co
 {
     const td_tensor *from[2] = {variance, mean};
     for (int k = 0; k < 2; k++) {
-        TD_TRY(td_tensor_empty(&out[k], dtype, TD_CPU, 1, &from[k]->numel));
+        TD_TRY(td_tensor_empty(&out[k], dtype, (td_device)from[k]->device, 1, &from[k]->numel));
         td_tensor *flat;
         TD_TRY(td_view_reshape(&flat, from[k], 1, &from[k]->numel));
         td_status status = td_copy(out[k], flat);
@@ -143,7 +143,7 @@ static td_status scale_numbers(td_tensor **out, const td_tensor *mean, const td_
                                const td_tensor *weight, const td_tensor *bias)
 {
     td_tensor *w = NULL, *b = NULL, *numbers;
-    TD_TRY(td_tensor_empty(&numbers, (td_dtype)mean->dtype, TD_CPU, 2, (int64_t[]){2, mean->numel}));
+    TD_TRY(td_tensor_empty(&numbers, (td_dtype)mean->dtype, (td_device)mean->device, 2, (int64_t[]){2, mean->numel}));
     td_status status = td_cast_optional(&w, weight, (td_dtype)mean->dtype);
     if (status == TD_OK) status = td_cast_optional(&b, bias, (td_dtype)mean->dtype);
     for (int64_t c = 0; c < mean->numel && status == TD_OK; c++) {
@@ -280,7 +280,7 @@ static td_status input_gradient(td_tensor **out, const backward_args *a, const t
     td_tensor *numbers;
     td_dtype compute = (td_dtype)dense[1]->dtype;
     TD_TRY(result_like(out, a->x, compute));
-    TD_TRY(td_tensor_empty(&numbers, compute, TD_CPU, 2, (int64_t[]){3, shape->channels}));
+    TD_TRY(td_tensor_empty(&numbers, compute, (td_device)dense[1]->device, 2, (int64_t[]){3, shape->channels}));
     mix_numbers(numbers, a->training ? sums : NULL, dense[3], dense[4], dense[2],
                 (double)(shape->outer * shape->inner));
     if (dense[1]->numel) td_channel_mix(*out, dense[0], dense[1], numbers, shape);
@@ -295,7 +295,7 @@ static td_status parameter_gradients(td_tensor *out[3], const backward_args *a, 
              dtype = (td_dtype)(a->weight ? a->weight->dtype : a->x->dtype);
     for (int k = 1; k < 3; k++) {
         if (!a->wanted[k]) continue;
-        TD_TRY(td_tensor_empty(&out[k], compute, TD_CPU, 1, &channels));
+        TD_TRY(td_tensor_empty(&out[k], compute, (td_device)invstd->device, 1, &channels));
         for (int64_t c = 0; c < channels; c++)
             td_norm_write(out[k], c, k == 1 ? sums[2 * c + 1] * td_norm_read(invstd, c) : sums[2 * c]);
         TD_TRY(td_norm_convert(&out[k], dtype));

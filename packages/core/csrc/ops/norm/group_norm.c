@@ -88,8 +88,8 @@ static td_status forward(td_tensor *out[3], const td_tensor *self, const td_tens
     if (status == TD_OK) status = td_cast_optional(&b, bias, compute);
     if (status == TD_OK) status = statistics_of(statistics, x, g, eps);
     if (status == TD_OK)
-        status = td_tensor_empty(&numbers, compute, TD_CPU, 2, (int64_t[]){2, g->samples * g->channels});
-    if (status == TD_OK) status = td_tensor_empty(&out[0], compute, TD_CPU, self->ndim, self->sizes);
+        status = td_tensor_empty(&numbers, compute, (td_device)self->device, 2, (int64_t[]){2, g->samples * g->channels});
+    if (status == TD_OK) status = td_tensor_empty(&out[0], compute, (td_device)self->device, self->ndim, self->sizes);
     if (status == TD_OK && x->numel) {
         scale_numbers(numbers, statistics, w, b, g);
         td_channel_scale(out[0], x, numbers, &shape);
@@ -173,7 +173,7 @@ static td_status compute_gradients(td_tensor *out[3], backward_work *k, const in
 {
     td_channels shape = segments(k->g);
     int64_t n = k->g->samples * k->g->channels, each = k->g->channels / k->g->count;
-    TD_TRY(td_tensor_empty(&k->numbers, (td_dtype)k->x->dtype, TD_CPU, 2, (int64_t[]){3, n}));
+    TD_TRY(td_tensor_empty(&k->numbers, (td_dtype)k->x->dtype, (td_device)k->x->device, 2, (int64_t[]){3, n}));
     if (!(k->sums = td_alloc((n + 1) * 16)))
         return td_fail(TD_MEMORY_ERROR, "no memory for %lld sums", (long long)n);
     for (int64_t s = 0; s < n; s++) td_numbers_set(k->numbers, 0, s, td_norm_read(k->mean, s / each));

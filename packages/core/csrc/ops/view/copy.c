@@ -205,7 +205,7 @@ td_status td_op_repeat_interleave(td_call *call)
     if (TD_HAS(1) && TD_INT(1) != total)
         return td_fail(TD_RUNTIME_ERROR, "repeat_interleave: output_size is %lld but the repeats add up to %lld",
                        (long long)TD_INT(1), (long long)total);
-    TD_TRY(td_tensor_empty(&call->out[0], (td_dtype)counts->dtype, TD_CPU, 1, &total));
+    TD_TRY(td_tensor_empty(&call->out[0], (td_dtype)counts->dtype, (td_device)counts->device, 1, &total));
     if (total) interleave(counts, call->out[0]);
     return TD_OK;
 }
