@@ -1218,6 +1218,24 @@ def s_sgd(c):
     return training(c, lambda p: taeda.optim.SGD(p, lr=0.1, momentum=0.9, nesterov=True))
 
 
+@scenario("batches are slices of one tensor")
+def s_slices(c):
+    taeda.manual_seed(0)
+    rows, net = data(40, 4), nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 2))
+    optimizer = taeda.optim.SGD(net.parameters(), lr=0.1)
+
+    def step(x):
+        optimizer.zero_grad()
+        loss = net(x).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    run = c(step)
+    found = [run(rows[n : n + 8]).item() for n in (0, 0, 0, 8, 16, 24, 3)]
+    return [*found, kept(list(net.state_dict().values()))]
+
+
 @scenario("the learning rate")
 def s_learning_rate(c):
     def change(net, optimizer):

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+from pathlib import Path
 
 import pytest
 from compile_scenarios import EAGER, SCENARIOS
@@ -53,3 +54,14 @@ def test_compiled_gives_what_the_program_gives(name):
     else:
         assert ran, reasons
     assert not any("other bits" in reason for reason in reasons)
+
+
+def test_the_page_shows_these_programs():
+    root = Path(__file__).parents[4]
+    text = (root / "docs" / "compile.md").read_text()
+    shown = [
+        line.split(" | ")[0].removeprefix("| ")
+        for line in text.splitlines()
+        if line.startswith("| ")
+    ]
+    assert shown[-len(SCENARIOS) :] == [what for what, _ in SCENARIOS.values()]

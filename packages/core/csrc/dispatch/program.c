@@ -9,7 +9,7 @@
 #include "ops/pointwise/waiting.h"
 
 typedef struct Patch { int16_t param, item; int32_t slot; } Patch; /* item -1: the argument itself, else an item of it */
-enum { PLAIN, INPLACE, OUT };
+enum { PLAIN, INPLACE, OUT, VIEW /* as_strided, its offset counted from where the tensor begins */ };
 
 typedef struct Step {
     td_schema *schema;
@@ -234,8 +234,44 @@ static int keep(const Step *s, PyObject *made, PyObject **values) /* takes it ov
     return status;
 }
 
+/* Does a view lie within the storage of its base? */
+static int within(const td_tensor *base, int ndim, const int64_t *sizes, const int64_t *strides, int64_t offset)
+{
+    int64_t first = offset, last = offset, room = base->storage->nbytes / td_itemsize((td_dtype)base->dtype);
+    for (int i = 0; i < ndim; i++) {
+        if (sizes[i] <= 0) return 1;
+        *(strides[i] < 0 ? &first : &last) += strides[i] * (sizes[i] - 1);
+    }
+    return first >= 0 && last < room;
+}
+
+static int run_view(const Step *s, PyObject **values)
+{
+    td_frame f;
+    td_frame_open(&f);
+    td_frame_row(&f, &s->function, s->schema);
+    int ready = bind(&f, s, values) == 0 && f.call.args[1].kind == TD_ARG_INTS && f.call.args[2].kind == TD_ARG_INTS && f.call.args[3].kind == TD_ARG_INT &&
+                f.call.args[1].n == f.call.args[2].n && f.call.args[1].n <= TD_MAX_DIMS && s->nouts == 1 && s->outs[0] >= 0;
+    td_tensor *made = NULL;
+    if (ready) {
+        const td_tensor *base = f.call.args[0].tensor;
+        int ndim = (int)f.call.args[1].n;
+        int64_t offset = base->offset + f.call.args[3].i;
+        if (!within(base, ndim, f.call.args[1].ints, f.call.args[2].ints, offset)) PyErr_Format(PyExc_RuntimeError, "Program: a view is outside of its tensor's memory");
+        else {
+            td_status status = td_tensor_view(&made, base, ndim, f.call.args[1].ints, f.call.args[2].ints, offset);
+            if (status) made = NULL, td_raise(status);
+        }
+    } else if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "Program: a view wants a tensor, sizes, strides and an offset");
+    PyObject *o = made ? td_wrap(made) : NULL;
+    td_frame_close(&f);
+    if (o) Py_XSETREF(values[s->outs[0]], o);
+    return o ? 0 : -1;
+}
+
 static int run_step(const Step *s, PyObject **values)
 {
+    if (s->form == VIEW) return run_view(s, values);
     td_frame f;
     td_frame_open(&f);
     td_frame_row(&f, &s->function, s->schema);

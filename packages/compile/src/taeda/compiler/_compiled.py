@@ -246,7 +246,7 @@ def _same(a: Any, b: Any) -> bool:
 def _walks_alike(trace: Trace, tensors: list[Tensor], result: Any, walked: Any) -> bool:
     """Whether the backward programs gave what autograd gives."""
     inputs = trace.inputs(tensors)
-    if inputs is None:
+    if inputs is None or trace.backward is None:
         return False
     wanted = [inputs[n] for n in trace.backward.wanted]
     results = trace.grown_in(result)

@@ -165,7 +165,7 @@ class Guards:
             f"{name}.__code__ is {self._name(f.__code__)}",
             f"{name}.__defaults__ is {self._name(f.__defaults__)}",
         ]
-        quick = [(0, f, "__code__", f.__code__), (0, f, "__defaults__", f.__defaults__)]
+        quick: Any = [(0, f, "__code__", f.__code__), (0, f, "__defaults__", f.__defaults__)]
         if f.__kwdefaults__:
             quick = None
             terms.append(

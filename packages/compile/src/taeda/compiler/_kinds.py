@@ -37,8 +37,15 @@ _VALUES: tuple[type, ...] = (
     type(None), bool, int, float, complex, str, bytes, type(...), type(NotImplemented), slice, range,
     taeda.dtype, taeda.device, taeda.layout, taeda.memory_format, taeda.Size,
 )  # fmt: skip
-CONTAINERS = (list, dict, set, collections.deque, collections.OrderedDict, collections.defaultdict)
-_TENSORS = frozenset({Tensor, nn.Parameter, nn.Buffer})
+CONTAINERS: tuple[type, ...] = (
+    list,
+    dict,
+    set,
+    collections.deque,
+    collections.OrderedDict,
+    collections.defaultdict,
+)
+_TENSORS: frozenset[Any] = frozenset([Tensor, nn.Parameter, nn.Buffer])
 
 
 def is_immutable(value: Any) -> bool:

@@ -13,6 +13,7 @@ kept in `reason`, and from there on nothing is recorded.
 
 from __future__ import annotations
 
+import collections
 import functools
 import operator
 import os
@@ -440,15 +441,17 @@ class Observer:
 
     def item(self, owner: Any, key: Any) -> Any:
         """owner[key]"""
+        kind: Any = type(owner)
         if not self.active or isinstance(owner, Tensor | tuple | str | bytes | range):
             return owner[key]
-        if isinstance(owner, CONTAINERS) and type(owner).__getitem__ in _C_GETITEM:
+        if isinstance(owner, CONTAINERS) and kind.__getitem__ in _C_GETITEM:
             return self._item_of_container(owner, key)
+        read: Any = owner
         if isinstance(owner, type):  # list[int]
-            return owner[key]
+            return read[key]
         if isinstance(owner, nn.Module):
             self.tree(owner)
-            value = owner[key]
+            value = read[key]
             self.mark(value)
             return value
         if owner is os.environ:
@@ -465,11 +468,7 @@ class Observer:
             return owner[key]
         if isinstance(owner, dict) and key not in owner:
             self.contents(owner)
-            if (
-                type(owner).__missing__ is not None
-                if hasattr(type(owner), "__missing__")
-                else False
-            ):
+            if hasattr(type(owner), "__missing__"):
                 self.stop("it makes an entry of a dict that was there before")
             return owner[key]
         value = owner[key]
@@ -686,7 +685,7 @@ class Observer:
         init = kind.__init__
         plain = (
             type(kind) is type
-            and kind.__new__ is object.__new__
+            and getattr(kind, "__new__", None) is object.__new__
             and not issubclass(kind, Tensor | nn.Module)
         )
         if not plain:
@@ -808,7 +807,7 @@ class Observer:
             raise
 
 
-_C_GETITEM = {kind.__getitem__ for kind in CONTAINERS if hasattr(kind, "__getitem__")}
+_C_GETITEM: set[Any] = {kind.__getitem__ for kind in (list, dict, collections.deque)}
 _INPLACE = {
     "add": "iadd", "sub": "isub", "mul": "imul", "truediv": "itruediv", "floordiv": "ifloordiv", "mod": "imod", "pow": "ipow",
     "matmul": "imatmul", "and_": "iand", "or_": "ior", "xor": "ixor", "lshift": "ilshift", "rshift": "irshift",
@@ -870,7 +869,7 @@ def _property(kind: type, name: str) -> types.FunctionType | None:
 def _setter(kind: type, name: str) -> bool:
     if _static(kind, name) is not None and hasattr(type(_static(kind, name)), "__set__"):
         return not isinstance(_static(kind, name), types.MemberDescriptorType)
-    return kind.__setattr__ is not object.__setattr__
+    return getattr(kind, "__setattr__", None) is not object.__setattr__
 
 
 def _sets_up(owner: Any, name: str) -> bool:

@@ -61,7 +61,7 @@ def _without_aliases(graph: Graph, outputs: list[int]) -> tuple[list[Step], dict
 
 
 def _is_alias(layouts: dict[int, Layout], step: Step, out: int) -> bool:
-    if step.op not in _ALIASES or step.form or len(step.patches) != 1:
+    if step.op not in _ALIASES or step.form not in (0, 3) or len(step.patches) != 1:
         return False
     return layouts[out] == layouts[step.patches[0][2]]
 

@@ -22,6 +22,7 @@ _RANDOM, _INPLACE, _MUTATES = (_core.row_flags[f] for f in ("RANDOM", "INPLACE",
 _flags = {text: flags for text, _, _, _, _, flags in _core.op_rows()}
 _kinds = {text: kind for text, _, kind, _, _, _ in _core.op_rows()}
 PLAIN, WRITES_SELF, WRITES_OUT = 0, 1, 2
+VIEW = 3  # as_strided, whose offset is counted from where its tensor begins: another argument may begin elsewhere
 
 
 def is_elementwise(op: str) -> bool:
@@ -194,14 +195,15 @@ class Recorder:
                 base.is_conj() or base.is_neg() or tensor.is_conj() or tensor.is_neg()
             )
             if plain and len(inputs) <= 1 and tensor.numel():
-                return self._as_view(tensor, slot)
+                return self._as_view(tensor, slot, base)
         self.fail("a tensor that no operation made and nothing keeps")
         return None
 
-    def _as_view(self, tensor: Tensor, base: int) -> int:
+    def _as_view(self, tensor: Tensor, slot: int, origin: Tensor) -> int:
         made = self.graph.slots
-        place = (None, tuple(tensor.shape), tuple(tensor.stride()), tensor.storage_offset())
-        self._emit("as_strided", PLAIN, place, ((0, -1, base),), (made,), ())
+        offset = tensor.storage_offset() - origin.storage_offset()
+        place = (None, tuple(tensor.shape), tuple(tensor.stride()), offset)
+        self._emit("as_strided", VIEW, place, ((0, -1, slot),), (made,), ())
         return self._know(tensor, made)
 
     def add_rate(self, group: dict[str, Any], first: int) -> bool:

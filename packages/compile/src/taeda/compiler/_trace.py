@@ -215,7 +215,8 @@ class Trace:
         """(input number of a leaf, slot of the gradient it has afterwards); None for no gradient."""
         found: list[tuple[int, int | None]] = []
         recorder = observer.recorder
-        self.no_gradient, self.has_gradient = [], []
+        self.no_gradient: list[int] = []
+        self.has_gradient: list[int] = []
         changed = any(after is not before for _, before, after in recorder.gradients())
         if changed or any(i.kind == "grad" for i in recorder.graph.inputs):
             observer.touches_gradients = True
