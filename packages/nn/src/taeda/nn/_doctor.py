@@ -26,6 +26,7 @@ def _training() -> str:
         loss.backward()
         with taeda.no_grad():
             for p in model.parameters():
+                assert p.grad is not None
                 p -= 0.2 * p.grad
         losses.append(loss.item())
     assert losses[-1] < 0.3 * losses[0], losses
