@@ -286,7 +286,7 @@ def tables() -> Sequence[Table]:
         "digamma": (mp.findroot(mp.digamma, 1.46),),
     }
 
-    def i_table(order: int, divide: bool) -> Table:
+    def i_table(order: int, divide: bool, kind: str = "double") -> Table:
         def near(x: Any) -> Any:
             if divide and x == 0:
                 return mp.mpf(0.5)
@@ -294,12 +294,15 @@ def tables() -> Sequence[Table]:
 
         far = inverse(scaled_i(order), lambda v: 1 / ROOT_2_PI)
         shape = "e^-x I1(x) / x" if divide else "e^-x I0(x)"
-        return Table(f"i{order}", f"{shape} for x < 8; sqrt(x) e^-x I{order}(x) of 1 / x <= 1/8",
-                     (Piece("near", near, 0, 8, 8), Piece("far", far, 0, 0.125, 8)))  # fmt: skip
+        name, goal = (f"i{order}", GOAL) if kind == "double" else (f"i{order}_float", 1e-8)
+        return Table(name, f"{shape} for x < 8; sqrt(x) e^-x I{order}(x) of 1 / x <= 1/8",
+                     (Piece("near", near, 0, 8, 8, goal, kind=kind), Piece("far", far, 0, 0.125, 8, goal, kind=kind)))  # fmt: skip
 
     return (
         i_table(0, False),
         i_table(1, True),
+        i_table(0, False, "float"),
+        i_table(1, True, "float"),
         *(
             Table(f"k{n}", f"sqrt(x) e^x K{n}(x) of 1 / x <= 1",
                   (Piece("all", inverse(scaled_k(n), lambda v: HALF_PI), 0, 1, 16),))

@@ -199,8 +199,8 @@ FUNCTIONS = (
     Function("entr", lambda x: -x * mp.log(x), RIGHT, (2, 1, 1), (1, 1, 1)),
     Function("i0", lambda x: mp.besseli(0, x), ((-700.0, 700.0),), (4, 20, 20), (1, 1, 2)),
     Function("i1", lambda x: mp.besseli(1, x), ((-85.0, 85.0),), (4, 20, 20), (1, 2, 2)),
-    Function("i0e", lambda x: mp.exp(-abs(x)) * mp.besseli(0, x), ((0.0, 700.0),), (4, INF, INF), (1, INF, INF)),
-    Function("i1e", lambda x: mp.exp(-abs(x)) * mp.besseli(1, x), ((0.0, 700.0),), (4, INF, INF), (1, INF, INF)),
+    Function("i0e", lambda x: mp.exp(-abs(x)) * mp.besseli(0, x), ((0.0, 700.0),), (4, INF, INF), (2, INF, INF)),
+    Function("i1e", lambda x: mp.exp(-abs(x)) * mp.besseli(1, x), ((0.0, 700.0),), (4, INF, INF), (2.5, INF, INF)),
     Function("modified_bessel_k0", lambda x: mp.besselk(0, x), ((0.0, 700.0),), (4,), (1,)),
     Function("modified_bessel_k1", lambda x: mp.besselk(1, x), ((0.0, 700.0),), (4,), (1,)),
     Function("scaled_modified_bessel_k0", lambda x: mp.exp(x) * mp.besselk(0, x), ((0.0, 700.0),), (4,), (1,)),
@@ -285,6 +285,8 @@ def main() -> int:
     )
     parser.add_argument("--write", action="store_true", help="the tables of docs/accuracy.md")
     options = parser.parse_args()
+    if options.write and options.names:
+        parser.error("--write replaces whole tables: leave the pattern of names out")
     above = 0
     for kind in [options.kind] if options.kind else CELLS:
         lines = []

@@ -177,7 +177,7 @@ VFN vf vf_erfinv(vf value)
 {
     vf y = vf_abs(value);
     vf s = vf_sqrt(-vf_log(vf_fma(-y, y, vf_set(1))));
-    vf x = y * VF_CELLS(s, vf_cell(s * (16 / 4.25f), 15), td_cells_erfinv);
+    vf x = VF_CELLS(s, vf_cell(s * (16 / 4.25f), 15), td_cells_erfinv, y);
     x = vf_sel(vf_eq(y, vf_set(1)), vf_set(INFINITY), x);
     return vf_copysign(x, value);
 }

@@ -38,6 +38,17 @@ VFN vd vd_i0(vd x) { return i_plain(vd_abs(x), 0); }
 VFN vd vd_i1(vd x) { return vd_copysign(i_plain(vd_abs(x), 1), x); }
 VFN vd vd_i0e(vd x) { return i_scaled(vd_abs(x), 0); }
 VFN vd vd_i1e(vd x) { return vd_copysign(i_scaled(vd_abs(x), 1), x); }
+/* the scaled ones of float in float; the others take an exponential, and so double */
+VFN vf i_scaled_float(vf a, int order)
+{
+    mf near = vf_lt(a, vf_set(8));
+    vf v = vf_sel(near, a, 1.0f / a);
+    vi i = vf_cell(vf_sel(near, a, vf_fma(v, vf_set(64), vf_set(8))), 15);
+    vf factor = vf_sel(near, order ? a : vf_set(1), vf_sqrt(v));
+    return order ? VF_CELLS(v, i, td_cells_i1_float, factor) : VF_CELLS(v, i, td_cells_i0_float, factor);
+}
+VFN vf vf_i0e(vf x) { return i_scaled_float(vf_abs(x), 0); }
+VFN vf vf_i1e(vf x) { return vf_copysign(i_scaled_float(vf_abs(x), 1), x); }
 
 /* ---- K ---- */
 
@@ -124,14 +135,16 @@ VFN vd vd_bessel_j1(vd x) { return j_any(x, 1, j1); }
 VFN vd vd_bessel_y0(vd x) { return y_any(x, 0, y0); }
 VFN vd vd_bessel_y1(vd x) { return y_any(x, 1, y1); }
 
-#define ROWS(name)                                                                                     \
-    VFN vf vf_##name(vf x) { return vf_join(vd_##name(vf_low(x)), vd_##name(vf_high(x))); }            \
-    VROWS(name, 1, , VPICK(name, x)(x))                                                                \
+#define OWN_ROWS(name)                  \
+    VROWS(name, 1, , VPICK(name, x)(x)) \
     FLOAT_LOOPS(name, 1)
+#define ROWS(name)                                                                          \
+    VFN vf vf_##name(vf x) { return vf_join(vd_##name(vf_low(x)), vd_##name(vf_high(x))); } \
+    OWN_ROWS(name)
 ROWS(i0)
-ROWS(i0e)
 ROWS(i1)
-ROWS(i1e)
+OWN_ROWS(i0e)
+OWN_ROWS(i1e)
 ROWS(scaled_modified_bessel_k0)
 ROWS(scaled_modified_bessel_k1)
 ROWS(modified_bessel_k0)

@@ -105,13 +105,14 @@ static double gamma_weight(double a, double x) /* x^a exp(-x) / Gamma(a + 1) */
     double stirling = (1.0 / 12 - z * (1.0 / 360 - z * (1.0 / 1260 - z / 1680))) / a;
     return exp(a * excess - stirling) / sqrt(2 * M_PI * a);
 }
-static double gamma_series(double a, double x)
+/* `least`: the share of the sum below which terms are left out */
+static inline double gamma_series(double a, double x, double least)
 {
     double term = 1, sum = 1;
-    for (int k = 1; k < 100000 && term > sum * DBL_EPSILON / 4; k++) sum += term *= x / (a + k);
+    for (int k = 1; k < 100000 && term > sum * least; k++) sum += term *= x / (a + k);
     return sum * gamma_weight(a, x);
 }
-static double gamma_fraction(double a, double x) /* Lentz */
+static inline double gamma_fraction(double a, double x, double least) /* Lentz */
 {
     double b = x + 1 - a, c = 1e300, d = 1 / b, product = d;
     for (int k = 1; k < 100000; k++) {
@@ -120,7 +121,7 @@ static double gamma_fraction(double a, double x) /* Lentz */
         d = 1 / (an * d + b);
         c = b + an / c;
         product *= c * d;
-        if (fabs(c * d - 1) < DBL_EPSILON) break;
+        if (fabs(c * d - 1) < 4 * least) break;
     }
     return product * a * gamma_weight(a, x);
 }
@@ -133,13 +134,13 @@ static double gamma_upper_uniform(double a, double x)
     double rest = fabs(t) < 1e-5 ? -1.0 / 3 : 1 / t - 1 / eta;
     return 0.5 * erfc(eta * sqrt(a / 2)) + exp(-a * excess) / sqrt(2 * M_PI * a) * rest;
 }
-static double igamma_d(double a, double x)
+static inline double igamma_any(double a, double x, double least)
 {
     if (!(a >= 0 && x >= 0) || (a == 0 && x == 0) || (isinf(a) && isinf(x))) return NAN;
     if (a == 0 || isinf(x)) return 1;
     if (x == 0 || isinf(a)) return 0;
     if (a > MANY) return 1 - gamma_upper_uniform(a, x);
-    return x < a + 1 ? gamma_series(a, x) : 1 - gamma_fraction(a, x);
+    return x < a + 1 ? gamma_series(a, x, least) : 1 - gamma_fraction(a, x, least);
 }
 /* 1 - P where both are of a size and the series is short: 1 - x^a / Gamma(a + 1) by way of its logarithm, and the rest
  * of the series */
@@ -153,15 +154,17 @@ static double gamma_upper_small(double a, double x)
     }
     return -expm1(log_weight) - exp(log_weight) * a * sum;
 }
-static double igammac_d(double a, double x)
+static inline double igammac_any(double a, double x, double least)
 {
     if (!(a >= 0 && x >= 0) || (a == 0 && x == 0) || (isinf(a) && isinf(x))) return NAN;
     if (a == 0 || isinf(x)) return 0;
     if (x == 0 || isinf(a)) return 1;
     if (a > MANY) return gamma_upper_uniform(a, x);
-    if (x >= a + 1) return gamma_fraction(a, x);
-    return a < 0.5 ? gamma_upper_small(a, x) : 1 - gamma_series(a, x);
+    if (x >= a + 1) return gamma_fraction(a, x, least);
+    return a < 0.5 ? gamma_upper_small(a, x) : 1 - gamma_series(a, x, least);
 }
+#define EXACT (DBL_EPSILON / 4)
+#define FOR_FLOAT 1e-10 /* what 1 - P loses in floats near 1 stays below their last place */
 
 /* ---- how a sample x of the gamma distribution moves with its shape a, its place among all samples kept:
  * -(dP/da) / (dP/dx) for P(a, x) = igamma (Figurnov, Mohamed, Mnih: Implicit Reparameterization Gradients, 2018).
@@ -239,8 +242,12 @@ FLOAT_LOOPS(entr, 1)
     TD_C_ROW(name##_f32_row, 2, float, float, , (float)name##_d(x, y))  \
     TD_C_ROW(name##_f64_row, 2, double, double, , name##_d(x, y))       \
     FLOAT_LOOPS(name, 2)
-PAIR_ROWS(igamma)
-PAIR_ROWS(igammac)
+#define GAMMA_ROWS(name)                                                          \
+    TD_C_ROW(name##_f32_row, 2, float, float, , (float)name##_any(x, y, FOR_FLOAT)) \
+    TD_C_ROW(name##_f64_row, 2, double, double, , name##_any(x, y, EXACT))          \
+    FLOAT_LOOPS(name, 2)
+GAMMA_ROWS(igamma)
+GAMMA_ROWS(igammac)
 PAIR_ROWS(zeta)
 PAIR_ROWS(_standard_gamma_grad)
 

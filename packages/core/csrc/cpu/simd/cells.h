@@ -65,18 +65,19 @@ VFN vd vd_cells_sum(vd t, vl i, const double *c, int degree, int cells)
     vd rest = degree % 2 ? vd_fma(two, t, one) : vd_fma(one, t, two);
     return vd_fma(rest, t, vd_pick(c, i, cells));
 }
-VFN vf vf_cells_sum(vf t, vi i, const float *c, int degree)
+/* the same times `factor`, rounded once at the end */
+VFN vf vf_cells_sum(vf t, vi i, const float *c, int degree, vf factor)
 {
     vf sum = vf_pick16(c + degree * 16, i);
-    for (int k = degree - 1; k >= 0; k--) sum = vf_fma(sum, t, vf_pick16(c + k * 16, i));
-    return sum;
+    for (int k = degree - 1; k >= 1; k--) sum = vf_fma(sum, t, vf_pick16(c + k * 16, i));
+    return vf_fma(factor, vf_pick16(c, i), sum * t * factor);
 }
 
 #define CELLS_(c) ((int)(sizeof(c)[0] / sizeof(c)[0][0]))
 #define ROWS_(c) ((int)(sizeof(c) / sizeof(c)[0]))
 /* the function at v in the cells i */
 #define VD_CELLS(v, i, c) vd_cells_sum((v) - vd_pick(c[0], i, CELLS_(c)), i, c[1], ROWS_(c) - 2, CELLS_(c))
-#define VF_CELLS(v, i, c) vf_cells_sum((v) - vf_pick16(c[0], i), i, c[1], ROWS_(c) - 2)
+#define VF_CELLS(v, i, c, factor) vf_cells_sum((v) - vf_pick16(c[0], i), i, c[1], ROWS_(c) - 2, factor)
 /* the same where the centre of a cell may be a zero of the function, which takes two numbers */
 #define VD_CELLS_ZERO(v, i, c)                                                                                \
     vd_cells_sum(((v) - vd_pick(c[0], i, CELLS_(c))) - vd_pick(c[1], i, CELLS_(c)), i, c[2], ROWS_(c) - 3, CELLS_(c))

@@ -79,8 +79,10 @@ def cross_linalg(self: Tensor, other: Tensor, dim: int) -> Tensor:
         raise RuntimeError(
             f"linalg.cross: inputs dimension {dim} must have length 3. Got {self.size(d)} and {other.size(d)}"
         )
-    a, b = taeda.broadcast_tensors(self, other)
-    return a.roll(-1, d) * b.roll(1, d) - a.roll(1, d) * b.roll(-1, d)
+    a, b = (self, other) if self.shape == other.shape else taeda.broadcast_tensors(self, other)
+    a, b = taeda.cat((a, a), d), taeda.cat((b, b), d)  # turned by one and by two: a part of each
+    left, right = a.narrow(d, 1, 3) * b.narrow(d, 2, 3), a.narrow(d, 2, 3) * b.narrow(d, 1, 3)
+    return left - right
 
 
 def vander_linalg(x: Tensor, N: int | None) -> Tensor:

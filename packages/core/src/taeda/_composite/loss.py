@@ -284,6 +284,14 @@ def _check_scores(name: str, self: Tensor) -> Tensor:
     return self.reshape(1, -1) if self.dim() < 2 else self
 
 
+def _beyond(labels: Tensor, low: int, high: int) -> bool:
+    """Whether a label is below `low`, or not below `high`."""
+    if labels.is_meta or labels.numel() == 0:
+        return False
+    least, most = taeda.aminmax(labels)
+    return bool(least < low) or bool(most >= high)
+
+
 def multi_margin_loss(
     self: Tensor,
     target: Tensor,
@@ -309,7 +317,7 @@ def multi_margin_loss(
             f"inconsistent weight size, expected {classes} but got {list(weight.shape)}"
         )
     index = target.reshape(-1, 1)
-    if not index.is_meta and bool(((index < 0) | (index >= classes)).any()):
+    if _beyond(index, 0, classes):
         raise RuntimeError(
             f"target out of range: classes are 0 to {classes - 1}, got {target.tolist()}"
         )
@@ -332,7 +340,7 @@ def multilabel_margin_loss(self: Tensor, target: Tensor, reduction: int) -> Tens
         raise RuntimeError(f"expected scalar type Long but found {target.dtype}")
     labels = target.reshape(scores.shape)
     classes = scores.size(1)
-    if not labels.is_meta and bool(((labels < -1) | (labels >= classes)).any()):
+    if _beyond(labels, -1, classes):
         raise RuntimeError(f"argument #2 'target' is out of range: labels are -1 to {classes - 1}")
     counts = (labels < 0).cumsum(1) == 0
     index = labels.clamp_min(0)

@@ -114,7 +114,7 @@ def even_edges(name: str, x: Tensor, bins: int, range: Sequence[float] | None) -
                 f"{name}: min should not exceed max, but got min {low} max {high} for a dimension"
             )
     elif x.numel():
-        low, high = x.min().item(), x.max().item()
+        low, high = (edge.item() for edge in taeda.aminmax(x))
     else:
         low, high = 0.0, 1.0
     if not (math.isfinite(low) and math.isfinite(high)):
@@ -125,9 +125,14 @@ def even_edges(name: str, x: Tensor, bins: int, range: Sequence[float] | None) -
 
 
 def grid_counts(
-    name: str, points: Tensor, edges: Sequence[Tensor], weight: Tensor | None, density: bool
+    name: str,
+    points: Tensor,
+    edges: Sequence[Tensor],
+    weight: Tensor | None,
+    density: bool,
+    ascending: bool = False,
 ) -> Tensor:
-    """Sums of weights in the cells of a grid; with `density` over the total and the volumes."""
+    """Sums of weights in the cells of a grid; with `density` over the total and the volumes. `ascending` edges are known to be so."""
     if not points.is_floating_point():
         raise NotImplementedError(f"{name} is not implemented for {points.dtype}")
     for t in (*edges, *([] if weight is None else [weight])):
@@ -144,9 +149,12 @@ def grid_counts(
             raise RuntimeError(
                 f"{name}: bins tensor should have at least 2 edges, but got {e.numel()}"
             )
-        if not e.is_meta and bool((e.diff() < 0).any()):
+        if not (ascending or e.is_meta) and bool((e.diff() < 0).any()):
             raise RuntimeError(f"{name}: bins tensor should be in ascending order")
-    hist = taeda._histogramdd(points, list(edges), weight)
+    if len(edges) == 1 and not points.is_meta:
+        hist = _line_counts(points.reshape(-1), edges[0], weight)
+    else:
+        hist = taeda._histogramdd(points, list(edges), weight)
     if not density:
         return hist
     hist = hist / hist.sum()
@@ -155,8 +163,14 @@ def grid_counts(
     return hist
 
 
+def _line_counts(x: Tensor, edges: Tensor, weight: Tensor | None) -> Tensor:
+    """Sums between the edges, each cell without its right edge but for the last; what lies beside them, NaN too, counts apart."""
+    at = taeda.searchsorted(edges, x, right=True) - (x == edges[-1]).to(taeda.int64)
+    return taeda.bincount(at, weight, minlength=edges.numel() + 1)[1 : edges.numel()].to(x.dtype)
+
+
 def _one(
-    self: Tensor, edges: Tensor, weight: Tensor | None, density: bool
+    self: Tensor, edges: Tensor, weight: Tensor | None, density: bool, ascending: bool = False
 ) -> tuple[Tensor, Tensor]:
     if weight is not None and weight.shape != self.shape:
         raise RuntimeError(
@@ -164,7 +178,8 @@ def _one(
             f"{list(weight.shape)} and {list(self.shape)}"
         )
     flat = None if weight is None else weight.reshape(-1)
-    return grid_counts("histogram()", self.reshape(-1, 1), [edges], flat, density), edges
+    counts = grid_counts("histogram()", self.reshape(-1, 1), [edges], flat, density, ascending)
+    return counts, edges
 
 
 def histogram_bins_tensor(
@@ -179,4 +194,4 @@ def histogram_bin_ct(
     self: Tensor, bins: int, range: Sequence[float] | None, weight: Tensor | None, density: bool
 ) -> tuple[Tensor, Tensor]:
     """Edges at equal distances."""
-    return _one(self, even_edges("histogram()", self, bins, range), weight, density)
+    return _one(self, even_edges("histogram()", self, bins, range), weight, density, ascending=True)

@@ -47,8 +47,9 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
         raise RuntimeError(f"pdist only supports floating-point dtypes, got {input.dtype}")
     if p < 0:
         raise RuntimeError(f"pdist only supports non-negative p values, got {p}")
-    rows, columns = taeda.triu_indices(input.size(0), input.size(0), 1, device=input.device)
-    return taeda.linalg.vector_norm(input[rows] - input[columns], p, -1)
+    pairs = taeda.triu_indices(input.size(0), input.size(0), 1, device=input.device)
+    difference = input.index_select(0, pairs[0]) - input.index_select(0, pairs[1])
+    return taeda.linalg.vector_norm(difference, p, -1)
 
 
 def normalize(
