@@ -33,11 +33,9 @@ def check(packages: Iterable[Package]) -> list[str]:
         return []
     source = core.folder / "src"
     names, rows = listed(source), set(_rows(source))
-    return [
-        wrong
-        for package in packages
-        if package is not core
-        for wrong in _check_package(package, source, names, rows)
+    siblings = [p for p in packages if p is not core]
+    return [*_unused(siblings, names)] + [
+        wrong for package in siblings for wrong in _check_package(package, source, names, rows)
     ]
 
 
@@ -48,6 +46,15 @@ def listed(source: Path) -> dict[str, set[str]]:
         module = ROOM if path.stem == "__init__" else f"{ROOM}.{path.stem}"
         found[module] = set(_all_of(path))
     return found
+
+
+def _unused(siblings: Iterable[Package], names: dict[str, set[str]]) -> Iterator[str]:
+    """A sentence for every listed name that no sibling says: a promise to nobody."""
+    paths = [path for package in siblings for path in (package.folder / "src").rglob("*.py")]
+    said = {word for path in paths for word in re.findall(r"\w+", path.read_text())}
+    for module in sorted(names):
+        for name in sorted(names[module] - said):
+            yield f"{module} lists {name}, which no sibling uses"
 
 
 def _all_of(path: Path) -> list[str]:

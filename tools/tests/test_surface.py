@@ -27,7 +27,7 @@ def wrong(tmp_path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
 
-    def check(text):
+    def check(text, unused=False):
         path = sibling / "src" / "taeda" / "nn" / "module.py"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
@@ -35,7 +35,8 @@ def wrong(tmp_path):
             workspace.Package("taeda-core", core, "0.1.0", {}, ()),
             workspace.Package("taeda-nn", sibling, "0.1.0", {}, ()),
         ]
-        return surface.check(known)
+        found = surface.check(known)
+        return found if unused else [x for x in found if "no sibling uses" not in x]
 
     return check
 
@@ -84,3 +85,12 @@ def test_what_is_listed_is_free(wrong, text):
 def test_the_sentence_names_the_place(wrong):
     (sentence,) = wrong("\nfrom taeda._warnings import warn")
     assert "taeda-nn: src/taeda/nn/module.py:2 uses taeda._warnings.warn" in sentence
+
+
+def test_a_listed_name_that_nobody_uses_is_no_promise(wrong):
+    found = wrong("from taeda._core_api.runtime import run", unused=True)
+    assert found == [
+        "taeda._core_api lists warn, which no sibling uses",
+        "taeda._core_api._hidden lists x, which no sibling uses",
+        "taeda._core_api.runtime lists _set_mode, which no sibling uses",
+    ]

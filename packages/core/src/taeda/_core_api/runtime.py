@@ -19,7 +19,6 @@ from taeda._native.core import (
     get_layers,
     get_tangent,
     gradient_edge,
-    has_rule,
     is_forward_on,
     load_extension,
     map_storage,
@@ -54,7 +53,7 @@ from taeda._native.core import (
 
 __all__ = [
     "Node", "_get_anomaly", "_set_anomaly", "_set_grad_enabled", "_set_inference_mode", "_set_saved_hooks", "backward_task", "call_op", "check_inplace",
-    "enter_dual_level", "exit_dual_level", "functions", "get_excluded", "get_layers", "get_tangent", "gradient_edge", "has_rule",
+    "enter_dual_level", "exit_dual_level", "functions", "get_excluded", "get_layers", "get_tangent", "gradient_edge",
     "is_forward_on", "load_extension", "map_storage", "measured_region", "memory_reset_peak", "memory_stats", "on_storage", "op_parameters",
     "op_rows", "promote", "python_node", "queue_callback", "rebase_history", "register_parameter_type", "register_rule", "row_flags", "rules_loading",
     "run_backward", "save_for_node", "set_apart", "set_excluded_flag", "set_history", "set_layer_flag", "set_output_meta", "set_tangent",

@@ -12,12 +12,11 @@ from taeda._composite.attention import attention_weights
 from taeda._library.operators import schema_of
 from taeda._library.schema import default_object
 from taeda._table._row import Row
-from taeda._table._schema import Argument, Schema
+from taeda._table._schema import Argument
 
 __all__ = [
     "Argument",
     "Row",
-    "Schema",
     "attention_weights",
     "composite_body",
     "default_object",
