@@ -30,6 +30,7 @@
 #define TAEDA_TAEDA_HPP
 #include "taeda/creation.hpp"
 #include "taeda/dispatch.hpp"
+#include "taeda/functions.hpp"
 #include "taeda/module.hpp"
 #include "taeda/operator.hpp"
 #include "taeda/parallel.hpp"
