@@ -76,8 +76,8 @@ def main(arguments: list[str] | None = None) -> int:
         path = Path(folder) / "ten_lines.py"
         path.write_text(example)
         for installer in options.installers or ["pip", "uv"]:
-            if shutil.which(installer) is None:
-                print(f"{installer} is not installed here", file=sys.stderr)
+            if installer == "uv" and shutil.which("uv") is None:  # environments bring their pip
+                print("uv is not installed here; `--with pip` does without", file=sys.stderr)
                 return 1
             first, *others = alternatives
             follow(first, installer, ROOT, [f"python {path}", *following])
