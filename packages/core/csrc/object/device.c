@@ -163,11 +163,11 @@ PyObject *td_rename_privateuse1(PyObject *m, PyObject *name)
 
 PyObject *td_privateuse1_name(PyObject *m, PyObject *unused) { return PyUnicode_FromString(type_names[PRIVATEUSEONE]); }
 
-/* device_host() -> addresses of the processor's table, td_walk_copy and td_walk_free: what a device in a library of its own may use */
+/* device_host() -> addresses of the processor's table, td_walk_copy, td_walk_free and td_op_register: what a device in a library of its own may use */
 PyObject *td_device_host(PyObject *m, PyObject *unused)
 {
-    return Py_BuildValue("(NNN)", PyLong_FromVoidPtr((void *)td_device_tables[TD_CPU]), PyLong_FromVoidPtr((void *)td_walk_copy),
-                         PyLong_FromVoidPtr((void *)td_walk_free));
+    return Py_BuildValue("(NNNN)", PyLong_FromVoidPtr((void *)td_device_tables[TD_CPU]), PyLong_FromVoidPtr((void *)td_walk_copy),
+                         PyLong_FromVoidPtr((void *)td_walk_free), PyLong_FromVoidPtr((void *)td_op_register));
 }
 
 /* register_privateuse1(address): the td_device_table at this address serves the private type of device. Whoever calls it vouches for the

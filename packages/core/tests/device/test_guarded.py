@@ -32,7 +32,9 @@ library = ctypes.CDLL({library!r})
 library.guarded_table.restype = ctypes.c_void_p
 host = [ctypes.c_void_p(address) for address in core.device_host()]
 taeda.utils.rename_privateuse1_backend("guarded")
-core.register_privateuse1(library.guarded_table(*host))
+core.register_privateuse1(library.guarded_table(*host[:3]))
+def register(row, how, kind=3):
+    return library.guarded_register(host[3], row.encode(), kind, how)
 library.guarded_late({late})
 """
 
@@ -161,3 +163,32 @@ assert library.guarded_live() == 0, library.guarded_live()
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_device_with_memory_of_its_own(library, case, late):
     run(library, VALUES + CASES[case], late)
+
+
+REGISTERED = """
+y = taeda.tensor([[1.0, 2.0], [3.0, 4.0]]).to("guarded")
+def refused():
+    try:
+        y.cumsum(0)
+    except NotImplementedError as error:
+        assert "not implemented for device 'guarded:0'" in str(error), error
+        return True
+assert refused()
+assert register("cumsum", 1) == 0
+assert y.cumsum(0) is y and library.guarded_calls() == 1
+assert y.cpu().cumsum(0).tolist() == [[1, 2], [4, 6]] and library.guarded_calls() == 1
+z = y.clone().requires_grad_()
+z.cumsum(0).backward(taeda.ones(2, 2, device="guarded"))
+assert library.guarded_calls() >= 2 and z.grad.device == y.device
+assert register("exp", 1) == 0  # before what the table's walk would do
+assert y.exp() is y and y.sin().cpu().allclose(y.cpu().sin())
+assert register("exp", 0) == 0 and y.exp().cpu().allclose(y.cpu().exp())  # taken back
+assert register("cumsum", 2) == 0 and refused()
+assert register("cumsum", 0) == 0 and refused()
+for row, kind in (("no_such_row", 3), ("cumsum", 0), ("cumsum", 1), ("cumsum", 8), ("cumsum", -1)):
+    assert register(row, 1, kind) != 0, (row, kind)
+"""
+
+
+def test_a_function_that_is_registered_for_a_row_is_the_first_choice(library):
+    run(library, REGISTERED)
