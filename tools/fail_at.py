@@ -24,6 +24,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent / "testing"))
 
+from coverage_of_rows import Coverage, note, noted
+
 import taeda
 from taeda import nn
 from taeda._native import core
@@ -38,7 +40,9 @@ def faults_of(call: Callable[[], Any]) -> list[str]:
     """What goes wrong with a call when each of its allocations fails in turn."""
     wanted = _outcome(call)
     if isinstance(wanted, Exception):
+        note(wanted)
         return []  # a dtype that the row refuses
+    note(None)
     found = []
     before = _allocated()
     for n in range(1, MOST):
@@ -93,10 +97,12 @@ def _allocated() -> int:
 
 def row_calls(name: str) -> list[tuple[str, Callable[[], Any]]]:
     """The calls of a row, fresh tensors included, and their derivatives."""
-    from samples import samples
+    from samples import ROWS, default_dtype, fits, samples
 
     made = []
-    for dtype in ("float32", "int64", "complex64"):
+    usual = [d for d in ("float32", "int64", "complex64") if fits(ROWS[name], d)]
+    own = [] if "float32" in usual else [default_dtype(ROWS[name])]
+    for dtype in dict.fromkeys(usual + own):
         for sample in samples(name, dtype):
 
             def call(number: int = sample.number, dtype: str = dtype) -> Any:
@@ -198,19 +204,28 @@ Calls = Callable[[], Iterable[tuple[str, Callable[[], Any]]]]
 
 
 def in_child(
-    title: str, calls: Calls, check: Callable[[Callable[[], Any]], list[str]] = faults_of
+    title: str,
+    calls: Calls,
+    check: Callable[[Callable[[], Any]], list[str]] = faults_of,
+    coverage: Coverage | None = None,
 ) -> list[str]:
-    """The faults that `check` finds in some calls, each with the call's name; a death of the process is one."""
+    """The faults that `check` finds in some calls, each with the call's name; a death of the process is one.
+
+    `coverage` counts the calls under the title.
+    """
     read, write = os.pipe()
     pid = os.fork()
     if not pid:
         os.close(read)
         code = 1
+        noted()  # of the parent
         try:
             for name, call in calls():
                 os.write(write, f"?{name}\n".encode())
                 for fault in check(call):
                     os.write(write, f"!{name}: {fault}\n".encode())
+                for refusal in noted():
+                    os.write(write, f"+{refusal}\n".encode())
             code = 0
         except BaseException:  # noqa: BLE001 - told, and the child ends
             os.write(write, f"!{title}: {traceback.format_exc()[-300:]!r}\n".encode())
@@ -224,6 +239,11 @@ def in_child(
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     lines = said.decode(errors="replace").splitlines()
     found = [line[1:] for line in lines if line.startswith("!")]
+    if coverage is not None:
+        coverage.ran[title] += 0
+        for line in lines:
+            if line.startswith("+"):
+                coverage.add(title, line[1:])
     if status < 0:
         last = [line[1:] for line in lines if line.startswith("?")][-1:] or [title]
         found.append(f"{last[0]}: ended by {signal.Signals(-status).name}")
@@ -249,6 +269,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rows", default="", help="beginnings of names, with commas; all if empty")
     parser.add_argument("--part", default="0/1", help="K/N: the K-th of N parts of the rows")
+    parser.add_argument("--reasons", action="store_true", help="why calls did not run")
     parser.add_argument("--no-programs", action="store_true", help="rows only")
     options = parser.parse_args()
     from samples import ROWS
@@ -257,15 +278,16 @@ def main() -> int:
     part, parts = map(int, options.part.split("/"))
     wanted = tuple(options.rows.split(","))
     rows = [name for name in sorted(ROWS) if name.startswith(wanted)][part::parts]
-    faults = []
+    faults, coverage = [], Coverage()
     for name in rows:
-        faults += in_child(name, lambda name=name: row_calls(name))
+        faults += in_child(name, lambda name=name: row_calls(name), coverage=coverage)
+    faults += coverage.faults()
     if not options.no_programs and not options.rows:
         for title, call in program_calls():
             faults += in_child(title, lambda title=title, call=call: [(title, call)])
-    for fault in faults:
-        print(fault)
-    print(f"{len(rows)} rows, {len(faults)} faults")
+    for line in faults + (coverage.reasons() if options.reasons else []):
+        print(line)
+    print(f"{coverage}; {len(faults)} faults")
     return bool(faults)
 
 

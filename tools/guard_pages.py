@@ -20,6 +20,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent / "testing"))
 
+from coverage_of_rows import Coverage, note
 from fail_at import in_child
 
 import taeda
@@ -50,10 +51,9 @@ def row_calls(name: str, wide: bool) -> Iterator[tuple[str, Callable[[], Any]]]:
                 ) -> str:
                     before = core.memory_guard(side)
                     try:
-                        for sample in samples(name, dtype, **sizes):
-                            _run(sample)
-                    except (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError):
-                        pass  # a dtype or size that the row, or its maker, refuses
+                        for sample in _made(samples(name, dtype, **sizes)):
+                            if _noted(sample.call):
+                                _noted(lambda sample=sample: _derive(sample))
                     finally:
                         written = core.memory_guard(0) - before
                     return f"{written} blocks were written behind their end" if written else ""
@@ -61,10 +61,31 @@ def row_calls(name: str, wide: bool) -> Iterator[tuple[str, Callable[[], Any]]]:
                 yield title, call
 
 
-def _run(sample: Any) -> None:
-    """The call, and its derivative where it has one."""
+REFUSALS = (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError)
+
+
+def _made(given: Iterator[Any]) -> Iterator[Any]:
+    """The samples, up to one that its maker refuses to make of these sizes."""
+    try:
+        yield from given
+    except REFUSALS as error:
+        note(error)
+
+
+def _noted(call: Callable[[], Any]) -> bool:
+    """Make the call, and note whether it ran."""
+    try:
+        call()
+    except REFUSALS as error:  # a dtype or size that the row refuses
+        note(error)
+        return False
+    note(None)
+    return True
+
+
+def _derive(sample: Any) -> None:
+    """The derivative, where there is one."""
     tensors = [t for t in sample.tensors() if t.is_floating_point() or t.is_complex()]
-    sample.call()
     if not tensors or sample.written():
         return
     again = sample.map(lambda t: t.detach().requires_grad_(t.is_floating_point() or t.is_complex()))
@@ -81,6 +102,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rows", default="", help="beginnings of names, with commas; all if empty")
     parser.add_argument("--part", default="0/1", help="K/N: the K-th of N parts of the rows")
+    parser.add_argument("--reasons", action="store_true", help="why calls did not run")
     parser.add_argument("--wide", action="store_true", help="more sizes")
     options = parser.parse_args()
     from samples import ROWS
@@ -89,12 +111,14 @@ def main() -> int:
     part, parts = map(int, options.part.split("/"))
     wanted = tuple(options.rows.split(","))
     rows = [name for name in sorted(ROWS) if name.startswith(wanted)][part::parts]
-    faults = []
+    faults, coverage = [], Coverage()
     for name in rows:
-        faults += in_child(name, lambda name=name: row_calls(name, options.wide), _fault)
-    for fault in faults:
-        print(fault)
-    print(f"{len(rows)} rows, {len(faults)} faults")
+        calls = lambda name=name: row_calls(name, options.wide)  # noqa: E731 - bound to this name
+        faults += in_child(name, calls, _fault, coverage)
+    faults += coverage.faults()
+    for line in faults + (coverage.reasons() if options.reasons else []):
+        print(line)
+    print(f"{coverage}; {len(faults)} faults")
     return bool(faults)
 
 

@@ -48,3 +48,21 @@ def test_each_fault_is_found():
 def test_a_death_names_its_call():
     found = fail_at.in_child("a row", lambda: [("fine", lambda: taeda.ones(2)), ("bad", dies)])
     assert found == ["bad: ended by SIGSEGV"]
+
+
+def refuses():
+    raise TypeError("not for\nthis dtype")
+
+
+def test_what_ran_and_what_did_not_is_counted():
+    coverage = fail_at.Coverage()
+    calls = [("a", lambda: taeda.ones(2)), ("b", refuses)]
+    assert fail_at.in_child("mixed", lambda: calls, coverage=coverage) == []
+    assert fail_at.in_child("refused", lambda: calls[1:], coverage=coverage) == []
+    assert fail_at.in_child("empty", list, coverage=coverage) == []
+    assert str(coverage) == "3 rows, 1 calls ran, 2 were refused"
+    assert coverage.faults() == [
+        "empty: none of its calls ran: it has no sample",
+        "refused: none of its calls ran: TypeError: not for this dtype",
+    ]
+    assert coverage.reasons()[0] == "mixed: 1 calls refused: TypeError: not for this dtype"
