@@ -80,8 +80,16 @@ def _check_package(
                 module, _, last = name.rpartition(".")
                 if name not in names and last not in names.get(module, ()):
                     yield f"{where} uses {name}, which is not in __all__ of {module or name}"
+            elif _is_own(name, package.folder / "src"):
+                continue
             elif _is_private(name, source) and name.partition(".")[2] not in rows:
                 yield f"{where} uses {name}, a private name of core; what siblings may use is in {ROOM}"
+
+
+def _is_own(name: str, source: Path) -> bool:
+    """Does the package bring this part of `taeda` itself, as `taeda._dynamo`?"""
+    first = source.joinpath(*name.split(".")[:2])
+    return first.is_dir() and (first / "__init__.py").is_file()
 
 
 def _uses(path: Path, source: Path) -> Iterator[tuple[int, str]]:

@@ -717,6 +717,13 @@ def s_strides(c):
     return thrice(f, data(4, 4)) + thrice(f, data(4, 4).t()) + thrice(f, data(4, 8)[:, ::2])
 
 
+@scenario("an expanded argument")
+def s_expanded(c):
+    f = c(lambda x, y: (x * 2 + y).sum(0))
+    found = thrice(f, data(1, 4).expand(3, 4), data(3, 4))
+    return found + thrice(f, data(3, 1).expand(3, 4), data(3, 4))
+
+
 @scenario("a number as argument")
 def s_number_argument(c):
     f = c(lambda x, k: x * k)

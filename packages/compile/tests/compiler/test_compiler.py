@@ -223,3 +223,32 @@ def test_a_rate_that_is_computed_with_is_guarded():
         before = w.detach().clone()
         step()
         taeda.testing.assert_close(before - w.detach(), taeda.full((3,), rate))
+
+
+def test_a_program_that_raises_is_not_watched_for_ever(monkeypatch):
+    from taeda.compiler import _compiled
+
+    watched = []
+    plain = _compiled._observed
+    monkeypatch.setattr(_compiled, "_observed", lambda *args: (watched.append(1), plain(*args))[1])
+
+    @taeda.compile
+    def f(x):
+        raise ValueError("no")
+
+    for _ in range(6):
+        with pytest.raises(ValueError, match="no"):
+            f(taeda.ones(1))
+    assert len(watched) == 3
+
+
+def test_a_rehearsal_that_fails_does_no_harm(monkeypatch):
+    from taeda.compiler._trace import Trace
+
+    def fail(self, tensors):
+        raise RuntimeError("not today")
+
+    monkeypatch.setattr(Trace, "rehearse", fail)
+    f = taeda.compile(lambda x: x * 2)
+    assert all(f(taeda.ones(1)).item() == 2 for _ in range(4))
+    assert f.__taeda_compiled__.reasons == ["a rehearsal of its graph fails: not today"]

@@ -125,3 +125,28 @@ def test_the_same_bits_for_any_number_of_threads():
         taeda.set_num_threads(before)
     assert found[0].equal(found[1])
     assert found[0].equal(found[2])
+
+
+def test_an_allocation_that_fails_raises_and_leaves_a_program_that_runs():
+    from taeda._native import core
+
+    def f(x):
+        y = x.sin() * 2
+        z = (y + x).exp()
+        return taeda.cat([z, y]).sum(), y - z
+
+    x = taeda.rand(20000)
+    compiled = taeda.compile(f)
+    for _ in range(3):
+        expected = compiled(x)
+    failed = 0
+    for n in range(1, 30):
+        core.memory_fail_at(n)
+        try:
+            compiled(x)
+        except MemoryError:
+            failed += 1
+        finally:
+            core.memory_fail_at(0)
+        assert all(a.equal(b) for a, b in zip(compiled(x), expected, strict=True))
+    assert failed

@@ -25,6 +25,7 @@ DISTRIBUTIONS = {
     "optim": "taeda-optim",
     "distributed": "taeda-distributed",
     "distributions": "taeda-distributions",
+    "_dynamo": "taeda-compile",
     "compiler": "taeda-compile",
     "fx": "taeda-compile",
     "jit": "taeda-compile",

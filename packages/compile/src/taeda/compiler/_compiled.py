@@ -24,10 +24,19 @@ from ._joint import differentiated
 from ._observe import _PASSING, Observer, Stop, here
 from ._trace import NoTrace, Trace, containers, flatten, missed, objects, tensors_in
 
-__all__ = ["Compiled", "Stop"]
+__all__ = ["Compiled", "Stop", "limits"]
 
 log = logging.getLogger("taeda.compiler")
-TRACES, ATTEMPTS = 8, 3
+ATTEMPTS = 3
+
+
+class _Limits:
+    """How many graphs one function gets."""
+
+    graphs = 8
+
+
+limits = _Limits()
 TRIAL = range(20, 32)  # the runs of a graph that are timed
 
 
@@ -56,7 +65,7 @@ class Compiled:
     @property
     def stays_eager(self) -> bool:
         """Whether no call will be captured any more."""
-        return self._count >= TRACES
+        return self._count >= limits.graphs
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if _core.get_layers():
@@ -75,7 +84,7 @@ class Compiled:
                     made = self._run(trace, key, tensors, args, kwargs)
                     if made is not missed:
                         return made
-        if self._count < TRACES and self._attempts.get(key, 0) < ATTEMPTS:
+        if self._count < limits.graphs and self._attempts.get(key, 0) < ATTEMPTS:
             return self._record(key, tensors, args, kwargs)
         self._settle()
         return self.function(*args, **kwargs)
@@ -103,7 +112,7 @@ class Compiled:
     def _settle(self) -> None:
         """Nothing is captured any more: if no graph is used either, calls need not come here."""
         used = any(trace.runs >= 0 for traces in self.traces.values() for trace in traces)
-        if not used and (self._count >= TRACES or self.traces):
+        if not used and (self._count >= limits.graphs or self.traces):
             self.off = not self.fullgraph
 
     # ---- is it worth it? ----
@@ -145,7 +154,13 @@ class Compiled:
                 observer.given[id(container)] = container
             for thing in objects(value):
                 observer.mark(thing)
-        result = _observed(observer, self.function, args, kwargs)
+        try:
+            result = _observed(observer, self.function, args, kwargs)
+        except Exception:
+            self._attempts[key] = (
+                self._attempts.get(key, 0) + 1
+            )  # one that raises is not watched for ever
+            raise
         if not observer.active:
             if self.fullgraph and not observer.reason.startswith(_PASSING):
                 raise Stop(
@@ -164,9 +179,9 @@ class Compiled:
         with self._lock:
             self.traces.setdefault(key, []).append(trace)
             self._count += 1
-            if self._count == TRACES:
+            if self._count >= limits.graphs:
                 self._say(
-                    f"{self.name} was captured {TRACES} times and stays eager for other calls: {self._changing(key)}"
+                    f"{self.name} was captured {self._count} times and stays eager for other calls: {self._changing(key)}"
                 )
         return result
 
@@ -192,16 +207,29 @@ class Compiled:
 
     # ---- the first run of a trace ----
 
+    def _distrust(self, trace: Trace, key: Any, reason: str) -> None:
+        with self._lock:
+            if trace in self.traces[key]:
+                self.traces[key].remove(trace)
+            self._attempts[key] = ATTEMPTS
+            self.reasons.append(reason)
+
     def _prove(self, trace: Trace, key: Any, tensors: list[Tensor], args: Any, kwargs: Any) -> Any:
         """Run the program on copies and the function itself, and compare."""
         states = [g.get_state() for g in trace.generators]
-        rehearsed = trace.rehearse(tensors)
+        try:
+            rehearsed = trace.rehearse(tensors)
+        except Exception as error:  # noqa: BLE001 - the program itself decides whether this call fails
+            self._distrust(trace, key, f"a rehearsal of its graph fails: {error}")
+            rehearsed = None
         after = [g.get_state() for g in trace.generators]
         for generator, state in zip(trace.generators, states, strict=True):
             generator.set_state(state)
         if rehearsed is missed:
             return missed
         result = self.function(*args, **kwargs)
+        if rehearsed is None:
+            return result
         found, written, gradients, walked = rehearsed
         same = (
             _same(found, result)
@@ -215,13 +243,9 @@ class Compiled:
         if same:
             trace.trusted = True
         else:
-            with self._lock:
-                self.traces[key].remove(trace)
-                self._attempts[key] = ATTEMPTS
-                self.reasons.append("its graph gave other bits than the program itself")
-            log.warning(
-                "%s stays eager: its graph gave other bits than the program itself", self.name
-            )
+            reason = "its graph gave other bits than the program itself"
+            self._distrust(trace, key, reason)
+            log.warning("%s stays eager: %s", self.name, reason)
         return result
 
 

@@ -391,8 +391,12 @@ def _example(graph: Graph, slot: int) -> Any:
 def _twin(tensor: Tensor) -> Tensor:
     """A tensor of the same layout, type and values, whose memory is its own."""
     plain = tensor.detach()
-    made = taeda.empty_strided(plain.shape, plain.stride(), dtype=plain.dtype, device=plain.device)
-    made.copy_(plain)
+    small = plain  # an expanded dimension is one element in memory
+    for dim, step in enumerate(plain.stride()):
+        if step == 0 and plain.shape[dim] > 1:
+            small = small.narrow(dim, 0, 1)
+    made = taeda.empty_strided(small.shape, plain.stride(), dtype=plain.dtype, device=plain.device)
+    made = made.copy_(small).expand(plain.shape)
     if type(tensor) is not Tensor:
         made = type(tensor)(made, requires_grad=tensor.requires_grad)
     elif tensor.requires_grad:
