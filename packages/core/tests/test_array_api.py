@@ -157,6 +157,16 @@ def test_refusals(call, error):
         eval(call, {"xp": array_api, "x": taeda.ones(2, 3)})
 
 
+def test_an_unknown_device_type_lists_those_there_are():
+    with pytest.raises(
+        RuntimeError,
+        match="^Expected one of cpu, meta, cuda, .* device type at start of device string: quick$",
+    ):
+        taeda.device("quick")
+    with pytest.raises(RuntimeError, match="must not be empty"):
+        taeda.device("")
+
+
 def test_nan_is_a_value_of_its_own_each_time():
     x = taeda.tensor([float("nan"), 1.0, float("nan")])
     assert array_api.unique_counts(x).counts.tolist() == [1, 1, 1]

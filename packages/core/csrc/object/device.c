@@ -35,6 +35,20 @@ PyObject *td_device_object(td_device d)
     return device_make(name_of(type), type == TD_CPU || type == TD_META ? -1 : td_device_index(d));
 }
 
+/* in words that array_api_compat takes the device types from */
+static int unknown_type(const char *text)
+{
+    if (!*text) {
+        PyErr_SetString(PyExc_RuntimeError, "Device string must not be empty");
+        return -1;
+    }
+    char names[256];
+    int n = snprintf(names, sizeof names, "%s", type_names[0]);
+    for (int t = 1; t < TYPES; t++) n += snprintf(names + n, sizeof names - (size_t)n, ", %.16s", type_names[t]);
+    PyErr_Format(PyExc_RuntimeError, "Expected one of %s device type at start of device string: %s", names, text);
+    return -1;
+}
+
 static int parse_text(const char *text, int *type, int *index)
 {
     const char *colon = strchr(text, ':');
@@ -42,8 +56,9 @@ static int parse_text(const char *text, int *type, int *index)
     *index = -1;
     for (*type = 0; *type < TYPES; ++*type)
         if (strlen(type_names[*type]) == length && !strncmp(type_names[*type], text, length)) break;
-    int bad = *type == TYPES;
-    if (!bad && colon) {
+    if (*type == TYPES) return unknown_type(text);
+    int bad = 0;
+    if (colon) {
         char *end;
         long value = strtol(colon + 1, &end, 10);
         bad = colon[1] < '0' || colon[1] > '9' || *end || value > 127 || (colon[1] == '0' && colon[2]);
@@ -51,7 +66,7 @@ static int parse_text(const char *text, int *type, int *index)
     }
     if (bad)
         PyErr_Format(PyExc_RuntimeError, "Invalid device string: '%s'; wanted a device type such as cpu, cuda or meta, "
-                     "with an optional ordinal as in 'cuda:0'", text);
+                     "with an optional ordinal up to 127 as in 'cuda:0'", text);
     return bad ? -1 : 0;
 }
 
