@@ -160,7 +160,7 @@ def test_refusals(call, error):
 def test_an_unknown_device_type_lists_those_there_are():
     with pytest.raises(
         RuntimeError,
-        match="^Expected one of cpu, meta, cuda, .* device type at start of device string: quick$",
+        match=r"^Expected one of cpu, meta, cuda, .* device type at start of device string: quick$",
     ):
         taeda.device("quick")
     with pytest.raises(RuntimeError, match="must not be empty"):
