@@ -13,6 +13,7 @@ import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as _core
 
+from .blocks import Block, blocks_of
 from .channel import MOST_DESCRIPTORS
 from .segments import Arena, Segment
 
@@ -22,10 +23,10 @@ __all__ = ["pack", "unpack"]
 def pack(batch: Any, arena: Arena) -> tuple[bytes, list[tuple[Segment, int]]]:
     """The pickle of a batch, and in their order the segments with its larger tensors and arrays, and how many bytes they use.
 
-    Tensors are copied unless they were made on a segment. Views of one segment stay views of one.
+    Tensors are copied unless they were made on a segment. Views of one segment stay views of one, and so do views that overlap or touch.
     """
     file, beside = io.BytesIO(), _Beside(arena)
-    _Pickler(file, beside).dump(batch)
+    _Pickler(file, beside, blocks_of(batch)).dump(batch)
     return file.getvalue(), beside.used
 
 
@@ -56,6 +57,20 @@ class _Beside:
         self._stand_ins[id(buffer)] = (buffer, segment)
         return buffer, tensor
 
+    def holds(self, tensor: Tensor) -> bool:
+        """Whether it lies on a segment already."""
+        return self._arena.holding(tensor) is not None
+
+    def block(self, block: Block) -> Tensor:
+        """The copy of a block, which is one tensor for all who lie on it."""
+        if block.copy is None:
+            data = block.bytes()
+            room = None
+            if len(self._stand_ins) < MOST_DESCRIPTORS:
+                room = self._arena.empty((data.numel(),), taeda.uint8)
+            block.copy = data.clone() if room is None else room.copy_(data)
+        return block.copy
+
     def _copied(self, tensor: Tensor) -> tuple[Tensor, Segment | None]:
         room = self._arena.empty((tensor.numel(),), tensor.dtype)
         if room is None:
@@ -82,9 +97,10 @@ class _Beside:
 
 
 class _Pickler(ForkingPickler):
-    def __init__(self, file: io.BytesIO, beside: _Beside) -> None:
+    def __init__(self, file: io.BytesIO, beside: _Beside, blocks: dict[int, Block]) -> None:
         super().__init__(file, pickle.HIGHEST_PROTOCOL, True, beside.take)
         self._beside = beside
+        self._blocks = blocks
 
     def reducer_override(self, value: Any) -> Any:
         """How a tensor is written; everything else as usual."""
@@ -97,6 +113,11 @@ class _Pickler(ForkingPickler):
             )
         if type(value) is not Tensor or value.layout is not taeda.strided or value.is_meta:
             return NotImplemented
+        block = self._blocks.get(id(value))
+        if block is not None and not self._beside.holds(value):
+            geometry = tuple(value.shape), tuple(value.stride()), block.place(value)
+            memory = self._beside.block(block)
+            return _on_memory, (memory, value.dtype, *geometry, value.requires_grad)
         plain = value.detach().resolve_conj().resolve_neg()
         return self._reduced(plain, value.requires_grad) or _in_band(plain, value.requires_grad)
 
