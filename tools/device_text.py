@@ -105,6 +105,44 @@ def write_headers(folder: Path, family: str) -> None:
             (folder / name).write_text(text)
 
 
+REDUCERS = {
+    **dict.fromkeys(("sum_real",), ("F32", "F64", "F16", "BF16")),
+    **dict.fromkeys(("nansum", "norm1", "norm2", "normp", "prod_real", "moments"), ("F32", "F64")),
+    **dict.fromkeys(("max", "argmin"), ("U8", "I64", "F32", "F64")),
+    "sum_whole": ("I8", "I64"),
+    "absmax": ("F32",),
+    "any": ("BOOL",),
+    "count": ("BOOL",),
+}
+CASTS = ("F32 F64", "BF16 F32", "F16 F64", "I32 F32", "U64 F64", "BOOL C64", "C128 F16", "I8 I64")
+
+
+def kernels(family: str) -> list[str]:
+    """The kernels of a family that NVRTC is given: all of a table, one for each kind elsewhere."""
+    if family in TABLES:
+        found = [symbol for symbol, _, _ in loops(family)]
+    elif family == "convert":
+        pairs = [pair.split() for pair in CASTS]
+        found = [f"td_cast<TD_{to}, TD_{source}>" for to, source in pairs]
+        found += [
+            "td_copy_of<TD_C128>",
+            "td_copy_of<TD_U8>",
+            "td_negate<TD_F64>",
+            "td_negate<TD_I16>",
+        ]
+    elif family == "reduce":
+        ways = ("together", "alone", "join")
+        names = [f"td_{name}<TD_{d}>" for name, dtypes in REDUCERS.items() for d in dtypes]
+        return [f"td_reduce_{how}<{name}>" for name in names for how in ways]
+    elif family == "matmul":
+        return [f"td_product_together<TD_{d}>" for d in ("F32", "F64", "I64", "U8", "C64", "C128")]
+    else:
+        return [
+            f"td_{family}_{how}<{t}>" for how in ("together", "alone") for t in ("float", "double")
+        ]
+    return [f"td_{how}<{symbol}>" for symbol in found for how in ("flat", "strided")]
+
+
 # ---- compiled by g++ ----
 
 EMULATED = (
@@ -474,7 +512,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--family", action="append", choices=TABLES)
+    parser.add_argument("--family", action="append", choices=list(_text.FAMILIES))
     parser.add_argument("--isa", action="append", choices=list(hatch_build.ISA_FLAGS))
     parser.add_argument("--nvrtc", action="store_true")
     parser.add_argument("--part", default="0/1")
@@ -485,11 +523,9 @@ def main() -> None:
         sys.path.insert(0, str(ROOT / "tools"))
         import device_text_nvrtc
 
-        sys.exit(
-            device_text_nvrtc.check(
-                {f: [s for s, _, _ in loops(f)] for f in families}, options.part, options.write
-            )
-        )
+        families = options.family or list(_text.FAMILIES)
+        named = {family: kernels(family) for family in families}
+        sys.exit(device_text_nvrtc.check(named, options.part, options.write))
     isas = options.isa or fused()
     with ThreadPoolExecutor(2) as pool:  # compilers run beside each other
         list(pool.map(lambda f: emulated(f, [s for s, _, _ in loops(f)]), families))

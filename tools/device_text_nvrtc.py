@@ -17,6 +17,8 @@ LIST = Path(__file__).with_name("device_text.json")
 ARCHES = (80, 90, 120)
 OPTIONS = ("--std=c++17", "--fmad=false", "--device-as-default-execution-space", "-Xptxas=-v")
 SPILL = 32  # bytes a thread may spill at most
+#: where it is more: the 2-norm of float64 keeps its sums across the slow way of a square root
+MORE = {("reduce", 120): 36}
 
 
 def library() -> ctypes.CDLL:
@@ -61,15 +63,15 @@ def figures(log: str) -> tuple[int, int]:
     return max(registers, default=0), max(spills, default=0)
 
 
-def check(loops: dict[str, list[str]], part: str, write: bool) -> int:
-    """Compile part k of n of the loops for every architecture; the exit status."""
+def check(kernels: dict[str, list[str]], part: str, write: bool) -> int:
+    """Compile part k of n of the kernels for every architecture; the exit status."""
     k, n = (int(word) for word in part.split("/"))
     nvrtc, held = library(), json.loads(LIST.read_text()) if LIST.exists() else {}
-    work = [(family, arch) for family in loops for arch in ARCHES]
+    work = [(family, arch) for family in kernels for arch in ARCHES]
 
     def one(job: tuple[str, int]) -> str:
         family, arch = job
-        names = [f"td_{how}<{loop}>" for loop in loops[family][k::n] for how in ("flat", "strided")]
+        names = kernels[family][k::n]
         begin = time.perf_counter()
         registers, spilled = figures(compiled(nvrtc, family, names, arch))
         took = time.perf_counter() - begin
@@ -80,7 +82,7 @@ def check(loops: dict[str, list[str]], part: str, write: bool) -> int:
         if write:
             held.setdefault(family, {})[str(arch)] = max(registers, allowed)
             return ""
-        bad = spilled > SPILL or registers > allowed
+        bad = spilled > MORE.get((family, arch), SPILL) or registers > allowed
         return (
             f"{family} sm_{arch}: {registers} registers (the list has {allowed}), {spilled} bytes spilled"
             if bad

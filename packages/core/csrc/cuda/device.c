@@ -84,6 +84,7 @@ static int count_started(void)
 static const td_device_table table = {
     .size = sizeof table, .name = "cuda", .count = count_started, .alloc = td_cuda_alloc, .release = td_cuda_release,
     .walk = td_cuda_walk, .transfer = td_cuda_transfer, .reduce = td_cuda_reduce, .gemm = td_cuda_product, .synchronize = td_cuda_synchronize,
+    .softmax = td_cuda_softmax,
 };
 
 static void in_child(void) { forked = 1; }

@@ -33,5 +33,6 @@ td_status td_cuda_transfer(char *to, td_device to_device, const char *from, td_d
 td_status td_cuda_synchronize(td_device device);
 td_status td_cuda_reduce(const struct td_reduce_plan *plan, td_device device); /* reduce.c */
 td_status td_cuda_product(const struct td_product *product, td_device device); /* matmul.c */
+td_status td_cuda_softmax(int kind, td_tensor *out, const td_tensor *a, const td_tensor *b, int64_t dim); /* softmax.c */
 
 #endif

@@ -2,6 +2,7 @@
 #include "cpu/softmax_run.h"
 #include <math.h>
 #include "ops/view/view.h"
+#include "runtime/device.h"
 
 #define SELF TD_TENSOR(0)
 /* ---- dtypes and layouts ---- */
@@ -26,6 +27,16 @@ static td_status convert(td_tensor **t, td_dtype dtype)
     return status;
 }
 
+/* On the processor, or by the device's slot; tables that were made before there was one end earlier. */
+static td_status run_along(td_softmax_kind kind, td_tensor *out, const td_tensor *a, const td_tensor *b, int64_t dim)
+{
+    if (a->device == TD_CPU) return td_softmax_run(kind, out, a, b, dim), TD_OK;
+    const td_device_table *table = td_table_of(a->device);
+    bool there = table->size >= offsetof(td_device_table, softmax) + sizeof table->softmax && table->softmax;
+    if (there) return table->softmax((int)kind, out, a, b, dim);
+    return td_fail(TD_NOT_IMPLEMENTED, "softmax and its kin are not implemented for device '%s'", table->name);
+}
+
 /* ---- forward ---- */
 
 static td_status forward(td_call *call, const char *op, td_softmax_kind kind, td_dtype dtype)
@@ -39,8 +50,8 @@ static td_status forward(td_call *call, const char *op, td_softmax_kind kind, td
     TD_TRY(td_cast_contiguous(&x, SELF, compute));
     td_status status = td_tensor_empty(&out, compute, (td_device)SELF->device, SELF->ndim, SELF->sizes);
     if (status == TD_OK) {
-        td_softmax_run(kind, out, x, x, dim);
-        status = convert(&out, dtype);
+        status = run_along(kind, out, x, x, dim);
+        if (status == TD_OK) status = convert(&out, dtype);
         call->out[0] = out;
     }
     td_tensor_free(x);
@@ -107,8 +118,8 @@ static td_status backward(td_call *call, const char *op, td_softmax_kind kind)
     if (status == TD_OK) status = td_cast_contiguous(&result, TD_TENSOR(1), compute);
     if (status == TD_OK) status = td_tensor_empty(&out, compute, (td_device)SELF->device, SELF->ndim, SELF->sizes);
     if (status == TD_OK) {
-        td_softmax_run(kind, out, grad, result, dim);
-        status = convert(&out, dtype);
+        status = run_along(kind, out, grad, result, dim);
+        if (status == TD_OK) status = convert(&out, dtype);
         call->out[0] = out;
     }
     td_tensor_free(grad);
@@ -158,10 +169,11 @@ static td_status logsumexp_into(td_tensor *out, const td_tensor *x, uint64_t mas
     td_status status = td_contiguous(&dense, turned);
     td_tensor_free(turned);
     if (status != TD_OK) return status;
-    if (one) td_softmax_run(TD_LOGSUMEXP, out, dense, dense, dim);
-    else td_logsumexp_rows(out, dense, n);
+    if (one) status = run_along(TD_LOGSUMEXP, out, dense, dense, dim);
+    else if (x->device == TD_CPU) td_logsumexp_rows(out, dense, n);
+    else status = td_fail(TD_NOT_IMPLEMENTED, "logsumexp over several dimensions, or of complex numbers, is not implemented there");
     td_tensor_free(dense);
-    return TD_OK;
+    return status;
 }
 
 td_status td_op_logsumexp(td_call *call)

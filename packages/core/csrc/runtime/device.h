@@ -44,6 +44,8 @@ typedef struct td_device_table {
     td_status (*reduce)(const struct td_reduce_plan *plan, td_device device);
     td_status (*gemm)(const struct td_product *product, td_device device);
     td_status (*synchronize)(td_device device);
+    /* `kind` of cpu/softmax.h along `dim`: dense, of one dtype, float32 or float64, all on one device */
+    td_status (*softmax)(int kind, td_tensor *out, const td_tensor *a, const td_tensor *b, int64_t dim);
 } td_device_table;
 
 extern const td_device_table *td_device_tables[TD_DEVICE_TYPES]; /* NULL: that type is not there */

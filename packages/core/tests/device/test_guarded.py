@@ -3,6 +3,7 @@
 The device is compiled here from guarded.c and driven in a process of its own, because a device type is registered once a process.
 """
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -42,7 +43,10 @@ library.guarded_late({late})
 def run(library, program: str, late: bool = False) -> None:
     text = PROLOGUE.format(library=str(library), late=int(late)) + program
     command = [sys.executable, "-X", "faulthandler", "-c", text]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    env = {**os.environ, "TAEDA_LIBCUDA": "/nowhere/libcuda.so.1"}  # also where there is a driver
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=120, check=False, env=env
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -133,8 +133,9 @@ template <int D> struct td_is_float { enum { value = D == TD_F16 || D == TD_BF16
         static TD_IN acc join(acc a, acc b) { return a + b; }                                                       \
         static TD_IN void finish(const td_reduce_call &c, acc a, char *out, int)                                    \
         {                                                                                                           \
-            if (c.out_size[0] == 8) *(double *)out = DONE;                                                          \
-            else *(float *)out = (float)(DONE);                                                                     \
+            double made = DONE;                                                                                     \
+            if (c.out_size[0] == 8) *(double *)out = made;                                                          \
+            else *(float *)out = (float)made;                                                                       \
         }                                                                                                           \
     };
 #define TD_PIECE (D == TD_F16 || D == TD_BF16 ? 512 : TD_ROW_BLOCK)

@@ -21,7 +21,7 @@ op(f"nansum(Tensor self, int[1]? dim=None, bool keepdim=False, {DTYPE}) -> Tenso
    tags="casts_out", doc="Sum where NaN counts as 0.")
 op(f"nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, {DTYPE}) -> Tensor", composite=True, variants=FORMS,
    doc="Mean of the elements that are not NaN.")
-op("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", c="logsumexp", variants=FORMS,
+op("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", c="logsumexp", device="any", variants=FORMS,
    tags="casts_out", doc="Logarithm of the sum of exponentials, without overflow on the way.")
 
 op("trace(Tensor self) -> Tensor", composite=True, autocast="float32", doc="Sum of the diagonal of a matrix.")

@@ -49,6 +49,8 @@ def _loop(kind: str, name: str, dtype: str, source: str) -> tuple[str, str]:
         return "reduce", _reducer(name, dtype)
     if kind == "product":
         return "matmul", f"TD_{dtype}"
+    if kind == "softmax":
+        return "softmax", "double" if dtype == "F64" else "float"
     if kind == "cast" and (dtype.startswith(("F8_", "Q")) or source.startswith(("F8_", "Q"))):
         raise NotImplementedError(
             f"conversions between {source} and {dtype} are not implemented for device 'cuda'"

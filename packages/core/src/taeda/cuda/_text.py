@@ -25,9 +25,10 @@ FAMILIES = {
     "convert": "cpu/simd/device/convert.h",
     "reduce": "cuda/kernels/reduce.h",
     "matmul": "cuda/kernels/matmul.h",
+    "softmax": "cuda/kernels/softmax.h",
 }
 #: families without a table
-ALONE = ("convert", "matmul", "reduce")
+ALONE = ("convert", "matmul", "reduce", "softmax")
 #: dtypes in the order of their numbers
 DTYPES = (
     *("BOOL", "U8", "I8", "I16", "I32", "I64", "U16", "U32", "U64", "F16", "BF16", "F32", "F64"),
