@@ -235,3 +235,17 @@ def test_isin(count):
 def test_refusals(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: taeda.unique(x),
+        lambda x: taeda.unique(x, dim=0),
+        lambda x: taeda.unique_consecutive(x),
+        lambda x: taeda.unique_consecutive(x, dim=0),
+    ],
+)
+def test_unique_of_huge_meta_tensors_is_refused_at_once(call):
+    with pytest.raises(NotImplementedError, match="depends on values"):
+        call(taeda.empty(1, 1 << 40, device="meta"))

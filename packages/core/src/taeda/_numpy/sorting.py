@@ -15,6 +15,7 @@ Unique = tuple[Tensor, Tensor, Tensor]
 
 def _unique2(self: Tensor, sorted: bool, return_inverse: bool, return_counts: bool) -> Unique:
     """Always in ascending order."""
+    _check_values(self)
     flat = self.reshape(-1)
     _check_order(self)
     ordered, order = taeda.sort(flat)
@@ -29,6 +30,7 @@ def _unique_consecutive(
     self: Tensor, return_inverse: bool, return_counts: bool, dim: int | None
 ) -> Unique:
     """Runs of equal elements, or of equal slices of a dimension."""
+    _check_values(self)
     if dim is not None and self.dim() != 0:
         rows = _rows(self, dim)
         begins = _differs(rows[1:], rows[:-1]).any(1)
@@ -45,6 +47,7 @@ def unique_dim(
     """Slices are compared element by element; they come out in lexicographic order."""
     if self.dim() == 0:
         raise IndexError(f"unique: dim {dim} was given, but the tensor has no dimensions")
+    _check_values(self)
     _check_order(self)
     _check_slices(self, dim)
     rows = _rows(self, dim)
@@ -54,6 +57,14 @@ def unique_dim(
     ordered = rows[order]
     begins = _differs(ordered[1:], ordered[:-1]).any(1)
     return _slices(self, dim, order, begins, return_inverse, return_counts)
+
+
+def _check_values(x: Tensor) -> None:
+    """At once: the loop over the columns of a meta tensor could be as long as one likes."""
+    if x.is_meta:
+        raise NotImplementedError(
+            "unique: the shape of the result depends on values, which a meta tensor does not have"
+        )
 
 
 def _check_order(x: Tensor) -> None:
