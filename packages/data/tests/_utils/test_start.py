@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import pickle
 import subprocess
 import sys
 
@@ -53,3 +54,13 @@ print(default_context().get_start_method())
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert out.stdout.strip() == "spawn"
+
+
+@pytest.mark.parametrize("context", ["spawn", "forkserver"])
+def test_a_function_that_cannot_be_pickled_is_explained(context):
+    loader = DataLoader(
+        [1, 2], collate_fn=lambda batch: batch, num_workers=1, multiprocessing_context=context
+    )
+    with pytest.raises((pickle.PicklingError, AttributeError), match="pickle") as caught:
+        next(iter(loader))
+    assert "define it at the top of a module" in caught.value.__notes__[0]

@@ -6,6 +6,7 @@ import _thread
 import errno
 import multiprocessing
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -157,7 +158,20 @@ def _start_at_once(processes: list[Any]) -> None:
         thread.join()
     if errors:
         join_or_kill([p for p in processes if p.pid is not None], 0)
-        raise errors[0]
+        raise _explained(errors[0])
+
+
+def _explained(error: BaseException) -> BaseException:
+    """What cannot be pickled is mostly a function without a name of its own: say so beside Python's words."""
+    if isinstance(error, (pickle.PicklingError, AttributeError, TypeError)) and "pickle" in str(
+        error
+    ):
+        error.add_note(
+            "Workers that are not forked get the data set, sampler, collate_fn and worker_init_fn by pickle. A lambda or a "
+            "function inside a function cannot be pickled: define it at the top of a module, or use "
+            "multiprocessing_context='fork', or num_workers=0."
+        )
+    return error
 
 
 @contextmanager
