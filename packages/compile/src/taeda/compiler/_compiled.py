@@ -83,11 +83,20 @@ class Compiled:
                         return self.function(*args, **kwargs)
                     made = self._run(trace, key, tensors, args, kwargs)
                     if made is not missed:
+                        if trace.trusted and trace is not known[0]:
+                            self._move_to_front(key, trace)
                         return made
         if self._count < limits.graphs and self._attempts.get(key, 0) < ATTEMPTS:
             return self._record(key, tensors, args, kwargs)
         self._settle()
         return self.function(*args, **kwargs)
+
+    def _move_to_front(self, key: Any, trace: Trace) -> None:
+        """The graph that fits now is asked first next time; others walk through a list of their own."""
+        with self._lock:
+            found = self.traces.get(key, [])
+            if trace in found:
+                self.traces[key] = [trace, *(t for t in found if t is not trace)]
 
     def _layered(self, args: Any, kwargs: Any) -> Any:
         """A call inside of a recorded one, or under a mode or transform."""
@@ -209,8 +218,7 @@ class Compiled:
 
     def _distrust(self, trace: Trace, key: Any, reason: str) -> None:
         with self._lock:
-            if trace in self.traces[key]:
-                self.traces[key].remove(trace)
+            self.traces[key] = [t for t in self.traces.get(key, ()) if t is not trace]
             self._attempts[key] = ATTEMPTS
             self.reasons.append(reason)
 
