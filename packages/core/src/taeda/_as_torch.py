@@ -100,13 +100,24 @@ class _Torch(ModuleType):
         return dir(self.__dict__["_taeda"])
 
 
+def _private(name: str) -> ModuleType:
+    """A private module of torch: ours where there is one, with what else libraries name."""
+    module = made(name)
+    try:
+        ours = importlib.import_module("taeda" + name.removeprefix("torch"))
+    except ModuleNotFoundError:
+        return module
+    module.__dict__.update({n: v for n, v in vars(ours).items() if n[:2] != "__"})
+    return module
+
+
 class _Loader:
     """Gives the module of taeda, and leaves it as it is."""
 
     @staticmethod
     def create_module(spec: ModuleSpec) -> ModuleType:
         if spec.name in MODULES:
-            return made(spec.name)
+            return _private(spec.name)
         ours = importlib.import_module("taeda" + spec.name.removeprefix("torch"))
         spec.loader_state = ours.__spec__
         return ours
