@@ -229,9 +229,13 @@ Row = tuple[str, list[tuple[list[tuple[float, Any]], tuple[float, ...]]]]
 
 def rows(kind: str, pattern: str, count: int, seed: int) -> Iterator[Row]:
     """(name, for both dtypes (errors and where, bounds)) of each function of a kind whose name matches."""
-    pairs = {
+    pairs: dict[str, tuple[Any, Any, Callable[..., Any]]] = {
         "one": (FUNCTIONS, DTYPES, worst),
-        "two": (ulps_pairs.PAIRS, DTYPES, lambda *a: ulps_pairs.worst_pair(*a[:3], distance, a[3])),
+        "two": (
+            ulps_pairs.PAIRS,
+            DTYPES,
+            lambda f, d, n, s: ulps_pairs.worst_pair(f, d, n, distance, s),
+        ),
         "complex": (ulps_pairs.COMPLEX, ulps_pairs.SINGLE, ulps_pairs.worst_complex),
     }
     functions, dtypes, judge = pairs[kind]
