@@ -159,6 +159,27 @@ def s_list_item(c):
     return found + thrice(f, data())
 
 
+@scenario("a list in a list that is unpacked")
+def s_nested_list(c):
+    pairs = [["a", [1.0, 2.0]], ["b", [3.0, 4.0]]]
+    by_name = {"x": [2.0, 3.0]}
+
+    def f(x):
+        for _, (k, m) in pairs:
+            x = x * k + m
+        for k, m in by_name.values():
+            x = x * k - m
+        first, (second, _) = by_name["x"], pairs[0][1]
+        return x + first[0] + second
+
+    g = c(f)
+    found = thrice(g, data())
+    pairs[1][1][0] = 9.0
+    found += thrice(g, data())
+    by_name["x"][1] = -5.0
+    return found + thrice(g, data())
+
+
 @scenario("len of a list")
 def s_list_length(c):
     items = [object()]

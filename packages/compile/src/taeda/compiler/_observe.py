@@ -137,6 +137,7 @@ class Observer:
         self._codes: set[types.CodeType] = set()
         self._copies: dict[types.FunctionType, types.FunctionType] = {}
         self._trees: set[int] = set()
+        self._walked: set[int] = set()
         self.rates: list[tuple[dict[str, Any], int]] = []
         self.slice = slice
 
@@ -227,18 +228,32 @@ class Observer:
             return True
         return type(value) is object or is_plain_instance(value)
 
-    def contents(self, container: Any) -> None:
-        """Guard what an old container holds."""
-        if not self.is_old(container) or isinstance(container, tuple | frozenset):
+    def contents(self, container: Any, *, deep: bool = True) -> None:
+        """Guard what an old container holds, and what the containers in it hold: Python unpacks and compares those unseen."""
+        if isinstance(container, tuple | frozenset):
+            if deep:
+                self._inner(container)
             return
+        if not self.is_old(container) or id(container) in self._walked:
+            return
+        if deep:
+            self._walked.add(id(container))
         if isinstance(container, set):
             if not all(is_immutable(v) for v in container):
                 self.stop("it reads a set of objects")
             self.guards.contents(container)
             return
         self.guards.contents(container)
-        for value in [*container, *(container.values() if isinstance(container, dict) else ())]:
+        entries = [*container, *(container.values() if isinstance(container, dict) else ())]
+        for value in entries:
             self.mark(value)
+        if deep:
+            self._inner(entries)
+
+    def _inner(self, entries: Any) -> None:
+        for value in entries:
+            if isinstance(value, (*CONTAINERS, tuple)):
+                self.contents(value)
 
     def _all_of(self, value: Any, depth: int = 4) -> None:
         """Guard whatever known code may read of this argument."""
@@ -288,10 +303,10 @@ class Observer:
             self.guards.attribute(type(optimizer), name, getattr(type(optimizer), name))
         attributes = optimizer.__dict__
         self._old[id(attributes)] = attributes
-        self.contents(attributes)
+        self.contents(attributes, deep=False)
         for value in list(attributes.values()):
             if isinstance(value, dict | list):
-                self.contents(value)
+                self.contents(value, deep=False)
         groups, state = attributes.get("param_groups", ()), attributes.get("state", {})
         for group in groups:
             rate = group.get("lr")
@@ -301,13 +316,13 @@ class Observer:
                 for value in [*group, *group.values()]:
                     self.mark(value)
             else:
-                self.contents(group)
+                self.contents(group, deep=False)
             for value in list(group.values()):
                 if isinstance(value, dict | list):
-                    self.contents(value)
+                    self.contents(value, deep=False)
         for entry in list(state.values()):
             if isinstance(entry, dict | list):
-                self.contents(entry)
+                self.contents(entry, deep=False)
         for name, value in attributes.items():
             if "hook" in name and value:
                 self.stop(f"the optimizer has hooks ({name})")
@@ -513,11 +528,11 @@ class Observer:
         """The value, which is walked through."""
         if not self.active or isinstance(value, Tensor) or is_immutable(value):
             return value
-        if isinstance(value, CONTAINERS):
+        if isinstance(value, (*CONTAINERS, tuple)):
             self.contents(value)
         elif isinstance(value, nn.Module):
             self.tree(value)
-        elif self.is_old(value) and not isinstance(value, tuple | frozenset):
+        elif self.is_old(value) and not isinstance(value, frozenset):
             self.stop(f"it walks through a {type(value).__name__}")
         return value
 
