@@ -50,6 +50,7 @@ static void start(pooling *p, const char *name, int dims, const td_tensor *self)
         p->pool.in[d] = p->pool.out[d] = p->pool.window[d] = p->pool.stride[d] = p->pool.dilation[d] = 1;
         p->pool.pad[d] = 0;
     }
+    if (self->ndim > dims + 2) return; /* check_input refuses it; there is no room for its sizes */
     for (int d = 0; d < self->ndim; d++) {
         int spatial = d - (self->ndim - dims);
         p->sizes[d] = self->sizes[d];

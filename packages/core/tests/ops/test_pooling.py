@@ -363,3 +363,16 @@ def test_two_by_two(width, dtype):
     parts = np.where(np.arange(4) == windows.argmax(-1)[..., None], grad[..., None], 0)
     np.testing.assert_array_equal(quarters(back), parts)
     assert np.count_nonzero(back) == np.count_nonzero(parts)  # and nothing elsewhere
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("dims", [6, 64])
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_too_many_dimensions_are_refused(n, dims, device):
+    x = taeda.ones((1,) * dims, device=device)
+    for name in ("avg_pool", "max_pool"):
+        with pytest.raises(RuntimeError, match="Expected|expected|dimension"):
+            call(name, n, x, [1] * n)
+    for name in ("adaptive_avg_pool", "adaptive_max_pool"):
+        with pytest.raises(RuntimeError, match="Expected|expected|dimension"):
+            call(name, n, x, [1] * n)

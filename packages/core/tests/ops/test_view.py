@@ -401,3 +401,9 @@ def test_a_copy_keeps_numbers_whatever_types_and_bits_stand_on_both_sides(source
             target.copy_(values)
             wanted = [v if to.is_complex else complex(v).real for v in values.tolist()]
             assert target.tolist() == wanted, (read, written)
+
+
+@pytest.mark.parametrize("dtype", [taeda.float8_e4m3fn, taeda.float8_e5m2, taeda.int16, taeda.bool])
+def test_lazy_negation_is_for_dtypes_whose_sign_can_change_in_place(dtype):
+    with pytest.raises(RuntimeError, match="lazy negation"):
+        taeda._neg_view(taeda.zeros(7, dtype=dtype))

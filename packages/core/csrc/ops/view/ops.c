@@ -179,8 +179,10 @@ td_status td_op_conj(td_call *call)
 
 td_status td_op__neg_view(td_call *call)
 {
-    if (td_is_integral((td_dtype)SELF->dtype))
-        return td_fail(TD_RUNTIME_ERROR, "_neg_view: lazy negation needs a floating or complex tensor, got %s", td_dtypes[SELF->dtype].name);
+    td_dtype d = (td_dtype)SELF->dtype;
+    if (td_is_integral(d) || td_is_float8(d)) /* no loop changes the sign of those in place */
+        return td_fail(TD_RUNTIME_ERROR, "_neg_view: lazy negation needs a floating tensor of 16 bits and more, or a complex one, got %s",
+                       td_dtypes[d].name);
     TD_TRY(td_tensor_alias(OUT, SELF));
     call->out[0]->flags ^= TD_FLAG_NEG;
     return TD_OK;
