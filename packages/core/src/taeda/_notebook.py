@@ -109,7 +109,7 @@ def _picture(numbers: Tensor) -> str | None:
 def _png(points: Tensor) -> bytes:
     """A PNG file of (H, W, 1) grey or (H, W, 3) coloured bytes."""
     height, width, channels = points.shape
-    rows = bytes(memoryview(points.reshape(-1).numpy()))
+    rows = points.reshape(-1).numpy().tobytes()
     step = width * channels
     lines = b"".join(b"\0" + rows[i * step : (i + 1) * step] for i in range(height))
     header = struct.pack(">2I5B", width, height, 8, 2 if channels == 3 else 0, 0, 0, 0)

@@ -45,7 +45,7 @@ CONTAINERS: tuple[type, ...] = (
     collections.OrderedDict,
     collections.defaultdict,
 )
-_TENSORS: frozenset[Any] = frozenset([Tensor, nn.Parameter, nn.Buffer])
+_TENSORS = frozenset[type]((Tensor, nn.Parameter, nn.Buffer))
 
 
 def is_immutable(value: Any) -> bool:
