@@ -13,6 +13,7 @@ from taeda._lazy import DISTRIBUTIONS
 
 # modules that a distribution brings besides its own
 MORE = {
+    "_dynamo": "taeda-compile",
     "cpu.amp": "taeda-amp",
     "cuda.amp": "taeda-amp",
     "compiler": "taeda-compile",

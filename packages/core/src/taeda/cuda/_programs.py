@@ -11,11 +11,11 @@ import json
 import os
 import sys
 import time
-import warnings
 from functools import cache
 from pathlib import Path
 
 from taeda._io.atomic import atomic_write
+from taeda._warnings import warn
 
 from . import _nvrtc, _text
 
@@ -104,10 +104,7 @@ def folder() -> Path | None:
     try:
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
-        warnings.warn(
-            f"compiled kernels are not kept: {error}; TAEDA_CACHE_DIR names another folder",
-            stacklevel=2,
-        )
+        warn(f"compiled kernels are not kept: {error}; TAEDA_CACHE_DIR names another folder")
         return None
     return path
 
@@ -149,4 +146,4 @@ def _write(path: Path, content: bytes) -> None:
         with atomic_write(path, len(content), sync="off") as file:
             file.write(content)
     except OSError as error:
-        warnings.warn(f"a compiled kernel could not be kept: {error}", stacklevel=2)
+        warn(f"a compiled kernel could not be kept: {error}")

@@ -90,7 +90,7 @@ def _spread(
     return _reduce(level, run, x, dim, bool(keepdim), {})
 
 
-@rule("norm", "linalg.vector_norm", "linalg.norm", "frobenius_norm")
+@rule("norm", "linalg.vector_norm", "linalg.norm")
 def _norm(
     level: Level, func: Any, x: Any, ord: Any = None, dim: Any = None, keepdim: bool = False,
     *, p: Any = None, dtype: Any = None,
@@ -117,6 +117,14 @@ def _norm(
         return taeda.linalg.vector_norm(
             value, 2 if order is None else order, dims, keep, dtype=dtype
         )
+
+    return _reduce(level, run, x, dim, keepdim, {})
+
+
+@rule("frobenius_norm")
+def _frobenius_norm(level: Level, func: Any, x: Any, dim: Any, keepdim: bool = False) -> Any:
+    def run(value: Any, dims: Any, keep: bool) -> Any:
+        return taeda.linalg.vector_norm(value, 2, dims, keep)
 
     return _reduce(level, run, x, dim, keepdim, {})
 
