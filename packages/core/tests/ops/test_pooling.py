@@ -376,3 +376,11 @@ def test_too_many_dimensions_are_refused(n, dims, device):
     for name in ("adaptive_avg_pool", "adaptive_max_pool"):
         with pytest.raises(RuntimeError, match=r"Expected|expected|dimension"):
             call(name, n, x, [1] * n)
+
+
+def test_averages_of_the_largest_integers_wrap_round():
+    least = taeda.iinfo(taeda.int64).min
+    x = taeda.full((1, 1, 4, 4), least, dtype=taeda.int64)
+    assert nn.avg_pool2d(x, [2, 2], [2, 2], [0, 0], False, True, None).tolist() == [[[[0, 0]] * 2]]
+    one = x[:, :, :1, :1]
+    assert nn.avg_pool2d(one, [1, 1], [1, 1], [0, 0], False, True, -1).item() == least

@@ -49,9 +49,15 @@
 #define AVERAGE
 #include "cpu/pooling/rows.h"
 
+/* Sums wrap round, and the least number over -1 (divisor_override) is itself: the processor would stop the program. */
+static inline int64_t wrapped_sum(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
+static inline int64_t wrapped_quotient(int64_t a, int64_t b) { return b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b; }
+
 #define NAME(x) x##_i64
 #define TYPE int64_t
 #define ACC int64_t
+#define PLUS wrapped_sum
+#define QUOTIENT wrapped_quotient
 #define LOAD PLAIN
 #define STORE PLAIN
 #define LOWEST INT64_MIN

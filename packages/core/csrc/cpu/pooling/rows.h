@@ -2,11 +2,16 @@
  *   NAME(x)  the suffix          TYPE  the stored type        ACC  the type to compute in
  *   LOAD(x)  stored to ACC       STORE(x) back                LOWEST  what every number is at least
  *   IS_NAN(x)                    AVERAGE  defined if the type has averages
+ *   PLUS(a, b), QUOTIENT(a, b)  of two ACC, if that is not a + b and a / b
  *   VECTOR_QUARTERS  defined if pooling_quarters.h has the type
  * Rows are made in blocks of BLOCK outputs, so that a block's numbers stay in registers or the first cache. */
 
 /* ---- geometry ---- */
 
+#ifndef PLUS
+#define PLUS(a, b) ((a) + (b))
+#define QUOTIENT(a, b) ((a) / (b))
+#endif
 #ifndef TD_POOLING_ROWS
 #define TD_POOLING_ROWS
 #define BLOCK 128
@@ -267,12 +272,12 @@ static void NAME(average)(const td_pool *p, const char *in, char *out, int64_t *
                         int64_t offset = c0 * sw - p->pad[2] + kw, lo, hi;
                         columns(offset, sw, p->in[2], n, &lo, &hi);
                         const TYPE *from = plane + (d * p->in[1] + h) * p->in[2] + offset;
-#define SUMS(s) for (int64_t c = lo; c < hi; c++) sum[c] += LOAD(from[c * (s)]);
+#define SUMS(s) for (int64_t c = lo; c < hi; c++) sum[c] = PLUS(sum[c], LOAD(from[c * (s)]));
                         BY_STRIDE(sw, SUMS)
 #undef SUMS
                     }
             TYPE *to = (TYPE *)out + r * p->out[2] + c0;
-            for (int64_t c = 0; c < n; c++) to[c] = (TYPE)STORE(sum[c] / (ACC)NAME(divisor)(p, at.d, at.h, c0 + c));
+            for (int64_t c = 0; c < n; c++) to[c] = (TYPE)STORE(QUOTIENT(sum[c], (ACC)NAME(divisor)(p, at.d, at.h, c0 + c)));
         }
     }
 }
@@ -290,14 +295,14 @@ static void NAME(average_backward)(const td_pool *p, const char *in, const char 
         for (int64_t c0 = 0; c0 < p->out[2]; c0 += BLOCK) {
             int64_t n = least(BLOCK, p->out[2] - c0);
             const TYPE *g = (const TYPE *)grad + r * p->out[2] + c0;
-            for (int64_t c = 0; c < n; c++) part[c] = LOAD(g[c]) / (ACC)NAME(divisor)(p, at.d, at.h, c0 + c);
+            for (int64_t c = 0; c < n; c++) part[c] = QUOTIENT(LOAD(g[c]), (ACC)NAME(divisor)(p, at.d, at.h, c0 + c));
             for (int64_t d = d0 > 0 ? d0 : 0; d < least(d0 + p->window[0], p->in[0]); d++)
                 for (int64_t h = h0 > 0 ? h0 : 0; h < least(h0 + p->window[1], p->in[1]); h++)
                     for (int64_t kw = 0; kw < p->window[2]; kw++) {
                         int64_t offset = c0 * sw - p->pad[2] + kw, lo, hi;
                         columns(offset, sw, p->in[2], n, &lo, &hi);
                         TYPE *to = plane + (d * p->in[1] + h) * p->in[2] + offset;
-#define PARTS(s) for (int64_t c = lo; c < hi; c++) to[c * (s)] = (TYPE)STORE(LOAD(to[c * (s)]) + part[c]);
+#define PARTS(s) for (int64_t c = lo; c < hi; c++) to[c * (s)] = (TYPE)STORE(PLUS(LOAD(to[c * (s)]), part[c]));
                         BY_STRIDE(sw, PARTS)
 #undef PARTS
                     }
@@ -311,11 +316,11 @@ static inline ACC NAME(row_sum)(const TYPE *row, int64_t n)
     ACC lane[LANES] = {0}, rest = 0;
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        for (int k = 0; k < LANES; k++) lane[k] += LOAD(row[i + k]);
-    for (; i < n; i++) rest += LOAD(row[i]);
+        for (int k = 0; k < LANES; k++) lane[k] = PLUS(lane[k], LOAD(row[i + k]));
+    for (; i < n; i++) rest = PLUS(rest, LOAD(row[i]));
     for (int half = LANES / 2; half; half /= 2)
-        for (int k = 0; k < half; k++) lane[k] += lane[k + half];
-    return lane[0] + rest;
+        for (int k = 0; k < half; k++) lane[k] = PLUS(lane[k], lane[k + half]);
+    return PLUS(lane[0], rest);
 }
 
 /* Sums of columns w0 <= w < w1 over the rows [h0, h1) of each of the layers [d0, d1). */
@@ -326,7 +331,7 @@ static inline void NAME(column_sums)(const td_pool *p, const TYPE *plane, int64_
     for (int64_t d = d0; d < d1; d++)
         for (int64_t h = h0; h < h1; h++) {
             const TYPE *row = plane + (d * p->in[1] + h) * p->in[2];
-            for (int64_t w = w0; w < w1; w++) sums[w - w0] += LOAD(row[w]);
+            for (int64_t w = w0; w < w1; w++) sums[w - w0] = PLUS(sums[w - w0], LOAD(row[w]));
         }
 }
 
@@ -342,7 +347,10 @@ static void NAME(adaptive_average)(const td_pool *p, const char *in, char *out, 
         TYPE *to = (TYPE *)out + r * p->out[2];
         if (p->out[2] == 1) { /* rows that touch are one row */
             ACC sum = 0;
-            for (int64_t d = d0; d < d1; d++) sum += NAME(row_sum)(plane + (d * p->in[1] + h0) * p->in[2], (h1 - h0) * p->in[2]);
+            for (int64_t d = d0; d < d1; d++) {
+                const TYPE *first = plane + (d * p->in[1] + h0) * p->in[2];
+                sum = PLUS(sum, NAME(row_sum)(first, (h1 - h0) * p->in[2]));
+            }
             to[0] = (TYPE)STORE(sum / (ACC)((d1 - d0) * (h1 - h0) * p->in[2]));
             continue;
         }
@@ -355,7 +363,7 @@ static void NAME(adaptive_average)(const td_pool *p, const char *in, char *out, 
                     done = least(first + COLUMNS, p->in[2]);
                     NAME(column_sums)(p, plane, d0, d1, h0, h1, first, done, sums);
                 }
-                sum += sums[w - first];
+                sum = PLUS(sum, sums[w - first]);
             }
             to[c] = (TYPE)STORE(sum / (ACC)((d1 - d0) * (h1 - h0) * (w1 - w0)));
         }
@@ -378,7 +386,7 @@ static void NAME(adaptive_average_backward)(const td_pool *p, const char *in, co
             for (int64_t d = d0; d < d1; d++)
                 for (int64_t h = h0; h < h1; h++) {
                     TYPE *to = plane + (d * p->in[1] + h) * p->in[2];
-                    for (int64_t w = w0; w < w1; w++) to[w] = (TYPE)STORE(LOAD(to[w]) + part);
+                    for (int64_t w = w0; w < w1; w++) to[w] = (TYPE)STORE(PLUS(LOAD(to[w]), part));
                 }
         }
     }
@@ -393,4 +401,6 @@ static void NAME(adaptive_average_backward)(const td_pool *p, const char *in, co
 #undef LOWEST
 #undef IS_NAN
 #undef AVERAGE
+#undef PLUS
+#undef QUOTIENT
 #undef VECTOR_QUARTERS
