@@ -52,7 +52,8 @@ def follow(line: str, installer: str, root: Path, after: list[str]) -> None:
         env = {**os.environ, "VIRTUAL_ENV": str(home), "REPOSITORY": root.as_uri()}
         env["PATH"] = f"{home / 'bin'}{os.pathsep}{env['PATH']}"
         env["TAEDA_EXTENSIONS_DIR"] = f"{folder}/extensions"
-        env.pop("PYTHONPATH", None)
+        for name in ("PYTHONPATH", "UV_PYTHON"):  # nox points uv at the environment of its session
+            env.pop(name, None)
         for command in [line, *after]:
             words = f"uv {command}" if installer == "uv" and command.startswith("pip ") else command
             begun = time.perf_counter()
