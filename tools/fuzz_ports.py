@@ -31,7 +31,7 @@ BATCH = 500
 PATIENCE = 10.0  # seconds until a connection that was ended must be over
 GROWTH = 64 << 10  # kilobytes of memory that a run may cost
 SECRET = "8f0c2d4e6a1b3c5d7e9f"
-INTRUDER = b"written by a stranger"
+INTRUDER, FRIEND = b"stranger", b"client"  # the keys that they write
 
 
 class Finding(Exception):
@@ -51,8 +51,8 @@ class Server:
         """What a client that knows the secret says first."""
         return b""
 
-    def request(self, random: Random) -> bytes:
-        """A valid request; a stranger's names INTRUDER."""
+    def request(self, random: Random, key: bytes) -> bytes:
+        """A valid request, often of `key`."""
         raise NotImplementedError
 
     def check(self) -> None:
@@ -90,9 +90,9 @@ class Store(Server):
     def proof(self, greeting: bytes) -> bytes:
         return hmac.digest(SECRET.encode(), greeting, hashlib.sha256)
 
-    def request(self, random: Random) -> bytes:
+    def request(self, random: Random, key: bytes) -> bytes:
         fields = [
-            random.choice([INTRUDER, b"", b"7", b"-1", b"1" * 5000, random.randbytes(9)])
+            random.choice([key, key, b"", b"7", b"-1", b"1" * 5000, random.randbytes(9)])
             for _ in range(random.randrange(5))
         ]
         body = b"".join(struct.pack("!I", len(field)) + field for field in fields)
@@ -102,7 +102,7 @@ class Store(Server):
         self._rounds += 1
         if self._store.add("rounds", 1) != self._rounds:
             raise Finding("the counter of a good client changed")
-        if self._store.check(["only a stranger sets this"]):
+        if self._store.check([INTRUDER.decode()]):
             raise Finding("a stranger's key is there")
 
     def close(self) -> None:
@@ -137,10 +137,10 @@ class Pmi(Server):
         self._rank += 1
         return f"{SECRET} {self._rank}\n".encode()
 
-    def request(self, random: Random) -> bytes:
+    def request(self, random: Random, key: bytes) -> bytes:
         word = random.choice("init put get barrier_in finalize get_maxes admit __init__ x".split())
         more = random.choice(
-            [b"", b" key=k value=v", b" key=" + INTRUDER, b" ==", random.randbytes(9)]
+            [b"", b" key=" + key + b" value=v", b" key=" + key, b" ==", random.randbytes(9)]
         )
         return b"cmd=" + word.encode() + more + b"\n"
 
@@ -153,6 +153,10 @@ class Pmi(Server):
             answer = lines.readline()
             if b"value=(x)" not in answer:
                 raise Finding(f"a good client got {answer!r}")
+            lines.write(b"cmd=get key=" + INTRUDER + b"\n")
+            lines.flush()
+            if b"key_not_found" not in lines.readline():
+                raise Finding("a stranger's key is there")
 
     def flood(self) -> None:
         """Strangers who say nothing hold all its descriptors; a good client is served all the same."""
@@ -180,7 +184,7 @@ class Health(Server):
     def connect(self) -> socket.socket:
         return tcp(self._server.port)
 
-    def request(self, random: Random) -> bytes:
+    def request(self, random: Random, key: bytes) -> bytes:
         head = random.choice(
             ["GET / HTTP/1.1", "POST / HTTP/1.0", "GET", "X" * 70000, "GET / HTTP/9.9"]
         )
@@ -212,7 +216,7 @@ class Control(Server):
         made.connect(self._path)
         return made
 
-    def request(self, random: Random) -> bytes:
+    def request(self, random: Random, key: bytes) -> bytes:
         return random.choice([b"calls", b"stacks", b"\xff\xfe", b"x" * 300, b""]) + b"\n"
 
     def check(self) -> None:
@@ -249,8 +253,9 @@ def changed(data: bytes, random: Random) -> bytes:
 
 def message(server: Server, greeting: bytes, random: Random) -> tuple[str, bytes]:
     """Who speaks, and what."""
-    requests = b"".join(server.request(random) for _ in range(random.randrange(1, 4)))
     who = random.choice(["stranger", "forger", "client"]) if server.proof(greeting) else "stranger"
+    key = FRIEND if who == "client" else INTRUDER
+    requests = b"".join(server.request(random, key) for _ in range(random.randrange(1, 4)))
     if who == "stranger":
         return who, random.choice([random.randbytes(random.randrange(1, 200)), requests])
     proof = server.proof(greeting)

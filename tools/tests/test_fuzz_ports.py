@@ -20,8 +20,15 @@ class Deaf(fuzz_ports.Server):
     def proof(self, greeting: bytes) -> bytes:
         return greeting[::-1] * 2
 
-    def request(self, random: Random) -> bytes:
+    def request(self, random: Random, key: bytes) -> bytes:
         return random.randbytes(8)
+
+
+class Asking(Deaf):
+    """One whose requests are their key."""
+
+    def request(self, random: Random, key: bytes) -> bytes:
+        return key
 
 
 def test_the_same_number_makes_the_same_message():
@@ -45,3 +52,28 @@ def test_a_short_run(name):
     done = subprocess.run(program, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "0 findings" in done.stdout and not done.stderr
+
+
+def test_what_a_stranger_wrote_is_found(tmp_path):
+    store = fuzz_ports.Store(tmp_path)
+    store.check()
+    store._store.set(fuzz_ports.INTRUDER.decode(), "1")
+    with pytest.raises(fuzz_ports.Finding, match="stranger"):
+        store.check()
+    helper = fuzz_ports.Pmi(tmp_path)
+    helper.check()
+    with helper.connect() as made:
+        made.sendall(helper.proof(b"") + b"cmd=put key=" + fuzz_ports.INTRUDER + b" value=v\n")
+        assert b"put_result" in made.recv(100)
+    with pytest.raises(fuzz_ports.Finding, match="stranger"):
+        helper.check()
+    helper.close()
+
+
+def test_strangers_ask_for_their_key_and_clients_for_theirs():
+    asked = {"stranger": b"", "forger": b"", "client": b""}
+    for n in range(200):
+        who, data = fuzz_ports.message(Asking(), b"0123456789" * 2, Random(str(n)))
+        asked[who] += data
+    assert fuzz_ports.INTRUDER in asked["stranger"] and fuzz_ports.INTRUDER in asked["forger"]
+    assert fuzz_ports.INTRUDER not in asked["client"] and fuzz_ports.FRIEND in asked["client"]
