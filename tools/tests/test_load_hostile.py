@@ -65,6 +65,22 @@ def test_accepting_running_and_growing_are_seen(tmp_path, monkeypatch):
     assert outcome(lambda *_, **__: raises(EOFError(len(b"x" * (64 << 20))))).startswith("took 6")
 
 
+def test_memory_that_malloc_kept_does_not_hide_what_reading_takes(tmp_path, monkeypatch):
+    import taeda
+
+    numbers = [bytes(100_000) for _ in range(1000)]
+    last = bytes(100_000)  # stands behind them, so that malloc cannot give their pages back
+    del numbers
+
+    def load(*_, **__):
+        raise EOFError(len([bytes(100_000) for _ in range(600)]))
+
+    monkeypatch.setattr(taeda, "load", load)
+    outcome = load_hostile.attempt("f", "n", b"x", str(tmp_path / "file"), "path")
+    assert last
+    assert outcome.problem.startswith("took 5"), outcome
+
+
 class Evil:
     def __reduce__(self):
         return (print, ("hostile",))
