@@ -123,7 +123,7 @@ def child(path: str, way: str) -> None:
     size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (size + LIMIT, size + LIMIT))
     content = Path(path).read_bytes() if way == "open" else None
-    ctypes.CDLL(None).malloc_trim(0)  # pages that malloc kept would hide what reading takes from them
+    ctypes.CDLL(None).malloc_trim(0)  # else pages that malloc kept hide what reading takes
     Path("/proc/self/clear_refs").write_text("5")
     before, begin = status()["VmHWM:"], time.process_time()
     reading = open("/proc/self/status", "rb", buffering=0)  # noqa: SIM115 - opened before watching begins
