@@ -89,7 +89,7 @@ def _linked(name: str, overloads: list[Row]) -> str:
 
 def write_absent(path: Path) -> None:
     """Write what is absent, by its reason, for the page that includes it."""
-    from taeda._absent import table
+    from taeda._torch_names.absent import table
 
     reasons: dict[str, list[str]] = {}
     for name, reason in table().items():

@@ -1,4 +1,4 @@
-"""Take names that exist by now out of `_absent.txt`; `--check` only lists them, and fails if there are any."""
+"""Take names that exist by now out of `absent.txt`; `--check` only lists them, and fails if there are any."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-FILE = Path(__file__).parents[1] / "packages/core/src/taeda/_absent.txt"
+FILE = Path(__file__).parents[1] / "packages/core/src/taeda/_torch_names/absent.txt"
 
 
 def exists(place: str, name: str) -> bool:

@@ -1,7 +1,7 @@
 """Imports at the top of modules make no cycle: threads that import from both ends would wait for each other.
 
 `from package import name` counts as an import of the module `package.name` if there is one, and of the package else; a module
-does not count as an importer of the packages it lies in, for those run when they are asked (`taeda._packages`).
+does not count as an importer of the packages it lies in, for those run when they are asked (`taeda._parts.packages`).
 """
 
 from __future__ import annotations

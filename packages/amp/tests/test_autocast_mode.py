@@ -153,7 +153,7 @@ def test_weights_are_cast_once_a_region():
 
 
 def test_an_inner_region_keeps_what_was_cast_and_the_outermost_lets_go():
-    from taeda import _autocast as layer
+    from taeda._layers import autocast as layer
 
     w = weight(2, 2)
     with autocast("cpu"):

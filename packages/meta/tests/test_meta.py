@@ -8,8 +8,8 @@ from importlib import metadata
 
 import pytest
 
-from taeda._advice import NEEDS
-from taeda._lazy import DISTRIBUTIONS
+from taeda._parts import DISTRIBUTIONS
+from taeda._parts.advice import NEEDS
 
 # modules that a distribution brings besides its own
 MORE = {

@@ -1,5 +1,5 @@
 /* getitem.c - x[...] and x[...] = v. Integers, slices, None and Ellipsis become one view here when no gradient is
- * wanted, and a chain of recorded views otherwise; everything else goes to taeda._indexing. */
+ * wanted, and a chain of recorded views otherwise; everything else goes to taeda._tensor.indexing. */
 #include "backward/forward.h"
 #include "graph/node.h"
 #include "ops/view/view.h"
@@ -162,7 +162,7 @@ static PyObject *recorded_view(PyTensor *self, const Item *items, int n)
 /* ---- Python's part ---- */
 static PyObject *in_python(const char *name, PyObject *self, PyObject *key, PyObject *value)
 {
-    PyObject *module = PyImport_ImportModule("taeda._indexing"), *call = module ? PyObject_GetAttrString(module, name) : NULL;
+    PyObject *module = PyImport_ImportModule("taeda._tensor.indexing"), *call = module ? PyObject_GetAttrString(module, name) : NULL;
     Py_XDECREF(module);
     PyObject *made = call ? PyObject_CallFunctionObjArgs(call, self, key, value, NULL) : NULL;
     Py_XDECREF(call);

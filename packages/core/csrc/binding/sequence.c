@@ -2,7 +2,7 @@
  *
  * A leaf is a Python number, a scalar of numpy or a tensor of one element. Every leaf has a dtype (a Python number: the
  * default one of its kind), and the entries of a list promote to that of the list (an empty one: the default float). Lists that hold anything longer
- * (arrays, tensors, other sequences) are left to taeda._creation. */
+ * (arrays, tensors, other sequences) are left to taeda._tensor.creation. */
 #include "object/watch.h"
 
 typedef struct Survey {

@@ -106,7 +106,7 @@ static PyObject *slot_ipow(PyObject *a, PyObject *b, PyObject *mod)
 static PyObject *beside_array(const char *name, PyObject *declined, PyObject *a, PyObject *b)
 {
     if (declined != Py_NotImplemented || !(td_is_array(a) || td_is_array(b))) return declined;
-    PyObject *module = PyImport_ImportModule("taeda._beside_arrays");
+    PyObject *module = PyImport_ImportModule("taeda._tensor.beside_arrays");
     PyObject *made = module ? PyObject_CallMethod(module, name, "OO", a, b) : NULL;
     Py_XDECREF(module);
     Py_DECREF(declined);

@@ -166,7 +166,7 @@ static PyObject *ask(PyObject *o, const char *name, const char *slot, PyObject *
     PyObject *made = NULL;
     PyObject *field = PyObject_GetAttrString((PyObject *)TensorT, name), *call = field ? PyObject_GetAttrString(field, slot) : NULL;
     PyObject *args = value ? PyTuple_Pack(2, o, value) : PyTuple_Pack(1, o);
-    if (call && args && td_python_function(&hook, "taeda._dispatch", "dispatch_override")) made = PyObject_CallFunction(hook, "OO{}", call, args);
+    if (call && args && td_python_function(&hook, "taeda._layers.dispatch", "dispatch_override")) made = PyObject_CallFunction(hook, "OO{}", call, args);
     Py_XDECREF(field);
     Py_XDECREF(call);
     Py_XDECREF(args);

@@ -4,7 +4,7 @@
 static PyObject *tensor_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
     static PyObject *legacy_new;
-    if (!td_python_function(&legacy_new, "taeda._legacy_types", "legacy_new")) return NULL;
+    if (!td_python_function(&legacy_new, "taeda._tensor.legacy_types", "legacy_new")) return NULL;
     Py_ssize_t n = PyTuple_Size(args);
     PyObject *all = PyTuple_New(n + 1);
     if (!all) return NULL;

@@ -12,7 +12,7 @@ int td_has_override(PyObject *o)
         return 0;
     }
     static PyObject *disabled; /* what a class sets that takes no part, though its base does */
-    if (!td_python_function(&disabled, "taeda._dispatch", "disabled_torch_function")) PyErr_Clear();
+    if (!td_python_function(&disabled, "taeda._layers.dispatch", "disabled_torch_function")) PyErr_Clear();
     int on = method != disabled;
     Py_DECREF(method);
     return on;

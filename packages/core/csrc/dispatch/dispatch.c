@@ -1,6 +1,6 @@
 /* dispatch.c - the way of one call: parse, gate, record, kernel, wrap.
  *
- *   entry → td_parse → gate ──(a layer is active)──▶ taeda._dispatch (Python) ──▶ back in, below that layer
+ *   entry → td_parse → gate ──(a layer is active)──▶ taeda._layers.dispatch (Python) ──▶ back in, below that layer
  *                        │
  *                        └─▶ td_run: composite? → Python function in terms of other ops
  *                                    record begin → backend (C, or Python kernel) → wrap → record finish
@@ -223,7 +223,7 @@ static PyObject *call_hook(PyObject *hook, PyObject *more, const td_function *fn
 static PyObject *call_override(const td_function *fn, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     static PyObject *hook;
-    if (!td_python_function(&hook, "taeda._dispatch", "dispatch_override")) return NULL;
+    if (!td_python_function(&hook, "taeda._layers.dispatch", "dispatch_override")) return NULL;
     return call_hook(hook, NULL, fn, self, args, nargs, kwnames);
 }
 
@@ -236,7 +236,7 @@ static PyObject *call_autocast(int kind, const td_function *fn, PyObject *self, 
 {
     static PyObject *hook;
     PyObject *number = PyLong_FromLong(kind), *made = NULL;
-    if (number && td_python_function(&hook, "taeda._autocast", "call_autocast")) made = call_hook(hook, number, fn, self, args, nargs, kwnames);
+    if (number && td_python_function(&hook, "taeda._layers.autocast", "call_autocast")) made = call_hook(hook, number, fn, self, args, nargs, kwnames);
     Py_XDECREF(number);
     return made;
 }

@@ -207,11 +207,11 @@ static PyObject *targets_of(const td_frame *f)
     return td_is_tensor(f->out) ? PyTuple_Pack(1, f->out) : PySequence_Tuple(f->out);
 }
 
-/* taeda._dispatch.call_traced(op text, arguments, targets) decides when the kernel runs */
+/* taeda._layers.dispatch.call_traced(op text, arguments, targets) decides when the kernel runs */
 static int run_traced(td_frame *f, td_made *made)
 {
     static PyObject *hook;
-    if (!td_python_function(&hook, "taeda._dispatch", "call_traced")) return -1;
+    if (!td_python_function(&hook, "taeda._layers.dispatch", "call_traced")) return -1;
     uint32_t excluded = td_here.excluded;
     td_here.excluded |= TD_LAYER_DUAL;
     PyObject *args = td_arguments_tuple(f), *targets = targets_of(f), *answer = NULL;

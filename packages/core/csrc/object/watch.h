@@ -4,8 +4,8 @@
 #define TD_WATCH_H
 #include "object/py.h"
 
-void td_tell_watcher(const char *what); /* calls taeda._dispatch.note_untraced(what); raises nothing */
-void td_tell_made(PyObject *tensor);       /* one that holds numbers of Python: calls taeda._dispatch.note_made(tensor) */
+void td_tell_watcher(const char *what); /* calls taeda._layers.dispatch.note_untraced(what); raises nothing */
+void td_tell_made(PyObject *tensor);       /* one that holds numbers of Python: calls taeda._layers.dispatch.note_made(tensor) */
 static inline int td_watched(void) { return (td_here.layers & ~td_here.excluded & TD_LAYER_TRACE) != 0; }
 static inline void td_note_untraced(const char *what)
 {

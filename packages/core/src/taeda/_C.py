@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._core_api.operators import nn as _nn
-from ._dispatch import disabled_torch_function as _disabled_torch_function_impl
+from ._layers.dispatch import disabled_torch_function as _disabled_torch_function_impl
 
 __all__ = [
     "_TensorMeta",

@@ -11,7 +11,7 @@ __all__ = ["parallel_info", "show"]
 
 def show() -> str:
     """Version, kernels, BLAS and Python, a line each."""
-    from taeda._blas import find_library
+    from taeda._native.blas import find_library
 
     lines = [
         f"taeda {taeda.__version__}",

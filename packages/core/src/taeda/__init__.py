@@ -14,13 +14,13 @@ from pkgutil import extend_path
 
 __path__ = extend_path(__path__, __name__)
 
-from ._packages import greet_neighbours as _greet_neighbours
-from ._packages import install_packages as _install_packages
+from ._parts.packages import greet_neighbours as _greet_neighbours
+from ._parts.packages import install_packages as _install_packages
 
 _install_packages()
 
-from ._lazy import install_hint, lazy_attributes  # noqa: E402 - imports come after the finder
 from ._native import core as _core  # noqa: E402 - the same
+from ._parts import install_hint, lazy_attributes  # noqa: E402 - imports come after the finder
 
 __version__ = "0.1.0"
 
@@ -41,9 +41,9 @@ globals().update({n: f for n, f in _core.functions[""].items() if n not in _VARI
 inf, nan, pi, e, newaxis = _math.inf, _math.nan, _math.pi, _math.e, None
 
 from . import _tensor  # noqa: E402 - needs the types above
-from ._blas import place as _place_of_blas  # noqa: E402
-from ._creation import as_tensor, asarray, from_numpy, frombuffer, tensor  # noqa: E402
-from ._facts import (  # noqa: E402
+from ._native.blas import place as _place_of_blas  # noqa: E402
+from ._tensor.creation import as_tensor, asarray, from_numpy, frombuffer, tensor  # noqa: E402
+from ._tensor.facts import (  # noqa: E402
     can_cast,
     finfo,
     iinfo,
@@ -75,7 +75,7 @@ _EXPORTS = {
     **dict.fromkeys(
         ("detach_", "get_device", "get_file_path", "init_num_threads", "is_distributed", "is_same_size", "is_vulkan_available",
          "to_dlpack"),
-        "_tensor_facts",
+        "_torch_names.tensor_facts",
     ),
     **dict.fromkeys(
         ("affine_grid_generator", "alpha_dropout", "alpha_dropout_", "conv_tbc", "cosine_similarity", "ctc_loss", "embedding_bag",
@@ -89,16 +89,16 @@ _EXPORTS = {
     **dict.fromkeys(
         ("is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled"), "autograd.anomaly_mode"
     ),
-    "PyTorchFileReader": "_record_reader",
-    "install_as_torch": "_as_torch",
-    "lobpcg": "_eigen_block",
+    "PyTorchFileReader": "_io.pt.record_reader",
+    "install_as_torch": "_torch_names.as_torch",
+    "lobpcg": "_composite._eigen_block",
     "compile": "compiler",
     "vmap": "func",
-    "set_printoptions": "_printing",
+    "set_printoptions": "_tensor.printing",
     **dict.fromkeys(
         ("BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor", "LongTensor",
          "ShortTensor", "set_default_tensor_type"),
-        "_legacy_types",
+        "_tensor.legacy_types",
     ),
     "from_dlpack": "utils.dlpack",
     **dict.fromkeys(("autocast", "GradScaler"), "amp"),
@@ -107,15 +107,15 @@ _EXPORTS = {
          "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_cache_enabled", "is_autocast_cpu_enabled",
          "is_autocast_enabled", "set_autocast_cache_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled",
          "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype"),
-        "_autocast",
+        "_layers.autocast",
     ),
     **dict.fromkeys((
         "are_deterministic_algorithms_enabled", "get_deterministic_debug_mode", "get_float32_matmul_precision", "get_num_interop_threads", "is_deterministic_algorithms_warn_only_enabled", "is_warn_always_enabled", "set_deterministic_debug_mode", "set_float32_matmul_precision", "set_flush_denormal", "set_num_interop_threads", "set_warn_always", "use_deterministic_algorithms"),
         "_settings",
     ),
-    **dict.fromkeys(("_assert", "cond", "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sum"), "_symbolic"),
-    **dict.fromkeys(("compiled_with_cxx11_abi", "get_device_module"), "_build_facts"),
-    "from_file": "_creation",
+    **dict.fromkeys(("_assert", "cond", "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sum"), "_torch_names.symbolic"),
+    **dict.fromkeys(("compiled_with_cxx11_abi", "get_device_module"), "_torch_names.build_facts"),
+    "from_file": "_tensor.creation",
     "Tag": "_library.tags",
     **dict.fromkeys(("UntypedStorage", "TypedStorage"), "storage"),
     **dict.fromkeys(

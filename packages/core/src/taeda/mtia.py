@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from taeda._absent_device import AbsentDevice, refuse
 from taeda._native import core as _core
+from taeda._torch_names.absent_device import AbsentDevice, refuse
 
 __all__ = [
     "current_device",

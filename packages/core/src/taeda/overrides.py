@@ -13,9 +13,9 @@ from typing import Any
 
 from taeda import Tensor
 
-from ._dispatch import call_override, has_overrides
 from ._layers import Mode, function_modes
-from ._overridable import (
+from ._layers.dispatch import call_override, has_overrides
+from ._layers.overridable import (
     get_default_nowrap_functions,
     get_ignored_functions,
     get_overridable_functions,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ._typed_storage import CLASSES, TypedStorage
-from ._untyped_storage import UntypedStorage
+from ._storage.typed import CLASSES, TypedStorage
+from ._storage.untyped import UntypedStorage
 
 __all__ = ["TypedStorage", "UntypedStorage"]
 

@@ -9,7 +9,7 @@ import pytest
 
 import taeda
 from taeda._build import stubs
-from taeda._lazy import DISTRIBUTIONS
+from taeda._parts import DISTRIBUTIONS
 from taeda._table._row import TABLE, op
 
 HOME = Path(taeda.__file__).parent

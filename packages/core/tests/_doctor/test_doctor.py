@@ -11,8 +11,8 @@ import pytest
 
 import taeda
 from taeda import __main__ as command
-from taeda import _advice
 from taeda._doctor import core, facts, parts, selftest
+from taeda._parts import advice as _advice
 
 
 def test_facts_and_self_test_in_a_process_of_their_own():

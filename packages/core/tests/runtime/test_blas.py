@@ -102,7 +102,7 @@ from importlib.machinery import PathFinder
 found = PathFinder.find_spec
 PathFinder.find_spec = lambda name, *rest: None if name == "scipy_openblas32" else found(name, *rest)
 import taeda
-path, shared = taeda._blas.place()
+path, shared = taeda._native.blas.place()
 library = ctypes.CDLL(path)
 library.scipy_openblas_set_num_threads64_(2)
 taeda.linalg.eigh(taeda.eye(200))

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from taeda._blas import find_library
+from taeda._native.blas import find_library
 
 EVERY_ROUTINE = """
 import taeda

@@ -73,11 +73,14 @@ def is_plain_instance(value: Any) -> bool:
 
 #: parts of the library whose functions change nothing but tensors, or what `Observer` models
 _LIBRARY = (
-    "taeda._autocast", "taeda._beside_arrays", "taeda._composite", "taeda._creation", "taeda._dispatch", "taeda._facts",
-    "taeda._indexing", "taeda._layers", "taeda._library", "taeda._lazy", "taeda._packages", "taeda._numpy", "taeda._overridable", "taeda._tensor",
+    "taeda._composite", "taeda._layers", "taeda._library", "taeda._numpy", "taeda._parts", "taeda._tensor",
     "taeda._warnings", "taeda.amp.autocast_mode", "taeda.autograd", "taeda.compiler", "taeda.fft", "taeda.func", "taeda.functional",
     "taeda.linalg", "taeda.nn.functional", "taeda.nn.modules", "taeda.nn.parameter", "taeda.nn.utils.clip_grad", "taeda.ops",
     "taeda.overrides", "taeda.special", "taeda.utils._python_dispatch",
+)  # fmt: skip
+#: parts of those that do more: they read numbers, files, or settings of their own
+_NO_LIBRARY = frozenset(
+    {"taeda._composite._eigen_block", "taeda._parts.advice", "taeda._tensor.notebook", "taeda._tensor.printing"}
 )  # fmt: skip
 _OPTIMIZERS = "taeda.optim."
 _NO_OPTIMIZERS = ("taeda.optim.lr_scheduler", "taeda.optim.swa_utils", "taeda.optim.lbfgs")
@@ -97,6 +100,8 @@ _DENIED = frozenset(
 
 def is_library(module: str) -> bool:
     """Whether a module of this name is part of what is modelled."""
+    if module in _NO_LIBRARY:
+        return False
     if module.startswith(_OPTIMIZERS):
         return not module.startswith(_NO_OPTIMIZERS)
     return any(module == part or module.startswith(part + ".") for part in _LIBRARY)

@@ -223,7 +223,7 @@ class Observer:
             return True
         if isinstance(value, types.GenericAlias | types.UnionType) or type(value).__module__ in (
             "typing",
-            "taeda._lazy",
+            "taeda._parts",
         ):
             return True
         return type(value) is object or is_plain_instance(value)

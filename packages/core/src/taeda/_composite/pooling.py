@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import taeda
 from taeda import Tensor
-from taeda._autocast import casts_to_float32
+from taeda._layers.autocast import casts_to_float32
 
 # ---- padding ----
 

@@ -17,8 +17,8 @@ table and need no line here.
 
 from __future__ import annotations
 
-from taeda._advice import advice
-from taeda._lazy import lazy_attributes
+from taeda._parts import lazy_attributes
+from taeda._parts.advice import advice
 from taeda._warnings import warn
 
 __all__ = ["advice", "lazy_attributes", "warn"]

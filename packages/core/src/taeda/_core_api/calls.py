@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from taeda._autocast import (
+from taeda._layers import AUTOCAST, FUNCTION_MODE, OVERRIDE, TRANSFORM, hidden
+from taeda._layers.autocast import (
     FLOAT32,
     Snapshot,
     autocast_increment_nesting,
@@ -16,8 +17,7 @@ from taeda._autocast import (
     set_autocast_enabled,
     snapshot,
 )
-from taeda._dispatch import disabled_torch_function, register_layer
-from taeda._layers import AUTOCAST, FUNCTION_MODE, OVERRIDE, TRANSFORM, hidden
+from taeda._layers.dispatch import disabled_torch_function, register_layer
 
 __all__ = [
     "AUTOCAST",

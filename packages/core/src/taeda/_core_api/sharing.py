@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from taeda._sharing import SHARED, gather, reserved_file
+from taeda._storage.sharing import SHARED, gather, reserved_file
 
 __all__ = ["SHARED", "gather", "reserved_file"]

@@ -11,10 +11,10 @@ from importlib import metadata
 from pathlib import Path
 
 import taeda
-from taeda._advice import NEEDS, advice, missing, origin
-from taeda._blas import find_library
 from taeda._build import cc
-from taeda._lazy import DISTRIBUTIONS
+from taeda._native.blas import find_library
+from taeda._parts import DISTRIBUTIONS
+from taeda._parts.advice import NEEDS, advice, missing, origin
 
 from .parts import modules
 

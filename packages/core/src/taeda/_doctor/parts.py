@@ -10,7 +10,7 @@ import importlib.util
 from collections.abc import Iterator
 from types import ModuleType
 
-from taeda._lazy import DISTRIBUTIONS
+from taeda._parts import DISTRIBUTIONS
 
 __all__ = ["modules"]
 

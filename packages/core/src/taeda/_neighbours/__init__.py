@@ -1,6 +1,6 @@
 """Packages that want to be told of taeda: what is done once one of them is imported, by us or by anybody.
 
-Nothing here is imported before; `taeda._packages` looks for the names below among all imports.
+Nothing here is imported before; `taeda._parts.packages` looks for the names below among all imports.
 """
 
 from __future__ import annotations

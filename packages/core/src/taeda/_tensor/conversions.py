@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._legacy_types import construct, tensor_type
 from .._native import core as _core
 from ._method import Tensor, method
+from .legacy_types import construct, tensor_type
 
 _CASTS = {
     "float": "float32", "double": "float64", "half": "float16", "bfloat16": "bfloat16", "long": "int64", "int": "int32",

@@ -68,7 +68,7 @@ def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
 def __array_wrap__(
     self: Tensor, array: Any, context: Any = None, return_scalar: bool = False
 ) -> Any:
-    from .._creation import from_numpy
+    from .creation import from_numpy
 
     return from_numpy(array.copy() if not array.flags.writeable else array)
 

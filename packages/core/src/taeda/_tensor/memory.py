@@ -96,7 +96,7 @@ def share_memory_(self: Tensor) -> Tensor:
     No change if it is shared already. RuntimeError if shared memory or file descriptors are out. A numpy array made
     from the tensor before keeps the old memory, and no longer sees writes.
     """
-    from .._sharing import share
+    from .._storage.sharing import share
 
     share(self)
     return self

@@ -35,7 +35,7 @@ def new_tensor(
     pin_memory: bool = False,
 ) -> Tensor:
     """A new leaf with a copy of `data`, in this tensor's dtype and device unless given."""
-    from .._creation import _placed, _read
+    from .creation import _placed, _read
 
     made = _read(data, dtype or self.dtype).detach()
     placed = _placed(made, dtype or self.dtype, device or self.device)

@@ -10,7 +10,7 @@ from ._method import Tensor, method
 
 @method
 def __repr__(self: Tensor, *, tensor_contents: Any = None) -> str:
-    from .._printing import tensor_repr
+    from .printing import tensor_repr
 
     return tensor_repr(self)
 
@@ -18,7 +18,7 @@ def __repr__(self: Tensor, *, tensor_contents: Any = None) -> str:
 @method
 def _repr_html_(self: Tensor) -> str:
     """What a notebook shows: statistics, a histogram, a picture where it is one."""
-    from .._notebook import tensor_html
+    from .notebook import tensor_html
 
     return tensor_html(self)
 
@@ -69,7 +69,7 @@ def __rdiv__(self: Tensor, other: Any) -> Tensor:
 @classmethod  # type: ignore[misc]  # set on the type below
 def _torch_function(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
     """The default: run the function on plain tensors, and give results the subclass."""
-    from .._dispatch import default_torch_function
+    from .._layers.dispatch import default_torch_function
 
     return default_torch_function(cls, func, types, args, kwargs or {})
 

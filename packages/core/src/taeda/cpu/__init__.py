@@ -9,7 +9,7 @@ from pkgutil import extend_path
 from types import TracebackType
 from typing import Any, Self
 
-from taeda._lazy import lazy_attributes
+from taeda._parts import lazy_attributes
 
 __path__ = extend_path(__path__, __name__)  # taeda-amp brings `amp`
 __getattr__, __dir__ = lazy_attributes(__name__, {})

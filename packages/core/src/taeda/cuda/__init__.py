@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pkgutil import extend_path
 
-from taeda._lazy import lazy_attributes
 from taeda._native import core as _core
+from taeda._parts import lazy_attributes
 
 from ._devices import (
     current_device,

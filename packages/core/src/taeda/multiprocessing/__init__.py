@@ -17,7 +17,7 @@ import multiprocessing as _standard
 from multiprocessing import *  # noqa: F403 - the point of the module: all of the standard one
 from typing import Any
 
-from taeda import _sharing
+from taeda._storage import sharing as _sharing
 
 from . import reductions as _reductions
 from ._context import JoinableQueue, Pipe, Pool, Queue, SimpleQueue, get_context  # type: ignore[assignment]  # ours, not the standard ones

@@ -9,8 +9,10 @@ from multiprocessing.context import get_spawning_popen
 from multiprocessing.reduction import DupFd, ForkingPickler
 from typing import Any
 
-from taeda import Tensor, _pickling, _shared_files, _sharing
+from taeda import Tensor, _pickling
 from taeda._native import core as _core
+from taeda._storage import shared_files as _shared_files
+from taeda._storage import sharing as _sharing
 from taeda.storage import TypedStorage, UntypedStorage
 
 from ._transport import carried

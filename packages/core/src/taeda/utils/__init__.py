@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pkgutil import extend_path
 
-from taeda._lazy import lazy_attributes
+from taeda._parts import lazy_attributes
 
 __path__ = extend_path(__path__, __name__)
 __getattr__, __dir__ = lazy_attributes(

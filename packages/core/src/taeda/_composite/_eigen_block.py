@@ -1,0 +1,146 @@
+"""`taeda.lobpcg`: a few eigenpairs of a large symmetric matrix, by products with it alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import taeda
+
+from .._native import core as _core
+
+if TYPE_CHECKING:
+    from taeda import Tensor
+else:
+    Tensor = _core.Tensor
+
+__all__ = ["lobpcg"]
+
+
+def lobpcg(
+    A: Tensor,
+    k: int | None = None,
+    B: Tensor | None = None,
+    X: Tensor | None = None,
+    n: int | None = None,
+    iK: Tensor | None = None,
+    niter: int | None = None,
+    tol: float | None = None,
+    largest: bool | None = None,
+    method: str | None = None,
+    tracker: Callable[[Any], None] | None = None,
+    ortho_iparams: dict[str, int] | None = None,
+    ortho_fparams: dict[str, float] | None = None,
+    ortho_bparams: dict[str, bool] | None = None,
+) -> tuple[Tensor, Tensor]:
+    """The `k` largest (or smallest) eigenvalues of A x = λ B x, and their vectors, by a block method.
+
+    A (..., m, m) is symmetric, B positive definite (the identity if None). X (..., m, n) is where to begin, random if None; iK a
+    matrix that approximates the inverse of A. At most `niter` steps (1000), until residuals fall below `tol` relative to A.
+    Eigenvalues are differentiable by A and B, vectors are where B is None. `method` is "ortho" or "basic", which compute the same
+    here; the parameters of orthogonalisation are accepted empty only. ValueError if 3 n exceeds m, or for unknown options.
+
+    >>> values, vectors = lobpcg(taeda.diag(taeda.arange(1.0, 10.0)), k=2)
+    >>> [round(v) for v in values.tolist()]
+    [9, 8]
+    """
+    if method not in (None, "ortho", "basic"):
+        raise ValueError(f"lobpcg: method is 'ortho' or 'basic', got {method!r}")
+    if tracker is not None or ortho_iparams or ortho_fparams or ortho_bparams:
+        raise NotImplementedError(
+            "lobpcg: tracker and ortho_*params are not implemented; leave them out"
+        )
+    if A.dim() < 2 or A.size(-1) != A.size(-2):
+        raise ValueError(f"lobpcg: A must be square, got shape {list(A.shape)}")
+    m = A.size(-1)
+    k = (1 if X is None else X.size(-1)) if k is None else k
+    width = (k if X is None else X.size(-1)) if n is None else n
+    if m < 3 * width:
+        raise ValueError(
+            f"LPBPCG algorithm is not applicable when the number of A rows (={m}) is smaller than 3 x the number of "
+            f"requested eigenpairs (={width}); use taeda.linalg.eigh"
+        )
+    if not 1 <= k <= width:
+        raise ValueError(f"lobpcg: wanted 1 <= k <= {width}, got {k}")
+    sign = -1.0 if largest is False else 1.0
+    if X is None:
+        X = taeda.randn(*A.shape[:-1], width, dtype=A.dtype, device=A.device)
+    limit = taeda.finfo(A.dtype).eps ** 0.5 if tol is None else tol
+    steps = niter if niter is not None and niter >= 0 else 1000
+    start, mass, guess = (None if t is None else t.detach() for t in (X, B, iK))
+    assert start is not None  # made above
+    vectors = _iterate(sign * A.detach(), mass, start[..., :width], guess, steps, limit)[..., :k]
+    return _differentiable(A, B, vectors)
+
+
+def _times(B: Tensor | None, x: Tensor) -> Tensor:
+    return x if B is None else B @ x
+
+
+def _orthonormal(S: Tensor, B: Tensor | None) -> Tensor:
+    """A basis of the columns' span, orthonormal by B; columns that add nothing are dropped in the count of the whole batch."""
+    norms = taeda.linalg.vector_norm(S, dim=-2, keepdim=True).clamp_min(taeda.finfo(S.dtype).tiny)
+    S = S / norms
+    values, turns = taeda.linalg.eigh(S.mT @ _times(B, S))
+    floor = values[..., -1:] * (S.size(-1) * taeda.finfo(S.dtype).eps * 10)
+    kept = int((values > floor).sum(-1).min())
+    turns, values = turns[..., -kept:], values[..., -kept:]
+    return S @ (turns * values.rsqrt().unsqueeze(-2))
+
+
+def _ritz(A: Tensor, basis: Tensor, width: int) -> tuple[Tensor, Tensor]:
+    """The largest eigenpairs of A within an orthonormal basis: values, and coordinates in the basis."""
+    small = basis.mT @ (A @ basis)
+    values, turns = taeda.linalg.eigh((small + small.mT) / 2)
+    return values.flip(-1)[..., :width], turns.flip(-1)[..., :width]
+
+
+def _iterate(
+    A: Tensor, B: Tensor | None, X: Tensor, iK: Tensor | None, steps: int, tol: Any
+) -> Tensor:
+    width = X.size(-1)
+    basis = _orthonormal(X, B)
+    if basis.size(-1) < width:
+        raise RuntimeError("lobpcg: the columns of X are linearly dependent")
+    values, turns = _ritz(A, basis, width)
+    X, P = basis @ turns, None
+    scale = taeda.linalg.matrix_norm(A).clamp_min(taeda.finfo(A.dtype).tiny)
+    for _ in range(steps):
+        residual = A @ X - _times(B, X) * values.unsqueeze(-2)
+        if bool((taeda.linalg.vector_norm(residual, dim=-2).amax(-1) <= tol * scale).all()):
+            break
+        W = residual if iK is None else iK @ residual
+        parts = [W] if P is None else [W, P]
+        further = taeda.cat(parts, -1)
+        for _ in range(2):  # once more for what rounding leaves
+            further = further - X @ (X.mT @ _times(B, further))
+        further = _orthonormal(further, B)
+        basis = taeda.cat([X, further], -1)
+        values, turns = _ritz(A, basis, width)
+        P = further @ turns[..., width:, :]
+        X = _exactly(X @ turns[..., :width, :] + P, B)
+    return X
+
+
+def _exactly(X: Tensor, B: Tensor | None) -> Tensor:
+    """Lengths of 1 by B."""
+    return X * (X * _times(B, X)).sum(-2, keepdim=True).rsqrt()
+
+
+def _differentiable(A: Tensor, B: Tensor | None, X: Tensor) -> tuple[Tensor, Tensor]:
+    """Rayleigh's quotients, whose derivative at an eigenvector is that of the eigenvalue; vectors with one step of first order."""
+    values = (X * (A @ X)).sum(-2)
+    if B is not None:
+        values = values / (X * (B @ X)).sum(-2)
+    if B is not None or not (taeda.is_grad_enabled() and A.requires_grad):
+        return values, X
+    columns = []
+    for i in range(X.size(-1)):
+        x = X[..., i : i + 1]
+        own = values.detach()[..., i, None, None]
+        gap = own * taeda.eye(A.size(-1), dtype=A.dtype, device=A.device) - A.detach()
+        size = taeda.linalg.matrix_norm(gap)[..., None, None]
+        inverse = taeda.linalg.inv(gap + size * (x @ x.mT))
+        inverse = inverse - x @ (x.mT @ inverse)
+        columns.append(x + inverse @ (A @ x - (A @ x).detach()))
+    return values, taeda.cat(columns, -1)

@@ -1,0 +1,276 @@
+"""Autocast: its state, of each thread, and the layer that casts the arguments of listed operations.
+
+The gate (csrc/dispatch/dispatch.c) comes here for rows of the table with `autocast=` only, while autocast is on for the
+cpu; `taeda.amp` is what programs use.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import threading
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .._native import core as _core
+from . import AUTOCAST
+
+if TYPE_CHECKING:
+    from taeda import Tensor, dtype
+else:
+    Tensor, dtype = _core.Tensor, _core.dtype
+
+__all__ = [
+    "FLOAT32", "LOWER", "autocast_decrement_nesting", "autocast_increment_nesting", "casts_to_float32", "clear_autocast_cache", "get_autocast_cpu_dtype",
+    "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_autocast_enabled", "lower_type",
+    "set_autocast_cache_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_dtype",
+    "set_autocast_enabled", "set_autocast_gpu_dtype", "snapshot",
+]  # fmt: skip
+
+LOWER, FLOAT32 = _core.casts["LOWER"], _core.casts["FLOAT32"]
+DEVICES = ("cpu", "cuda")
+_SINGLE, _LOW = _core.float32, (_core.bfloat16, _core.float16)
+_CASTABLE = (_SINGLE, *_LOW)
+
+
+class _Kept(NamedTuple):
+    """One weight in the lower type; the weight too, so that its id stays its own."""
+
+    weight: Any
+    version: int
+    cast: Any
+
+
+class _Here(threading.local):
+    def __init__(self) -> None:
+        self.enabled = dict.fromkeys(DEVICES, False)
+        self.dtype = {"cpu": _core.bfloat16, "cuda": _core.float16}
+        self.caches = True
+        self.nesting = 0
+        self.cache: dict[tuple[int, Any], _Kept] = {}
+
+
+_here = _Here()
+
+
+# ---- state ----
+
+
+def _known(device_type: str) -> str:
+    if not isinstance(device_type, str):
+        raise ValueError(
+            f"Expected `device_type` of type `str`, got: `{type(device_type).__name__}`"
+        )
+    if device_type not in DEVICES:
+        raise RuntimeError(
+            f"unsupported autocast device_type '{device_type}': there are {', '.join(DEVICES)}"
+        )
+    return device_type
+
+
+def is_autocast_enabled(device_type: str = "cuda") -> bool:
+    """Whether this thread casts on a device."""
+    return _here.enabled[_known(device_type)]
+
+
+def set_autocast_enabled(device_type: str | bool, enabled: bool | None = None) -> None:
+    """Switch casting of this thread on or off; `set_autocast_enabled(enabled)` means cuda."""
+    if enabled is None:
+        device_type, enabled = "cuda", bool(device_type)
+    _here.enabled[_known(str(device_type))] = bool(enabled)
+    _core.set_layer_flag(AUTOCAST, _here.enabled["cpu"])
+
+
+def get_autocast_dtype(device_type: str) -> dtype:
+    """The lower type of a device: bfloat16 on the cpu, float16 on cuda, unless set otherwise."""
+    return _here.dtype[_known(device_type)]
+
+
+def set_autocast_dtype(device_type: str, dtype: dtype) -> None:
+    """Choose the lower type of a device."""
+    if not isinstance(dtype, _core.dtype):
+        raise TypeError(f"set_autocast_dtype: wanted a dtype, got {type(dtype).__name__}")
+    _here.dtype[_known(device_type)] = dtype
+
+
+def is_autocast_cache_enabled() -> bool:
+    """Whether a weight is cast once for all uses in a region."""
+    return _here.caches
+
+
+def set_autocast_cache_enabled(enabled: bool) -> None:
+    """Cast weights once in a region, or each time."""
+    _here.caches = bool(enabled)
+
+
+def clear_autocast_cache() -> None:
+    """Let go of the weights that were cast."""
+    _here.cache.clear()
+
+
+def autocast_increment_nesting() -> int:
+    """One region more is entered; how many there are."""
+    _here.nesting += 1
+    return _here.nesting
+
+
+def autocast_decrement_nesting() -> int:
+    """One region is left; how many there are still."""
+    _here.nesting -= 1
+    return _here.nesting
+
+
+def is_autocast_cpu_enabled() -> bool:
+    """`is_autocast_enabled("cpu")`."""
+    return is_autocast_enabled("cpu")
+
+
+def set_autocast_cpu_enabled(enabled: bool) -> None:
+    """`set_autocast_enabled("cpu", enabled)`."""
+    set_autocast_enabled("cpu", enabled)
+
+
+def get_autocast_cpu_dtype() -> dtype:
+    """`get_autocast_dtype("cpu")`."""
+    return get_autocast_dtype("cpu")
+
+
+def set_autocast_cpu_dtype(dtype: dtype) -> None:
+    """`set_autocast_dtype("cpu", dtype)`."""
+    set_autocast_dtype("cpu", dtype)
+
+
+def get_autocast_gpu_dtype() -> dtype:
+    """`get_autocast_dtype("cuda")`."""
+    return get_autocast_dtype("cuda")
+
+
+def set_autocast_gpu_dtype(dtype: dtype) -> None:
+    """`set_autocast_dtype("cuda", dtype)`."""
+    set_autocast_dtype("cuda", dtype)
+
+
+class Snapshot(NamedTuple):
+    """What casting was like: `with snapshot().restored():` makes it so again."""
+
+    enabled: dict[str, bool]
+    dtype: dict[str, Any]
+    caches: bool
+
+    def put_back(self) -> None:
+        """Make it so again, for good."""
+        _here.dtype, _here.caches = dict(self.dtype), self.caches
+        for device, enabled in self.enabled.items():
+            set_autocast_enabled(device, enabled)
+
+    @contextlib.contextmanager
+    def restored(self) -> Iterator[None]:
+        """As then, in the `with` block."""
+        before = snapshot()
+        self.put_back()
+        autocast_increment_nesting()
+        try:
+            yield
+        finally:
+            leave(before)
+
+
+def snapshot() -> Snapshot:
+    """How this thread casts now."""
+    return Snapshot(dict(_here.enabled), dict(_here.dtype), _here.caches)
+
+
+def leave(before: Snapshot) -> None:
+    """End a region: what was before it holds again, and nothing that was cast outlives the outermost."""
+    before.put_back()
+    if autocast_decrement_nesting() == 0:
+        clear_autocast_cache()
+
+
+# ---- the layer ----
+
+
+def call_autocast(
+    func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], kind: int
+) -> Any:
+    """Run a listed operation on cast arguments; one that is told a dtype runs as it is."""
+    before = _core.set_excluded_flag(AUTOCAST, True)
+    try:
+        if not kwargs:
+            target = _target(kind, args, kwargs)
+            return func(*[_cast(value, target) for value in args])
+        if kwargs.get("dtype") is not None:
+            return func(*args, **kwargs)
+        target = _target(kind, args, kwargs)
+        named = {name: _cast(value, target) for name, value in kwargs.items()}
+        return func(*[_cast(value, target) for value in args], **named)
+    finally:
+        _core.set_excluded_flag(AUTOCAST, before)
+
+
+def _target(kind: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dtype:
+    if kind == LOWER:
+        return _here.dtype["cpu"]
+    if kind == FLOAT32:
+        return _SINGLE
+    kinds = {t.dtype for t in _tensors((*args, *kwargs.values())) if _casts(t)}
+    return _SINGLE if _SINGLE in kinds or len(kinds) > 1 else next(iter(kinds), _SINGLE)
+
+
+def _tensors(values: Any) -> Iterator[Tensor]:
+    for value in values:
+        if isinstance(value, Tensor):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from _tensors(value)
+
+
+def _casts(tensor: Tensor) -> bool:
+    """Integers, float64, complex numbers and other devices are left alone."""
+    return tensor.dtype in _CASTABLE and tensor.is_cpu
+
+
+def _cast(value: Any, target: dtype) -> Any:
+    if isinstance(value, Tensor):
+        kind = value.dtype
+        if kind is target or kind not in _CASTABLE or not value.is_cpu:
+            return value
+        if kind is _SINGLE and value.requires_grad and _is_weight(value):
+            return _weight(value, target)
+        return value.to(target)
+    if type(value) in (list, tuple):
+        return type(value)(_cast(item, target) for item in value)
+    return value
+
+
+def _is_weight(tensor: Tensor) -> bool:
+    """A leaf that is trained is most likely a weight, and used again."""
+    return (
+        _here.caches and _here.nesting > 0 and tensor.is_leaf and not tensor._is_view() and _core.is_grad_enabled()
+    )  # fmt: skip
+
+
+def _weight(tensor: Tensor, target: dtype) -> Tensor:
+    key = (id(tensor), target)
+    kept = _here.cache.get(key)
+    if kept is None or kept.version != tensor._version:  # written since, by an optimizer's step
+        kept = _here.cache[key] = _Kept(tensor, tensor._version, tensor.to(target))
+    return kept.cast
+
+
+def lower_type() -> dtype | None:
+    """What products are computed in now, or None where nothing is cast."""
+    on = _here.enabled["cpu"] and not _core.get_excluded() & AUTOCAST
+    return _here.dtype["cpu"] if on else None
+
+
+def casts_to_float32(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator of functions in Python that autocast runs in float32, as a row of the table with that class."""
+
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if lower_type() is not None:
+            return call_autocast(function, args, kwargs, FLOAT32)
+        return function(*args, **kwargs)
+
+    return run

@@ -1,0 +1,254 @@
+"""What the gate of every operation calls when something wants to see the call.
+
+    gate (C) ── dispatch_override ──▶ function modes, innermost first
+                                      transforms
+                                      __torch_function__ of the arguments, subclasses first
+             ── call_autocast ──────▶ `_autocast`, for listed operations
+             ── call_traced ────────▶ dispatch modes, innermost first, below the derivative
+                                      tracers, just above the kernel
+
+`_layers` keeps what is active. Each handler runs with its own layer hidden, so that a call it makes
+arrives at the next one.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from taeda import Tensor
+from taeda._native import core as _core
+
+from . import (
+    FUNCTION_MODE,
+    OVERRIDE,
+    TRANSFORM,
+    DisableTorchFunctionSubclass,
+    dispatch_modes,
+    function_modes,
+    hidden,
+    is_active,
+    is_hidden,
+    no_grad,
+    tracers,
+)
+
+__all__ = [
+    "call_override",
+    "call_traced",
+    "default_torch_function",
+    "disabled_torch_function",
+    "dispatch_override",
+    "has_overrides",
+    "note_made",
+    "note_untraced",
+    "overriding",
+    "register_layer",
+]
+
+Function = Callable[..., Any]
+Layer = Callable[[Function, tuple[Any, ...], dict[str, Any]], Any]
+
+_layers: dict[int, Layer] = {}
+
+
+# ---- which arguments have a say ----
+
+
+def disabled_torch_function(
+    func: Function, types: Sequence[type], args: tuple[Any, ...] = (), kwargs: Any = None
+) -> Any:
+    """As `__torch_function__` of a subclass: calls give plain tensors, nothing is overridden."""
+    with DisableTorchFunctionSubclass():
+        return func(*args, **(kwargs or {}))
+
+
+def _has_say(kind: type) -> bool:
+    """Whether objects of this type take part; exact tensors and parameters do not."""
+    if kind is Tensor:
+        return False
+    method = getattr(kind, "__torch_function__", None)
+    return method is not None and method is not disabled_torch_function
+
+
+def overriding(arguments: Iterable[Any]) -> list[Any]:
+    """The first argument of each type with a `__torch_function__`, in the order they are asked.
+
+    Left to right, but a subclass before its superclasses.
+    """
+    found: list[Any] = []
+    for argument in arguments:
+        kind = type(argument)
+        if not _has_say(kind) or any(type(other) is kind for other in found):
+            continue
+        bases = (i for i, other in enumerate(found) if issubclass(kind, type(other)))
+        found.insert(next(bases, len(found)), argument)
+    return found
+
+
+def has_overrides(arguments: Iterable[Any]) -> bool:
+    """Whether a call with these arguments is for somebody else: a mode, or one of their types."""
+    if is_active(FUNCTION_MODE):
+        return True
+    if is_hidden(OVERRIDE):
+        return False
+    return any(_has_say(type(argument)) for argument in arguments)
+
+
+def _scan(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:
+    """The arguments, and what lists and tuples among them hold."""
+    for value in (*args, *kwargs.values()):
+        if isinstance(value, (list, tuple)):
+            yield from value
+        else:
+            yield value
+
+
+# ---- the gate's calls ----
+
+
+def dispatch_override(func: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A call of an operation while a layer is active or an argument overrides it."""
+    if _core.get_layers() & ~_core.get_excluded() & (FUNCTION_MODE | TRANSFORM) == TRANSFORM:
+        _core.set_excluded_flag(TRANSFORM, True)
+        try:
+            return _layers[TRANSFORM](func, args, kwargs)
+        finally:
+            _core.set_excluded_flag(TRANSFORM, False)
+    return call_override(func, None, args, kwargs, _scan(args, kwargs))
+
+
+def call_override(
+    func: Function,
+    types: Sequence[type] | None,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    relevant_args: Iterable[Any],
+) -> Any:
+    """Offer a call to the modes, the layers and the types of `relevant_args`, in this order.
+
+    The first that does not return NotImplemented decides. Raises TypeError, which lists those
+    asked, if all decline.
+    """
+    asked = [] if is_hidden(OVERRIDE) else overriding(relevant_args)
+    kinds = tuple(types) if types is not None else tuple(type(a) for a in asked)
+    mode = None
+    if is_active(FUNCTION_MODE):
+        with function_modes.innermost() as mode:
+            result = mode.__torch_function__(func, kinds, args, kwargs)
+        if result is not NotImplemented:
+            return result
+    if is_active(TRANSFORM):
+        with hidden(TRANSFORM):
+            return _layers[TRANSFORM](func, args, kwargs)
+    for argument in asked:
+        result = argument.__torch_function__(func, kinds, args, kwargs)
+        if result is not NotImplemented:
+            return result
+    if not asked and mode is None:
+        with hidden(OVERRIDE):  # nobody is left to ask, so the gate need not come here again
+            return func(*args, **kwargs)
+    raise TypeError(_nobody(func, kinds, mode))
+
+
+def _nobody(func: Function, kinds: tuple[type, ...], mode: Any) -> str:
+    where = getattr(func, "__module__", None) or getattr(
+        getattr(func, "__objclass__", None), "__qualname__", "taeda"
+    )
+    name = f"{where}.{getattr(func, '__name__', func)}"
+    text = f"no implementation found for '{name}' on types that implement __torch_function__: "
+    text += "[" + ", ".join(f"{k.__module__}.{k.__qualname__}" for k in kinds) + "]"
+    if mode is not None:
+        text += f" nor in mode {type(mode).__module__}.{type(mode).__qualname__}"
+    return text
+
+
+def register_layer(bit: int, layer: Layer) -> None:
+    """Give a layer its handler: called with function, arguments and keywords, the layer hidden."""
+    _layers[bit] = layer
+
+
+# ---- what Tensor itself does for its subclasses ----
+
+
+def default_torch_function(
+    cls: type, func: Function, types: Sequence[type], args: tuple[Any, ...] = (), kwargs: Any = None
+) -> Any:
+    """`Tensor.__torch_function__`: run `func`, and make the results objects of `cls`.
+
+    Declines if one of `types` is no superclass of `cls`: unrelated subclasses do not mix.
+    """
+    if not all(issubclass(cls, kind) for kind in types):
+        return NotImplemented
+    with DisableTorchFunctionSubclass():
+        result = func(*args, **(kwargs or {}))
+    from ..overrides import get_default_nowrap_functions
+
+    return result if func in get_default_nowrap_functions() else _as(cls, result)
+
+
+def _as(cls: type, result: Any) -> Any:
+    if cls is Tensor:
+        return result
+    if isinstance(result, Tensor):
+        return result if isinstance(result, cls) else result.as_subclass(cls)
+    if type(result) in (list, tuple):
+        return type(result)(_as(cls, entry) for entry in result)
+    if isinstance(result, tuple) and hasattr(result, "n_fields"):  # a named result
+        return type(result)([_as(cls, entry) for entry in result])
+    return result
+
+
+# ---- below the derivative: dispatch modes, then tracers just above the kernel ----
+
+
+def call_traced(op: str, args: tuple[Any, ...], targets: tuple[Any, ...] | None = None) -> Any:
+    """A kernel call while a dispatch mode or a tracer is active: the innermost one decides when it runs.
+
+    `targets` is what the results are written into afterwards, if the call is an in-place or an out= form; a tracer with
+    `call_into` is told.
+    """
+    if dispatch_modes.entered:
+        return _call_dispatch(op, args)
+    with tracers.innermost() as tracer:
+        into = getattr(tracer, "call_into", None)
+        if into is not None:
+            return into(op, args, lambda: _below(op, args, targets), targets)
+        return tracer.call(op, args, lambda: _below(op, args, targets))
+
+
+def _below(op: str, args: tuple[Any, ...], targets: tuple[Any, ...] | None) -> Any:
+    return call_traced(op, args, targets) if tracers.entered else _core.call_backend(op, args)
+
+
+def note_untraced(what: str) -> None:
+    """Something happened beside the operations that the innermost tracer sees, if it wants to know."""
+    heard = getattr(tracers.entered[-1], "note_untraced", None) if tracers.entered else None
+    if heard is not None:
+        heard(what)
+
+
+def note_made(tensor: Tensor) -> None:
+    """A tensor was made of numbers of Python, which is no operation; the innermost tracer hears it, if it wants to know."""
+    heard = getattr(tracers.entered[-1], "note_made", None) if tracers.entered else None
+    if heard is not None:
+        heard(tensor)
+
+
+def _call_dispatch(op: str, args: tuple[Any, ...]) -> Any:
+    """The innermost mode answers, off the stack and outside the graph; what it calls goes to the next."""
+    from taeda._library.operators import normalized, overload
+    from taeda._library.table import rule_of
+
+    func = overload(op)
+    positional, keywords = normalized(func, args)
+    with no_grad(), dispatch_modes.innermost() as mode:
+        rule = (rule_of(op, "torch_dispatch") or {}).get(type(mode))
+        asked = functools.partial(rule, mode) if rule else mode.__torch_dispatch__
+        result = asked(func, (), positional, keywords)
+    if result is NotImplemented:
+        raise TypeError(
+            f"no implementation found for '{func}': mode {type(mode).__qualname__} declined"
+        )
+    return result

@@ -1,0 +1,198 @@
+"""Packages whose own code runs when one of their attributes is first asked for.
+
+A module waits for its packages before it is imported, and a package imports its modules: two threads that begin at the two
+ends wait for each other, and Python then shows one of them a module that is half filled. So importing a package runs nothing
+here, and nobody waits for it. Its code runs under a lock of its own when somebody asks for a name; others who ask meanwhile
+wait for all of it. A module that is being imported itself holds a lock that the package may want: it gets modules of the
+package at once, and waits for other names only, which the imports of this project allow since they have no cycle.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from _thread import RLock, _local, get_ident
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from pkgutil import extend_path
+from types import ModuleType
+from typing import Any
+
+__all__ = ["AT_ONCE", "SHARED", "greet_neighbours", "install_packages"]
+
+#: packages with modules of several distributions, whose own code imports none of them
+SHARED = frozenset({"taeda.cpu", "taeda.cuda", "taeda.utils"})
+#: packages with modules of several distributions: those, and nn, of which taeda-distributed brings `parallel`
+JOINED = SHARED | {"taeda.nn"}
+#: public packages whose code runs at once: those, and one that tells pickle how to send tensors
+AT_ONCE = SHARED | {"taeda.multiprocessing"}
+
+#: modules of other packages after whose import something of `taeda._neighbours` runs
+NEIGHBOURS = frozenset({"einops._backends", "matplotlib.units"})
+
+# what the import system and those who look through all modules ask for, which needs no code to have run
+_MACHINERY = frozenset(
+    {"__name__", "__spec__", "__path__", "__file__", "__loader__", "__package__", "__cached__", "__class__", "__warningregistry__"}
+)  # fmt: skip
+
+_here = _local()  # .loading: how many modules of ours this thread is importing
+
+
+class _Run:
+    """The code of one package, to be run once."""
+
+    def __init__(self) -> None:
+        self.lock = RLock()
+        self.owner = 0  # the thread that runs it
+        self.done = False
+        self.modules: dict[str, ModuleType] = {}  # imported before, bound when it runs
+
+
+_runs: dict[str, _Run] = {}
+_plain: Any = ModuleType.__getattribute__
+
+
+class _Package(ModuleType):
+    """A package whose code has not run, or not to its end; an ordinary module afterwards."""
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in _MACHINERY:
+            return _plain(self, name)
+        own = _plain(self, "__name__")
+        run = _runs[own]
+        if run.owner == get_ident():
+            return _plain(self, name)
+        if getattr(_here, "loading", 0):
+            found = _module(own, name)
+            if found is not None:
+                return found
+        _finish(self, run)
+        return getattr(self, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        own = _plain(self, "__name__")
+        run = _runs.get(own)
+        imported = sys.modules.get(f"{own}.{name}")
+        if run is None or run.owner or name in _MACHINERY:
+            ModuleType.__setattr__(self, name, value)
+        elif imported is not None and imported is value:  # the import system binds what it imported
+            run.modules[name] = imported
+            if run.done:  # meanwhile
+                _plain(self, "__dict__").setdefault(name, value)
+        else:
+            _finish(self, run)
+            setattr(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        _finish(self, _runs[_plain(self, "__name__")])
+        delattr(self, name)
+
+
+def _module(package: str, name: str) -> ModuleType | None:
+    """The module of that name of a package, imported if it has to be; None if there is none."""
+    full = f"{package}.{name}"
+    if full not in sys.modules and (name[:2] == "__" or importlib.util.find_spec(full) is None):
+        return None
+    return importlib.import_module(full)
+
+
+def _finish(package: _Package, run: _Run) -> None:
+    """Run the code of the package, or wait until another thread has. An exception leaves it to the next who asks."""
+    with run.lock:
+        if type(package) is not _Package:
+            return
+        run.owner = get_ident()
+        try:
+            names = _plain(package, "__dict__")
+            for name, found in list(run.modules.items()):
+                names.setdefault(name, found)
+            _plain(package, "__loader__").run(package)
+            run.done = True
+            for name, found in list(run.modules.items()):
+                names.setdefault(name, found)
+            ModuleType.__setattr__(package, "__class__", ModuleType)
+        finally:
+            run.owner = 0
+
+
+class _Miss:
+    """`__getattr__` of a module without one: says of a name that PyTorch has what to do instead."""
+
+    __slots__ = ("module",)
+
+    def __init__(self, module: str) -> None:
+        self.module = module
+
+    def __call__(self, name: str) -> Any:
+        if name[:2] == "__":  # Python's own question
+            raise AttributeError(f"module {self.module!r} has no attribute {name!r}")
+        from .._torch_names.absent import answer  # at the first miss
+
+        return answer(self.module)(name)
+
+
+class _Loader(SourceFileLoader):
+    """Runs modules at once, counted, and packages when they are asked for something."""
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        if spec.submodule_search_locations is None or spec.name in AT_ONCE or "._" in spec.name:
+            return None
+        _runs[spec.name] = _Run()
+        return _Package(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        if type(module) is not _Package:
+            self.run(module)
+
+    def run(self, module: ModuleType) -> None:
+        """Execute the code of the module."""
+        _here.loading = getattr(_here, "loading", 0) + 1
+        try:
+            super().exec_module(module)
+        finally:
+            _here.loading -= 1
+        if "._" not in module.__name__:
+            module.__dict__.setdefault("__getattr__", _Miss(module.__name__))
+
+
+class _Announced(SourceFileLoader):
+    """Loads a module of another package, and tells it of taeda."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        super().exec_module(module)
+        importlib.import_module("taeda._neighbours").register(module)
+
+
+def _announced(fullname: str, path: Any) -> ModuleSpec | None:
+    spec = PathFinder.find_spec(fullname, path)
+    if spec is not None and type(spec.loader) is SourceFileLoader:
+        spec.loader = _Announced(spec.loader.name, spec.loader.path)
+        return spec
+    return None
+
+
+def greet_neighbours() -> None:
+    """Tell those of taeda that were imported before it."""
+    for name in NEIGHBOURS & sys.modules.keys():
+        importlib.import_module("taeda._neighbours").register(sys.modules[name])
+
+
+class _Finder:
+    """Finds modules of ours as Python does, and gives them the loader above."""
+
+    @staticmethod
+    def find_spec(fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if not fullname.startswith("taeda."):
+            return _announced(fullname, path) if fullname in NEIGHBOURS else None
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is not None and type(spec.loader) is SourceFileLoader:
+            spec.loader = _Loader(spec.loader.name, spec.loader.path)
+            places = spec.submodule_search_locations
+            if places is not None and fullname in JOINED:  # before its own code has said so
+                spec.submodule_search_locations = extend_path(places, fullname)
+        return spec
+
+
+def install_packages() -> None:
+    """Put the finder before Python's, once."""
+    if not any(getattr(finder, "__name__", "") == "_Finder" for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Finder)

@@ -1,0 +1,190 @@
+"""Questions about dtypes and tensors: promotion, limits, kinds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .._native import core as _core
+
+if TYPE_CHECKING:
+    from taeda import Tensor, dtype
+else:
+    Tensor, dtype = _core.Tensor, _core.dtype
+
+__all__ = [
+    "can_cast", "finfo", "iinfo", "is_complex", "is_conj", "is_floating_point", "is_inference", "is_neg", "is_nonzero", "is_signed",
+    "is_storage", "is_tensor", "numel", "promote_types", "result_type", "typename",
+]  # fmt: skip
+
+
+def is_tensor(obj: Any) -> bool:
+    """True for a Tensor and for objects of its subclasses."""
+    return isinstance(obj, Tensor)
+
+
+def is_storage(obj: Any) -> bool:
+    """True for a storage object."""
+    from ..storage import TypedStorage, UntypedStorage
+
+    return isinstance(obj, (TypedStorage, UntypedStorage))
+
+
+def is_floating_point(input: Tensor) -> bool:
+    """True if the dtype is a real floating-point one."""
+    return input.is_floating_point()
+
+
+def is_complex(input: Tensor) -> bool:
+    """True if the dtype is complex."""
+    return input.is_complex()
+
+
+def _tensor(input: Tensor, asked: str) -> Tensor:
+    if not isinstance(input, Tensor):
+        raise TypeError(
+            f"{asked}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}"
+        )
+    return input
+
+
+def is_conj(input: Tensor) -> bool:
+    """True if the tensor is a conjugate that was not written out. TypeError for what is no tensor."""
+    return _tensor(input, "is_conj").is_conj()
+
+
+def is_neg(input: Tensor) -> bool:
+    """True if the tensor is a negative that was not written out."""
+    return _tensor(input, "is_neg").is_neg()
+
+
+def is_inference(input: Tensor) -> bool:
+    """True if the tensor was made in inference mode."""
+    return _tensor(input, "is_inference").is_inference()
+
+
+def is_signed(input: Tensor) -> bool:
+    """True if the dtype has negative numbers."""
+    return _tensor(input, "is_signed").is_signed()
+
+
+def typename(obj: Any, /) -> str:
+    """Name of an object's type with its module; of a tensor the one that says its dtype, of a class its own.
+
+    >>> typename(taeda.ones(1)), typename(3)
+    ('taeda.FloatTensor', 'int')
+    """
+    if isinstance(obj, Tensor):
+        return obj.type()
+    kind = obj if isinstance(obj, type) or hasattr(obj, "__qualname__") else type(obj)
+    module = getattr(kind, "__module__", "") or ""
+    name = getattr(kind, "__qualname__", kind.__name__)
+    return name if module in ("", "builtins", "__builtin__") else f"{module}.{name}"
+
+
+def numel(input: Tensor) -> int:
+    """Number of elements."""
+    return input.numel()
+
+
+def is_nonzero(input: Tensor) -> bool:
+    """True if the only element is not zero; RuntimeError for a tensor of several elements or of none."""
+    return bool(input)
+
+
+def promote_types(type1: dtype, type2: dtype) -> dtype:
+    """The smallest dtype that both fit in; RuntimeError for pairs that do not promote.
+
+    >>> promote_types(taeda.int32, taeda.float16)
+    taeda.float16
+    """
+    return _core.promote(type1, type2)
+
+
+def result_type(tensor1: Any, tensor2: Any) -> dtype:
+    """The dtype that an elementwise operation on two tensors or numbers gives."""
+    return _core.result_type(tensor1, tensor2)
+
+
+def can_cast(from_: dtype, to: dtype) -> bool:
+    """May a result of dtype `from_` be written into a tensor of dtype `to`?"""
+    return _core.can_cast(from_, to)
+
+
+_FLOATS = {  # bits, exponent bits' minimum, mantissa bits: eps = 2**-mantissa
+    "float16": (16, 2.0**-14, 65504.0, 2.0**-10, 0.001, 2.0**-24),
+    "bfloat16": (16, 2.0**-126, 3.3895313892515355e38, 2.0**-7, 0.01, 2.0**-133),
+    "float32": (32, 2.0**-126, 3.4028234663852886e38, 2.0**-23, 1e-6, 2.0**-149),
+    "float64": (64, 2.0**-1022, 1.7976931348623157e308, 2.0**-52, 1e-15, 5e-324),
+    "float8_e4m3fn": (8, 2.0**-6, 448.0, 0.125, 1.0, 2.0**-9),
+    "float8_e5m2": (8, 2.0**-14, 57344.0, 0.25, 1.0, 2.0**-16),
+    "float8_e4m3fnuz": (8, 2.0**-7, 240.0, 0.125, 1.0, 2.0**-10),
+    "float8_e5m2fnuz": (8, 2.0**-15, 57344.0, 0.25, 1.0, 2.0**-17),
+}
+
+
+class finfo:
+    """Limits of a floating-point dtype (of the default dtype if none is given): bits eps max min tiny resolution.
+
+    >>> finfo(taeda.float32).eps
+    1.1920928955078125e-07
+    """
+
+    def __init__(self, type: dtype | None = None) -> None:
+        chosen = _core.get_default_dtype() if type is None else type
+        if not isinstance(chosen, dtype):
+            raise TypeError(f"finfo() wants a floating-point dtype, got {chosen!r}")
+        name = str(chosen.to_real()).removeprefix("taeda.")
+        if name not in _FLOATS or not (chosen.is_floating_point or chosen.is_complex):
+            raise TypeError(
+                f"torch.finfo() requires a floating point input type. Use iinfo to handle {chosen!r}".replace(
+                    "torch.", "taeda."
+                )
+            )
+        self.bits, self.tiny, self.max, self.eps, self.resolution, _ = _FLOATS[name]
+        self.min = -self.max
+        self.smallest_normal = self.tiny
+        self.dtype = name
+
+    def __repr__(self) -> str:
+        return (
+            f"finfo(resolution={self.resolution:g}, min={self.min:g}, max={self.max:g}, eps={self.eps:g}, "
+            f"smallest_normal={self.smallest_normal:g}, tiny={self.tiny:g}, dtype={self.dtype})"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, finfo) and self.dtype == other.dtype
+
+    def __hash__(self) -> int:
+        return hash(("finfo", self.dtype))
+
+
+class iinfo:
+    """Limits of an integer dtype: bits max min.
+
+    >>> iinfo(taeda.int8).max
+    127
+    """
+
+    def __init__(self, type: dtype) -> None:
+        if (
+            not isinstance(type, dtype)
+            or type.is_floating_point
+            or type.is_complex
+            or type is _core.bool
+        ):
+            raise TypeError(
+                f"iinfo() wants an integer dtype, got {type!r}; use finfo for floating-point ones"
+            )
+        self.bits = type.itemsize * 8
+        self.max = 2 ** (self.bits - type.is_signed) - 1
+        self.min = -(2 ** (self.bits - 1)) if type.is_signed else 0
+        self.dtype = str(type).removeprefix("taeda.")
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, iinfo) and self.dtype == other.dtype
+
+    def __hash__(self) -> int:
+        return hash(("iinfo", self.dtype))

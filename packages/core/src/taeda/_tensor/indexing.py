@@ -1,0 +1,185 @@
+"""x[key] and x[key] = value where the key is not only integers and slices: masks, index tensors, lists, arrays.
+
+A key is split into a basic part, which makes a view, and tensors that index dimensions of that view:
+`x[0, :, mask]` is `index(x[0, :], [None, mask])`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import taeda
+from taeda import Tensor
+from taeda._native import core as _core
+
+__all__ = ["getitem", "getitem_layered", "setitem", "setitem_layered"]
+
+
+def getitem_layered(self: Tensor, key: Any) -> Any:
+    """The entry while a layer is active or `self` is of a subclass."""
+    from taeda._layers import dispatch as _dispatch
+
+    return _dispatch.dispatch_override(Tensor.__getitem__, (self, key), {})
+
+
+def setitem_layered(self: Tensor, key: Any, value: Any) -> None:
+    """The same for assignment."""
+    from taeda._layers import dispatch as _dispatch
+
+    _dispatch.dispatch_override(Tensor.__setitem__, (self, key, value), {})
+
+
+def getitem(self: Tensor, key: Any) -> Tensor:
+    """x[key] for a key with at least one advanced entry."""
+    view, indices = _split(self, key)
+    return taeda.index(view, indices) if indices else taeda.alias(view)
+
+
+def setitem(self: Tensor, key: Any, value: Any) -> None:
+    """x[key] = value, written in place with the value broadcast."""
+    view = _core.basic_view(self, key)
+    if view is not None:
+        _write(view, value)
+        return
+    view, indices = _split(self, key)
+    if not indices:
+        _write(view, value)
+        return
+    if not isinstance(value, Tensor):
+        value = taeda.as_tensor(value, dtype=self.dtype)
+    elif value.dtype is not self.dtype and (value.dim() == 0 or _fills(value, indices)):
+        value = value.to(self.dtype)
+    taeda.index_put_(view, indices, _shrink(value, view, indices))
+
+
+def _fills(value: Tensor, indices: list[Tensor | None]) -> bool:
+    """Is this one number written wherever a mask is true? Then any dtype will do."""
+    given = [i for i in indices if i is not None]
+    return value.numel() == 1 and len(given) == 1 and given[0].dtype in (taeda.bool, taeda.uint8)
+
+
+def _shrink(value: Tensor, view: Tensor, indices: list[Tensor | None]) -> Tensor:
+    """Leading dimensions of size 1 that the target lacks are dropped, as basic assignment does."""
+    while value.dim() > view.dim() + 64 or (
+        value.dim() > 1 and value.shape[0] == 1 and value.dim() > _rank(view, indices)
+    ):
+        value = value.squeeze(0)
+    return value
+
+
+def _rank(view: Tensor, indices: list[Tensor | None]) -> int:
+    given = [i for i in indices if i is not None]
+    masks = sum(i.dim() - 1 for i in given if i.dtype in (taeda.bool, taeda.uint8))
+    shapes = max((1 if i.dtype in (taeda.bool, taeda.uint8) else i.dim() for i in given), default=0)
+    return view.dim() - len(given) - masks + shapes
+
+
+def _write(view: Tensor, value: Any) -> None:
+    if not isinstance(value, Tensor):
+        if isinstance(value, (bool, int, float, complex)):
+            view.fill_(value)
+            return
+        value = taeda.as_tensor(value, dtype=None)
+    while value.dim() > view.dim() and value.shape[0] == 1:
+        value = value.squeeze(0)
+    view.copy_(value)
+
+
+def _is_sequence_of_indices(key: Any) -> bool:
+    """A list of fewer than 32 entries counts as a tuple if one of them is no number: a slice, a tensor, a sequence."""
+    return isinstance(key, list) and len(key) < 32 and any(map(_is_no_number, key))
+
+
+def _is_no_number(item: Any) -> bool:
+    if item is None or item is Ellipsis or isinstance(item, (slice, Tensor)):
+        return True
+    return hasattr(item, "__len__") and hasattr(item, "__getitem__") and not isinstance(item, dict)
+
+
+def _split(self: Tensor, key: Any) -> tuple[Tensor, list[Tensor | None]]:
+    items = list(key) if isinstance(key, tuple) or _is_sequence_of_indices(key) else [key]
+    items = [_index_tensor(item) for item in items]
+    if sum(item is Ellipsis for item in items) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    used = sum(_dims(item) for item in items)
+    if used > self.dim():
+        raise IndexError(
+            f"too many indices for tensor of dimension {self.dim()}: {used} were given"
+        )
+    view, dim, indices = self, 0, list[Tensor | None]()
+    for item in items:
+        if item is Ellipsis:
+            dim += self.dim() - used
+        elif item is None:
+            view = view.unsqueeze(dim)
+            dim += 1
+        elif isinstance(item, slice):
+            view = _core.basic_view(view, (slice(None),) * dim + (item,))
+            dim += 1
+        elif isinstance(item, int) and not isinstance(item, bool):
+            view = view.select(dim, item)
+        else:
+            if isinstance(item, bool):
+                view, item = view.unsqueeze(dim), taeda.tensor([item])
+            elif item.dim() == 0 and item.dtype in (taeda.bool, taeda.uint8):
+                view, item = view.unsqueeze(dim), item.reshape(1).to(taeda.bool)
+            indices.extend([None] * (dim - len(indices)))
+            indices.append(item)
+            indices.extend(
+                [None] * (_dims(item) - 1 if item.dtype in (taeda.bool, taeda.uint8) else 0)
+            )
+            dim += _dims(item)
+    return view, _without_mask_padding(indices)
+
+
+def _without_mask_padding(indices: list[Tensor | None]) -> list[Tensor | None]:
+    """A mask of rank r stands for r dimensions by itself: drop the r - 1 placeholders behind it."""
+    kept, skip = list[Tensor | None](), 0
+    for item in indices:
+        if skip:
+            skip -= 1
+            continue
+        kept.append(item)
+        if item is not None and item.dtype in (taeda.bool, taeda.uint8):
+            skip = item.dim() - 1
+    return kept
+
+
+def _dims(item: Any) -> int:
+    """How many dimensions of the tensor an entry of the key stands for."""
+    if item is None or item is Ellipsis or isinstance(item, bool):
+        return 0
+    if isinstance(item, Tensor) and item.dtype in (taeda.bool, taeda.uint8):
+        return item.dim()
+    return 1
+
+
+def _index_tensor(item: Any) -> Any:
+    if isinstance(item, Tensor):
+        if item.dtype not in (
+            taeda.int64,
+            taeda.int32,
+            taeda.bool,
+            taeda.uint8,
+            taeda.int8,
+            taeda.int16,
+        ):
+            raise IndexError(
+                f"tensors used as indices must be long, int, byte or bool tensors, got {item.dtype}"
+            )
+        if item.dim() == 0 and item.dtype not in (taeda.bool, taeda.uint8):
+            return int(item) if item.device.type != "meta" else item.reshape(1)
+        return item
+    if item is None or item is Ellipsis or isinstance(item, (slice, bool, int)):
+        return item
+    if hasattr(item, "__index__") and not hasattr(item, "shape"):
+        return item.__index__()
+    if isinstance(item, (list, tuple, range)) or hasattr(item, "__array__"):
+        made = taeda.as_tensor(item if not isinstance(item, range) else list(item))
+        if made.numel() == 0 and isinstance(item, (list, tuple)):
+            made = made.to(taeda.int64)
+        return _index_tensor(made)
+    raise IndexError(
+        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
+        f"(got {type(item).__name__})"
+    )

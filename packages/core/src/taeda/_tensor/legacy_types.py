@@ -1,0 +1,130 @@
+"""The names of the first Tensor interface: a class a dtype (`FloatTensor`), construction by sizes or data, type names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._native import core as _core
+
+Tensor = _core.Tensor
+__all__ = ["TYPED", "construct", "legacy_new", "set_default_tensor_type", "tensor_type"]
+
+#: the part of a class's name before "Tensor", and the dtype
+_DTYPES = {"Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16", "Long": "int64", "Int": "int32",
+           "Short": "int16", "Char": "int8", "Byte": "uint8", "Bool": "bool"}  # fmt: skip
+_COMPLEX = {"ComplexFloat": "complex64", "ComplexDouble": "complex128"}
+_KINDS = {name: kind for kind, name in {**_DTYPES, **_COMPLEX}.items()}
+
+
+def legacy_new(
+    cls: type, *args: Any, dtype: Any = None, device: Any = None, **unknown: Any
+) -> Tensor:
+    """`Tensor(2, 3)`: sizes; `Tensor([1, 2])`: data in the default dtype; `Tensor(t)`: an alias.
+
+    TypeError for keywords other than device, and for mixtures.
+    """
+    if unknown or dtype is not None:
+        raise TypeError(
+            f"Tensor() takes sizes or data, not {sorted(unknown) or ['dtype']}: use taeda.tensor()"
+        )
+    made = construct("Tensor", _core.get_default_dtype(), args, device, any_dtype=True)
+    if cls is Tensor:
+        return made
+    return Tensor._make_subclass(cls, made.detach() if _is_alias(args) else made)
+
+
+def _is_alias(args: tuple[Any, ...]) -> bool:
+    return len(args) == 1 and isinstance(args[0], Tensor)
+
+
+def construct(
+    name: str, dtype: Any, args: tuple[Any, ...], device: Any, *, any_dtype: bool = False
+) -> Tensor:
+    """No argument: nothing; integers or a Size: uninitialised; a tensor of that dtype: an alias; else a copy of data."""
+    functions = _core.functions[""]
+    if _is_alias(args):
+        if not any_dtype and args[0].dtype != dtype:
+            raise TypeError(f"{name}() wants a tensor of {dtype}, not of {args[0].dtype}: use to()")
+        return functions["alias"](args[0])
+    if len(args) == 1 and isinstance(args[0], _core.Size):
+        return functions["empty"](tuple(args[0]), dtype=dtype, device=device)
+    if all(isinstance(a, int) and not isinstance(a, bool) for a in args):
+        return functions["empty"](args or (0,), dtype=dtype, device=device)
+    if len(args) == 1:
+        from .creation import tensor
+
+        return tensor(args[0], dtype=dtype, device=device)
+    kinds = [type(a).__name__ for a in args]
+    raise TypeError(f"{name}() wants sizes or one piece of data, got {kinds}")
+
+
+class TensorType(type):
+    """The class of `FloatTensor` and its like: each makes tensors of its dtype, and knows them with isinstance."""
+
+    dtype: Any
+
+    def __call__(cls, *args: Any, device: Any = None) -> Tensor:
+        return construct(cls.__name__, cls.dtype, args, device)
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, Tensor) and value.dtype == cls.dtype and value.device.type == "cpu"
+
+    def __repr__(cls) -> str:
+        return f"<class 'taeda.{cls.__name__}'>"
+
+
+def _typed(kind: str, dtype: str) -> TensorType:
+    doc = f"Tensors of {dtype}: `{kind}Tensor(2, 3)` has these sizes, `{kind}Tensor([1, 2])` these values."
+    return TensorType(
+        f"{kind}Tensor",
+        (),
+        {"dtype": getattr(_core, dtype), "__doc__": doc, "__module__": "taeda", "__slots__": ()},
+    )
+
+
+TYPED = {f"{kind}Tensor": _typed(kind, dtype) for kind, dtype in _DTYPES.items()}
+globals().update(TYPED)
+
+
+def _dtype_named(text: str) -> Any:
+    word = text.removeprefix("taeda.").removeprefix("torch.")
+    name = {**_DTYPES, **_COMPLEX}.get(word.removesuffix("Tensor"))
+    if name is None or not word.endswith("Tensor"):
+        wanted = sorted(_KINDS.values())
+        raise ValueError(f"invalid type: {text!r}; wanted one of {wanted} followed by 'Tensor'")
+    return getattr(_core, name)
+
+
+def _dtype_of(kind: Any) -> Any:
+    """The dtype that a class, its name or a dtype stands for."""
+    if isinstance(kind, str):
+        return _dtype_named(kind)
+    return kind.dtype if isinstance(kind, TensorType) else kind
+
+
+def tensor_type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
+    """Without argument the legacy type name ("taeda.FloatTensor"); else the tensor in that dtype."""
+    if dtype is None:
+        name = str(self.dtype).removeprefix("taeda.")
+        return f"taeda.{_KINDS.get(name, name.title())}Tensor"
+    return self.to(_dtype_of(dtype))
+
+
+def set_default_tensor_type(t: Any) -> None:
+    """Make the dtype of `t` (a class such as `taeda.DoubleTensor`, or its name) the default; see `set_default_dtype`.
+
+    >>> taeda.set_default_tensor_type(taeda.DoubleTensor)
+    >>> taeda.ones(1).dtype
+    taeda.float64
+    >>> taeda.set_default_tensor_type("taeda.FloatTensor")
+
+    TypeError for what is no such class or name, or is not of floating point.
+    """
+    if not isinstance(t, (str, TensorType)):
+        raise TypeError(
+            f"set_default_tensor_type() wants a class of tensors or its name, not {t!r}"
+        )
+    dtype = _dtype_of(t)
+    if not dtype.is_floating_point:
+        raise TypeError(f"only floating-point types are supported as the default type, not {dtype}")
+    _core.set_default_dtype(dtype)

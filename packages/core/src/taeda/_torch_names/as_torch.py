@@ -1,0 +1,172 @@
+"""`taeda.install_as_torch()`: in this process `import torch` gives taeda, for libraries that only need what exists."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Iterable
+from importlib import metadata
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+from .private import FILLED, MODULES, made
+
+__all__ = ["API_VERSION", "install_as_torch"]
+
+#: the version of PyTorch whose names and behaviour taeda follows
+API_VERSION = "2.13.0"
+
+
+def install_as_torch(*, distributed: bool = False) -> None:
+    """Let `import torch`, and imports of its modules, give taeda from now on, in this process.
+
+    `torch.distributed.is_available()` says False unless `distributed` is True: many libraries take it as a promise of all its
+    parts, and DTensor, FSDP and RPC do not exist here.
+
+    `torch.__version__` and the metadata of a distribution "torch" say "2.13.0+taeda", so that libraries which ask for a version
+    find one. Names that taeda lacks are absent here too. Calling it again changes nothing. RuntimeError if the real torch is
+    imported: the two do not mix.
+
+    >>> taeda.install_as_torch()
+    >>> import torch
+    >>> torch.ones(2) + 1
+    tensor([2., 2.])
+    """
+    known = sys.modules.get("torch")
+    if isinstance(known, _Torch):
+        return
+    if known is not None:
+        raise RuntimeError(
+            "install_as_torch: torch is imported in this process already; call this before anything that imports it"
+        )
+    import taeda
+
+    for name in [name for name in sys.modules if name.startswith("torch.")]:
+        del sys.modules[name]
+    sys.modules["torch"] = torch = _Torch("torch", taeda)
+    torch.__dict__["__version__"] = f"{API_VERSION}+taeda"
+    if not distributed:
+        hidden = _Torch("torch.distributed", _distributed())
+        hidden.__dict__["is_available"] = lambda: False
+        sys.modules["torch.distributed"] = torch.__dict__["distributed"] = hidden
+    for name in FILLED:
+        if (view := _filled(name)) is not None:
+            sys.modules[f"torch.{name}"] = torch.__dict__[name] = view
+    sys.meta_path.insert(0, _Finder)
+
+
+def _distributed() -> ModuleType:
+    """`taeda.distributed`, or an empty module where it is not installed: torch always has one."""
+    try:
+        return importlib.import_module("taeda.distributed")
+    except ModuleNotFoundError:
+        return ModuleType("taeda.distributed")
+
+
+def _filled(name: str) -> ModuleType | None:
+    """A module of ours with those names of `FILLED` that it lacks; None where it is not installed."""
+    try:
+        ours = importlib.import_module(f"taeda.{name}")
+    except ModuleNotFoundError:
+        return None
+    view = _Torch(f"torch.{name}", ours)
+    view.__dict__.update({n: v for n, v in FILLED[name].items() if not hasattr(ours, n)})
+    return view
+
+
+class _Torch(ModuleType):
+    """A module of torch that is not quite ours: what it does not hold itself comes from ours, and is written there."""
+
+    def __init__(self, name: str, ours: ModuleType) -> None:
+        super().__init__(name, ours.__doc__)
+        origin = getattr(ours, "__file__", None)
+        spec = ModuleSpec(name, _Loader, origin=origin, is_package=True)  # type: ignore[arg-type]  # has the two methods
+        self.__dict__.update(_taeda=ours, __path__=[], __file__=origin, __spec__=spec)
+
+    def __getattr__(self, name: str) -> Any:
+        if (private := f"{self.__name__}.{name}") in MODULES:
+            return importlib.import_module(private)
+        return getattr(self.__dict__["_taeda"], name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name[:2] == "__":
+            ModuleType.__setattr__(self, name, value)
+        else:
+            setattr(self.__dict__["_taeda"], name, value)
+
+    def __dir__(self) -> list[str]:
+        return dir(self.__dict__["_taeda"])
+
+
+def _private(name: str) -> ModuleType:
+    """A private module of torch: ours where there is one, with what else libraries name."""
+    module = made(name)
+    try:
+        ours = importlib.import_module("taeda" + name.removeprefix("torch"))
+    except ModuleNotFoundError:
+        return module
+    module.__dict__.update({n: v for n, v in vars(ours).items() if n[:2] != "__"})
+    return module
+
+
+class _Loader:
+    """Gives the module of taeda, and leaves it as it is."""
+
+    @staticmethod
+    def create_module(spec: ModuleSpec) -> ModuleType:
+        if spec.name in MODULES:
+            return _private(spec.name)
+        ours = importlib.import_module("taeda" + spec.name.removeprefix("torch"))
+        spec.loader_state = ours.__spec__
+        return ours
+
+    @staticmethod
+    def exec_module(module: ModuleType) -> None:
+        spec = module.__spec__
+        if spec is not None and spec.loader_state is not None:
+            module.__spec__ = spec.loader_state  # the import system has put the other one there
+
+
+class _Finder:
+    """Finds `torch.x` where `taeda.x` is, and the distribution."""
+
+    @staticmethod
+    def find_spec(fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if not fullname.startswith("torch."):
+            return None
+        if fullname in MODULES:
+            below = any(name.startswith(fullname + ".") for name in MODULES)
+            return ModuleSpec(fullname, _Loader, is_package=below)  # type: ignore[arg-type]  # has the two methods
+        try:
+            ours = importlib.util.find_spec("taeda" + fullname.removeprefix("torch"))
+        except ModuleNotFoundError:  # its parent has none
+            return None
+        if ours is None:
+            return None
+        packaged = ours.submodule_search_locations is not None
+        return ModuleSpec(fullname, _Loader, origin=ours.origin, is_package=packaged)  # type: ignore[arg-type]  # has the two methods
+
+    @staticmethod
+    def find_distributions(context: Any = None) -> Iterable[metadata.Distribution]:
+        name = getattr(context, "name", None)
+        return [_Distribution()] if name is None or name.lower() == "torch" else []
+
+    @staticmethod
+    def invalidate_caches() -> None: ...
+
+
+class _Distribution(metadata.Distribution):
+    """What `importlib.metadata` says of torch."""
+
+    def read_text(self, filename: str) -> str | None:
+        if filename != "METADATA":
+            return None
+        return (
+            f"Metadata-Version: 2.1\nName: torch\nVersion: {API_VERSION}+taeda\n"
+            "Summary: taeda under the name of torch, in this process\n"
+        )
+
+    def locate_file(self, path: Any) -> Any:
+        raise FileNotFoundError(f"the distribution torch has no files here: {path}")

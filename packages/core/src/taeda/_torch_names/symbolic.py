@@ -1,0 +1,111 @@
+"""Arithmetic that a tracer could see through, on plain numbers; branches chosen by a tensor; assertions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from .._native import core as _core
+
+if TYPE_CHECKING:
+    from taeda import Tensor
+else:
+    Tensor = _core.Tensor
+
+__all__ = [
+    "_assert", "cond", "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sum",
+]  # fmt: skip
+
+_T = TypeVar("_T")
+
+
+def sym_int(a: Any) -> int:
+    """A number as an int, towards zero.
+
+    >>> sym_int(-2.5)
+    -2
+    """
+    return math.trunc(a) if isinstance(a, float) else int(a)
+
+
+def sym_float(a: Any) -> float:
+    """A number as a float."""
+    return float(a)
+
+
+def sym_not(a: Any) -> bool:
+    """`not a`."""
+    return not a
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, (int, float)) or (hasattr(value, "dtype") and hasattr(value, "item")):
+        return value
+    raise AssertionError(f"wanted an int or a float, got {type(value).__name__}: {value!r}")
+
+
+def sym_max(a: Any, b: Any) -> Any:
+    """The larger of two numbers; a float if one of them is.
+
+    >>> sym_max(3, 2.0)
+    3.0
+    """
+    chosen = max(_number(a), _number(b))
+    return float(chosen) if isinstance(a, float) or isinstance(b, float) else chosen
+
+
+def sym_min(a: Any, b: Any) -> Any:
+    """The smaller of two numbers; a float if one of them is."""
+    chosen = min(_number(a), _number(b))
+    return float(chosen) if isinstance(a, float) or isinstance(b, float) else chosen
+
+
+def sym_sum(args: Sequence[Any]) -> Any:
+    """The sum of a sequence of numbers, 0 if it is empty."""
+    return sum(args)
+
+
+def sym_ite(b: Any, t: _T, f: _T) -> _T:
+    """`t if b else f`. AssertionError unless `b` is a bool and the two are of one type."""
+    if not isinstance(b, bool):
+        raise AssertionError(f"sym_ite: the condition must be a bool, got {type(b).__name__}")
+    if type(t) is not type(f):
+        raise AssertionError(
+            f"sym_ite: both sides must be of one type, got {type(t).__name__} and {type(f).__name__}"
+        )
+    return t if b else f
+
+
+def cond(
+    pred: bool | Tensor,
+    true_fn: Callable[..., _T],
+    false_fn: Callable[..., _T],
+    operands: Sequence[Any] = (),
+) -> _T:
+    """`true_fn(*operands)` or `false_fn(*operands)`, by a bool or a tensor with one element; gradients flow through the one that ran.
+
+    RuntimeError for a tensor with more elements, and for operands that are no tuple or list; TypeError for what cannot be called.
+
+    >>> cond(taeda.tensor(True), taeda.sin, taeda.cos, (taeda.zeros(1),))
+    tensor([0.])
+    """
+    if isinstance(pred, Tensor) and pred.numel() != 1:
+        raise RuntimeError(
+            f"Expected pred to be bool or single-element tensor, but got one of shape {list(pred.shape)}"
+        )
+    if not callable(true_fn) or not callable(false_fn):
+        raise TypeError(
+            f"cond: wanted two functions, got {type(true_fn).__name__} and {type(false_fn).__name__}"
+        )
+    if not isinstance(operands, (tuple, list)):
+        raise RuntimeError(
+            f"Expect operands to be a tuple of tensors, but got {type(operands).__name__}"
+        )
+    return (true_fn if bool(pred) else false_fn)(*operands)
+
+
+def _assert(condition: Any, message: str) -> None:
+    """`assert condition, message`, as a function: AssertionError with the message if it does not hold."""
+    if not bool(condition):
+        raise AssertionError(message)

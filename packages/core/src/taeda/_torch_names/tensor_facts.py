@@ -1,0 +1,63 @@
+"""Functions at the top that do what a method of Tensor does, and questions of older programs."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from .._native import core as _core
+
+if TYPE_CHECKING:
+    from taeda import Tensor
+else:
+    Tensor = _core.Tensor
+
+__all__ = [
+    "detach_", "get_device", "get_file_path", "init_num_threads", "is_distributed", "is_same_size", "is_vulkan_available", "to_dlpack",
+]  # fmt: skip
+
+
+def detach_(input: Tensor) -> Tensor:
+    """`input.detach_()`: out of the graph, in place."""
+    return input.detach_()
+
+
+def get_device(input: Tensor) -> int:
+    """The number of the tensor's device; -1 on the cpu."""
+    return input.get_device()
+
+
+def is_same_size(input: Tensor, other: Tensor) -> bool:
+    """Whether the shapes are the same.
+
+    >>> is_same_size(taeda.ones(2, 1), taeda.ones(2))
+    False
+    """
+    return input.shape == other.shape
+
+
+def is_distributed(input: Tensor) -> bool:
+    """False: a plain tensor lies in one process."""
+    return False
+
+
+def is_vulkan_available() -> bool:
+    """False: this build has no Vulkan kernels."""
+    return False
+
+
+def init_num_threads() -> None:
+    """Nothing: the pool of threads begins with the first work for it."""
+
+
+def get_file_path(*parts: str) -> str:
+    """A path beside the folder of this package."""
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    return os.path.join(root, *parts)
+
+
+def to_dlpack(tensor: Tensor) -> Any:
+    """A DLPack capsule on the tensor's memory."""
+    from ..utils.dlpack import to_dlpack as export
+
+    return export(tensor)

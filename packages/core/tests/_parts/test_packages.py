@@ -1,0 +1,154 @@
+"""Packages run when they are asked for a name, once, and threads that begin at both ends get whole modules."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import threading
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import taeda
+from taeda._parts import packages as _packages
+
+INIT = """
+runs = globals().get("runs", 0) + 1
+from .first import here
+from .second import function as second
+from . import third
+"""
+SOURCES = {
+    "__init__": INIT,
+    "first": "import time\nfrom . import third\ntime.sleep(0.05)\nhere = third.value",
+    "second": "from .third import value\ndef function(): return value",
+    "third": "value = 3",
+    "fourth": "from . import second\nfrom .second import function",
+}
+
+
+@pytest.fixture
+def probe(tmp_path, monkeypatch):
+    """A package taeda.probe of these sources, that nobody has imported."""
+    folder = tmp_path / "probe"
+    folder.mkdir()
+    for name, text in SOURCES.items():
+        (folder / f"{name}.py").write_text(text)
+    monkeypatch.setattr(taeda, "__path__", [*taeda.__path__, str(tmp_path)])
+    importlib.invalidate_caches()
+    yield "taeda.probe"
+    for name in [n for n in sys.modules if n.startswith("taeda.probe")]:
+        del sys.modules[name]
+    vars(taeda).pop("probe", None)
+
+
+def is_waiting(package):
+    return type(package) is not ModuleType
+
+
+def test_an_import_runs_nothing_and_a_name_runs_all(probe):
+    package = importlib.import_module(probe)
+    assert is_waiting(package) and "taeda.probe.first" not in sys.modules
+    assert package.here == 3 and not is_waiting(package) and package.runs == 1
+
+
+def test_what_the_import_system_asks_runs_nothing(probe):
+    package = importlib.import_module(probe)
+    assert package.__name__ == probe and package.__path__ and package.__spec__ and package.__file__
+    assert not hasattr(package, "__warningregistry__") and is_waiting(package)
+
+
+@pytest.mark.parametrize("look", [dir, vars, lambda p: p.__doc__, lambda p: hasattr(p, "nothing")])
+def test_looking_at_all_of_it_runs_it(probe, look):
+    package = importlib.import_module(probe)
+    look(package)
+    assert not is_waiting(package) and {"here", "second", "third"} <= set(vars(package))
+
+
+def test_a_module_may_be_imported_before_its_package(probe):
+    third = importlib.import_module(f"{probe}.third")
+    package = sys.modules[probe]
+    assert is_waiting(package) and package.third is third and not is_waiting(package)
+
+
+def test_a_function_hides_the_module_of_its_name_as_if_the_package_had_come_first(probe):
+    importlib.import_module(f"{probe}.second")
+    assert callable(sys.modules[probe].second)
+    fourth = importlib.import_module(f"{probe}.fourth")
+    assert fourth.function() == 3
+
+
+def test_a_module_that_is_being_imported_gets_modules(probe):
+    fourth = importlib.import_module(f"{probe}.fourth")
+    assert isinstance(fourth.second, ModuleType) and is_waiting(sys.modules[probe])
+
+
+def test_what_users_set_and_delete_stays(probe):
+    package = importlib.import_module(probe)
+    package.here = 5
+    assert not is_waiting(package) and package.here == 5
+    del package.here
+    assert not hasattr(package, "here")
+
+
+def test_an_exception_goes_to_who_asked_and_the_next_tries_again(probe, tmp_path):
+    (tmp_path / "probe" / "first.py").write_text("raise ValueError('broken')")
+    package = importlib.import_module(probe)
+    with pytest.raises(ValueError, match="broken"):
+        _ = package.here
+    (tmp_path / "probe" / "first.py").write_text("here = 'mended, and longer than before'")
+    importlib.invalidate_caches()
+    assert package.here.startswith("mended") and not is_waiting(package)
+
+
+def test_reloading_runs_it_again(probe):
+    package = importlib.import_module(probe)
+    assert package.runs == 1
+    assert importlib.reload(package) is package and package.runs == 2
+
+
+PROGRAMS = [
+    lambda: importlib.import_module("taeda.probe.first").here,
+    lambda: importlib.import_module("taeda.probe").here,
+    lambda: importlib.import_module("taeda.probe.fourth").function(),
+    lambda: importlib.import_module("taeda.probe").second(),
+]
+
+
+def test_threads_that_begin_at_both_ends(probe):
+    """Every thread gets what it wants, and the package runs once."""
+    found, gate = [], threading.Barrier(8)
+
+    def run(program):
+        gate.wait()
+        try:
+            found.append(program())
+        except BaseException as error:  # noqa: BLE001 - it is compared below
+            found.append(error)
+
+    threads = [threading.Thread(target=run, args=(PROGRAMS[i % 4],)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert found == [3] * 8 and sys.modules[probe].runs == 1
+
+
+def test_packages_that_run_at_once_exist_and_say_where_their_modules_are():
+    for name in _packages.AT_ONCE:
+        assert type(importlib.import_module(name)) is ModuleType
+    for name in _packages.SHARED:
+        assert len(set(sys.modules[name].__path__)) == len(sys.modules[name].__path__)
+
+
+def test_packages_that_look_for_folders_of_other_distributions_are_known():
+    """Somebody may import a module of another distribution before the package's own code has looked for it."""
+    packages = Path(__file__).resolve().parents[3]
+    looking = {
+        ".".join(path.parent.relative_to(source).parts)
+        for source in packages.glob("*/src")
+        for path in source.rglob("__init__.py")
+        if "extend_path(__path__" in path.read_text()
+    }
+    assert looking - {"taeda"} <= _packages.JOINED
