@@ -167,7 +167,7 @@ GROUPS = {
     "Distributions": r"taeda\.distributions.*",
     "Several processes": r"taeda\.(distributed.*|multiprocessing.*|futures)",
     "Programs as graphs": r"taeda\.(compiler|fx.*|jit|export.*|onnx.*)",
-    "Extending and measuring": r"taeda\.(library|ops|overrides|testing.*|utils\.(benchmark|cpp_extension|dlpack|hooks|op_trace).*)",
+    "Extending and measuring": r"taeda\.(library|ops|overrides|testing.*|profiler.*|utils\.(benchmark|flop_counter|cpp_extension|dlpack|hooks|op_trace).*)",
     "Devices and settings": r".*",
 }
 

@@ -21,6 +21,8 @@ MORE = {
     "jit": "taeda-compile",
     "futures": "taeda-distributed",
     "nn.parallel": "taeda-distributed",
+    "profiler": "taeda-benchmark",
+    "utils.flop_counter": "taeda-benchmark",
     "utils.checkpoint": "taeda-autograd",
     "utils.module_tracker": "taeda-nn",
 }

@@ -6,6 +6,7 @@ Importing this package registers the derivative rules of all operations with the
 from __future__ import annotations
 
 import taeda as _taeda
+from taeda._core_api import lazy_attributes as _lazy_attributes
 
 from . import rules as _rules
 from ._backward import backward, grad
@@ -44,3 +45,7 @@ __all__ = [
 _rules.load()
 
 from . import forward_ad, functional, graph  # noqa: E402 - they use what stands above
+
+__getattr__, __dir__ = _lazy_attributes(
+    __name__, {"profiler": "autograd.profiler:", "profiler_util": "autograd.profiler_util:"}
+)

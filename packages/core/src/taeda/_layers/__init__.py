@@ -107,6 +107,11 @@ class Stack(threading.local):
         _core.set_layer_flag(self.bit, bool(self.entered))
         return handler
 
+    def remove(self, handler: Any) -> None:
+        """Take one off wherever it stands."""
+        self.entered.remove(handler)
+        _core.set_layer_flag(self.bit, bool(self.entered))
+
     @contextlib.contextmanager
     def innermost(self) -> Iterator[Any]:
         """The innermost, off the stack while it decides: what it calls goes to the next outwards."""

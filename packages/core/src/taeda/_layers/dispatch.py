@@ -211,11 +211,14 @@ def call_traced(op: str, args: tuple[Any, ...], targets: tuple[Any, ...] | None 
     """
     if dispatch_modes.entered:
         return _call_dispatch(op, args)
-    with tracers.innermost() as tracer:
+    tracer = tracers.pop()
+    try:
         into = getattr(tracer, "call_into", None)
         if into is not None:
             return into(op, args, lambda: _below(op, args, targets), targets)
         return tracer.call(op, args, lambda: _below(op, args, targets))
+    finally:
+        tracers.push(tracer)
 
 
 def _below(op: str, args: tuple[Any, ...], targets: tuple[Any, ...] | None) -> Any:

@@ -1,0 +1,25 @@
+"""The older interface of the profiler: `taeda.profiler` is the one to use. Comes with taeda-benchmark."""
+
+from __future__ import annotations
+
+from taeda.profiler._legacy import (  # upward: MissingDistribution says what to install
+    EnforceUnique,
+    EventList,
+    FunctionEvent,
+    KinetoStepTracker,
+    emit_itt,
+    emit_nvtx,
+    profile,
+    record_function,
+)
+
+__all__ = [
+    "EnforceUnique",
+    "EventList",
+    "FunctionEvent",
+    "KinetoStepTracker",
+    "emit_itt",
+    "emit_nvtx",
+    "profile",
+    "record_function",
+]

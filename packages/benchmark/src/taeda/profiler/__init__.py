@@ -1,0 +1,38 @@
+"""Which operations a program spends its time on, with shapes, memory and places in the source where asked.
+
+>>> import taeda
+>>> from taeda.profiler import profile, record_function
+>>> with profile(record_shapes=True) as prof:
+...     with record_function("product"):
+...         _ = taeda.ones(8, 8) @ taeda.ones(8, 8)
+>>> [(event.key, event.count) for event in prof.key_averages()]
+[('product', 1), ('aten::ones', 2), ('aten::matmul', 1)]
+
+    _collect.py     what one thread runs while it is watched
+    _events.py      the events, sums of them, the table
+    _trace.py       files: a trace for Chrome or Perfetto, stacks for a flame graph
+    _schedule.py    which steps of a long run are recorded
+    _profile.py     the context that puts these together
+"""
+
+from __future__ import annotations
+
+from . import itt
+from ._collect import record_function
+from ._profile import _KinetoProfile, profile
+from ._schedule import ProfilerAction, schedule
+from ._settings import ProfilerActivity, supported_activities
+from ._trace import tensorboard_trace_handler
+
+__all__ = [
+    "ProfilerAction",
+    "ProfilerActivity",
+    "itt",
+    "profile",
+    "record_function",
+    "schedule",
+    "supported_activities",
+    "tensorboard_trace_handler",
+]
+
+_ = _KinetoProfile  # the name that programs derive from

@@ -1,0 +1,226 @@
+"""What one thread runs while it is watched: operations by the tracer above the kernels, ranges that the program names.
+
+Without a collector nothing here runs: operations test a flag that is there for other uses, and `record_function` looks at one
+variable of its thread.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ContextDecorator
+from typing import Any, Self
+
+import taeda
+from taeda import Tensor
+from taeda._core_api.programs import tracers
+from taeda._core_api.runtime import memory_stats
+
+from ._settings import Settings
+
+__all__ = ["Collector", "Range", "record_function"]
+
+_here = threading.local()  # .collector: the one of this thread, if any
+_GATE = os.path.join(os.path.dirname(taeda.__file__), "_dispatch.py")
+_OWN = (os.path.dirname(__file__) + os.sep, _GATE)
+
+
+class Range:
+    """One operation or named piece of program: when, within what, and what was noted of it."""
+
+    __slots__ = (
+        "children", "end", "flops", "kind", "memory", "name", "overload", "parent", "shapes", "stack", "start", "text", "thread",
+    )  # fmt: skip
+
+    def __init__(self, name: str, overload: str, kind: str, parent: Range | None) -> None:
+        self.name, self.overload, self.kind, self.parent = name, overload, kind, parent
+        self.text = ""
+        self.children: list[Range] | None = (
+            None  # lists are made when needed: most ranges have none
+        )
+        self.shapes: list[Any] | None = None
+        self.stack: list[str] | None = None
+        self.thread, self.flops, self.memory = threading.get_ident(), 0, 0
+        self.start = self.end = 0
+
+
+class Collector:
+    """Lists what its thread runs between `start` and `stop`. Times are nanoseconds of `clock`."""
+
+    def __init__(self, settings: Settings, clock: Callable[[], int] = time.perf_counter_ns) -> None:
+        self.settings, self.clock = settings, clock
+        self.ranges: list[Range] = []
+        self._open: list[Range] = []
+        self._hooks: list[Any] = []
+        self._cost: Callable[[str, tuple[Any, ...], Any], int] | None = None
+        if settings.flops:
+            from taeda.utils.flop_counter import flops_of  # looks every formula's operator up
+
+            self._cost = flops_of
+        self.watching = False
+
+    def start(self) -> None:
+        """RuntimeError if this thread is being watched already."""
+        if getattr(_here, "collector", None) is not None:
+            raise RuntimeError(
+                "profile: this thread is being profiled already; profiles do not nest"
+            )
+        _here.collector = self
+        self.watch(True)
+        self._hooks = list(_outside_hooks(self))
+
+    def stop(self) -> None:
+        """Whatever is still open ends now."""
+        self.watch(False)
+        _here.collector = None
+        while self._open:
+            self.leave(self._open[-1])
+        for handle in self._hooks:
+            handle.remove()
+
+    def watch(self, on: bool) -> None:
+        """See operations, or see none until told otherwise; named ranges are always noted."""
+        if on and not self.watching:
+            tracers.push(self)
+        elif self.watching and not on:
+            tracers.remove(self)
+        self.watching = on
+
+    def forget(self) -> None:
+        """Drop what has ended: those were steps to warm up."""
+        self.ranges = list(self._open)
+
+    # ---- ranges ----
+
+    def enter(self, name: str, overload: str = "", kind: str = "user_annotation") -> Range:
+        parent = self._open[-1] if self._open else None
+        entered = Range(name, overload, kind, parent)
+        if parent is not None:
+            if parent.children is None:
+                parent.children = []
+            parent.children.append(entered)
+        self.ranges.append(entered)
+        self._open.append(entered)
+        if self.settings.stack:
+            entered.stack = list(_frames())
+        if self.settings.memory:
+            entered.memory = -memory_stats()["allocated"]
+        entered.start = self.clock()
+        return entered
+
+    def leave(self, entered: Range) -> None:
+        """End a range, and those within it that nobody ended."""
+        end = self.clock()
+        while entered in self._open:
+            last = self._open.pop()
+            last.end = end
+            if self.settings.memory:
+                last.memory += memory_stats()["allocated"]
+            if last is entered:
+                return
+
+    # ---- the tracer's part ----
+
+    def call(self, op: str, args: tuple[Any, ...], run: Callable[[], Any]) -> Any:
+        """Run one kernel and note it."""
+        name, _, overload = op.partition(".")
+        entered = self.enter(f"aten::{name}", overload, "cpu_op")
+        try:
+            made = run()
+        finally:
+            self.leave(entered)
+        if self.settings.shapes:
+            entered.shapes = [_shape(value) for value in args]
+        if self._cost is not None:
+            entered.flops = self._cost(name, args, made)
+        return made
+
+
+def _shape(value: Any) -> list[Any]:
+    if isinstance(value, Tensor):
+        return list(value.shape)
+    if isinstance(value, (list, tuple)) and value and isinstance(value[0], Tensor):
+        return [list(item.shape) for item in value]
+    return []
+
+
+def _frames() -> Iterator[str]:
+    """The program's places, innermost first."""
+    frame = sys._getframe(2)
+    while frame is not None:
+        code = frame.f_code
+        if not code.co_filename.startswith(_OWN):
+            yield f"{code.co_filename}({frame.f_lineno}): {code.co_name}"
+        frame = frame.f_back  # type: ignore[assignment]  # None ends the loop
+
+
+def _outside_hooks(collector: Collector) -> Iterator[Any]:
+    """Hooks that name the steps of optimizers, and calls of modules if asked; of packages that the program has imported."""
+    if "taeda.optim" in sys.modules:
+        from taeda.optim import optimizer  # upward: the program has imported it
+
+        yield from _pair(
+            collector, lambda stepped: f"Optimizer.step#{type(stepped).__name__}.step",
+            optimizer.register_optimizer_step_pre_hook, optimizer.register_optimizer_step_post_hook,
+        )  # fmt: skip
+    if collector.settings.modules and "taeda.nn" in sys.modules:
+        from taeda.nn.modules import module as modules  # upward: the program has imported it
+
+        def after(hook: Callable[..., None]) -> Any:
+            return modules.register_module_forward_hook(hook, always_call=True)
+
+        yield from _pair(
+            collector, lambda called: f"nn.Module: {type(called).__name__}",
+            modules.register_module_forward_pre_hook, after,
+        )  # fmt: skip
+
+
+def _pair(
+    collector: Collector, name: Callable[[Any], str], before: Any, after: Any
+) -> Iterator[Any]:
+    """Two hooks that open and close a range around calls of an object, in the collector's thread."""
+    entered: list[Range] = []
+
+    def opens(called: Any, *rest: Any) -> None:
+        if getattr(_here, "collector", None) is collector:
+            entered.append(collector.enter(name(called), kind="python_function"))
+
+    def closes(called: Any, *rest: Any) -> None:
+        if getattr(_here, "collector", None) is collector and entered:
+            collector.leave(entered.pop())
+
+    yield before(opens)
+    yield after(closes)
+
+
+class record_function(ContextDecorator):
+    """Names a piece of program in the profile of this thread, as a context or a decorator; does nothing while there is none.
+
+    `args` is text that stands beside the name in the trace.
+
+    >>> with record_function("load"):
+    ...     pass
+    """
+
+    def __init__(self, name: str, args: str | None = None) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"record_function takes a name, not {type(name).__name__}")
+        self.name, self.args = name, args
+        self._entered: list[tuple[Collector, Range]] = []
+
+    def __enter__(self) -> Self:
+        collector = getattr(_here, "collector", None)
+        if collector is not None:
+            entered = collector.enter(self.name)
+            entered.text = self.args or ""
+            self._entered.append((collector, entered))
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        if self._entered:
+            collector, entered = self._entered.pop()
+            if getattr(_here, "collector", None) is collector:
+                collector.leave(entered)

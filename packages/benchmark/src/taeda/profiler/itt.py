@@ -1,0 +1,34 @@
+"""Marks for Intel's VTune: this build has none, and says so. `record_function` names ranges in taeda's own profiles."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+__all__ = ["is_available", "mark", "range_pop", "range_push"]
+
+
+def _refuse(asked: str) -> NoReturn:
+    raise RuntimeError(
+        f"taeda.profiler.itt.{asked}: ITT functions not installed: ask itt.is_available() before, or name ranges with "
+        "taeda.profiler.record_function"
+    )
+
+
+def is_available() -> bool:
+    """False."""
+    return False
+
+
+def range_push(msg: str) -> int:
+    """RuntimeError."""
+    _refuse("range_push")
+
+
+def range_pop() -> int:
+    """RuntimeError."""
+    _refuse("range_pop")
+
+
+def mark(msg: str) -> None:
+    """RuntimeError."""
+    _refuse("mark")

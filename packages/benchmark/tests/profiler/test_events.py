@@ -1,0 +1,103 @@
+import pytest
+
+import taeda
+from taeda.profiler import profile, record_function
+from taeda.profiler._events import EventList, MemRecordsAcc, StringTable, format_memory, format_time
+
+
+@pytest.fixture(scope="module")
+def prof():
+    with profile(record_shapes=True, profile_memory=True, with_flops=True) as made:
+        with record_function("outer"):
+            x = taeda.ones(4, 8)
+            y = x @ x.mT
+        y @ y
+    return made
+
+
+def test_self_and_total_add_up(prof):
+    outer, *rest = prof.events()
+    inside = [e for e in rest if e.cpu_parent is outer]
+    assert inside and outer.self_cpu_time_total == pytest.approx(
+        outer.cpu_time_total - sum(e.cpu_time_total for e in inside)
+    )
+    tops = [e for e in prof.events() if e.cpu_parent is None]
+    assert prof.events().self_cpu_time_total == pytest.approx(sum(e.cpu_time_total for e in tops))
+    assert prof.total_average().count == len(prof.events())
+    assert (
+        outer.self_cpu_memory_usage + sum(e.cpu_memory_usage for e in inside)
+        == outer.cpu_memory_usage
+    )
+
+
+def test_sums_by_name_and_by_shape(prof):
+    by_name = {e.key: e for e in prof.key_averages()}
+    products = by_name["aten::matmul"]
+    assert products.count == 2 and products.flops == 2 * (4 * 4 * 8 + 4 * 4 * 4)
+    apart = [
+        e.input_shapes
+        for e in prof.key_averages(group_by_input_shape=True)
+        if e.key == "aten::matmul"
+    ]
+    assert apart == [[[4, 8], [8, 4]], [[4, 4], [4, 4]]]
+
+
+def test_the_table_has_what_was_asked_for(prof):
+    text = prof.key_averages(group_by_input_shape=True).table(
+        sort_by="count", row_limit=3, header="Mine"
+    )
+    for word in (
+        "Mine",
+        "Self CPU %",
+        "CPU Mem",
+        "# of Calls",
+        "Input Shapes",
+        "Total MFLOPs",
+        "Self CPU time total:",
+    ):
+        assert word in text
+    assert text.count("aten::") <= 3
+    top = prof.events().table(top_level_events_only=True, time_unit="ms")
+    assert "outer" in top and "aten::ones" not in top and "us" not in top
+    short = prof.key_averages().table(max_name_column_width=8)
+    assert "aten:..." in short and "aten::matmul" not in short
+
+
+def test_questions_that_no_table_answers(prof):
+    with pytest.raises(ValueError, match="sort_by"):
+        prof.key_averages().table(sort_by="speed")
+    with pytest.raises(ValueError, match="time_unit"):
+        prof.key_averages().table(time_unit="minutes")
+
+
+def test_an_empty_profile_has_a_table():
+    assert "Name" in EventList().table() and EventList().total_average().count == 0
+
+
+def test_numbers_as_text():
+    assert [format_time(us) for us in (0.5, 1500, 2.5e6)] == ["0.500us", "1.500ms", "2.500s"]
+    assert [format_memory(n) for n in (-8, 2048, 3 << 20, 1 << 30)] == [
+        "-8 B",
+        "2.00 KB",
+        "3.00 MB",
+        "1.00 GB",
+    ]
+    with profile() as prof:
+        taeda.ones(1)
+    assert prof.events()[0].cpu_time_str.endswith("s")
+    with pytest.raises(AttributeError, match="nothing"):
+        prof.events()[0].nothing
+
+
+def test_what_old_programs_name():
+    assert StringTable()["x"] == "x"
+
+    class Record:
+        def __init__(self, at):
+            self.at = at
+
+        def start_ns(self):
+            return self.at
+
+    records = [(Record(5000), 0), (Record(1000), 0), (Record(9000), 0)]
+    assert [r[0].at for r in MemRecordsAcc(records).in_interval(1, 6)] == [1000, 5000]
