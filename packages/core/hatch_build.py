@@ -6,16 +6,25 @@ generated from the op table (`taeda/_table`) into the build folder. TAEDA_SANITI
 instrumented library into a folder of its own and prints that folder, for use as TAEDA_NATIVE; so do TAEDA_DEBUG=1
 with a library that watches what lies behind its blocks of memory (`runtime/canary.h`; an instrumented one does too), and
 TAEDA_PADDING=40 with tensors that are laid out otherwise, by so many bytes.
+
+In place, objects stay in `build/`, for the next time. A wheel leaves nothing in the checkout: its objects lie in the user's cache,
+or in `build/` where that is there already. `python packages/core/hatch_build.py --commands` writes `compile_commands.json`.
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
+import hashlib
 import importlib.util
+import json
 import os
 import platform
+import shutil
 import sys
 import sysconfig
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -49,6 +58,16 @@ LDFLAGS = ("-lm", "-lpthread", "-ldl")
 REPRODUCIBLE = ("-Wl,--build-id=none", "-s")  # for wheels: the same sources give the same bytes
 
 
+@contextlib.contextmanager
+def _leaving_no_bytecode() -> Iterator[None]:
+    """A checkout that only gives a wheel is left as it was: no `__pycache__` either."""
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = before
+
+
 def _load(name: str, path: Path) -> ModuleType:
     """Import a file, or a folder with `__init__.py`, as top-level `name`: taeda itself cannot be imported yet."""
     folder = [str(path)] if path.is_dir() else None
@@ -56,7 +75,8 @@ def _load(name: str, path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=folder)
     assert spec is not None and spec.loader is not None
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    with _leaving_no_bytecode():
+        spec.loader.exec_module(module)
     return module
 
 
@@ -66,19 +86,83 @@ device_loops = _load("_taeda_device_loops", PACKAGE / "_build" / "device_loops.p
 device_text = _load("_taeda_device_text", PACKAGE / "cuda" / "_text.py")
 
 
-def build_native(out: Path | None = None, extra_ldflags: tuple[str, ...] = ()) -> Path:
-    """Generate, compile and link the native core; return the library. In place unless `out` says where."""
-    cc.require_tools()
+def build_native(progress: Callable[[str], object] = lambda line: None) -> Path:
+    """Generate, compile and link the native core in place, or a variant that variables ask for; return the library."""
     variant = _variant()
     folder = BUILD / "-".join(["native", *variant])
-    generated = _generate(folder / "generated")
-    default = folder / "lib" / LIBRARY if variant else PACKAGE / "_native" / LIBRARY
-    units = _units(generated, folder / "generated")
-    instrument = _sanitizer(os.environ.get("TAEDA_SANITIZE", ""))
-    layout = tuple(f"-DTD_TENSOR_PADDING={size}" for size in filter(None, [_padding()]))
-    guard = ("-DTAEDA_DEBUG",) if _debug() else ()
-    link = (*instrument, *extra_ldflags, *LDFLAGS)
-    return cc.build(units, out or default, folder, (*CFLAGS, *instrument, *layout, *guard), link)
+    out = folder / "lib" / LIBRARY if variant else PACKAGE / "_native" / LIBRARY
+    return _build(folder, out, PACKAGE, (), progress)
+
+
+def build_wheel(folder: Path, progress: Callable[[str], object]) -> dict[str, str]:
+    """Build a stripped library in `folder`; return what the wheel gets: files by their places in it."""
+    beside = folder / "package"
+    shutil.rmtree(beside, ignore_errors=True)  # of an older table
+    library = _build(folder, folder / "wheel" / LIBRARY, beside, REPRODUCIBLE, progress)
+    made = [path for path in sorted(beside.rglob("*")) if path.is_file()]
+    return {
+        str(library): f"taeda/_native/{LIBRARY}",
+        **{str(path): f"taeda/{path.relative_to(beside).as_posix()}" for path in made},
+        **{str(CSRC / name): f"taeda/cuda/text/{name}" for name in device_text.files()},
+    }
+
+
+def _build(
+    folder: Path,
+    out: Path,
+    package: Path,
+    extra_ldflags: tuple[str, ...],
+    progress: Callable[[str], object],
+) -> Path:
+    cc.require_tools()
+    link = (*instrument(), *extra_ldflags, *LDFLAGS)
+    made = units(generate(folder / "generated", package), folder / "generated")
+    return cc.build(
+        made, out, folder, (*CFLAGS, *instrument(), *_watched()), link, progress=progress
+    )
+
+
+@contextlib.contextmanager
+def wheel_folder() -> Iterator[Path]:
+    """Where a wheel's objects lie: `build/` of a checkout that has it, else the user's cache, so that a second build is quick.
+
+    What is unpacked from a source distribution is built once and has no place that comes again: a temporary folder.
+    """
+    if (BUILD / "native").is_dir():
+        yield BUILD / "native"
+        return
+    try:
+        kept = None if (HERE / "PKG-INFO").is_file() else _cache()
+    except OSError:  # no home, or one that cannot be written
+        kept = None
+    if kept:
+        yield kept
+    else:
+        with tempfile.TemporaryDirectory() as temporary:
+            yield Path(temporary)
+
+
+def _cache() -> Path:
+    """The folder of this checkout in the user's cache. Those of checkouts that are gone go, too."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    root = Path(os.environ.get("TAEDA_CACHE_DIR") or Path(home) / "taeda") / "build"
+    for told in root.glob("*/checkout"):
+        if not Path(told.read_text()).is_dir():
+            shutil.rmtree(told.parent, ignore_errors=True)
+    folder = root / hashlib.sha256(str(HERE).encode()).hexdigest()[:16]
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "checkout").write_text(str(HERE))  # half-written: names no folder, so the cache goes
+    return folder
+
+
+def write_commands(root: Path) -> Path:
+    """Write `compile_commands.json`, from which editors learn the flags of every C file; return it."""
+    folder = BUILD / "native"
+    made = units(generate(folder / "generated"), folder / "generated")
+    found = cc.Build(folder, cc.compiler(), CFLAGS).commands(made)
+    target = root / "compile_commands.json"
+    target.write_text(json.dumps(found, indent=1) + "\n")  # half-written: an editor says so
+    return target
 
 
 def _variant() -> list[str]:
@@ -99,7 +183,14 @@ def _padding() -> int:
     return int(os.environ.get("TAEDA_PADDING") or 0)
 
 
-def _sanitizer(names: str) -> tuple[str, ...]:
+def _watched() -> tuple[str, ...]:
+    layout = tuple(f"-DTD_TENSOR_PADDING={size}" for size in filter(None, [_padding()]))
+    return (*layout, *(("-DTAEDA_DEBUG",) if _debug() else ()))
+
+
+def instrument() -> tuple[str, ...]:
+    """Flags of the sanitizers that TAEDA_SANITIZE names."""
+    names = os.environ.get("TAEDA_SANITIZE", "")
     if not names:
         return ()
     return (
@@ -108,24 +199,32 @@ def _sanitizer(names: str) -> tuple[str, ...]:
     )
 
 
-def _units(generated: list[Path], folder: Path) -> list[Any]:
+def units(generated: list[Path], folder: Path) -> list[Any]:
+    """Every object of the library: kernels for each instruction set, what touches Python, and the rest of the C."""
     include = tuple(f"-I{path}" for path in (CSRC, folder, PACKAGE / "include"))
     python = (*include, f"-I{cc.python_include()}", LIMITED_API)
     # Tagged, so that two Pythons that share this folder do not undo each other's objects.
     version = f"py{sys.version_info.major}{sys.version_info.minor}"
-    plain, bound = _sources(PLAIN), _sources(BOUND)
+    return [
+        *plain_units(folder),
+        *(cc.Unit(path, python, version) for path in _sources(BOUND)),
+        # What cffi writes calls memset, and Python.h of the limited API no longer brings its header.
+        *(cc.Unit(path, (*python, "-include", "string.h"), version) for path in generated),
+    ]
+
+
+def plain_units(folder: Path, isas: dict[str, tuple[str, ...]] | None = None) -> list[Any]:
+    """The objects that know nothing of Python: kernels for each of `isas` (this machine's), their drivers, runtime and operators."""
+    include = tuple(f"-I{path}" for path in (CSRC, folder, PACKAGE / "include"))
     kernels = [path for path in _sources(("cpu",)) if not _runs_once(path)]
-    plain += [path for path in _sources(("cpu",)) if _runs_once(path)]
+    once = [*_sources(PLAIN), *(path for path in _sources(("cpu",)) if _runs_once(path))]
     return [
         *(
             cc.Unit(path, (*include, f"-DTD_ISA={isa}", *flags), isa)
             for path in kernels
-            for isa, flags in ISA_FLAGS.items()
+            for isa, flags in (isas or ISA_FLAGS).items()
         ),
-        *(cc.Unit(path, python, version) for path in bound),
-        # What cffi writes calls memset, and Python.h of the limited API no longer brings its header.
-        *(cc.Unit(path, (*python, "-include", "string.h"), version) for path in generated),
-        *(cc.Unit(path, include) for path in plain),
+        *(cc.Unit(path, include) for path in once),
     ]
 
 
@@ -138,16 +237,17 @@ def _runs_once(path: Path) -> bool:
     return path.parent.name == "run" or path.stem.endswith(("_run", "_plan"))
 
 
-def _generate(folder: Path) -> list[Path]:
-    """Write what the op table and the module header imply, type stubs too; return the C files among it."""
+def generate(folder: Path, package: Path = PACKAGE) -> list[Path]:
+    """Write what the op table and the module header imply; return the C files among it. Type stubs go to `package`."""
+    package.mkdir(parents=True, exist_ok=True)
     folder.mkdir(parents=True, exist_ok=True)
     _load("_table", PACKAGE / "_table")
-    from _table._generate import generate, rows  # the table, imported as a top-level package
+    with _leaving_no_bytecode(), cc.locked(folder):
+        from _table import _generate  # the table, imported as a top-level package
 
-    with cc.locked(folder):
-        stubs.write(rows(), PACKAGE)
-        device_loops.write(CSRC, PACKAGE, device_text)
-        written = [Path(path) for path in generate(folder)]
+        stubs.write(_generate.rows(), PACKAGE, package)
+        device_loops.write(CSRC, package, device_text)
+        written = [Path(path) for path in _generate.generate(folder)]
         return [*(path for path in written if path.suffix == ".c"), _glue(folder / "_core.c")]
 
 
@@ -175,29 +275,51 @@ class NativeHook(BuildHookInterface):  # type: ignore[misc]
     """What hatchling calls: an editable install builds in place, a wheel gets a stripped library of its own."""
 
     PLUGIN_NAME = "custom"
+    _folder: contextlib.AbstractContextManager[Path] | None = None
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if self.target_name != "wheel":  # a source distribution never compiles
             return
         try:
             if version == "editable":
-                build_native()
+                build_native(_tell)
                 return
-            library = build_native(BUILD / "wheel" / LIBRARY, REPRODUCIBLE)
+            self._folder = wheel_folder()
+            files = build_wheel(self._folder.__enter__(), _tell)
         except (cc.NotReady, cc.CompileError) as error:
             self.app.abort(str(error))
         build_data["pure_python"] = False
         system = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         build_data["tag"] = f"cp311-abi3-{system}"
-        build_data["force_include"][str(library)] = f"taeda/_native/{LIBRARY}"
-        for name in device_text.files():
-            build_data["force_include"][str(CSRC / name)] = f"taeda/cuda/text/{name}"
+        build_data["force_include"].update(files)
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """The wheel is written: a temporary folder goes."""
+        if self._folder is not None:
+            self._folder.__exit__(None, None, None)
 
 
-if __name__ == "__main__":
+def _tell(line: str) -> None:
+    print(f"taeda-core: {line}", flush=True)  # pip shows it with -v
+
+
+def main() -> None:
+    """Build in place; a variant prints its folder."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    words = "write compile_commands.json for editors, at the top of the checkout"
+    parser.add_argument("--commands", action="store_true", help=words)
+    parser.add_argument("-v", "--verbose", action="store_true", help="say what is compiled")
+    options = parser.parse_args()
     try:
-        library = build_native()
+        if options.commands:
+            print(write_commands(HERE.parent.parent))
+            return
+        library = build_native(_tell if options.verbose else lambda line: None)
     except (cc.NotReady, cc.CompileError) as problem:
         sys.exit(str(problem))
     if _variant():
         print(library.parent)
+
+
+if __name__ == "__main__":
+    main()

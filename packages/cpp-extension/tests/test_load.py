@@ -95,7 +95,7 @@ def test_build_directory_and_verbose(tmp_path, capsys):
     module = load("plain", write(tmp_path / "plain.c"), build_directory=folder, verbose=True)
     assert Path(module.__file__) == folder / "plain.so"
     said = capsys.readouterr().err
-    assert "plain: compiling plain.c" in said and "plain: linking plain.so" in said
+    assert "plain: compiling 1 of 1: plain.c" in said and "plain: linking plain.so" in said
 
 
 def test_intermediates_go_when_not_wanted(tmp_path, own_cache):

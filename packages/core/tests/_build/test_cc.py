@@ -161,7 +161,8 @@ def test_steps_and_what_compilers_say_are_handed_on(project):
         for _ in range(2):  # the second time there is nothing to do, and nothing is said
             objects = build.compile([cc.Unit(project / "a.c"), cc.Unit(project / "b.c")])
             build.link(objects, project / "lib.so", ("-shared",))
-    assert sorted(steps) == ["compiling a.c", "compiling b.c", "linking lib.so"]
+    assert {step.rpartition(" ")[2] for step in steps} == {"a.c", "b.c", "lib.so"}
+    assert len(steps) == 3
     assert len(said) == 1 and "unused" in said[0]
 
 
@@ -201,3 +202,24 @@ def test_a_free_threaded_python_is_refused_at_import():
         check=False,
     )
     assert "ImportError: taeda relies on Python's global interpreter lock" in done.stderr
+
+
+def test_progress_says_what_is_compiled_and_how_much_is_left(project):
+    told = []
+    arguments = (project / "lib.so", project / "objects", CFLAGS, ())
+    units = (cc.Unit(project / "a.c", tag="wide"), cc.Unit(project / "b.c"))
+    cc.build(units, *arguments, progress=told.append)
+    assert {line.partition(": ")[2] for line in told[:2]} == {"a.c (wide)", "b.c"}
+    assert {line.partition(":")[0] for line in told[:2]} == {"compiling 1 of 2", "compiling 2 of 2"}
+    assert told[2:] == ["linking lib.so"]
+    (project / "b.c").write_text("int b(void) { return 3; }\n")
+    told.clear()
+    cc.build(units, *arguments, progress=told.append)
+    assert told == ["compiling 1 of 1: b.c", "linking lib.so"]
+
+
+def test_commands_are_those_that_compile(project):
+    unit = cc.Unit(project / "a.c", ("-DONE=1",))
+    (command,) = cc.Build(project, ["cc"], CFLAGS).commands([unit])
+    assert command["file"] == str(project / "a.c") and command["directory"] == str(project)
+    assert command["command"].split() == ["cc", *CFLAGS, "-DONE=1", "-c", str(project / "a.c")]

@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
+from itertools import count
 from pathlib import Path
 
 __all__ = [
@@ -111,7 +112,13 @@ def python_include() -> Path:
 
 
 def build(
-    units: Sequence[Unit], out: Path, folder: Path, cflags: Sequence[str], ldflags: Sequence[str]
+    units: Sequence[Unit],
+    out: Path,
+    folder: Path,
+    cflags: Sequence[str],
+    ldflags: Sequence[str],
+    *,
+    progress: Callable[[str], object] = lambda line: None,
 ) -> Path:
     """Compile `units` with objects in `folder`, link them to the shared library `out`, return `out`.
 
@@ -120,14 +127,15 @@ def build(
     """
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder):
-        state = Build(folder, compiler(), cflags)
+        state = Build(folder, compiler(), cflags, progress=progress)
         return state.link(state.compile(units), out, ("-shared", *ldflags))
 
 
 class Build:
     """A build in `folder`, whose lock the caller holds: the compiler, its version, the digests of files read so far.
 
-    `say` receives what compilers print and is called from several threads; `progress` gets a line for each step.
+    `say` receives what compilers print and is called from several threads; `progress` gets a line for each step,
+    which says how many files are left.
     """
 
     def __init__(
@@ -147,35 +155,56 @@ class Build:
     def compile(self, units: Sequence[Unit]) -> list[Path]:
         """Bring every object up to date and return them. CompileError holds what was said about all that failed."""
         with ThreadPoolExecutor(self.jobs) as threads:
-            tried = [threads.submit(self._compile, unit) for unit in units]
+            current = list(threads.map(self._current, units))
+            due = [unit for unit, fresh in zip(units, current, strict=True) if not fresh]
+            steps = count(1)
+            tried = [threads.submit(self._compile, unit, steps, len(due)) for unit in due]
         errors = [error for one in tried if isinstance(error := one.exception(), CompileError)]
         if errors:
             raise CompileError("\n".join(map(str, errors)))
-        return [one.result() for one in tried]
+        for one in tried:
+            one.result()  # raises what is no CompileError
+        return [self._target(unit) for unit in units]
 
-    def _compile(self, unit: Unit) -> Path:
-        target = self.folder / unit.object_name()
+    def commands(self, units: Sequence[Unit]) -> list[dict[str, str]]:
+        """What `compile` would run, in the form of a `compile_commands.json`, which editors read."""
+        return [
+            {
+                "directory": str(self.folder),
+                "file": str(unit.source),
+                "output": str(self._target(unit)),
+                "command": shlex.join(self._command(unit)),
+            }
+            for unit in units
+        ]
+
+    def _target(self, unit: Unit) -> Path:
+        return self.folder / unit.object_name()
+
+    def _command(self, unit: Unit) -> list[str]:
         compiler = unit.compiler or (*self.command, *self.cflags)
-        command = [*compiler, *unit.flags, "-c", str(unit.source)]
-        name = version(unit.compiler[:1] or self.command)
-        if not self._current(target, [name, *command]):
-            self.progress(f"compiling {unit.source.name}")
-            # Named by the process: the compiler that a killed build left running writes elsewhere.
-            temporary, depends = (_sibling(target, f"{os.getpid()}.{end}") for end in "od")
-            try:
-                said = _run(
-                    [*command, "-MMD", "-MF", str(depends), "-o", str(temporary)], self.folder
-                )
-                # A compiler wrapper may name files relative to where it ran; an absolute name stays itself.
-                names = [str(self.folder / name) for name in _dependencies(depends)]
-                inputs = {name: self.digest(name) for name in names}
-                self._finish(temporary, target, [name, *command], inputs)
-            finally:
-                temporary.unlink(missing_ok=True)
-                depends.unlink(missing_ok=True)
-            if said:
-                self.say(said)
-        return target
+        return [*compiler, *unit.flags, "-c", str(unit.source)]
+
+    def _key(self, unit: Unit) -> list[str]:
+        return [version(unit.compiler[:1] or self.command), *self._command(unit)]
+
+    def _compile(self, unit: Unit, steps: Iterator[int], due: int) -> None:
+        target, command = self._target(unit), self._command(unit)
+        what = f"{unit.source.name} ({unit.tag})" if unit.tag else unit.source.name
+        self.progress(f"compiling {next(steps)} of {due}: {what}")
+        # Named by the process: the compiler that a killed build left running writes elsewhere.
+        temporary, depends = (_sibling(target, f"{os.getpid()}.{end}") for end in "od")
+        try:
+            said = _run([*command, "-MMD", "-MF", str(depends), "-o", str(temporary)], self.folder)
+            # A compiler wrapper may name files relative to where it ran; an absolute name stays itself.
+            names = [str(self.folder / name) for name in _dependencies(depends)]
+            inputs = {name: self.digest(name) for name in names}
+            self._finish(temporary, target, self._key(unit), inputs)
+        finally:
+            temporary.unlink(missing_ok=True)
+            depends.unlink(missing_ok=True)
+        if said:
+            self.say(said)
 
     def link(self, objects: Sequence[Path], out: Path, ldflags: Sequence[str]) -> Path:
         """Link `objects` to `out` unless it is what they would give, and return it."""
@@ -200,12 +229,13 @@ class Build:
         inputs = {str(path): _digest(str(path)) for path in objects}
         return json.dumps([version(self.command), self.command, list(ldflags), inputs])
 
-    def _current(self, target: Path, command: list[str]) -> bool:
+    def _current(self, unit: Unit) -> bool:
+        target = self._target(unit)
         record = _read(target.with_suffix(".key"))
         if not record or not target.is_file():
             return False
         known = json.loads(record)
-        return known["command"] == command and all(
+        return known["command"] == self._key(unit) and all(
             self.digest(name) == value for name, value in known["inputs"].items()
         )
 

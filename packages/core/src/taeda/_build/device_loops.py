@@ -13,9 +13,10 @@ from types import ModuleType
 __all__ = ["write"]
 
 
-def write(csrc: Path, package: Path, text: ModuleType) -> None:
-    """Preprocess each table and write "op dtype" -> [family, loop], if anything changed."""
+def write(csrc: Path, package: Path, text: ModuleType) -> Path:
+    """Preprocess each table and write "op dtype" -> [family, loop], if anything changed; return the file."""
     target = package / "cuda" / "_loops.json"
+    target.parent.mkdir(parents=True, exist_ok=True)
     sources = [csrc / path for family, path in text.FAMILIES.items() if family not in text.ALONE]
     headers = [
         *(csrc / "cpu" / "simd").glob("*.h"),
@@ -24,7 +25,7 @@ def write(csrc: Path, package: Path, text: ModuleType) -> None:
     ]
     newest = max(path.stat().st_mtime for path in [*sources, *headers])
     if target.exists() and target.stat().st_mtime > newest:
-        return
+        return target
     found: dict[str, list[str]] = {}
     for family, path in text.FAMILIES.items():
         if family not in text.ALONE:
@@ -37,6 +38,7 @@ def write(csrc: Path, package: Path, text: ModuleType) -> None:
     text_of = json.dumps(found, indent=0, sort_keys=True) + "\n"
     beside.write_text(text_of)  # half-written: renamed when whole
     os.replace(beside, target)
+    return target
 
 
 def lines(csrc: Path, family: str, path: str) -> list[tuple[str, str, str]]:

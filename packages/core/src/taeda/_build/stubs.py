@@ -53,8 +53,8 @@ from taeda import memory_format as _memory_format
 NAMESPACE_MORE = {"linalg": "from taeda._errors import LinAlgError as LinAlgError\n\n"}
 
 
-def write(rows: Iterable[Any], package: Path) -> list[Path]:
-    """Write the stubs of `rows` (of the op table) into the package's folder; return their paths."""
+def write(rows: Iterable[Any], package: Path, out: Path | None = None) -> list[Path]:
+    """Write the stubs of `rows` (of the op table) into the package's folder, or into `out`; return their paths."""
     rows = list(rows)
     template = (package / "_build" / "taeda.pyi.in").read_text()
     if "{exports}" in template:
@@ -75,7 +75,7 @@ def write(rows: Iterable[Any], package: Path) -> list[Path]:
         head = NAMESPACE_HEAD + "".join(f"from taeda import {name}\n" for name in results)
         more = NAMESPACE_MORE.get(space, "") + _also_at_the_top(package / f"{space}.py")
         texts[space] = head + more + _functions(here)
-    return [_update(package / f"{name}.pyi", content) for name, content in texts.items()]
+    return [_update((out or package) / f"{name}.pyi", content) for name, content in texts.items()]
 
 
 def _assigned(source: Path, name: str) -> dict[str, str]:

@@ -1,0 +1,61 @@
+"""Where the build keeps what it made: nothing in a checkout that only gave a wheel."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "hatch_build.py"
+
+
+@pytest.fixture
+def hatch_build(tmp_path, monkeypatch):
+    """The build of an empty checkout, with a cache of its own."""
+    spec = importlib.util.spec_from_file_location("hatch_build_under_test", SOURCE)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    (tmp_path / "checkout").mkdir()
+    monkeypatch.setattr(module, "HERE", tmp_path / "checkout")
+    monkeypatch.setattr(module, "BUILD", tmp_path / "checkout" / "build")
+    monkeypatch.setenv("TAEDA_CACHE_DIR", str(tmp_path / "cache"))
+    return module
+
+
+def test_objects_of_a_wheel_lie_in_the_cache(hatch_build, tmp_path):
+    with hatch_build.wheel_folder() as first:
+        assert first.is_relative_to(tmp_path / "cache")
+    with hatch_build.wheel_folder() as second:
+        assert second == first
+    assert list(hatch_build.HERE.iterdir()) == []
+
+
+def test_the_cache_of_a_checkout_that_is_gone_goes(hatch_build, tmp_path, monkeypatch):
+    with hatch_build.wheel_folder() as first:
+        pass
+    hatch_build.HERE.rmdir()
+    monkeypatch.setattr(hatch_build, "HERE", tmp_path)
+    with hatch_build.wheel_folder() as second:
+        assert second != first
+        assert not first.exists() and second.exists()
+
+
+def test_a_developers_objects_serve_the_wheel(hatch_build):
+    (hatch_build.BUILD / "native").mkdir(parents=True)
+    with hatch_build.wheel_folder() as folder:
+        assert folder == hatch_build.BUILD / "native"
+
+
+def test_a_source_distribution_leaves_nothing(hatch_build, tmp_path):
+    (hatch_build.HERE / "PKG-INFO").touch()
+    with hatch_build.wheel_folder() as folder:
+        assert folder.is_dir()
+    assert not folder.exists() and not (tmp_path / "cache").exists()
+
+
+def test_a_home_that_cannot_be_written_is_no_obstacle(hatch_build, tmp_path):
+    (tmp_path / "cache").write_text("a file in the way")
+    with hatch_build.wheel_folder() as folder:
+        assert folder.is_dir()
+    assert not folder.exists()
