@@ -117,6 +117,7 @@ INT_TYPES(INT_LOOP_WITH, threshold_backward, 2, T limit = INT_ARG(2), y <= limit
 INT_TYPES(INT_LOOP_WITH, hardtanh, 1, T low = INT_ARG(1); T high = INT_ARG(2), x < low ? low : x > high ? high : x)
 
 #define ENTRIES(name) FLOAT_ENTRIES(#name, name)
+/* clang-format off: entries bring their own commas */
 const td_loop_entry TD_TABLE(activation)[] = {
     NAMES_1(ENTRIES)
     NAMES_2(ENTRIES)
@@ -126,3 +127,4 @@ const td_loop_entry TD_TABLE(activation)[] = {
     INT_TYPES(INT_ENTRY, "hardtanh", hardtanh)
     {NULL, 0, NULL},
 };
+/* clang-format on */

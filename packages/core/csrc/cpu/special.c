@@ -193,6 +193,7 @@ FLOAT_LOOPS(sinc, 1)
 COMPLEX_ROWS(sinc, 1, , x == 0 ? (complex_t)1 : cdivide(CPICK(x, csin)(x * (real_t)M_PI), x * (real_t)M_PI))
 COMPLEX_LOOPS(sinc, 1)
 
+/* clang-format off: entries bring their own commas */
 const td_loop_entry TD_TABLE(special)[] = {
     FLOAT_ENTRIES("lgamma", lgamma)
     FLOAT_ENTRIES("digamma", digamma)
@@ -202,3 +203,4 @@ const td_loop_entry TD_TABLE(special)[] = {
     COMPLEX_ENTRIES("sinc", sinc)
     {NULL, 0, NULL},
 };
+/* clang-format on */

@@ -168,9 +168,11 @@ VROWS(spherical_bessel_j0, 1, , __extension__({
 FLOAT_LOOPS(spherical_bessel_j0, 1)
 
 #define ENTRIES(name) FLOAT_ENTRIES(#name, name)
+/* clang-format off: entries bring their own commas */
 const td_loop_entry TD_TABLE(bessel)[] = {
     ENTRIES(i0) ENTRIES(i0e) ENTRIES(i1) ENTRIES(i1e)
     ENTRIES(scaled_modified_bessel_k0) ENTRIES(scaled_modified_bessel_k1) ENTRIES(modified_bessel_k0) ENTRIES(modified_bessel_k1)
     ENTRIES(bessel_j0) ENTRIES(bessel_j1) ENTRIES(bessel_y0) ENTRIES(bessel_y1) ENTRIES(spherical_bessel_j0)
     {NULL, 0, NULL},
 };
+/* clang-format on */

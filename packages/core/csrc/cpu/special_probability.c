@@ -252,8 +252,10 @@ PAIR_ROWS(zeta)
 PAIR_ROWS(_standard_gamma_grad)
 
 #define ENTRIES(name) FLOAT_ENTRIES(#name, name)
+/* clang-format off: entries bring their own commas */
 const td_loop_entry TD_TABLE(probability)[] = {
     ENTRIES(erfcx) ENTRIES(ndtr) ENTRIES(log_ndtr) ENTRIES(ndtri) ENTRIES(entr)
     ENTRIES(igamma) ENTRIES(igammac) ENTRIES(zeta) ENTRIES(_standard_gamma_grad)
     {NULL, 0, NULL},
 };
+/* clang-format on */

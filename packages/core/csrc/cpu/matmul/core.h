@@ -37,8 +37,8 @@ static void G(run_small)(const td_gemm *g)
         for (int64_t i = 0; i < g->m; i += tall) {
             int64_t h = g->m - i < tall ? g->m - i : tall;
             G(finish) f = G(finish_at)(g, 0, i, j);
-            G(small)[nv - 1][h](g->k, a + i * g->a_row, g->a_row, g->a_col, b + j, g->b_row, c + i * g->c_row + j,
-                                g->c_row, w, &f);
+            G(small_fn) tile = G(small)[nv - 1][h];
+            tile(g->k, a + i * g->a_row, g->a_row, g->a_col, b + j, g->b_row, c + i * g->c_row + j, g->c_row, w, &f);
         }
     }
 }
@@ -71,8 +71,9 @@ static void G(run_dot)(const td_gemm *g)
             for (int64_t i = 0; i < g->m; i += tall) {
                 int64_t h = g->m - i < tall ? g->m - i : tall;
                 G(finish) f = G(finish_at)(g, k0, i, j);
-                G(dot)[w > 1][h](kc, a + i * g->a_row, g->a_row, b + j * g->b_col, g->b_col,
-                                 (REAL *)g->c + i * g->c_row + j, g->c_row, &f);
+                G(dot_fn) tile = G(dot)[w > 1][h];
+                tile(kc, a + i * g->a_row, g->a_row, b + j * g->b_col, g->b_col,
+                     (REAL *)g->c + i * g->c_row + j, g->c_row, &f);
             }
         }
     }
@@ -91,7 +92,8 @@ TD_INLINE void G(run_panel)(const td_gemm *g, const REAL *packed, const REAL *pa
         int64_t h = mc - i < MR ? mc - i : MR;
         REAL *c = (REAL *)g->c + (row + i) * g->c_row + col;
         G(finish) f = G(finish_at)(g, k0, row + i, col);
-        if (i < in_place) G(unpacked)[vectors](kc, a + i * g->a_row, g->a_row, g->a_col, panel, c, g->c_row, width, &f);
+        G(unpacked_fn) unpacked = G(unpacked)[vectors];
+        if (i < in_place) unpacked(kc, a + i * g->a_row, g->a_row, g->a_col, panel, c, g->c_row, width, &f);
         else G(packed)[vectors][h](kc, packed + i * kc, panel, c, g->c_row, width, &f);
     }
 }

@@ -136,6 +136,7 @@ INT_TYPES(EUCLID, )
 INT_TYPES(POWER, )
 
 #define ARITHMETIC(op, name) FLOAT_ENTRIES(op, name) COMPLEX_ENTRIES(op, name) INT_TYPES(INT_ENTRY, op, name)
+/* clang-format off: entries bring their own commas */
 const td_loop_entry TD_TABLE(binary)[] = {
     ARITHMETIC("add", add)
     ARITHMETIC("sub", sub)
@@ -170,3 +171,4 @@ const td_loop_entry TD_TABLE(binary)[] = {
     INT_TYPES(INT_ENTRY, "pow", pow)
     {NULL, 0, NULL},
 };
+/* clang-format on */

@@ -145,9 +145,11 @@ TD_LOOP(nextafter_f64, nextafter_f64_row, TD_F64, TD_F64, TD_F64)
 NAMES(LOOPS)
 
 #define ENTRIES(name) FLOAT_ENTRIES(#name, name)
+/* clang-format off: entries bring their own commas */
 const td_loop_entry TD_TABLE(binary_real)[] = {
     NAMES(ENTRIES)
     FLOAT_ENTRIES("pow", pow)
     FLOAT_ENTRIES("nextafter", nextafter)
     {NULL, 0, NULL},
 };
+/* clang-format on */

@@ -21,6 +21,7 @@ SIGNED_TYPES(INT_LOOP, right_shift, 2, x >> ((U)y < BITS ? (U)y : (U)(BITS - 1))
 INT_LOOP(u8, uint8_t, uint8_t, TD_U8, right_shift_all, 2, y < 8 ? x >> y : 0)
 
 #define ENTRIES(name, arity, expression) BOOL_TYPE(INT_ENTRY, #name, name) ALL_INT_TYPES(INT_ENTRY, #name, name)
+/* clang-format off: entries bring their own commas */
 const td_loop_entry TD_TABLE(bitwise)[] = {
     BITWISE(ENTRIES)
     INT_TYPES(INT_ENTRY, "bitwise_left_shift", left_shift)
@@ -28,3 +29,4 @@ const td_loop_entry TD_TABLE(bitwise)[] = {
     {"bitwise_right_shift", TD_U8, right_shift_all_u8},
     {NULL, 0, NULL},
 };
+/* clang-format on */

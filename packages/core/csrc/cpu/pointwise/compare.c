@@ -30,9 +30,11 @@ EQUALITY(COMPLEX)
     ALL_INT_TYPES(INT_ENTRY, #name, name) \
     FLOAT_ENTRIES(#name, name)
 #define EQUALITY_ENTRIES(name, expression) COMPLEX_ENTRIES(#name, name)
+/* clang-format off: entries bring their own commas */
 const td_loop_entry TD_TABLE(compare)[] = {
     ORDERED(REAL_ENTRIES)
     EQUALITY(REAL_ENTRIES)
     EQUALITY(EQUALITY_ENTRIES)
     {NULL, 0, NULL},
 };
+/* clang-format on */

@@ -122,6 +122,7 @@ TEST(isinf, __builtin_isinf(__real__ x) || __builtin_isinf(__imag__ x))
 TEST(isfinite, __real__ x - __real__ x == 0 && __imag__ x - __imag__ x == 0)
 
 #define ENTRIES(name, expression) COMPLEX_ENTRIES(#name, name)
+/* clang-format off: entries bring their own commas */
 const td_loop_entry TD_TABLE(complex_math)[] = {
     UNARY(ENTRIES)
     COMPLEX_ENTRIES("square", square)
@@ -136,3 +137,4 @@ const td_loop_entry TD_TABLE(complex_math)[] = {
     COMPLEX_ENTRIES("isfinite", isfinite)
     {NULL, 0, NULL},
 };
+/* clang-format on */

@@ -61,6 +61,7 @@ COMPLEX_LOOPS(addcdiv, 3)
 #define PRODUCT(a, b) WRAP(T, U, a, *, b)
 INT_TYPES(INT_LOOP_WITH, addcmul, 3, T value = INT_ARG(3), WRAP(T, U, x, +, PRODUCT(PRODUCT(value, y), z)))
 
+/* clang-format off: entries bring their own commas */
 const td_loop_entry TD_TABLE(ternary)[] = {
     {"where", TD_BOOL, where_1}, {"where", TD_U8, where_1}, {"where", TD_I8, where_1},
     {"where", TD_F8_E4M3FN, where_1}, {"where", TD_F8_E5M2, where_1}, {"where", TD_F8_E4M3FNUZ, where_1},
@@ -88,3 +89,4 @@ const td_loop_entry TD_TABLE(ternary)[] = {
     COMPLEX_ENTRIES("addcdiv", addcdiv)
     {NULL, 0, NULL},
 };
+/* clang-format on */

@@ -111,6 +111,7 @@ FLOAT_LOOPS(same, 1)
 
 #define SAME_ENTRIES(name, expression) FLOAT_ENTRIES(#name, name)
 #define ALL_ENTRIES(op, name) ALL_INT_TYPES(INT_ENTRY, op, name) BOOL_TYPE(INT_ENTRY, op, name)
+/* clang-format off: entries bring their own commas */
 const td_loop_entry TD_TABLE(unary_real)[] = {
     SAME(SAME_ENTRIES)
     FLOAT_ENTRIES("sign", sgn)
@@ -151,3 +152,4 @@ const td_loop_entry TD_TABLE(unary_real)[] = {
     FLOAT_ENTRIES("conj_physical", same)
     {NULL, 0, NULL},
 };
+/* clang-format on */
