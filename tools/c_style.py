@@ -6,7 +6,7 @@
 A formatter guesses: in a macro's arguments it takes `x * y` for a declaration and writes `x *y`. So products and
 masks are shown to it as quotients and remainders, which are never declarations, and put back afterwards. Headers are
 shown to it as C, because it takes some of them for Objective-C. Adjacent parts of a string are joined first: the
-formatter breaks a long string anew, but never joins one.
+formatter breaks a long string anew, but never joins one. A comment behind a line that it makes too long goes above it.
 """
 
 from __future__ import annotations
@@ -82,8 +82,25 @@ def _continues(before: str, line: str) -> bool:
     )
 
 
+TRAILED = re.compile(
+    r"^(\s*)(?!\}|else\b|case\b|#|\*|/)(\S[^\"]*?[;{},])\s+(/\*(?:[^*]|\*(?!/))*\*/)$"
+)
+
+
+def lifted(text: str) -> str:
+    """The text with comments that make a line too long above that line; the formatter would fold them beside it."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        match = TRAILED.match(line) if len(line) > WIDTH else None
+        if match and not (lines and lines[-1].endswith("\\")):
+            lines.append(match[1] + match[3])
+            line = match[1] + match[2]
+        lines.append(line)
+    return "\n".join(lines)
+
+
 def formatted(text: str, name: str) -> str:
-    text = joined(text)
+    text = lifted(joined(text))
     shown_name = ROOT / re.sub(r"\.h$", ".c", name)
     for _ in range(SHIFTS):
         shown, were = show(text)

@@ -38,6 +38,18 @@ def test_parts_of_a_string_are_joined_but_not_its_lines():
         assert c_style.joined(kept) == kept
 
 
+def test_comments_that_make_a_line_too_long_go_above_it():
+    code, comment = "    int64_t counted = 0;", "/* " + "c" * 90 + " */"
+    assert c_style.lifted(f"{code} {comment}") == f"    {comment}\n{code}"
+    for kept in (
+        f"{code} /* short */",
+        f"    }} {comment}",
+        f"#define A \\\n{code} {comment}",
+        f"a + {comment}",
+    ):
+        assert c_style.lifted(kept) == kept
+
+
 def test_long_lines_are_told_but_not_drawings():
     text = "x" * 101 + "\n" + "x" * 100 + "\n *   " + "a  b" * 40 + "\n * " + "c" * 100
     assert list(c_style.too_long(text)) == [1, 4]

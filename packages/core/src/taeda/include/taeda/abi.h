@@ -156,8 +156,9 @@ typedef struct taeda_dtype_facts { /* 1.1: what a dtype is; owned by the caller 
 typedef struct taeda_op_def {  /* 1.1: a new operator; read while define_op runs */
     uint32_t size;             /* in: sizeof(taeda_op_def) */
     uint32_t flags;            /* in: 0 */
-    const char *schema;        /* in: "mylib::scale(Tensor x, float by=2) -> Tensor"; a namespace is wanted, at most 16 arguments,
-                                * results are Tensors (at most 6, or none) */
+    /* in: "mylib::scale(Tensor x, float by=2) -> Tensor"; a namespace is wanted, at most 16
+     * arguments, results are Tensors (at most 6, or none) */
+    const char *schema;
     taeda_kernel cpu;          /* in: NULL if there is none; a call on the cpu is then refused */
     taeda_kernel meta;         /* in: makes outputs of the right shape and dtype without memory. NULL: a call on meta is refused */
     taeda_kernel cuda;         /* in: NULL if there is none. Kept; a core without CUDA refuses such tensors before it is reached */
@@ -189,8 +190,9 @@ typedef struct taeda_op_call { /* 1.1: a call of an operator by an extension; ow
     uint32_t size;             /* in: sizeof(taeda_op_call) */
     int32_t arg_count;         /* in: how many; arguments after these take their defaults */
     const taeda_op *op;        /* in: from find_op */
-    const taeda_value *args;   /* in: in schema order; NULL if arg_count is 0. A BOOL, INT, FLOAT or COMPLEX may stand for a Tensor where
-                                * Python may write a number */
+    /* in: in schema order; NULL if arg_count is 0. A BOOL, INT, FLOAT or COMPLEX may stand for a
+     * Tensor where Python may write a number */
+    const taeda_value *args;
     taeda_value *results;      /* in: room for the results; NULL if there is none. A Tensor[] result fills one for each tensor */
     int32_t result_capacity;   /* in: how many fit; if more come, nothing is handed over and the error names the number */
     int32_t result_count;      /* out: how many there are */
