@@ -17,7 +17,7 @@ import sys
 import tempfile
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -97,8 +97,14 @@ def use(result: Any) -> None:
                 value.sum().abs().backward()
 
 
-def run(options: argparse.Namespace, script: str = __file__) -> int:
-    """Children of a script side by side over all numbers. Print every finding, then the counts."""
+Judge = Callable[[Counter[str], int], bool]
+
+
+def run(options: argparse.Namespace, script: str = __file__, judge: Judge | None = None) -> int:
+    """Children of a script side by side over all numbers. Print every finding, then the counts.
+
+    What children count under names with a tab is no end of a call: `judge` gets it, with the number of calls, and says whether it will do.
+    """
     starts = list(range(0, options.calls, BATCH))
     counts: Counter[str] = Counter()
     findings: list[str] = []
@@ -111,10 +117,12 @@ def run(options: argparse.Namespace, script: str = __file__) -> int:
                 print(line, flush=True)
             if len(findings) >= options.enough:
                 break
+    told = Counter({name: counts.pop(name) for name in list(counts) if "\t" in name})
     total = sum(counts.values())
     print(", ".join(f"{number} {kind}" for kind, number in counts.most_common()))
     print(f"{total} calls, {len(findings)} findings")
-    return int(bool(findings) or total == 0)
+    enough = judge is None or judge(told, total)
+    return int(bool(findings) or total == 0 or not enough)
 
 
 def batches(

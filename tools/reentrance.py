@@ -3,12 +3,16 @@
     python tools/reentrance.py                     50,000 calls
     python tools/reentrance.py --ops "cat|sum"     operations whose name matches
     python tools/reentrance.py --again 0/4711      make call 4711 of seed 0 once more, in this process
+    python tools/reentrance.py --coverage          print for every operation how often which kind of argument acted
 
 A call is drawn as fuzz.py draws it, and then one or two of its arguments are armed: an int with an `__index__`, a number of numpy's with an
 `item`, a list with an `__iter__` and a `__len__`, a tensor with a `__torch_function__`, something that acts when it is deleted, a hook on
 a tensor or on what is saved. What they do is drawn too: `x.data =`, set_, resize_, share_memory_, swap_tensors, list.clear() and the like, on
 the tensors and lists of the call. In every fourth call another thread does it, while kernels run without the interpreter lock.
 Under the address sanitizer a use of freed memory is a death; without it only the gross ones are.
+
+At the end stands how often an armed argument acted within a call, by operation and kind. An operation in whose calls none ever did is a fault
+when each had calls enough, unless UNREACHED says why.
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ import resource
 import sys
 import threading
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
@@ -32,6 +37,11 @@ import fuzz
 from fuzz_children import Range, run_as_child
 
 MEMORY = 6 << 30  # address space of a child, where no sanitizer needs terabytes of it
+
+CALLS_A_ROW = 12  # of a run that is judged by what it reached
+
+#: operations in whose calls nothing acts, and why
+UNREACHED: dict[str, str] = {}
 
 Action = Callable[[], Any]
 
@@ -88,6 +98,7 @@ class Mischief:
         chosen = random.sample(found, min(len(found), random.choice((1, 1, 2, 3))))
         self.names = [name for name, _ in chosen]
         self.actions, self.busy = [action for _, action in chosen], False
+        self.armed: list[tuple[str, Counted]] = []
 
     def __call__(self, *_: Any, **__: Any) -> None:
         if self.busy:
@@ -104,6 +115,17 @@ class Mischief:
         import taeda
 
         self.kept = [taeda.full((size,), 9.0) for size in (1, 4, 16, 64, 300, 1000) * 3]
+
+
+class Counted:
+    """What one armed argument does, and whether it did."""
+
+    def __init__(self, act: Action) -> None:
+        self.act, self.acted = act, False
+
+    def __call__(self, *_: Any, **__: Any) -> None:
+        self.acted = True
+        self.act()
 
 
 def flat(values: list[Any]) -> Iterator[Any]:
@@ -144,7 +166,7 @@ def armed_types() -> dict[str, Any]:
             self.act()
             return float(self.value)
 
-    class Number(np.float64):
+    class Number(np.float32):  # no float, so that it is asked
         act: Action
 
         def item(self, *args: Any) -> Any:
@@ -229,8 +251,10 @@ def prepared(call: Any, random: Random, types: dict[str, Any]) -> tuple[str, Any
     names = []
     random.shuffle(places)
     for place in places[: random.choice((1, 2, 2))]:
-        name, values[place] = arm(values[place], mischief, random, types)
+        act = Counted(mischief)
+        name, values[place] = arm(values[place], act, random, types)
         names.append(f"{place}:{name}")
+        mischief.armed.append((name, act))
     call.args = [values[k] for k in range(len(args))]
     call.kwargs = {k: values[k] for k in call.kwargs}
     return f"{call} armed {' '.join(names)} to {' '.join(mischief.names)}", call, mischief
@@ -239,44 +263,57 @@ def prepared(call: Any, random: Random, types: dict[str, Any]) -> tuple[str, Any
 # ---- one call ----
 
 
-def make(rows: list[Any], given: Range, number: int, note: Any) -> str:
-    """Draw, arm and make one call. Return how it ended."""
+def make(rows: list[Any], given: Range, number: int, note: Any) -> tuple[str, list[str]]:
+    """Draw, arm and make one call. Return how it ended, and the kinds of armed arguments that acted."""
     random = Random(f"arm {given.seed}/{number}")
     call = fuzz.drawn(rows, given.pattern, given.seed, number)
     text, call, mischief = prepared(call, random, armed_types())
-    kind = ("plain", "plain", "saved", "thread")[number % 4]
+    kind = ("plain", "plain", "saved", "thread")[number // 2 % 4]  # every second is of a row
     note(number, f"{kind} {text}")
     with contextlib.ExitStack() as stack:
         if kind == "saved":
-            stack.enter_context(saved(mischief))
+            mischief.armed.append(("saved", stack.enter_context(saved(mischief))))
         if kind == "thread":
-            stack.enter_context(beside(mischief))
-        try:
-            fuzz.use(call.function(*call.args, **call.kwargs))
-        except fuzz.DOCUMENTED as error:
-            return next(k.__name__ for k in fuzz.DOCUMENTED if isinstance(error, k))
-        except (AttributeError, AssertionError, BufferError):
-            return "other"  # of Python code that looks at what was changed under it
+            mischief.armed.append(("thread", stack.enter_context(beside(mischief))))
+        ended = end(call)
+        call.args.clear()
+        call.kwargs.clear()
+    return ended, [name for name, act in mischief.armed if act.acted]
+
+
+def end(call: Any) -> str:
+    """Make the call. Return how it ended."""
+    try:
+        result = call.function(*call.args, **call.kwargs)
+        call.args.clear()  # now a graph alone may hold what it was given, until backward lets it go
+        call.kwargs.clear()
+        fuzz.use(result)
+    except fuzz.DOCUMENTED as error:
+        return next(k.__name__ for k in fuzz.DOCUMENTED if isinstance(error, k))
+    except (AttributeError, AssertionError, BufferError):
+        return "other"  # of Python code that looks at what was changed under it
     return "result"
 
 
 @contextlib.contextmanager
-def saved(act: Action) -> Iterator[None]:
+def saved(mischief: Action) -> Iterator[Counted]:
     """Hooks that act when a tensor is saved for backward, and when it is taken out again."""
     import taeda
+
+    act = Counted(mischief)
 
     def hook(value: Any) -> Any:
         act()
         return value
 
     with taeda.autograd.graph.saved_tensors_hooks(hook, hook):
-        yield
+        yield act
 
 
 @contextlib.contextmanager
-def beside(act: Action) -> Iterator[None]:
+def beside(mischief: Action) -> Iterator[Counted]:
     """Another thread that acts over and over."""
-    stop = threading.Event()
+    stop, act = threading.Event(), Counted(mischief)
 
     def run() -> None:
         for _ in itertools.takewhile(lambda _: not stop.is_set(), range(200)):
@@ -287,7 +324,7 @@ def beside(act: Action) -> Iterator[None]:
     sys.setswitchinterval(1e-5)
     thread.start()
     try:
-        yield
+        yield act
     finally:
         stop.set()
         thread.join()
@@ -302,9 +339,60 @@ def cases(given: Range, note: Any) -> Iterator[tuple[str, Any]]:
     sys.unraisablehook = lambda _: None  # finalizers raise here, and are told so elsewhere
     rows = fuzz.chosen_rows(given.pattern)
     for number in range(given.first, given.first + given.count):
-        yield make(rows, given, number, note), None
+        ended, acted = make(rows, given, number, note)
+        yield ended, None
+        if number % 2 == 0:  # drawn from a row, not from an expression
+            name = rows[number // 2 % len(rows)].schema.qualified
+            for kind in ("calls", *acted):
+                yield f"{name}\t{kind}", None
         if number % 50 == 0:
             gc.collect()
+
+
+# ---- what was reached ----
+
+
+def table(told: Counter[str]) -> dict[str, Counter[str]]:
+    """Calls in which each kind of armed argument acted, by operation."""
+    rows: dict[str, Counter[str]] = {}
+    for name, count in told.items():
+        row, _, kind = name.partition("\t")
+        rows.setdefault(row, Counter())[kind] += count
+    return rows
+
+
+def unreached(rows: dict[str, Counter[str]]) -> list[str]:
+    """Operations in whose calls nothing acted, though there were calls enough, and that give no reason."""
+    return [
+        name
+        for name, kinds in sorted(rows.items())
+        if kinds["calls"] >= CALLS_A_ROW
+        and not kinds.total() - kinds["calls"]
+        and name not in UNREACHED
+    ]
+
+
+def judged(told: Counter[str], every: bool) -> bool:
+    """Print what was reached, and what was not. Whether that will do."""
+    rows = table(told)
+    kinds = Counter[str]()
+    for row in rows.values():
+        kinds += row
+    cells = [
+        f"{kind} {n} in {sum(1 for r in rows.values() if r[kind])} operations"
+        for kind, n in kinds.most_common()
+    ]
+    print("acted:", ", ".join(cells))
+    if every:
+        for name, row in sorted(rows.items()):
+            print(f"  {name}: " + ", ".join(f"{kind} {n}" for kind, n in sorted(row.items())))
+    missed = unreached(rows)
+    for name in missed:
+        print(f"never reached: {name} ({rows[name]['calls']} calls)")
+    few = sum(1 for row in rows.values() if row["calls"] < CALLS_A_ROW)
+    if few:
+        print(f"{few} operations had fewer than {CALLS_A_ROW} calls and are not judged")
+    return not missed
 
 
 def main() -> int:
@@ -314,13 +402,14 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     fuzz.add_options(parser, calls=50_000)
+    parser.add_argument("--coverage", action="store_true", help="what acted in every operation")
     options = parser.parse_args()
     if options.again:
         seed, number = map(int, options.again.split("/"))
         rows, given = fuzz.chosen_rows(options.ops), Range(seed, number, 1, options.ops)
         print("->", make(rows, given, number, lambda _, text: print(text, flush=True)))
         return 0
-    return fuzz.run(options, __file__)
+    return fuzz.run(options, __file__, lambda told, _: judged(told, options.coverage))
 
 
 if __name__ == "__main__":

@@ -107,6 +107,7 @@ def derivative(f: Function, at: float, order: int) -> Any:
     with mp.workdps(150):
         x = mp.mpf(at)
         room = min([abs(x - end) for end in ends if math.isfinite(end)], default=mp.mpf(1))
+        room = room or abs(x) * mp.mpf(10) ** -5 or mp.mpf(1)  # at an end the function goes on
         step = mp.mpf(10) ** -35 * min(room, max(abs(x), mp.mpf(10) ** -5))
         if order == 1:
             return (exact(x + step) - exact(x - step)) / (2 * step)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import sys
+from collections import Counter
 from pathlib import Path
 from random import Random
 
@@ -73,3 +74,22 @@ def test_a_call_follows_from_its_number():
             reentrance.make(rows, given, number, lambda number, text: told.append((number, text)))
     assert told[:12] == told[12:]
     assert any("armed" in text and "Index" in text for _, text in told)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_which_armed_arguments_acted_is_known():
+    rows, given, acted = chosen_rows("^(cat|sum)$"), Range(5, 0, 60, "^(cat|sum)$"), set()
+    for number in range(60):
+        acted |= set(reentrance.make(rows, given, number, lambda *_: None)[1])
+    assert {"Index", "Own", "Items", "Last", "thread"} <= acted
+
+
+def test_an_operation_that_is_never_reached_is_a_fault_when_it_had_calls_enough(
+    capsys, monkeypatch
+):
+    told = Counter({"a\tcalls": 20, "a\tOwn": 1, "b\tcalls": 20, "c\tcalls": 3})
+    assert reentrance.unreached(reentrance.table(told)) == ["b"]
+    assert not reentrance.judged(told, every=True)
+    assert "never reached: b (20 calls)" in capsys.readouterr().out
+    monkeypatch.setitem(reentrance.UNREACHED, "b", "takes nothing")
+    assert reentrance.judged(told, every=False)

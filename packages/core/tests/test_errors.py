@@ -18,6 +18,9 @@ WORK = {
     "composite": lambda: taeda.cdist(taeda.ones(5, 3), taeda.ones(4, 3)),
     "from a list": lambda: taeda.tensor([1.0, 2.0]),
     "in-place": lambda: taeda.ones(9).index_add_(0, taeda.arange(9), taeda.ones(9)),
+    "written by indices": lambda: taeda.ones(5, 4).index_put_(
+        [taeda.tensor([1, 0])], taeda.ones(4)
+    ),
     "overloads": lambda: taeda.sum(taeda.ones(3, 3), 0),
 }
 

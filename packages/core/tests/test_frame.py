@@ -218,3 +218,30 @@ def test_any_number_of_arguments_may_stand_for_their_conjugates(count):
     taeda._foreach_mul_(tensors, 2)
     assert [t[1].item() for t in tensors] == [complex(2 * i, -2) for i in range(count)]
     assert core.memory_stats()["allocated"] == before
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError, ValueError, ZeroDivisionError])
+def test_what_an_index_raises_reaches_the_program(error):
+    class Raises:
+        def __index__(self):
+            raise error("mine")
+
+    calls = (
+        lambda: taeda.zeros(Raises()),
+        lambda: taeda.zeros([2, Raises()]),
+        lambda: taeda.sum(taeda.ones(2), Raises()),
+        lambda: taeda.ones(2).transpose(0, Raises()),
+        lambda: taeda.ones(2).size(Raises()),
+    )
+    for call in calls:
+        with pytest.raises(error, match="mine"):
+            call()
+
+
+def test_an_index_that_is_none_is_told_as_a_wrong_type():
+    class Refuses:
+        def __index__(self):
+            raise TypeError("no int")
+
+    with pytest.raises(TypeError, match="must be int, not Refuses"):
+        taeda.cumsum(taeda.ones(2), Refuses())

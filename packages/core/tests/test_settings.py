@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 
 import pytest
@@ -55,7 +56,8 @@ def test_filling_can_be_left_out():
     deterministic.fill_uninitialized_memory = False
     kept = taeda.zeros(1000)
     del kept
-    assert not taeda.empty(1000).isnan().all()
+    if "libasan" not in os.environ.get("LD_PRELOAD", ""):  # under which no block comes back
+        assert not taeda.empty(1000).isnan().all()
     with pytest.raises(TypeError, match="must be a bool, not int"):
         deterministic.fill_uninitialized_memory = 1
 

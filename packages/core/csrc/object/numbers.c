@@ -50,7 +50,8 @@ static int scalar_from_numpy(PyObject *o, td_scalar *out)
             *out = td_scalar_float(PyFloat_AsDouble(f));
             status = 1;
             Py_DECREF(f);
-        } else PyErr_Clear();
+        } else if (PyErr_ExceptionMatches(PyExc_TypeError)) PyErr_Clear(); /* no number */
+        else status = -1;
     }
     Py_DECREF(plain);
     return status;
@@ -103,6 +104,7 @@ int td_int_from(PyObject *o, int64_t *out)
     if (!PyIndex_Check(o)) return 0;
     PyObject *plain = PyNumber_Index(o);
     if (!plain) {
+        if (!PyErr_ExceptionMatches(PyExc_TypeError)) return -1; /* what a program raises there is its own */
         PyErr_Clear(); /* an object whose __index__ refuses is no int: the caller names what it wanted */
         return 0;
     }

@@ -131,7 +131,8 @@ static td_status spread_values(td_tensor **out, const td_tensor *values, const t
     td_tensor *spread;
     td_status status = td_view_expand(&spread, wide, plan->ndim, plan->sizes);
     td_tensor_free(wide);
-    if (status != TD_OK)
+    if (status != TD_OK && status != TD_RUNTIME_ERROR) return status;
+    if (status == TD_RUNTIME_ERROR)
         return td_fail(TD_RUNTIME_ERROR, "shape mismatch: value tensor of shape %s cannot be broadcast to indexing result of shape %s",
                        td_shape_text(values->ndim, values->sizes, a), td_shape_text(plan->ndim, plan->sizes, b));
     if (copy) {
