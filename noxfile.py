@@ -72,6 +72,7 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "format", "--check")
     session.run("python", "tools/packages.py", "check")
     session.run("python", "tools/c_layers.py")
+    session.run("python", "tools/where.py", "--check")
 
 
 @nox.session

@@ -1,21 +1,25 @@
 """Where an operator lives: its row, its C, its rules and its tests.
 
-    python tools/where.py sort cross_entropy        a place a line, and how many sources name the operator
+    python tools/where.py sort cross_entropy        a place a line, and how many files make the operator
     python tools/where.py --counts                  of all rows: how many files make the operator, and those that many do
+    python tools/where.py --check                   only what is wrong: more files than LIMITS allow, entries of WORDS that nobody needs
 
-A place is a line that defines, registers or lists the operator: `op("sort(...`, `td_op_sort`, `def sort(`, `"sort.stable"`, a macro's first
-argument `UNARY(exp, ...)`. Calls are no places. Sources are the files under `src` and `csrc`; what is generated, stubs and tests are not counted.
+A place names the operator in the syntax of its file. In Python: the row, `def sort`, a string in a list or among the arguments of a call. In C:
+`td_op_sort`, a string that is passed or listed, the name that a macro is given: `X(exp, ...)`. Calls, docstrings, messages and comments are no
+places. Files of the rooms below make operators; other sources only say their names. What a room says in another meaning stands in WORDS.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
-__all__ = ["LIMITS", "ROOMS", "Place", "counts", "find", "main", "makers"]
+__all__ = ["LIMITS", "ROOMS", "WORDS", "Place", "check", "counts", "find", "main", "makers"]
 
 #: what a place is, by the path below `packages/`; the first that fits
 ROOMS = (
@@ -23,124 +27,271 @@ ROOMS = (
     ("composite", re.compile(r"core/src/taeda/_composite/")),
     ("numpy twin", re.compile(r"core/src/taeda/_numpy/")),
     ("operator in C", re.compile(r"core/csrc/ops/")),
-    ("kernel", re.compile(r"core/csrc/cpu/")),
-    ("rule", re.compile(r"autograd/src/taeda/autograd/rules/")),
+    ("kernel", re.compile(r"core/csrc/cpu/(?!simd/|run/)")),
+    ("rule", re.compile(r"autograd/src/taeda/autograd/rules/(?!_)")),
     ("rule in C", re.compile(r"core/csrc/backward/fast_rules")),
-    ("batching rule", re.compile(r"autograd/src/taeda/autograd/batching/")),
+    ("batching rule", re.compile(r"autograd/src/taeda/autograd/batching/(?!_)")),
     ("test", re.compile(r"[\w-]+/tests(_parity)?/")),
     ("source", re.compile(r"[\w-]+/(src|csrc)/")),
 )
-#: how a line names an operator, by the language
-NAMES = {
-    ".py": r"""(?<![="'>] )(?<![="'])["']{0}_?(?:["'.(\[]|$)|\bdef _?{0}_?\(|^ +"?(?:\w+ )*{0} (?:\w+ )*\w+"?$""",
-    ".c": r"""\btd_op_{0}_?\b|"{0}_?"|\b[A-Z_]+\({0},""",
-    ".h": r"""\btd_op_{0}_?\b|"{0}_?"|\b[A-Z_]+\({0},""",
+#: words in files of those rooms that are no operators there, and what they are
+WORDS: dict[str, tuple[str, str]] = {
+    "core/src/taeda/_composite/_segments.py": (
+        "sum mean max min amax amin prod",
+        "values of the argument `reduce`",
+    ),
+    "core/csrc/ops/indexing/dim.c": ("sum mean amax amin prod", "values of the argument `reduce`"),
+    "core/csrc/ops/indexing/select.c": ("mean amax amin prod", "values of the argument `reduce`"),
+    "autograd/src/taeda/autograd/rules/indexing.py": ("prod", "a value of the argument `reduce`"),
+    "core/csrc/cpu/optim.c": ("add", "a value of the argument `operation` of _flat_number_"),
+    "core/src/taeda/_composite/optim.py": (
+        "add sub mul div",
+        "values of the argument `operation` of _flat_number_",
+    ),
+    "core/csrc/cpu/norm/norm.c": ("t", "a variable"),
 }
+#: most files that make an operator: its row, its C, its kernels, its rules
+LIMITS = {"pointwise": 5, "other": 6}
+SPACES = ("nn", "linalg", "special", "fft", "functional", "get", "method")  # of names of rules
 Place = tuple[str, str, int, str]  # what, path, line, text
 
 
-def find(root: Path, name: str) -> Iterator[Place]:
-    """Every line that defines, registers or lists the operator `name`."""
-    words = {suffix: re.compile(text.format(re.escape(name))) for suffix, text in NAMES.items()}
+# ---- what a file names ----
+def _python(text: str) -> Iterator[tuple[str, int]]:
+    """(name, line) of the functions of a Python file and of its strings in lists and calls."""
+    tree = ast.parse(text)
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            yield node.name, node.lineno
+    prose = {
+        id(part)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Compare | ast.Subscript)
+        for part in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        for part in () if id(node) in prose else _parts(node):
+            if isinstance(part, ast.JoinedStr):
+                part = part.values[0]  # f"sort(Tensor self, {DIM}) -> Tensor"
+            if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                yield from ((name, part.lineno) for name in _names(part.value))
+        if (
+            isinstance(node, ast.Attribute)
+            and node.attr == "split"
+            and isinstance(node.value, ast.Constant)
+        ):
+            for word in str(node.value.value).split():
+                yield from ((name, node.lineno) for name in _names(word))
+
+
+def _parts(node: ast.AST) -> list[ast.expr | None]:
+    if isinstance(node, ast.Call):
+        return list(node.args)
+    if isinstance(node, ast.List | ast.Tuple | ast.Set):
+        return list(node.elts)
+    return [*node.keys, *node.values] if isinstance(node, ast.Dict) else []
+
+
+def _names(text: str) -> Iterator[str]:
+    """The operator that a string may name: of a schema, or all of it."""
+    schema = re.match(r"([\w:.]+)\((?:.*->|\w+(?:\(\w!?\))?(?:\[\])?\?? \w+,)", text)
+    first, _, rest = (schema[1] if schema else text).partition(".")
+    name = rest if first in SPACES and rest else first
+    if re.fullmatch(r"\w+", name):
+        yield name
+
+
+#: how a line of C names an operator: its function, an entry of a list, what a macro at the line's start is given, what a loop or row is looked up by
+C_NAMES = re.compile(
+    r"\btd_op_(\w+)|\{\"(\w+)(?:\.\w+)?\""
+    r"|^\s*[A-Z][A-Z_0-9]*\((?:\w+, )?\"?(\w+)\"?[,)]"
+    r"|\btd_(?:require|find)_\w+\((?:[^,()]*, )*\"(\w+)(?:\.\w+)?\""
+)
+
+
+def _c(text: str) -> Iterator[tuple[str, int]]:
+    """(name, line) of what a C file names."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.lstrip().startswith(("*", "/*", "//", "#")):
+            for match in C_NAMES.finditer(line):
+                yield next(group for group in match.groups() if group), number
+
+
+@cache
+def _named(root: Path) -> list[tuple[str, str, dict[str, int]]]:
+    """(what, path below packages, name -> first line) of every source of a room."""
+    found = []
     for path in sorted((root / "packages").rglob("*.[pch]*")):
         inside = path.relative_to(root / "packages").as_posix()
-        kind = next((room for room, pattern in ROOMS if pattern.match(inside)), None)
-        if kind and path.suffix in words and "/build/" not in inside:
-            for number, line in enumerate(path.read_text().splitlines(), 1):
-                if words[path.suffix].search(line) and not line.lstrip().startswith(
-                    ("#", "*", "/*")
-                ):
-                    yield kind, f"packages/{inside}", number, line.strip()
+        room = next((room for room, pattern in ROOMS if pattern.match(inside)), None)
+        if room is None or path.suffix not in (".py", ".c") or "/build/" in inside:
+            continue
+        lines: dict[str, int] = {}
+        for name, line in (_python if path.suffix == ".py" else _c)(path.read_text()):
+            lines[name] = min(line, lines.get(name, line))
+        found.append((room, inside, lines))
+    return found
 
 
-def rows_of(name: str) -> Iterator[Place]:
-    """The rows of `name` in the table, those too that a loop writes: their text holds no name to find."""
-    from taeda._table._generate import rows
+def _spellings(name: str) -> set[str]:
+    return {name, f"{name}_", name.removesuffix("_")}
 
+
+@cache
+def _rows() -> dict[str, list[tuple[str, str, str]]]:
+    """Name or alias -> (kind, path below packages, schema) of its rows."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "packages/core/src/taeda"))
+    from _table._generate import rows  # type: ignore[import-not-found] - as the build reads it: nothing is compiled
+
+    found: dict[str, list[tuple[str, str, str]]] = {}
     for row in rows():
-        if row.schema.name in (name, name.removesuffix("_")) or name in row.aliases:
-            yield "row", f"packages/core/src/taeda/_table/{row.family}.py", 0, row.schema.qualified
+        linalg = row.family.startswith("linalg")
+        kind = "pointwise" if row.kind == "pointwise" else "linalg" if linalg else "other"
+        path = f"core/src/taeda/_table/{row.family}.py"
+        for name in (row.schema.name, *row.aliases):
+            found.setdefault(name, []).append((kind, path, row.schema.qualified))
+    return found
 
 
-#: most files that make an operator: its row, its C, its kernels, its rules
-LIMITS = {"pointwise": 5, "other": 6}
+def find(root: Path, name: str) -> Iterator[Place]:
+    """The first place in every file that names the operator `name`."""
+    for room, inside, number in _places(root, name):
+        text = (root / "packages" / inside).read_text().splitlines()[number - 1]
+        yield room, f"packages/{inside}", number, text.strip()
+
+
+def _places(root: Path, name: str) -> Iterator[tuple[str, str, int]]:
+    """(what, path below packages, line) of the same."""
+    words = _spellings(name)
+    for room, inside, lines in _named(root):
+        if not words.isdisjoint(lines) and not _another_meaning(inside, words):
+            yield room, inside, min(lines[word] for word in words & lines.keys())
+
+
+def _another_meaning(inside: str, words: set[str]) -> bool:
+    return not words.isdisjoint(WORDS.get(inside, ("", ""))[0].split())
 
 
 def makers(root: Path, names: Iterable[str]) -> dict[str, set[str]]:
     """The files that make each operator: those of a room of its own, and not the sources that merely say its name."""
-    found: dict[str, set[str]] = {name: set() for name in names}
-    for path, lines in _lines(root):
-        room = next(room for room, pattern in ROOMS if pattern.match(path))
-        if room in ("test", "source"):
-            continue
-        text = "\n".join(lines)
-        for name in found:
-            pattern = NAMES[Path(path).suffix].format(re.escape(name))
-            if name in text and any(re.search(pattern, line) for line in lines if name in line):
-                found[name].add(path)
+    found = {}
+    for name in names:
+        rooms = _places(root, name)
+        found[name] = {path for room, path, _ in rooms if room not in ("test", "source")}
+        found[name] |= {path for _, path, _ in _rows().get(name, ())}
     return found
 
 
-def _lines(root: Path) -> Iterator[tuple[str, list[str]]]:
-    """(path below packages, its lines but for comments) of every source of a room."""
-    for path in sorted((root / "packages").rglob("*.[pch]*")):
-        inside = path.relative_to(root / "packages").as_posix()
-        if (
-            path.suffix in NAMES
-            and "/build/" not in inside
-            and any(p.match(inside) for _, p in ROOMS)
-        ):
-            lines = path.read_text().splitlines()
-            yield inside, [x for x in lines if not x.lstrip().startswith(("#", "*", "/*"))]
-
-
-def counts(root: Path) -> int:
-    """Print how many files make each operator of the table; 1 if one has more than LIMITS allow."""
-    from taeda._table._generate import rows
-
+# ---- what is said ----
+def _over(root: Path) -> tuple[dict[str, Counter[int]], dict[str, set[str]]]:
+    """How many files make the operators of each kind, and the operators that more make than may."""
     kinds = {
-        row.schema.name: "linalg" if row.family.startswith("linalg") else "other" for row in rows()
+        name: rows[0][0]
+        for name, rows in _rows().items()
+        if any(r[2].partition(".")[0] == name for r in rows)
     }
-    kinds |= {row.schema.name: "pointwise" for row in rows() if row.kind == "pointwise"}
     files = makers(root, kinds)
-    over = 0
-    for kind in ("pointwise", "other", "linalg"):
-        mine = sorted((name for name in kinds if kinds[name] == kind), key=lambda n: -len(files[n]))
-        spread = Counter(len(files[name]) for name in mine)
-        print(f"{kind}: " + ", ".join(f"{n} files {spread[n]}" for n in sorted(spread)))
-        many = [name for name in mine if len(files[name]) > LIMITS.get(kind, 99)]
-        over += len(many)
-        for name in many:
-            short = sorted(
-                path.replace("/src/taeda", "").replace("/csrc", "") for path in files[name]
-            )
-            print(f"  {name}: {len(short)}  {', '.join(short)}")
-    return int(over > 0)
+    spread: dict[str, Counter[int]] = {
+        "pointwise": Counter(),
+        "other": Counter(),
+        "linalg": Counter(),
+    }
+    for name, kind in kinds.items():
+        spread[kind][len(files[name])] += 1
+    return spread, {
+        name: files[name] for name in kinds if len(files[name]) > LIMITS.get(kinds[name], 99)
+    }
+
+
+def counts(root: Path) -> None:
+    """Print how many files make each operator of the table, and those that more make than LIMITS allow."""
+    spread, over = _over(root)
+    for kind, numbers in spread.items():
+        print(f"{kind}: " + ", ".join(f"{n} files {numbers[n]}" for n in sorted(numbers)))
+    for name in sorted(over, key=lambda name: -len(over[name])):
+        short = sorted(path.replace("/src/taeda", "").replace("/csrc", "") for path in over[name])
+        print(f"  {name}: {len(short)}  {', '.join(short)}")
+
+
+def check(root: Path) -> list[str]:
+    """A sentence for every operator that too many files make, and for every entry of WORDS that is not needed."""
+    wrong = [
+        f"{name}: {len(files)} files make it ({', '.join(sorted(files))}); lists of names belong into columns of its row"
+        for name, files in _over(root)[1].items()
+    ]
+    named = {inside: lines for _, inside, lines in _named(root)}
+    for inside, (words, _) in WORDS.items():
+        gone = sorted({*words.split()} - {*named.get(inside, ())})
+        wrong += [f"WORDS: {inside} does not say {', '.join(gone)}"] if gone else []
+    return wrong
 
 
 def main(names: list[str]) -> int:
-    """Print the places of each name; 1 if one has no row."""
+    """Print the places of each name; 1 if neither a row nor a file has it."""
     root = Path(__file__).resolve().parent.parent
-    order = [room for room, _ in ROOMS]
     missing = 0
     for name in names:
-        places = sorted(find(root, name), key=lambda place: (order.index(place[0]), place[1:3]))
-        if not any(kind == "row" for kind, *_ in places):
-            places = [*rows_of(name), *places]
-        missing += not any(kind == "row" for kind, *_ in places)
-        shown: set[tuple[str, str]] = set()
-        for kind, path, number, line in places:
-            if (kind, path) not in shown:  # the first line of a file shows the way
-                print(f"{kind:14} {path}:{number}  {line[:70]}")
-                shown.add((kind, path))
-        sources = {path for kind, path, *_ in places if kind != "test"}
-        print(f"{name}: {len(sources)} sources name it\n")
+        akin = [] if _rows_of(name) else sorted(n for n in _rows() if f"_{name}_" in f"_{n}_")
+        places = _all_places(root, name)
+        if akin:
+            print(f"{name}: no row has this name, but {', '.join(akin)}")
+            places += [place for other in akin for place in _all_places(root, other)]
+        missing += not (_rows_of(name) or akin or any(place[0] == "file" for place in places))
+        exact = {path for _, path, number, _ in places if number}
+        places = [place for place in places if place[2] or place[1] not in exact]
+        order = ["file", *(room for room, _ in ROOMS)]
+        for kind, path, number, line in sorted({*places}, key=lambda p: (order.index(p[0]), p)):
+            print(f"{kind:14} {path}{f':{number}' if number else ''}  {line[:70]}")
+        print(f"{name}: {len(makers(root, [name])[name])} files make it\n")
     return int(missing > 0)
+
+
+def _rows_of(name: str) -> list[tuple[str, str, str]]:
+    return _rows().get(name) or _rows().get(name.removesuffix("_"), [])
+
+
+def _all_places(root: Path, name: str) -> list[Place]:
+    """Where the name is said, where the families of its rows lie, and files of that name."""
+    said, rows = list(find(root, name)), _rows_of(name)
+    places = [*said, *_of_family(root, rows, {place[0] for place in said})]
+    for path, text in {f"packages/{path}": text for _, path, text in rows}.items():
+        if path not in {place[1] for place in said}:  # a loop writes it: its text holds no name
+            places.append(("row", path, 0, text))
+    for path in sorted((root / "packages").rglob(f"{name}.[pc]*")):
+        inside = path.relative_to(root).as_posix()
+        if path.suffix in (".py", ".c") and ("/src/" in inside or "/csrc/" in inside):
+            places.append(("file", inside, 0, "has this name"))
+    return places
+
+
+#: where the files of a family lie, whether they say an operator's name or not
+FAMILIES = {
+    "operator in C": ("core/csrc/ops/{}", "core/csrc/ops/{}.c", "core/csrc/ops/{}_*.c"),
+    "kernel": ("core/csrc/cpu/{}", "core/csrc/cpu/{}.c", "core/csrc/cpu/{}_*.c"),
+    "rule": ("autograd/src/taeda/autograd/rules/{}.py",),
+    "batching rule": ("autograd/src/taeda/autograd/batching/{}.py",),
+    "test": ("core/tests/ops/test_{}.py", "core/tests/ops/test_{}_*.py"),
+}
+
+
+def _of_family(root: Path, rows: list[tuple[str, str, str]], known: set[str]) -> Iterator[Place]:
+    """Of the rooms without a place that says the name: the files of the rows' families."""
+    for family in sorted({Path(path).stem for _, path, _ in rows}):
+        for room in FAMILIES.keys() - known:
+            for pattern in FAMILIES[room]:
+                for found in sorted((root / "packages").glob(pattern.format(family))):
+                    place = found.relative_to(root).as_posix() + "/" * found.is_dir()
+                    yield room, place, 0, f"of the family {family}"
 
 
 if __name__ == "__main__":
     if len(sys.argv) < 2:
         sys.exit(__doc__)
+    ROOT = Path(__file__).resolve().parent.parent
+    if sys.argv[1:] == ["--check"]:
+        found = check(ROOT)
+        print("\n".join(found) or "operators: no name stands in too many files")
+        sys.exit(bool(found))
     if sys.argv[1:] == ["--counts"]:
-        sys.exit(counts(Path(__file__).resolve().parent.parent))
+        sys.exit(counts(ROOT))
     sys.exit(main(sys.argv[1:]))

@@ -32,7 +32,33 @@ def test_calls_and_docstrings_are_no_places():
 
 def test_a_name_without_a_row_is_an_error(capsys):
     assert where.main(["no_such_operator"]) == 1
-    assert "0 sources" in capsys.readouterr().out
+    assert "0 files" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("name", "places"),
+    [
+        ("sort", {"csrc/cpu/sorting/", "rules/sorting.py", "_table/sorting.py"}),
+        (
+            "cross_entropy",
+            {"_table/loss.py", "csrc/ops/loss_class.c", "nn/functional/_loss_classes.py"},
+        ),
+        ("conv2d", {"_table/conv.py", "csrc/ops/conv/", "csrc/cpu/conv/", "rules/conv.py"}),
+        (
+            "index_put_",
+            {"csrc/ops/indexing/advanced.c", "csrc/cpu/indexing.c", "rules/indexing.py"},
+        ),
+        (
+            "lu_solve",
+            {"_table/linalg_solve.py", "_composite/linalg_solve.py", "ops/test_linalg_numbers.py"},
+        ),
+        ("gamma", {"distributions/gamma.py", "_table/random.py", "csrc/ops/random/gamma.c"}),
+    ],
+)
+def test_a_newcomer_finds_it_by_its_name(name, places, capsys):
+    assert where.main([name]) == 0
+    told = capsys.readouterr().out
+    assert {place for place in places if place not in told} == set()
 
 
 def test_files_that_make_an_operator_are_counted_and_mere_sayers_are_not():
@@ -40,3 +66,46 @@ def test_files_that_make_an_operator_are_counted_and_mere_sayers_are_not():
     assert {path.rpartition("/")[2] for path in made["cumsum"]} >= {"scan.py", "scan.c"}
     assert not any("/nn/functional" in path or "/tests/" in path for path in made["softplus"])
     assert all(2 <= len(files) <= where.LIMITS["other"] for files in made.values())
+
+
+def test_no_operator_stands_in_too_many_files_and_every_word_is_needed():
+    assert where.check(ROOT) == []
+
+
+def test_a_name_in_too_many_files_and_a_word_that_is_gone_are_told(monkeypatch):
+    monkeypatch.setitem(where.LIMITS, "pointwise", 2)
+    monkeypatch.setitem(where.WORDS, "core/csrc/cpu/optim.c", ("add gone", "a variable"))
+    wrong = where.check(ROOT)
+    assert any(text.startswith("exp: 5 files make it (autograd/") for text in wrong)
+    assert "WORDS: core/csrc/cpu/optim.c does not say gone" in wrong
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ('op("exp(Tensor self) -> Tensor", doc="exp of log")', {"exp"}),
+        ('rule("linalg.norm", "sub.Tensor")', {"norm", "sub"}),
+        ('"""sort\n"""\ndef sort(): return "log"', {"sort"}),
+        ('for n in "add sub".split(): pass', {"add", "sub", "add sub"}),
+        ('if mode in ("sum", "mean"): pass', set()),
+    ],
+)
+def test_what_a_python_file_names(text, names):
+    assert {name for name, _ in where._python(text)} <= names | {"split"}
+    assert names - {"add sub"} <= {name for name, _ in where._python(text)}
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("td_status td_op_sort(td_call *call)", {"sort"}),
+        ('    {"add.Tensor", rule_add}, {"neg", rule_neg},', {"add", "neg"}),
+        ("    X(exp, vexp(x))  \\", {"exp"}),
+        ('    COMPLEX_ENTRIES("pow", pow)', {"pow"}),
+        ('    TD_TRY(td_require_entry("where", "where", d, &e));', {"where"}),
+        ('    return td_fail(TD_RUNTIME_ERROR, "sum of %s", "bool");', set()),
+        ("/* X(exp, 1) */", set()),
+    ],
+)
+def test_what_a_c_file_names(text, names):
+    assert {name for name, _ in where._c(text)} == names

@@ -1,5 +1,5 @@
 /* checks.c - what single elementwise operators refuse before they compute, and where their dtypes
- * leave the common rule. Found by the name of the loop. */
+ * leave the common rule. A row names its check: check="divisor" is td_row_check_divisor. */
 #include <string.h>
 #include "cpu/pointwise/zero_run.h"
 #include "ops/pointwise/pointwise.h"
@@ -21,10 +21,10 @@ static td_status check_factor(const td_call *call, td_pointwise *p, int k)
     return TD_OK;
 }
 
-static td_status check_alpha(const td_call *call, td_pointwise *p) { return check_factor(call, p, 2); }
-static td_status check_value(const td_call *call, td_pointwise *p) { return check_factor(call, p, 3); }
+td_status td_row_check_alpha(const td_call *call, td_pointwise *p) { return check_factor(call, p, 2); }
+td_status td_row_check_value(const td_call *call, td_pointwise *p) { return check_factor(call, p, 3); }
 
-static td_status check_difference(const td_call *call, td_pointwise *p)
+td_status td_row_check_difference(const td_call *call, td_pointwise *p)
 {
     bool a = p->in.t[0]->dtype == TD_BOOL, b = p->in.t[1]->dtype == TD_BOOL;
     if (a && b)
@@ -34,10 +34,10 @@ static td_status check_difference(const td_call *call, td_pointwise *p)
         return td_fail(TD_RUNTIME_ERROR,
                        "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert "
                        "a mask, use the `~` or `logical_not()` operator instead.");
-    return check_alpha(call, p);
+    return td_row_check_alpha(call, p);
 }
 
-static td_status check_neg(const td_call *call, td_pointwise *p)
+td_status td_row_check_negation(const td_call *call, td_pointwise *p)
 {
     if (p->compute != TD_BOOL) return TD_OK;
     return td_fail(TD_RUNTIME_ERROR,
@@ -47,7 +47,7 @@ static td_status check_neg(const td_call *call, td_pointwise *p)
 
 /* ---- integer division ---- */
 
-static td_status check_divisor(const td_call *call, td_pointwise *p)
+td_status td_row_check_divisor(const td_call *call, td_pointwise *p)
 {
     td_tensor *divisor = p->in.t[1];
     if (!td_is_integral(p->compute) || p->compute == TD_BOOL) return TD_OK;
@@ -60,17 +60,17 @@ static td_status check_divisor(const td_call *call, td_pointwise *p)
 
 /* ---- Python numbers where a tensor has to be ---- */
 
-static td_status refuse_two_numbers(const td_call *call, td_pointwise *p)
+td_status td_row_check_two_numbers(const td_call *call, td_pointwise *p)
 {
     for (int k = 0; k < p->in.n; k++)
         if (!(p->in.t[k]->flags & TD_FLAG_WRAPPED)) return TD_OK;
     return td_fail(TD_TYPE_ERROR, "%s(): one of the operands must be a Tensor, but all are numbers", call->op->name);
 }
 
-static td_status check_remainder(const td_call *call, td_pointwise *p)
+td_status td_row_check_remainder(const td_call *call, td_pointwise *p)
 {
-    TD_TRY(refuse_two_numbers(call, p));
-    return check_divisor(call, p);
+    TD_TRY(td_row_check_two_numbers(call, p));
+    return td_row_check_divisor(call, p);
 }
 
 /* ---- Python numbers that do not fit ---- */
@@ -90,7 +90,7 @@ static void integer_range(td_dtype d, int64_t *low, int64_t *high)
 }
 
 /* Negative numbers down to -max are let through to unsigned dtypes, where they wrap. */
-static td_status check_fits(const td_call *call, td_pointwise *p)
+td_status td_row_check_fits(const td_call *call, td_pointwise *p)
 {
     if (!td_is_integral(p->compute) || td_itemsize(p->compute) == 8) return TD_OK;
     int64_t low, high;
@@ -106,7 +106,7 @@ static td_status check_fits(const td_call *call, td_pointwise *p)
 }
 
 /* A comparison with such a number is answered by the numbers' values. */
-static td_status widen_for_number(const td_call *call, td_pointwise *p)
+td_status td_row_check_number_of_any_size(const td_call *call, td_pointwise *p)
 {
     if (!td_is_integral(p->compute) || td_itemsize(p->compute) == 8) return TD_OK;
     int64_t low, high;
@@ -118,48 +118,49 @@ static td_status widen_for_number(const td_call *call, td_pointwise *p)
     return TD_OK;
 }
 
-static td_status check_pow(const td_call *call, td_pointwise *p)
+td_status td_row_check_power(const td_call *call, td_pointwise *p)
 {
     td_scalar exponent;
-    TD_TRY(refuse_two_numbers(call, p));
+    TD_TRY(td_row_check_two_numbers(call, p));
     if (!td_is_integral(p->compute) || p->in.n < 2 || !wrapped_integer(p->in.t[1], &exponent)) return TD_OK;
     if (exponent.i < 0) return td_fail(TD_RUNTIME_ERROR, "Integers to negative integer powers are not allowed.");
-    return check_fits(call, p);
+    return td_row_check_fits(call, p);
 }
 
-static td_status check_clamp(const td_call *call, td_pointwise *p)
+td_status td_row_check_clamp(const td_call *call, td_pointwise *p)
 {
     if (p->in.n < 2) return td_fail(TD_RUNTIME_ERROR, "clamp: At least one of 'min' or 'max' must not be None");
-    return check_fits(call, p);
+    return td_row_check_fits(call, p);
 }
 
 /* ---- words and numbers among the arguments ---- */
 
-static td_status check_gelu_word(const char *word)
+/* the word is the one text among the arguments */
+td_status td_row_check_approximate(const td_call *call, td_pointwise *p)
 {
-    if (strcmp(word, "none") == 0 || strcmp(word, "tanh") == 0) return TD_OK;
-    return td_fail(TD_RUNTIME_ERROR, "approximate argument must be either none or tanh, but got '%s'.", word);
-}
-static td_status check_gelu(const td_call *call, td_pointwise *p) { return check_gelu_word(call->args[1].str); }
-static td_status check_gelu_backward(const td_call *call, td_pointwise *p)
-{
-    return check_gelu_word(call->args[2].str);
+    for (int k = 0; k < call->nargs; k++) {
+        if (call->args[k].kind != TD_ARG_STR) continue;
+        const char *word = call->args[k].str;
+        if (strcmp(word, "none") != 0 && strcmp(word, "tanh") != 0)
+            return td_fail(TD_RUNTIME_ERROR, "approximate argument must be either none or tanh, but got '%s'.", word);
+    }
+    return TD_OK;
 }
 
-static td_status check_celu(const td_call *call, td_pointwise *p)
+td_status td_row_check_alpha_not_zero(const td_call *call, td_pointwise *p)
 {
     if (call->args[1].scalar.re != 0) return TD_OK;
     return td_fail(TD_RUNTIME_ERROR, "ZeroDivisionError: alpha cannot be 0 for CELU");
 }
 
-static td_status check_softshrink(const td_call *call, td_pointwise *p)
+td_status td_row_check_lambd(const td_call *call, td_pointwise *p)
 {
     double lambd = call->args[1].scalar.re;
     if (lambd >= 0) return TD_OK;
     return td_fail(TD_RUNTIME_ERROR, "lambda must be greater or equal to 0, but found to be %g.", lambd);
 }
 
-static td_status check_polygamma(const td_call *call, td_pointwise *p)
+td_status td_row_check_order(const td_call *call, td_pointwise *p)
 {
     int64_t n = call->args[call->args[0].kind == TD_ARG_INT ? 0 : 1].i;
     if (n >= 0) return TD_OK;
@@ -168,7 +169,7 @@ static td_status check_polygamma(const td_call *call, td_pointwise *p)
 
 /* ---- dtypes ---- */
 
-static td_status refuse_integral(const td_call *call, td_pointwise *p)
+td_status td_row_check_not_integral(const td_call *call, td_pointwise *p)
 {
     if (!td_is_integral(p->compute)) return TD_OK;
     return td_fail(TD_RUNTIME_ERROR,
@@ -177,7 +178,7 @@ static td_status refuse_integral(const td_call *call, td_pointwise *p)
                    call->op->name, td_dtypes[p->compute].name);
 }
 
-static td_status same_dtypes(const td_call *call, td_pointwise *p)
+td_status td_row_check_same_dtypes(const td_call *call, td_pointwise *p)
 {
     for (int k = 1; k < p->in.n; k++) {
         const td_tensor *a = p->in.t[0], *b = p->in.t[k];
@@ -189,66 +190,16 @@ static td_status same_dtypes(const td_call *call, td_pointwise *p)
 }
 
 /* of bools, a number */
-static td_status square_of_bool(const td_call *call, td_pointwise *p)
+td_status td_row_check_square(const td_call *call, td_pointwise *p)
 {
     if (p->compute == TD_BOOL) p->compute = p->result = TD_I64;
     return TD_OK;
 }
 
 /* an angle is a real number of floating dtype, of integers too */
-static td_status angle_dtypes(const td_call *call, td_pointwise *p)
+td_status td_row_check_angle(const td_call *call, td_pointwise *p)
 {
     if (td_is_integral(p->compute)) p->compute = td_default_dtype;
     p->result = td_to_real(p->compute);
     return TD_OK;
-}
-
-static const struct {
-    const char *loop;
-    td_pointwise_check check;
-} checks[] = {
-    {"add", check_alpha},
-    {"sub", check_difference},
-    {"rsub", check_difference},
-    {"neg", check_neg},
-    {"div_trunc", check_divisor},
-    {"floor_divide", check_divisor},
-    {"remainder", check_remainder},
-    {"fmod", check_divisor},
-    {"pow", check_pow},
-    {"clamp", check_clamp},
-    {"clamp_min", check_fits},
-    {"clamp_max", check_fits},
-    {"xlogy", refuse_two_numbers},
-    {"xlog1py", refuse_two_numbers},
-    {"zeta", refuse_two_numbers},
-    {"bitwise_and", refuse_two_numbers},
-    {"bitwise_or", refuse_two_numbers},
-    {"bitwise_xor", refuse_two_numbers},
-    {"bitwise_left_shift", refuse_two_numbers},
-    {"bitwise_right_shift", refuse_two_numbers},
-    {"eq", widen_for_number},
-    {"ne", widen_for_number},
-    {"lt", widen_for_number},
-    {"le", widen_for_number},
-    {"gt", widen_for_number},
-    {"ge", widen_for_number},
-    {"gelu", check_gelu},
-    {"gelu_backward", check_gelu_backward},
-    {"celu", check_celu},
-    {"softshrink", check_softshrink},
-    {"polygamma", check_polygamma},
-    {"addcmul", check_value},
-    {"addcdiv", refuse_integral},
-    {"heaviside", same_dtypes},
-    {"lerp", same_dtypes},
-    {"square", square_of_bool},
-    {"angle", angle_dtypes},
-};
-
-td_pointwise_check td_check_of(const char *loop)
-{
-    for (size_t k = 0; k < sizeof checks / sizeof *checks; k++)
-        if (strcmp(checks[k].loop, loop) == 0) return checks[k].check;
-    return NULL;
 }

@@ -13,10 +13,10 @@ RULE(floor_division, "floor_divide", TD_PROMOTE_SAME, 2);
 /* div(self, other, *, str? rounding_mode) */
 td_status td_op_div_mode(td_call *call)
 {
-    if (!TD_HAS(2)) return td_pointwise_as(call, &true_division);
+    if (!TD_HAS(2)) return td_pointwise_as(call, &true_division, NULL);
     const char *mode = call->args[2].str;
-    if (strcmp(mode, "trunc") == 0) return td_pointwise_as(call, &truncated_division);
-    if (strcmp(mode, "floor") == 0) return td_pointwise_as(call, &floor_division);
+    if (strcmp(mode, "trunc") == 0) return td_pointwise_as(call, &truncated_division, td_row_check_divisor);
+    if (strcmp(mode, "floor") == 0) return td_pointwise_as(call, &floor_division, td_row_check_divisor);
     return td_fail(TD_RUNTIME_ERROR,
                    "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '%s'", mode);
 }
@@ -51,6 +51,6 @@ td_status td_op_float_power(td_call *call)
         return td_fail(TD_RUNTIME_ERROR,
                        "float_power: the target has dtype %s but the operation's result requires dtype %s",
                        td_dtypes[out->dtype].type_name, td_dtypes[p.result].type_name);
-    TD_TRY(td_require_entry("float_power", "pow", p.compute, &p.entry));
+    TD_TRY(td_require_entry(call->op->name, call->op->loop, p.compute, &p.entry));
     return td_pointwise_run(&p, &call->out[0]);
 }

@@ -352,7 +352,7 @@ static void gather(const td_call *call, td_operands *in)
         if (call->args[k].kind == TD_ARG_TENSOR && in->n < TD_MAX_OPERANDS - 1) in->t[in->n++] = call->args[k].tensor;
 }
 
-/* Loops and checks are looked up by name once for each op and dtype, then kept beside the op. */
+/* A loop is looked up by name once for each op and dtype, then kept beside the op. */
 static td_status bind_loop(const td_op *op, td_dtype dtype, const td_loop_entry **out)
 {
     *out = op->entries[dtype];
@@ -362,7 +362,7 @@ static td_status bind_loop(const td_op *op, td_dtype dtype, const td_loop_entry 
     return TD_OK;
 }
 
-static td_status run_as(td_call *call, const td_op *op, td_pointwise_check check)
+td_status td_pointwise_as(td_call *call, const td_op *op, td_pointwise_check check)
 {
     td_pointwise p = {.cost = op->cost, .context = call->args, .context_bytes = td_context_bytes(call)};
     gather(call, &p.in);
@@ -373,23 +373,7 @@ static td_status run_as(td_call *call, const td_op *op, td_pointwise_check check
     return td_pointwise_run(&p, &call->out[0]);
 }
 
-td_status td_pointwise_as(td_call *call, const td_op *op) { return run_as(call, op, td_check_of(op->loop)); }
-
-/* The check of a row of the table, looked up once. */
-#define MAX_ROWS 4096
-static td_status no_check(const td_call *call, td_pointwise *p) { return TD_OK; }
-static td_pointwise_check check_of_row(const td_op *op)
-{
-    static td_pointwise_check known[MAX_ROWS];
-    if (op->id >= MAX_ROWS) return td_check_of(op->loop);
-    if (!known[op->id]) {
-        td_pointwise_check found = td_check_of(op->loop);
-        known[op->id] = found ? found : no_check;
-    }
-    return known[op->id];
-}
-
 td_status td_op_pointwise(td_call *call)
 {
-    return run_as(call, call->op, check_of_row(call->op));
+    return td_pointwise_as(call, call->op, td_row_checks[call->op->id]);
 }

@@ -32,13 +32,12 @@ const td_loop_entry *td_find_entry(const char *name, td_dtype dtype);
 /* The same, as a refusal that names the op and the dtype. */
 td_status td_require_entry(const char *op, const char *name, td_dtype dtype, const td_loop_entry **out);
 
-/* Every operator that reaches its loops by way of td_op_pointwise: `call` with another op's promotion and
- * loops. */
-td_status td_pointwise_as(td_call *call, const td_op *op);
-
-/* Checks that one op makes before it computes (ops/pointwise/checks.c): NULL for most. They may also change
- * the dtypes. */
+/* What one operator asks before it computes (ops/pointwise/checks.c): NULL for most. It may also change the dtypes. */
 typedef td_status (*td_pointwise_check)(const td_call *call, td_pointwise *p);
-td_pointwise_check td_check_of(const char *name);
+extern const td_pointwise_check td_row_checks[]; /* of every row, by its id (generated from the op table) */
+td_status td_row_check_divisor(const td_call *call, td_pointwise *p);
+
+/* The way of td_op_pointwise with another op's promotion and loops. */
+td_status td_pointwise_as(td_call *call, const td_op *op, td_pointwise_check check);
 
 #endif

@@ -1,7 +1,7 @@
 """Operations on lists of tensors, tensor by tensor; one number on floating-point lists goes through one C call.
 
-A function is named after its row: `_foreach_add__Scalar` is `_foreach_add_.Scalar`. Most are made by the loops at
-the end, from the method of the same name that Tensor has.
+A function is named after its row: `_foreach_add__Scalar` is `_foreach_add_.Scalar`. Most are made at the end for the rows
+that the table has, from the method of the same name that Tensor has.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from taeda import Tensor
 from taeda._native import core as _core
 
 Tensors = Sequence[Tensor]
+Make = Callable[[str], Callable[..., Any]]
 _FLAT = {"add": "add", "sub": "add", "mul": "mul", "div": "div"}
 
 
@@ -112,28 +113,44 @@ def _maximum(name: str) -> Callable[..., Any]:
     return lambda self, other: _foreach_copy_(self, each(self, other))  # there is no maximum_
 
 
-def _both(name: str, overload: str, make: Callable[[str], Callable[..., Any]]) -> None:
-    """Define the row that returns new tensors and the one that works in place, which returns None."""
-    inplace = make(f"{name}_")
-    ending = f"_{overload}" if overload else ""
-    globals()[f"_foreach_{name}{ending}"] = make(name)
-    globals()[f"_foreach_{name}_{ending}"] = lambda *args: inplace(*args) and None
+#: overload -> what makes the functions of its rows; operations that are called in another way
+_MAKERS: dict[str, Make] = {
+    "": _unary,
+    "Scalar": _with_one,
+    "Tensor": _with_one,
+    "List": _with_list,
+    "ScalarList": _with_list,
+}
+_OTHERS: dict[str, Make] = {
+    "add.List": _with_list_and_alpha,
+    "sub.List": _with_list_and_alpha,
+    "addcmul.Scalar": _with_two_lists,
+    "addcmul.ScalarList": _with_two_lists,
+    "addcdiv.Scalar": _with_two_lists,
+    "addcdiv.ScalarList": _with_two_lists,
+    "lerp.Scalar": _lerp,
+    "maximum.List": _maximum,
+}
 
 
-for _name in ("add", "sub", "mul", "div", "pow"):
-    _both(_name, "List", _with_list_and_alpha if _name in ("add", "sub") else _with_list)
-    _both(_name, "ScalarList", _with_list)
-    _both(_name, "Scalar", _with_one)
-    _both(_name, "Tensor", _with_one)
-    if _name in _FLAT:
-        globals()[f"_foreach_{_name}__Scalar"] = _with_number_inplace(_name)
-        globals()[f"_foreach_{_name}__Tensor"] = _with_number_inplace(_name)
-_UNARY = """abs acos asin atan ceil cos cosh erf erfc exp expm1 floor frac lgamma log log10 log1p log2 neg reciprocal round rsqrt
-sigmoid sign sin sinh sqrt square tan tanh trunc zero"""
-for _name in _UNARY.split():
-    _both(_name, "", _unary)
-for _name in ("addcmul", "addcdiv"):
-    _both(_name, "Scalar", _with_two_lists)
-    _both(_name, "ScalarList", _with_two_lists)
-_both("lerp", "Scalar", _lerp)
-_both("maximum", "List", _maximum)
+def _function(name: str, overload: str) -> Callable[..., Any]:
+    """What a row of this name does: in place if the name ends so, and then it returns None."""
+    bare = name.removesuffix("_")
+    make: Make = _OTHERS.get(f"{bare}.{overload}") or _MAKERS[overload]
+    if name == bare:
+        return make(name)
+    if overload in ("Scalar", "Tensor") and bare in _FLAT:
+        return _with_number_inplace(bare)
+    inplace = make(name)
+    return lambda *args: inplace(*args) and None
+
+
+def _define() -> None:
+    """The functions of all rows of lists that are not written out above."""
+    for text, _, kind, _, function, _ in _core.op_rows():
+        if kind == "composite" and text.startswith("_foreach_") and function not in globals():
+            name, _, overload = text.removeprefix("_foreach_").partition(".")
+            globals()[function] = _function(name, overload)
+
+
+_define()

@@ -138,6 +138,7 @@ def _schema_entry(index: int, row: Row) -> str:
     s = row.schema
     impl = {"pointwise": "td_op_pointwise", "c": f"td_op_{row.target}"}.get(row.kind, "0")
     loops = f"loops_{index}" if row.kind == "pointwise" else "0"
+    loop = row.target if row.kind == "pointwise" else row.loop
     alias = []
     for r in s.returns[:6]:
         owner = [
@@ -152,7 +153,7 @@ def _schema_entry(index: int, row: Row) -> str:
     )
     return (
         f"    {{{{{_string(s.name)}, {_string(s.overload)}, {impl}, "
-        f"{_string(row.target) if row.kind == 'pointwise' else '0'}, {loops}, {row.cost}f, "
+        f"{_string(loop) if loop else '0'}, {loops}, {row.cost}f, "
         f"TD_PROMOTE_{row.promotion.upper()}, {int(row.writes_out)}, {index}}},\n"
         f"     params_{index}, {_string(row.family)}, {_string(row.target)}, {_string(s.qualified)}, "
         f"{_string(row.namespace)}, {_string(names)}, {{{', '.join(alias) or '-1'}}}, {len(s.arguments)}, "
@@ -163,7 +164,9 @@ def _schema_entry(index: int, row: Row) -> str:
 
 
 def _schemas_text(table: list[Row], groups: dict) -> str:
-    out = ['/* generated from the op table */\n#include <math.h>\n#include "object/schema.h"\n\n']
+    out = [
+        '/* generated from the op table */\n#include <math.h>\n#include "object/schema.h"\n#include "ops/pointwise/pointwise.h"\n\n'
+    ]
     targets = sorted({f"td_op_{r.target}" for r in table if r.kind == "c"} | {"td_op_pointwise"})
     out += [f"td_status {t}(td_call *call);\n" for t in targets]
     for i, row in enumerate(table):
@@ -182,6 +185,14 @@ def _schemas_text(table: list[Row], groups: dict) -> str:
         "};\n",
     ]
     out.append(f"const int td_schema_count = {len(table)};\n\n")
+    out += [
+        f"td_status td_row_check_{check}(const td_call *, td_pointwise *);\n"
+        for check in sorted({row.check for row in table} - {""})
+    ]
+    checks = "".join(
+        f"    [{i}] = td_row_check_{r.check},\n" for i, r in enumerate(table) if r.check
+    )
+    out.append(f"const td_pointwise_check td_row_checks[{len(table)}] = {{\n{checks}}};\n")
     index = {id(r): i for i, r in enumerate(table)}
     for g, members in enumerate(groups.values()):
         pointers = ", ".join(f"&td_schemas[{index[id(r)]}]" for r in members)

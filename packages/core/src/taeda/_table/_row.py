@@ -5,6 +5,8 @@
 
 A row says where its implementation is: `pointwise` (elementwise loops found by name), `c` (the C function td_op_<c>),
 `python` (a function in taeda/_numpy/<family>.py), or `composite` (taeda/_composite/<family>.py, written in other ops).
+`loop` names the loops where they have another name than the row; `check` what a pointwise row refuses before it computes, or
+where its dtypes leave the common rule: td_row_check_<check> of csrc/ops/pointwise/checks.c.
 
 What a row says of the operation holds for who transforms programs, and `tests/_table/test_columns.py` proves it by calls:
 
@@ -43,6 +45,8 @@ class Row:
     family: str
     kind: str  # pointwise, c, python, composite
     target: str  # loop name, C stem or Python function
+    loop: str  # name of the loops that a row in C runs, "" for none
+    check: str  # what a pointwise row asks before it computes
     promotion: str
     cost: float
     variants: frozenset[str]
@@ -72,6 +76,7 @@ def op(
     python: bool = False,
     composite: bool = False,
     loop: str = "",
+    check: str = "",
     cost: float = 1.0,
     variants: str = "function method",
     namespace: str = "",
@@ -107,6 +112,10 @@ def op(
         raise SchemaError(f"{parsed.qualified}: unknown variants {sorted(words - VARIANTS)}")
     if pointwise and pointwise not in PROMOTIONS:
         raise SchemaError(f"{parsed.qualified}: promotion {pointwise!r} is none of {PROMOTIONS}")
+    if (check and not pointwise) or (loop and not (pointwise or c)):
+        raise SchemaError(
+            f"{parsed.qualified}: check={check!r} and loop={loop!r} are for rows with loops"
+        )
     if device not in ("", "any") or (device and not c):
         raise SchemaError(
             f"{parsed.qualified}: device={device!r}; a row with c= may say device='any'"
@@ -126,6 +135,8 @@ def op(
             family=Path(sys._getframe(1).f_code.co_filename).stem,
             kind=kinds[0],
             target=(loop or parsed.name) if pointwise else c or python_name,
+            loop="" if pointwise else loop,
+            check=check,
             promotion=pointwise or "none",
             cost=cost,
             variants=words,

@@ -17,7 +17,7 @@ op("relu(Tensor self) -> Tensor", pointwise="same", cost=0.3, variants="function
    doc="Negative numbers become 0.")
 op("selu(Tensor self) -> Tensor", pointwise="same", variants="function inplace",
    doc="elu with the constants that keep mean and variance.")
-op("celu(Tensor self, Scalar alpha=1.0) -> Tensor", pointwise="same", variants=NN,
+op("celu(Tensor self, Scalar alpha=1.0) -> Tensor", pointwise="same", check="alpha_not_zero", variants=NN,
    doc="x, or alpha * (exp(x / alpha) - 1) below zero.")
 op("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", pointwise="same", cost=0.4, variants=NN,
    doc="`value` wherever x is not above the threshold.")
@@ -32,8 +32,8 @@ op("_prelu_kernel(Tensor self, Tensor weight) -> Tensor", pointwise="same", loop
    variants="function", doc="prelu with a weight that broadcasts.")
 
 
-def activation(schema: str, doc: str, *, variants: str = NN, cost: float = 1.0) -> None:
-    op(schema, pointwise="same", namespace="nn", variants=variants, cost=cost, doc=doc)
+def activation(schema: str, doc: str, *, variants: str = NN, cost: float = 1.0, check: str = "") -> None:
+    op(schema, pointwise="same", check=check, namespace="nn", variants=variants, cost=cost, doc=doc)
 
 
 activation("relu6(Tensor self) -> Tensor", "Limited to [0, 6].", cost=0.4)
@@ -42,13 +42,14 @@ activation("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", "Neg
 activation("elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
            "x, or alpha * (exp(x) - 1) below zero.")
 activation("gelu(Tensor self, *, str approximate='none') -> Tensor",
-           "x times the normal distribution function; 'tanh' takes the usual approximation.")
+           "x times the normal distribution function; 'tanh' takes the usual approximation.", check="approximate")
 activation("silu(Tensor self) -> Tensor", "x * sigmoid(x).")
 activation("mish(Tensor self) -> Tensor", "x * tanh(softplus(x)).", cost=1.5)
 activation("log_sigmoid(Tensor self) -> Tensor", "Logarithm of sigmoid.", variants="function out", cost=1.5)
 activation("softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
            "log(1 + exp(beta x)) / beta; x itself beyond the threshold.", variants="function out", cost=1.5)
-activation("softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", "Moved towards zero by lambd.", variants="function out", cost=0.4)
+activation("softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", "Moved towards zero by lambd.", variants="function out", cost=0.4,
+           check="lambd")
 activation("hardsigmoid(Tensor self) -> Tensor", "x / 6 + 1/2, limited to [0, 1].", cost=0.4)
 activation("hardswish(Tensor self) -> Tensor", "x * hardsigmoid(x).", cost=0.4)
 op("softsign(Tensor self) -> Tensor", composite=True, namespace="nn", variants="function", doc="x / (1 + |x|).")
@@ -57,9 +58,9 @@ op("tanhshrink(Tensor self) -> Tensor", composite=True, namespace="nn", variants
 # ---- their derivatives, times the incoming gradient ----
 
 
-def backward(schema: str, *, cost: float = 1.0) -> None:
+def backward(schema: str, *, cost: float = 1.0, check: str = "") -> None:
     name = schema.partition("_backward")[0]
-    op(schema, pointwise="same", namespace="nn", numbers="", variants="function out", cost=cost,
+    op(schema, pointwise="same", check=check, namespace="nn", numbers="", variants="function out", cost=cost,
        doc=f"Gradient of {name}: grad_output times its derivative.")
 
 
@@ -70,7 +71,7 @@ backward("hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Sca
 backward("leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope) -> Tensor", cost=0.5)
 backward("elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, "
          "Tensor self_or_result) -> Tensor")
-backward("gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor", cost=2.0)
+backward("gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor", cost=2.0, check="approximate")
 backward("silu_backward(Tensor grad_output, Tensor self) -> Tensor")
 backward("mish_backward(Tensor grad_output, Tensor self) -> Tensor", cost=2.0)
 backward("log_sigmoid_backward(Tensor grad_output, Tensor self) -> Tensor")

@@ -37,36 +37,44 @@ op("_flat_number_(Tensor(a!)[] self, float number, str operation) -> ()", c="_fl
 
 def foreach(schema: str, doc: str) -> None:
     """A row that applies an operation tensor by tensor."""
-    op(f"_foreach_{schema}", composite=True, variants="function", doc=doc)
+    op(schema, composite=True, variants="function", doc=doc)
 
 
-for _name in ("add", "sub", "mul", "div", "pow"):
-    _alpha = ", *, Scalar alpha=1" if _name in ("add", "sub") else ""
-    _doc = f"{_name} on every tensor."
+for _name in "_foreach_add _foreach_sub _foreach_mul _foreach_div _foreach_pow".split():
+    _word = _name.removeprefix("_foreach_")
+    _alpha = ", *, Scalar alpha=1" if _word in ("add", "sub") else ""
+    _doc = f"{_word} on every tensor."
     foreach(f"{_name}_.Scalar(Tensor(a!)[] self, Scalar scalar) -> ()", f"{_doc[:-1]}, in place.")
-    foreach(f"{_name}_.List(Tensor(a!)[] self, Tensor[] other{_alpha}) -> ()", f"{_name} pair by pair, in place.")
+    foreach(f"{_name}_.List(Tensor(a!)[] self, Tensor[] other{_alpha}) -> ()", f"{_word} pair by pair, in place.")
     foreach(f"{_name}_.ScalarList(Tensor(a!)[] self, float[] scalars) -> ()",
-            f"{_name} of each tensor and its number, in place.")
+            f"{_word} of each tensor and its number, in place.")
     foreach(f"{_name}.Scalar(Tensor[] self, Scalar scalar) -> Tensor[]", _doc)
-    foreach(f"{_name}.List(Tensor[] self, Tensor[] other{_alpha}) -> Tensor[]", f"{_name} pair by pair.")
-    foreach(f"{_name}.ScalarList(Tensor[] self, float[] scalars) -> Tensor[]", f"{_name} of each tensor and its number.")
-for _name in ("add", "mul", "div"):
-    foreach(f"{_name}_.Tensor(Tensor(a!)[] self, Tensor other) -> ()", f"{_name} with one 0-dim tensor, in place.")
-    foreach(f"{_name}.Tensor(Tensor[] self, Tensor other) -> Tensor[]", f"{_name} with one 0-dim tensor.")
-_UNARY = """abs acos asin atan ceil cos cosh erf erfc exp expm1 floor frac lgamma log log10 log1p log2 neg reciprocal round rsqrt
-sigmoid sign sin sinh sqrt square tan tanh trunc zero"""
+    foreach(f"{_name}.List(Tensor[] self, Tensor[] other{_alpha}) -> Tensor[]", f"{_word} pair by pair.")
+    foreach(f"{_name}.ScalarList(Tensor[] self, float[] scalars) -> Tensor[]", f"{_word} of each tensor and its number.")
+for _name in "_foreach_add _foreach_mul _foreach_div".split():
+    _word = _name.removeprefix("_foreach_")
+    foreach(f"{_name}_.Tensor(Tensor(a!)[] self, Tensor other) -> ()", f"{_word} with one 0-dim tensor, in place.")
+    foreach(f"{_name}.Tensor(Tensor[] self, Tensor other) -> Tensor[]", f"{_word} with one 0-dim tensor.")
+_UNARY = """
+    _foreach_abs _foreach_acos _foreach_asin _foreach_atan _foreach_ceil _foreach_cos _foreach_cosh _foreach_erf _foreach_erfc
+    _foreach_exp _foreach_expm1 _foreach_floor _foreach_frac _foreach_lgamma _foreach_log _foreach_log10 _foreach_log1p
+    _foreach_log2 _foreach_neg _foreach_reciprocal _foreach_round _foreach_rsqrt _foreach_sigmoid _foreach_sign _foreach_sin
+    _foreach_sinh _foreach_sqrt _foreach_square _foreach_tan _foreach_tanh _foreach_trunc _foreach_zero
+"""
 for _name in _UNARY.split():
-    foreach(f"{_name}_(Tensor(a!)[] self) -> ()", f"{_name} of every tensor, in place.")
-    if _name != "zero":
-        foreach(f"{_name}(Tensor[] self) -> Tensor[]", f"{_name} of every tensor.")
-for _name in ("addcmul", "addcdiv"):
+    _word = _name.removeprefix("_foreach_")
+    foreach(f"{_name}_(Tensor(a!)[] self) -> ()", f"{_word} of every tensor, in place.")
+    if _word != "zero":
+        foreach(f"{_name}(Tensor[] self) -> Tensor[]", f"{_word} of every tensor.")
+for _name in "_foreach_addcmul _foreach_addcdiv".split():
+    _word = _name.removeprefix("_foreach_")
     _lists = "Tensor[] tensor1, Tensor[] tensor2"
-    foreach(f"{_name}_.Scalar(Tensor(a!)[] self, {_lists}, Scalar value=1) -> ()", f"{_name} triple by triple, in place.")
+    foreach(f"{_name}_.Scalar(Tensor(a!)[] self, {_lists}, Scalar value=1) -> ()", f"{_word} triple by triple, in place.")
     foreach(f"{_name}_.ScalarList(Tensor(a!)[] self, {_lists}, float[] scalars) -> ()",
-            f"{_name} triple by triple with a number each, in place.")
-    foreach(f"{_name}.Scalar(Tensor[] self, {_lists}, Scalar value=1) -> Tensor[]", f"{_name} triple by triple.")
-foreach("maximum_.List(Tensor(a!)[] self, Tensor[] other) -> ()", "The larger ones pair by pair, in place.")
-foreach("maximum.List(Tensor[] self, Tensor[] other) -> Tensor[]", "The larger ones pair by pair.")
-foreach("lerp_.Scalar(Tensor(a!)[] self, Tensor[] tensors1, Scalar weight) -> ()", "Move towards other tensors, in place.")
-foreach("lerp.Scalar(Tensor[] self, Tensor[] tensors1, Scalar weight) -> Tensor[]", "Between pairs of tensors.")
-foreach("copy_(Tensor(a!)[] self, Tensor[] src, bool non_blocking=False) -> ()", "Copy pair by pair.")
+            f"{_word} triple by triple with a number each, in place.")
+    foreach(f"{_name}.Scalar(Tensor[] self, {_lists}, Scalar value=1) -> Tensor[]", f"{_word} triple by triple.")
+foreach("_foreach_maximum_.List(Tensor(a!)[] self, Tensor[] other) -> ()", "The larger ones pair by pair, in place.")
+foreach("_foreach_maximum.List(Tensor[] self, Tensor[] other) -> Tensor[]", "The larger ones pair by pair.")
+foreach("_foreach_lerp_.Scalar(Tensor(a!)[] self, Tensor[] tensors1, Scalar weight) -> ()", "Move towards other tensors, in place.")
+foreach("_foreach_lerp.Scalar(Tensor[] self, Tensor[] tensors1, Scalar weight) -> Tensor[]", "Between pairs of tensors.")
+foreach("_foreach_copy_(Tensor(a!)[] self, Tensor[] src, bool non_blocking=False) -> ()", "Copy pair by pair.")

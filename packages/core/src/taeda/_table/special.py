@@ -29,9 +29,9 @@ for _name, _doc in (
     ("ndtri", "Inverse of ndtr."), ("erfcx", "exp(x^2) erfc(x)."), ("entr", "-x log(x); 0 at zero, -infinity below."),
 ):  # fmt: skip
     op(f"{_name}(Tensor self) -> Tensor", pointwise="float", cost=20.0, **SPECIAL, doc=_doc)
-op("xlog1py(Tensor self, Tensor other) -> Tensor", pointwise="float", cost=2.0, numbers="self other", **SPECIAL,
+op("xlog1py(Tensor self, Tensor other) -> Tensor", pointwise="float", check="two_numbers", cost=2.0, numbers="self other", **SPECIAL,
    doc="self times log1p of other; 0 where self is 0.")
-op("zeta(Tensor self, Tensor other) -> Tensor", pointwise="float", cost=100.0, numbers="self other", **SPECIAL,
+op("zeta(Tensor self, Tensor other) -> Tensor", pointwise="float", check="two_numbers", cost=100.0, numbers="self other", **SPECIAL,
    doc="Hurwitz's zeta function: the sum of 1 / (other + k)^self over k = 0, 1, ...")
 for _name, _doc in (("igamma", "Regularised lower incomplete gamma function."), ("igammac", "1 - igamma, exact where that is small.")):
     op(f"{_name}(Tensor self, Tensor other) -> Tensor", pointwise="float", cost=60.0, numbers="",

@@ -13,14 +13,14 @@ from ._registry import rule, rules
 
 __all__ = ["elementwise", "lined_up"]
 
+#: those beside the rows of the family: operators as methods, copies and conversions, what is written in elementwise functions
 _MORE = """
-    iadd isub imul itruediv ifloordiv imod ipow iand ior ixor ilshift irshift radd rsub rmul rtruediv rfloordiv rmod rpow rand ror rxor rlshift rrshift rdiv idiv div
-    add sub mul true_divide divide multiply subtract negative absolute pos positive
-    isclose masked_fill fill fill_ zero_ copy_ clone detach alias contiguous to type type_as float double half bfloat16 int long short char byte bool cfloat cdouble
-    cpu requires_grad_ conj _conj resolve_conj resolve_neg conj_physical real imag zeros_like ones_like empty_like full_like eq ne lt le gt ge
-    celu elu selu gelu silu mish relu relu6 sigmoid tanh hardtanh hardswish hardsigmoid leaky_relu log_sigmoid logsigmoid softplus softshrink hardshrink softsign
-    tanhshrink threshold prelu_scalar logit ldexp mvlgamma xlogy xlog1py zeta polar complex where nan_to_num float_power isreal addcmul addcdiv lerp
-    dropout native_dropout rrelu _to_copy get.real get.imag detach_ get.data expm1 frexp max.other
+    iadd isub imul itruediv ifloordiv imod ipow iand ior ixor ilshift irshift radd rmul rtruediv rfloordiv rmod
+    rpow rand ror rxor rlshift rrshift rdiv idiv true_divide divide multiply subtract negative absolute pos
+    isclose masked_fill fill fill_ zero_ copy_ clone detach alias contiguous to type type_as float double half
+    bfloat16 int long short char byte bool cfloat cdouble cpu requires_grad_ conj _conj resolve_conj resolve_neg
+    real imag zeros_like ones_like empty_like full_like logsigmoid softsign tanhshrink prelu_scalar polar complex
+    dropout native_dropout rrelu _to_copy get.real get.imag detach_ get.data max.other
 """.split()  # fmt: skip
 
 
@@ -78,7 +78,7 @@ def elementwise(level: Level, func: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _register() -> None:
-    names = {row[0].partition(".")[0] for row in _core.op_rows() if row[2] == "pointwise"}
+    names = {row[0].partition(".")[0] for row in _core.op_rows() if "pointwise" in row[1:3]}
     for name in (*names, *_MORE):
         for spelling in (name, f"{name}_", f"special.{name}"):
             rules.setdefault(spelling, elementwise)
@@ -89,8 +89,7 @@ def _register() -> None:
 
 _ALIASES = {
     "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh", "arctan2": "atan2", "clip": "clamp",
-    "fix": "trunc", "special.expit": "sigmoid", "special.psi": "digamma", "special.gammaln": "lgamma", "greater": "gt", "greater_equal": "ge", "less": "lt",
-    "less_equal": "le", "not_equal": "ne", "special.multigammaln": "mvlgamma", "special.gammainc": "igamma", "special.gammaincc": "igammac",
+    "fix": "trunc", "greater": "gt", "greater_equal": "ge", "less": "lt", "less_equal": "le", "not_equal": "ne",
 }  # fmt: skip
 
 
