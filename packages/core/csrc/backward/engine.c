@@ -132,7 +132,7 @@ static int feed(Run *r, Node *from, int index, Edge edge, PyObject *grad) /* tak
 static int check_gradients(const Slot *s)
 {
     for (int i = 0; i < s->node->nouts; i++) {
-        if (!s->grads[i] || td_gradient_fits(&s->node->outs[i], TD_T(s->grads[i]))) continue;
+        if (!s->grads[i] || td_gradient_fits(&s->node->outs[i], s->grads[i])) continue;
         PyErr_Format(PyExc_RuntimeError, "the gradient of output %d of %R was given another shape or dtype while it waited: hooks may "
                      "return another gradient of the same shape, but not reshape the one that they get", i, s->node);
         return -1;

@@ -149,7 +149,7 @@ static int hand_to_saved(Node *n, PyObject *const *outs, int nouts)
         Saved *s = &n->saved[i];
         int k = s->key - TD_KEY_RESULT;
         if (k < 0 || k >= nouts || !td_is_tensor(outs[k])) continue;
-        if (td_save_tangent(s, (PyTensor *)outs[k], s->packed != NULL) < 0) return -1;
+        if (td_save_tangent(s, (PyTensor *)outs[k], s->unpack != NULL) < 0) return -1;
     }
     return 0;
 }

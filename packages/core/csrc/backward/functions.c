@@ -52,7 +52,7 @@ static PyObject *set_history(PyObject *m, PyObject *args)
     PyTensor *p = (PyTensor *)o;
     Node *n = (Node *)node;
     if (!has_output(n, nr)) return NULL;
-    if (td_node_set_out(n, nr, p->t) < 0) return NULL;
+    if (td_node_set_out_of(n, nr, p) < 0) return NULL;
     Py_XSETREF(p->node, (Node *)Py_NewRef(node));
     p->nr = (uint32_t)nr;
     p->node_version = td_version_of(p->t);
@@ -66,7 +66,7 @@ static PyObject *rebase_history(PyObject *m, PyObject *args)
     int edge0, nr;
     if (!PyArg_ParseTuple(args, "O!iOi", NodeT, &node, &edge0, &o, &nr) || !need_tensor(o) || !has_output((Node *)node, nr)) return NULL;
     if (edge0 < 0 || edge0 >= ((Node *)node)->nedges) return PyErr_Format(PyExc_ValueError, "the node has no edge number %d", edge0);
-    if (td_node_set_out((Node *)node, nr, TD_T(o)) < 0 || td_rebase_history((PyTensor *)o, (Node *)node, edge0, (uint32_t)nr) < 0) return NULL;
+    if (td_node_set_out_of((Node *)node, nr, (PyTensor *)o) < 0 || td_rebase_history((PyTensor *)o, (Node *)node, edge0, (uint32_t)nr) < 0) return NULL;
     Py_RETURN_NONE;
 }
 
@@ -83,7 +83,7 @@ static PyObject *set_meta(PyObject *m, PyObject *args) /* shape of an output tha
     PyObject *node, *o;
     int nr;
     if (!PyArg_ParseTuple(args, "O!iO", NodeT, &node, &nr, &o) || !need_tensor(o) || !has_output((Node *)node, nr)) return NULL;
-    if (td_node_set_out((Node *)node, nr, TD_T(o)) < 0) return NULL;
+    if (td_node_set_out_of((Node *)node, nr, (PyTensor *)o) < 0) return NULL;
     Py_RETURN_NONE;
 }
 

@@ -1,17 +1,21 @@
 /* gradients.c - a gradient on its way to where it is added up. */
 #include "graph/node.h"
 
-int td_gradient_fits(const OutMeta *m, const td_tensor *t)
+static int is_there(const OutMeta *m, const PyTensor *p) { return p->t->device == m->device || td_claimed_device(p) == m->device; }
+
+int td_gradient_fits(const OutMeta *m, PyObject *grad)
 {
-    return t->ndim == m->ndim && t->dtype == m->dtype && t->device == m->device &&
+    const td_tensor *t = TD_T(grad);
+    return t->ndim == m->ndim && t->dtype == m->dtype && is_there(m, (PyTensor *)grad) &&
            !memcmp(t->sizes, m->sizes, (size_t)m->ndim * sizeof(int64_t));
 }
 
 /* Has the gradient only leading dimensions too many, as that of a bias? */
-static int has_leading(const OutMeta *m, const td_tensor *t)
+static int has_leading(const OutMeta *m, PyObject *grad)
 {
+    const td_tensor *t = TD_T(grad);
     int extra = t->ndim - m->ndim;
-    return extra > 0 && t->dtype == m->dtype && t->device == m->device && t->numel > 0 &&
+    return extra > 0 && t->dtype == m->dtype && is_there(m, (PyTensor *)grad) && t->numel > 0 &&
            !memcmp(t->sizes + extra, m->sizes, (size_t)m->ndim * sizeof(int64_t));
 }
 
@@ -29,8 +33,8 @@ static PyObject *sum_leading(PyObject *grad, int extra) /* takes grad over */
 
 PyObject *td_fit_gradient(const Node *from, int index, const OutMeta *m, PyObject *grad)
 {
-    if (td_gradient_fits(m, TD_T(grad))) return grad;
-    if (has_leading(m, TD_T(grad))) return sum_leading(grad, TD_T(grad)->ndim - m->ndim);
+    if (td_gradient_fits(m, grad)) return grad;
+    if (has_leading(m, grad)) return sum_leading(grad, TD_T(grad)->ndim - m->ndim);
     PyObject *call = td_engine_helper("fit_gradient"), *made = NULL;
     if (call) {
         PyObject *size = td_size_object(m->ndim, m->sizes), *dtype = td_dtype_object((td_dtype)m->dtype);

@@ -84,7 +84,8 @@ static int run_op(Node *n, PyObject *const *grads, PyObject **results, int creat
         td_unpack(n, &empty); /* says that the graph was freed */
         return -1;
     }
-    if (!create_graph && !td_dual_level && td_fast_rules[n->schema->op.id]) { /* those make views that know no tangents */
+    int plain = !n->dispatches && grads[0] && td_is_exact(grads[0]) && !create_graph && !td_dual_level;
+    if (plain && td_fast_rules[n->schema->op.id]) { /* those make views of handles, which know no tangents */
         int status = td_fast_rules[n->schema->op.id](n, grads, results);
         if (status) return status > 0 ? 0 : -1;
     }

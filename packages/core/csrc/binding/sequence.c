@@ -25,7 +25,7 @@ static PyObject *item(PyObject *o, Py_ssize_t i) /* new reference: what reads it
 
 static int is_single(PyObject *o) /* a tensor that is a number */
 {
-    return td_is_tensor(o) && TD_T(o)->numel == 1 && !td_is_meta(TD_T(o));
+    return td_is_tensor(o) && TD_T(o)->numel == 1 && (!td_is_meta(TD_T(o)) || ((PyTensor *)o)->dispatches);
 }
 
 static int default_dtype(int kind)
@@ -109,7 +109,7 @@ static int number(PyObject *o, td_dtype dtype, td_scalar *v)
 {
     int status = td_scalar_from(o, v);
     if (status == 0 && is_single(o)) {
-        PyObject *plain = td_item(TD_T(o));
+        PyObject *plain = td_item_of(o);
         status = plain ? td_scalar_from(plain, v) : -1;
         Py_XDECREF(plain);
     }

@@ -131,7 +131,7 @@ static PyObject *slot_compare(PyObject *a, PyObject *b, int how)
 static PyObject *one_number(PyObject *o, const char *as)
 {
     const td_tensor *t = TD_T(o);
-    if (t->numel == 1) return td_item(t);
+    if (t->numel == 1) return td_item_of(o);
     return PyErr_Format(PyExc_ValueError, "only one element tensors can be converted to Python scalars: %s() of a tensor with %lld elements", as,
                         (long long)t->numel);
 }
@@ -157,7 +157,7 @@ static PyObject *slot_index(PyObject *o)
     const td_tensor *t = TD_T(o);
     if (t->numel != 1 || !td_is_integral((td_dtype)t->dtype))
         return PyErr_Format(PyExc_TypeError, "only integer tensors of a single element can be converted to an index");
-    PyObject *v = td_item(t), *made = v ? PyNumber_Long(v) : NULL;
+    PyObject *v = td_item_of(o), *made = v ? PyNumber_Long(v) : NULL;
     Py_XDECREF(v);
     return made;
 }
@@ -165,7 +165,7 @@ static int slot_bool(PyObject *o)
 {
     const td_tensor *t = TD_T(o);
     if (t->numel == 1) {
-        PyObject *v = td_item(t);
+        PyObject *v = td_item_of(o);
         int yes = v ? PyObject_IsTrue(v) : -1;
         Py_XDECREF(v);
         return yes;

@@ -5,7 +5,7 @@
 #define SELF ((PyTensor *)o)
 static PyObject *get_shape(PyObject *o, void *c) { return td_size_object(SELF->t->ndim, SELF->t->sizes); }
 static PyObject *get_dtype(PyObject *o, void *c) { return td_dtype_object((td_dtype)SELF->t->dtype); }
-static PyObject *get_device(PyObject *o, void *c) { return td_device_object((td_device)SELF->t->device); }
+static PyObject *get_device(PyObject *o, void *c) { return td_device_object(td_claimed_device(SELF)); }
 static PyObject *get_layout(PyObject *o, void *c) { return td_layout_object(); }
 static PyObject *get_ndim(PyObject *o, void *c) { return PyLong_FromLong(SELF->t->ndim); }
 static PyObject *get_itemsize(PyObject *o, void *c) { return PyLong_FromLongLong(td_itemsize((td_dtype)SELF->t->dtype)); }
@@ -78,7 +78,7 @@ static int set_grad(PyObject *o, PyObject *v, void *c)
     if (v == o) PyErr_SetString(PyExc_RuntimeError, "can't assign Variable as its own grad");
     else if (g->dtype != t->dtype)
         PyErr_Format(PyExc_RuntimeError, "assigned grad has data of a different type: %s, wanted %s", td_dtypes[g->dtype].name, td_dtypes[t->dtype].name);
-    else if (g->device != t->device) PyErr_SetString(PyExc_RuntimeError, "assigned grad has data located on a different device");
+    else if (td_claimed_device((PyTensor *)v) != td_claimed_device(SELF)) PyErr_SetString(PyExc_RuntimeError, "assigned grad has data located on a different device");
     else if (!td_same_shape(g, t))
         PyErr_Format(PyExc_RuntimeError, "assigned grad has data of a different size: %s, wanted %s", td_shape_text(g->ndim, g->sizes, have),
                      td_shape_text(t->ndim, t->sizes, want));
@@ -91,11 +91,26 @@ static int set_grad(PyObject *o, PyObject *v, void *c)
 static PyObject *get_data(PyObject *o, void *c)
 {
     td_tensor *t;
+    if (SELF->dispatches) return td_below(td_detach_function(), o);
     TD_PY(td_tensor_alias(&t, SELF->t));
     td_status status = td_tensor_detach_version(t);
     if (!status) return td_wrap(t);
     td_tensor_free(t);
     return td_raise(status);
+}
+
+/* What a tensor stands for whose operators run in __torch_dispatch__ is in its attributes: these go along. */
+static int take_over(PyObject *o, PyObject *v)
+{
+    static PyObject *hook;
+    if (Py_TYPE(o) != Py_TYPE(v))
+        return PyErr_Format(PyExc_RuntimeError, "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor "
+                            "type: %S and %S. Use utils.swap_tensors", Py_TYPE(o), Py_TYPE(v)), -1;
+    if (!td_python_function(&hook, "taeda._layers.dispatch", "take_attributes")) return -1;
+    PyObject *done = PyObject_CallFunctionObjArgs(hook, o, v, NULL);
+    Py_XDECREF(done);
+    if (done) SELF->dispatches = ((PyTensor *)v)->dispatches;
+    return done ? 0 : -1;
 }
 
 static int set_data(PyObject *o, PyObject *v, void *c)
@@ -107,11 +122,12 @@ static int set_data(PyObject *o, PyObject *v, void *c)
         return -1;
     }
     td_note_untraced("a tensor gets other memory");
+    if ((SELF->dispatches || ((PyTensor *)v)->dispatches) && take_over(o, v) < 0) return -1;
     td_status status = td_tensor_alias(&t, TD_T(v));
     if (status) return td_raised(status);
     td_publish(o, t);
     Py_CLEAR(SELF->base);
-    if (SELF->accumulate) return td_node_set_out(SELF->accumulate, 0, t);
+    if (SELF->accumulate) return td_node_set_out_of(SELF->accumulate, 0, SELF);
     return 0;
 }
 

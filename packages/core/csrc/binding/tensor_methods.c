@@ -37,7 +37,7 @@ static PyObject *m_data_ptr(PyObject *o, PyObject *u)
     td_note_untraced("an address is read");
     return PyLong_FromVoidPtr(SELF->t->numel ? td_data(SELF->t) : NULL);
 }
-static PyObject *m_item(PyObject *o, PyObject *u) { return td_item(SELF->t); }
+static PyObject *m_item(PyObject *o, PyObject *u) { return td_item_of(o); }
 static PyObject *m_tolist(PyObject *o, PyObject *u) { return td_tolist(o); }
 static PyObject *m_is_floating(PyObject *o, PyObject *u) { return PyBool_FromLong(td_is_floating((td_dtype)SELF->t->dtype)); }
 static PyObject *m_is_complex(PyObject *o, PyObject *u) { return PyBool_FromLong(td_is_complex((td_dtype)SELF->t->dtype)); }
@@ -91,6 +91,7 @@ static PyObject *m_make_subclass(PyObject *unused, PyObject *args)
     if (!PyType_Check(cls) || !PyType_IsSubtype((PyTypeObject *)cls, TensorT))
         return PyErr_Format(PyExc_TypeError, "_make_subclass: wanted a subclass of Tensor, got %R", cls);
     if (!td_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "_make_subclass: wanted a Tensor, got %S", Py_TYPE(o));
+    if (SELF->dispatches >= TD_DISPATCHES_CLAIM) return td_refuse_memory(o, "_make_subclass()");
     td_tensor *t;
     TD_PY(td_tensor_alias(&t, SELF->t));
     t->flags &= (uint8_t)~TD_FLAG_WRAPPED;
@@ -98,6 +99,49 @@ static PyObject *m_make_subclass(PyObject *unused, PyObject *args)
     if (made && on && td_set_requires_grad(made, Py_True, NULL) < 0) Py_CLEAR(made);
     return made;
 }
+
+/* _make_wrapper(cls, sizes, strides or None, offset, dtype, device, requires_grad): a tensor without memory that says it has all these */
+static PyObject *m_make_wrapper(PyObject *unused, PyObject *args)
+{
+    PyObject *cls, *size, *stride, *dtype, *device;
+    int64_t sizes[TD_MAX_DIMS], strides[TD_MAX_DIMS];
+    long long offset;
+    td_dtype d;
+    td_device place;
+    int on;
+    if (!PyArg_ParseTuple(args, "OO!OLOOp:_make_wrapper", &cls, &PyTuple_Type, &size, &stride, &offset, &dtype, &device, &on)) return NULL;
+    if (!PyType_Check(cls) || !PyType_IsSubtype((PyTypeObject *)cls, TensorT))
+        return PyErr_Format(PyExc_TypeError, "_make_wrapper_subclass: wanted a subclass of Tensor, got %R", cls);
+    if (!td_dtype_from(dtype, &d)) return PyErr_Format(PyExc_TypeError, "_make_wrapper_subclass: dtype must be taeda.dtype, not %R", Py_TYPE(dtype));
+    int known = td_device_from(device, &place);
+    if (known != 1) return known < 0 ? NULL : PyErr_Format(PyExc_TypeError, "_make_wrapper_subclass: device must be taeda.device, not %R", Py_TYPE(device));
+    Py_ssize_t n = PyTuple_Size(size);
+    if (n > TD_MAX_DIMS) return PyErr_Format(PyExc_RuntimeError, "a tensor has at most %d dimensions, but got %zd", TD_MAX_DIMS, n);
+    if (stride != Py_None && (!PyTuple_Check(stride) || PyTuple_Size(stride) != n))
+        return PyErr_Format(PyExc_RuntimeError, "dimensionality of sizes (%zd) must match dimensionality of strides, got %R", n, stride);
+    for (Py_ssize_t i = 0; i < n; i++) {
+        int got = td_int_from(PyTuple_GetItem(size, i), &sizes[i]);
+        if (got == 1 && stride != Py_None) got = td_int_from(PyTuple_GetItem(stride, i), &strides[i]);
+        if (got != 1) return got < 0 ? NULL : PyErr_Format(PyExc_TypeError, "_make_wrapper_subclass: sizes and strides are ints");
+    }
+    if (offset < 0) return PyErr_Format(PyExc_RuntimeError, "_make_wrapper_subclass: storage_offset must not be negative, got %lld", offset);
+    td_tensor *t;
+    if (stride == Py_None) TD_PY(td_tensor_empty(&t, d, TD_META, (int)n, sizes));
+    else TD_PY(td_tensor_empty_strided(&t, d, TD_META, (int)n, sizes, strides));
+    t->offset = offset;
+    PyObject *made = td_wrap_as((PyTypeObject *)cls, t);
+    if (made && !((PyTensor *)made)->dispatches) {
+        PyErr_Format(PyExc_TypeError, "_make_wrapper_subclass: %R must define __torch_dispatch__: its tensors have no memory, so nothing else "
+                     "could compute with them", cls);
+        Py_CLEAR(made);
+    }
+    if (made) ((PyTensor *)made)->dispatches = (uint8_t)(TD_DISPATCHES_CLAIM + place);
+    if (made && on && td_set_requires_grad(made, Py_True, NULL) < 0) Py_CLEAR(made);
+    return made;
+}
+
+/* _dispatches(): does __torch_dispatch__ of the type compute what is called on this tensor? */
+static PyObject *m_dispatches(PyObject *o, PyObject *u) { return PyBool_FromLong(SELF->dispatches != TD_DISPATCHES_NOT); }
 
 /* _swap(other): exchange everything but identity, attributes and weak references (swap_tensors) */
 static PyObject *m_swap(PyObject *o, PyObject *other)
@@ -124,6 +168,7 @@ static PyObject *m_swap(PyObject *o, PyObject *other)
     TD_SWAP(uint8_t, creation);
     TD_SWAP(uint8_t, retains_grad);
     TD_SWAP(uint8_t, apart);
+    TD_SWAP(uint8_t, dispatches);
     td_move_duals(a, b);
     Py_RETURN_NONE;
 }
@@ -136,6 +181,7 @@ static PyObject *m_resize(PyObject *o, PyObject *sizes) /* _resize(tuple) */
     for (Py_ssize_t i = 0; i < n; i++)
         if (td_int_from(PyTuple_GetItem(sizes, i), &list[i]) != 1)
             return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "resize_: sizes must be ints");
+    if (SELF->dispatches) return td_refuse_memory(o, "resize_()");
     if (td_requires_grad(SELF)) return PyErr_Format(PyExc_RuntimeError, "cannot resize variables that require grad");
     if (n == SELF->t->ndim && !memcmp(list, SELF->t->sizes, (size_t)n * sizeof *list)) return Py_NewRef(o);
     if (td_resize(o, (int)n, list) < 0) return NULL;
@@ -149,6 +195,8 @@ static PyObject *m_set(PyObject *o, PyObject *args)
     PyObject *source, *view;
     if (!PyArg_ParseTuple(args, "OO", &source, &view)) return NULL;
     if (!td_is_tensor(view)) return PyErr_Format(PyExc_TypeError, "_set: wanted a Tensor");
+    if (SELF->dispatches) return td_refuse_memory(o, "set_()");
+    if (((PyTensor *)view)->dispatches) return td_refuse_memory(view, "set_()");
     td_tensor *t;
     td_note_untraced("a tensor gets other memory");
     TD_PY(td_tensor_alias(&t, TD_T(view)));
@@ -187,6 +235,8 @@ static PyMethodDef methods[] = {
     {"_set_retains_grad", m_set_retains, METH_O, "Note that .grad is filled for this non-leaf."},
     {"_bump_version", m_bump, METH_NOARGS, "_bump_version($self, /)\n--\n\nCount a write that went around the operations."},
     {"_make_subclass", m_make_subclass, METH_VARARGS | METH_STATIC, "An object of a subclass on the same memory."},
+    {"_make_wrapper", m_make_wrapper, METH_VARARGS | METH_STATIC, "A tensor of a subclass without memory; see _make_wrapper_subclass."},
+    {"_dispatches", m_dispatches, METH_NOARGS, "_dispatches($self, /)\n--\n\nDoes __torch_dispatch__ of its type run its operators?"},
     {"_swap", m_swap, METH_O, "Exchange contents with another tensor."},
     {"_resize", m_resize, METH_O, "Change sizes, growing the storage."},
     {"_set", m_set, METH_VARARGS, "Take over the storage and geometry of another tensor."},

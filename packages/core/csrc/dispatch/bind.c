@@ -18,10 +18,16 @@ int td_has_override(PyObject *o)
     return on;
 }
 
+static void take_subclass(td_frame *f, PyObject *o)
+{
+    if (td_has_override(o)) f->overridden = 1;
+    f->dispatches |= ((PyTensor *)o)->dispatches;
+}
+
 /* The handle that the call works with, or NULL with an exception. */
 static inline td_tensor *take_tensor(td_frame *f, PyObject *o)
 {
-    if (!td_is_exact(o) && td_has_override(o)) f->overridden = 1; /* asks Python, so the handle is read after it */
+    if (!td_is_exact(o)) take_subclass(f, o); /* asks Python, so the handle is read after it */
     /* of inference tensors alone nothing is recorded */
     f->any_grad |= (uint8_t)(!(TD_T(o)->flags & TD_FLAG_INFERENCE) && td_requires_grad((PyTensor *)o));
     td_tensor *t = td_frame_pin(f, o);
@@ -122,10 +128,24 @@ static int bind_int_list(td_frame *f, const td_param *p, td_arg *arg, PyObject *
     return 1;
 }
 
-/* the one element of a tensor, fetched from its device; 0 with an exception if that fails */
-static int number_of(const td_tensor *t, td_scalar *out)
+static int is_number(PyObject *o) /* a tensor that is welcome where a number is wanted */
 {
+    const PyTensor *p = (PyTensor *)o;
+    return !p->t->ndim && (!td_is_meta(p->t) || p->dispatches) && !td_requires_grad(p) && !p->dual;
+}
+
+/* the one element of a tensor, fetched from its device; 0 with an exception if that fails */
+static int number_of(PyObject *o, td_scalar *out)
+{
+    const td_tensor *t = TD_T(o);
     _Alignas(16) char element[16];
+    if (((PyTensor *)o)->dispatches) {
+        PyObject *item = td_item_of(o);
+        int status = item ? td_scalar_from(item, out) : -1;
+        if (status == 0) PyErr_Format(PyExc_TypeError, "the one element of a %R is %R, which is no number", Py_TYPE(o), Py_TYPE(item));
+        Py_XDECREF(item);
+        return status == 1;
+    }
     td_note_untraced("a tensor is an argument that wants a number");
     td_status status = td_element(t, element);
     if (status != TD_OK) return td_raise(status), 0;
@@ -137,9 +157,8 @@ static int double_from(PyObject *o, double *out)
 {
     td_scalar s;
     if (td_is_tensor(o)) {
-        const td_tensor *t = TD_T(o);
-        if (t->ndim || td_is_meta(t) || td_requires_grad((PyTensor *)o) || ((PyTensor *)o)->dual) return 0;
-        if (!number_of(t, &s)) return -1;
+        if (!is_number(o)) return 0;
+        if (!number_of(o, &s)) return -1;
     } else {
         int status = td_scalar_from(o, &s);
         if (status != 1) return status;
@@ -168,9 +187,8 @@ static int bind_scalar(td_arg *arg, PyObject *o)
 {
     arg->kind = TD_ARG_SCALAR;
     if (td_is_tensor(o)) {
-        const td_tensor *t = TD_T(o);
-        if (t->ndim || td_is_meta(t) || td_requires_grad((PyTensor *)o) || ((PyTensor *)o)->dual) return 0;
-        return number_of(t, &arg->scalar) ? 1 : -1;
+        if (!is_number(o)) return 0;
+        return number_of(o, &arg->scalar) ? 1 : -1;
     }
     return td_scalar_from(o, &arg->scalar);
 }

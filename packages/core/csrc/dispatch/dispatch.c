@@ -92,19 +92,42 @@ static int check_written(td_frame *f)
     return 0;
 }
 
-static void set_views(td_frame *f, PyObject **outs, int nouts, int multi)
+/* Two tensors without memory count their writes together from now on, as a view and its base do. */
+static int join(const td_frame *f, PyTensor *self, PyTensor *p)
 {
-    if (!f->obj[0] || !td_is_tensor(f->obj[0])) return;
+    td_tensor *t = p->t;
+    for (int k = 0; k < f->schema->nparams; k++)
+        if (f->obj[k] == (PyObject *)p) return 0;
+    if (self->dispatches < TD_DISPATCHES_CLAIM || p->dispatches < TD_DISPATCHES_CLAIM || t->storage == self->t->storage) return 0;
+    td_status status = td_tensor_on_storage(&t, self->t->storage, (td_dtype)t->dtype, t->ndim, t->sizes, t->strides, t->offset);
+    if (status) return td_raised(status);
+    t->flags = p->t->flags;
+    td_publish((PyObject *)p, t);
+    return 0;
+}
+
+static int set_views(td_frame *f, PyObject **outs, int nouts, int multi)
+{
+    if (!f->obj[0] || !td_is_tensor(f->obj[0])) return 0;
     PyTensor *self = (PyTensor *)f->obj[0], *base = self->base ? self->base : self;
     for (int k = 0; k < nouts; k++) {
         PyTensor *p = (PyTensor *)outs[k];
-        if (p->t->storage != self->t->storage || p == self || p->base) continue;
+        if (p == self || p->base) continue;
+        if (f->dispatches && join(f, self, p) < 0) return -1;
+        if (p->t->storage != self->t->storage) continue;
         p->base = (PyTensor *)Py_NewRef((PyObject *)base);
         p->apart = self->apart;
         p->node_version = td_version_of(p->t);
         p->creation = td_here.inference_mode ? TD_VIEW_INFERENCE : !td_here.grad_mode ? TD_VIEW_NO_GRAD : multi ? TD_VIEW_MULTI : TD_VIEW_PLAIN;
         if (self->creation != TD_VIEW_PLAIN && p->creation == TD_VIEW_PLAIN) p->creation = self->creation;
     }
+    return 0;
+}
+
+static int join_detached(const td_frame *f, PyObject **outs, int nouts) /* detach gives no view, but shares the counter */
+{
+    int detached = !strcmp(f->schema->text, "detach") && nouts == 1 && td_is_tensor(f->obj[0]) && td_is_tensor(outs[0]);
+    return detached ? join(f, (PyTensor *)f->obj[0], (PyTensor *)outs[0]) : 0;
 }
 
 static int shares_memory(const td_frame *f, PyObject *o) /* with the first argument, as results of views and of detach do */
@@ -147,8 +170,9 @@ static PyObject *finish_list(td_frame *f, Node *n, PyObject *dual, PyObject *lis
     PyObject **outs = tuple ? PyMem_Malloc(sizeof *outs * (size_t)(count + 1)) : NULL;
     if (!outs) return Py_XDECREF((PyObject *)n), Py_XDECREF(tuple), tuple ? td_no_memory() : NULL;
     for (int i = 0; i < count; i++) outs[i] = PyTuple_GetItem(tuple, i);
-    if (f->schema->flags & TD_F_VIEW) set_views(f, outs, count, !(f->schema->flags & TD_F_SLICES));
-    if (record(f, n, dual, outs, count) < 0) Py_CLEAR(tuple);
+    int failed = f->schema->flags & TD_F_VIEW && set_views(f, outs, count, !(f->schema->flags & TD_F_SLICES)) < 0;
+    if (failed) Py_XDECREF((PyObject *)n);
+    if (failed || record(f, n, dual, outs, count) < 0) Py_CLEAR(tuple);
     if (tuple && f->schema->records_itself && td_custom_record(f, &tuple, 1) < 0) Py_CLEAR(tuple);
     PyMem_Free(outs);
     if (tuple && f->schema->custom) Py_SETREF(tuple, PySequence_List(tuple)); /* the annotation says list */
@@ -170,8 +194,9 @@ static PyObject *run_recorded(td_frame *f, Node *n, PyObject *dual)
     int status = f->inplace || f->out ? td_place_results(f, made.outs, made.n) : 0;
     if (status == 0) {
         bump_written(f);
-        if (f->schema->flags & TD_F_VIEW) set_views(f, made.outs, made.n, f->schema->list_result);
-        if (n || dual) {
+        if (f->schema->flags & TD_F_VIEW) status = set_views(f, made.outs, made.n, f->schema->list_result);
+        if (f->dispatches && status == 0) status = join_detached(f, made.outs, made.n);
+        if (status == 0 && (n || dual)) {
             status = record(f, n, dual, made.outs, made.n);
             n = NULL;
         }
@@ -193,7 +218,7 @@ PyObject *td_run(td_frame *f)
     }
     PyObject *dual = NULL;
     Node *n = NULL;
-    if (td_check_out(f) < 0 || check_written(f) < 0 || check_devices(f) < 0) return NULL;
+    if (td_check_out(f) < 0 || check_written(f) < 0 || (!f->dispatches && check_devices(f) < 0)) return NULL;
     if (td_dual_level && td_forward.begin(f, &dual) < 0) return NULL;
     PyObject *made = td_record_begin(f, &n) < 0 ? NULL : run_recorded(f, n, dual);
     Py_XDECREF(dual);
@@ -241,13 +266,22 @@ static PyObject *call_autocast(int kind, const td_function *fn, PyObject *self, 
     return made;
 }
 
+static void look_at_out(td_frame *f) /* its types have a say as well */
+{
+    if (!td_is_exact(f->out) && td_is_tensor(f->out)) f->overridden = 1;
+    for (int k = 0; k < f->schema->nreturns; k++) {
+        PyObject *o = td_out_item(f, k);
+        if (o && td_is_tensor(o)) f->dispatches |= ((PyTensor *)o)->dispatches;
+    }
+}
+
 PyObject *td_call_entry(const td_function *fn, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     td_frame f;
     td_frame_open(&f);
     f.inplace = fn->is_inplace;
     if (td_parse(&f, fn, self, args, nargs, kwnames) < 0) return NULL;
-    if (f.out && !td_is_exact(f.out) && !PyTuple_Check(f.out) && !PyList_Check(f.out) && td_is_tensor(f.out)) f.overridden = 1;
+    if (f.out) look_at_out(&f);
     int mode = td_here.layers & ~td_here.excluded & (TD_LAYER_FUNCTION_MODE | TD_LAYER_TRANSFORM);
     int overridden = mode || (f.overridden && !(td_here.excluded & TD_LAYER_OVERRIDE));
     PyObject *made = overridden ? call_override(fn, self, args, nargs, kwnames)

@@ -16,6 +16,9 @@ int td_bind_all(td_frame *f, const td_function *single, td_schema *s, PyObject *
 
 int td_run_c(td_frame *f, td_impl impl, td_made *made); /* one C function, its results wrapped */
 
+/* ---- run_seen.c ---- */
+int td_run_seen(td_frame *f, td_made *made); /* a dispatch mode, a type with __torch_dispatch__ or a tracer decides */
+
 /* ---- run_device.c ---- */
 td_device td_find_elsewhere(const td_frame *f);
 /* Where a call computes if that is neither cpu nor meta; else TD_CPU. */

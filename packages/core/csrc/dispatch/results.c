@@ -34,8 +34,20 @@ static int resize_out(PyObject *target, const td_tensor *like, const char *name)
     return td_resize(target, like->ndim, like->sizes);
 }
 
-static int write_result(td_frame *f, PyObject *target, const td_tensor *value)
+/* One of the two is computed on by __torch_dispatch__: it copies. What happened is known already, so nothing is recorded. */
+static int copy_dispatched(PyObject *target, PyObject *value)
 {
+    uint8_t was = td_here.grad_mode;
+    td_here.grad_mode = 0;
+    PyObject *done = td_apply(td_copy_function(), 2, (PyObject *const[]){target, value});
+    td_here.grad_mode = was;
+    Py_XDECREF(done);
+    return done ? 0 : -1;
+}
+
+static int write_result(td_frame *f, PyObject *target, PyObject *made)
+{
+    const td_tensor *value = TD_T(made);
     const td_tensor *t = TD_T(target);
     const char *name = f->schema->op.name;
     char have[TD_SHAPE_TEXT], want[TD_SHAPE_TEXT];
@@ -46,8 +58,10 @@ static int write_result(td_frame *f, PyObject *target, const td_tensor *value)
                          td_shape_text(t->ndim, t->sizes, have), td_shape_text(value->ndim, value->sizes, want));
             return -1;
         }
+        if (((PyTensor *)target)->dispatches) return td_refuse_memory(target, "resize_()"), -1;
         if (resize_out(target, value, name) < 0) return -1;
     }
+    if (((PyTensor *)target)->dispatches || ((PyTensor *)made)->dispatches) return copy_dispatched(target, made);
     td_tensor *into = td_frame_pin(f, target); /* as it is now: a warning runs Python */
     if (!into) return -1;
     if (!td_same_shape(into, value)) return PyErr_Format(PyExc_RuntimeError, "%s: the output was resized while its result was made", name), -1;
@@ -107,8 +121,8 @@ int td_check_out(const td_frame *f)
     for (int k = 0; k < n; k++) {
         PyObject *o = td_out_item(f, k);
         if (check_item(f, o) < 0) return -1;
-        if (f->schema->kind != TD_KIND_POINTWISE && check_overlap(f, TD_T(o)) < 0) return -1; /* those check for themselves */
-        for (int j = 0; j < k; j++)
+        if (f->schema->kind != TD_KIND_POINTWISE && !f->dispatches && check_overlap(f, TD_T(o)) < 0) return -1; /* those check for themselves */
+        for (int j = 0; j < k && !f->dispatches; j++)
             if (td_overlap_of(TD_T(o), TD_T(td_out_item(f, j))) != TD_APART) return td_raised(td_fail_overlap());
     }
     return 0;
@@ -120,7 +134,7 @@ int td_place_results(td_frame *f, PyObject **outs, int nouts)
     for (int k = 0; k < nouts; k++) {
         PyObject *target = f->inplace && k == 0 ? f->obj[0] : td_out_item(f, k);
         if (!target || target == outs[k] || !td_is_tensor(outs[k])) continue;
-        if (write_result(f, target, TD_T(outs[k])) < 0) return -1;
+        if (write_result(f, target, outs[k]) < 0) return -1;
         Py_SETREF(outs[k], Py_NewRef(target));
     }
     return 0;

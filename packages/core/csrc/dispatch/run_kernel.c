@@ -198,38 +198,6 @@ static int run_kernel(td_frame *f, td_made *made)
     return !f->bits || f->schema->flags & TD_F_KEEP_CONJ ? run_plain(f, made) : run_resolved(f, made);
 }
 
-/* ---- seen by a dispatch mode or a tracer ---- */
-/* What the results go into: (self,), what out= is, or None. New reference. */
-static PyObject *targets_of(const td_frame *f)
-{
-    if (f->inplace) return PyTuple_Pack(1, f->obj[0]);
-    if (!f->out) return Py_NewRef(Py_None);
-    return td_is_tensor(f->out) ? PyTuple_Pack(1, f->out) : PySequence_Tuple(f->out);
-}
-
-/* taeda._layers.dispatch.call_traced(op text, arguments, targets) decides when the kernel runs */
-static int run_traced(td_frame *f, td_made *made)
-{
-    static PyObject *hook;
-    if (!td_python_function(&hook, "taeda._layers.dispatch", "call_traced")) return -1;
-    uint32_t excluded = td_here.excluded;
-    td_here.excluded |= TD_LAYER_DUAL;
-    PyObject *args = td_arguments_tuple(f), *targets = targets_of(f), *answer = NULL;
-    if (args && targets) answer = PyObject_CallFunction(hook, "sOO", f->schema->text, args, targets);
-    td_here.excluded = excluded;
-    Py_XDECREF(args);
-    Py_XDECREF(targets);
-    if (!answer) return -1;
-    if (f->schema->list_result || f->schema->other_result) return made->list = answer, 0;
-    if (f->schema->nreturns == 0) return Py_DECREF(answer), 0;
-    if (!PyTuple_Check(answer) || f->schema->nreturns == 1) return made->outs[0] = answer, made->n = 1, 0;
-    Py_ssize_t n = PyTuple_Size(answer);
-    if (n > TD_MAX_OUTS) return Py_DECREF(answer), PyErr_SetString(PyExc_RuntimeError, "too many results"), -1;
-    for (; made->n < n; made->n++) made->outs[made->n] = Py_NewRef(PyTuple_GetItem(answer, made->n));
-    Py_DECREF(answer);
-    return 0;
-}
-
 static int drop_made(td_made *made) /* after a failure */
 {
     for (int k = 0; k < made->n; k++) Py_DECREF(made->outs[k]);
@@ -238,8 +206,8 @@ static int drop_made(td_made *made) /* after a failure */
 
 int td_run_backend(td_frame *f, td_made *made)
 {
-    int seen = td_here.layers & ~td_here.excluded & (TD_LAYER_TRACE | TD_LAYER_DISPATCH_MODE);
-    int status = seen ? run_traced(f, made) : run_kernel(f, made);
+    uint32_t seen = f->dispatches | (td_here.layers & ~td_here.excluded & (TD_LAYER_TRACE | TD_LAYER_DISPATCH_MODE));
+    int status = seen ? td_run_seen(f, made) : run_kernel(f, made);
     return status < 0 ? drop_made(made) : 0;
 }
 

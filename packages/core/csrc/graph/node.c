@@ -62,6 +62,13 @@ int td_node_set_out(Node *n, int nr, const td_tensor *t)
     return 0;
 }
 
+int td_node_set_out_of(Node *n, int nr, const PyTensor *p)
+{
+    if (td_node_set_out(n, nr, p->t) < 0) return -1;
+    n->outs[nr].device = td_claimed_device(p);
+    return 0;
+}
+
 static void slices_free(const Node *n, Slices *s)
 {
     if (!s) return;
@@ -200,7 +207,7 @@ static Node *accumulate_node(PyTensor *p)
 {
     if (p->accumulate) return (Node *)Py_NewRef((PyObject *)p->accumulate);
     Node *n = td_node_new(TD_NODE_ACCUMULATE, NULL, 0, 0, 1);
-    if (!n || td_node_set_out(n, 0, p->t) < 0) return Py_XDECREF((PyObject *)n), NULL;
+    if (!n || td_node_set_out_of(n, 0, p) < 0) return Py_XDECREF((PyObject *)n), NULL;
     n->variable = (PyTensor *)Py_NewRef((PyObject *)p);
     if (p->accumulate) { /* making it ran somebody's Python, which asked for the same leaf */
         Py_CLEAR(n->variable);
@@ -222,7 +229,7 @@ static int renew(PyTensor *p)
         return -1;
     }
     Edge edge;
-    if (td_gradient_edge(p->base, &edge) < 0 || td_view_history(edge, p->base->t, p->t, p->t->device, &edge) < 0) return -1;
+    if (td_gradient_edge(p->base, &edge) < 0 || td_view_history(edge, p->base->t, p->t, td_claimed_device(p), &edge) < 0) return -1;
     if (td_set_node(p, edge.node, edge.nr) < 0) return -1;
     p->node_version = td_version_of(p->t);
     return 0;

@@ -33,7 +33,7 @@ typedef struct Saved {
     td_tensor *t;              /* owned handle; for `facts_only` it has no data */
     Node *node;                /* owned: what computed it; NULL for leaves and for results */
     PyTensor *leaf;            /* owned: the very leaf that requires grad */
-    PyObject *packed, *unpack; /* owned: what a pack hook made of it */
+    PyObject *packed, *unpack; /* owned: what a pack hook made of it; without `unpack` the object of a type that dispatches */
     PyTensor *tangent;         /* owned: what it had in the dual level of number `level`, or NULL */
     int level;
     uint32_t tangent_version;
@@ -48,6 +48,7 @@ typedef struct Slices { td_tensor *base, *view; /* facts, without data */ Node *
 struct Node {
     PyObject_HEAD
     uint8_t kind, released, has_hooks;
+    uint8_t dispatches;  /* some argument was computed on by __torch_dispatch__ */
     uint32_t first_edge[TD_MAX_ARGS];
     uint64_t seq;        /* 0 until its edges are known */
     const td_schema *schema;
@@ -73,6 +74,7 @@ Node *td_node_new(td_node_kind kind, const td_schema *schema, int nedges, int ns
 void td_node_number(Node *n);                        /* its edges are complete: from now on it may be reached */
 void td_node_release(Node *n);                       /* drop what was saved (after backward without retain_graph) */
 int td_node_set_out(Node *n, int nr, const td_tensor *t);
+int td_node_set_out_of(Node *n, int nr, const PyTensor *p); /* with the device that it claims */
 int td_set_node(PyTensor *p, Node *n, uint32_t nr);  /* n (taken over) computed p from now on; a retained gradient follows. 0 or -1 */
 /* The node and output number gradients of `p` flow to; makes accumulate nodes, renews the node of a written view.
  * 0, or -1 with an exception; edge.node NULL if p wants no gradient. */
@@ -145,7 +147,7 @@ int td_run_node(Node *n, PyObject *const *grads, PyObject **results, int create_
 PyObject *td_engine_helper(const char *name); /* new reference: of taeda.autograd._engine, where what is rare is easier to read */
 
 /* gradients.c */
-int td_gradient_fits(const OutMeta *m, const td_tensor *t);
+int td_gradient_fits(const OutMeta *m, PyObject *grad);
 PyObject *td_fit_gradient(const Node *from, int index, const OutMeta *m, PyObject *grad); /* summed down over broadcast dimensions, cast; takes grad over */
 PyObject *td_add_into(PyObject *sum, PyObject *grad); /* sum.add_(grad) */
 int td_sole_owner(PyObject *tensor);          /* can nobody else see its memory? */

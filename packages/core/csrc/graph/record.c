@@ -153,6 +153,7 @@ int td_record_begin(td_frame *f, Node **out)
     if (rule) w = wishes(f, rule);
     Node *n = rule ? td_node_new(TD_NODE_OP, f->schema, nedges, count_saved(f, w), nouts) : error_node(f, nedges, nouts);
     if (!n) return -1;
+    n->dispatches = f->dispatches;
     for (int k = 0; k < f->schema->nparams; k++) n->first_edge[k] = (uint32_t)first[k];
     int failed = set_edges(f, rule, n) < 0;
     if (!failed) td_node_number(n);
@@ -229,7 +230,7 @@ int td_record_finish(td_frame *f, Node *n, PyObject *const *outs, int nouts)
     const Rule *rule = td_rule(f->schema);
     int status = grow_outs(n, nouts);
     for (int k = 0; status == 0 && k < nouts; k++)
-        if (td_is_tensor(outs[k])) status = td_node_set_out(n, k, TD_T(outs[k]));
+        if (td_is_tensor(outs[k])) status = td_node_set_out_of(n, k, (PyTensor *)outs[k]);
     if (status == 0) status = set_history(n, rule, f, outs, nouts);
     uint32_t mask = result_wishes(n, rule);
     for (int k = 0; status == 0 && k < nouts && k < TD_MAX_OUTS; k++) {
@@ -273,7 +274,7 @@ static int forbid(td_frame *f, int k) /* what went before argument k was written
 {
     PyTensor *p = (PyTensor *)f->obj[k];
     Node *n = error_node(f, 1, 1);
-    int status = !n || td_node_set_out(n, 0, p->t) < 0 || (td_requires_grad(p) && td_gradient_edge(p, &n->edges[0]) < 0) ? -1 : 0;
+    int status = !n || td_node_set_out_of(n, 0, p) < 0 || (td_requires_grad(p) && td_gradient_edge(p, &n->edges[0]) < 0) ? -1 : 0;
     if (status == 0) td_node_number(n);
     if (status == 0) status = td_rebase_history(p, n, 0, 0);
     Py_XDECREF((PyObject *)n);
@@ -315,7 +316,7 @@ int td_rebase_history(PyTensor *p, Node *n, int edge0, uint32_t nr)
     }
     Node *w = td_node_new(TD_NODE_SLICES, NULL, n->nedges, 0, 1);
     if (!w) return -1;
-    if (!(w->slices = slices_new(base, p, n, nr)) || td_node_set_out(w, 0, base->t) < 0) return Py_DECREF(w), -1;
+    if (!(w->slices = slices_new(base, p, n, nr)) || td_node_set_out_of(w, 0, base) < 0) return Py_DECREF(w), -1;
     w->first_edge[0] = (uint32_t)edge0;
     for (int i = 0; i < n->nedges; i++) {
         if (i == edge0) {

@@ -1,4 +1,6 @@
-/* saved.c - tensors kept for backward: a handle on the storage and the version it had, never the tensor object. */
+/* saved.c - tensors kept for backward: a handle on the storage and the version it had, not the tensor object. Only of a tensor that
+ * dispatches the object is kept as well, which is all that there is: an argument itself, as the reference does, of a result and of a copy
+ * one outside the graph. */
 #include "object/forward.h"
 #include "graph/node.h"
 
@@ -31,14 +33,22 @@ td_tensor *td_facts(int ndim, const int64_t *sizes, const int64_t *strides, int6
     return NULL;
 }
 
+static PyObject *wrap_alias(const td_tensor *t)
+{
+    td_tensor *alias;
+    TD_PY(td_tensor_alias(&alias, t));
+    return td_wrap(alias);
+}
+
 /* From now on what the hook made stands for the tensor, whose memory is let go. */
 static int pack(Saved *s)
 {
-    td_tensor *alias, *facts;
+    td_tensor *facts;
     PyObject *hook = Py_NewRef(td_here.pack_hook); /* both now: the hook may leave its own context */
     s->unpack = Py_XNewRef(td_here.unpack_hook);
-    td_status status = td_tensor_alias(&alias, s->t);
-    PyObject *argument = status ? td_raise(status) : td_wrap(alias);
+    PyObject *argument = s->packed ? td_below(td_detach_function(), s->packed) : wrap_alias(s->t);
+    td_status status;
+    Py_CLEAR(s->packed);
     uint32_t before = td_version_of(s->t);
     s->packed = argument ? PyObject_CallFunctionObjArgs(hook, argument, NULL) : NULL;
     Py_DECREF(hook);
@@ -66,9 +76,10 @@ int td_save_tangent(Saved *s, PyTensor *p, int copied)
     return 0;
 }
 
-static int keep_handle(Saved *s, PyTensor *p, td_tensor *t) /* takes `t` over: p's own or a copy */
+static int keep_handle(Saved *s, PyTensor *p, td_tensor *t, PyObject *object) /* takes `t` over, p's own or a copy, and the object */
 {
     s->t = t;
+    s->packed = object;
     s->version = td_version_of(t);
     s->requires_grad = (uint8_t)td_requires_grad(p);
     if (td_dual_level && td_save_tangent(s, p, td_here.pack_hook || t->storage != p->t->storage) < 0) return -1; /* as t is */
@@ -83,8 +94,14 @@ static int keep(Saved *s, PyTensor *p)
         return -1;
     }
     td_tensor *alias;
+    PyObject *object = NULL;
+    if (p->dispatches)
+        object = s->key < TD_KEY_RESULT ? Py_NewRef((PyObject *)p) : td_below(td_detach_function(), (PyObject *)p);
+    if (p->dispatches && !object) return -1;
     td_status status = td_tensor_alias(&alias, p->t);
-    return status ? td_raised(status) : keep_handle(s, p, alias);
+    if (!status) return keep_handle(s, p, alias, object);
+    Py_XDECREF(object);
+    return td_raised(status);
 }
 
 static int save_history(Saved *s, PyTensor *p) /* where the gradient of an argument flows to */
@@ -107,19 +124,31 @@ int td_save(Saved *s, PyTensor *p, int key, int index)
     return save_history(s, p) < 0 ? -1 : keep(s, p);
 }
 
+static int save_clone(Saved *s, PyTensor *p)
+{
+    td_tensor *alias;
+    PyObject *clone = td_below(td_clone_function(), (PyObject *)p);
+    if (!clone) return -1;
+    td_status status = td_tensor_alias(&alias, TD_T(clone));
+    if (!status) return keep_handle(s, p, alias, clone);
+    Py_DECREF(clone);
+    return td_raised(status);
+}
+
 int td_save_copy(Saved *s, PyTensor *p, int key)
 {
     td_tensor *copy;
     start(s, key, -1);
     if (save_history(s, p) < 0) return -1;
     const td_tensor *t = p->t;
+    if (p->dispatches) return save_clone(s, p);
     td_status status = td_tensor_empty_like(&copy, t, (td_dtype)t->dtype);
     if (status) return td_raised(status);
     td_storage *pin = td_pin(t->storage); /* other threads run while it is copied */
     if (!td_is_meta(copy)) status = td_copy(copy, t);
     td_unpin(pin);
     if (status) return td_tensor_free(copy), td_raised(status);
-    return keep_handle(s, p, copy);
+    return keep_handle(s, p, copy, NULL);
 }
 
 int td_save_result(Saved *s, PyTensor *p, int key, int index)
@@ -165,10 +194,16 @@ static PyObject *unpack_hooked(const Saved *s)
         Py_CLEAR(made);
         return NULL;
     }
-    td_tensor *alias;
-    td_status status = td_tensor_alias(&alias, TD_T(made));
+    PyObject *apart = ((PyTensor *)made)->dispatches ? td_below(td_detach_function(), made) : wrap_alias(TD_T(made));
     Py_DECREF(made);
-    return status ? td_raise(status) : td_wrap(alias);
+    return apart;
+}
+
+/* The kept object; where a node computed it that it does not know of (it is a result or a copy), another one outside the graph. */
+static PyObject *unpack_object(const Saved *s, const Node *owner)
+{
+    const PyTensor *p = (PyTensor *)s->packed;
+    return p->node == owner ? Py_NewRef(s->packed) : td_below(td_detach_function(), s->packed);
 }
 
 /* A result that was written through a view came to be part of the base, so its history is the base's. */
@@ -193,18 +228,13 @@ PyObject *td_unpack(const Node *n, Saved *s)
                             "tensors after they have already been freed). Saved intermediate values of the graph are freed when you call "
                             ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a "
                             "second time or if you need to access saved tensors after calling backward.");
-    if (!s->packed && td_version_of(s->t) != s->version) return modified(n, s);
-    if (s->leaf && !s->packed) return Py_NewRef((PyObject *)s->leaf);
-    td_tensor *alias;
-    PyObject *made;
-    if (s->packed) made = unpack_hooked(s);
-    else {
-        TD_PY(td_tensor_alias(&alias, s->t));
-        made = td_wrap(alias);
-    }
+    if (!s->unpack && td_version_of(s->t) != s->version) return modified(n, s);
+    if (s->leaf && !s->unpack) return Py_NewRef((PyObject *)s->leaf);
+    Node *owner = s->key >= TD_KEY_RESULT && s->requires_grad ? (Node *)n : s->node;
+    PyObject *made = s->unpack ? unpack_hooked(s) : s->packed ? unpack_object(s, owner) : wrap_alias(s->t);
     if (!made) return NULL;
     PyTensor *p = (PyTensor *)made;
-    Node *owner = s->key >= TD_KEY_RESULT && s->requires_grad ? (Node *)n : s->node;
+    if (made == s->packed) return made; /* the very argument, with its history */
     if (owner) {
         if (set_origin(p, owner, s) < 0) return Py_DECREF(made), NULL;
     } else if (s->leaf) { /* a hooked leaf: its gradient still goes to the leaf */

@@ -100,6 +100,8 @@ static PyObject *to_dlpack(PyObject *m, PyObject *args)
     int versioned, copied;
     if (!PyArg_ParseTuple(args, "Opp", &o, &versioned, &copied)) return NULL;
     if (!td_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "to_dlpack: wanted a Tensor, got %S", Py_TYPE(o));
+    if (((PyTensor *)o)->dispatches)
+        return PyErr_Format(PyExc_BufferError, "a %R is not exported: its operators run in __torch_dispatch__. Export the tensors inside it", Py_TYPE(o));
     if (!may_leave(TD_T(o))) return NULL;
     td_tensor *alias = exported(TD_T(o));
     if (!alias) return NULL;

@@ -7,7 +7,7 @@ void td_frame_open(td_frame *f)
     f->ntemps = f->nheap = f->nheld = f->nints = f->ntensors = f->npins = 0;
     f->pins = f->few_pins;
     f->room_pins = TD_FEW_PINS;
-    f->inplace = f->overridden = f->any_grad = f->bits = f->devices = 0;
+    f->inplace = f->overridden = f->dispatches = f->any_grad = f->bits = f->devices = 0;
 }
 
 void td_frame_close(td_frame *f)

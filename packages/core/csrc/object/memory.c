@@ -26,7 +26,9 @@ static int may_share(PyObject *o)
 {
     const td_tensor *t = TD_T(o);
     char device[TD_DEVICE_TEXT];
-    if (t->device != TD_CPU || !formats[t->dtype])
+    if (((PyTensor *)o)->dispatches)
+        PyErr_Format(PyExc_BufferError, "a %R shares no memory: its operators run in __torch_dispatch__. Ask the tensors inside it", Py_TYPE(o));
+    else if (t->device != TD_CPU || !formats[t->dtype])
         PyErr_Format(PyExc_BufferError, "a %s tensor of dtype %s has no memory to share", td_device_text(t->device, device), td_dtypes[t->dtype].name);
     else if (t->flags & (TD_FLAG_CONJ | TD_FLAG_NEG))
         PyErr_SetString(PyExc_BufferError, "a tensor with conjugate or negative bit does not hold its own values: use resolve_conj().resolve_neg()");

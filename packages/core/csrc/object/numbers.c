@@ -81,7 +81,14 @@ PyObject *td_scalar_object(const td_scalar *s)
 static int int_from_tensor(PyObject *o, int64_t *out)
 {
     const td_tensor *t = TD_T(o);
-    if (t->numel != 1 || !td_is_integral((td_dtype)t->dtype) || t->dtype == TD_BOOL || td_is_meta(t)) return 0;
+    if (t->numel != 1 || !td_is_integral((td_dtype)t->dtype) || t->dtype == TD_BOOL) return 0;
+    if (((PyTensor *)o)->dispatches) {
+        PyObject *item = td_item_of(o);
+        *out = item ? PyLong_AsLongLong(item) : -1;
+        Py_XDECREF(item);
+        return PyErr_Occurred() ? -1 : 1;
+    }
+    if (td_is_meta(t)) return 0;
     _Alignas(16) char element[16];
     td_note_untraced("a tensor is an argument that wants a number");
     td_status status = td_element(t, element);
@@ -161,6 +168,18 @@ PyObject *td_item(const td_tensor *t)
     return resolved(t, element_object((td_dtype)t->dtype, element));
 }
 
+PyObject *td_item_of(PyObject *o)
+{
+    static const td_function *local;
+    if (!((PyTensor *)o)->dispatches || TD_T(o)->numel != 1) return td_item(TD_T(o));
+    if (!local && !(local = td_find_function("", "_local_scalar_dense"))) return PyErr_Format(PyExc_RuntimeError, "the op table has no _local_scalar_dense");
+    PyObject *made = td_apply(local, 1, &o);
+    if (!made || PyFloat_Check(made) || PyLong_Check(made) || PyComplex_Check(made)) return made;
+    PyErr_Format(PyExc_TypeError, "%R.__torch_dispatch__ answered aten._local_scalar_dense with %R where a number is wanted", Py_TYPE(o), Py_TYPE(made));
+    Py_DECREF(made);
+    return NULL;
+}
+
 static PyObject *nested(const td_tensor *t, int dim, const char *at)
 {
     if (dim == t->ndim) return resolved(t, element_object((td_dtype)t->dtype, at));
@@ -177,6 +196,7 @@ static PyObject *nested(const td_tensor *t, int dim, const char *at)
 PyObject *td_tolist(PyObject *o)
 {
     const td_tensor *t = TD_T(o);
+    if (((PyTensor *)o)->dispatches) return td_refuse_memory(o, "tolist()");
     td_note_untraced("values are read");
     if (td_is_meta(t)) return PyErr_Format(PyExc_NotImplementedError, "Cannot copy out of meta tensor; no data!");
     if (t->device != TD_CPU) {

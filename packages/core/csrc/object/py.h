@@ -42,7 +42,11 @@ typedef struct PyTensor {
     uint8_t creation;       /* enum below: how a view was made */
     uint8_t retains_grad;
     uint8_t apart;          /* a dual tensor, or a view of one: without part in the tangent of `base` */
+    uint8_t dispatches;     /* enum td_dispatching: does __torch_dispatch__ of its type compute what is called on it? */
 } PyTensor;
+/* TD_DISPATCHES_CLAIM and above: it has no memory of its own, its handle is one of meta, and it claims to lie on the device of this number
+ * less TD_DISPATCHES_CLAIM (_make_wrapper_subclass). */
+enum td_dispatching { TD_DISPATCHES_NOT, TD_DISPATCHES, TD_DISPATCHES_CLAIM };
 enum { TD_VIEW_PLAIN, TD_VIEW_MULTI, TD_VIEW_NO_GRAD, TD_VIEW_INFERENCE };
 
 extern PyTypeObject *TensorT, *ParameterT; /* ParameterT: NULL until taeda.nn registers it */
@@ -60,7 +64,14 @@ static inline void td_publish(PyObject *tensor, td_tensor *t)
 
 /* Wrap a handle (takes it over, also on failure). */
 PyObject *td_wrap(td_tensor *t);
-PyObject *td_wrap_as(PyTypeObject *type, td_tensor *t);
+PyObject *td_wrap_as(PyTypeObject *type, td_tensor *t); /* asks the type whether its tensors dispatch */
+static inline td_device td_claimed_device(const PyTensor *p) /* what tensor.device says */
+{
+    return (td_device)(p->dispatches >= TD_DISPATCHES_CLAIM ? p->dispatches - TD_DISPATCHES_CLAIM : p->t->device);
+}
+/* What autograd keeps or hands out for a tensor that dispatches: `function` (detach, clone) called on it below every layer but tracers. */
+PyObject *td_below(const td_function *function, PyObject *tensor);
+PyObject *td_refuse_memory(PyObject *tensor, const char *what); /* raises: a tensor that dispatches shows no memory; NULL */
 /* a view whose base came to require grad later (by a write through another view) requires it too */
 static inline int td_requires_grad(const PyTensor *p)
 {
@@ -120,6 +131,7 @@ int td_scalar_from(PyObject *o, td_scalar *out);            /* 1, 0 not a number
 PyObject *td_scalar_object(const td_scalar *s);
 int td_int_from(PyObject *o, int64_t *out);                 /* 1, 0, -1; no bools, no floats; 0-dim integer tensors */
 PyObject *td_item(const td_tensor *t);                      /* the one element as a Python number */
+PyObject *td_item_of(PyObject *tensor);                     /* the same of an object, which may dispatch */
 PyObject *td_tolist(PyObject *tensor);
 
 /* ---- numpy, once it is loaded (object/numpy.c); nothing here imports it ---- */
@@ -167,6 +179,7 @@ typedef struct td_frame {
     int ntemps, nheap, nheld, nints, ntensors, npins, room_pins;
     uint8_t inplace;             /* the result goes into argument 0 */
     uint8_t overridden;          /* some argument has a __torch_function__ of its own */
+    uint8_t dispatches;          /* some tensor's type computes by __torch_dispatch__ */
     uint8_t any_grad;            /* some tensor argument requires grad */
     uint8_t bits;                /* some tensor argument has a conj or neg bit */
     uint8_t devices;             /* the devices of all arguments or-ed: above TD_META if some lives elsewhere than on cpu and meta */
@@ -228,7 +241,7 @@ PyObject *td_python_function(PyObject **slot, const char *module, const char *na
 
 /* ---- the op table (object/table.c, entries.c) ---- */
 const td_function *td_find_function(const char *namespace_, const char *name);
-const td_function *td_clone_function(void), *td_copy_function(void); /* clone, copy_: what core itself calls */
+const td_function *td_clone_function(void), *td_copy_function(void), *td_detach_function(void); /* what core itself calls */
 int td_add_flags(PyObject *module);
 td_schema *td_find_schema(const char *qualified);           /* "add.Tensor" */
 td_schema *td_find_custom(const char *text);                /* one defined at run time, "mylib::scale.overload", or NULL */

@@ -20,6 +20,12 @@ const td_function *td_copy_function(void)
     return copy_ ? copy_ : (copy_ = td_find_function("", "copy_"));
 }
 
+const td_function *td_detach_function(void)
+{
+    static const td_function *detach;
+    return detach ? detach : (detach = td_find_function("", "detach"));
+}
+
 /* ---- the flags of rows and layers, for Python ---- */
 typedef struct named { const char *name; int value; } named;
 #define TD_NAMED(name, value) {#name, value},

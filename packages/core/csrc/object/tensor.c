@@ -11,6 +11,17 @@ int td_is_tensor(PyObject *o) { return td_is_exact(o) || PyObject_TypeCheck(o, T
 
 PyObject *td_wrap(td_tensor *t) { return td_wrap_as(TensorT, t); }
 
+static int type_dispatches(PyTypeObject *type) /* has it a __torch_dispatch__ of its own? Tensor's own one only says that it has none */
+{
+    PyObject *own = PyObject_GetAttrString((PyObject *)type, "__torch_dispatch__");
+    PyObject *none = own ? PyObject_GetAttrString((PyObject *)TensorT, "__torch_dispatch__") : NULL;
+    if (!none) PyErr_Clear(); /* while the module starts */
+    int yes = none && own != none;
+    Py_XDECREF(own);
+    Py_XDECREF(none);
+    return yes;
+}
+
 PyObject *td_wrap_as(PyTypeObject *type, td_tensor *t)
 {
     PyTensor *p = (PyTensor *)(type == TensorT ? tensor_alloc(TensorT, 0) : ((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0));
@@ -19,6 +30,7 @@ PyObject *td_wrap_as(PyTypeObject *type, td_tensor *t)
         return NULL;
     }
     p->t = t; /* the rest is zero */
+    if (type != TensorT && type != ParameterT && type_dispatches(type)) p->dispatches = TD_DISPATCHES;
     return (PyObject *)p;
 }
 
@@ -80,6 +92,12 @@ static void tensor_dealloc(PyObject *o)
         bury(p);
     }
     burying = 0;
+}
+
+PyObject *td_refuse_memory(PyObject *o, const char *what)
+{
+    return PyErr_Format(PyExc_RuntimeError, ".%s is not supported for tensor subclasses whose operators run in __torch_dispatch__, got %R: its memory, "
+                        "if it has some, is not what it stands for. Ask the tensors inside it", what, Py_TYPE(o));
 }
 
 static Py_ssize_t tensor_length(PyObject *o)

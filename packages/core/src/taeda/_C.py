@@ -6,15 +6,23 @@ from __future__ import annotations
 from typing import Any
 
 from ._core_api.operators import nn as _nn
+from ._layers import DisableTorchFunction, DisableTorchFunctionSubclass
 from ._layers.dispatch import disabled_torch_function as _disabled_torch_function_impl
+from ._native import core as _core
 
 __all__ = [
+    "DisableTorchFunction",
+    "DisableTorchFunctionSubclass",
     "_TensorMeta",
+    "_disabled_torch_dispatch_impl",
     "_disabled_torch_function_impl",
     "_get_accelerator",
     "_log_api_usage_once",
     "_nn",
 ]
+
+#: as `__torch_dispatch__` of a class: its tensors are plain ones to every operator
+_disabled_torch_dispatch_impl = _core.Tensor.__torch_dispatch__
 
 _TensorMeta = type  # the class of Tensor, which subclasses with a metaclass of their own ask for
 

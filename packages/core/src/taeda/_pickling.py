@@ -55,12 +55,46 @@ def _extent(tensor: Tensor) -> tuple[int, int]:
 def describe(tensor: Tensor) -> tuple[Any, ...]:
     """What `__reduce_ex__` returns."""
     cls, state = type(tensor), dict(tensor.__dict__) or None
+    if tensor._dispatches():
+        return _describe_dispatching(tensor)
     if cls is not Tensor:
         plain = Tensor._make_subclass(Tensor, tensor)
         return _rebuild_subclass, (cls, plain, tensor.requires_grad, state)
     meta = tensor.device.type == "meta"
     memory = None if meta else Memory(tensor.detach(), tensor.storage_offset())
     return _rebuild, (memory, tensor.dtype, *facts(tensor), tensor.requires_grad, state)
+
+
+def _describe_dispatching(tensor: Tensor) -> tuple[Any, ...]:
+    """A class, what its tensor claims to be, and its attributes, which hold what it stands for."""
+    from ._layers.dispatch import attributes_of
+
+    if tensor.data_ptr():
+        raise TypeError(
+            f"cannot pickle a {type(tensor).__name__}: its operators run in __torch_dispatch__ and it has memory of its own. "
+            "Define __reduce_ex__, or make it with _make_wrapper_subclass"
+        )
+    claims = (tuple(tensor.shape), tuple(tensor.stride()), tensor.storage_offset(), tensor.dtype)
+    place = str(tensor.device)
+    state = attributes_of(tensor)
+    return _rebuild_dispatching, (type(tensor), *claims, place, tensor.requires_grad, state)
+
+
+def _rebuild_dispatching(
+    cls: type,
+    sizes: tuple[int, ...],
+    strides: tuple[int, ...],
+    offset: int,
+    dtype: Any,
+    device: str,
+    requires_grad: bool,
+    state: dict[str, Any],
+) -> Tensor:
+    place = _core.device(device)
+    made: Tensor = Tensor._make_wrapper(cls, sizes, strides, offset, dtype, place, requires_grad)
+    for name, value in state.items():
+        setattr(made, name, value)
+    return made
 
 
 def facts(tensor: Tensor) -> tuple[Geometry, tuple[bool, bool]]:

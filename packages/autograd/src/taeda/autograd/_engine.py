@@ -48,6 +48,8 @@ def first_gradient(leaf: Tensor, gradient: Tensor, create_graph: bool) -> Tensor
     """The first gradient of a leaf: with the leaf's strides if it is dense, else row-major."""
     if create_graph:
         return gradient.clone() if gradient.requires_grad else gradient.detach().clone()
+    if gradient._dispatches() or leaf._dispatches():
+        return gradient.clone()
     made = taeda.empty_like(leaf, dtype=gradient.dtype, memory_format=taeda.preserve_format)
     return made.detach().copy_(gradient.detach())
 
@@ -66,10 +68,16 @@ def split_slices(gradient: Tensor, base: Facts, view: Facts) -> tuple[Tensor, Te
     if taeda.is_grad_enabled() and gradient.requires_grad:
         dense = gradient.clone(memory_format=taeda.contiguous_format)
     else:
-        dense = taeda.empty_strided(sizes, strides, dtype=gradient.dtype).copy_(gradient)
+        dense = _like_memory(gradient, sizes, strides)
     if dense.stride() != tuple(strides):
-        dense = taeda.empty_strided(sizes, strides, dtype=gradient.dtype).copy_(gradient)
+        dense = _like_memory(gradient, sizes, strides)
     return dense, _under(dense, base, view).clone(), base, view
+
+
+def _like_memory(gradient: Tensor, sizes: tuple[int, ...], strides: tuple[int, ...]) -> Tensor:
+    if gradient._dispatches():  # its type says what such a tensor is
+        return gradient.new_empty_strided(sizes, strides).copy_(gradient)
+    return taeda.empty_strided(sizes, strides, dtype=gradient.dtype).copy_(gradient)
 
 
 def _toggled(gradient: Tensor, conj: int, neg: int) -> Tensor:

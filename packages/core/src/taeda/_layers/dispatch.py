@@ -4,8 +4,9 @@
                                       transforms
                                       __torch_function__ of the arguments, subclasses first
              ── call_autocast ──────▶ `_autocast`, for listed operations
-             ── call_traced ────────▶ dispatch modes, innermost first, below the derivative
-                                      tracers, just above the kernel
+             ── call_dispatched ────▶ dispatch modes, innermost first, below the derivative
+                                      __torch_dispatch__ of the arguments, subclasses first
+             ── call_traced ────────▶ tracers, just above the kernel
 
 `_layers` keeps what is active. Each handler runs with its own layer hidden, so that a call it makes
 arrives at the next one.
@@ -13,7 +14,6 @@ arrives at the next one.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -21,6 +21,7 @@ from taeda import Tensor
 from taeda._native import core as _core
 
 from . import (
+    DISPATCH_MODE,
     FUNCTION_MODE,
     OVERRIDE,
     TRANSFORM,
@@ -35,6 +36,8 @@ from . import (
 )
 
 __all__ = [
+    "attributes_of",
+    "call_dispatched",
     "call_override",
     "call_traced",
     "default_torch_function",
@@ -45,6 +48,7 @@ __all__ = [
     "note_untraced",
     "overriding",
     "register_layer",
+    "take_attributes",
 ]
 
 Function = Callable[..., Any]
@@ -200,17 +204,15 @@ def _as(cls: type, result: Any) -> Any:
     return result
 
 
-# ---- below the derivative: dispatch modes, then tracers just above the kernel ----
+# ---- below the derivative: tracers, just above the kernel ----
 
 
 def call_traced(op: str, args: tuple[Any, ...], targets: tuple[Any, ...] | None = None) -> Any:
-    """A kernel call while a dispatch mode or a tracer is active: the innermost one decides when it runs.
+    """A kernel call while a tracer is active: the innermost one decides when it runs.
 
     `targets` is what the results are written into afterwards, if the call is an in-place or an out= form; a tracer with
     `call_into` is told.
     """
-    if dispatch_modes.entered:
-        return _call_dispatch(op, args)
     tracer = tracers.pop()
     try:
         into = getattr(tracer, "call_into", None)
@@ -239,19 +241,83 @@ def note_made(tensor: Tensor) -> None:
         heard(tensor)
 
 
-def _call_dispatch(op: str, args: tuple[Any, ...]) -> Any:
-    """The innermost mode answers, off the stack and outside the graph; what it calls goes to the next."""
-    from taeda._library.operators import normalized, overload
-    from taeda._library.table import rule_of
+# ---- below the derivative: __torch_dispatch__ of modes and of subclasses ----
 
-    func = overload(op)
-    positional, keywords = normalized(func, args)
-    with no_grad(), dispatch_modes.innermost() as mode:
-        rule = (rule_of(op, "torch_dispatch") or {}).get(type(mode))
-        asked = functools.partial(rule, mode) if rule else mode.__torch_dispatch__
-        result = asked(func, (), positional, keywords)
+
+def call_dispatched(op: str, args: tuple[Any, ...], inplace: bool, out: Any) -> Any:
+    """An operator of the table below autograd, while a dispatch mode is active or a type computes for itself.
+
+    The innermost mode is asked, off the stack; without one the types of the arguments, a subclass before its
+    superclasses, until one does not return NotImplemented. Nothing is recorded meanwhile.
+    """
+    from taeda._library.operators import dispatched
+
+    func, positional, keywords = dispatched(op, args, inplace)
+    if out is not None:
+        keywords["out"] = out
+    kinds = _dispatching_types((*args, out))
+    with no_grad():
+        if dispatch_modes.entered and is_active(DISPATCH_MODE):
+            with dispatch_modes.innermost() as mode:
+                result = _ask(mode, type(mode), op, func, kinds, positional, keywords)
+            asked: tuple[type, ...] = (type(mode),)
+        else:
+            result, asked = NotImplemented, kinds
+            for kind in kinds:
+                result = _ask(kind, kind, op, func, kinds, positional, keywords)
+                if result is not NotImplemented:
+                    break
     if result is NotImplemented:
+        names = ", ".join(f"{kind.__module__}.{kind.__qualname__}" for kind in asked)
         raise TypeError(
-            f"no implementation found for '{func}': mode {type(mode).__qualname__} declined"
+            f"no implementation found for '{func}': __torch_dispatch__ of {names} declined"
         )
     return result
+
+
+def _ask(
+    who: Any, kind: type, op: str, func: Any, kinds: tuple[type, ...], args: Any, kwargs: Any
+) -> Any:
+    from taeda._library.table import rule_of
+
+    rule = (rule_of(op, "torch_dispatch") or {}).get(kind)
+    if rule is not None:
+        return rule(who, func, kinds, args, kwargs)
+    return who.__torch_dispatch__(func, kinds, args, kwargs)
+
+
+def _dispatching_types(args: tuple[Any, ...]) -> tuple[type, ...]:
+    """Types of the tensors that dispatch, each once, left to right, but a subclass before its superclasses."""
+    found: list[type] = []
+    for argument in _scan(args, {}):
+        if not isinstance(argument, Tensor) or not Tensor._dispatches(argument):
+            continue
+        kind = type(argument)
+        if kind in found:
+            continue
+        bases = (i for i, other in enumerate(found) if issubclass(kind, other))
+        found.insert(next(bases, len(found)), kind)
+    return tuple(found)
+
+
+def attributes_of(tensor: Tensor) -> dict[str, Any]:
+    """What a tensor's object holds, by name, slots included."""
+    slots = (name for kind in type(tensor).__mro__ for name in _slots(kind))
+    found = {name: getattr(tensor, name) for name in slots if hasattr(tensor, name)}
+    return {**found, **tensor.__dict__}
+
+
+def take_attributes(to: Tensor, source: Tensor) -> None:
+    """`to.data = source` of a type that dispatches: what its objects hold goes along."""
+    for name, value in attributes_of(source).items():
+        setattr(to, name, value)
+
+
+def _slots(kind: type) -> list[str]:
+    slots = vars(kind).get("__slots__", ())
+    names = [slots] if isinstance(slots, str) else list(slots)
+    return [
+        f"_{kind.__name__.lstrip('_')}{n}" if n.startswith("__") and not n.endswith("__") else n
+        for n in names
+        if n not in ("__dict__", "__weakref__")
+    ]

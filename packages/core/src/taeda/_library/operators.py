@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+import taeda
 from taeda import Tensor
 from taeda._native import core as _core
 from taeda._table._schema import Argument, Schema
@@ -242,10 +243,10 @@ def overload(qualname: str) -> OpOverload:
 def normalized(op: OpOverload, values: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """All arguments of a call, in schema order, as `__torch_dispatch__` gets them.
 
-    Keyword-only ones by name; left out is what equals its default, unless a later positional one does not.
+    Keyword-only ones by name; left out is what equals its default, unless a later positional one does not. Lists are lists.
     """
     arguments = op._parsed.arguments
-    pairs = list(zip(arguments, values, strict=True))
+    pairs = [(a, _as_list(a, v)) for a, v in zip(arguments, values, strict=True)]
     keywords = {a.name: v for a, v in pairs if a.keyword_only and not _is_default(a, v)}
     positional = [(a, v) for a, v in pairs if not a.keyword_only]
     while positional and _is_default(*positional[-1]):
@@ -253,10 +254,44 @@ def normalized(op: OpOverload, values: tuple[Any, ...]) -> tuple[tuple[Any, ...]
     return tuple(v for _, v in positional), keywords
 
 
+def _as_list(argument: Argument, value: Any) -> Any:
+    return list(value) if argument.is_list and isinstance(value, tuple) else value
+
+
+#: (row, in place?) -> its overload in `taeda.ops`; names of rows and of operators differ where a namespace is part of the name
+_overload_of_row: dict[tuple[str, bool], OpOverload] = {}
+
+
+def dispatched(
+    text: str, values: tuple[Any, ...], inplace: bool
+) -> tuple[OpOverload, tuple[Any, ...], dict[str, Any]]:
+    """What `__torch_dispatch__` gets for a call of a row: the overload, positional arguments, keywords."""
+    func = _overload_of_row.get((text, inplace))
+    if func is None:
+        func = _row_overload(text, inplace)
+        if "::" not in text:  # such a one may be replaced
+            _overload_of_row[text, inplace] = func
+    return func, *normalized(func, values)
+
+
+def _row_overload(text: str, inplace: bool) -> OpOverload:
+    if "::" in text:
+        return overload(text)
+    stem, _, which = text.partition(".")
+    for name in (stem, f"{stem}_", *_builtin()):
+        texts, written = _builtin().get(name, ((), False))
+        if text in texts and written == inplace:
+            found: OpOverload = getattr(packet("aten", name), which or "default")
+            return found
+    raise AttributeError(f"taeda.ops.aten has no operator of the row {text!r}")
+
+
 def _is_default(argument: Argument, value: Any) -> bool:
     if not argument.has_default or isinstance(value, Tensor):
         return False
     default = default_object(argument)
+    if argument.base == "Generator" and default is None:
+        return value is None or value is taeda.default_generator
     if isinstance(value, (list, tuple)) and isinstance(default, (list, tuple)):
         return list(value) == list(default)
     return value is default or (type(value) is type(default) and bool(value == default))

@@ -1,8 +1,17 @@
 """Methods of Tensor that are written in Python; the modules set them on the C type itself."""
 
-from . import attributes, conversions, copying, exchange, memory, methods, protocols
+from . import attributes, conversions, copying, exchange, memory, methods, protocols, subclasses
 from ._method import Tensor
 
-__all__ = ["attributes", "conversions", "copying", "exchange", "memory", "methods", "protocols"]
+__all__ = [
+    "attributes",
+    "conversions",
+    "copying",
+    "exchange",
+    "memory",
+    "methods",
+    "protocols",
+    "subclasses",
+]
 
 Tensor.__module__ = "taeda"

@@ -20,8 +20,13 @@ def __deepcopy__(self: Tensor, memo: dict[Any, Any]) -> Tensor:
     if id(self) in memo:
         return memo[id(self)]
     with no_grad():
-        made = _copy_storage(self, memo)
-    if type(self) is not Tensor:
+        made = self.clone() if self._dispatches() else _copy_storage(self, memo)
+    if self._dispatches() and type(made) is not type(self):
+        raise RuntimeError(
+            f"deepcopy of a {type(self).__name__}: its clone() must be of the same type, got {type(made).__name__}. "
+            "Let __torch_dispatch__ answer aten.clone.default with it, or define __deepcopy__"
+        )
+    if type(self) is not type(made):
         made = Tensor._make_subclass(type(self), made)
     made.requires_grad_(self.requires_grad)
     if self.grad is not None:

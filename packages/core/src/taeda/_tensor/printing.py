@@ -228,7 +228,8 @@ def _suffixes(tensor: Tensor) -> list[str]:
     found = []
     if tensor.device.type != "cpu":
         found.append(f"device='{tensor.device}'")
-    if tensor.device.type == "meta" or (tensor.numel() == 0 and tensor.ndim != 1):
+    hidden = tensor.device.type == "meta" or tensor._dispatches()
+    if hidden or (tensor.numel() == 0 and tensor.ndim != 1):
         found.append(f"size={tuple(tensor.shape)}")
     if not _default_dtype(tensor):
         found.append(f"dtype={tensor.dtype}")
@@ -247,7 +248,7 @@ def _default_dtype(tensor: Tensor) -> bool:
     default = taeda.get_default_dtype()
     if tensor.dtype == default:
         return True
-    if tensor.device.type == "meta" or tensor.numel() == 0:
+    if tensor.device.type == "meta" or tensor._dispatches() or tensor.numel() == 0:
         return False
     matching = {taeda.float64: taeda.complex128, taeda.float16: taeda.complex32}
     return tensor.dtype in (
@@ -281,7 +282,7 @@ def tensor_repr(self: Tensor, *, tensor_contents: str | None = None) -> str:
         prefix = _prefix(self)
         if tensor_contents is not None:
             body = tensor_contents
-        elif self.device.type == "meta":
+        elif self.device.type == "meta" or self._dispatches():
             body = "..."
         elif self.numel() == 0:
             body = "[]"

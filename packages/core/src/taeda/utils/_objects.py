@@ -37,9 +37,21 @@ def swap_tensors(t1: Tensor, t2: Tensor) -> None:
             raise RuntimeError(
                 f"Cannot swap {name} because other tensors are views of it: they would be views of what it becomes"
             )
-    t1._swap(t2)
-    if type(t1) is not type(t2):
-        t1.__class__, t2.__class__ = type(t2), type(t1)
+    first, second = type(t1), type(t2)
+    if first is not second:  # before anything is exchanged: it may be refused
+        try:
+            t1.__class__ = second
+            t2.__class__ = first
+        except TypeError as error:
+            t1.__class__ = first
+            raise RuntimeError(
+                f"Cannot swap t1 and t2 if they have different slots: {first.__name__} and {second.__name__}"
+            ) from error
+    try:
+        t1._swap(t2)
+    except BaseException:
+        t1.__class__, t2.__class__ = first, second
+        raise
 
 
 def _is_viewed(tensor: Tensor) -> bool:

@@ -143,8 +143,8 @@ _DEQUE = (
 _NAMED = NodeDef(
     tuple,
     lambda t: (list(t), type(t)),
-    lambda values, kind: kind(*values),
-    lambda t: ([(GetAttrKey(f), getattr(t, f)) for f in t._fields], type(t)),
+    lambda values, kind: kind(*values) if is_namedtuple(kind) else kind(list(values)),
+    lambda t: ([(GetAttrKey(f), getattr(t, f)) for f in _field_names(t)], type(t)),
 )
 SUPPORTED_NODES: dict[Any, NodeDef] = {
     kind: NodeDef(kind, *how)
@@ -200,9 +200,19 @@ def is_namedtuple(obj: Any) -> bool:
     return issubclass(cls, tuple) and isinstance(fields, tuple)
 
 
+def is_structseq(obj: Any) -> bool:
+    """Whether an object, or a class, is what operators with named results return, `taeda.return_types.max` for one."""
+    cls = obj if isinstance(obj, type) else type(obj)
+    return issubclass(cls, tuple) and isinstance(getattr(cls, "n_sequence_fields", None), int)
+
+
+def _field_names(named: Any) -> tuple[str, ...]:
+    return named._fields if is_namedtuple(named) else type(named).__match_args__
+
+
 def _definition(tree: Any) -> NodeDef | None:
     found = SUPPORTED_NODES.get(type(tree))
-    return _NAMED if found is None and is_namedtuple(tree) else found
+    return _NAMED if found is None and (is_namedtuple(tree) or is_structseq(tree)) else found
 
 
 def _is_leaf(tree: Any, is_leaf: IsLeaf = None) -> bool:
