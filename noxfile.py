@@ -297,6 +297,17 @@ def race(session: nox.Session) -> None:
     session.run("python", "tools/race.py", *session.posargs)
 
 
+@nox.session(name="c-tests")
+def c_tests(session: nox.Session) -> None:
+    """The runtime and every loop of every table, in C without Python, under three sanitizers; the share of branches they take."""
+    install(session, "core")
+    if session.posargs:
+        session.run("python", "tools/c_tests.py", *session.posargs)
+        return
+    for words in ((), ("--sanitize", "thread"), ("--coverage",)):
+        session.run("python", "tools/c_tests.py", *words)
+
+
 @nox.session
 def exits(session: nox.Session) -> None:
     """Programs end amid threads, loaders and open files without a crash or a hang, and leave nothing. `-- --times 50` for more."""
