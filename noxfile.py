@@ -230,6 +230,13 @@ def fuzz(session: nox.Session) -> None:
     session.run("python", "tools/fuzz.py", *session.posargs)
 
 
+@nox.session(name="fuzz-parts")
+def fuzz_parts(session: nox.Session) -> None:
+    """Modules, optimizers, distributions and data meet hostile numbers in child processes and none dies. `-- --calls 1000000` for more."""
+    install(session, *NAMES)
+    session.run("python", "tools/fuzz_parts.py", *session.posargs)
+
+
 @nox.session(name="fuzz-compile")
 def fuzz_compile(session: nox.Session) -> None:
     """Random programs give the same bits compiled and as they are, whatever changes between calls. `-- 100000` for more."""

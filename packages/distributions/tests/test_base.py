@@ -110,6 +110,21 @@ def test_parameters_outside_are_refused():
         D.MultivariateNormal(taeda.zeros(2))
     with pytest.raises(ValueError, match="reinterpreted_batch_ndims"):
         D.Independent(D.Normal(0.0, 1.0), 1)
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda: D.Dirichlet(0.5), "concentration"),
+        (lambda: D.MultivariateNormal(0.0, taeda.eye(1)), "loc"),
+        (lambda: D.MultivariateNormal(taeda.zeros(1), scale_tril=1.0), "scale_tril"),
+        (lambda: D.LowRankMultivariateNormal(taeda.zeros(1), 1.0, taeda.ones(1)), "cov_factor"),
+        (lambda: D.Wishart(2.0, 1.0), "covariance_matrix"),
+    ],
+)
+def test_numbers_are_refused_where_dimensions_mean_something(make, name):
+    with pytest.raises(TypeError, match=f"{name} must be a Tensor, .* not float"):
+        make()
     with pytest.raises(ValueError, match="greater than ndim - 1 = 1"):
         D.Wishart(taeda.tensor(1.0, dtype=T), MATRIX)
 

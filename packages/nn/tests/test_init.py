@@ -132,6 +132,10 @@ def test_gains(name, param, gain):
         (lambda: init.dirac_(taeda.empty(3, 3, 3), groups=2), "divisible by groups, got 3 and 2"),
         (lambda: init.orthogonal_(taeda.empty(3)), "2 or more dimensions"),
         (lambda: init.sparse_(taeda.empty(3), 0.1), "2 dimensions"),
+        (
+            lambda: init.trunc_normal_(taeda.empty(3), std=0.0),
+            "std must be greater than 0, got 0.0",
+        ),
         (lambda: init.calculate_gain("sine"), "Unsupported nonlinearity sine"),
         (lambda: init.calculate_gain("leaky_relu", True), "not a valid number"),
     ],

@@ -176,3 +176,10 @@ def test_local_response_norm():
         total = (window**2).sum(1) / 3
         expected[:, c] = array[:, c] / (1.0 + 0.5 * total) ** 0.75
     close(nn.LocalResponseNorm(3, alpha=0.5)(x), expected)
+
+
+def test_no_groups_are_refused():
+    with pytest.raises(
+        ValueError, match=r"num_channels \(4\) must be divisible by num_groups \(0\)"
+    ):
+        nn.GroupNorm(0, 4)

@@ -8,6 +8,7 @@ import taeda
 from taeda import Size, Tensor
 
 from . import constraints
+from ._shapes import need_tensors
 from .exp_family import ExponentialFamily
 
 __all__ = ["Dirichlet"]
@@ -27,6 +28,7 @@ class Dirichlet(ExponentialFamily):
     _mean_carrier_measure = 0
 
     def __init__(self, concentration: Tensor, validate_args: bool | None = None) -> None:
+        need_tensors(concentration=concentration)
         if concentration.dim() < 1:
             raise ValueError("`concentration` parameter must be at least one-dimensional.")
         self.concentration = concentration

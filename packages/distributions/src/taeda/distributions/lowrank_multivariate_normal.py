@@ -9,6 +9,7 @@ import taeda
 from taeda import Size, Tensor
 
 from . import constraints
+from ._shapes import need_tensors
 from .distribution import Distribution
 from .multivariate_normal import squared_distance
 from .utils import lazy_property
@@ -35,6 +36,7 @@ class LowRankMultivariateNormal(Distribution):
     def __init__(
         self, loc: Tensor, cov_factor: Tensor, cov_diag: Tensor, validate_args: bool | None = None
     ) -> None:
+        need_tensors(loc=loc, cov_factor=cov_factor, cov_diag=cov_diag)
         if loc.dim() < 1:
             raise ValueError("loc must be at least one-dimensional.")
         n = loc.shape[-1]

@@ -9,6 +9,7 @@ import taeda
 from taeda import Size, Tensor
 
 from . import constraints
+from ._shapes import need_tensors
 from .distribution import Distribution
 from .utils import lazy_property
 
@@ -65,6 +66,7 @@ class MultivariateNormal(Distribution):
             "precision_matrix": precision_matrix,
         }
         named = [(name, matrix) for name, matrix in given.items() if matrix is not None]
+        need_tensors(loc=loc, **given)
         if loc.dim() < 1:
             raise ValueError("loc must be at least one-dimensional.")
         if len(named) != 1:

@@ -9,6 +9,7 @@ import taeda
 from taeda import Size, Tensor
 
 from . import constraints
+from ._shapes import need_tensors
 from .chi2 import Chi2
 from .exp_family import ExponentialFamily
 from .multivariate_normal import tril_of_precision
@@ -59,6 +60,7 @@ class Wishart(ExponentialFamily):
             "precision_matrix": precision_matrix,
             "scale_tril": scale_tril,
         }
+        need_tensors(**given)
         named = [(name, matrix) for name, matrix in given.items() if matrix is not None]
         if len(named) != 1:
             raise ValueError(

@@ -131,6 +131,8 @@ def trunc_normal_(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. "
             "The distribution of values may be incorrect.",
         )
+    if not std > 0:
+        raise ValueError(f"trunc_normal_: std must be greater than 0, got {std}")
     low, high = (math.erf((edge - mean) / (std * math.sqrt(2))) for edge in (a, b))
     tensor.uniform_(low, high, generator=generator)  # then through the inverse of the distribution
     tensor.erfinv_()

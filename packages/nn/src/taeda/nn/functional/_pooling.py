@@ -230,6 +230,8 @@ def _lp_pool(
     ceil_mode: bool,
     count: int,
 ) -> Tensor:
+    if norm_type == 0:
+        raise ValueError("lp_pool: norm_type is a power whose root is taken, and cannot be 0")
     elements = 1
     for size in sizes_of("kernel_size", kernel_size, count):
         elements *= size
