@@ -356,6 +356,9 @@ def neighbours(session: nox.Session) -> None:
         "regex",
         "pyyaml",
         "huggingface_hub",
+        "psutil",
+        "aiohttp",
+        "tqdm",
     )
     session.install(*plain)
     without = (
@@ -364,6 +367,11 @@ def neighbours(session: nox.Session) -> None:
         "lightning-utilities",
         "e3nn==0.6.0",
         "opt_einsum_fx",
+        "torchvision==0.29.2",
+        "timm==1.0.31",
+        "accelerate==1.15.0",
+        "lightning==2.6.6",
+        "pytorch-lightning==2.6.6",
     )
     session.install("--no-deps", *without)  # each would bring torch
     session.run("python", "tools/neighbours.py", *(session.posargs or ["--strict"]))

@@ -274,7 +274,7 @@ def as_torch() -> None:
     assert F is taeda.nn.functional and taeda.nn.__spec__.name == "taeda.nn"
     assert importlib.metadata.version("torch") == torch.__version__ == "2.13.0+taeda"
     assert not torch.distributed.is_available()
-    assert importlib.util.find_spec("torch.onnx") is None
+    assert importlib.util.find_spec("torch.package") is None
     torch.marked = 1
     assert taeda.marked == 1  # type: ignore[attr-defined]
 
@@ -359,6 +359,159 @@ def e3nn() -> None:
     turned = o3.spherical_harmonics(2, points @ turn.T, True)
     there = o3.spherical_harmonics(2, points, True) @ o3.Irrep("2e").D_from_matrix(turn).T
     assert torch.allclose(turned, there, atol=1e-4)
+
+
+def _task(torch: Any) -> tuple[Any, Any, Any]:
+    """A small classifier, its optimizer, its batches."""
+    from torch.utils.data import DataLoader, TensorDataset
+
+    model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2))
+    x = torch.randn(32, 4, generator=torch.Generator().manual_seed(0))
+    batches = DataLoader(TensorDataset(x, (x.sum(1) > 0).long()), batch_size=8)
+    return model, torch.optim.Adam(model.parameters(), lr=0.05), batches
+
+
+@check("accelerate")
+def accelerate() -> None:
+    torch = _torch()
+    from accelerate import Accelerator
+
+    accelerator = Accelerator(cpu=True)
+    model, optimizer, batches = _task(torch)
+    schedule = torch.optim.lr_scheduler.StepLR(optimizer, 8)
+    model, optimizer, batches, schedule = accelerator.prepare(model, optimizer, batches, schedule)
+    losses = []
+    for _ in range(8):
+        for x, y in batches:
+            with accelerator.accumulate(model):
+                loss = torch.nn.functional.cross_entropy(model(x), y)
+                accelerator.backward(loss)
+                accelerator.clip_grad_norm_(model.parameters(), 1.0)
+                optimizer.step()
+                schedule.step()
+                optimizer.zero_grad()
+            losses.append(accelerator.gather(loss).mean().item())
+    assert losses[-1] < losses[0] / 2
+    with tempfile.TemporaryDirectory() as folder:
+        before = {name: value.clone() for name, value in model.state_dict().items()}
+        accelerator.save_state(folder)
+        model[0].weight.data.zero_()
+        accelerator.load_state(folder)
+        assert torch.equal(model[0].weight, before["0.weight"])
+
+
+@check("lightning")
+def lightning() -> None:
+    torch = _torch()
+    import lightning as L
+
+    class Net(L.LightningModule):
+        def __init__(self, rate: float = 0.05) -> None:
+            super().__init__()
+            self.save_hyperparameters()
+            self.net = _task(torch)[0]
+
+        def training_step(self, batch: Any, number: int) -> Any:
+            loss = torch.nn.functional.cross_entropy(self.net(batch[0]), batch[1])
+            self.log("loss", loss)
+            return loss
+
+        def validation_step(self, batch: Any, number: int) -> None:
+            self.log("right", (self.net(batch[0]).argmax(1) == batch[1]).float().mean())
+
+        def configure_optimizers(self) -> Any:
+            optimizer = torch.optim.Adam(self.parameters(), lr=self.hparams.rate)
+            return [optimizer], [torch.optim.lr_scheduler.StepLR(optimizer, 4)]
+
+    batches = _task(torch)[2]
+    with tempfile.TemporaryDirectory() as folder:
+        quiet = {
+            "accelerator": "cpu",
+            "logger": False,
+            "enable_progress_bar": False,
+            "enable_model_summary": True,
+        }
+        for precision, profiler in (("32-true", "pytorch"), ("bf16-mixed", None)):
+            trainer = L.Trainer(
+                max_epochs=8,
+                default_root_dir=folder,
+                precision=precision,
+                profiler=profiler,
+                **quiet,
+            )
+            trainer.fit(Net(), batches, batches)
+            assert trainer.callback_metrics["right"] > 0.8
+        path = trainer.checkpoint_callback.best_model_path
+        again = Net.load_from_checkpoint(path)
+        assert trainer.validate(again, batches, verbose=False)[0]["right"] > 0.8
+
+
+@check("torchvision")
+def torchvision() -> None:
+    torch = _torch()
+    import numpy as np
+    import torchvision as tv
+    from PIL import Image
+    from torchvision.transforms import v2
+
+    picture = Image.fromarray(np.arange(40 * 50 * 3, dtype=np.uint8).reshape(40, 50, 3))
+    half = [0.5] * 3
+    old = tv.transforms.Compose([
+        tv.transforms.Resize(32), tv.transforms.RandomCrop(28), tv.transforms.ColorJitter(0.2), tv.transforms.ToTensor(),
+        tv.transforms.Normalize(half, half),
+    ])  # fmt: skip
+    new = v2.Compose([
+        v2.ToImage(), v2.RandomResizedCrop(28), v2.RandomHorizontalFlip(), v2.ToDtype(torch.float32, scale=True), v2.Normalize(half, half),
+    ])  # fmt: skip
+    assert old(picture).shape == new(picture).shape == (3, 28, 28)
+    for name in ("resnet18", "mobilenet_v3_small", "shufflenet_v2_x0_5"):
+        model = tv.models.get_model(name, weights=None, num_classes=3)
+        model(torch.randn(2, 3, 64, 64)).sum().backward()
+        assert all(p.grad is not None for p in model.parameters()), name
+    assert tv.utils.make_grid(torch.rand(4, 3, 8, 8)).shape == (3, 12, 42)
+    boxes = torch.tensor([[0.0, 0, 2, 2]])
+    assert abs(tv.ops.box_iou(boxes, boxes + 1).item() - 1 / 7) < 1e-6
+    data = tv.datasets.FakeData(4, (3, 8, 8), 10, transform=tv.transforms.ToTensor())
+    assert next(iter(torch.utils.data.DataLoader(data, 4)))[0].shape == (4, 3, 8, 8)
+
+
+@check("timm", "torchvision")
+def timm() -> None:
+    torch = _torch()
+    import timm
+
+    for name, size in (("resnet18", 64), ("vit_tiny_patch16_224", 224), ("convnext_atto", 64)):
+        model = timm.create_model(name, pretrained=False, num_classes=3)
+        model(torch.randn(2, 3, size, size)).sum().backward()
+        assert all(p.grad is not None for p in model.parameters()), name
+        with (
+            tempfile.TemporaryDirectory() as folder
+        ):  # weights load by name, as timm gives them out
+            torch.save(model.state_dict(), f"{folder}/weights.pth")
+            again = timm.create_model(
+                name, num_classes=3, checkpoint_path=f"{folder}/weights.pth"
+            ).eval()
+        x = torch.randn(1, 3, size, size)
+        assert torch.equal(again(x), model.eval()(x)), name
+
+
+@check("transformers", "accelerate")
+def transformers_trainer() -> None:
+    torch = _torch()
+    from transformers import LlamaConfig, LlamaForCausalLM, Trainer, TrainingArguments
+
+    small = {"vocab_size": 50, "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 1}
+    model = LlamaForCausalLM(LlamaConfig(**small, num_attention_heads=4))
+    rows = [torch.arange(start, start + 8) for start in range(16)]
+    data = [{"input_ids": row, "labels": row} for row in rows]
+    with tempfile.TemporaryDirectory() as folder:
+        options = TrainingArguments(
+            folder, num_train_epochs=4, per_device_train_batch_size=4, use_cpu=True, report_to=[], save_strategy="no", learning_rate=0.01,
+        )  # fmt: skip
+        trainer = Trainer(model, options, train_dataset=data)
+        before = trainer.evaluate(data)["eval_loss"]
+        trainer.train()
+        assert trainer.evaluate(data)["eval_loss"] < before - 0.3
 
 
 def main() -> None:

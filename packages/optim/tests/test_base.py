@@ -213,3 +213,19 @@ def test_a_rate_can_be_learned():
     optimizer.step()
     param.sum().backward()
     assert lr.grad.item() == pytest.approx(-6.0)
+
+
+def test_a_wrapper_that_never_calls_init_steps():
+    """As accelerate has one: everything goes to another optimizer."""
+
+    class Wrapper(optim.Optimizer):
+        def __init__(self, inner):
+            self.inner = inner
+
+        def step(self, closure=None):
+            return self.inner.step(closure)
+
+    x = taeda.ones(1)
+    x.grad = taeda.ones(1)
+    Wrapper(optim.SGD([x], lr=0.5)).step()
+    assert x.item() == 0.5

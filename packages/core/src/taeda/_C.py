@@ -17,6 +17,7 @@ __all__ = [
     "_disabled_torch_dispatch_impl",
     "_disabled_torch_function_impl",
     "_get_accelerator",
+    "_get_tracing_state",
     "_log_api_usage_once",
     "_nn",
 ]
@@ -32,6 +33,10 @@ def _get_accelerator(check: bool | None = None) -> Any:
     from taeda import accelerator, device
 
     return accelerator.current_accelerator() or device("cpu")
+
+
+def _get_tracing_state() -> None:
+    """None: there is no tracer of TorchScript."""
 
 
 def _log_api_usage_once(event: str) -> None:

@@ -128,7 +128,7 @@ _EXPORTS = {
     **{
         name: f"{name}:"
         for name in (
-            "__config__", "__future__", "accelerator", "array_api", "backends", "cpu", "mps", "mtia", "quasirandom", "xpu", "random", "testing", "overrides", "serialization", "return_types", "functional", "fft", "hub", "linalg", "signal", "special", "utils", "_C", "storage", "cuda", "version", "multiprocessing", "ops", "library",
+            "__config__", "__future__", "accelerator", "array_api", "backends", "cpu", "mps", "mtia", "quasirandom", "xpu", "random", "testing", "overrides", "serialization", "return_types", "functional", "fft", "hub", "linalg", "signal", "special", "types", "utils", "_C", "storage", "cuda", "version", "multiprocessing", "ops", "library",
         )
     },
 }  # fmt: skip

@@ -23,7 +23,7 @@ __all__ = [
 ]  # fmt: skip
 
 _chosen: str | None = None
-_HASH = re.compile(r"-([a-f0-9]{8,64})\.")
+HASH_REGEX = re.compile(r"-([a-f0-9]{8,64})\.")
 _BLOCK = 1 << 20
 
 
@@ -94,7 +94,7 @@ def load_state_dict_from_url(
     path = os.path.join(folder, file_name or os.path.basename(urlparse(url).path))
     if not os.path.exists(path):
         sys.stderr.write(f"Downloading: {url} to {path}\n")
-        match = _HASH.search(os.path.basename(path)) if check_hash else None
+        match = HASH_REGEX.search(os.path.basename(path)) if check_hash else None
         download_url_to_file(url, path, match and match.group(1), progress)
     return taeda.load(path, map_location=map_location, weights_only=weights_only)
 

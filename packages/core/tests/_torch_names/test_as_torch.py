@@ -1,5 +1,6 @@
 """`import torch` gives taeda where that was asked for. Each test has a process of its own, for it lasts."""
 
+import importlib.util
 import subprocess
 import sys
 
@@ -78,3 +79,60 @@ import {", ".join(names)}
 assert backend.framework_name == 'taeda'
 assert backend().reduce(taeda.ones(2, 3, 4) * 2, 'prod', (0, 2)).tolist() == [256.0] * 3
 """)
+
+
+def test_what_libraries_ask_of_private_modules_acts():
+    run("""
+import taeda
+taeda.install_as_torch()
+import torch
+from torch.jit.annotations import BroadcastingList2, List
+from torch.onnx.symbolic_helper import parse_args
+from torch.distributed.tensor import DTensor
+from torch._C import DisableTorchFunctionSubclass
+assert not isinstance(torch.ones(1), DTensor) and not hasattr(torch.onnx, 'export')
+assert parse_args('v', 'i')(len) is len and BroadcastingList2[int] == List[int]
+assert torch._utils._element_size(torch.float64) == 8 and torch._utils._get_device_index('cuda:1') == 1
+assert torch._utils._get_device_index('cpu', allow_cpu=True) == -1 and torch._utils._get_device_index(None, optional=True) is None
+try:
+    torch._utils._get_device_index('cpu')
+except ValueError:
+    pass
+else:
+    raise AssertionError
+K, S = torch._C.DispatchKey, torch._C.DispatchKeySet
+keys = S(K.AutocastCPU) | S(K.AutocastCUDA)
+assert keys.has(K.AutocastCPU) and not keys.has(K.AutocastXPU)
+a = torch.ones(2, 2)
+with torch.autocast('cpu'):
+    assert (a @ a).dtype == torch.bfloat16
+    with torch._C._ExcludeDispatchKeyGuard(keys):
+        assert (a @ a).dtype == torch.float32
+    assert (a @ a).dtype == torch.bfloat16
+try:
+    torch._C._ExcludeDispatchKeyGuard(S(K.ADInplaceOrView))
+except RuntimeError as error:
+    assert 'ADInplaceOrView' in str(error)
+else:
+    raise AssertionError
+""") if _has("taeda.amp") else pytest.skip("autocast comes with taeda-amp")
+
+
+def test_libraries_find_the_profile_of_a_thread():
+    if not (_has("taeda.autograd") and _has("taeda.profiler")):
+        pytest.skip("profiles come with taeda-benchmark, torch.autograd with taeda-autograd")
+    run("""
+import taeda
+taeda.install_as_torch()
+import torch
+from torch.profiler.profiler import _default_schedule_fn
+assert not torch.autograd._profiler_enabled()
+with torch.profiler.profile():
+    assert torch.autograd._profiler_enabled()
+    torch.autograd._disable_profiler()
+    assert not torch.autograd._profiler_enabled()
+""")
+
+
+def _has(module):
+    return importlib.util.find_spec(module) is not None

@@ -70,3 +70,12 @@ def test_classes_can_become_nodes():
         tree._deregister_pytree_node(Pair)
     with pytest.raises(TypeError, match="wanted a class"):
         tree.register_pytree_node(3, None, None)
+
+
+def test_named_tuples_have_one_key():
+    Pair = namedtuple("Pair", "a b")
+    key = tree._get_node_type(Pair(1, 2))
+    assert key is namedtuple and tree._get_node_type([1]) is list
+    children, context = tree.SUPPORTED_NODES[key].flatten_fn(Pair(1, 2))
+    spec = tree.TreeSpec(key, context, [tree.LeafSpec()] * 2)
+    assert tree.tree_unflatten(children, spec) == Pair(1, 2)

@@ -17,18 +17,20 @@
 
 from __future__ import annotations
 
-from . import itt
+from . import itt, profiler
 from ._collect import record_function
 from ._profile import _KinetoProfile, profile
 from ._schedule import ProfilerAction, schedule
-from ._settings import ProfilerActivity, supported_activities
+from ._settings import ProfilerActivity, kineto_available, supported_activities
 from ._trace import tensorboard_trace_handler
 
 __all__ = [
     "ProfilerAction",
     "ProfilerActivity",
     "itt",
+    "kineto_available",
     "profile",
+    "profiler",
     "record_function",
     "schedule",
     "supported_activities",

@@ -21,10 +21,10 @@ from taeda._core_api.runtime import memory_stats
 
 from ._settings import Settings
 
-__all__ = ["Collector", "Range", "record_function"]
+__all__ = ["Collector", "Range", "is_recording", "record_function", "stop_recording"]
 
 _here = threading.local()  # .collector: the one of this thread, if any
-_GATE = os.path.join(os.path.dirname(taeda.__file__), "_dispatch.py")
+_GATE = os.path.join(os.path.dirname(taeda.__file__), "_layers") + os.sep
 _OWN = (os.path.dirname(__file__) + os.sep, _GATE)
 
 
@@ -194,6 +194,17 @@ def _pair(
 
     yield before(opens)
     yield after(closes)
+
+
+def is_recording() -> bool:
+    """Whether this thread is profiled."""
+    return getattr(_here, "collector", None) is not None
+
+
+def stop_recording() -> None:
+    """End the profile of this thread, if there is one; what it recorded stays unread."""
+    if (collector := getattr(_here, "collector", None)) is not None:
+        collector.stop()
 
 
 class record_function(ContextDecorator):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from taeda._core_api import warn
 
-__all__ = ["ProfilerActivity", "Settings", "chosen", "supported_activities"]
+__all__ = ["ProfilerActivity", "Settings", "chosen", "kineto_available", "supported_activities"]
 
 
 class ProfilerActivity(enum.Enum):
@@ -51,3 +51,8 @@ def chosen(activities: Iterable[ProfilerActivity] | None) -> set[ProfilerActivit
             f"profile: only ProfilerActivity.CPU can be recorded, and nothing will be for {', '.join(deaf)}"
         )
     return wanted & supported_activities()
+
+
+def kineto_available() -> bool:
+    """True: profiles have schedules and traces, which is what libraries ask."""
+    return True

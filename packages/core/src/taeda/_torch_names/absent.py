@@ -39,7 +39,7 @@ def answer(module: str) -> Callable[[str], Any]:
     """`__getattr__` of a module without one: AttributeError, with the sentence if there is one."""
 
     def get(name: str) -> Any:
-        said = message(f"{module}.{name}")
+        said = message(f"{module}.{name}") or message(module)
         raise AttributeError(
             said or f"module {module!r} has no attribute {name!r}", name=name, obj=sys.modules.get(module)
         )  # fmt: skip

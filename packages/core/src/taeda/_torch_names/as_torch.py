@@ -11,6 +11,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from .absent import answer
 from .private import FILLED, MODULES, made
 
 __all__ = ["API_VERSION", "install_as_torch"]
@@ -51,7 +52,8 @@ def install_as_torch(*, distributed: bool = False) -> None:
         hidden = _Torch("torch.distributed", _distributed())
         hidden.__dict__["is_available"] = lambda: False
         sys.modules["torch.distributed"] = torch.__dict__["distributed"] = hidden
-    for name in FILLED:
+    torch.__dict__.update({n: v for n, v in FILLED[""].items() if not hasattr(taeda, n)})
+    for name in filter(None, FILLED):
         if (view := _filled(name)) is not None:
             sys.modules[f"torch.{name}"] = torch.__dict__[name] = view
     sys.meta_path.insert(0, _Finder)
@@ -103,12 +105,34 @@ class _Torch(ModuleType):
 def _private(name: str) -> ModuleType:
     """A private module of torch: ours where there is one, with what else libraries name."""
     module = made(name)
-    try:
-        ours = importlib.import_module("taeda" + name.removeprefix("torch"))
-    except ModuleNotFoundError:
-        return module
-    module.__dict__.update({n: v for n, v in vars(ours).items() if n[:2] != "__"})
+    ours = _ours(name)
+    below = {n for n in vars(ours) if f"{name}.{n}" in MODULES}
+    module.__dict__.update(
+        {n: v for n, v in vars(ours).items() if n[:2] != "__" and n not in below}
+    )
+
+    def miss(asked: str) -> Any:
+        if f"{name}.{asked}" in MODULES:
+            return importlib.import_module(f"{name}.{asked}")
+        return getattr(ours, asked)
+
+    module.__dict__["__getattr__"] = miss
     return module
+
+
+def _ours(name: str) -> ModuleType:
+    """The module of taeda of a module of torch, which may only be an attribute of another; an empty one where there is none."""
+    full = "taeda" + name.removeprefix("torch")
+    place, _, last = full.rpartition(".")
+    try:
+        return importlib.import_module(full)
+    except ModuleNotFoundError:
+        above = sys.modules.get(place)  # which may be no package, and have it all the same
+        if isinstance(found := getattr(above, last, None), ModuleType):
+            return found
+    empty = ModuleType(full)
+    empty.__dict__["__getattr__"] = answer(full)
+    return empty
 
 
 class _Loader:

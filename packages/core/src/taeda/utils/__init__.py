@@ -18,6 +18,7 @@ __getattr__, __dir__ = lazy_attributes(
                 "deterministic",
                 "dlpack",
                 "hooks",
+                "model_zoo",
                 "serialization",
             )
         },

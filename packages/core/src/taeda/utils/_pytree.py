@@ -10,7 +10,7 @@ anything else is a leaf, None as well.
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict, deque
+from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -153,6 +153,7 @@ SUPPORTED_NODES: dict[Any, NodeDef] = {
         (deque, _DEQUE),
     )
 }  # fmt: skip
+SUPPORTED_NODES[namedtuple] = _NAMED  # whatever its class
 _serialized_names: dict[Any, str] = {}
 
 
@@ -208,6 +209,12 @@ def is_structseq(obj: Any) -> bool:
 
 def _field_names(named: Any) -> tuple[str, ...]:
     return named._fields if is_namedtuple(named) else type(named).__match_args__
+
+
+def _get_node_type(tree: Any) -> Any:
+    """The key of SUPPORTED_NODES: the class, `collections.namedtuple` for named tuples that are not registered."""
+    kind = type(tree)
+    return namedtuple if kind not in SUPPORTED_NODES and is_namedtuple(tree) else kind
 
 
 def _definition(tree: Any) -> NodeDef | None:

@@ -6,6 +6,7 @@ import functools
 from collections import OrderedDict
 from collections.abc import Callable
 from itertools import chain
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from taeda.utils.hooks import RemovableHandle
@@ -18,6 +19,8 @@ Hooks: TypeAlias = "OrderedDict[int, Hook]"
 
 _global_pre_hooks: Hooks = OrderedDict()
 _global_post_hooks: Hooks = OrderedDict()
+
+_NONE: Any = MappingProxyType({})
 
 _HOOK_TABLES = (
     "_optimizer_step_pre_hooks",
@@ -107,8 +110,9 @@ class Hooked:
         for name in _HOOK_TABLES:
             self.__dict__.setdefault(name, OrderedDict())
 
-    _optimizer_step_pre_hooks: Hooks
-    _optimizer_step_post_hooks: Hooks
+    # a wrapper that hands everything to another optimizer may never call __init__
+    _optimizer_step_pre_hooks: Hooks = _NONE
+    _optimizer_step_post_hooks: Hooks = _NONE
     _optimizer_state_dict_pre_hooks: Hooks
     _optimizer_state_dict_post_hooks: Hooks
     _optimizer_load_state_dict_pre_hooks: Hooks

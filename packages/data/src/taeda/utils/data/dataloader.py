@@ -17,6 +17,20 @@ from ._utils.place import Place, beginning, restored
 from .dataset import Dataset, IterableDataset
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
+_BaseDataLoaderIter, _SingleProcessDataLoaderIter = (
+    Pass,
+    SinglePass,
+)  # names that libraries test passes by
+
+
+def __getattr__(name: str) -> Any:
+    if name == "_MultiProcessingDataLoaderIter":  # the same
+        from ._utils.multi import MultiPass
+
+        return MultiPass
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
 
 T_co = TypeVar("T_co", covariant=True)
