@@ -76,6 +76,15 @@ def lint(session: nox.Session) -> None:
 
 
 @nox.session
+def mirror(session: nox.Session) -> None:
+    """How many modules have a test at the mirrored path, and how much of its module each runs. `-- optim` for one package."""
+    install(session, *NAMES)
+    session.install(*groups("mirror"))
+    session.run("python", "tools/mirror.py")
+    session.run("python", "tools/mirror.py", "--coverage", *session.posargs)
+
+
+@nox.session
 def types(session: nox.Session) -> None:
     """mypy and pyright accept the packages as a user's editor sees them."""
     install(session, *NAMES, extra_groups=("types", "demo"))
