@@ -304,7 +304,11 @@ def use_data(cls: Any, random: Random, say: Any) -> None:
         "worker_init_fn",
     ):
         kwargs.pop(name, None)
-    first = rows if cls.__name__ in ("TensorDataset",) else [samples]
+    first: list[Any] = [samples]
+    if cls is data.TensorDataset:
+        first = rows
+    if cls in (data.ConcatDataset, data.StackDataset, data.ChainDataset):
+        first = [[samples, rows]]
     say([*first, *args], kwargs)
     made = cls(*first, *args, **kwargs)
     for _, item in zip(

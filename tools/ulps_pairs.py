@@ -260,5 +260,5 @@ COMPLEX = (
     Complex("acosh", mp.acosh, 1e15, (4, 5.5), (3.5, 6.5)),
     Complex("atanh", mp.atanh, 1e15, (5.5, INF), (5.5, 720)),
     Complex("sigmoid", lambda z: 1 / (1 + mp.exp(-z)), 300, (5, INF), (6, INF)),
-    Complex("sinc", lambda z: mp.sincpi(z), 20, (INF, 65), (INF, 105)),
+    Complex("sinc", lambda z: mp.sincpi(z), 20, (INF, 250), (INF, 105)),
 )  # fmt: skip

@@ -166,3 +166,12 @@ def test_a_number_has_the_derivatives_of_a_tensor_that_holds_it():
                         wrong.append((str(sample), place, number))
     assert not wrong
     assert len(rows) > 15
+
+
+@pytest.mark.parametrize(("name", "base"), [("log2", 2), ("log10", 10)])
+def test_second_derivatives_of_logarithms_reach_the_largest_numbers(name, base):
+    at = 7.4e-20
+    x = taeda.tensor(at, requires_grad=True)
+    (slope,) = grad(getattr(taeda, name)(x), x, create_graph=True)
+    (bend,) = grad(slope, x)
+    assert bend.item() == pytest.approx(-1 / at / at / math.log(base), rel=1e-5)

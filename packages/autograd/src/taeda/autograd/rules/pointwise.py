@@ -170,8 +170,9 @@ rule("exp", self=lambda grad, result: grad * _cj(result))
 rule("exp2", self=lambda grad, result: grad * _cj(result) * math.log(2))
 rule("expm1", self=lambda grad, self: grad * _cj(self.exp()))  # the result + 1 cancels on the left
 rule("log", self=lambda grad, self: grad / _cj(self))
-rule("log2", self=lambda grad, self: grad / _cj(self * math.log(2)))
-rule("log10", self=lambda grad, self: grad / _cj(self * math.log(10)))
+# not of self * log(2): of its square comes the second derivative, which overflows before that does
+rule("log2", self=lambda grad, self: grad / math.log(2) / _cj(self))
+rule("log10", self=lambda grad, self: grad / math.log(10) / _cj(self))
 rule("log1p", self=lambda grad, self: grad / _cj(self + 1))
 rule(
     "logaddexp",

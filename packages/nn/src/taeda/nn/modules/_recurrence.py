@@ -88,7 +88,7 @@ def walk(
 ) -> tuple[Tensor, States]:
     """All steps of (T, N, F), or of packed rows (sum of `batch_sizes`, F): outputs alike, and last states.
 
-    Going in reverse starts with each sequence's own last step. Under autocast a GRU gives float32, the others the lower type.
+    Going in reverse starts with each sequence's own last step. Under autocast a GRU gives float32 for float32, everything else the lower type.
     """
     low = lower_type()
     if low is not None:
@@ -152,7 +152,7 @@ def _cast_walk(
         output, last = walk(
             step, given[0], given[1:count], Weights(*given[count:]), batch_sizes, reverse
         )
-    if step is gru_step or output.dtype is not taeda.float32:
+    if (step is gru_step and inputs.dtype is not low) or output.dtype is not taeda.float32:
         return output, last
     return output.to(low), tuple(state.to(low) for state in last)
 
