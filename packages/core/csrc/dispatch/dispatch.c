@@ -216,6 +216,11 @@ PyObject *td_run(td_frame *f)
         if (result && f->requires_grad == Py_True && set_requires_grad(f, &result, 1) < 0) Py_CLEAR(result);
         return result;
     }
+    if (f->dispatches && !f->inplace && !f->out) {
+        PyObject *made = td_run_in_parts(f);
+        if (made != Py_NotImplemented) return made;
+        Py_DECREF(made);
+    }
     PyObject *dual = NULL;
     Node *n = NULL;
     if (td_check_out(f) < 0 || check_written(f) < 0 || (!f->dispatches && check_devices(f) < 0)) return NULL;

@@ -19,6 +19,8 @@ int td_run_c(td_frame *f, td_impl impl, td_made *made); /* one C function, its r
 /* ---- run_seen.c ---- */
 int td_run_seen(td_frame *f, td_made *made); /* a dispatch mode, a type with __torch_dispatch__ or a tracer decides */
 
+PyObject *td_run_in_parts(td_frame *f); /* of a type that dispatches, above autograd; NotImplemented if the operator is one part */
+
 /* ---- run_device.c ---- */
 td_device td_find_elsewhere(const td_frame *f);
 /* Where a call computes if that is neither cpu nor meta; else TD_CPU. */

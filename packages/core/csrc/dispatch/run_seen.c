@@ -125,6 +125,17 @@ int td_run_seen(td_frame *f, td_made *made)
     return modes || f->dispatches ? run_dispatched(f, made) : run_traced(f, made);
 }
 
+/* taeda._layers.parts.in_parts(op text, arguments): operators that the reference writes in others */
+PyObject *td_run_in_parts(td_frame *f)
+{
+    static PyObject *hook;
+    if (!td_python_function(&hook, "taeda._layers.parts", "in_parts")) return NULL;
+    PyObject *args = td_arguments_tuple(f);
+    PyObject *made = args ? PyObject_CallFunction(hook, "sO", f->schema->text, args) : NULL;
+    Py_XDECREF(args);
+    return made;
+}
+
 /* ---- for those who keep tensors ---- */
 static int is_good_copy(PyObject *tensor, PyObject *made, const char *name)
 {

@@ -252,6 +252,8 @@ class Algorithm(Optimizer):
     ) -> bool:
         if not _all_plain(params, grads):
             return False
+        if not group.get("fused") and _any_dispatches({type(t) for t in (*params, *grads)}):
+            return False  # their classes know the operators of the plain formula
         return self._fused_update(params, grads, states, group)
 
     def _saw_infinity(self) -> bool:
@@ -297,6 +299,12 @@ def _all_plain(params: list[Tensor], grads: list[Tensor]) -> bool:
     if dtypes not in _FUSED_DTYPES or {t.dtype for t in grads} != dtypes:
         return False
     return _has_fused_steps({t.device for t in params}) and {t.layout for t in grads} == _STRIDED
+
+
+def _any_dispatches(kinds: set[type]) -> bool:
+    """Whether one of these classes of tensors computes by a `__torch_dispatch__` of its own."""
+    none = Tensor.__torch_dispatch__
+    return any(cast(Any, kind).__torch_dispatch__ is not none for kind in kinds)
 
 
 def _has_fused_steps(devices: set[taeda.device]) -> bool:

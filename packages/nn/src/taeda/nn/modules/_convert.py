@@ -13,6 +13,7 @@ from taeda.__future__ import (
 )
 from taeda._core_api import warn
 from taeda.utils import swap_tensors
+from taeda.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from ..parameter import Parameter
 from ._traversal import Traversal
@@ -46,7 +47,7 @@ class Conversion(Traversal):
         with taeda.no_grad():
             applied = fn(param)
         grad = param.grad
-        if get_swap_module_params_on_conversion():
+        if get_swap_module_params_on_conversion() or _holds_tensors(param, applied):
             self._swap_parameter(name, param, applied, fn)
             return
         fresh = get_overwrite_module_params_on_conversion() or not _exchangeable(param, applied)
@@ -179,7 +180,8 @@ class Conversion(Traversal):
 def like_parameter(param: Tensor, value: Tensor) -> Tensor:
     """`value` as what `param` is: a parameter of its type, or a tensor, requiring grad as it does."""
     if isinstance(param, Parameter) and not isinstance(value, Parameter):
-        kind: Any = type(param)
+        own = issubclass(type(param), Parameter) and type(value) is Tensor
+        kind: Any = type(param) if own else Parameter
         made: Tensor = kind(value.detach(), requires_grad=param.requires_grad)
         return made
     return value.detach().requires_grad_(param.requires_grad) if value is param else value
@@ -188,6 +190,11 @@ def like_parameter(param: Tensor, value: Tensor) -> Tensor:
 def _exchangeable(old: Tensor, new: Tensor) -> bool:
     """May `old` take over the memory of `new`? Not across the border of the meta device."""
     return old.is_meta == new.is_meta and old.layout == new.layout
+
+
+def _holds_tensors(old: Tensor, new: Tensor) -> bool:
+    """Is one of them of a class that keeps other tensors inside, so that there is no memory to exchange?"""
+    return is_traceable_wrapper_subclass(old) or is_traceable_wrapper_subclass(new)
 
 
 def parse_to(
