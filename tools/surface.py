@@ -21,7 +21,11 @@ __all__ = ["check", "listed"]
 
 ROOM = "taeda._core_api"
 #: names of the field that begin with an underscore and are for everybody
-KNOWN = {"taeda._assert", "taeda.utils._python_dispatch.TorchDispatchMode"}
+KNOWN = {
+    "taeda._assert",
+    "taeda.utils._python_dispatch.TorchDispatchMode",
+    "taeda.utils._python_dispatch.is_traceable_wrapper_subclass",
+}
 ROW = re.compile(r"""["'](_\w+)[.(]|["'](_\w+_)\{""")
 
 
