@@ -21,6 +21,7 @@ import json
 import os
 import platform
 import shutil
+import subprocess
 import sys
 import sysconfig
 import tempfile
@@ -56,6 +57,8 @@ CFLAGS = (
 )
 LDFLAGS = ("-lm", "-lpthread", "-ldl")
 REPRODUCIBLE = ("-Wl,--build-id=none", "-s")  # for wheels: the same sources give the same bytes
+# What a debugger needs to look through a kernel's frame to its caller; nothing throws through kernels, for they call nobody.
+NO_KERNEL_FRAMES = "SECTIONS { /DISCARD/ : { %s } } INSERT BEFORE .eh_frame;\n"
 
 
 @contextlib.contextmanager
@@ -96,15 +99,32 @@ def build_native(progress: Callable[[str], object] = lambda line: None) -> Path:
 
 def build_wheel(folder: Path, progress: Callable[[str], object]) -> dict[str, str]:
     """Build a stripped library in `folder`; return what the wheel gets: files by their places in it."""
+    folder.mkdir(parents=True, exist_ok=True)
     beside = folder / "package"
     shutil.rmtree(beside, ignore_errors=True)  # of an older table
-    library = _build(folder, folder / "wheel" / LIBRARY, beside, REPRODUCIBLE, progress)
+    library = _build(
+        folder, folder / "wheel" / LIBRARY, beside, (*REPRODUCIBLE, *_smaller(folder)), progress
+    )
     made = [path for path in sorted(beside.rglob("*")) if path.is_file()]
     return {
         str(library): f"taeda/_native/{LIBRARY}",
         **{str(path): f"taeda/{path.relative_to(beside).as_posix()}" for path in made},
         **{str(CSRC / name): f"taeda/cuda/text/{name}" for name in device_text.files()},
     }
+
+
+def _smaller(folder: Path) -> tuple[str, ...]:
+    """Flags that leave the unwind tables of kernels out, 350 kB; none for linkers that do not know such scripts."""
+    told = subprocess.run(
+        [*cc.compiler(), "-Wl,--version"], capture_output=True, text=True, check=False
+    )
+    if "GNU ld" not in told.stdout:
+        return ()
+    script = folder / "wheel.ld"
+    script.write_text(
+        NO_KERNEL_FRAMES % " ".join(f"*-{isa}-*.o(.eh_frame)" for isa in ISA_FLAGS)
+    )  # half-written: no library
+    return ("-Wl,-T," + str(script),)
 
 
 def _build(

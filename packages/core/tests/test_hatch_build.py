@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -59,3 +60,18 @@ def test_a_home_that_cannot_be_written_is_no_obstacle(hatch_build, tmp_path):
     with hatch_build.wheel_folder() as folder:
         assert folder.is_dir()
     assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("linker", "smaller"), [("GNU ld (GNU Binutils) 2.40", True), ("LLD 17.0.6", False)]
+)
+def test_only_a_linker_that_knows_the_script_gets_it(
+    hatch_build, tmp_path, monkeypatch, linker, smaller
+):
+    told = subprocess.CompletedProcess([], 0, stdout=linker)
+    monkeypatch.setattr(hatch_build.subprocess, "run", lambda *args, **options: told)
+    flags = hatch_build._smaller(tmp_path)
+    assert bool(flags) == smaller == (tmp_path / "wheel.ld").is_file()
+    if smaller:
+        script = (tmp_path / "wheel.ld").read_text()
+        assert all(f"*-{isa}-*.o(.eh_frame)" in script for isa in hatch_build.ISA_FLAGS)

@@ -10,9 +10,11 @@ The exit status is 1 if a check of the self-test failed.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+from collections.abc import Callable
 
-__all__ = ["main"]
+__all__ = ["main", "until_nobody_reads"]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -30,6 +32,18 @@ def main(arguments: list[str] | None = None) -> int:
     return 0 if options.facts else _test()
 
 
+def until_nobody_reads(program: Callable[[], int]) -> int:
+    """The status of `program`; 1, and silence, if who reads its output goes, as `head` does."""
+    try:
+        status = program()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)  # half-written: nothing is kept
+        os.dup2(nowhere, sys.stdout.fileno())  # or Python flushes once more, and complains
+        return 1
+    return status
+
+
 def _test() -> int:
     from taeda._doctor.selftest import run
 
@@ -40,4 +54,4 @@ def _test() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(until_nobody_reads(main))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 import subprocess
 import sys
@@ -96,3 +97,14 @@ def test_numbers_are_finite_in_the_machine_s_description():
     rows = dict(facts._machine())
     size = float(re.search(r"([\d.]+) GiB", rows["processor"])[1])
     assert math.isfinite(size) and size > 0 and rows["BLAS and LAPACK"]
+
+
+@pytest.mark.parametrize("module", ["taeda", "taeda.utils.collect_env"])
+def test_who_stops_reading_gets_no_traceback(module):
+    """As `python -m taeda | head -1` does."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", module, *(["--facts"] if module == "taeda" else [])]
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (1, "")

@@ -32,4 +32,8 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    import sys
+
+    from taeda.__main__ import until_nobody_reads
+
+    sys.exit(until_nobody_reads(lambda: main() or 0))
