@@ -315,6 +315,8 @@ INTERRUPTED = """
 import gc, multiprocessing, os, signal, sys, threading, time
 from taeda.utils.data import DataLoader
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started the tests may ignore it
+
 class Slow:
     def __len__(self):
         return 100
