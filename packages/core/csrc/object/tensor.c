@@ -9,9 +9,8 @@ static freefunc tensor_free;
 
 int td_is_tensor(PyObject *o) { return td_is_exact(o) || PyObject_TypeCheck(o, TensorT); }
 
-PyObject *td_wrap(td_tensor *t) { return td_wrap_as(TensorT, t); }
-
-static int type_dispatches(PyTypeObject *type) /* has it a __torch_dispatch__ of its own? Tensor's own one only says that it has none */
+/* Has it a __torch_dispatch__ of its own? Tensor's only says that there is none. Rare, so kept out of line. */
+static __attribute__((noinline)) int type_dispatches(PyTypeObject *type)
 {
     PyObject *own = PyObject_GetAttrString((PyObject *)type, "__torch_dispatch__");
     PyObject *none = own ? PyObject_GetAttrString((PyObject *)TensorT, "__torch_dispatch__") : NULL;
@@ -22,16 +21,24 @@ static int type_dispatches(PyTypeObject *type) /* has it a __torch_dispatch__ of
     return yes;
 }
 
-PyObject *td_wrap_as(PyTypeObject *type, td_tensor *t)
+static inline PyObject *hold(PyTensor *p, td_tensor *t)
 {
-    PyTensor *p = (PyTensor *)(type == TensorT ? tensor_alloc(TensorT, 0) : ((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0));
     if (!p) {
         td_tensor_free(t);
         return NULL;
     }
     p->t = t; /* the rest is zero */
-    if (type != TensorT && type != ParameterT && type_dispatches(type)) p->dispatches = TD_DISPATCHES;
     return (PyObject *)p;
+}
+
+PyObject *td_wrap(td_tensor *t) { return hold((PyTensor *)tensor_alloc(TensorT, 0), t); }
+
+PyObject *td_wrap_as(PyTypeObject *type, td_tensor *t)
+{
+    if (type == TensorT) return td_wrap(t);
+    PyObject *o = hold((PyTensor *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0), t);
+    if (o && type != ParameterT && type_dispatches(type)) ((PyTensor *)o)->dispatches = TD_DISPATCHES;
+    return o;
 }
 
 static int tensor_clear(PyObject *o)
