@@ -246,6 +246,13 @@ def fuzz_parts(session: nox.Session) -> None:
     session.run("python", "tools/fuzz_parts.py", *session.posargs)
 
 
+@nox.session
+def extremes(session: nox.Session) -> None:
+    """Every operation with each argument in turn at the ends of its type, and tensors of every odd form: none dies. `-- --part 0/30` for a part."""
+    install(session, *NAMES)
+    session.run("python", "tools/extremes.py", *session.posargs)
+
+
 @nox.session(name="fuzz-compile")
 def fuzz_compile(session: nox.Session) -> None:
     """Random programs give the same bits compiled and as they are, whatever changes between calls. `-- 100000` for more."""

@@ -100,15 +100,22 @@ def use(result: Any) -> None:
 Judge = Callable[[Counter[str], int], bool]
 
 
-def run(options: argparse.Namespace, script: str = __file__, judge: Judge | None = None) -> int:
+def run(
+    options: argparse.Namespace,
+    script: str = __file__,
+    judge: Judge | None = None,
+    ranges: list[tuple[int, int]] | None = None,
+) -> int:
     """Children of a script side by side over all numbers. Print every finding, then the counts.
 
     What children count under names with a tab is no end of a call: `judge` gets it, with the number of calls, and says whether it will do.
     """
-    starts = list(range(0, options.calls, BATCH))
+    if ranges is None:
+        starts = range(0, options.calls, BATCH)
+        ranges = [(start, min(BATCH, options.calls - start)) for start in starts]
     counts: Counter[str] = Counter()
     findings: list[str] = []
-    waiting = iter([(start, min(BATCH, options.calls - start)) for start in starts])
+    waiting = iter(ranges)
     with tempfile.TemporaryDirectory() as folder:
         for made, found in batches(script, waiting, options, Path(folder)):
             counts += made

@@ -155,6 +155,8 @@ static td_status scales(td_tensor **out, const td_class_scores *s, const td_tens
     if (grad->numel != (s->reduction ? 1 : n))
         return td_fail(TD_RUNTIME_ERROR, "%s: expected a gradient of %lld elements, got %lld", s->op,
                        (long long)(s->reduction ? 1 : n), (long long)grad->numel);
+    if (total->numel != 1 || td_is_meta(total) || td_is_meta(grad))
+        return td_fail(TD_RUNTIME_ERROR, "%s: expected a total_weight of 1 element with a value, got %lld", s->op, (long long)total->numel);
     TD_TRY(td_cast_contiguous(&g, grad, (td_dtype)s->x->dtype));
     td_scalar sum = td_scalar_load((td_dtype)total->dtype, td_data(total));
     double factor = s->reduction == 1 ? 1 / sum.re : 1;

@@ -329,3 +329,23 @@ def test_meta_tensors_have_a_shape_only():
     got = taeda.conv2d(x, taeda.empty(4, 3, 3, 3, device="meta"), stride=2)
     assert got.shape == (2, 4, 4, 4)
     assert got.is_meta
+
+
+@pytest.mark.parametrize("step", [2**31, 2**32 + 1, 2**61, 2**62, 2**63 - 1])
+@pytest.mark.parametrize("groups", [1, 4])
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_a_stride_beyond_the_input_is_any_other(count, groups, step):
+    convolve = getattr(taeda, f"conv{count}d")
+    x, weight = normal((2, 4, *(6, 5, 4)[:count])), normal((8, 4 // groups, *(3,) * count))
+    for dtype in (taeda.float32, taeda.float64):
+        a, w = x.to(dtype), weight.to(dtype)
+        wanted = convolve(a, w, stride=100, groups=groups)
+        assert convolve(a, w, stride=step, groups=groups).equal(wanted)
+        one = w[(..., *(slice(1),) * count)]  # of one tap, which a dilation does not spread
+        wanted = convolve(a, one, stride=100, groups=groups)
+        assert convolve(a, one, stride=step, dilation=step, groups=groups).equal(wanted)
+
+
+def test_paddings_that_no_memory_holds_are_refused():
+    with pytest.raises(RuntimeError, match="must fit 31 bits"):
+        taeda.conv1d(taeda.ones(1, 1, 4), taeda.ones(1, 1, 3), stride=2**60, padding=2**60)

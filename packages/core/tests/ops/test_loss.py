@@ -312,3 +312,11 @@ def test_margins_between_classes():
             sum(max(0, 1 - a[i, y] + a[i, j]) for y in own for j in range(4) if j not in own) / 4
         )
     close(nn.multilabel_margin_loss(x, taeda.from_numpy(labels), 0), want)
+
+
+@pytest.mark.parametrize("total", [taeda.ones(0), taeda.ones(2)])
+def test_the_weight_of_a_mean_is_one_number(total):
+    scores, target = taeda.ones(2, 3), taeda.tensor([0, 1])
+    backward = taeda.ops.aten.nll_loss_backward
+    with pytest.raises(RuntimeError, match="expected a total_weight of 1 element"):
+        backward(taeda.ones(()), scores, target, None, 1, -100, total)

@@ -110,6 +110,11 @@ REFUSED = {
     "mode": (lambda: lrs.CyclicLR(made(), 0.1, 1.0, mode="x"), ValueError, "'x'"),
     "two rates": (lambda: lrs.CyclicLR(made(), [0.1, 0.2], 1.0), ValueError, "base_lr has 2"),
     "no length": (lambda: lrs.OneCycleLR(made(), 0.1), ValueError, "total_steps OR"),
+    "no divisor": (
+        lambda: lrs.OneCycleLR(made(), 0.1, total_steps=4, div_factor=0.0),
+        ValueError,
+        "^div_factor divides a rate",
+    ),
     "length": (lambda: lrs.OneCycleLR(made(), 0.1, total_steps=-1), ValueError, "got -1"),
     "epochs": (
         lambda: lrs.OneCycleLR(made(), 0.1, epochs=-3, steps_per_epoch=2),

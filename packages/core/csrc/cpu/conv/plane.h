@@ -15,7 +15,8 @@ static G(strip) G(strip_of)(const td_patches *p)
     int64_t stride = p->stride[2], high = p->high[1] - p->low[1] + 1;
     G(strip) s = {.depth = p->high[0] - p->low[0] + 1};
     s.width = (p->out[2] + LANES - 1) / LANES * LANES + (p->high[2] - p->low[2]) / stride + 1;
-    int64_t fit = STRIP_BYTES / (s.depth * stride * s.width * (int64_t)sizeof(REAL));
+    double row = (double)s.depth * (double)stride * (double)s.width * sizeof(REAL); /* bytes: more than an int64 holds, too */
+    int64_t fit = (int64_t)(STRIP_BYTES / row);
     s.most = fit > high ? (fit - high) / p->stride[1] + 1 : 1;
     if (s.most > p->out[1]) s.most = p->out[1];
     s.rows = (s.most - 1) * p->stride[1] + high;

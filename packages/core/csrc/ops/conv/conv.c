@@ -132,6 +132,19 @@ static td_status find_output(const td_tensor *input, const td_tensor *weight, ge
     return TD_OK;
 }
 
+/* A stride of one window, and a dilation of one tap, step over nothing: 1 is as good as any, and multiplies without overflow. */
+static td_status tame(geometry *g)
+{
+    for (int d = 3 - g->nd; d < 3; d++) {
+        if (g->y[d] <= 1) g->stride[d] = 1;
+        if (g->kernel[d] <= 1) g->dilation[d] = 1;
+        if (g->stride[d] > INT32_MAX || g->dilation[d] > INT32_MAX || g->padding[d] > INT32_MAX)
+            return td_fail(TD_RUNTIME_ERROR, "convolution: stride, padding and dilation must fit 31 bits, but in spatial dimension %d they are "
+                           "%lld, %lld and %lld", d - 3 + g->nd, (long long)g->stride[d], (long long)g->padding[d], (long long)g->dilation[d]);
+    }
+    return TD_OK;
+}
+
 static td_status check_output_padding(const geometry *g)
 {
     for (int d = 3 - g->nd; d < 3; d++)
@@ -159,7 +172,8 @@ static td_status read_geometry(const td_call *call, const arguments *at, const t
         g->kernel[3 - g->nd + d] = weight->sizes[2 + d];
         (g->transposed ? g->y : g->x)[3 - g->nd + d] = input->sizes[2 + d];
     }
-    return find_output(input, weight, g);
+    TD_TRY(find_output(input, weight, g));
+    return tame(g);
 }
 
 static void output_shape(const geometry *g, int64_t sizes[5])

@@ -57,6 +57,9 @@ class OneCycleLR(LRScheduler):
             raise ValueError(
                 f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
             )
+        for name, value in (("div_factor", div_factor), ("final_div_factor", final_div_factor)):
+            if value == 0:
+                raise ValueError(f"{name} divides a rate, and cannot be 0")
         self._schedule_phases = _phases(self.total_steps, float(pct_start), three_phase)
         self._anneal_func_type = anneal_strategy
         highest = values_for_groups(optimizer, max_lr, "max_lr")
