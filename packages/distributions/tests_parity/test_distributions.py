@@ -44,6 +44,9 @@ QUESTIONS = {
     "outside": lambda d, x: d.log_prob(x * float("nan")),
 }
 
+#: what is a number here where it is NaN there (docs/parity.md)
+MORE = {("Kumaraswamy", "mode"), ("Weibull", "mode")}
+
 
 def made(library: Any, distributions: Any, name: str, args: tuple[Any, ...]) -> Any:
     def argument(value: Any) -> Any:
@@ -78,6 +81,8 @@ def test_answers(name, args, question):
     wanted = answer(QUESTIONS[question], theirs, torch.tensor(x))
     found = answer(QUESTIONS[question], ours, taeda.tensor(x))
     if isinstance(wanted, np.ndarray):
+        if (name, question) in MORE:
+            found = np.where(np.isnan(wanted), np.nan, found)
         np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-9)
         assert found.shape == wanted.shape
     else:

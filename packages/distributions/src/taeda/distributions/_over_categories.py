@@ -20,7 +20,7 @@ class OverCategories(Distribution):
     def _take(
         self, probs: Tensor | None, logits: Tensor | None, validate_args: bool | None
     ) -> None:
-        self._categorical = Categorical(probs, logits)
+        self._categorical = Categorical(probs, logits, validate_args)
         batch, events = self._categorical.batch_shape, self._categorical.param_shape[-1:]
         Distribution.__init__(self, batch, events, validate_args=validate_args)
 

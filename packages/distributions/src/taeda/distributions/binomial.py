@@ -6,6 +6,7 @@ from typing import Any
 
 import taeda
 from taeda import Size, Tensor
+from taeda.nn.functional import logsigmoid
 
 from . import constraints
 from ._probabilities import Probabilities
@@ -61,8 +62,7 @@ class Binomial(Probabilities):
             self._validate_sample(value)
         n = self.total_count
         ways = (n + 1).lgamma() - (value + 1).lgamma() - (n - value + 1).lgamma()
-        # n log(1 + exp(logits)), without overflow
-        normaliser = n * self.logits.clamp(min=0) + n * (-self.logits.abs()).exp().log1p()
+        normaliser = -n * logsigmoid(-self.logits)  # n log(1 + exp(logits)), smooth at 0 too
         return value * self.logits + ways - normaliser
 
     def entropy(self) -> Tensor:

@@ -25,7 +25,6 @@ class Dirichlet(ExponentialFamily):
     support = constraints.simplex
     has_rsample = True
     _dims = {"concentration": 1}
-    _mean_carrier_measure = 0
 
     def __init__(self, concentration: Tensor, validate_args: bool | None = None) -> None:
         need_tensors(concentration=concentration)

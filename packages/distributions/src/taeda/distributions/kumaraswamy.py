@@ -57,11 +57,10 @@ class Kumaraswamy(TransformedDistribution):
 
     @property
     def mode(self) -> Tensor:
-        """NaN where the density has no peak inside."""
+        """((a - 1) / (a b - 1)) ** (1 / a); NaN where the density has no peak inside."""
         a, b = self.concentration1, self.concentration0
-        log_mode = a.reciprocal() * (-b).log1p() - (-a * b).log1p()
-        log_mode[(b < 1) | (a < 1)] = taeda.nan
-        return log_mode.exp()
+        peak = (a >= 1) & (b >= 1) & (a * b > 1)
+        return taeda.where(peak, ((a - 1) / (a * b - 1)).pow(a.reciprocal()), taeda.nan)
 
     @property
     def variance(self) -> Tensor:

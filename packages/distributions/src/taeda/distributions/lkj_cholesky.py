@@ -42,7 +42,7 @@ class LKJCholesky(Distribution):
         )
         offset = taeda.cat([offset.new_zeros((1,)), offset])
         rest = self.concentration.unsqueeze(-1) + 0.5 * (dim - 2)
-        self._beta = Beta(0.5 * offset + 0.5, rest - 0.5 * offset)
+        self._beta = Beta(0.5 * offset + 0.5, rest - 0.5 * offset, validate_args=False)
         super().__init__(batch, Size((dim, dim)), validate_args)
 
     def _expand_rest(self, new: Any, batch_shape: Size) -> None:

@@ -68,7 +68,7 @@ class RelaxedBernoulli(TransformedDistribution):
         logits: Any = None,
         validate_args: bool | None = None,
     ) -> None:
-        base = LogitRelaxedBernoulli(temperature, probs, logits)
+        base = LogitRelaxedBernoulli(temperature, probs, logits, validate_args)
         super().__init__(base, SigmoidTransform(), validate_args=validate_args)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:

@@ -44,7 +44,8 @@ class Weibull(TransformedDistribution):
 
     @property
     def mode(self) -> Tensor:
-        rest = (self.concentration - 1) / self.concentration
+        """0 up to concentration = 1, where the density falls from the start."""
+        rest = ((self.concentration - 1) / self.concentration).clamp(min=0)
         return self.scale * rest**self.concentration_reciprocal
 
     @property

@@ -1,0 +1,21 @@
+"""The public names of transforms."""
+
+import pytest
+from laws import t
+
+from taeda import distributions as D
+from taeda.distributions import transforms
+
+NAMES = [name for name in transforms.__all__ if name.endswith("Transform")]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_name_is_a_transform(name):
+    assert issubclass(getattr(transforms, name), transforms.Transform)
+    assert getattr(transforms, name) is getattr(D, name)
+
+
+def test_the_identity_is_an_empty_chain():
+    x = t([1.0, 2.0])
+    assert transforms.identity_transform(x).tolist() == x.tolist()
+    assert transforms.identity_transform.inv(x).tolist() == x.tolist()
