@@ -13,6 +13,8 @@ FILE = Path(__file__).parents[1] / "packages/core/src/taeda/_torch_names/absent.
 
 def exists(place: str, name: str) -> bool:
     """Whether `place.name` is an attribute, or a module that can be imported."""
+    if place == "taeda.Tensor":
+        return hasattr(importlib.import_module("taeda").Tensor, name)
     try:
         module: ModuleType = importlib.import_module(place)
         if hasattr(module, name):

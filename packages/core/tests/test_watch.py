@@ -67,7 +67,8 @@ def plain(value):
 NAMES = [
     n
     for n in dir(Tensor)
-    if not n.startswith("__") or n in ("__bool__", "__float__", "__int__", "__index__")
+    if hasattr(Tensor, n)
+    and (not n.startswith("__") or n in ("__bool__", "__float__", "__int__", "__index__"))
 ]
 
 

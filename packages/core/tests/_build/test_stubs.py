@@ -65,7 +65,11 @@ def test_every_name_of_the_stubbed_tensor_exists(tensor):
 
 
 def test_every_public_name_of_tensor_is_in_the_stub(tensor):
-    public = {name for name in dir(taeda.Tensor) if not name.startswith("_")}
+    public = {
+        name
+        for name in dir(taeda.Tensor)
+        if not name.startswith("_") and hasattr(taeda.Tensor, name)
+    }
     assert public - names(tensor.body) == set()
 
 

@@ -9,6 +9,7 @@ import pytest
 from by_path import load
 
 import taeda
+from taeda._tensor.absent import ABSENT
 from taeda._torch_names.absent import message, table
 
 tool = load("tools/absent.py")
@@ -68,3 +69,40 @@ def test_the_tool_takes_out_what_exists():
     text = "One.\n    taeda: ones gone\nTwo.\n    taeda: zeros\n"
     assert tool.present(text) == ["taeda.ones", "taeda.zeros"]
     assert tool.without(text, {"taeda.ones", "taeda.zeros"}) == "One.\n    taeda: gone\n"
+
+
+def test_attributes_of_tensors_are_those_of_the_file():
+    named = {full.rpartition(".")[2] for full in table() if full.startswith("taeda.Tensor.")}
+    assert named == ABSENT
+
+
+@pytest.mark.parametrize("name", sorted(ABSENT))
+def test_tensors_lack_them_and_say_what_to_do(name):
+    x = taeda.ones(2)
+    for where in (x, taeda.Tensor):
+        assert not hasattr(where, name) and getattr(where, name, None) is None
+        with pytest.raises(
+            AttributeError,
+            match=rf"^taeda.Tensor.{name} does not exist, though PyTorch has it\. \w+ ",
+        ):
+            getattr(where, name)
+    assert name not in dir(x)
+    setattr(x, name, 1)  # and a program may have its own
+    assert getattr(x, name) == 1 and name in dir(x)
+
+
+def test_subclasses_may_have_them():
+    class Sparse(taeda.Tensor):
+        def coalesce(self):
+            return "mine"
+
+    x = taeda.ones(2).as_subclass(Sparse)
+    assert x.coalesce() == "mine" and "coalesce" in dir(x) and "to_sparse" not in dir(x)
+
+
+def test_files_may_hold_attributes_of_these_names(tmp_path):
+    x = taeda.ones(2)
+    x.names, x.values = ["a"], [1, 2]
+    taeda.save(x, tmp_path / "x.safetensors")
+    again = taeda.load(tmp_path / "x.safetensors")
+    assert (again.names, again.values) == (["a"], [1, 2])

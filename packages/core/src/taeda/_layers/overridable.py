@@ -109,7 +109,7 @@ def _overridable_at(place: Any, name: str) -> Function | None:
     if place is Tensor:
         if name in _NEVER_METHODS or (name.startswith("_") and not name.startswith("__")):
             return None
-        value = getattr(place, name)
+        value = getattr(place, name, None)  # None: known to be absent
         return value if inspect.isroutine(value) and _hashable(value) else None
     if name.startswith("_") or name in _NEVER:
         return None

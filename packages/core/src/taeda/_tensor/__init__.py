@@ -1,9 +1,20 @@
 """Methods of Tensor that are written in Python; the modules set them on the C type itself."""
 
-from . import attributes, conversions, copying, exchange, memory, methods, protocols, subclasses
+from . import (
+    absent,
+    attributes,
+    conversions,
+    copying,
+    exchange,
+    memory,
+    methods,
+    protocols,
+    subclasses,
+)
 from ._method import Tensor
 
 __all__ = [
+    "absent",
     "attributes",
     "conversions",
     "copying",

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ._method import Tensor, method
+from .absent import ABSENT
 
 
 @method
@@ -58,7 +59,9 @@ def __reversed__(self: Tensor) -> Tensor:
 
 @method
 def __dir__(self: Tensor) -> list[str]:
-    return sorted({*dir(type(self)), *self.__dict__})
+    kind = type(self)
+    absent = {name for name in ABSENT if not hasattr(kind, name)}
+    return sorted({*dir(kind)} - absent | {*self.__dict__})
 
 
 @method

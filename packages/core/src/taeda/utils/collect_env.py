@@ -36,4 +36,8 @@ if __name__ == "__main__":
 
     from taeda.__main__ import until_nobody_reads
 
-    sys.exit(until_nobody_reads(lambda: main() or 0))
+    def _run() -> int:
+        main()
+        return 0
+
+    sys.exit(until_nobody_reads(_run))

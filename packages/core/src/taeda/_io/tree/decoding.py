@@ -14,6 +14,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._tensor.absent import ABSENT
 
 from .. import refusals, safetypes
 from ..safetensors import FormatError
@@ -205,7 +206,7 @@ def _bytes(value: Json) -> bytes:
     return base64.b64decode(value, validate=True)
 
 
-_OF_TENSORS = frozenset(dir(Tensor)) - {"__dict__"}
+_OF_TENSORS = frozenset(dir(Tensor)) - {"__dict__"} - ABSENT
 _CONTAINERS: dict[str, Callable[[_Decoder, Json], Any]] = {
     "tuple": lambda d, v: tuple(d.values(v)),
     "set": lambda d, v: set(d.values(v)),
