@@ -90,6 +90,44 @@ def test_questions_about_absent_devices_have_answers():
         pass
 
 
+@pytest.mark.parametrize("kind", ["xpu", "mtia"])
+def test_streams_of_absent_devices_refuse(kind):
+    module = getattr(taeda, kind)
+    refused = pytest.raises(RuntimeError, match=rf"needs a {kind} device")
+    for call in (
+        *(module.Stream, module.Event, module.current_stream, lambda: module.set_stream(None)),
+        *(lambda: module.stream(1), lambda: module.StreamContext(1)),
+    ):
+        with refused:
+            call()
+    with module.stream(None):
+        pass
+    for name in ("query", "synchronize", "record_event"):
+        with refused:
+            getattr(module.Stream, name)(object.__new__(module.Stream))
+    for name in ("wait_event", "wait_stream"):
+        with refused:
+            getattr(module.Stream, name)(object.__new__(module.Stream), None)
+    for name in ("record", "query", "synchronize", "wait"):
+        with refused:
+            getattr(module.Event, name)(object.__new__(module.Event))
+    with refused:
+        module.Event.elapsed_time(object.__new__(module.Event), None)
+
+
+def test_the_rest_of_absent_devices_refuses_or_answers():
+    mps, mtia, xpu = taeda.mps, taeda.mtia, taeda.xpu
+    assert mtia.memory.memory_stats() == {}
+    assert not mps.profiler.is_capturing_metal() and not mps.profiler.is_metal_capture_enabled()
+    for call in (
+        *(mps.event.Event, mps.profiler.profile, mps.profiler.start, mps.profiler.stop),
+        *(lambda: mps.profiler.metal_capture("x"), mtia.default_stream, mtia.snapshot),
+        *(mtia.record_memory_history, lambda: xpu.get_stream_from_external(0)),
+    ):
+        with pytest.raises(RuntimeError, match="needs a"):
+            call()
+
+
 def test_the_accelerator_refuses_in_known_words():
     accelerator = taeda.accelerator
     for name in ("current_device_index", "synchronize", "empty_cache", "memory_allocated"):

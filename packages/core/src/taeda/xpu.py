@@ -8,10 +8,20 @@ from __future__ import annotations
 from typing import Any
 
 from taeda._native import core as _core
-from taeda._torch_names.absent_device import AbsentDevice, refuse
+from taeda._torch_names.absent_device import (
+    AbsentDevice,
+    AbsentEvent,
+    AbsentStream,
+    AbsentStreamContext,
+    refuse,
+)
 
 __all__ = [
+    "Event",
+    "Stream",
+    "StreamContext",
     "current_device",
+    "current_stream",
     "device",
     "device_count",
     "device_of",
@@ -23,6 +33,7 @@ __all__ = [
     "get_gencode_flags",
     "get_rng_state",
     "get_rng_state_all",
+    "get_stream_from_external",
     "init",
     "initial_seed",
     "is_available",
@@ -43,6 +54,8 @@ __all__ = [
     "set_device",
     "set_rng_state",
     "set_rng_state_all",
+    "set_stream",
+    "stream",
     "synchronize",
 ]
 
@@ -211,3 +224,44 @@ class device_of(device):
 
     def __init__(self, obj: Tensor) -> None:
         super().__init__(obj.device.index if obj.device.type == self.kind else -1)
+
+
+# ---- streams: there are none ----
+
+
+class Stream(AbsentStream):
+    """RuntimeError: there is no device to work on."""
+
+    kind = "xpu"
+
+
+class Event(AbsentEvent):
+    """RuntimeError: there is no device whose work could be marked."""
+
+    kind = "xpu"
+
+
+class StreamContext(AbsentStreamContext):
+    """Within the block a stream would be the current one; None changes nothing, and there is no stream."""
+
+    kind = "xpu"
+
+
+def stream(stream: None) -> StreamContext:
+    """`with taeda.xpu.stream(None):` changes nothing; RuntimeError for anything else."""
+    return StreamContext(stream)
+
+
+def current_stream(device: Any = None) -> Stream:
+    """RuntimeError: there is none."""
+    refuse("xpu", "current_stream")
+
+
+def set_stream(stream: Any) -> None:
+    """RuntimeError: there is no device to choose it for."""
+    refuse("xpu", "set_stream")
+
+
+def get_stream_from_external(data_ptr: int, device: Any = None) -> Stream:
+    """RuntimeError: there is no device that another library could use."""
+    refuse("xpu", "get_stream_from_external")

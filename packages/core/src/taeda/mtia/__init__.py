@@ -8,10 +8,24 @@ from __future__ import annotations
 from typing import Any
 
 from taeda._native import core as _core
-from taeda._torch_names.absent_device import AbsentDevice, refuse
+from taeda._torch_names.absent_device import (
+    AbsentDevice,
+    AbsentEvent,
+    AbsentStream,
+    AbsentStreamContext,
+    refuse,
+)
+
+from . import memory
+from .memory import memory_stats
 
 __all__ = [
+    "Event",
+    "Stream",
+    "StreamContext",
     "current_device",
+    "current_stream",
+    "default_stream",
     "device",
     "device_count",
     "empty_cache",
@@ -23,11 +37,16 @@ __all__ = [
     "is_initialized",
     "manual_seed",
     "max_memory_allocated",
+    "memory",
     "memory_allocated",
     "memory_stats",
+    "record_memory_history",
     "reset_peak_memory_stats",
     "set_device",
     "set_rng_state",
+    "set_stream",
+    "snapshot",
+    "stream",
     "synchronize",
 ]
 
@@ -99,11 +118,6 @@ def max_memory_allocated(device: Any = None) -> int:
     return 0
 
 
-def memory_stats(device: Any = None) -> dict[str, Any]:
-    """An empty dict: no allocator has begun."""
-    return {}
-
-
 def empty_cache() -> None:
     """Nothing: no memory is held."""
 
@@ -121,3 +135,56 @@ class device(AbsentDevice):
     """Within the block this device would be the current one. RuntimeError on entering with an index from 0 on."""
 
     kind = "mtia"
+
+
+# ---- streams: there are none ----
+
+
+class Stream(AbsentStream):
+    """RuntimeError: there is no device to work on."""
+
+    kind = "mtia"
+
+
+class Event(AbsentEvent):
+    """RuntimeError: there is no device whose work could be marked."""
+
+    kind = "mtia"
+
+
+class StreamContext(AbsentStreamContext):
+    """Within the block a stream would be the current one; None changes nothing, and there is no stream."""
+
+    kind = "mtia"
+
+
+def stream(stream: None) -> StreamContext:
+    """`with taeda.mtia.stream(None):` changes nothing; RuntimeError for anything else."""
+    return StreamContext(stream)
+
+
+def current_stream(device: Any = None) -> Stream:
+    """RuntimeError: there is none."""
+    refuse("mtia", "current_stream")
+
+
+def set_stream(stream: Any) -> None:
+    """RuntimeError: there is no device to choose it for."""
+    refuse("mtia", "set_stream")
+
+
+def default_stream(device: Any = None) -> Stream:
+    """RuntimeError: there is none."""
+    refuse("mtia", "default_stream")
+
+
+def record_memory_history(
+    enabled: str | None = "all", stacks: str = "python", max_entries: int = 0
+) -> None:
+    """RuntimeError: there is no memory whose history could be recorded."""
+    refuse("mtia", "record_memory_history")
+
+
+def snapshot() -> dict[str, Any]:
+    """RuntimeError: there is no memory to tell of."""
+    refuse("mtia", "snapshot")

@@ -10,15 +10,19 @@ from typing import Any
 from taeda._native import core as _core
 from taeda._torch_names.absent_device import refuse
 
+from . import event, profiler
+
 __all__ = [
     "compile_shader",
     "current_allocated_memory",
     "device_count",
     "driver_allocated_memory",
     "empty_cache",
+    "event",
     "get_rng_state",
     "is_available",
     "manual_seed",
+    "profiler",
     "recommended_max_memory",
     "seed",
     "set_per_process_memory_fraction",
