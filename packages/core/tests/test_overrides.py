@@ -7,7 +7,7 @@ import inspect
 import pytest
 
 import taeda
-from taeda import overrides
+from taeda import Tensor, overrides
 from taeda.overrides import (
     TorchFunctionMode,
     get_ignored_functions,
@@ -122,3 +122,58 @@ def test_testing_overrides_answer_every_listed_function():
         answers[taeda.exp]()
     listed = {f for functions in get_overridable_functions().values() for f in functions}
     assert listed == set(answers)
+
+
+QUESTIONS = {
+    "size": (), "stride": (0,), "dim": (), "numel": (), "element_size": (), "storage_offset": (), "data_ptr": (), "item": (),
+    "tolist": (), "is_floating_point": (), "is_complex": (), "is_signed": (), "is_conj": (), "is_neg": (), "is_inference": (),
+    "get_device": (), "requires_grad_": (False,), "__float__": (), "__int__": (), "__bool__": (),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_questions_that_are_no_operators_are_asked_too(name):
+    seen = []
+
+    class Seeing(Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            seen.append(func)
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    class Mode(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            seen.append(func)
+            return func(*args, **(kwargs or {}))
+
+    plain = taeda.ones(1)
+    answer = getattr(plain, name)(*QUESTIONS[name])
+    asked = plain.as_subclass(Seeing)
+    got = getattr(asked, name)(*QUESTIONS[name])
+    assert got is asked or got == answer
+    assert seen == [getattr(Tensor, name)]
+    with Mode():
+        getattr(plain, name)(*QUESTIONS[name])
+    assert seen == [getattr(Tensor, name)] * 2
+
+
+def test_an_answer_to_bool_has_to_be_one():
+    class Odd(Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return "yes"
+
+    odd = taeda.ones(1).as_subclass(Odd)
+    for convert in (bool, float, int):
+        with pytest.raises(TypeError, match=r"bool|float|int|real number"):
+            convert(odd)
+
+
+def test_the_stack_of_function_modes():
+    with overrides.BaseTorchFunctionMode() as outer, overrides.BaseTorchFunctionMode() as inner:
+        assert overrides._get_current_function_mode() is inner
+        assert overrides._get_current_function_mode_stack() == [outer, inner]
+        with overrides._pop_mode_temporarily() as popped:
+            assert popped is inner
+            assert overrides._get_current_function_mode() is outer
+    assert overrides._get_current_function_mode() is None

@@ -137,6 +137,7 @@ static PyObject *one_number(PyObject *o, const char *as)
 }
 static PyObject *slot_float(PyObject *o)
 {
+    if (td_is_asked(o)) return td_ask(o, "__float__", NULL);
     PyObject *v = one_number(o, "float"), *made = v ? PyNumber_Float(v) : NULL;
     if (v && PyComplex_Check(v)) {
         PyErr_Clear();
@@ -148,12 +149,14 @@ static PyObject *slot_float(PyObject *o)
 }
 static PyObject *slot_int(PyObject *o)
 {
+    if (td_is_asked(o)) return td_ask(o, "__int__", NULL);
     PyObject *v = one_number(o, "int"), *made = v ? PyNumber_Long(v) : NULL;
     Py_XDECREF(v);
     return made;
 }
 static PyObject *slot_index(PyObject *o)
 {
+    if (td_is_asked(o)) return td_ask(o, "__index__", NULL);
     const td_tensor *t = TD_T(o);
     if (t->numel != 1 || !td_is_integral((td_dtype)t->dtype))
         return PyErr_Format(PyExc_TypeError, "only integer tensors of a single element can be converted to an index");
@@ -161,8 +164,18 @@ static PyObject *slot_index(PyObject *o)
     Py_XDECREF(v);
     return made;
 }
+static int asked_bool(PyObject *o)
+{
+    PyObject *made = td_ask(o, "__bool__", NULL);
+    int yes = !made ? -1 : PyBool_Check(made) ? made == Py_True : -1;
+    if (made && yes < 0) PyErr_Format(PyExc_TypeError, "__bool__ should return bool, returned %R", Py_TYPE(made));
+    Py_XDECREF(made);
+    return yes;
+}
+
 static int slot_bool(PyObject *o)
 {
+    if (td_is_asked(o)) return asked_bool(o);
     const td_tensor *t = TD_T(o);
     if (t->numel == 1) {
         PyObject *v = td_item_of(o);

@@ -170,36 +170,65 @@ static int own_override(PyObject *o) /* has its type a __torch_function__ that i
     return own;
 }
 
-static int is_asked(PyObject *o)
+int td_is_asked(PyObject *o)
 {
     if (td_here.layers & ~td_here.excluded & TD_LAYER_FUNCTION_MODE) return 1;
-    return !td_is_exact(o) && !(td_here.excluded & TD_LAYER_OVERRIDE) && own_override(o);
+    if (td_is_exact(o) || td_here.excluded & TD_LAYER_OVERRIDE) return 0;
+    return td_has_override(o) && own_override(o);
 }
 
-static PyObject *ask(PyObject *o, const char *name, const char *slot, PyObject *value)
+static PyObject *ask(PyObject *callable, PyObject *args, PyObject *keywords) /* takes the first two over */
 {
     static PyObject *hook;
-    PyObject *made = NULL;
-    PyObject *field = PyObject_GetAttrString((PyObject *)TensorT, name), *call = field ? PyObject_GetAttrString(field, slot) : NULL;
-    PyObject *args = value ? PyTuple_Pack(2, o, value) : PyTuple_Pack(1, o);
-    if (call && args && td_python_function(&hook, "taeda._layers.dispatch", "dispatch_override")) made = PyObject_CallFunction(hook, "OO{}", call, args);
-    Py_XDECREF(field);
-    Py_XDECREF(call);
+    PyObject *made = NULL, *named = keywords ? Py_NewRef(keywords) : PyDict_New();
+    if (callable && args && named && td_python_function(&hook, "taeda._layers.dispatch", "dispatch_override"))
+        made = PyObject_CallFunctionObjArgs(hook, callable, args, named, NULL);
+    Py_XDECREF(callable);
     Py_XDECREF(args);
+    Py_XDECREF(named);
     return made;
+}
+
+PyObject *td_ask(PyObject *o, const char *name, PyObject *argument)
+{
+    PyObject *args = argument ? PyTuple_Pack(2, o, argument) : PyTuple_Pack(1, o);
+    return ask(PyObject_GetAttrString((PyObject *)TensorT, name), args, NULL);
+}
+
+PyObject *td_ask_with(PyObject *o, const char *name, PyObject *const *a, Py_ssize_t n, PyObject *names)
+{
+    PyObject *args = PyTuple_New(n + 1), *keywords = PyDict_New(), *made = NULL;
+    if (args && keywords) {
+        PyTuple_SetItem(args, 0, Py_NewRef(o));
+        for (Py_ssize_t i = 0; i < n; i++) PyTuple_SetItem(args, i + 1, Py_NewRef(a[i]));
+        for (Py_ssize_t i = 0; names && i < PyTuple_Size(names); i++)
+            PyDict_SetItem(keywords, PyTuple_GetItem(names, i), a[n + i]);
+        made = ask(PyObject_GetAttrString((PyObject *)TensorT, name), Py_NewRef(args), keywords);
+    }
+    Py_XDECREF(args);
+    Py_XDECREF(keywords);
+    return made;
+}
+
+static PyObject *ask_field(PyObject *o, const char *name, const char *slot, PyObject *value)
+{
+    PyObject *field = PyObject_GetAttrString((PyObject *)TensorT, name);
+    PyObject *callable = field ? PyObject_GetAttrString(field, slot) : NULL;
+    Py_XDECREF(field);
+    return ask(callable, value ? PyTuple_Pack(2, o, value) : PyTuple_Pack(1, o), NULL);
 }
 
 static PyObject *guarded_get(PyObject *o, void *field)
 {
     const PyGetSetDef *own = field;
-    return is_asked(o) ? ask(o, own->name, "__get__", NULL) : own->get(o, NULL);
+    return td_is_asked(o) ? ask_field(o, own->name, "__get__", NULL) : own->get(o, NULL);
 }
 
 static int guarded_set(PyObject *o, PyObject *value, void *field)
 {
     const PyGetSetDef *own = field;
-    if (!value || !is_asked(o)) return own->set(o, value, NULL);
-    PyObject *made = ask(o, own->name, "__set__", value);
+    if (!value || !td_is_asked(o)) return own->set(o, value, NULL);
+    PyObject *made = ask_field(o, own->name, "__set__", value);
     Py_XDECREF(made);
     return made ? 0 : -1;
 }

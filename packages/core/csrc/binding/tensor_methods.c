@@ -206,31 +206,64 @@ static PyObject *m_set(PyObject *o, PyObject *args)
     return Py_NewRef(o);
 }
 
+/* ---- what modes and subclasses with a __torch_function__ answer in place of these ---- */
+#define ASKED(c_name, name)                                             \
+    static PyObject *asked_##c_name(PyObject *o, PyObject *argument)    \
+    {                                                                   \
+        if (td_is_asked(o)) return td_ask(o, name, argument);           \
+        return m_##c_name(o, argument);                                 \
+    }
+ASKED(dim, "dim")
+ASKED(numel, "numel")
+ASKED(element_size, "element_size")
+ASKED(storage_offset, "storage_offset")
+ASKED(data_ptr, "data_ptr")
+ASKED(item, "item")
+ASKED(tolist, "tolist")
+ASKED(is_floating, "is_floating_point")
+ASKED(is_complex, "is_complex")
+ASKED(is_signed, "is_signed")
+ASKED(is_conj, "is_conj")
+ASKED(is_neg, "is_neg")
+ASKED(is_inference, "is_inference")
+ASKED(get_device, "get_device")
+ASKED(is_set_to, "is_set_to")
+
+#define ASKED_WITH(c_name)                                              \
+    static PyObject *asked_##c_name(PyObject *o, PyObject *const *a, Py_ssize_t n, PyObject *kw) \
+    {                                                                   \
+        if (td_is_asked(o)) return td_ask_with(o, #c_name, a, n, kw);   \
+        return m_##c_name(o, a, n, kw);                                 \
+    }
+ASKED_WITH(size)
+ASKED_WITH(stride)
+ASKED_WITH(requires_grad_)
+
 #define FAST(f) (PyCFunction)(void (*)(void))f, METH_FASTCALL | METH_KEYWORDS
 static PyMethodDef methods[] = {
-    {"size", FAST(m_size), "size($self, /, dim=None)\n--\n\nA taeda.Size, or one of its entries."},
-    {"stride", FAST(m_stride), "stride($self, /, dim=None)\n--\n\nSteps between neighbours, in elements: a tuple, or one of its entries."},
-    {"dim", m_dim, METH_NOARGS, "dim($self, /)\n--\n\nNumber of dimensions."},
-    {"ndimension", m_dim, METH_NOARGS, "ndimension($self, /)\n--\n\nNumber of dimensions."},
-    {"numel", m_numel, METH_NOARGS, "numel($self, /)\n--\n\nNumber of elements."},
-    {"nelement", m_numel, METH_NOARGS, "nelement($self, /)\n--\n\nNumber of elements."},
-    {"element_size", m_element_size, METH_NOARGS, "element_size($self, /)\n--\n\nBytes of one element."},
-    {"storage_offset", m_storage_offset, METH_NOARGS, "storage_offset($self, /)\n--\n\nFirst element's place in the storage, in elements."},
-    {"data_ptr", m_data_ptr, METH_NOARGS, "data_ptr($self, /)\n--\n\nAddress of the first element."},
+    {"size", FAST(asked_size), "size($self, /, dim=None)\n--\n\nA taeda.Size, or one of its entries."},
+    {"stride", FAST(asked_stride), "stride($self, /, dim=None)\n--\n\nSteps between neighbours, in elements: a tuple, or one of its entries."},
+    {"dim", asked_dim, METH_NOARGS, "dim($self, /)\n--\n\nNumber of dimensions."},
+    {"ndimension", asked_dim, METH_NOARGS, "ndimension($self, /)\n--\n\nNumber of dimensions."},
+    {"numel", asked_numel, METH_NOARGS, "numel($self, /)\n--\n\nNumber of elements."},
+    {"nelement", asked_numel, METH_NOARGS, "nelement($self, /)\n--\n\nNumber of elements."},
+    {"element_size", asked_element_size, METH_NOARGS, "element_size($self, /)\n--\n\nBytes of one element."},
+    {"storage_offset", asked_storage_offset, METH_NOARGS, "storage_offset($self, /)\n--\n\nFirst element's place in the storage, in elements."},
+    {"data_ptr", asked_data_ptr, METH_NOARGS, "data_ptr($self, /)\n--\n\nAddress of the first element."},
     {"is_contiguous", (PyCFunction)(void (*)(void))m_is_contiguous, METH_VARARGS | METH_KEYWORDS,
      "is_contiguous($self, /, memory_format=...)\n--\n\nRow-major without gaps, or in another order of dimensions?"},
-    {"item", m_item, METH_NOARGS, "item($self, /)\n--\n\nThe one element as a Python number."},
-    {"tolist", m_tolist, METH_NOARGS, "tolist($self, /)\n--\n\nNested lists of Python numbers; a number for a 0-dim tensor."},
-    {"is_floating_point", m_is_floating, METH_NOARGS, "is_floating_point($self, /)\n--\n\nIs the dtype a real floating-point one?"},
-    {"is_complex", m_is_complex, METH_NOARGS, "is_complex($self, /)\n--\n\nIs the dtype complex?"},
-    {"is_signed", m_is_signed, METH_NOARGS, "is_signed($self, /)\n--\n\nCan the dtype hold negative numbers?"},
-    {"is_conj", m_is_conj, METH_NOARGS, "is_conj($self, /)\n--\n\nIs the conjugate bit set?"},
-    {"is_neg", m_is_neg, METH_NOARGS, "is_neg($self, /)\n--\n\nIs the negative bit set?"},
-    {"is_inference", m_is_inference, METH_NOARGS, "is_inference($self, /)\n--\n\nWas it made in inference mode?"},
-    {"get_device", m_get_device, METH_NOARGS, "get_device($self, /)\n--\n\nOrdinal of the accelerator; -1 for the cpu."},
-    {"requires_grad_", FAST(m_requires_grad_),
+    {"item", asked_item, METH_NOARGS, "item($self, /)\n--\n\nThe one element as a Python number."},
+    {"tolist", asked_tolist, METH_NOARGS, "tolist($self, /)\n--\n\nNested lists of Python numbers; a number for a 0-dim tensor."},
+    {"is_floating_point", asked_is_floating, METH_NOARGS, "is_floating_point($self, /)\n--\n\nIs the dtype a real floating-point one?"},
+    {"is_complex", asked_is_complex, METH_NOARGS, "is_complex($self, /)\n--\n\nIs the dtype complex?"},
+    {"is_signed", asked_is_signed, METH_NOARGS, "is_signed($self, /)\n--\n\nCan the dtype hold negative numbers?"},
+    {"is_conj", asked_is_conj, METH_NOARGS, "is_conj($self, /)\n--\n\nIs the conjugate bit set?"},
+    {"is_neg", asked_is_neg, METH_NOARGS, "is_neg($self, /)\n--\n\nIs the negative bit set?"},
+    {"is_inference", asked_is_inference, METH_NOARGS, "is_inference($self, /)\n--\n\nWas it made in inference mode?"},
+    {"get_device", asked_get_device, METH_NOARGS, "get_device($self, /)\n--\n\nOrdinal of the accelerator; -1 for the cpu."},
+    {"requires_grad_", FAST(asked_requires_grad_),
      "requires_grad_($self, /, requires_grad=True)\n--\n\nAsk for gradients (or not); returns the tensor."},
-    {"is_set_to", m_is_set_to, METH_O, "is_set_to($self, tensor, /)\n--\n\nSame storage, offset, sizes and strides?"},
+    {"is_set_to", asked_is_set_to, METH_O, "is_set_to($self, tensor, /)\n--\n\nSame storage, offset, sizes and strides?"},
     {"_is_view", m_is_view, METH_NOARGS, "_is_view($self, /)\n--\n\nIs it a view that autograd knows?"},
     {"_set_retains_grad", m_set_retains, METH_O, "Note that .grad is filled for this non-leaf."},
     {"_bump_version", m_bump, METH_NOARGS, "_bump_version($self, /)\n--\n\nCount a write that went around the operations."},

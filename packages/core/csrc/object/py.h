@@ -80,6 +80,11 @@ static inline int td_requires_grad(const PyTensor *p)
     return 0;
 }
 
+/* ---- __torch_function__ of questions that are no operators (binding/tensor_fields.c): Tensor.<name> is what was called ---- */
+int td_is_asked(PyObject *tensor); /* a mode or its type wants to answer */
+PyObject *td_ask(PyObject *tensor, const char *name, PyObject *argument); /* NULL: none */
+PyObject *td_ask_with(PyObject *tensor, const char *name, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
+
 /* ---- buffers (object/memory.c) ---- */
 PyObject *td_memory_of(PyObject *tensor);          /* exports the memory that the tensor has now, and holds it */
 int td_get_buffer(PyObject *tensor, Py_buffer *view, int flags);

@@ -7,8 +7,9 @@ for every call inside its `with` block.
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from taeda import Tensor
@@ -149,3 +150,33 @@ class BaseTorchFunctionMode(TorchFunctionMode):
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
         return func(*args, **(kwargs or {}))
+
+
+# ---- the stack of modes ----
+
+
+def _get_current_function_mode_stack() -> list[TorchFunctionMode]:
+    """The modes of this thread, the innermost last."""
+    return list(function_modes.entered)
+
+
+def _get_current_function_mode() -> TorchFunctionMode | None:
+    """The innermost mode, or None."""
+    return function_modes.entered[-1] if function_modes.entered else None
+
+
+def _push_mode(mode: TorchFunctionMode) -> None:
+    function_modes.push(mode)
+
+
+def _pop_mode() -> TorchFunctionMode:
+    """Take the innermost mode off. IndexError if there is none."""
+    found: TorchFunctionMode = function_modes.pop()
+    return found
+
+
+@contextlib.contextmanager
+def _pop_mode_temporarily() -> Iterator[TorchFunctionMode]:
+    """The innermost mode, which is off in the `with` block."""
+    with function_modes.innermost() as mode:
+        yield mode
