@@ -54,6 +54,9 @@ static void set_tap(td_taps *t, bool wide, int64_t tap, int64_t i, int64_t place
     else ((float *)t->weight)[k] = (float)weight;
 }
 
+/* A place that an int64 holds, whatever scale was given; the low one for NaN. */
+static double within(double at, double low, double high) { return fmin(fmax(at, low), high); }
+
 /* Two neighbours, or four; at the borders the last one repeats. */
 static void fill_neighbours(td_taps *t, bool wide, const axis *a, mode m)
 {
@@ -61,6 +64,7 @@ static void fill_neighbours(td_taps *t, bool wide, const axis *a, mode m)
     for (int64_t i = 0; i < t->out; i++) {
         double at = a->align ? step * (double)i : step * ((double)i + 0.5) - 0.5;
         if (m == LINEAR && at < 0) at = 0;
+        at = within(at, -8, (double)a->in + 8); /* beyond, all neighbours are the last element */
         int64_t base = (int64_t)floor(at);
         double part = at - (double)base;
         if (m == LINEAR) {
@@ -79,7 +83,8 @@ static void fill_window(td_taps *t, bool wide, const axis *a, mode m)
     double support = (m == LINEAR_AA ? 1 : m == CUBIC_AA ? 2 : 3) * stretch;
     for (int64_t i = 0; i < t->out; i++) {
         double centre = step * ((double)i + 0.5), total = 0;
-        int64_t first = (int64_t)fmax(centre - support + 0.5, 0), end = (int64_t)fmin(centre + support + 0.5, (double)a->in);
+        int64_t first = (int64_t)within(centre - support + 0.5, 0, (double)a->in);
+        int64_t end = (int64_t)within(centre + support + 0.5, 0, (double)a->in);
         if (end - first > t->count) end = first + t->count;
         for (int64_t j = first; j < end; j++) total += filter(m, ((double)j - centre + 0.5) / stretch);
         for (int64_t k = 0; k < t->count; k++) {

@@ -14,8 +14,8 @@ static int64_t source_of(int64_t i, int64_t in, int64_t out, double scale, bool 
 {
     if (in == out && scale == 0) return i;
     float step = scale > 0 ? (float)(1 / scale) : (float)in / (float)out;
-    int64_t at = (int64_t)floorf(((float)i + (exact ? 0.5f : 0.0f)) * step);
-    return at < in ? at : in - 1;
+    float at = floorf(((float)i + (exact ? 0.5f : 0.0f)) * step); /* more than an int64 holds, for some scales */
+    return at < (float)in && (int64_t)at < in ? (int64_t)at : in - 1;
 }
 
 /* Sources of one dimension, as an index that broadcasts against those of the others. */

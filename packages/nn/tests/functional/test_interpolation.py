@@ -106,3 +106,21 @@ def test_images_of_bytes(mode, antialias):
 def test_bytes_of_a_line_are_refused():
     with pytest.raises(NotImplementedError, match="not implemented for 'Byte'"):
         F.interpolate(taeda.ones(1, 1, 4, dtype=taeda.uint8), 2, mode="linear")
+
+
+@pytest.mark.parametrize("scale", [5e-324, 1e-45, 1e-20, 1e-9, 1e300, float("inf"), float("nan")])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("upsample_bilinear2d", "upsample_bicubic2d", "_upsample_bilinear2d_aa"),
+        *("_upsample_bicubic2d_aa", "_upsample_lanczos2d_aa", "upsample_nearest2d"),
+        "_upsample_nearest_exact2d",
+    ],
+)
+def test_scales_without_sense_end(name, scale):
+    x = taeda.arange(42.0).reshape(1, 2, 7, 3).requires_grad_()
+    corners = () if "nearest" in name else (False,)
+    made = getattr(taeda.ops.aten, name)(x, [5, 4], *corners, scale, None)
+    assert made.shape == (1, 2, 5, 4)
+    made.sum().backward()
+    assert x.grad.shape == x.shape
