@@ -35,6 +35,15 @@ sys.path[:0] = [str(CORE), str(CORE / "src" / "taeda" / "cuda")]
 import _text  # noqa: E402 - the product's own reader of texts, without importing taeda
 import hatch_build  # noqa: E402 - the flags of the build
 
+#: tables that compile as device text and are held to it here, though no wheel carries their text: the cells alone are 40 KB of it.
+#: NVRTC is given the flat kernels of float and double: a second each, a minute where sums are long, and the others share their text
+UNPACKED = {
+    "special": "cpu/special.c",
+    "bessel": "cpu/special_bessel.c",
+    "airy": "cpu/special_airy.c",
+    "probability": "cpu/special_probability.c",
+}
+_text.FAMILIES.update(UNPACKED)
 NAMES = _text.DTYPES
 SIZES = dict(
     zip(NAMES[:21], (1, 1, 1, 2, 4, 8, 2, 4, 8, 2, 2, 4, 8, 4, 8, 16, 1, 1, 1, 1, 1), strict=True)
@@ -119,6 +128,9 @@ CASTS = ("F32 F64", "BF16 F32", "F16 F64", "I32 F32", "U64 F64", "BOOL C64", "C1
 
 def kernels(family: str) -> list[str]:
     """The kernels of a family that NVRTC is given: all of a table, one for each kind elsewhere."""
+    if family in UNPACKED:
+        symbols = [symbol for symbol, _, _ in loops(family) if symbol.endswith(("_f32", "_f64"))]
+        return [f"td_flat<{symbol}>" for symbol in symbols]
     if family in TABLES:
         found = [symbol for symbol, _, _ in loops(family)]
     elif family == "convert":

@@ -3,7 +3,6 @@
 #include "cpu/simd/vmath_erf.h"
 #include "cpu/simd/vmath_trig.h"
 #include "cpu/simd/vrow.h"
-#include "cpu/simd/complex_numbers.h"
 #include "cpu/special_cells.h"
 #include "cpu/special_erfc_inverse.h"
 #include "cpu/special_zeta.h"
@@ -156,7 +155,7 @@ VFN vf vf_polygamma(int64_t n, vf x) { return vf_join(polygamma_lanes(n, vf_low(
 /* polygamma(n, x) or x.polygamma(n) */
 static int64_t order_of(const void *context)
 {
-    const td_arg *args = context;
+    const td_arg *args = (const td_arg *)context;
     return args[0].kind == TD_ARG_INT ? args[0].i : args[1].i;
 }
 VROWS(polygamma, 1, int64_t order = order_of(context), VPICK(polygamma, x)(order, x))
@@ -185,13 +184,8 @@ VROWS(erfinv, 1, , VPICK(erfinv, x)(x))
 FLOAT_LOOPS(erfinv, 1)
 
 /* ---- sin(pi x) / (pi x) ---- */
-VROWS(sinc, 1, , __extension__({
-    vec t = x * vset(x, 3.14159265358979324);
-    vsel(veq(x, vzero(x)), vset(x, 1), vsin(t) / t);
-}))
+VROWS(sinc, 1, , LET(vec t = x * vset(x, 3.14159265358979324), vsel(veq(x, vzero(x)), vset(x, 1), vsin(t) / t)))
 FLOAT_LOOPS(sinc, 1)
-COMPLEX_ROWS(sinc, 1, , x == 0 ? (complex_t)1 : cdivide(CPICK(x, csin)(x * (real_t)M_PI), x * (real_t)M_PI))
-COMPLEX_LOOPS(sinc, 1)
 
 /* clang-format off: entries bring their own commas */
 const td_loop_entry TD_TABLE(special)[] = {
@@ -200,7 +194,6 @@ const td_loop_entry TD_TABLE(special)[] = {
     FLOAT_ENTRIES("polygamma", polygamma)
     FLOAT_ENTRIES("erfinv", erfinv)
     FLOAT_ENTRIES("sinc", sinc)
-    COMPLEX_ENTRIES("sinc", sinc)
     {NULL, 0, NULL},
 };
 /* clang-format on */

@@ -160,11 +160,9 @@ FLOAT_ROWS(bessel_j1, j1)
 FLOAT_ROWS(bessel_y0, y0)
 FLOAT_ROWS(bessel_y1, y1)
 
-VROWS(spherical_bessel_j0, 1, , __extension__({
-    vec a = vabs(x);
-    vec y = vsel(veq(a, vzero(x)), vset(x, 1), vsin(a) / a);
-    vsel(veq(a, vset(x, INFINITY)), vzero(x), y);
-}))
+VROWS(spherical_bessel_j0, 1, ,
+      LET(vec a = vabs(x); vec y = vsel(veq(a, vzero(x)), vset(x, 1), vsin(a) / a),
+          vsel(veq(a, vset(x, INFINITY)), vzero(x), y)))
 FLOAT_LOOPS(spherical_bessel_j0, 1)
 
 #define ENTRIES(name) FLOAT_ENTRIES(#name, name)

@@ -189,18 +189,23 @@ static double gamma_move_left(double a, double x)
     }
     return -x / a * (sum.v * (log(x) - digamma_right(a + 1)) + sum.d);
 }
-static dual dual_inverse(dual x) { return (dual){1 / x.v, -x.d / (x.v * x.v)}; }
-static dual dual_times(dual x, dual y) { return (dual){x.v * y.v, x.d * y.v + x.v * y.d}; }
+static dual dual_of(double v, double d)
+{
+    dual made = {v, d};
+    return made;
+}
+static dual dual_inverse(dual x) { return dual_of(1 / x.v, -x.d / (x.v * x.v)); }
+static dual dual_times(dual x, dual y) { return dual_of(x.v * y.v, x.d * y.v + x.v * y.d); }
 static double gamma_move_right(double a, double x) /* Lentz */
 {
     dual b = {x + 1 - a, -1}, c = {1e300, 0}, d = dual_inverse(b), product = d;
     for (int k = 1; k < 100000; k++) {
-        dual an = {-k * (k - a), k};
+        dual an = dual_of(-k * (k - a), k);
         b.v += 2;
         d = dual_times(an, d);
-        d = dual_inverse((dual){d.v + b.v, d.d + b.d});
+        d = dual_inverse(dual_of(d.v + b.v, d.d + b.d));
         c = dual_times(an, dual_inverse(c));
-        c = (dual){c.v + b.v, c.d + b.d};
+        c = dual_of(c.v + b.v, c.d + b.d);
         dual factor = dual_times(c, d);
         product = dual_times(product, factor);
         if (fabs(factor.v - 1) < DBL_EPSILON && fabs(factor.d) < DBL_EPSILON) break;
@@ -232,10 +237,8 @@ static double zeta_d(double s, double q)
 }
 
 /* -x log x; 0 at 0, -infinity on the left */
-VROWS(entr, 1, , __extension__({
-    vec y = vsel(veq(x, vzero(x)), vzero(x), -x * vlog(x));
-    vsel(vlt(x, vzero(x)), vset(x, -INFINITY), y);
-}))
+VROWS(entr, 1, ,
+      LET(vec y = vsel(veq(x, vzero(x)), vzero(x), -x * vlog(x)), vsel(vlt(x, vzero(x)), vset(x, -INFINITY), y)))
 FLOAT_LOOPS(entr, 1)
 
 #define PAIR_ROWS(name)                                                 \

@@ -64,6 +64,8 @@ CROWS(square, 1, , ctimes(x, x))
 CROWS(reciprocal, 1, , cover(cnumber(x, 1, 0), x))
 COMPLEX_LOOPS(square, 1)
 COMPLEX_LOOPS(reciprocal, 1)
+COMPLEX_ROWS(sinc, 1, , x == 0 ? (complex_t)1 : cdivide(CPICK(x, csin)(x * (real_t)M_PI), x * (real_t)M_PI))
+COMPLEX_LOOPS(sinc, 1)
 
 /* ---- of two numbers ---- */
 /* Easy exponents of complex numbers are exact products; the rest as C has it. */
@@ -127,6 +129,7 @@ const td_loop_entry TD_TABLE(complex_math)[] = {
     UNARY(ENTRIES)
     COMPLEX_ENTRIES("square", square)
     COMPLEX_ENTRIES("reciprocal", reciprocal)
+    COMPLEX_ENTRIES("sinc", sinc)
     COMPLEX_ENTRIES("pow", pow)
     COMPLEX_ENTRIES("logaddexp", logaddexp)
     COMPLEX_ENTRIES("abs", abs)

@@ -36,7 +36,7 @@ DTYPES = (
     *("QINT8", "QUINT8", "QINT32", "QUINT4X2", "QUINT2X4"),  # no device text computes in these
 )
 INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"', re.MULTILINE)
-LIBRARY = ("complex.h", "math.h", "stdbool.h", "stdint.h", "stdlib.h", "string.h")
+LIBRARY = ("complex.h", "float.h", "math.h", "stdbool.h", "stdint.h", "stdlib.h", "string.h")
 
 
 @cache

@@ -19,6 +19,7 @@ typedef unsigned long long uint64_t;
 #define INFINITY __uint_as_float(0x7f800000)
 #define NAN __uint_as_float(0x7fc00000)
 #define M_PI 3.14159265358979323846
+#define DBL_EPSILON 2.220446049250313e-16
 #define INT64_MAX 0x7fffffffffffffffLL
 #define INT64_MIN (-INT64_MAX - 1)
 #define INT32_MIN (-0x7fffffff - 1)
