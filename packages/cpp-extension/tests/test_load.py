@@ -137,6 +137,25 @@ def test_the_compilers_words_are_in_the_error(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "#include <torch/extension.h>\n",
+        "torch::Tensor twice(torch::Tensor x) { return x; }\n",
+        "at::Tensor x;\n",
+        "auto n = c10::kFloat;\n",
+    ],
+)
+def test_an_extension_of_pytorch_is_told_where_to_read(tmp_path, text):
+    (tmp_path / "ported.cpp").write_text(text)
+    with pytest.raises(RuntimeError, match=r"(?s)Error building.*Port an extension"):
+        load("ported", str(tmp_path / "ported.cpp"))
+    (tmp_path / "bad.cpp").write_text("int f() { return wrong_name; }\n")
+    with pytest.raises(RuntimeError) as caught:
+        load("ported", str(tmp_path / "bad.cpp"))
+    assert "Port an extension" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
     ("change", "error", "message"),
     [
         ({"sources": ["gone.c"]}, FileNotFoundError, "extension 'x': no source file .*gone.c"),

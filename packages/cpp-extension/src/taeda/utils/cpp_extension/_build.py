@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -142,7 +143,20 @@ def building(request: Request) -> Iterator[cc.Build]:
                 progress=lambda line: say(f"{request.name}: {line}\n"),
             )
     except (cc.CompileError, cc.NotReady) as error:
-        raise RuntimeError(f"Error building extension '{request.name}': {error}") from None
+        text = f"Error building extension '{request.name}': {error}"
+        raise RuntimeError(text + _ported(str(error))) from None
+
+
+def _ported(said: str) -> str:
+    """A sentence for who brings an extension of PyTorch: the compiler only says that it does not know a word."""
+    if not re.search(
+        r"\btorch/\w+\.h\b|\bATen/|[‘'](torch|at|c10)(::\w+)?[’']|\bTORCH_LIBRARY", said
+    ):
+        return ""
+    return (
+        "\nThis was written for torch/extension.h, which taeda does not have: include <taeda/taeda.hpp>, and "
+        'write taeda::Tensor and TAEDA_EXTENSION(m). The page "Port an extension" (docs/porting-extensions.md) has the words side by side.'
+    )
 
 
 def _linker(sources: Sequence[Path]) -> tuple[str, ...]:
