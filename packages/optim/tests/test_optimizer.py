@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
 import warnings
 
 import pytest
 
 import taeda
-from taeda.optim import SGD, Adam, Optimizer
+from taeda.optim import SGD, Optimizer
 from taeda.optim.optimizer import (
-    register_optimizer_step_post_hook,
-    register_optimizer_step_pre_hook,
     required,
 )
 
@@ -143,168 +139,6 @@ def test_step_leaves_grad_mode_alone():
 def test_a_base_without_step_says_so():
     with pytest.raises(NotImplementedError, match="Optimizer"):
         Optimizer([leaf()], {}).step()
-
-
-# ---- hooks ----
-
-
-def test_step_hooks_run_around_the_step_in_order():
-    log = []
-    optimizer = SGD([leaf()])
-    handles = [
-        register_optimizer_step_pre_hook(lambda *a: log.append("all before")),
-        optimizer.register_step_pre_hook(lambda o, args, kwargs: log.append("before")),
-        optimizer.register_step_post_hook(lambda o, args, kwargs: log.append((len(args), kwargs))),
-        register_optimizer_step_post_hook(lambda *a: log.append("all after")),
-    ]
-    optimizer.step(closure=None)
-    assert log == ["all before", "before", (1, {"closure": None}), "all after"]
-    for handle in handles:
-        handle.remove()
-    optimizer.step()
-    assert len(log) == 4
-
-
-def test_a_pre_hook_may_replace_the_arguments():
-    optimizer = SGD([leaf()])
-    optimizer.register_step_pre_hook(lambda o, args, kwargs: ((o,), {"closure": lambda: 5}))
-    assert optimizer.step() == 5
-    optimizer.register_step_pre_hook(lambda o, args, kwargs: 3)
-    with pytest.raises(RuntimeError, match="must return None or a tuple"):
-        optimizer.step()
-
-
-def test_hooks_of_a_subclass_run_once_when_it_calls_its_base():
-    class Twice(SGD):
-        def step(self, closure=None):
-            super().step()
-            return super().step()
-
-    log = []
-    optimizer = Twice([leaf()])
-    optimizer.register_step_post_hook(lambda *a: log.append(1))
-    optimizer.step()
-    optimizer.step()
-    assert log == [1, 1]
-
-
-def test_hooks_of_saving_and_loading():
-    log = []
-    optimizer = SGD([leaf()])
-    optimizer.register_state_dict_pre_hook(lambda o: log.append("pre"))
-    optimizer.register_state_dict_post_hook(lambda o, d: {**d, "more": 1})
-    optimizer.register_state_dict_post_hook(lambda o, d: log.append(sorted(d)), prepend=True)
-    optimizer.register_load_state_dict_pre_hook(
-        lambda o, d: {**d, "param_groups": [{**d["param_groups"][0], "lr": 7.0}]}
-    )
-    optimizer.register_load_state_dict_post_hook(lambda o: log.append("loaded"))
-    saved = optimizer.state_dict()
-    assert saved["more"] == 1
-    optimizer.load_state_dict(saved)
-    assert optimizer.param_groups[0]["lr"] == 7.0
-    assert log == ["pre", ["param_groups", "state"], "loaded"]
-
-
-# ---- saving and loading ----
-
-
-def test_state_is_saved_by_position():
-    a, b = with_gradient(1.0), with_gradient(2.0)
-    optimizer = SGD([{"params": [a]}, {"params": [b], "lr": 0.1}], lr=0.2, momentum=0.9)
-    optimizer.step()
-    saved = optimizer.state_dict()
-    assert list(saved["state"]) == [0, 1]
-    assert [group["params"] for group in saved["param_groups"]] == [[0], [1]]
-    assert saved["state"][0]["momentum_buffer"] is optimizer.state[a]["momentum_buffer"]
-
-
-def test_loading_goes_on_as_if_nothing_had_happened():
-    def walk(optimizer, param, steps):
-        for _ in range(steps):
-            param.grad = param.detach() * 2
-            optimizer.step()
-        return param.tolist()
-
-    whole = leaf(1.0, -2.0)
-    wanted = walk(Adam([whole], lr=0.1), whole, 6)
-    first = leaf(1.0, -2.0)
-    optimizer = Adam([first], lr=0.1)
-    walk(optimizer, first, 3)
-    second = first.detach().clone().requires_grad_()
-    fresh = Adam([second], lr=5.0)
-    fresh.load_state_dict(copy.deepcopy(optimizer.state_dict()))
-    assert walk(fresh, second, 3) == wanted
-
-
-def test_loaded_state_takes_the_dtype_of_its_parameter_but_step_does_not():
-    p = with_gradient()
-    optimizer = Adam([p])
-    optimizer.step()
-    double = leaf().to(taeda.float64).detach().requires_grad_()
-    fresh = Adam([double])
-    fresh.load_state_dict(optimizer.state_dict())
-    state = fresh.state[double]
-    assert state["exp_avg"].dtype == taeda.float64
-    assert state["step"].dtype == taeda.float32
-
-
-def test_loading_does_not_touch_the_dict_it_was_given():
-    optimizer = SGD([leaf()], lr=0.5)
-    saved = optimizer.state_dict()
-    before = copy.deepcopy(saved)
-    SGD([leaf()]).load_state_dict(saved)
-    assert saved == before
-
-
-@pytest.mark.parametrize(
-    ("groups", "fact"),
-    [(2, "different number of parameter groups"), (1, "doesn't match the size")],
-)
-def test_states_of_other_shapes_are_refused(groups, fact):
-    saved = SGD([{"params": [leaf()]} for _ in range(groups)]).state_dict()
-    with pytest.raises(ValueError, match=fact):
-        SGD([leaf(), leaf()]).load_state_dict(saved)
-
-
-def test_loading_keeps_names():
-    optimizer = SGD([("a", leaf())])
-    optimizer.load_state_dict(SGD([leaf()]).state_dict())
-    assert optimizer.param_groups[0]["param_names"] == ["a"]
-
-
-@pytest.mark.parametrize("again", [copy.deepcopy, lambda o: pickle.loads(pickle.dumps(o))])
-def test_copies_step_like_the_original(again):
-    p = with_gradient()
-    optimizer = Adam([p], lr=0.1)
-    optimizer.step()
-    copied = again(optimizer)
-    (twin,) = copied.param_groups[0]["params"]
-    for o, q in ((optimizer, p), (copied, twin)):
-        q.grad = taeda.ones(2)
-        o.step()
-    assert twin.tolist() == p.tolist()
-    assert twin is not p
-
-
-def test_options_missing_in_old_states_get_their_defaults():
-    optimizer = Adam([leaf()])
-    group = {"params": [0], "lr": 0.1, "betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0}
-    optimizer.load_state_dict({"state": {}, "param_groups": [group]})
-    assert optimizer.param_groups[0]["amsgrad"] is False
-    optimizer.step()
-
-
-def test_numbers_as_steps_in_old_states_become_tensors():
-    p = with_gradient()
-    optimizer = Adam([p])
-    optimizer.step()
-    saved = optimizer.state_dict()
-    saved["state"][0]["step"] = 1
-    fresh = Adam([with_gradient()])
-    fresh.load_state_dict(saved)
-    fresh.step()
-    (state,) = fresh.state.values()
-    assert state["step"].item() == 2.0
 
 
 def test_repr_lists_options_by_name():

@@ -19,6 +19,9 @@ __all__ = ["Group", "Saved", "StateDict"]
 StateDict: TypeAlias = dict[str, Any]
 Group: TypeAlias = dict[str, Any]
 
+#: numbers of NAdam and ASGD that do not follow their parameter's dtype: cast, they would go on with other digits
+_OWN_DTYPE = ("mu_product", "eta", "mu")
+
 
 class Saved(Hooked):
     """An optimizer's state, saved by positions of parameters instead of the parameters."""
@@ -116,6 +119,8 @@ class Saved(Hooked):
         if isinstance(value, Tensor):
             if key == "step":
                 return _cast_step(param, position, value, groups)
+            if key in _OWN_DTYPE:
+                return value.to(device=param.device)
             if param.is_floating_point():
                 return value.to(dtype=param.dtype, device=param.device)
             return value.to(device=param.device)

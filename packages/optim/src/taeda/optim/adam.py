@@ -110,7 +110,10 @@ class Adam(Algorithm):
         add_square(square.mul_(beta2), grad, 1 - beta2)
         if group["amsgrad"]:
             largest = state["max_exp_avg_sq"]
-            square = largest.copy_(taeda.maximum(largest, square))
+            pair = (largest, square)
+            if group["differentiable"]:  # the graph keeps both, and both are written to later
+                pair = (largest.clone(), square.clone())
+            square = largest.copy_(taeda.maximum(*pair))
         divisor = (square.sqrt() / (1 - beta2**t) ** 0.5).add_(group["eps"])
         add_ratio(param, mean, divisor, -lr / (1 - beta1**t))
 

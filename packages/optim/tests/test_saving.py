@@ -1,14 +1,17 @@
-"""Training goes on from a file bit for bit: parameters, optimizers, schedules and generators."""
+"""State as a dict and back; training goes on from a file bit for bit: parameters, optimizers, schedules and generators."""
 
 from __future__ import annotations
 
+import copy
 import io
 import math
+import pickle
 
 import pytest
 
 import taeda
 from taeda import optim
+from taeda.optim import SGD, Adam
 from taeda.optim import lr_scheduler as schedules
 
 
@@ -126,3 +129,112 @@ def test_every_schedule(make):
     other_schedule.load_state_dict(state[1])
     assert advance(other_schedule, other, 8) == wanted
     assert all(math.isfinite(rate) for _, rate in wanted)
+
+
+def leaf(*values):
+    return taeda.tensor(values or (1.0, 2.0)).requires_grad_()
+
+
+def with_gradient(*values):
+    param = leaf(*values)
+    param.grad = taeda.ones_like(param.detach())
+    return param
+
+
+def test_state_is_saved_by_position():
+    a, b = with_gradient(1.0), with_gradient(2.0)
+    optimizer = SGD([{"params": [a]}, {"params": [b], "lr": 0.1}], lr=0.2, momentum=0.9)
+    optimizer.step()
+    saved = optimizer.state_dict()
+    assert list(saved["state"]) == [0, 1]
+    assert [group["params"] for group in saved["param_groups"]] == [[0], [1]]
+    assert saved["state"][0]["momentum_buffer"] is optimizer.state[a]["momentum_buffer"]
+
+
+def test_loading_goes_on_as_if_nothing_had_happened():
+    def walk(optimizer, param, steps):
+        for _ in range(steps):
+            param.grad = param.detach() * 2
+            optimizer.step()
+        return param.tolist()
+
+    whole = leaf(1.0, -2.0)
+    wanted = walk(Adam([whole], lr=0.1), whole, 6)
+    first = leaf(1.0, -2.0)
+    optimizer = Adam([first], lr=0.1)
+    walk(optimizer, first, 3)
+    second = first.detach().clone().requires_grad_()
+    fresh = Adam([second], lr=5.0)
+    fresh.load_state_dict(copy.deepcopy(optimizer.state_dict()))
+    assert walk(fresh, second, 3) == wanted
+
+
+def test_loaded_state_takes_the_dtype_of_its_parameter_but_step_does_not():
+    p = with_gradient()
+    optimizer = Adam([p])
+    optimizer.step()
+    double = leaf().to(taeda.float64).detach().requires_grad_()
+    fresh = Adam([double])
+    fresh.load_state_dict(optimizer.state_dict())
+    state = fresh.state[double]
+    assert state["exp_avg"].dtype == taeda.float64
+    assert state["step"].dtype == taeda.float32
+
+
+def test_loading_does_not_touch_the_dict_it_was_given():
+    optimizer = SGD([leaf()], lr=0.5)
+    saved = optimizer.state_dict()
+    before = copy.deepcopy(saved)
+    SGD([leaf()]).load_state_dict(saved)
+    assert saved == before
+
+
+@pytest.mark.parametrize(
+    ("groups", "fact"),
+    [(2, "different number of parameter groups"), (1, "doesn't match the size")],
+)
+def test_states_of_other_shapes_are_refused(groups, fact):
+    saved = SGD([{"params": [leaf()]} for _ in range(groups)]).state_dict()
+    with pytest.raises(ValueError, match=fact):
+        SGD([leaf(), leaf()]).load_state_dict(saved)
+
+
+def test_loading_keeps_names():
+    optimizer = SGD([("a", leaf())])
+    optimizer.load_state_dict(SGD([leaf()]).state_dict())
+    assert optimizer.param_groups[0]["param_names"] == ["a"]
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda o: pickle.loads(pickle.dumps(o))])
+def test_copies_step_like_the_original(again):
+    p = with_gradient()
+    optimizer = Adam([p], lr=0.1)
+    optimizer.step()
+    copied = again(optimizer)
+    (twin,) = copied.param_groups[0]["params"]
+    for o, q in ((optimizer, p), (copied, twin)):
+        q.grad = taeda.ones(2)
+        o.step()
+    assert twin.tolist() == p.tolist()
+    assert twin is not p
+
+
+def test_options_missing_in_old_states_get_their_defaults():
+    optimizer = Adam([leaf()])
+    group = {"params": [0], "lr": 0.1, "betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0}
+    optimizer.load_state_dict({"state": {}, "param_groups": [group]})
+    assert optimizer.param_groups[0]["amsgrad"] is False
+    optimizer.step()
+
+
+def test_numbers_as_steps_in_old_states_become_tensors():
+    p = with_gradient()
+    optimizer = Adam([p])
+    optimizer.step()
+    saved = optimizer.state_dict()
+    saved["state"][0]["step"] = 1
+    fresh = Adam([with_gradient()])
+    fresh.load_state_dict(saved)
+    fresh.step()
+    (state,) = fresh.state.values()
+    assert state["step"].item() == 2.0
