@@ -100,6 +100,13 @@ def _contiguous(x: Tensor, memory_format: Any) -> Tensor:
     return x.clone(memory_format=wanted)
 
 
+def _chunk(x: Tensor, chunks: int, dim: int) -> Any:
+    size = x.shape[dim] if -x.dim() <= dim < x.dim() else 0
+    if chunks < 1 or not size:
+        return NotImplemented
+    return x.split((size + chunks - 1) // chunks, dim)
+
+
 def _itself_if(plain: Callable[[Tensor], bool]) -> Callable[[Tensor], Any]:
     return lambda x: x if plain(x) else NotImplemented
 
@@ -110,6 +117,7 @@ _PARTS: dict[str, Callable[..., Any]] = {
     "reshape": _reshape,
     "flatten.using_ints": _flatten,
     "contiguous": _contiguous,
+    "chunk": _chunk,
     "conj": _itself_if(lambda x: not x.is_complex()),
     "resolve_conj": _itself_if(lambda x: not x.is_conj()),
     "resolve_neg": _itself_if(lambda x: not x.is_neg()),
