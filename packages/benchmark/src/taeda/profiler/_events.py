@@ -77,7 +77,7 @@ class Kernel(NamedTuple):
     duration: float
 
 
-class StringTable(dict[str, str]):
+class StringTable(defaultdict[str, str]):
     """Names by themselves: one that is asked for is there."""
 
     def __missing__(self, key: str) -> str:
