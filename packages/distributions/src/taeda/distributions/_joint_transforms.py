@@ -24,7 +24,12 @@ __all__ = [
 
 
 class ComposeTransform(Transform):
-    """Transforms one after the other, the first of the list first."""
+    """Transforms one after the other, the first of the list first.
+
+    >>> from taeda.distributions import AffineTransform, ComposeTransform, ExpTransform
+    >>> ComposeTransform([AffineTransform(0.0, 2.0), ExpTransform()])(taeda.zeros(2))
+    tensor([1., 1.])
+    """
 
     def __init__(self, parts: Sequence[Transform], cache_size: int = 0) -> None:
         super().__init__(cache_size=cache_size)
@@ -123,7 +128,12 @@ identity_transform = ComposeTransform([])
 
 
 class IndependentTransform(Transform):
-    """A transform whose last batch dimensions are taken for dimensions of an event."""
+    """A transform whose last batch dimensions are taken for dimensions of an event.
+
+    >>> from taeda.distributions import ExpTransform, IndependentTransform
+    >>> IndependentTransform(ExpTransform(), 1).log_abs_det_jacobian(taeda.ones(3), taeda.ones(3).exp())
+    tensor(3.)
+    """
 
     def __init__(
         self, base_transform: Transform, reinterpreted_batch_ndims: int, cache_size: int = 0
@@ -178,7 +188,14 @@ class IndependentTransform(Transform):
 
 
 class ReshapeTransform(Transform):
-    """The last dimensions in another shape of as many elements."""
+    """The last dimensions in another shape of as many elements.
+
+    ValueError where the two shapes have different numbers of elements.
+
+    >>> from taeda.distributions import ReshapeTransform
+    >>> ReshapeTransform((4,), (2, 2))(taeda.zeros(3, 4)).shape
+    taeda.Size([3, 2, 2])
+    """
 
     bijective = True
 
@@ -227,7 +244,14 @@ def _replaced(shape: Size, old: Size, new: Size) -> Size:
 
 
 class CatTransform(Transform):
-    """Transforms side by side along `dim`, each over so many places of it."""
+    """Transforms side by side along `dim`, each over so many places of it.
+
+    ValueError where the dimension is of another length than `lengths` in all.
+
+    >>> from taeda.distributions import CatTransform, ExpTransform, TanhTransform
+    >>> CatTransform([ExpTransform(), TanhTransform()], 0, [1, 1])(taeda.zeros(2))
+    tensor([1., 0.])
+    """
 
     def __init__(
         self,
@@ -300,7 +324,14 @@ class CatTransform(Transform):
 
 
 class StackTransform(Transform):
-    """Transforms side by side along `dim`, each over one place of it."""
+    """Transforms side by side along `dim`, each over one place of it.
+
+    ValueError where the dimension is longer or shorter than the list.
+
+    >>> from taeda.distributions import ExpTransform, StackTransform, TanhTransform
+    >>> StackTransform([ExpTransform(), TanhTransform()])(taeda.zeros(2))
+    tensor([1., 0.])
+    """
 
     def __init__(self, tseq: Sequence[Transform], dim: int = 0, cache_size: int = 0) -> None:
         super().__init__(cache_size=cache_size)

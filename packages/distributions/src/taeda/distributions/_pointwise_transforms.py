@@ -39,7 +39,12 @@ class _Pointwise(Transform):
 
 
 class ExpTransform(_Pointwise):
-    """y = exp(x)."""
+    """y = exp(x).
+
+    >>> from taeda.distributions import ExpTransform
+    >>> ExpTransform()(taeda.tensor([0.0, 1.0]))
+    tensor([1.0000, 2.7183])
+    """
 
     codomain = constraints.positive
 
@@ -54,7 +59,12 @@ class ExpTransform(_Pointwise):
 
 
 class SigmoidTransform(_Pointwise):
-    """y = 1 / (1 + exp(-x)), kept inside (0, 1)."""
+    """y = 1 / (1 + exp(-x)), kept inside (0, 1).
+
+    >>> from taeda.distributions import SigmoidTransform
+    >>> SigmoidTransform()(taeda.tensor([0.0, 1.0]))
+    tensor([0.5000, 0.7311])
+    """
 
     codomain = constraints.unit_interval
 
@@ -72,7 +82,12 @@ class SigmoidTransform(_Pointwise):
 
 
 class SoftplusTransform(_Pointwise):
-    """y = log(1 + exp(x)); the map is x itself above 20."""
+    """y = log(1 + exp(x)); the map is x itself above 20.
+
+    >>> from taeda.distributions import SoftplusTransform
+    >>> SoftplusTransform()(taeda.tensor([0.0, 30.0]))
+    tensor([ 0.6931, 30.0000])
+    """
 
     codomain = constraints.positive
 
@@ -87,7 +102,12 @@ class SoftplusTransform(_Pointwise):
 
 
 class TanhTransform(_Pointwise):
-    """y = tanh(x)."""
+    """y = tanh(x).
+
+    >>> from taeda.distributions import TanhTransform
+    >>> TanhTransform()(taeda.tensor([0.0, 1.0]))
+    tensor([0.0000, 0.7616])
+    """
 
     codomain = constraints.interval(-1.0, 1.0)
 
@@ -102,7 +122,12 @@ class TanhTransform(_Pointwise):
 
 
 class AbsTransform(Transform):
-    """y = |x|; the inverse gives the positive one."""
+    """y = |x|; the inverse gives the positive one.
+
+    >>> from taeda.distributions import AbsTransform
+    >>> AbsTransform()(taeda.tensor([-1.0, 2.0]))
+    tensor([1., 2.])
+    """
 
     domain = constraints.real
     codomain = constraints.positive
@@ -120,7 +145,14 @@ class AbsTransform(Transform):
 
 
 class PowerTransform(Transform):
-    """y = x ** exponent, of positive numbers."""
+    """y = x ** exponent, of positive numbers.
+
+    The exponent broadcasts with the argument.
+
+    >>> from taeda.distributions import PowerTransform
+    >>> PowerTransform(2.0)(taeda.tensor([1.0, 3.0]))
+    tensor([1., 9.])
+    """
 
     domain = constraints.positive
     codomain = constraints.positive
@@ -158,7 +190,14 @@ class PowerTransform(Transform):
 
 
 class AffineTransform(Transform):
-    """y = loc + scale * x; the last `event_dim` dimensions belong together."""
+    """y = loc + scale * x; the last `event_dim` dimensions belong together.
+
+    `loc` and `scale` broadcast with the argument.
+
+    >>> from taeda.distributions import AffineTransform
+    >>> AffineTransform(1.0, 2.0)(taeda.tensor([0.0, 1.0]))
+    tensor([1., 3.])
+    """
 
     bijective = True
 
@@ -230,7 +269,14 @@ class AffineTransform(Transform):
 
 
 class CumulativeDistributionTransform(Transform):
-    """y = the share of a distribution up to x."""
+    """y = the share of a distribution up to x.
+
+    NotImplementedError for a distribution without cdf; its inverse needs icdf.
+
+    >>> from taeda.distributions import CumulativeDistributionTransform, Uniform
+    >>> CumulativeDistributionTransform(Uniform(0.0, 2.0))(taeda.tensor([0.5, 1.0]))
+    tensor([0.2500, 0.5000])
+    """
 
     bijective = True
     codomain = constraints.unit_interval

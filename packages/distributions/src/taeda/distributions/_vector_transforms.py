@@ -23,7 +23,12 @@ __all__ = [
 
 
 class SoftmaxTransform(Transform):
-    """Vectors to probabilities; several vectors have the same."""
+    """Vectors to probabilities; several vectors have the same.
+
+    >>> from taeda.distributions import SoftmaxTransform
+    >>> SoftmaxTransform()(taeda.zeros(4))
+    tensor([0.2500, 0.2500, 0.2500, 0.2500])
+    """
 
     domain = constraints.real_vector
     codomain = constraints.simplex
@@ -49,6 +54,12 @@ class StickBreakingTransform(Transform):
     """K - 1 numbers to K probabilities: each number says which part of what is left of a stick is broken off.
 
     Zeros give equal probabilities.
+
+    ValueError for a number without dimensions.
+
+    >>> from taeda.distributions import StickBreakingTransform
+    >>> StickBreakingTransform()(taeda.zeros(3))
+    tensor([0.2500, 0.2500, 0.2500, 0.2500])
     """
 
     domain = constraints.real_vector
@@ -94,6 +105,12 @@ class CorrCholeskyTransform(Transform):
 
     tanh of the numbers are partial correlations; each row is a walk over the unit sphere (Lewandowski, Kurowicka and
     Joe, 2009).
+
+    ValueError where the count of numbers is that of no strict lower triangle.
+
+    >>> from taeda.distributions import CorrCholeskyTransform
+    >>> CorrCholeskyTransform()(taeda.zeros(3)).shape
+    taeda.Size([3, 3])
     """
 
     domain = constraints.real_vector
@@ -141,7 +158,13 @@ def _square_size(shape: Size) -> int:
 
 
 class LowerCholeskyTransform(Transform):
-    """Matrices to lower triangles whose diagonals are positive: exp of the diagonal."""
+    """Matrices to lower triangles whose diagonals are positive: exp of the diagonal.
+
+    >>> from taeda.distributions import LowerCholeskyTransform
+    >>> LowerCholeskyTransform()(taeda.zeros(2, 2))
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
 
     domain = constraints.independent(constraints.real, 2)
     codomain = constraints.lower_cholesky
@@ -159,7 +182,13 @@ class LowerCholeskyTransform(Transform):
 
 
 class PositiveDefiniteTransform(Transform):
-    """Matrices to positive-definite ones, through their Cholesky factors."""
+    """Matrices to positive-definite ones, through their Cholesky factors.
+
+    >>> from taeda.distributions import PositiveDefiniteTransform
+    >>> PositiveDefiniteTransform()(taeda.zeros(2, 2))
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
 
     domain = constraints.independent(constraints.real, 2)
     codomain = constraints.positive_definite

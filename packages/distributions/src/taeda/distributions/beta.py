@@ -16,7 +16,15 @@ __all__ = ["Beta"]
 
 
 class Beta(ExponentialFamily):
-    """Beta: the density goes with x^(concentration1 - 1) (1 - x)^(concentration0 - 1)."""
+    """Beta: the density goes with x^(concentration1 - 1) (1 - x)^(concentration0 - 1).
+
+    The parameters broadcast to the batch's shape. ValueError where one lies outside of its
+    set.
+
+    >>> from taeda.distributions import Beta
+    >>> Beta(2.0, 2.0).mean
+    tensor(0.5000)
+    """
 
     arg_constraints = {
         "concentration1": constraints.positive,

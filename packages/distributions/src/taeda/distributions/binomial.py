@@ -15,7 +15,15 @@ __all__ = ["Binomial"]
 
 
 class Binomial(Probabilities):
-    """The number of successes in `total_count` trials of probability `probs`, or of log odds `logits`."""
+    """The number of successes in `total_count` trials of probability `probs`, or of log odds `logits`.
+
+    `total_count` and the other parameter broadcast to the batch's shape. ValueError where one
+    lies outside of its set.
+
+    >>> from taeda.distributions import Binomial
+    >>> Binomial(4, 0.5).mean
+    tensor(2.)
+    """
 
     arg_constraints = {
         "total_count": constraints.nonnegative_integer,

@@ -16,7 +16,15 @@ __all__ = ["Cauchy"]
 
 
 class Cauchy(Distribution):
-    """Cauchy (Lorentz) with median `loc` and half width `scale`; it has neither mean nor variance."""
+    """Cauchy (Lorentz) with median `loc` and half width `scale`; it has neither mean nor variance.
+
+    The parameters broadcast to the batch's shape. ValueError where one lies outside of its
+    set.
+
+    >>> from taeda.distributions import Cauchy
+    >>> Cauchy(0.0, 1.0).cdf(taeda.tensor(1.0))
+    tensor(0.7500)
+    """
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real

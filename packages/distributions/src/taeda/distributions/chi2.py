@@ -13,7 +13,14 @@ __all__ = ["Chi2"]
 
 
 class Chi2(Gamma):
-    """The sum of `df` squared standard normal numbers."""
+    """The sum of `df` squared standard normal numbers.
+
+    The batch has the shape of `df`. ValueError unless that is positive.
+
+    >>> from taeda.distributions import Chi2
+    >>> Chi2(3.0).variance
+    tensor(6.)
+    """
 
     arg_constraints = {"df": constraints.positive}
 

@@ -21,6 +21,12 @@ class ContinuousBernoulli(Probabilities, ExponentialFamily):
     """Densities on [0, 1] that go with p^x (1 - p)^(1 - x) (Loaiza-Ganem and Cunningham, 2019).
 
     Between the two `lims` around p = 1/2, where the formulas divide 0 by 0, series take their place.
+
+    The batch has the shape of the parameter. ValueError for a probability outside of [0, 1].
+
+    >>> from taeda.distributions import ContinuousBernoulli
+    >>> ContinuousBernoulli(0.5).mean
+    tensor(0.5000)
     """
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}

@@ -19,6 +19,13 @@ class Dirichlet(ExponentialFamily):
 
     Samples are gamma samples divided by their sum. That is done with their logarithms, because samples of small shapes
     are smaller than any number: log G(a) = log G(a + 1) + log(U) / a.
+
+    All but the last dimension are the batch. ValueError for a number, or where a concentration
+    is not positive.
+
+    >>> from taeda.distributions import Dirichlet
+    >>> Dirichlet(taeda.tensor([1.0, 3.0])).mean
+    tensor([0.2500, 0.7500])
     """
 
     arg_constraints = {"concentration": constraints.independent(constraints.positive, 1)}

@@ -15,7 +15,14 @@ __all__ = ["Exponential"]
 
 
 class Exponential(ExponentialFamily):
-    """Waiting times of `rate` events a unit of time."""
+    """Waiting times of `rate` events a unit of time.
+
+    The batch has the shape of `rate`. ValueError unless that is positive.
+
+    >>> from taeda.distributions import Exponential
+    >>> Exponential(2.0).mean
+    tensor(0.5000)
+    """
 
     arg_constraints = {"rate": constraints.positive}
     support = constraints.nonnegative

@@ -17,7 +17,15 @@ __all__ = ["FisherSnedecor"]
 
 
 class FisherSnedecor(Distribution):
-    """The ratio of two chi-squared numbers, each divided by its degrees of freedom `df1` and `df2`."""
+    """The ratio of two chi-squared numbers, each divided by its degrees of freedom `df1` and `df2`.
+
+    The parameters broadcast to the batch's shape. ValueError where one lies outside of its
+    set.
+
+    >>> from taeda.distributions import FisherSnedecor
+    >>> FisherSnedecor(2.0, 4.0).mean
+    tensor(2.)
+    """
 
     arg_constraints = {"df1": constraints.positive, "df2": constraints.positive}
     support = constraints.positive

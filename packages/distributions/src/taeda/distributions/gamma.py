@@ -18,6 +18,13 @@ class Gamma(ExponentialFamily):
     """Gamma with shape `concentration` and `rate`.
 
     Samples are differentiable in the shape by implicit reparameterisation (Figurnov, Mohamed and Mnih, 2018).
+
+    The parameters broadcast to the batch's shape. ValueError where one lies outside of its
+    set.
+
+    >>> from taeda.distributions import Gamma
+    >>> Gamma(4.0, 2.0).mean
+    tensor(2.)
     """
 
     arg_constraints = {"concentration": constraints.positive, "rate": constraints.positive}

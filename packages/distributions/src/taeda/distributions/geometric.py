@@ -16,7 +16,14 @@ __all__ = ["Geometric"]
 
 
 class Geometric(Probabilities):
-    """The number of failures before the first success of probability `probs`, or of log odds `logits`."""
+    """The number of failures before the first success of probability `probs`, or of log odds `logits`.
+
+    The batch has the shape of the parameter. ValueError unless a probability lies in (0, 1].
+
+    >>> from taeda.distributions import Geometric
+    >>> Geometric(0.25).mean
+    tensor(3.)
+    """
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.nonnegative_integer

@@ -18,7 +18,15 @@ __all__ = ["Gumbel"]
 
 
 class Gumbel(TransformedDistribution):
-    """Gumbel, the distribution of maxima: loc - scale log(-log(U))."""
+    """Gumbel, the distribution of maxima: loc - scale log(-log(U)).
+
+    The parameters broadcast to the batch's shape. ValueError where one lies outside of its
+    set.
+
+    >>> from taeda.distributions import Gumbel
+    >>> Gumbel(0.0, 1.0).mean
+    tensor(0.5772)
+    """
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real

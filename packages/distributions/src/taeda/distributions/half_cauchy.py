@@ -15,7 +15,14 @@ __all__ = ["HalfCauchy"]
 
 
 class HalfCauchy(Folded):
-    """Absolute values of Cauchy numbers around 0 of width `scale`."""
+    """Absolute values of Cauchy numbers around 0 of width `scale`.
+
+    The batch has the shape of `scale`. ValueError unless that is positive.
+
+    >>> from taeda.distributions import HalfCauchy
+    >>> HalfCauchy(1.0).cdf(taeda.tensor(1.0))
+    tensor(0.5000)
+    """
 
     base_dist: Cauchy
 

@@ -14,7 +14,14 @@ __all__ = ["HalfNormal"]
 
 
 class HalfNormal(Folded):
-    """Absolute values of normal numbers around 0 of width `scale`."""
+    """Absolute values of normal numbers around 0 of width `scale`.
+
+    The batch has the shape of `scale`. ValueError unless that is positive.
+
+    >>> from taeda.distributions import HalfNormal
+    >>> HalfNormal(1.0).mean
+    tensor(0.7979)
+    """
 
     base_dist: Normal
 

@@ -16,7 +16,15 @@ __all__ = ["InverseGamma"]
 
 
 class InverseGamma(TransformedDistribution):
-    """1 / X for X of the gamma distribution with shape `concentration` and `rate`."""
+    """1 / X for X of the gamma distribution with shape `concentration` and `rate`.
+
+    The parameters broadcast to the batch's shape. ValueError where one lies outside of its
+    set.
+
+    >>> from taeda.distributions import InverseGamma
+    >>> InverseGamma(3.0, 2.0).mean
+    tensor(1.)
+    """
 
     arg_constraints = {"concentration": constraints.positive, "rate": constraints.positive}
     support = constraints.positive

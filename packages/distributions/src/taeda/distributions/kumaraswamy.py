@@ -23,7 +23,15 @@ def _moment(a: Tensor, b: Tensor, n: int) -> Tensor:
 
 
 class Kumaraswamy(TransformedDistribution):
-    """Much like Beta, with a cdf in closed form: 1 - (1 - x ** concentration1) ** concentration0."""
+    """Much like Beta, with a cdf in closed form: 1 - (1 - x ** concentration1) ** concentration0.
+
+    The parameters broadcast to the batch's shape. ValueError where one lies outside of its
+    set.
+
+    >>> from taeda.distributions import Kumaraswamy
+    >>> Kumaraswamy(1.0, 1.0).mean
+    tensor(0.5000)
+    """
 
     arg_constraints = {
         "concentration1": constraints.positive,

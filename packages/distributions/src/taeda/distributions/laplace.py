@@ -15,7 +15,15 @@ __all__ = ["Laplace"]
 
 
 class Laplace(Distribution):
-    """Two exponential distributions of mean `scale`, back to back at `loc`."""
+    """Two exponential distributions of mean `scale`, back to back at `loc`.
+
+    The parameters broadcast to the batch's shape. ValueError where one lies outside of its
+    set.
+
+    >>> from taeda.distributions import Laplace
+    >>> Laplace(0.0, 1.0).variance
+    tensor(2.)
+    """
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real

@@ -21,6 +21,13 @@ class LKJCholesky(Distribution):
 
     Lewandowski, Kurowicka and Joe: Generating random correlation matrices based on vines and extended onion method, 2009.
     Sampled by the onion method, row by row.
+
+    The batch has the shape of `concentration`, samples have `dim` by `dim` more. ValueError
+    for `dim` below 2.
+
+    >>> from taeda.distributions import LKJCholesky
+    >>> LKJCholesky(3, 1.0).sample().shape
+    taeda.Size([3, 3])
     """
 
     arg_constraints = {"concentration": constraints.positive}

@@ -15,7 +15,15 @@ __all__ = ["LogNormal"]
 
 
 class LogNormal(TransformedDistribution):
-    """Numbers whose logarithms are normal with mean `loc` and standard deviation `scale`."""
+    """Numbers whose logarithms are normal with mean `loc` and standard deviation `scale`.
+
+    The parameters broadcast to the batch's shape. ValueError where one lies outside of its
+    set.
+
+    >>> from taeda.distributions import LogNormal
+    >>> LogNormal(0.0, 1.0).mean
+    tensor(1.6487)
+    """
 
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.positive

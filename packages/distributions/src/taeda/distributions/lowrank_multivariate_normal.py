@@ -22,6 +22,13 @@ class LowRankMultivariateNormal(Distribution):
 
     Determinant and inverse go through the small matrix I + W^T D^-1 W (the determinant lemma, Woodbury's identity), so that
     the work is linear in the length of the vectors.
+
+    `loc` and `cov_diag` end with n, `cov_factor` with n x m; what stands before broadcasts to
+    the batch. ValueError otherwise.
+
+    >>> from taeda.distributions import LowRankMultivariateNormal
+    >>> LowRankMultivariateNormal(taeda.zeros(2), taeda.ones(2, 1), taeda.ones(2)).variance
+    tensor([2., 2.])
     """
 
     arg_constraints = {

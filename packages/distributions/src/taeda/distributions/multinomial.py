@@ -16,7 +16,15 @@ __all__ = ["Multinomial"]
 
 
 class Multinomial(OverCategories):
-    """How often each category comes up in `total_count` draws."""
+    """How often each category comes up in `total_count` draws.
+
+    All but the last dimension of the parameter are the batch. NotImplementedError unless
+    `total_count` is one int.
+
+    >>> from taeda.distributions import Multinomial
+    >>> Multinomial(4, taeda.tensor([1.0, 3.0])).mean
+    tensor([1., 3.])
+    """
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     total_count: int

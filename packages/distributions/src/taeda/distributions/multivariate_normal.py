@@ -34,6 +34,12 @@ class MultivariateNormal(Distribution):
     """Normal vectors with mean `loc`, and one of `covariance_matrix`, `precision_matrix` and its factor `scale_tril`.
 
     ValueError unless exactly one of the three is given.
+
+    `loc` ends with n, the matrix with n x n; what stands before broadcasts to the batch.
+
+    >>> from taeda.distributions import MultivariateNormal
+    >>> MultivariateNormal(taeda.zeros(2), taeda.eye(2)).log_prob(taeda.zeros(2))
+    tensor(-1.8379)
     """
 
     arg_constraints = {

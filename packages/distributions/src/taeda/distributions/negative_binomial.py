@@ -17,7 +17,15 @@ __all__ = ["NegativeBinomial"]
 
 
 class NegativeBinomial(Probabilities):
-    """The number of successes of probability `probs` before `total_count` failures."""
+    """The number of successes of probability `probs` before `total_count` failures.
+
+    The parameters broadcast to the batch's shape. ValueError where one lies outside of its
+    set.
+
+    >>> from taeda.distributions import NegativeBinomial
+    >>> NegativeBinomial(4.0, 0.5).mean
+    tensor(4.)
+    """
 
     arg_constraints = {
         "total_count": constraints.greater_than_eq(0),

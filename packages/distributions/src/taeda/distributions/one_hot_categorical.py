@@ -14,7 +14,15 @@ __all__ = ["OneHotCategorical", "OneHotCategoricalStraightThrough"]
 
 
 class OneHotCategorical(OverCategories):
-    """`Categorical` with one-hot vectors for indices."""
+    """`Categorical` with one-hot vectors for indices.
+
+    All but the last dimension of the parameter are the batch. ValueError where that is no set
+    of probabilities.
+
+    >>> from taeda.distributions import OneHotCategorical
+    >>> OneHotCategorical(taeda.tensor([1.0, 3.0])).mode
+    tensor([0., 1.])
+    """
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.one_hot

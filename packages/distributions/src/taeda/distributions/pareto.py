@@ -16,7 +16,15 @@ __all__ = ["Pareto"]
 
 
 class Pareto(TransformedDistribution):
-    """Numbers from `scale` on whose density falls with x ** -(alpha + 1)."""
+    """Numbers from `scale` on whose density falls with x ** -(alpha + 1).
+
+    The parameters broadcast to the batch's shape. ValueError where one lies outside of its
+    set.
+
+    >>> from taeda.distributions import Pareto
+    >>> Pareto(1.0, 3.0).mean
+    tensor(1.5000)
+    """
 
     arg_constraints = {"alpha": constraints.positive, "scale": constraints.positive}
     _dims = {"scale": 0, "alpha": 0}

@@ -15,7 +15,14 @@ __all__ = ["Poisson"]
 
 
 class Poisson(ExponentialFamily):
-    """The number of events in a unit of time, of which there are `rate` on average."""
+    """The number of events in a unit of time, of which there are `rate` on average.
+
+    The batch has the shape of `rate`. ValueError where that is negative.
+
+    >>> from taeda.distributions import Poisson
+    >>> Poisson(2.0).log_prob(taeda.tensor(0.0))
+    tensor(-2.)
+    """
 
     arg_constraints = {"rate": constraints.nonnegative}
     support = constraints.nonnegative_integer

@@ -54,7 +54,14 @@ class LogitRelaxedBernoulli(Probabilities):
 
 
 class RelaxedBernoulli(TransformedDistribution):
-    """Numbers between 0 and 1 that approach a Bernoulli sample as the temperature falls."""
+    """Numbers between 0 and 1 that approach a Bernoulli sample as the temperature falls.
+
+    The batch has the shape of the parameter. ValueError for a probability outside of [0, 1].
+
+    >>> from taeda.distributions import RelaxedBernoulli
+    >>> RelaxedBernoulli(0.5, 0.5).log_prob(taeda.tensor(0.5))
+    tensor(-0.6931)
+    """
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.unit_interval

@@ -55,7 +55,15 @@ class ExpRelaxedCategorical(OverCategories):
 
 
 class RelaxedOneHotCategorical(TransformedDistribution):
-    """Vectors of probabilities that approach a one-hot sample as the temperature falls."""
+    """Vectors of probabilities that approach a one-hot sample as the temperature falls.
+
+    All but the last dimension of the parameter are the batch. ValueError where that is no set
+    of probabilities.
+
+    >>> from taeda.distributions import RelaxedOneHotCategorical
+    >>> RelaxedOneHotCategorical(0.5, taeda.ones(3)).sample().shape
+    taeda.Size([3])
+    """
 
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.simplex

@@ -17,7 +17,15 @@ __all__ = ["StudentT"]
 
 
 class StudentT(Distribution):
-    """Student's t with `df` degrees of freedom, shifted by `loc` and stretched by `scale`."""
+    """Student's t with `df` degrees of freedom, shifted by `loc` and stretched by `scale`.
+
+    The parameters broadcast to the batch's shape. ValueError where one lies outside of its
+    set.
+
+    >>> from taeda.distributions import StudentT
+    >>> StudentT(4.0).variance
+    tensor(2.)
+    """
 
     arg_constraints = {
         "df": constraints.positive,

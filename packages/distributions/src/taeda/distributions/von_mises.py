@@ -19,6 +19,13 @@ class VonMises(Distribution):
     """Angles around `loc`, whose density goes with exp(concentration cos(x - loc)).
 
     Samples by rejection from a wrapped Cauchy envelope (Best and Fisher, 1979), in float64.
+
+    The parameters broadcast to the batch's shape. ValueError where one lies outside of its
+    set.
+
+    >>> from taeda.distributions import VonMises
+    >>> VonMises(0.0, 1.0).variance
+    tensor(0.5536)
     """
 
     arg_constraints = {"loc": constraints.real, "concentration": constraints.positive}

@@ -17,7 +17,15 @@ __all__ = ["Weibull"]
 
 
 class Weibull(TransformedDistribution):
-    """Lifetimes of scale `scale` whose hazard goes with time ** (concentration - 1)."""
+    """Lifetimes of scale `scale` whose hazard goes with time ** (concentration - 1).
+
+    The parameters broadcast to the batch's shape. ValueError where one lies outside of its
+    set.
+
+    >>> from taeda.distributions import Weibull
+    >>> Weibull(2.0, 1.0).mean
+    tensor(2.)
+    """
 
     arg_constraints = {"scale": constraints.positive, "concentration": constraints.positive}
     support = constraints.positive

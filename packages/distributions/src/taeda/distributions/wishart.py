@@ -28,6 +28,13 @@ class Wishart(ExponentialFamily):
     """Sums of `df` outer products of normal vectors, with one of `covariance_matrix`, `precision_matrix`, `scale_tril`.
 
     Sampled through Bartlett's decomposition. ValueError unless exactly one of the three is given and df > p - 1.
+
+    `df` and what stands before the matrix's last two dimensions broadcast to the batch.
+
+    >>> from taeda.distributions import Wishart
+    >>> Wishart(taeda.tensor(3.0), taeda.eye(2)).mean
+    tensor([[3., 0.],
+            [0., 3.]])
     """
 
     arg_constraints = {
