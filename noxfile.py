@@ -431,6 +431,20 @@ def wheels(session: nox.Session) -> None:
 
 
 @nox.session
+def gates(session: nox.Session) -> None:
+    """Size of core's wheel, time and memory of `import taeda` beside numpy's, and its modules: printed and held."""
+    install(session, "core")
+    session.run("python", "tools/gates.py", *session.posargs)
+
+
+@nox.session
+def aarch64(session: nox.Session) -> None:
+    """The core for 64-bit Arm: built by a cross compiler, tests in C and of operations under qemu, bits of loops beside x86's."""
+    install(session, "core", "autograd")
+    session.run("python", "tools/aarch64.py", *session.posargs)
+
+
+@nox.session
 def release(session: nox.Session) -> None:
     """Rehearse a release: versions, notes, files built twice with the same bytes, installed on every Python. `-- --once`."""
     session.install(*groups("build", "release"), "uv")

@@ -219,14 +219,23 @@ def instrument() -> tuple[str, ...]:
     )
 
 
-def units(generated: list[Path], folder: Path) -> list[Any]:
-    """Every object of the library: kernels for each instruction set, what touches Python, and the rest of the C."""
+def units(
+    generated: list[Path],
+    folder: Path,
+    isas: dict[str, tuple[str, ...]] | None = None,
+    headers: tuple[Path, ...] = (),
+) -> list[Any]:
+    """Every object of the library: kernels for each instruction set, what touches Python, and the rest of the C.
+
+    `isas` and `headers`, Python's, are those of another machine when the compiler is one for that machine.
+    """
     include = tuple(f"-I{path}" for path in (CSRC, folder, PACKAGE / "include"))
-    python = (*include, f"-I{cc.python_include()}", LIMITED_API)
+    found = tuple(f"-I{path}" for path in headers or (cc.python_include(),))
+    python = (*include, *found, LIMITED_API)
     # Tagged, so that two Pythons that share this folder do not undo each other's objects.
     version = f"py{sys.version_info.major}{sys.version_info.minor}"
     return [
-        *plain_units(folder),
+        *plain_units(folder, isas),
         *(cc.Unit(path, python, version) for path in _sources(BOUND)),
         # What cffi writes calls memset, and Python.h of the limited API no longer brings its header.
         *(cc.Unit(path, (*python, "-include", "string.h"), version) for path in generated),

@@ -1,4 +1,4 @@
-/* harness.c - runs the tests of one file, or of all: `program`, `program runtime/test_alloc.c`, `program --list`. */
+/* harness.c - runs the tests of one file, or of all: `program`, `program runtime/test_alloc.c`; `program --list`, `program --digests`. */
 #include "harness.h"
 #include <stdarg.h>
 #include <stdlib.h>
@@ -21,18 +21,27 @@ void harness_fail(const char *file, int line, const char *format, ...)
     va_end(args);
 }
 
+static __thread uint64_t state = 0x9E3779B97F4A7C15u;
+
+void harness_seed(uint64_t seed) { state = seed * 0x9E3779B97F4A7C15u; }
+
 uint64_t harness_random(void)
 {
-    static __thread uint64_t state = 0x9E3779B97F4A7C15u;
     state ^= state << 13;
     state ^= state >> 7;
     state ^= state << 17;
     return state;
 }
 
+#pragma weak harness_digests /* of cpu/test_loops.c */
+
 int main(int argc, char **argv)
 {
     int run = 0;
+    if (argc > 1 && !strcmp(argv[1], "--digests") && harness_digests) {
+        harness_digests();
+        return 0;
+    }
     for (now = harness_tests; now->file; now++) {
         if (!now->run) continue; /* not in a build with this sanitizer */
         if (argc > 1 && !strcmp(argv[1], "--list")) printf("%s %s\n", now->file, now->name);

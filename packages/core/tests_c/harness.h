@@ -55,6 +55,9 @@ void harness_fail(const char *file, int line, const char *format, ...) __attribu
 
 /* ---- numbers that look like chance and are the same in every run ---- */
 uint64_t harness_random(void);
+void harness_seed(uint64_t seed); /* not 0 */
+/* what `program --digests` prints: "op dtype sum" for every loop (cpu/test_loops.c) */
+void harness_digests(void);
 static inline int64_t below(int64_t n) { return (int64_t)(harness_random() % (uint64_t)n); }
 
 /* ---- calls of the system that fail (system.c) ---- */

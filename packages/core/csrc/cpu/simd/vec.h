@@ -13,8 +13,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-#ifdef __x86_64__
+#if defined __AVX2__
 #include <immintrin.h>
+#elif defined __aarch64__
+#include <arm_neon.h>
 #endif
 
 #if defined __AVX512F__
@@ -111,7 +113,10 @@ VFN void vd_store_n(double *p, vd x, int64_t n) { _mm256_maskstore_pd(p, first_l
 #else
 typedef vi mf;
 typedef vl md;
-#ifdef FP_FAST_FMAF
+#if defined __aarch64__ /* one instruction each, where the compiler does not find it */
+VFN vf vf_fma(vf a, vf b, vf c) { return (vf)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b); }
+VFN vd vd_fma(vd a, vd b, vd c) { return (vd)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b); }
+#elif defined FP_FAST_FMAF
 VFN vf vf_fma(vf a, vf b, vf c)
 {
     for (int i = 0; i < VF_WIDTH; i++) c[i] = __builtin_fmaf(a[i], b[i], c[i]);
@@ -132,6 +137,16 @@ VFN vf vf_min(vf a, vf b) { return vf_sel(a < b, a, b); }
 VFN vd vd_min(vd a, vd b) { return vd_sel(a < b, a, b); }
 VFN vf vf_max(vf a, vf b) { return vf_sel(a > b, a, b); }
 VFN vd vd_max(vd a, vd b) { return vd_sel(a > b, a, b); }
+#if defined __aarch64__
+#define VNEON(name, word)                                                   \
+    VFN vf vf_##name(vf a) { return (vf)v##word##q_f32((float32x4_t)a); } \
+    VFN vd vd_##name(vd a) { return (vd)v##word##q_f64((float64x2_t)a); }
+VNEON(sqrt, sqrt)
+VNEON(round, rndn) /* ties to even */
+VNEON(floor, rndm)
+VNEON(ceil, rndp)
+VNEON(trunc, rnd)
+#else
 VFN vf vf_sqrt(vf a) { for (int i = 0; i < VF_WIDTH; i++) a[i] = __builtin_sqrtf(a[i]); return a; }
 VFN vd vd_sqrt(vd a) { for (int i = 0; i < VD_WIDTH; i++) a[i] = __builtin_sqrt(a[i]); return a; }
 /* Adding the number whose last bit is 1 rounds; what is larger has no fraction. */
@@ -151,11 +166,17 @@ VFN vf vf_ceil(vf x) { return -vf_floor(-x); }
 VFN vd vd_ceil(vd x) { return -vd_floor(-x); }
 VFN vf vf_trunc(vf x) { return vf_copysign(vf_floor(vf_abs(x)), x); }
 VFN vd vd_trunc(vd x) { return vd_copysign(vd_floor(vd_abs(x)), x); }
+#endif
 #define VCOMPARE(name, operator, predicate)               \
     VFN mf vf_##name(vf a, vf b) { return a operator b; } \
     VFN md vd_##name(vd a, vd b) { return a operator b; }
+#if defined __aarch64__
+VFN bool vf_any(mf m) { return vmaxvq_u32((uint32x4_t)m) != 0; }
+VFN bool vd_any(md m) { return vmaxvq_u32((uint32x4_t)m) != 0; }
+#else
 VFN bool vf_any(mf m) { for (int i = 0; i < VF_WIDTH; i++) if (m[i]) return true; return false; }
 VFN bool vd_any(md m) { for (int i = 0; i < VD_WIDTH; i++) if (m[i]) return true; return false; }
+#endif
 /* n is at most a vector's width: said for the compiler, which would warn of what cannot be. */
 #define WITHIN(n, width) if ((uint64_t)(n) > (width)) __builtin_unreachable()
 VFN vf vf_load_n(const float *p, int64_t n) { WITHIN(n, VF_WIDTH); vf x = {0}; memcpy(&x, p, (size_t)n * 4); return x; }

@@ -1,0 +1,250 @@
+"""taeda for 64-bit Arm, built and tried on another processor: the cross compiler and qemu-user of Debian.
+
+    python tools/aarch64.py build     the library, build/aarch64/native/_core.abi3.so, for Python 3.11 of Debian
+    python tools/aarch64.py c         the tests in C, and the bits of every loop against those of x86
+    python tools/aarch64.py ops       a bounded part of core's tests of operations, under a Python for Arm
+    python tools/aarch64.py           all three
+
+Needs `apt install gcc-aarch64-linux-gnu qemu-user`. Python for Arm comes from Debian's packages, numpy and cffi from their wheels; both are
+unpacked below build/aarch64 and not installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+import c_tests  # noqa: E402 - our own tool, found through the line above
+
+hatch_build = c_tests.hatch_build
+cc = c_tests.cc
+
+__all__ = ["differing", "digests", "may_differ", "python_command"]
+
+BUILD = ROOT / "build" / "aarch64"
+SYSROOT = BUILD / "sysroot"
+SITE = BUILD / "site"
+COMPILER = "aarch64-linux-gnu-gcc"
+EMULATOR = "qemu-aarch64"
+ISAS = {"generic": ("-Wno-psabi",)}
+PACKAGES = ("python3.11", "libpython3.11-dev", "libstdc++6")
+WHEELS = ("numpy", "cffi", "ml-dtypes", "scipy-openblas32")
+#: instruction sets that fuse products into sums, as Arm's does; the plain one of x86 does not, and its last bits are others
+FUSED = ("avx2", "avx512")
+#: loops that call functions of the C library, whose last bits are another matter on another processor, and one that is not understood yet
+LIBRARY_FUNCTIONS = frozenset(
+    "_standard_gamma_grad bessel_j0 bessel_j1 bessel_y0 bessel_y1 igamma igammac lgamma tan".split()
+)
+#: what runs under the emulator, which takes twenty times as long: files of packages/core/tests
+OPS = tuple(f"ops/test_{name}.py" for name in "promotion matmul softmax norm loss scan".split())
+
+
+def require() -> None:
+    """Exit with a sentence unless compiler and emulator are there."""
+    missing = [name for name in (COMPILER, EMULATOR) if not shutil.which(name)]
+    if missing:
+        sys.exit(
+            f"no {' and no '.join(missing)} (Debian: apt install gcc-aarch64-linux-gnu qemu-user)"
+        )
+
+
+# ---- a Python for Arm ----
+
+
+def fetch() -> None:
+    """Unpack Debian's Python for Arm into SYSROOT and wheels into SITE, unless they are there."""
+    if not (SYSROOT / "usr/bin/python3.11").exists():
+        _fetch_debs()
+    if not (SITE / "numpy").exists():
+        _fetch_wheels()
+
+
+def _fetch_debs() -> None:
+    state = BUILD / "apt"
+    for name in ("lists/partial", "cache/archives/partial"):
+        (state / name).mkdir(parents=True, exist_ok=True)
+    (state / "status").touch()
+    settings = {
+        "APT::Architecture": "arm64",
+        "APT::Architectures": "arm64",
+        "Dir::State": state,
+        "Dir::State::Lists": state / "lists",
+        "Dir::State::status": state / "status",
+        "Dir::Cache": state / "cache",
+        "Debug::NoLocking": "true",
+    }
+    apt = ["apt-get", "-q", *(f"-o{name}={value}" for name, value in settings.items())]
+    print("fetching Python for Arm", flush=True)
+    subprocess.run([*apt, "update"], check=True, stdout=subprocess.DEVNULL)
+    wanted = ("install", "-y", "--no-install-recommends", "--download-only", *PACKAGES)
+    subprocess.run([*apt, *wanted], check=True, stdout=subprocess.DEVNULL)
+    for deb in sorted((state / "cache" / "archives").glob("*.deb")):
+        subprocess.run(["dpkg-deb", "-x", str(deb), str(SYSROOT)], check=True)
+
+
+def _fetch_wheels() -> None:
+    platforms = [f"--platform=manylinux_2_{n}_aarch64" for n in (17, 27, 28)]
+    where = ("--no-deps", "--only-binary=:all:", "--python-version=3.11", *platforms)
+    print("fetching numpy and others for Arm", flush=True)
+    pip = [sys.executable, "-m", "pip"] if importlib.util.find_spec("pip") else ["pip"]
+    command = [*pip, "download", "-q", "-d", str(BUILD / "wheels"), *where]
+    subprocess.run([*command, "--platform=manylinux2014_aarch64", *WHEELS], check=True)
+    for wheel in (BUILD / "wheels").glob("*.whl"):
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(SITE)
+
+
+def emulated(command: Sequence[str]) -> list[str]:
+    """The command line that runs a program for Arm here."""
+    root = SYSROOT if (SYSROOT / "lib").exists() else Path("/usr/aarch64-linux-gnu")
+    return [EMULATOR, "-L", str(root), *command]
+
+
+def python_command() -> list[str]:
+    return emulated([str(SYSROOT / "usr/bin/python3.11")])
+
+
+# ---- building ----
+
+
+def build() -> Path:
+    """Compile and link the library for Arm; return it."""
+    fetch()
+    os.environ["CC"] = _compiler()
+    os.environ["TAEDA_SANITIZE"] = ""
+    folder = BUILD / "native"
+    include = SYSROOT / "usr" / "include"
+    generated = hatch_build.generate(folder / "generated")
+    headers = (include / "python3.11", include)
+    units = hatch_build.units(generated, folder / "generated", ISAS, headers)
+    flags = hatch_build.CFLAGS
+    out = folder / "lib" / hatch_build.LIBRARY
+    return cc.build(units, out, folder, flags, hatch_build.LDFLAGS, progress=_tell)
+
+
+def _compiler() -> str:
+    given = os.environ.get("CC", "").split()
+    return f"ccache {COMPILER}" if given[:1] == ["ccache"] else COMPILER
+
+
+def _tell(line: str) -> None:
+    print(f"aarch64: {line}", flush=True)
+
+
+# ---- tests in C, and bits ----
+
+
+def test_c() -> int:
+    """Run the tests in C under the emulator; compare the bits of every loop with x86's. Return how much failed."""
+    given = os.environ.get("CC")
+    here = c_tests.program("none", files=(), loops=True)
+    os.environ["CC"] = _compiler()
+    there = c_tests.program("none", isas=ISAS, folder=BUILD / "native", link=("-static",))
+    if given is None:
+        del os.environ["CC"]
+    else:
+        os.environ["CC"] = given
+    files = sorted({file for file, _ in c_tests.discover()})
+    failed = c_tests.run(emulated([str(there)]), files, {"HARNESS_EMULATED": "1"})
+    ours = digests(emulated([str(there)]), {})
+    for isa in hatch_build.ISA_FLAGS:
+        theirs = digests([str(here)], {"TAEDA_ISA": isa})
+        told = differing(ours, theirs)
+        print(f"bits of {len(ours)} loops on Arm against {isa}: {len(told)} differ")
+        unexpected = [name for name in told if not may_differ(name)]
+        if isa in FUSED and unexpected:
+            print("these should not:", *unexpected)
+            failed += 1
+    return failed
+
+
+def may_differ(name: str) -> bool:
+    """Whether the last bits of a loop, "op dtype", may be other ones on Arm: complex functions, and those of the C library."""
+    op, dtype = name.split(" ")
+    return dtype.startswith("complex") or op in LIBRARY_FUNCTIONS
+
+
+def digests(command: Sequence[str], environment: dict[str, str]) -> dict[str, str]:
+    """A sum of the bits of every loop's results on the same operands, by "op dtype"; NaN counts as one number."""
+    done = subprocess.run(
+        [*command, "--digests"],
+        env={**os.environ, **environment}, check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    return dict(line.rsplit(" ", 1) for line in done.stdout.splitlines())
+
+
+def differing(ours: dict[str, str], theirs: dict[str, str]) -> list[str]:
+    """Names with other bits, or that only one side has."""
+    return sorted(name for name in ours | theirs if ours.get(name) != theirs.get(name))
+
+
+# ---- operations ----
+
+
+def test_ops(minutes: float, files: Sequence[str]) -> int:
+    """Run tests of operations under a Python for Arm, as many files as fit into the time; return how many failed."""
+    fetch()
+    view = BUILD / "view"
+    _borrow(view)
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(map(str, (SITE, ROOT / "packages/core/src", ROOT / "packages/autograd/src", view))),
+        "TAEDA_NATIVE": str(BUILD / "native" / "lib"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "OMP_NUM_THREADS": "2",
+    }  # fmt: skip
+    facts = "import platform, taeda; print(platform.machine(), taeda.arange(3).exp().sum().item())"
+    subprocess.run([*python_command(), "-c", facts], env=environment, check=True)
+    tests = [str(ROOT / "packages" / "core" / "tests" / file) for file in files]
+    words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-x", *tests]
+    try:
+        done = subprocess.run(
+            [*python_command(), *words], env=environment, timeout=60 * minutes, check=False
+        )
+    except subprocess.TimeoutExpired:
+        print(f"stopped after {minutes} minutes; nothing had failed")
+        return 0
+    return done.returncode
+
+
+def _borrow(view: Path) -> None:
+    """Links to what pytest needs of the environment that runs this: plain Python only."""
+    view.mkdir(exist_ok=True)
+    names = "pytest _pytest py.py pluggy iniconfig packaging pygments hypothesis sortedcontainers"
+    for name in names.split():
+        for folder in map(Path, sys.path):
+            source = folder / name
+            if source.exists() and not (view / name).exists():
+                (view / name).symlink_to(source)
+
+
+def main() -> int:
+    """Do what is asked."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("what", nargs="?", choices=("build", "c", "ops", "all"), default="all")
+    parser.add_argument("--minutes", type=float, default=20, help="for the tests of operations")
+    parser.add_argument("--tests", nargs="+", default=list(OPS), help="below packages/core/tests")
+    options = parser.parse_args()
+    require()
+    failed = 0
+    if options.what != "c":
+        print(build())
+    if options.what in ("c", "all"):
+        failed += test_c()
+    if options.what in ("ops", "all"):
+        failed += test_ops(options.minutes, options.tests)
+    print("failed" if failed else "Arm: all as it should be")
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
