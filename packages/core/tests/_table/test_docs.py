@@ -22,7 +22,8 @@ FUNCTIONS = {
 METHODS = {
     name: value
     for name, value in vars(taeda.Tensor).items()
-    if inspect.isroutine(value) and not name.startswith("_") and not hasattr(value, "__code__")
+    if inspect.isroutine(value) and callable(value)  # names that are absent only say so
+    and not name.startswith("_") and not hasattr(value, "__code__")
 }
 
 
