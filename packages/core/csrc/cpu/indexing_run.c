@@ -258,7 +258,7 @@ td_status td_index_scale_rows(td_tensor *grad, const td_tensor *index, int64_t r
     if (by_frequency && !divide)
         return free(counts), td_fail(TD_NOT_IMPLEMENTED, "\"embedding\" not implemented for '%s'", td_dtypes[grad->dtype].type_name);
     for (int64_t i = 0; counts && i < index->numel; i++) counts[at[i]]++;
-    for (int64_t i = 0; i < index->numel; i++) {
+    for (int64_t i = 0; width && i < index->numel; i++) {
         char *row = (char *)td_data(grad) + i * width * itemsize, number[16];
         if (at[i] == padding) memset(row, 0, (size_t)(width * itemsize));
         else if (counts && counts[at[i]] > 1) {

@@ -407,3 +407,12 @@ def test_a_copy_keeps_numbers_whatever_types_and_bits_stand_on_both_sides(source
 def test_lazy_negation_is_for_dtypes_whose_sign_can_change_in_place(dtype):
     with pytest.raises(RuntimeError, match="lazy negation"):
         taeda._neg_view(taeda.zeros(7, dtype=dtype))
+
+
+def test_a_step_that_no_stride_holds_leaves_one_window():
+    x = taeda.arange(30.0).reshape(5, 6)
+    for step in (2**40, 2**60, 2**62, 2**63 - 1):
+        windows = x.unfold(1, 3, step)
+        assert windows.tolist() == x[:, None, :3].tolist()
+        assert (windows + 1).clone().sum() == (x[:, :3] + 1).sum()
+    assert taeda.ones(3).round(decimals=-(2**63)).shape == (3,)

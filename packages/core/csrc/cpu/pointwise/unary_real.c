@@ -30,8 +30,8 @@ static double power_of_ten(const void *context)
     static const double exact[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     int64_t n = ((const td_arg *)context)[1].i;
-    n = n < 0 ? -n : n;
-    return n >= 0 && n < 23 ? exact[n] : pow(10.0, (double)n);
+    n = n == INT64_MIN ? INT64_MAX : n < 0 ? -n : n;
+    return n < 23 ? exact[n] : pow(10.0, (double)n);
 }
 static bool scales_down(const void *context) { return ((const td_arg *)context)[1].i < 0; }
 VROWS(round_decimals, 1, vec ten = VSET_(vec, (real)power_of_ten(context)); bool down = scales_down(context),

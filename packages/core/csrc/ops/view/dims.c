@@ -228,7 +228,7 @@ td_status td_view_unfold(td_tensor **out, const td_tensor *self, int64_t dim, in
     if (size > have) return td_fail(TD_RUNTIME_ERROR, "maximum size for tensor at dimension %lld is %lld but size is %lld",
                                     (long long)dim, (long long)have, (long long)size);
     geometry_of(&g, self);
-    if (td_mul_overflows(stride, step, &apart)) apart = INT64_MAX; /* at most one window */
+    if (td_mul_overflows(stride, step, &apart) || apart > INT64_MAX / 16) apart = stride; /* one window: bytes must fit, too */
     if (self->ndim) {
         g.sizes[dim] = (have - size) / step + 1;
         g.strides[dim] = apart;
