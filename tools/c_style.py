@@ -29,7 +29,7 @@ LEFT = (  # as they are
     "packages/core/csrc/cpu/special_cells.h",  # written by tools/fit_cells.py
 )
 PART = re.compile(r'"(?:[^"\\\n]|\\.)*"')
-SHIFTS = 40  # lists of macros reach one entry a line only step by step
+SHIFTS = 20  # what is written in macros reaches its form only step by step
 
 
 def sources() -> list[str]:
@@ -82,6 +82,14 @@ def _continues(before: str, line: str) -> bool:
     )
 
 
+LIST = re.compile(r"^#define \w+\(X\)(?:.*\\\n){2,}.*", re.M)
+
+
+def listed(text: str) -> str:
+    """The text with each entry of a list of X(...) over several lines on its own, to which the formatter comes step by step."""
+    return LIST.sub(lambda match: re.sub(r"\) X\(", ") \\\n    X(", match[0]), text)
+
+
 TRAILED = re.compile(
     r"^(\s*)(?!\}|else\b|case\b|#|\*|/)(\S[^\"]*?[;{},])\s+(/\*(?:[^*]|\*(?!/))*\*/)$"
 )
@@ -100,10 +108,9 @@ def lifted(text: str) -> str:
 
 
 def formatted(text: str, name: str) -> str:
-    text = lifted(joined(text))
     shown_name = ROOT / re.sub(r"\.h$", ".c", name)
     for _ in range(SHIFTS):
-        shown, were = show(text)
+        shown, were = show(listed(lifted(joined(text))))
         command = ["clang-format", f"--assume-filename={shown_name}"]
         done = subprocess.run(command, input=shown, capture_output=True, text=True, check=True)
         made = put_back(done.stdout, were)

@@ -50,6 +50,14 @@ def test_comments_that_make_a_line_too_long_go_above_it():
         assert c_style.lifted(kept) == kept
 
 
+def test_entries_of_a_list_get_a_line_each():
+    text = "#define NAMES(X) \\\n    X(a) X(b, f(x)) \\\n    X(c)\nY(a) X(b)\n"
+    made = "#define NAMES(X) \\\n    X(a) \\\n    X(b, f(x)) \\\n    X(c)\nY(a) X(b)\n"
+    assert c_style.listed(text) == made
+    short = "#define NAMES(X) \\\n    X(a) X(b)\n"
+    assert c_style.listed(short) == short
+
+
 def test_long_lines_are_told_but_not_drawings():
     text = "x" * 101 + "\n" + "x" * 100 + "\n *   " + "a  b" * 40 + "\n * " + "c" * 100
     assert list(c_style.too_long(text)) == [1, 4]
