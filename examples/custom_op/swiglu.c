@@ -2,7 +2,8 @@
  *
  *     swiglu(gate, up) = gate * sigmoid(gate) * up          one pass forward, one pass for both gradients
  *
- * Every function asks for row-major copies, checks dtypes and shapes, makes its results, and on meta stops there. */
+ * Every function asks for row-major copies, checks dtypes and shapes, makes its results, and on
+ * meta stops there. */
 #include <math.h>
 #include <string.h>
 
@@ -16,26 +17,30 @@ enum { GRAIN = 4096, MOST = 3 };
 static const taeda_api *api;
 
 /* ---- loops: one for each element type ---- */
-typedef struct work { const void *in[MOST]; void *out[2]; } work; /* grad, gate, up */
+typedef struct work {
+    const void *in[MOST];
+    void *out[2];
+} work; /* grad, gate, up */
 
-#define LOOPS(real, exponential, suffix) \
-    static void forward_##suffix(void *context, int64_t begin, int64_t end) \
-    { \
-        const work *w = context; \
-        const real *gate = w->in[0], *up = w->in[1]; \
-        real *out = w->out[0]; \
-        for (int64_t i = begin; i < end; i++) out[i] = gate[i] / (1 + exponential(-gate[i])) * up[i]; \
-    } \
+#define LOOPS(real, exponential, suffix)                                     \
+    static void forward_##suffix(void *context, int64_t begin, int64_t end)  \
+    {                                                                        \
+        const work *w = context;                                             \
+        const real *gate = w->in[0], *up = w->in[1];                         \
+        real *out = w->out[0];                                               \
+        for (int64_t i = begin; i < end; i++)                                \
+            out[i] = gate[i] / (1 + exponential(-gate[i])) * up[i];          \
+    }                                                                        \
     static void backward_##suffix(void *context, int64_t begin, int64_t end) \
-    { \
-        const work *w = context; \
-        const real *grad = w->in[0], *gate = w->in[1], *up = w->in[2]; \
-        real *to_gate = w->out[0], *to_up = w->out[1]; \
-        for (int64_t i = begin; i < end; i++) { \
-            real s = 1 / (1 + exponential(-gate[i])); \
-            to_gate[i] = grad[i] * up[i] * s * (1 + gate[i] * (1 - s)); \
-            to_up[i] = grad[i] * gate[i] * s; \
-        } \
+    {                                                                        \
+        const work *w = context;                                             \
+        const real *grad = w->in[0], *gate = w->in[1], *up = w->in[2];       \
+        real *to_gate = w->out[0], *to_up = w->out[1];                       \
+        for (int64_t i = begin; i < end; i++) {                              \
+            real s = 1 / (1 + exponential(-gate[i]));                        \
+            to_gate[i] = grad[i] * up[i] * s * (1 + gate[i] * (1 - s));      \
+            to_up[i] = grad[i] * gate[i] * s;                                \
+        }                                                                    \
     }
 LOOPS(float, expf, f32)
 LOOPS(double, exp, f64)
@@ -55,8 +60,10 @@ static int32_t check(const taeda_call *call)
         taeda_facts one = facts_of(call->inputs[k]);
         if (one.dtype != TAEDA_FLOAT32 && one.dtype != TAEDA_FLOAT64)
             return api->fail(call->error, TAEDA_TYPE_ERROR, "wanted float32 or float64 tensors");
-        if (one.dtype != first.dtype) return api->fail(call->error, TAEDA_TYPE_ERROR, "the tensors differ in dtype");
-        if (one.ndim != first.ndim || memcmp(one.sizes, first.sizes, sizeof(int64_t) * (size_t)first.ndim))
+        if (one.dtype != first.dtype)
+            return api->fail(call->error, TAEDA_TYPE_ERROR, "the tensors differ in dtype");
+        if (one.ndim != first.ndim ||
+            memcmp(one.sizes, first.sizes, sizeof(int64_t) * (size_t)first.ndim))
             return api->fail(call->error, TAEDA_VALUE_ERROR, "the tensors differ in shape");
     }
     return 0;
@@ -67,7 +74,8 @@ static int32_t make_outputs(const taeda_call *call)
     taeda_facts like = facts_of(call->inputs[0]);
     int32_t code = check(call);
     for (int32_t k = 0; !code && k < call->output_count; k++)
-        code = api->empty(like.dtype, like.ndim, like.sizes, like.on_cpu, &call->outputs[k], call->error);
+        code = api->empty(like.dtype, like.ndim, like.sizes, like.on_cpu, &call->outputs[k],
+                          call->error);
     return code; /* after a failure the core releases what was made */
 }
 
@@ -80,7 +88,8 @@ static int32_t run(const taeda_call *call, taeda_range f32, taeda_range f64)
         code = api->contiguous(call->inputs[k], &row_major[k], call->error);
         if (!code) w.in[k] = facts_of(row_major[k]).data;
     }
-    for (int32_t k = 0; !code && k < call->output_count; k++) w.out[k] = facts_of(call->outputs[k]).data;
+    for (int32_t k = 0; !code && k < call->output_count; k++)
+        w.out[k] = facts_of(call->outputs[k]).data;
     if (!code) {
         taeda_facts like = facts_of(call->outputs[0]);
         api->parallel_for(like.numel, GRAIN, like.dtype == TAEDA_FLOAT32 ? f32 : f64, &w);
@@ -102,11 +111,13 @@ int32_t taeda_ext_init(const taeda_api *given)
                        .cpu = forward,
                        .meta = make_outputs,
                        .doc = "gate * sigmoid(gate) * up, elementwise."};
-    taeda_derivative derivative = {.size = sizeof derivative,
-                                   .op = SPACE "::swiglu",
-                                   .backward = SPACE "::swiglu_backward(Tensor grad, Tensor gate, Tensor up) -> (Tensor, Tensor)",
-                                   .cpu = backward,
-                                   .meta = make_outputs};
+    taeda_derivative derivative = {
+        .size = sizeof derivative,
+        .op = SPACE "::swiglu",
+        .backward =
+            SPACE "::swiglu_backward(Tensor grad, Tensor gate, Tensor up) -> (Tensor, Tensor)",
+        .cpu = backward,
+        .meta = make_outputs};
     taeda_error error;
     api = given;
     int32_t code = api->define_op(&op, &error);

@@ -1,7 +1,9 @@
-/* stress.c - callers, allocations and products at once, for ThreadSanitizer: no Python, all of the runtime.
+/* stress.c - callers, allocations and products at once, for ThreadSanitizer: no Python, all of the
+ * runtime.
  *
- * Several threads of a program call the pool at once, allocate and free each other's blocks, and multiply by weights they share,
- * while the number of threads, the allocator's limit and its statistics change. Values are checked, too. */
+ * Several threads of a program call the pool at once, allocate and free each other's blocks, and
+ * multiply by weights they share, while the number of threads, the allocator's limit and its
+ * statistics change. Values are checked, too. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +34,9 @@ static void check(int right, const char *what)
 }
 
 /* ---- the pool ---- */
-typedef struct sum { _Atomic int64_t total; } sum;
+typedef struct sum {
+    _Atomic int64_t total;
+} sum;
 static void add_up(void *context, int64_t begin, int64_t end)
 {
     int64_t part = 0;
@@ -48,7 +52,10 @@ static void use_pool(int round)
 }
 
 /* ---- the allocator: blocks change hands ---- */
-static struct { void *block; int64_t bytes; } slots[SLOTS];
+static struct {
+    void *block;
+    int64_t bytes;
+} slots[SLOTS];
 static pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER;
 static void use_allocator(unsigned *seed)
 {
@@ -72,14 +79,27 @@ static void use_weights(int round)
 {
     int64_t sizes[2] = {round % 3 ? 7 : 200, N};
     td_tensor *x, *y;
-    if (td_tensor_empty(&x, TD_F32, TD_CPU, 2, sizes) || td_tensor_empty(&y, TD_F32, TD_CPU, 2, sizes)) {
+    if (td_tensor_empty(&x, TD_F32, TD_CPU, 2, sizes) ||
+        td_tensor_empty(&y, TD_F32, TD_CPU, 2, sizes)) {
         check(0, "a tensor");
         return;
     }
     float *in = td_data(x), *out = td_data(y);
     for (int64_t i = 0; i < x->numel; i++) in[i] = (float)(i % 5);
-    td_product p = {.dtype = TD_F32, .m = sizes[0], .n = N, .k = N, .a = td_data(x), .b = td_data(weights), .c = td_data(y), .a_row = N,
-                    .a_col = 1, .b_row = N, .b_col = 1, .c_row = N, .alpha = td_scalar_float(1), .beta = td_scalar_float(0)};
+    td_product p = {.dtype = TD_F32,
+                    .m = sizes[0],
+                    .n = N,
+                    .k = N,
+                    .a = td_data(x),
+                    .b = td_data(weights),
+                    .c = td_data(y),
+                    .a_row = N,
+                    .a_col = 1,
+                    .b_row = N,
+                    .b_col = 1,
+                    .c_row = N,
+                    .alpha = td_scalar_float(1),
+                    .beta = td_scalar_float(0)};
     check(td_product_run(&p) == TD_OK, "a product's status");
     float first = 0;
     for (int64_t k = 0; k < N; k++) first += in[k];
@@ -120,7 +140,8 @@ int main(int argc, char **argv)
     if (argc > 1) rounds = atoi(argv[1]);
     if (td_tensor_empty(&weights, TD_F32, TD_CPU, 2, sizes)) return 2;
     for (int64_t i = 0; i < weights->numel; i++) ((float *)td_data(weights))[i] = 1;
-    for (intptr_t i = 0; i < CALLERS; i++) pthread_create(&threads[i], NULL, caller, (void *)(i + 1));
+    for (intptr_t i = 0; i < CALLERS; i++)
+        pthread_create(&threads[i], NULL, caller, (void *)(i + 1));
     pthread_create(&threads[CALLERS], NULL, meddler, NULL);
     for (int i = 0; i <= CALLERS; i++) pthread_join(threads[i], NULL);
     printf("%d callers, %d rounds, %d wrong values\n", CALLERS, rounds, (int)wrong);

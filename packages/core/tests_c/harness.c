@@ -1,4 +1,5 @@
-/* harness.c - runs the tests of one file, or of all: `program`, `program runtime/test_alloc.c`; `program --list`, `program --digests`. */
+/* harness.c - runs the tests of one file, or of all: `program`, `program runtime/test_alloc.c`;
+ * `program --list`, `program --digests`. */
 #include "harness.h"
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* system.c - stands between the core and the system (the linker's --wrap), so that a test can let a call fail. */
+/* system.c - stands between the core and the system (the linker's --wrap), so that a test can let a
+ * call fail. */
 #define _GNU_SOURCE
 #include "harness.h"
 #include <errno.h>
@@ -32,9 +33,18 @@ int __real_fstat(int fd, struct stat *out);
 ssize_t __real_pwrite(int fd, const void *data, size_t n, off_t offset);
 
 void *__wrap_malloc(size_t n) { return fails(CALL_MALLOC) ? NULL : __real_malloc(n); }
-void *__wrap_calloc(size_t n, size_t each) { return fails(CALL_CALLOC) ? NULL : __real_calloc(n, each); }
-void *__wrap_aligned_alloc(size_t a, size_t n) { return fails(CALL_ALIGNED_ALLOC) ? NULL : __real_aligned_alloc(a, n); }
-int __wrap_mprotect(void *at, size_t n, int rights) { return fails(CALL_MPROTECT) ? -1 : __real_mprotect(at, n, rights); }
+void *__wrap_calloc(size_t n, size_t each)
+{
+    return fails(CALL_CALLOC) ? NULL : __real_calloc(n, each);
+}
+void *__wrap_aligned_alloc(size_t a, size_t n)
+{
+    return fails(CALL_ALIGNED_ALLOC) ? NULL : __real_aligned_alloc(a, n);
+}
+int __wrap_mprotect(void *at, size_t n, int rights)
+{
+    return fails(CALL_MPROTECT) ? -1 : __real_mprotect(at, n, rights);
+}
 long __wrap_sysconf(int name) { return fails(CALL_SYSCONF) ? -1 : __real_sysconf(name); }
 char *__wrap_strdup(const char *text) { return fails(CALL_STRDUP) ? NULL : __real_strdup(text); }
 
@@ -52,7 +62,8 @@ int __wrap_fstat(int fd, struct stat *out)
     return -1;
 }
 
-/* harness_short_write: 1 is interrupted before a byte, -1 meets a full quota, more writes that many bytes less one */
+/* harness_short_write: 1 is interrupted before a byte, -1 meets a full quota, more writes that many
+ * bytes less one */
 ssize_t __wrap_pwrite(int fd, const void *data, size_t n, off_t offset)
 {
     int part = harness_short_write;

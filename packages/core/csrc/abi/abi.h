@@ -9,8 +9,8 @@
 #include <pthread.h>
 #include "dispatch/custom.h"
 
-/* Around what may ask Python for its lock while an extension's frames are on the stack: nothing unwinds through those. The
- * block is left at its end only. */
+/* Around what may ask Python for its lock while an extension's frames are on the stack: nothing
+ * unwinds through those. The block is left at its end only. */
 void td_abi_stay(void *unused);
 #define TD_NO_UNWIND_BEGIN pthread_cleanup_push(td_abi_stay, NULL);
 #define TD_NO_UNWIND_END pthread_cleanup_pop(0);
@@ -20,34 +20,43 @@ static inline taeda_tensor *td_outer(td_tensor *t) { return (taeda_tensor *)t; }
 
 extern const taeda_api td_api;
 int32_t td_abi_fail(taeda_error *error, int32_t code, const char *message);
-int32_t td_abi_error(taeda_error *error, int32_t code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int32_t td_abi_error(taeda_error *error, int32_t code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 int32_t td_abi_status(td_status status, taeda_error *error);
 int32_t td_abi_exception(taeda_error *error); /* takes the pending Python exception */
-/* 0 if a struct of `size` bytes may be read: at least `least`, and nothing set beyond the `most` that this core knows */
-int32_t td_abi_size(const char *what, const void *record, uint32_t least, uint32_t most, taeda_error *error);
-td_status td_abi_code(int32_t code, const char *name, taeda_error *error); /* a kernel's code as a status with its message */
+/* 0 if a struct of `size` bytes may be read: at least `least`, and nothing set beyond the `most`
+ * that this core knows */
+int32_t td_abi_size(const char *what, const void *record, uint32_t least, uint32_t most,
+                    taeda_error *error);
+/* a kernel's code as a status with its message */
+td_status td_abi_code(int32_t code, const char *name, taeda_error *error);
 
-/* What a kernel left as outputs is the caller's to free, each once: takes out inputs and what stands there before. NULL, or what
- * was wrong with them, whether the kernel succeeded or not. */
+/* What a kernel left as outputs is the caller's to free, each once: takes out inputs and what
+ * stands there before. NULL, or what was wrong with them, whether the kernel succeeded or not. */
 const char *td_abi_disown(const td_call *call, taeda_tensor **outputs);
 
 int32_t td_abi_find_op(const char *name, const taeda_op **out, taeda_error *error);
 int32_t td_abi_call_op(taeda_op_call *call);
-int32_t td_abi_register(const char *name, int32_t inputs, int32_t outputs, taeda_kernel kernel, void *user);
+int32_t td_abi_register(const char *name, int32_t inputs, int32_t outputs, taeda_kernel kernel,
+                        void *user);
 int32_t td_abi_define(const taeda_op_def *def, taeda_error *error);
 int32_t td_abi_derive(const taeda_derivative *derivative, taeda_error *error);
-int32_t td_abi_empty_strided(int32_t dtype, int32_t device, int32_t ndim, const int64_t *sizes, const int64_t *strides,
-                             taeda_tensor **out, taeda_error *error);
-int32_t td_abi_empty_format(int32_t dtype, int32_t device, int32_t ndim, const int64_t *sizes, int32_t format, taeda_tensor **out,
-                            taeda_error *error);
+int32_t td_abi_empty_strided(int32_t dtype, int32_t device, int32_t ndim, const int64_t *sizes,
+                             const int64_t *strides, taeda_tensor **out, taeda_error *error);
+int32_t td_abi_empty_format(int32_t dtype, int32_t device, int32_t ndim, const int64_t *sizes,
+                            int32_t format, taeda_tensor **out, taeda_error *error);
 int32_t td_abi_scratch(int64_t bytes, void **out, taeda_error *error);
 void td_abi_scratch_free(void *block, int64_t bytes);
-int32_t td_abi_random_reserve(const taeda_value *generator, int64_t blocks, taeda_random *out, taeda_error *error);
+int32_t td_abi_random_reserve(const taeda_value *generator, int64_t blocks, taeda_random *out,
+                              taeda_error *error);
 void td_abi_random_bits(const taeda_random *random, int64_t first, int64_t count, uint32_t *words);
 void *td_abi_python_release(void);
 void td_abi_python_acquire(void *token);
-int32_t td_abi_to_dlpack(const taeda_tensor *tensor, struct DLManagedTensorVersioned **out, taeda_error *error);
-int32_t td_abi_from_dlpack(struct DLManagedTensorVersioned *managed, taeda_tensor **out, taeda_error *error);
-int32_t td_abi_run(taeda_kernel kernel, const taeda_call *call); /* call it; it holds Python's lock afterwards */
+int32_t td_abi_to_dlpack(const taeda_tensor *tensor, struct DLManagedTensorVersioned **out,
+                         taeda_error *error);
+int32_t td_abi_from_dlpack(struct DLManagedTensorVersioned *managed, taeda_tensor **out,
+                           taeda_error *error);
+/* call it; it holds Python's lock afterwards */
+int32_t td_abi_run(taeda_kernel kernel, const taeda_call *call);
 extern uint32_t td_abi_minor; /* of the library that is being initialised */
 #endif

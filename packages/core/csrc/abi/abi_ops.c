@@ -1,18 +1,27 @@
-/* abi_ops.c - operators across the boundary: an extension's kernel as the implementation of a row, and calls of any row by an
- * extension. */
+/* abi_ops.c - operators across the boundary: an extension's kernel as the implementation of a row,
+ * and calls of any row by an extension. */
 #include "abi/abi.h"
 
 /* ---- an extension's kernel serves a row ---- */
 static void scalar_value(taeda_value *v, const td_scalar *s)
 {
     switch (s->kind) {
-    case TD_S_BOOL: v->kind = TAEDA_KIND_BOOL; v->as.integer = s->i; break;
-    case TD_S_INT:
-        v->kind = s->i < 0 && s->re > 0 ? TAEDA_KIND_UINT : TAEDA_KIND_INT;
-        v->as.integer = s->i; /* the same bits as as.natural */
-        break;
-    case TD_S_FLOAT: v->kind = TAEDA_KIND_FLOAT; v->as.real = s->re; break;
-    default: v->kind = TAEDA_KIND_COMPLEX; v->as.pair[0] = s->re; v->as.pair[1] = s->im;
+        case TD_S_BOOL:
+            v->kind = TAEDA_KIND_BOOL;
+            v->as.integer = s->i;
+            break;
+        case TD_S_INT:
+            v->kind = s->i < 0 && s->re > 0 ? TAEDA_KIND_UINT : TAEDA_KIND_INT;
+            v->as.integer = s->i; /* the same bits as as.natural */
+            break;
+        case TD_S_FLOAT:
+            v->kind = TAEDA_KIND_FLOAT;
+            v->as.real = s->re;
+            break;
+        default:
+            v->kind = TAEDA_KIND_COMPLEX;
+            v->as.pair[0] = s->re;
+            v->as.pair[1] = s->im;
     }
 }
 
@@ -25,28 +34,44 @@ static void list_value(taeda_value *v, int32_t kind, const td_arg *a)
 
 static void value_of(taeda_value *v, const td_arg *a)
 {
-    static const int32_t plain[] = {[TD_ARG_INT] = TAEDA_KIND_INT, [TD_ARG_BOOL] = TAEDA_KIND_BOOL, [TD_ARG_DTYPE] = TAEDA_KIND_DTYPE,
-                                    [TD_ARG_DEVICE] = TAEDA_KIND_DEVICE, [TD_ARG_MEMORY_FORMAT] = TAEDA_KIND_MEMORY_FORMAT};
+    static const int32_t plain[] = {[TD_ARG_INT] = TAEDA_KIND_INT,
+                                    [TD_ARG_BOOL] = TAEDA_KIND_BOOL,
+                                    [TD_ARG_DTYPE] = TAEDA_KIND_DTYPE,
+                                    [TD_ARG_DEVICE] = TAEDA_KIND_DEVICE,
+                                    [TD_ARG_MEMORY_FORMAT] = TAEDA_KIND_MEMORY_FORMAT};
     *v = (taeda_value){0};
     switch (a->kind) {
-    case TD_ARG_TENSOR: v->kind = TAEDA_KIND_TENSOR; v->as.tensor = td_outer(a->tensor); break;
-    case TD_ARG_TENSORS: list_value(v, TAEDA_KIND_TENSORS, a); break;
-    case TD_ARG_SCALAR: scalar_value(v, &a->scalar); break;
-    case TD_ARG_FLOAT: v->kind = TAEDA_KIND_FLOAT; v->as.real = a->f; break;
-    case TD_ARG_STR: v->kind = TAEDA_KIND_STRING; v->as.string = a->str; break;
-    case TD_ARG_INTS: list_value(v, TAEDA_KIND_INTS, a); break;
-    case TD_ARG_BOOLS: list_value(v, TAEDA_KIND_BOOLS, a); break;
-    case TD_ARG_FLOATS: list_value(v, TAEDA_KIND_FLOATS, a); break;
-    case TD_ARG_INT: case TD_ARG_BOOL: case TD_ARG_DTYPE: case TD_ARG_DEVICE: case TD_ARG_MEMORY_FORMAT:
-        v->kind = plain[a->kind];
-        v->as.integer = a->i;
-        break;
-    case TD_ARG_GENERATOR:
-        if (a->generator == &td_default_generator) break;
-        v->kind = TAEDA_KIND_GENERATOR;
-        v->as.generator = (taeda_generator *)a->generator;
-        break;
-    default: break; /* None, and a layout, of which there is one */
+        case TD_ARG_TENSOR:
+            v->kind = TAEDA_KIND_TENSOR;
+            v->as.tensor = td_outer(a->tensor);
+            break;
+        case TD_ARG_TENSORS: list_value(v, TAEDA_KIND_TENSORS, a); break;
+        case TD_ARG_SCALAR: scalar_value(v, &a->scalar); break;
+        case TD_ARG_FLOAT:
+            v->kind = TAEDA_KIND_FLOAT;
+            v->as.real = a->f;
+            break;
+        case TD_ARG_STR:
+            v->kind = TAEDA_KIND_STRING;
+            v->as.string = a->str;
+            break;
+        case TD_ARG_INTS: list_value(v, TAEDA_KIND_INTS, a); break;
+        case TD_ARG_BOOLS: list_value(v, TAEDA_KIND_BOOLS, a); break;
+        case TD_ARG_FLOATS: list_value(v, TAEDA_KIND_FLOATS, a); break;
+        case TD_ARG_INT:
+        case TD_ARG_BOOL:
+        case TD_ARG_DTYPE:
+        case TD_ARG_DEVICE:
+        case TD_ARG_MEMORY_FORMAT:
+            v->kind = plain[a->kind];
+            v->as.integer = a->i;
+            break;
+        case TD_ARG_GENERATOR:
+            if (a->generator == &td_default_generator) break;
+            v->kind = TAEDA_KIND_GENERATOR;
+            v->as.generator = (taeda_generator *)a->generator;
+            break;
+        default: break; /* None, and a layout, of which there is one */
     }
 }
 
@@ -54,8 +79,10 @@ static void value_of(taeda_value *v, const td_arg *a)
 static td_status check_known(const td_schema *s, int k, const taeda_value *v, uint32_t minor)
 {
     if (v->kind <= TAEDA_KIND_FLOATS || minor >= 2) return TD_OK;
-    return td_fail(TD_TYPE_ERROR, "%s: argument '%s' is %s, which a library built against taeda ABI 1.%u cannot receive: build the "
-                   "extension against this core's headers", s->op.name, s->params[k].name,
+    return td_fail(TD_TYPE_ERROR,
+                   "%s: argument '%s' is %s, which a library built against taeda ABI 1.%u cannot "
+                   "receive: build the extension against this core's headers",
+                   s->op.name, s->params[k].name,
                    v->kind == TAEDA_KIND_UINT ? "an int above 2**63 - 1" : "a generator", minor);
 }
 
@@ -76,9 +103,12 @@ const char *td_abi_disown(const td_call *call, taeda_tensor **outputs)
     for (int k = 0; k < call->nout; k++) {
         int twice = 0;
         for (int j = 0; j < k; j++) twice |= outputs[k] && outputs[j] == outputs[k];
-        if (twice) fault = "the kernel gave one tensor as two outputs: make another handle with view, or a copy";
+        if (twice)
+            fault = "the kernel gave one tensor as two outputs: make another handle with view, or "
+                    "a copy";
         else if (outputs[k] && is_input(call, td_inner(outputs[k])))
-            fault = "the kernel gave an input back as an output: make another handle with view, or a copy";
+            fault = "the kernel gave an input back as an output: make another handle with view, or "
+                    "a copy";
         else continue;
         outputs[k] = NULL;
     }
@@ -86,12 +116,16 @@ const char *td_abi_disown(const td_call *call, taeda_tensor **outputs)
 }
 
 /* take the outputs over, or release them */
-static td_status take(td_call *call, const td_schema *s, int32_t code, taeda_tensor **outputs, taeda_error *error)
+static td_status take(td_call *call, const td_schema *s, int32_t code, taeda_tensor **outputs,
+                      taeda_error *error)
 {
     const char *fault = td_abi_disown(call, outputs);
     for (int k = 0; k < call->nout && !fault && !code; k++) {
-        if (outputs[k] && s->return_alias[k] >= 0) fault = "the kernel made an output where the schema says that an argument is written: leave it empty";
-        else if (!outputs[k] && s->return_alias[k] < 0 && !s->custom->may_omit) fault = "the kernel succeeded but made no output";
+        if (outputs[k] && s->return_alias[k] >= 0)
+            fault = "the kernel made an output where the schema says that an argument is written: "
+                    "leave it empty";
+        else if (!outputs[k] && s->return_alias[k] < 0 && !s->custom->may_omit)
+            fault = "the kernel succeeded but made no output";
     }
     if (fault && !code) code = td_abi_fail(error, TAEDA_RUNTIME_ERROR, fault);
     for (int k = 0; k < call->nout; k++)
@@ -117,14 +151,21 @@ td_status td_op_extension(td_call *call)
     taeda_error error;
     error.code = 0;
     error.message[0] = 0;
-    taeda_call given = {sizeof given, ninputs, call->nout, inputs, outputs, kernel->user, &error, call->nargs,
-                        call->slot == TD_SLOT_META ? TAEDA_META : TAEDA_CPU, values};
+    taeda_call given = {
+        sizeof given, ninputs,     call->nout,
+        inputs,       outputs,     kernel->user,
+        &error,       call->nargs, call->slot == TD_SLOT_META ? TAEDA_META : TAEDA_CPU,
+        values};
     return take(call, s, td_abi_run(kernel->call, &given), outputs, &error);
 }
 
 /* ---- an extension calls a row ---- */
-struct taeda_op { td_function function; td_schema *schema; };
-static PyObject *handles; /* dict: name -> capsule of a taeda_op; they live as long as the process */
+struct taeda_op {
+    td_function function;
+    td_schema *schema;
+};
+/* dict: name -> capsule of a taeda_op; they live as long as the process */
+static PyObject *handles;
 
 static td_schema *schema_of(const char *name, int *inplace)
 {
@@ -134,7 +175,8 @@ static td_schema *schema_of(const char *name, int *inplace)
     size_t stem = dot ? (size_t)(dot - name) : strlen(name);
     *inplace = 0;
     if (s || !stem || name[stem - 1] != '_' || strlen(name) >= sizeof plain) return s;
-    snprintf(plain, sizeof plain, "%.*s%s", (int)stem - 1, name, dot ? dot : ""); /* "add_.Tensor" is add.Tensor, in place */
+    snprintf(plain, sizeof plain, "%.*s%s", (int)stem - 1, name,
+             dot ? dot : ""); /* "add_.Tensor" is add.Tensor, in place */
     s = td_find_schema(plain);
     *inplace = 1;
     return s && s->flags & TD_F_INPLACE ? s : NULL;
@@ -146,22 +188,30 @@ static int32_t find(const char *name, const taeda_op **out, taeda_error *error)
     int inplace;
     td_schema *s = schema_of(name, &inplace);
     taeda_op *op = known ? PyCapsule_GetPointer(known, "taeda.op") : NULL;
-    if (!s) return td_abi_error(error, TAEDA_VALUE_ERROR, "find_op: there is no operator '%s'; names are like add.Tensor, sum or mylib::scale", name);
+    if (!s)
+        return td_abi_error(
+            error, TAEDA_VALUE_ERROR,
+            "find_op: there is no operator '%s'; names are like add.Tensor, sum or mylib::scale",
+            name);
     if (op && op->schema == s) return *out = op, 0;
     op = PyMem_Calloc(1, sizeof *op);
     PyObject *capsule = op ? PyCapsule_New(op, "taeda.op", NULL) : NULL;
     if (!handles) handles = PyDict_New();
-    if (!capsule || !handles || PyDict_SetItemString(handles, name, capsule) < 0) return Py_XDECREF(capsule), td_abi_exception(error);
+    if (!capsule || !handles || PyDict_SetItemString(handles, name, capsule) < 0)
+        return Py_XDECREF(capsule), td_abi_exception(error);
     Py_DECREF(capsule);
     op->schema = s;
-    op->function = (td_function){s->op.name, s->namespace_, "", &op->schema, 1, 1, 0, (uint8_t)inplace, NULL};
+    op->function =
+        (td_function){s->op.name, s->namespace_, "", &op->schema, 1, 1, 0, (uint8_t)inplace, NULL};
     *out = op;
     return 0;
 }
 
 int32_t td_abi_find_op(const char *name, const taeda_op **out, taeda_error *error)
 {
-    if (td_in_parallel()) return td_abi_fail(error, TAEDA_RUNTIME_ERROR, "find_op: not inside a body of parallel_for");
+    if (td_in_parallel())
+        return td_abi_fail(error, TAEDA_RUNTIME_ERROR,
+                           "find_op: not inside a body of parallel_for");
     int32_t code;
     TD_NO_UNWIND_BEGIN
     PyGILState_STATE state = PyGILState_Ensure();
@@ -183,10 +233,10 @@ static PyObject *list_object(const taeda_value *v)
 {
     PyObject *made = PyTuple_New((Py_ssize_t)v->count);
     for (Py_ssize_t i = 0; made && i < v->count; i++) {
-        PyObject *item = v->kind == TAEDA_KIND_TENSORS  ? tensor_object(v->as.tensors[i])
-                         : v->kind == TAEDA_KIND_BOOLS  ? PyBool_FromLong(v->as.integers[i] != 0)
-                         : v->kind == TAEDA_KIND_INTS   ? PyLong_FromLongLong(v->as.integers[i])
-                                                        : PyFloat_FromDouble(v->as.reals[i]);
+        PyObject *item = v->kind == TAEDA_KIND_TENSORS ? tensor_object(v->as.tensors[i])
+                         : v->kind == TAEDA_KIND_BOOLS ? PyBool_FromLong(v->as.integers[i] != 0)
+                         : v->kind == TAEDA_KIND_INTS  ? PyLong_FromLongLong(v->as.integers[i])
+                                                       : PyFloat_FromDouble(v->as.reals[i]);
         if (!item) Py_CLEAR(made);
         else PyTuple_SetItem(made, i, item);
     }
@@ -197,26 +247,41 @@ static PyObject *value_object(const taeda_value *v)
 {
     int64_t i = v->as.integer;
     switch (v->kind) {
-    case TAEDA_KIND_NONE: return Py_NewRef(Py_None);
-    case TAEDA_KIND_TENSOR: return tensor_object(v->as.tensor);
-    case TAEDA_KIND_BOOL: return PyBool_FromLong(i != 0);
-    case TAEDA_KIND_INT: return PyLong_FromLongLong(i);
-    case TAEDA_KIND_FLOAT: return PyFloat_FromDouble(v->as.real);
-    case TAEDA_KIND_COMPLEX: return PyComplex_FromDoubles(v->as.pair[0], v->as.pair[1]);
-    case TAEDA_KIND_UINT: return PyLong_FromUnsignedLongLong(v->as.natural);
-    case TAEDA_KIND_GENERATOR: return td_generator_object((td_generator *)v->as.generator);
-    case TAEDA_KIND_STRING: return PyUnicode_FromString(v->as.string);
-    case TAEDA_KIND_DTYPE: if (i >= 0 && i < TD_NDTYPES) return td_dtype_object((td_dtype)i); break;
-    case TAEDA_KIND_DEVICE: if (i == TD_CPU || i == TD_META) return td_device_object((td_device)i); break;
-    case TAEDA_KIND_MEMORY_FORMAT: if (i >= 0 && i <= 3) return td_memory_format_object((int)i); break;
-    case TAEDA_KIND_TENSORS: case TAEDA_KIND_BOOLS: case TAEDA_KIND_INTS: case TAEDA_KIND_FLOATS: return list_object(v);
-    default: break;
+        case TAEDA_KIND_NONE: return Py_NewRef(Py_None);
+        case TAEDA_KIND_TENSOR: return tensor_object(v->as.tensor);
+        case TAEDA_KIND_BOOL: return PyBool_FromLong(i != 0);
+        case TAEDA_KIND_INT: return PyLong_FromLongLong(i);
+        case TAEDA_KIND_FLOAT: return PyFloat_FromDouble(v->as.real);
+        case TAEDA_KIND_COMPLEX: return PyComplex_FromDoubles(v->as.pair[0], v->as.pair[1]);
+        case TAEDA_KIND_UINT: return PyLong_FromUnsignedLongLong(v->as.natural);
+        case TAEDA_KIND_GENERATOR: return td_generator_object((td_generator *)v->as.generator);
+        case TAEDA_KIND_STRING: return PyUnicode_FromString(v->as.string);
+        case TAEDA_KIND_DTYPE:
+            if (i >= 0 && i < TD_NDTYPES) return td_dtype_object((td_dtype)i);
+            break;
+        case TAEDA_KIND_DEVICE:
+            if (i == TD_CPU || i == TD_META) return td_device_object((td_device)i);
+            break;
+        case TAEDA_KIND_MEMORY_FORMAT:
+            if (i >= 0 && i <= 3) return td_memory_format_object((int)i);
+            break;
+        case TAEDA_KIND_TENSORS:
+        case TAEDA_KIND_BOOLS:
+        case TAEDA_KIND_INTS:
+        case TAEDA_KIND_FLOATS: return list_object(v);
+        default: break;
     }
-    return PyErr_Format(PyExc_ValueError, "an argument of kind %d with the number %lld stands for nothing", v->kind, (long long)i);
+    return PyErr_Format(PyExc_ValueError,
+                        "an argument of kind %d with the number %lld stands for nothing", v->kind,
+                        (long long)i);
 }
 
 /* arguments as the entry of an op takes them: positional until one is left out, then by name */
-typedef struct Given { PyObject *values[TD_MAX_ARGS]; PyObject *names; int n, positional; } Given;
+typedef struct Given {
+    PyObject *values[TD_MAX_ARGS];
+    PyObject *names;
+    int n, positional;
+} Given;
 
 static int give(Given *g, const td_schema *s, const taeda_op_call *call)
 {
@@ -224,8 +289,10 @@ static int give(Given *g, const td_schema *s, const taeda_op_call *call)
     for (int k = 0; names && k < call->arg_count; k++) {
         const taeda_value *v = &call->args[k];
         if (v->kind == TAEDA_KIND_NONE && s->params[k].flags & TD_P_DEFAULT) continue;
-        PyObject *name = k < s->npositional && g->n == k ? NULL : PyUnicode_FromString(s->params[k].name);
-        if (!(g->values[g->n] = value_object(v)) || (name && PyList_Append(names, name) < 0)) Py_CLEAR(names);
+        PyObject *name =
+            k < s->npositional && g->n == k ? NULL : PyUnicode_FromString(s->params[k].name);
+        if (!(g->values[g->n] = value_object(v)) || (name && PyList_Append(names, name) < 0))
+            Py_CLEAR(names);
         else if (!name) g->positional++;
         Py_XDECREF(name);
         if (names || g->values[g->n]) g->n++;
@@ -242,8 +309,11 @@ static PyObject *run(const taeda_op *op, const taeda_op_call *call)
     uint8_t mode = td_here.grad_mode;
     uint32_t excluded = td_here.excluded;
     td_here.grad_mode = 0;
-    td_here.excluded |= TD_LAYER_FUNCTION_MODE | TD_LAYER_OVERRIDE | TD_LAYER_TRACE | TD_LAYER_DISPATCH_MODE;
-    PyObject *made = give(&g, op->schema, call) < 0 ? NULL : td_call_entry(&op->function, NULL, g.values, g.positional, g.names);
+    td_here.excluded |=
+        TD_LAYER_FUNCTION_MODE | TD_LAYER_OVERRIDE | TD_LAYER_TRACE | TD_LAYER_DISPATCH_MODE;
+    PyObject *made = give(&g, op->schema, call) < 0
+                         ? NULL
+                         : td_call_entry(&op->function, NULL, g.values, g.positional, g.names);
     td_here.grad_mode = mode;
     td_here.excluded = excluded;
     for (int k = 0; k < g.n; k++) Py_XDECREF(g.values[k]);
@@ -266,22 +336,29 @@ static int result_value(taeda_value *v, PyObject *o)
     }
     int status = td_scalar_from(o, &s);
     if (status == 1) return scalar_value(v, &s), 0;
-    if (status == 0) PyErr_Format(PyExc_TypeError, "call_op: a result of type %R has no kind", Py_TYPE(o));
+    if (status == 0)
+        PyErr_Format(PyExc_TypeError, "call_op: a result of type %R has no kind", Py_TYPE(o));
     return -1;
 }
 
 static int deliver(taeda_op_call *call, PyObject *made) /* takes made over */
 {
-    PyObject *all = PyTuple_Check(made) || PyList_Check(made) ? PySequence_Tuple(made) : made == Py_None ? PyTuple_New(0) : PyTuple_Pack(1, made);
+    PyObject *all = PyTuple_Check(made) || PyList_Check(made) ? PySequence_Tuple(made)
+                    : made == Py_None                         ? PyTuple_New(0)
+                                                              : PyTuple_Pack(1, made);
     Py_DECREF(made);
     Py_ssize_t n = all ? PyTuple_Size(all) : 0, done = 0;
     int bad = !all || n > call->result_capacity;
-    if (all && bad) PyErr_Format(PyExc_ValueError, "call_op: %zd results come, and there is room for %d", n, call->result_capacity);
-    for (; !bad && done < n; done++) bad = result_value(&call->results[done], PyTuple_GetItem(all, done)) < 0;
+    if (all && bad)
+        PyErr_Format(PyExc_ValueError, "call_op: %zd results come, and there is room for %d", n,
+                     call->result_capacity);
+    for (; !bad && done < n; done++)
+        bad = result_value(&call->results[done], PyTuple_GetItem(all, done)) < 0;
     Py_XDECREF(all);
     if (!bad) return call->result_count = (int32_t)n, 0;
     for (Py_ssize_t i = 0; i < done; i++)
-        if (call->results[i].kind == TAEDA_KIND_TENSOR) td_tensor_free(td_inner(call->results[i].as.tensor));
+        if (call->results[i].kind == TAEDA_KIND_TENSOR)
+            td_tensor_free(td_inner(call->results[i].as.tensor));
     return -1;
 }
 
@@ -290,9 +367,13 @@ int32_t td_abi_call_op(taeda_op_call *call)
     taeda_error *error = call->error;
     int32_t code = td_abi_size("taeda_op_call", call, sizeof *call, sizeof *call, error);
     if (code) return code;
-    if (td_in_parallel()) return td_abi_fail(error, TAEDA_RUNTIME_ERROR, "call_op: not inside a body of parallel_for");
+    if (td_in_parallel())
+        return td_abi_fail(error, TAEDA_RUNTIME_ERROR,
+                           "call_op: not inside a body of parallel_for");
     if (call->arg_count < 0 || call->arg_count > call->op->schema->nparams)
-        return td_abi_error(error, TAEDA_TYPE_ERROR, "call_op: %s takes at most %d arguments, got %d", call->op->schema->text, call->op->schema->nparams, call->arg_count);
+        return td_abi_error(error, TAEDA_TYPE_ERROR,
+                            "call_op: %s takes at most %d arguments, got %d",
+                            call->op->schema->text, call->op->schema->nparams, call->arg_count);
     TD_NO_UNWIND_BEGIN
     PyGILState_STATE state = PyGILState_Ensure();
     PyObject *made = run(call->op, call);

@@ -1,13 +1,20 @@
-/* extension.c - loading a library that was built against taeda/abi.h, and what it registers while it is initialised. */
+/* extension.c - loading a library that was built against taeda/abi.h, and what it registers while
+ * it is initialised. */
 #include <dlfcn.h>
 #include "abi/abi.h"
 
 /* ---- what the library that is being loaded offers ---- */
-typedef struct Kernel { taeda_kernel call; void *user; int32_t inputs, outputs; char name[64]; } Kernel;
-static PyObject *kernels;  /* dict: name -> capsule, of register_kernel; NULL outside taeda_ext_init */
-static PyObject *defined;  /* list: texts, of define_op */
+typedef struct Kernel {
+    taeda_kernel call;
+    void *user;
+    int32_t inputs, outputs;
+    char name[64];
+} Kernel;
+/* dict: name -> capsule, of register_kernel; NULL outside taeda_ext_init */
+static PyObject *kernels;
+static PyObject *defined; /* list: texts, of define_op */
 uint32_t td_abi_minor;
-static taeda_error fault;  /* the last refusal, for the sentence if the library gives up */
+static taeda_error fault; /* the last refusal, for the sentence if the library gives up */
 
 static int32_t note(int32_t code, const taeda_error *error)
 {
@@ -17,11 +24,15 @@ static int32_t note(int32_t code, const taeda_error *error)
 
 static void kernel_free(PyObject *capsule) { free(PyCapsule_GetPointer(capsule, "taeda.kernel")); }
 
-int32_t td_abi_register(const char *name, int32_t inputs, int32_t outputs, taeda_kernel kernel, void *user)
+int32_t td_abi_register(const char *name, int32_t inputs, int32_t outputs, taeda_kernel kernel,
+                        void *user)
 {
-    if (!kernels || !kernel || inputs < 0 || inputs > TD_MAX_ARGS || outputs < 1 || outputs > TD_MAX_OUTS || strlen(name) >= 64) {
-        td_abi_error(&fault, TAEDA_VALUE_ERROR, "register_kernel: \"%.60s\" with %d inputs and %d outputs; wanted a kernel, a name of at most 63 bytes, 0 to %d "
-                     "inputs, 1 to %d outputs", name, inputs, outputs, TD_MAX_ARGS, TD_MAX_OUTS);
+    if (!kernels || !kernel || inputs < 0 || inputs > TD_MAX_ARGS || outputs < 1 ||
+        outputs > TD_MAX_OUTS || strlen(name) >= 64) {
+        td_abi_error(&fault, TAEDA_VALUE_ERROR,
+                     "register_kernel: \"%.60s\" with %d inputs and %d outputs; wanted a kernel, a "
+                     "name of at most 63 bytes, 0 to %d inputs, 1 to %d outputs",
+                     name, inputs, outputs, TD_MAX_ARGS, TD_MAX_OUTS);
         return TAEDA_VALUE_ERROR;
     }
     Kernel *k = malloc(sizeof *k);
@@ -50,7 +61,8 @@ static void set_native(td_schema *s, int slot, taeda_kernel call, void *user)
     s->op.impl = td_op_extension;
 }
 
-static td_schema *enter(const char *schema, const char *doc, taeda_kernel cpu, taeda_kernel meta, taeda_kernel cuda, void *user)
+static td_schema *enter(const char *schema, const char *doc, taeda_kernel cpu, taeda_kernel meta,
+                        taeda_kernel cuda, void *user)
 {
     PyObject *text = in_python("define", schema, doc);
     const char *name = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
@@ -68,8 +80,13 @@ int32_t td_abi_define(const taeda_op_def *def, taeda_error *error)
 {
     int32_t code = td_abi_size("taeda_op_def", def, sizeof *def, sizeof *def, error);
     if (code) return note(code, error);
-    if (!kernels) return note(td_abi_fail(error, TAEDA_RUNTIME_ERROR, "define_op: only inside taeda_ext_init"), error);
-    return enter(def->schema, def->doc, def->cpu, def->meta, def->cuda, def->user) ? 0 : note(td_abi_exception(error), error);
+    if (!kernels)
+        return note(
+            td_abi_fail(error, TAEDA_RUNTIME_ERROR, "define_op: only inside taeda_ext_init"),
+            error);
+    return enter(def->schema, def->doc, def->cpu, def->meta, def->cuda, def->user)
+               ? 0
+               : note(td_abi_exception(error), error);
 }
 
 static td_schema *backward_of(const taeda_derivative *d)
@@ -84,11 +101,17 @@ int32_t td_abi_derive(const taeda_derivative *d, taeda_error *error)
 {
     int32_t code = td_abi_size("taeda_derivative", d, sizeof *d, sizeof *d, error);
     if (code) return note(code, error);
-    if (!kernels) return note(td_abi_fail(error, TAEDA_RUNTIME_ERROR, "define_derivative: only inside taeda_ext_init"), error);
+    if (!kernels)
+        return note(td_abi_fail(error, TAEDA_RUNTIME_ERROR,
+                                "define_derivative: only inside taeda_ext_init"),
+                    error);
     td_schema *s = td_find_custom(d->op), *b = s ? backward_of(d) : NULL;
     if (!b && PyErr_Occurred()) return note(td_abi_exception(error), error);
     if (!s || !b)
-        return note(td_abi_error(error, TAEDA_VALUE_ERROR, "define_derivative: there is no operator '%s'", s ? d->backward : d->op), error);
+        return note(td_abi_error(error, TAEDA_VALUE_ERROR,
+                                 "define_derivative: there is no operator '%s'",
+                                 s ? d->backward : d->op),
+                    error);
     if (b->custom && b->op.impl == td_op_extension) b->custom->may_omit = 1;
     PyObject *done = in_python("derive", s->text, b->text);
     Py_XDECREF(done);
@@ -96,7 +119,8 @@ int32_t td_abi_derive(const taeda_derivative *d, taeda_error *error)
 }
 
 /* ---- loading ---- */
-static int is_library(const char *path) /* a sentence for files that the linker's message leaves in the dark */
+static int
+is_library(const char *path) /* a sentence for files that the linker's message leaves in the dark */
 {
 #ifdef __ELF__
     unsigned char head[4];
@@ -105,7 +129,10 @@ static int is_library(const char *path) /* a sentence for files that the linker'
     size_t n = fread(head, 1, sizeof head, file);
     fclose(file);
     if (n == 4 && !memcmp(head, "\177ELF", 4)) return 1;
-    PyErr_Format(PyExc_ImportError, n ? "%s is no shared library: it does not begin as one does (\\177ELF)" : "%s is empty: wanted a shared library", path);
+    PyErr_Format(PyExc_ImportError,
+                 n ? "%s is no shared library: it does not begin as one does (\\177ELF)"
+                   : "%s is empty: wanted a shared library",
+                 path);
     return 0;
 #else
     return 1;
@@ -116,15 +143,18 @@ static int check_version(const char *path, uint32_t wanted)
 {
     uint32_t major = wanted >> 16, minor = wanted & 0xffff;
     if (major == td_api.major && minor <= td_api.minor) return 0;
-    PyErr_Format(PyExc_ImportError, "%s needs taeda ABI %u.%u, this core has %u.%u: build the extension against this core's headers, or "
-                 "install a core that fits", path, major, minor, td_api.major, td_api.minor);
+    PyErr_Format(PyExc_ImportError,
+                 "%s needs taeda ABI %u.%u, this core has %u.%u: build the extension against this "
+                 "core's headers, or install a core that fits",
+                 path, major, minor, td_api.major, td_api.minor);
     return -1;
 }
 
 static void forget_defined(void) /* a library that gives up half-way leaves nothing behind */
 {
     for (Py_ssize_t i = 0; i < PyList_Size(defined); i++) {
-        PyObject *done = in_python("forget", PyUnicode_AsUTF8AndSize(PyList_GetItem(defined, i), NULL), NULL);
+        PyObject *done =
+            in_python("forget", PyUnicode_AsUTF8AndSize(PyList_GetItem(defined, i), NULL), NULL);
         if (!done) PyErr_WriteUnraisable(defined);
         Py_XDECREF(done);
     }
@@ -155,7 +185,11 @@ static void end_start(void)
 
 static PyObject *initialise(const char *path, uint32_t minor, int32_t (*init)(const taeda_api *))
 {
-    if (kernels) return PyErr_Format(PyExc_ImportError, "%s is loaded by the taeda_ext_init of another extension: load one after the other", path);
+    if (kernels)
+        return PyErr_Format(
+            PyExc_ImportError,
+            "%s is loaded by the taeda_ext_init of another extension: load one after the other",
+            path);
     fault = (taeda_error){0};
     kernels = PyDict_New();
     defined = PyList_New(0);
@@ -169,7 +203,8 @@ static PyObject *initialise(const char *path, uint32_t minor, int32_t (*init)(co
     PyObject *made = NULL;
     if (code) forget_defined();
     if (code && !PyErr_Occurred())
-        PyErr_Format(PyExc_ImportError, "%s: taeda_ext_init returned %d%s%s", path, code, fault.message[0] ? ": " : "", fault.message);
+        PyErr_Format(PyExc_ImportError, "%s: taeda_ext_init returned %d%s%s", path, code,
+                     fault.message[0] ? ": " : "", fault.message);
     if (!code) made = PyTuple_Pack(2, kernels, defined);
     Py_CLEAR(kernels);
     Py_CLEAR(defined);
@@ -182,14 +217,17 @@ PyObject *td_load_extension(PyObject *m, PyObject *path_object)
     const char *path = PyUnicode_AsUTF8AndSize(path_object, NULL);
     if (!path || !is_library(path)) return NULL;
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!library) return PyErr_Format(PyExc_ImportError, "cannot open the extension: %s", dlerror());
+    if (!library)
+        return PyErr_Format(PyExc_ImportError, "cannot open the extension: %s", dlerror());
     uint32_t (*abi)(void);
     int32_t (*init)(const taeda_api *);
     *(void **)&abi = dlsym(library, "taeda_ext_abi");
     *(void **)&init = dlsym(library, "taeda_ext_init");
     if (!abi || !init)
         PyErr_Format(PyExc_ImportError, "%s is no taeda extension: it lacks %s", path,
-                     abi ? "taeda_ext_init" : init ? "taeda_ext_abi" : "taeda_ext_abi and taeda_ext_init");
+                     abi    ? "taeda_ext_init"
+                     : init ? "taeda_ext_abi"
+                            : "taeda_ext_abi and taeda_ext_init");
     else if (check_version(path, abi()) == 0) { /* from here on something may point into it */
         int began = begin_start();
         PyObject *made = began < 0 ? NULL : initialise(path, abi() & 0xffff, init);
@@ -221,7 +259,10 @@ static int take_inputs(td_frame *f, const Kernel *k, PyObject *tensors)
 {
     for (int i = 0; i < k->inputs; i++) {
         PyObject *o = PyTuple_GetItem(tensors, i);
-        if (!td_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "%s: argument %d must be a Tensor, not %R", k->name, i, Py_TYPE(o)), -1;
+        if (!td_is_tensor(o))
+            return PyErr_Format(PyExc_TypeError, "%s: argument %d must be a Tensor, not %R",
+                                k->name, i, Py_TYPE(o)),
+                   -1;
         if (!(f->tensors[i] = td_frame_pin(f, o))) return -1;
     }
     f->call.nargs = 1;
@@ -240,7 +281,8 @@ static PyObject *run_kernel(Kernel *k, td_frame *f)
         if (td_is_meta(f->tensors[i])) device = TAEDA_META;
     }
     taeda_error error = {0};
-    taeda_call call = {sizeof call, k->inputs, k->outputs, inputs, outputs, k->user, &error, 0, device, NULL};
+    taeda_call call = {sizeof call, k->inputs, k->outputs, inputs, outputs,
+                       k->user,     &error,    0,          device, NULL};
     int32_t code = td_abi_run(k->call, &call);
     const char *fault = td_abi_disown(&f->call, outputs);
     for (int i = 0; i < k->outputs && !fault; i++)
@@ -259,7 +301,8 @@ PyObject *td_call_kernel(PyObject *m, PyObject *args)
     Kernel *k = PyCapsule_GetPointer(capsule, "taeda.kernel");
     if (!k) return NULL;
     if (PyTuple_Size(tensors) != k->inputs)
-        return PyErr_Format(PyExc_TypeError, "%s takes %d tensors, got %zd", k->name, k->inputs, PyTuple_Size(tensors));
+        return PyErr_Format(PyExc_TypeError, "%s takes %d tensors, got %zd", k->name, k->inputs,
+                            PyTuple_Size(tensors));
     td_frame f;
     td_frame_open(&f);
     PyObject *made = take_inputs(&f, k, tensors) < 0 ? NULL : run_kernel(k, &f);

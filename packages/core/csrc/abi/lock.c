@@ -1,11 +1,13 @@
-/* lock.c - Python's lock, as an extension meets it: nothing unwinds through its frames, and a kernel may give the lock up. */
+/* lock.c - Python's lock, as an extension meets it: nothing unwinds through its frames, and a
+ * kernel may give the lock up. */
 #include <unistd.h>
 #include "abi/abi.h"
 #include "runtime/thread_local.h"
 
-/* Before 3.14 an interpreter that ends unwinds each thread which asks it for its lock. Through an extension's frames that
- * would run what is written there against exceptions, and C++ ends a process whose handler stops such an unwinding. So it
- * ends at the table: the thread waits, as it does from 3.14 on, until the process is gone. */
+/* Before 3.14 an interpreter that ends unwinds each thread which asks it for its lock. Through an
+ * extension's frames that would run what is written there against exceptions, and C++ ends a
+ * process whose handler stops such an unwinding. So it ends at the table: the thread waits, as it
+ * does from 3.14 on, until the process is gone. */
 void td_abi_stay(void *unused)
 {
     for (;;) pause();
@@ -39,7 +41,9 @@ int32_t td_abi_run(taeda_kernel kernel, const taeda_call *call)
     kernels--;
     if (given_up) {
         td_abi_python_acquire(given_up);
-        if (!code) code = td_abi_fail(call->error, TAEDA_RUNTIME_ERROR, "the kernel gave Python's lock up and did not take it back");
+        if (!code)
+            code = td_abi_fail(call->error, TAEDA_RUNTIME_ERROR,
+                               "the kernel gave Python's lock up and did not take it back");
     }
     given_up = before;
     return code;

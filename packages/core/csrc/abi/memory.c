@@ -1,60 +1,75 @@
-/* memory.c - tensors of any strides, work space, and memory that goes to other libraries or comes from them. */
+/* memory.c - tensors of any strides, work space, and memory that goes to other libraries or comes
+ * from them. */
 #include "abi/abi.h"
 #include "object/dlpack.h"
 #include "ops/layout.h"
 #include "runtime/alloc.h"
 
-static int32_t check(const char *slot, int32_t dtype, int32_t device, int32_t ndim, taeda_error *error)
+static int32_t check(const char *slot, int32_t dtype, int32_t device, int32_t ndim,
+                     taeda_error *error)
 {
-    if (dtype < 0 || dtype >= TD_NDTYPES) return td_abi_error(error, TAEDA_VALUE_ERROR, "%s: there is no dtype %d", slot, dtype);
+    if (dtype < 0 || dtype >= TD_NDTYPES)
+        return td_abi_error(error, TAEDA_VALUE_ERROR, "%s: there is no dtype %d", slot, dtype);
     if (device != TAEDA_CPU && device != TAEDA_META)
-        return td_abi_error(error, TAEDA_RUNTIME_ERROR, "%s: no tensor can be made on device %d here", slot, device);
+        return td_abi_error(error, TAEDA_RUNTIME_ERROR,
+                            "%s: no tensor can be made on device %d here", slot, device);
     if (ndim < 0 || ndim > TD_MAX_DIMS)
-        return td_abi_error(error, TAEDA_VALUE_ERROR, "%s: a tensor has 0 to %d dimensions, not %d", slot, TD_MAX_DIMS, ndim);
+        return td_abi_error(error, TAEDA_VALUE_ERROR, "%s: a tensor has 0 to %d dimensions, not %d",
+                            slot, TD_MAX_DIMS, ndim);
     return 0;
 }
 
 /* checked arguments */
-static int32_t make(int32_t dtype, int32_t device, int32_t ndim, const int64_t *sizes, const int64_t *strides, taeda_tensor **out,
-                    taeda_error *error)
+static int32_t make(int32_t dtype, int32_t device, int32_t ndim, const int64_t *sizes,
+                    const int64_t *strides, taeda_tensor **out, taeda_error *error)
 {
     td_tensor *t;
-    td_status status = td_tensor_empty_strided(&t, (td_dtype)dtype, (td_device)device, ndim, sizes, strides);
+    td_status status =
+        td_tensor_empty_strided(&t, (td_dtype)dtype, (td_device)device, ndim, sizes, strides);
     if (!status) *out = td_outer(t);
     return td_abi_status(status, error);
 }
 
-int32_t td_abi_empty_strided(int32_t dtype, int32_t device, int32_t ndim, const int64_t *sizes, const int64_t *strides,
-                             taeda_tensor **out, taeda_error *error)
+int32_t td_abi_empty_strided(int32_t dtype, int32_t device, int32_t ndim, const int64_t *sizes,
+                             const int64_t *strides, taeda_tensor **out, taeda_error *error)
 {
     int32_t code = check("empty_strided", dtype, device, ndim, error);
     if (code) return code;
     for (int32_t i = 0; i < ndim; i++)
         if (strides[i] < 0)
-            return td_abi_error(error, TAEDA_VALUE_ERROR, "empty_strided: a stride must not be negative, got %lld", (long long)strides[i]);
+            return td_abi_error(error, TAEDA_VALUE_ERROR,
+                                "empty_strided: a stride must not be negative, got %lld",
+                                (long long)strides[i]);
     return make(dtype, device, ndim, sizes, strides, out, error);
 }
 
-int32_t td_abi_empty_format(int32_t dtype, int32_t device, int32_t ndim, const int64_t *sizes, int32_t format, taeda_tensor **out,
-                            taeda_error *error)
+int32_t td_abi_empty_format(int32_t dtype, int32_t device, int32_t ndim, const int64_t *sizes,
+                            int32_t format, taeda_tensor **out, taeda_error *error)
 {
     int64_t strides[TD_MAX_DIMS];
     int32_t code = check("empty_format", dtype, device, ndim, error);
     if (code) return code;
-    if (format != TD_CONTIGUOUS_FORMAT && format != TD_CHANNELS_LAST && format != TD_CHANNELS_LAST_3D)
-        return td_abi_error(error, TAEDA_VALUE_ERROR, "empty_format: a memory format is 0, 2 or 3, not %d", format);
+    if (format != TD_CONTIGUOUS_FORMAT && format != TD_CHANNELS_LAST &&
+        format != TD_CHANNELS_LAST_3D)
+        return td_abi_error(error, TAEDA_VALUE_ERROR,
+                            "empty_format: a memory format is 0, 2 or 3, not %d", format);
     int64_t numel;
     td_status status = td_numel(ndim, sizes, &numel);
     if (!status) status = td_format_strides((td_memory_format)format, ndim, sizes, strides);
-    return status ? td_abi_status(status, error) : make(dtype, device, ndim, sizes, strides, out, error);
+    return status ? td_abi_status(status, error)
+                  : make(dtype, device, ndim, sizes, strides, out, error);
 }
 
 /* ---- work space ---- */
 int32_t td_abi_scratch(int64_t bytes, void **out, taeda_error *error)
 {
-    if (bytes < 0) return td_abi_error(error, TAEDA_VALUE_ERROR, "scratch: %lld bytes cannot exist", (long long)bytes);
+    if (bytes < 0)
+        return td_abi_error(error, TAEDA_VALUE_ERROR, "scratch: %lld bytes cannot exist",
+                            (long long)bytes);
     void *block = td_alloc(bytes);
-    if (!block) return td_abi_error(error, TAEDA_MEMORY_ERROR, "scratch: out of memory for %lld bytes", (long long)bytes);
+    if (!block)
+        return td_abi_error(error, TAEDA_MEMORY_ERROR, "scratch: out of memory for %lld bytes",
+                            (long long)bytes);
     *out = block;
     return 0;
 }
@@ -69,7 +84,8 @@ static int32_t lend(const td_tensor *t, struct DLManagedTensorVersioned **out, t
     return 0;
 }
 
-int32_t td_abi_to_dlpack(const taeda_tensor *tensor, struct DLManagedTensorVersioned **out, taeda_error *error)
+int32_t td_abi_to_dlpack(const taeda_tensor *tensor, struct DLManagedTensorVersioned **out,
+                         taeda_error *error)
 {
     int32_t code;
     TD_NO_UNWIND_BEGIN
@@ -80,7 +96,8 @@ int32_t td_abi_to_dlpack(const taeda_tensor *tensor, struct DLManagedTensorVersi
     return code;
 }
 
-static int32_t borrow(struct DLManagedTensorVersioned *managed, taeda_tensor **out, taeda_error *error)
+static int32_t borrow(struct DLManagedTensorVersioned *managed, taeda_tensor **out,
+                      taeda_error *error)
 {
     td_tensor *t = td_tensor_of_dlpack((struct dl_versioned *)managed);
     if (!t) return td_abi_exception(error);
@@ -88,7 +105,8 @@ static int32_t borrow(struct DLManagedTensorVersioned *managed, taeda_tensor **o
     return 0;
 }
 
-int32_t td_abi_from_dlpack(struct DLManagedTensorVersioned *managed, taeda_tensor **out, taeda_error *error)
+int32_t td_abi_from_dlpack(struct DLManagedTensorVersioned *managed, taeda_tensor **out,
+                           taeda_error *error)
 {
     int32_t code;
     TD_NO_UNWIND_BEGIN

@@ -2,17 +2,21 @@
  *
  *   roots ─▶ slots (node → gradients so far) ─▶ heap by seq ─▶ run ─▶ fit ─▶ slots of the next nodes
  *
- * All state is in one Run on the C stack of the caller, so backward may be called from a hook, from another thread, or
- * inside backward. Nothing recurses along the graph. */
+ * All state is in one Run on the C stack of the caller, so backward may be called from a hook, from
+ * another thread, or inside backward. Nothing recurses along the graph. */
 #include "graph/node.h"
 
 typedef struct Slot {
-    Node *node;        /* owned */
-    PyObject **grads;  /* owned, one per output */
+    Node *node;       /* owned */
+    PyObject **grads; /* owned, one per output */
     uint8_t queued, needed, visited;
 } Slot;
 
-typedef struct Capture { Node *node; uint32_t nr; PyObject *grad; } Capture;
+typedef struct Capture {
+    Node *node;
+    uint32_t nr;
+    PyObject *grad;
+} Capture;
 
 typedef struct Run {
     Slot **table; /* open addressing by node address */
@@ -21,14 +25,15 @@ typedef struct Run {
     Capture *captures;
     int ncaptures, limited; /* limited: only nodes on the way to the captures run */
     int accumulate, keep, create_graph;
-    Slot *now;    /* whose node is being visited */
+    Slot *now; /* whose node is being visited */
 } Run;
 
 /* ---- slots ---- */
 static size_t place(const Run *r, const Node *n)
 {
     size_t i = ((uintptr_t)n >> 4) * 0x9E3779B97F4A7C15ull >> 20;
-    for (i &= r->capacity - 1; r->table[i] && r->table[i]->node != n; i = (i + 1) & (r->capacity - 1)) {}
+    for (i &= r->capacity - 1; r->table[i] && r->table[i]->node != n;
+         i = (i + 1) & (r->capacity - 1)) {}
     return i;
 }
 
@@ -37,7 +42,8 @@ static int grow(Run *r)
     size_t old = r->capacity;
     Slot **before = r->table;
     r->capacity = old ? 2 * old : 64;
-    if (!(r->table = PyMem_Calloc(r->capacity, sizeof *r->table))) return td_no_memory(), r->table = before, r->capacity = old, -1;
+    if (!(r->table = PyMem_Calloc(r->capacity, sizeof *r->table)))
+        return td_no_memory(), r->table = before, r->capacity = old, -1;
     for (size_t i = 0; i < old; i++)
         if (before[i]) r->table[place(r, before[i]->node)] = before[i];
     PyMem_Free(before);
@@ -90,7 +96,8 @@ static int push(Run *r, Slot *s)
     }
     s->queued = 1;
     size_t i = r->heap_n++;
-    for (; i && r->heap[(i - 1) / 2]->node->seq < s->node->seq; i = (i - 1) / 2) r->heap[i] = r->heap[(i - 1) / 2];
+    for (; i && r->heap[(i - 1) / 2]->node->seq < s->node->seq; i = (i - 1) / 2)
+        r->heap[i] = r->heap[(i - 1) / 2];
     r->heap[i] = s;
     return 0;
 }
@@ -118,7 +125,8 @@ static int feed(Run *r, Node *from, int index, Edge edge, PyObject *grad) /* tak
     PyObject **sum = &s->grads[edge.nr], *total;
     if (!*sum) *sum = grad;
     else {
-        int own = !r->create_graph && !td_dual_level && td_sole_owner(*sum) && td_is_dense(TD_T(*sum));
+        int own =
+            !r->create_graph && !td_dual_level && td_sole_owner(*sum) && td_is_dense(TD_T(*sum));
         total = own ? td_add_into(*sum, grad) : td_add(*sum, grad);
         Py_DECREF(grad);
         if (!total) return -1;
@@ -128,21 +136,29 @@ static int feed(Run *r, Node *from, int index, Edge edge, PyObject *grad) /* tak
 }
 
 /* ---- hooks ---- */
-/* Rules in C rely on what a gradient looks like; a hook can change one in place (t_, unsqueeze_, resize_). */
+/* Rules in C rely on what a gradient looks like; a hook can change one in place (t_, unsqueeze_,
+ * resize_). */
 static int check_gradients(const Slot *s)
 {
     for (int i = 0; i < s->node->nouts; i++) {
         if (!s->grads[i] || td_gradient_fits(&s->node->outs[i], s->grads[i])) continue;
-        PyErr_Format(PyExc_RuntimeError, "the gradient of output %d of %R was given another shape or dtype while it waited: hooks may "
-                     "return another gradient of the same shape, but not reshape the one that they get", i, s->node);
+        PyErr_Format(PyExc_RuntimeError,
+                     "the gradient of output %d of %R was given another shape or dtype while it "
+                     "waited: hooks may return another gradient of the same shape, but not reshape "
+                     "the one that they get",
+                     i, s->node);
         return -1;
     }
     return 0;
 }
 
-static PyObject *hook_list(const Node *n, const char *kind) { return n->hooks ? PyDict_GetItemString(n->hooks, kind) : NULL; }
+static PyObject *hook_list(const Node *n, const char *kind)
+{
+    return n->hooks ? PyDict_GetItemString(n->hooks, kind) : NULL;
+}
 
-static int are_gradients(const Node *n, PyObject *made, int count) /* a tuple of as many tensors and Nones? */
+static int are_gradients(const Node *n, PyObject *made,
+                         int count) /* a tuple of as many tensors and Nones? */
 {
     int good = PyTuple_Check(made) && PyTuple_Size(made) == count;
     for (int i = 0; good && i < count; i++) {
@@ -150,7 +166,9 @@ static int are_gradients(const Node *n, PyObject *made, int count) /* a tuple of
         good = g == Py_None || td_is_tensor(g);
     }
     if (!good)
-        PyErr_Format(PyExc_RuntimeError, "hooks of %R gave %R back, where %d gradients (Tensor or None) are wanted", n, made, count);
+        PyErr_Format(PyExc_RuntimeError,
+                     "hooks of %R gave %R back, where %d gradients (Tensor or None) are wanted", n,
+                     made, count);
     return good;
 }
 
@@ -158,8 +176,10 @@ static int are_gradients(const Node *n, PyObject *made, int count) /* a tuple of
 static int run_hooks(Node *n, const char *kind, PyObject **grads, int count, PyObject *also)
 {
     if (!hook_list(n, kind)) return 0;
-    PyObject *tuple = PyTuple_New(count), *call = tuple ? td_engine_helper(kind) : NULL, *made = NULL;
-    for (int i = 0; tuple && i < count; i++) PyTuple_SetItem(tuple, i, Py_NewRef(grads[i] ? grads[i] : Py_None));
+    PyObject *tuple = PyTuple_New(count), *call = tuple ? td_engine_helper(kind) : NULL,
+             *made = NULL;
+    for (int i = 0; tuple && i < count; i++)
+        PyTuple_SetItem(tuple, i, Py_NewRef(grads[i] ? grads[i] : Py_None));
     if (call) made = PyObject_CallFunctionObjArgs(call, (PyObject *)n, tuple, also, NULL);
     Py_XDECREF(call);
     Py_XDECREF(tuple);
@@ -174,7 +194,8 @@ static int run_hooks(Node *n, const char *kind, PyObject **grads, int count, PyO
 }
 
 /* ---- leaves ---- */
-/* A first gradient is kept itself if nobody else sees it and its strides are the leaf's (or row-major). */
+/* A first gradient is kept itself if nobody else sees it and its strides are the leaf's (or
+ * row-major). */
 static int may_steal(const Run *r, PyObject *grad, const td_tensor *leaf)
 {
     const td_tensor *t = TD_T(grad);
@@ -189,16 +210,21 @@ static PyObject *first_gradient(const Run *r, PyTensor *leaf, PyObject *grad)
 {
     if (may_steal(r, grad, leaf->t)) return Py_NewRef(grad);
     PyObject *call = td_engine_helper("first_gradient"), *made = NULL;
-    if (call) made = PyObject_CallFunctionObjArgs(call, (PyObject *)leaf, grad, td_here.grad_mode ? Py_True : Py_False, NULL);
+    if (call)
+        made = PyObject_CallFunctionObjArgs(call, (PyObject *)leaf, grad,
+                                            td_here.grad_mode ? Py_True : Py_False, NULL);
     Py_XDECREF(call);
     return made;
 }
 
-/* leaf.grad += grad. The sum may let other threads run: they may assign .grad meanwhile, which counts as done after it. */
+/* leaf.grad += grad. The sum may let other threads run: they may assign .grad meanwhile, which
+ * counts as done after it. */
 static int add_to_leaf(const Run *r, PyTensor *leaf, PyObject *grad)
 {
     PyObject *before = Py_XNewRef((PyObject *)leaf->grad);
-    PyObject *made = !before ? first_gradient(r, leaf, grad) : r->create_graph ? td_add(before, grad) : td_add_into(before, grad);
+    PyObject *made = !before           ? first_gradient(r, leaf, grad)
+                     : r->create_graph ? td_add(before, grad)
+                                       : td_add_into(before, grad);
     Py_XDECREF(before);
     if (!made) return -1;
     if (leaf->grad == (PyTensor *)before) Py_XSETREF(leaf->grad, made);
@@ -247,8 +273,10 @@ static int deliver(Run *r, Node *n, PyObject **results)
 static int after(Run *r, Node *n, PyObject **results, Slot *s)
 {
     if (td_anomaly == 2) {
-        PyObject *call = td_engine_helper("check_nan"), *tuple = call ? PyTuple_New(n->nedges) : NULL, *done = NULL;
-        for (int i = 0; tuple && i < n->nedges; i++) PyTuple_SetItem(tuple, i, Py_NewRef(results[i] ? results[i] : Py_None));
+        PyObject *call = td_engine_helper("check_nan"),
+                 *tuple = call ? PyTuple_New(n->nedges) : NULL, *done = NULL;
+        for (int i = 0; tuple && i < n->nedges; i++)
+            PyTuple_SetItem(tuple, i, Py_NewRef(results[i] ? results[i] : Py_None));
         if (tuple) done = PyObject_CallFunctionObjArgs(call, (PyObject *)n, tuple, NULL);
         Py_XDECREF(call);
         Py_XDECREF(tuple);
@@ -257,7 +285,8 @@ static int after(Run *r, Node *n, PyObject **results, Slot *s)
     }
     if (!hook_list(n, "post")) return 0;
     PyObject *came = PyTuple_New(n->nouts);
-    for (int i = 0; came && i < n->nouts; i++) PyTuple_SetItem(came, i, Py_NewRef(s->grads[i] ? s->grads[i] : Py_None));
+    for (int i = 0; came && i < n->nouts; i++)
+        PyTuple_SetItem(came, i, Py_NewRef(s->grads[i] ? s->grads[i] : Py_None));
     int status = came ? run_hooks(n, "post", results, n->nedges, came) : -1;
     Py_XDECREF(came);
     return status;
@@ -266,7 +295,8 @@ static int after(Run *r, Node *n, PyObject **results, Slot *s)
 static int visit(Run *r, Slot *s)
 {
     Node *n = s->node;
-    if (n->has_hooks && (run_hooks(n, "tensor", s->grads, n->nouts, Py_None) < 0 || run_hooks(n, "pre", s->grads, n->nouts, Py_None) < 0 ||
+    if (n->has_hooks && (run_hooks(n, "tensor", s->grads, n->nouts, Py_None) < 0 ||
+                         run_hooks(n, "pre", s->grads, n->nouts, Py_None) < 0 ||
                          run_hooks(n, "retain", s->grads, n->nouts, Py_None) < 0))
         return -1;
     if (check_gradients(s) < 0) return -1;
@@ -278,7 +308,9 @@ static int visit(Run *r, Slot *s)
     int any = 0;
     for (int i = 0; i < n->nouts; i++) any |= s->grads[i] != NULL;
     if (!any) return 0;
-    PyObject *inline_results[8] = {0}, **results = n->nedges <= 8 ? inline_results : PyMem_Calloc((size_t)n->nedges, sizeof *results);
+    PyObject *inline_results[8] = {0},
+             **results =
+                 n->nedges <= 8 ? inline_results : PyMem_Calloc((size_t)n->nedges, sizeof *results);
     if (!results) return td_no_memory(), -1;
     int status = td_run_node(n, s->grads, results, r->create_graph);
     if (status == 0) status = after(r, n, results, s);
@@ -294,7 +326,8 @@ static void explain(Node *n) /* anomaly mode: the forward line of the node that 
     if (!td_anomaly || !n->metadata) return;
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
-    PyObject *call = td_engine_helper("explain_failure"), *done = call ? PyObject_CallFunctionObjArgs(call, (PyObject *)n, NULL) : NULL;
+    PyObject *call = td_engine_helper("explain_failure"),
+             *done = call ? PyObject_CallFunctionObjArgs(call, (PyObject *)n, NULL) : NULL;
     if (!done) PyErr_WriteUnraisable((PyObject *)n);
     Py_XDECREF(call);
     Py_XDECREF(done);
@@ -333,7 +366,8 @@ static int append(Slot ***all, size_t *n, size_t *cap, Slot *s)
     return 0;
 }
 
-static const Slot *known_slot(const Run *r, const Node *n) { return r->table[place(r, n)]; } /* of a node that has been met */
+/* of a node that has been met */
+static const Slot *known_slot(const Run *r, const Node *n) { return r->table[place(r, n)]; }
 
 static int mark_needed(Run *r)
 {
@@ -369,8 +403,9 @@ static int edge_from(PyObject *pair, Edge *edge) /* a GradientEdge */
     long long nr;
     if (!PyArg_ParseTuple(pair, "O!L", NodeT, &edge->node, &nr)) return edge->node = NULL, -1;
     if (nr < 0 || nr >= edge->node->nouts) {
-        PyErr_Format(PyExc_ValueError, "GradientEdge: output_nr is %lld, but %R has %d output(s), counted from 0", nr, edge->node,
-                     edge->node->nouts);
+        PyErr_Format(PyExc_ValueError,
+                     "GradientEdge: output_nr is %lld, but %R has %d output(s), counted from 0", nr,
+                     edge->node, edge->node->nouts);
         return -1;
     }
     edge->nr = (uint32_t)nr;
@@ -383,7 +418,9 @@ static int start(Run *r, PyObject *roots, PyObject *grads)
     for (Py_ssize_t i = 0; i < PyTuple_Size(roots); i++) {
         PyObject *root = PyTuple_GetItem(roots, i);
         Edge edge = {0};
-        if ((td_is_tensor(root) ? td_gradient_edge((PyTensor *)root, &edge) : edge_from(root, &edge)) < 0) return -1;
+        if ((td_is_tensor(root) ? td_gradient_edge((PyTensor *)root, &edge)
+                                : edge_from(root, &edge)) < 0)
+            return -1;
         if (!edge.node) continue;
         int status = feed(r, NULL, (int)i, edge, Py_NewRef(PyTuple_GetItem(grads, i)));
         Py_DECREF(edge.node);
@@ -396,7 +433,8 @@ static int add_captures(Run *r, PyObject *inputs)
 {
     Py_ssize_t n = PyTuple_Size(inputs);
     r->limited = 1;
-    if (!(r->captures = PyMem_Calloc((size_t)n + 1, sizeof *r->captures))) return td_no_memory(), -1;
+    if (!(r->captures = PyMem_Calloc((size_t)n + 1, sizeof *r->captures)))
+        return td_no_memory(), -1;
     for (Py_ssize_t i = 0; i < n; i++) {
         PyObject *input = PyTuple_GetItem(inputs, i);
         Edge edge = {0};
@@ -420,7 +458,8 @@ static PyObject *run_backward(PyObject *m, PyObject *args)
 {
     PyObject *roots, *grads, *inputs, *result = NULL;
     Run r = {0};
-    if (!PyArg_ParseTuple(args, "O!O!Oppp", &PyTuple_Type, &roots, &PyTuple_Type, &grads, &inputs, &r.keep, &r.create_graph, &r.accumulate))
+    if (!PyArg_ParseTuple(args, "O!O!Oppp", &PyTuple_Type, &roots, &PyTuple_Type, &grads, &inputs,
+                          &r.keep, &r.create_graph, &r.accumulate))
         return NULL;
     td_state before = td_here;
     td_here.excluded |= TD_LAYER_FUNCTION_MODE | TD_LAYER_OVERRIDE;
@@ -432,7 +471,8 @@ static PyObject *run_backward(PyObject *m, PyObject *args)
     if (status == 0) status = start(&r, roots, grads);
     if (status == 0 && r.limited) status = mark_needed(&r);
     if (status == 0) status = walk(&r);
-    if (td_task_leave(&task, status) == 0) result = inputs == Py_None ? Py_NewRef(Py_None) : captured(&r);
+    if (td_task_leave(&task, status) == 0)
+        result = inputs == Py_None ? Py_NewRef(Py_None) : captured(&r);
     td_here.grad_mode = before.grad_mode;
     td_here.excluded = before.excluded;
     run_close(&r);
@@ -440,7 +480,11 @@ static PyObject *run_backward(PyObject *m, PyObject *args)
 }
 
 /* ---- what a walk will do ---- */
-typedef struct Search { Node **waiting; size_t n, cap; PyObject *seen; } Search;
+typedef struct Search {
+    Node **waiting;
+    size_t n, cap;
+    PyObject *seen;
+} Search;
 
 static int look_at(Search *s, Node *n)
 {
@@ -460,7 +504,8 @@ static int look_at(Search *s, Node *n)
     return 0;
 }
 
-/* Does a path lead from what waits to the node? Paths fall in number, so none below it is followed. */
+/* Does a path lead from what waits to the node? Paths fall in number, so none below it is followed.
+ */
 static int is_ahead(const Run *r, const Node *wanted)
 {
     Search s = {.seen = PySet_New(NULL)};
@@ -471,7 +516,8 @@ static int is_ahead(const Run *r, const Node *wanted)
         const Node *n = s.waiting[--s.n];
         if (n == wanted) found = 1;
         for (int e = 0; found == 0 && e < n->nedges; e++)
-            if (n->edges[e].node && n->edges[e].node->seq >= wanted->seq) found = look_at(&s, n->edges[e].node);
+            if (n->edges[e].node && n->edges[e].node->seq >= wanted->seq)
+                found = look_at(&s, n->edges[e].node);
     }
     PyMem_Free(s.waiting);
     Py_XDECREF(s.seen);
@@ -483,16 +529,18 @@ static PyObject *takes_part(PyObject *m, PyObject *o)
 {
     const td_task *task = td_task_here();
     if (!task) return PyErr_Format(PyExc_RuntimeError, "no backward runs in this thread");
-    if (!PyObject_TypeCheck(o, NodeT)) return PyErr_Format(PyExc_TypeError, "wanted a Node, got %S", Py_TYPE(o));
+    if (!PyObject_TypeCheck(o, NodeT))
+        return PyErr_Format(PyExc_TypeError, "wanted a Node, got %S", Py_TYPE(o));
     const Run *r = task->run;
     const Slot *met = known_slot(r, (Node *)o);
     int found = met ? met->needed : r->limited ? 0 : is_ahead(r, (Node *)o);
     return found < 0 ? NULL : PyBool_FromLong(found);
 }
 
-static PyMethodDef methods[] = {
-    {"takes_part", takes_part, METH_O, "takes_part(node): does the backward that runs here come by it?"},
-    {"run_backward", run_backward, METH_VARARGS,
-     "run_backward(roots, grads, inputs or None, retain_graph, create_graph, accumulate): walk the graph."},
-    {0}};
+static PyMethodDef methods[] = {{"takes_part", takes_part, METH_O,
+                                 "takes_part(node): does the backward that runs here come by it?"},
+                                {"run_backward", run_backward, METH_VARARGS,
+                                 "run_backward(roots, grads, inputs or None, retain_graph, "
+                                 "create_graph, accumulate): walk the graph."},
+                                {0}};
 PyMethodDef *td_engine_methods(void) { return methods; }

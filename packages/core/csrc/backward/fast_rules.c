@@ -1,21 +1,22 @@
-/* fast_rules.c - derivative rules of hot operations in C. Each equals the Python rule of the same name; a test holds
- * the two together. They run only when no graph of the gradient is wanted. */
+/* fast_rules.c - derivative rules of hot operations in C. Each equals the Python rule of the same
+ * name; a test holds the two together. They run only when no graph of the gradient is wanted. */
 #include "graph/node.h"
 
 td_fast_rule *td_fast_rules;
 
 static PyObject *call(const td_function **slot, const char *name, int n, PyObject *const *args)
 {
-    if (!*slot && !(*slot = td_find_function("", name))) return PyErr_Format(PyExc_RuntimeError, "the op table has no %s", name);
+    if (!*slot && !(*slot = td_find_function("", name)))
+        return PyErr_Format(PyExc_RuntimeError, "the op table has no %s", name);
     return td_apply(*slot, n, args);
 }
 
-#define OP2(c_name, name)                                       \
-    static PyObject *c_name(PyObject *a, PyObject *b)           \
-    {                                                           \
-        static const td_function *f;                            \
-        PyObject *const args[] = {a, b};                        \
-        return call(&f, name, 2, args);                         \
+#define OP2(c_name, name)                             \
+    static PyObject *c_name(PyObject *a, PyObject *b) \
+    {                                                 \
+        static const td_function *f;                  \
+        PyObject *const args[] = {a, b};              \
+        return call(&f, name, 2, args);               \
     }
 OP2(op_mul, "mul")
 OP2(op_div, "div")
@@ -38,7 +39,8 @@ static Saved *saved(Node *n, int key)
 static PyObject *argument(Node *n, int key)
 {
     Saved *s = saved(n, key);
-    return s ? td_unpack(n, s) : PyErr_Format(PyExc_RuntimeError, "%s kept no argument %d", n->schema->text, key);
+    return s ? td_unpack(n, s)
+             : PyErr_Format(PyExc_RuntimeError, "%s kept no argument %d", n->schema->text, key);
 }
 static int edge(const Node *n, int k) { return (int)n->first_edge[k]; }
 static int needed(const Node *n, int k) { return n->edges[edge(n, k)].node != NULL; }
@@ -80,7 +82,8 @@ static int rule_mul(Node *n, PyObject *const *grads, PyObject **results)
         if (!needed(n, k)) continue;
         PyObject *other = argument(n, 1 - k);
         if (!other) return -1;
-        int complex = is_complex(other), status = complex ? 0 : done(&results[edge(n, k)], op_mul(grads[0], other));
+        int complex = is_complex(other),
+            status = complex ? 0 : done(&results[edge(n, k)], op_mul(grads[0], other));
         Py_DECREF(other);
         if (status <= 0) return status;
     }
@@ -97,7 +100,10 @@ static int rule_div(Node *n, PyObject *const *grads, PyObject **results)
     return status;
 }
 
-static int rule_neg(Node *n, PyObject *const *grads, PyObject **results) { return done(&results[0], op_neg(grads[0])); }
+static int rule_neg(Node *n, PyObject *const *grads, PyObject **results)
+{
+    return done(&results[0], op_neg(grads[0]));
+}
 
 /* ---- products of matrices ---- */
 
@@ -137,7 +143,9 @@ static int product_rule(Node *n, PyObject *const *grads, PyObject **results, pro
     for (int k = 0; k < 2; k++) {
         if (!needed(n, k)) continue;
         PyObject *other = argument(n, 1 - k), *adjoint = other ? transposed(other) : NULL;
-        int status = !adjoint ? -1 : done(&results[edge(n, k)], k == 0 ? times(grads[0], adjoint) : times(adjoint, grads[0]));
+        int status = !adjoint ? -1
+                              : done(&results[edge(n, k)],
+                                     k == 0 ? times(grads[0], adjoint) : times(adjoint, grads[0]));
         Py_XDECREF(adjoint);
         Py_XDECREF(other);
         if (status < 0) return -1;
@@ -145,8 +153,14 @@ static int product_rule(Node *n, PyObject *const *grads, PyObject **results, pro
     return 1;
 }
 
-static int rule_mm(Node *n, PyObject *const *grads, PyObject **results) { return product_rule(n, grads, results, op_mm); }
-static int rule_bmm(Node *n, PyObject *const *grads, PyObject **results) { return product_rule(n, grads, results, op_bmm); }
+static int rule_mm(Node *n, PyObject *const *grads, PyObject **results)
+{
+    return product_rule(n, grads, results, op_mm);
+}
+static int rule_bmm(Node *n, PyObject *const *grads, PyObject **results)
+{
+    return product_rule(n, grads, results, op_bmm);
+}
 
 /* All dimensions but the last as one; NULL without an exception if that needs a copy. */
 static PyObject *rows(PyObject *o)
@@ -183,25 +197,30 @@ static int rule_linear(Node *n, PyObject *const *grads, PyObject **results)
         status = weight ? done(&results[edge(n, 0)], op_matmul(grads[0], weight)) : -1;
         Py_XDECREF(weight);
     }
-    if (status == 1 && edge(n, 2) < n->nedges && needed(n, 2)) results[edge(n, 2)] = Py_NewRef(grads[0]);
+    if (status == 1 && edge(n, 2) < n->nedges && needed(n, 2))
+        results[edge(n, 2)] = Py_NewRef(grads[0]);
     return status;
 }
 
 /* ---- views: back to the shape before ---- */
 static const OutMeta *before(const Node *n) { return &n->edges[0].node->outs[n->edges[0].nr]; }
 
-/* Did the input have the shape that its place in the graph has? `.data =` gives a computed tensor another one. */
+/* Did the input have the shape that its place in the graph has? `.data =` gives a computed tensor
+ * another one. */
 static int as_computed(const Node *n)
 {
     const OutMeta *m = before(n);
     for (int i = 0; i < (int)n->nsaved; i++) {
         const td_tensor *t = n->saved[i].key == 0 ? n->saved[i].t : NULL;
-        if (t && (t->ndim != m->ndim || memcmp(t->sizes, m->sizes, (size_t)t->ndim * sizeof *t->sizes))) return 0;
+        if (t &&
+            (t->ndim != m->ndim || memcmp(t->sizes, m->sizes, (size_t)t->ndim * sizeof *t->sizes)))
+            return 0;
     }
     return 1;
 }
 
-static int next_longer(int i, int ndim, const int64_t *sizes) /* the next dimension that is not of size 1 */
+static int next_longer(int i, int ndim,
+                       const int64_t *sizes) /* the next dimension that is not of size 1 */
 {
     while (i < ndim && sizes[i] == 1) i++;
     return i;
@@ -210,7 +229,8 @@ static int next_longer(int i, int ndim, const int64_t *sizes) /* the next dimens
 static int same_but_ones(const OutMeta *m, const td_tensor *t)
 {
     int i = next_longer(0, m->ndim, m->sizes), j = next_longer(0, t->ndim, t->sizes);
-    for (; i < m->ndim && j < t->ndim; i = next_longer(i + 1, m->ndim, m->sizes), j = next_longer(j + 1, t->ndim, t->sizes))
+    for (; i < m->ndim && j < t->ndim;
+         i = next_longer(i + 1, m->ndim, m->sizes), j = next_longer(j + 1, t->ndim, t->sizes))
         if (m->sizes[i] != t->sizes[j]) return 0;
     return i == m->ndim && j == t->ndim;
 }
@@ -225,13 +245,17 @@ static int rule_reshape(Node *n, PyObject *const *grads, PyObject **results)
 {
     const td_tensor *g = TD_T(grads[0]);
     int64_t count;
-    if (!td_is_contiguous(g) || g->flags & (TD_FLAG_CONJ | TD_FLAG_NEG) || !as_computed(n)) return 0;
+    if (!td_is_contiguous(g) || g->flags & (TD_FLAG_CONJ | TD_FLAG_NEG) || !as_computed(n))
+        return 0;
     td_status status = td_numel(before(n)->ndim, before(n)->sizes, &count);
     if (status) return td_raised(status);
-    return count == g->numel ? done(&results[0], reshaped(grads[0], before(n)->ndim, before(n)->sizes)) : 0;
+    return count == g->numel
+               ? done(&results[0], reshaped(grads[0], before(n)->ndim, before(n)->sizes))
+               : 0;
 }
 
-static int rule_ones(Node *n, PyObject *const *grads, PyObject **results) /* unsqueeze, which keeps nothing of its input */
+static int rule_ones(Node *n, PyObject *const *grads,
+                     PyObject **results) /* unsqueeze, which keeps nothing of its input */
 {
     return same_but_ones(before(n), TD_T(grads[0])) ? rule_reshape(n, grads, results) : 0;
 }
@@ -246,7 +270,8 @@ static int rule_transpose(Node *n, PyObject *const *grads, PyObject **results)
 {
     int ndim = TD_T(grads[0])->ndim;
     if (ndim == 0) return 0;
-    int a = dimension(PyTuple_GetItem(n->args, 1), ndim), b = dimension(PyTuple_GetItem(n->args, 2), ndim);
+    int a = dimension(PyTuple_GetItem(n->args, 1), ndim),
+        b = dimension(PyTuple_GetItem(n->args, 2), ndim);
     return done(&results[0], turned(grads[0], a, b));
 }
 
@@ -274,13 +299,14 @@ static int rule_permute(Node *n, PyObject *const *grads, PyObject **results)
     return done(&results[0], td_wrap(made));
 }
 
-/* ---- elementwise functions: slope(gradient, self or result, arguments of the call) is an operation ---- */
+/* ---- elementwise functions: slope(gradient, self or result, arguments of the call) is an
+ * operation ---- */
 enum { ZERO = -1 }; /* instead of an argument: the number 0 */
 typedef struct slope {
     const char *op, *namespace_, *name;
-    int key;                /* what is kept: argument 0 or a result */
-    int nargs, args[2];     /* arguments of the call, by their place */
-    const char *keyword;    /* the name of the last one if it goes by name */
+    int key;             /* what is kept: argument 0 or a result */
+    int nargs, args[2];  /* arguments of the call, by their place */
+    const char *keyword; /* the name of the last one if it goes by name */
     const td_function *f;
 } slope;
 
@@ -322,7 +348,8 @@ static int rule_slope(Node *n, PyObject *const *grads, PyObject **results)
     PyObject *kept = argument(n, s->key), *zero = PyLong_FromLong(0), *args[4] = {grads[0], kept};
     int status = -1;
     if (kept && zero) {
-        for (int i = 0; i < s->nargs; i++) args[2 + i] = s->args[i] == ZERO ? zero : PyTuple_GetItem(n->args, s->args[i]);
+        for (int i = 0; i < s->nargs; i++)
+            args[2 + i] = s->args[i] == ZERO ? zero : PyTuple_GetItem(n->args, s->args[i]);
         status = is_complex(kept) ? 0 : done(&results[0], apply_slope(s, args));
     }
     Py_XDECREF(zero);
@@ -331,12 +358,14 @@ static int rule_slope(Node *n, PyObject *const *grads, PyObject **results)
 }
 
 /* ---- reductions ---- */
-/* One number seen at every place of the input; NULL without an exception where that is not simple. */
+/* One number seen at every place of the input; NULL without an exception where that is not simple.
+ */
 static PyObject *spread(const Node *n, PyObject *grad)
 {
     const OutMeta *in = before(n);
     const td_tensor *g = TD_T(grad);
-    if (in->dtype != g->dtype || in->ndim > TD_INLINE_DIMS || g->numel != 1 || !as_computed(n)) return NULL;
+    if (in->dtype != g->dtype || in->ndim > TD_INLINE_DIMS || g->numel != 1 || !as_computed(n))
+        return NULL;
     int64_t strides[TD_INLINE_DIMS] = {0};
     td_tensor *t;
     TD_PY(td_tensor_view(&t, g, in->ndim, in->sizes, strides, g->offset));
@@ -351,7 +380,8 @@ static int rule_sum(Node *n, PyObject *const *grads, PyObject **results)
 
 static int rule_mean(Node *n, PyObject *const *grads, PyObject **results)
 {
-    PyObject *all = spread(n, grads[0]), *count = all ? PyLong_FromLongLong(TD_T(all)->numel) : NULL;
+    PyObject *all = spread(n, grads[0]),
+             *count = all ? PyLong_FromLongLong(TD_T(all)->numel) : NULL;
     int status = count ? done(&results[0], op_div(all, count)) : PyErr_Occurred() ? -1 : 0;
     Py_XDECREF(count);
     Py_XDECREF(all);
@@ -367,13 +397,33 @@ static int enter(const char *op, td_fast_rule rule)
 
 void td_load_fast_rules(void)
 {
-    static const struct { const char *op; td_fast_rule rule; } table[] = {
-        {"add.Tensor", rule_add}, {"sub.Tensor", rule_sub}, {"mul.Tensor", rule_mul}, {"div.Tensor", rule_div}, {"neg", rule_neg},
-        {"mm", rule_mm}, {"bmm", rule_bmm}, {"linear", rule_linear}, {"sum", rule_sum}, {"mean", rule_mean},
-        {"view", rule_reshape}, {"reshape", rule_reshape}, {"flatten.using_ints", rule_reshape}, {"squeeze", rule_reshape},
-        {"squeeze.dim", rule_reshape}, {"unsqueeze", rule_ones}, {"expand", rule_same}, {"clone", rule_same},
-        {"contiguous", rule_same}, {"alias", rule_same}, {"_to_copy", rule_same}, {"transpose.int", rule_transpose}, {"t", rule_t},
-        {"permute", rule_permute}};
+    static const struct {
+        const char *op;
+        td_fast_rule rule;
+    } table[] = {{"add.Tensor", rule_add},
+                 {"sub.Tensor", rule_sub},
+                 {"mul.Tensor", rule_mul},
+                 {"div.Tensor", rule_div},
+                 {"neg", rule_neg},
+                 {"mm", rule_mm},
+                 {"bmm", rule_bmm},
+                 {"linear", rule_linear},
+                 {"sum", rule_sum},
+                 {"mean", rule_mean},
+                 {"view", rule_reshape},
+                 {"reshape", rule_reshape},
+                 {"flatten.using_ints", rule_reshape},
+                 {"squeeze", rule_reshape},
+                 {"squeeze.dim", rule_reshape},
+                 {"unsqueeze", rule_ones},
+                 {"expand", rule_same},
+                 {"clone", rule_same},
+                 {"contiguous", rule_same},
+                 {"alias", rule_same},
+                 {"_to_copy", rule_same},
+                 {"transpose.int", rule_transpose},
+                 {"t", rule_t},
+                 {"permute", rule_permute}};
     td_fast_rules = PyMem_Calloc((size_t)td_schema_count + 1, sizeof *td_fast_rules);
     slope_of = PyMem_Calloc((size_t)td_schema_count + 1, 1);
     if (!td_fast_rules || !slope_of) return;

@@ -45,10 +45,7 @@ void td_move_duals(PyTensor *a, PyTensor *b)
     if (b->dual) b->dual->owner = b;
 }
 
-static PyObject *cloned(PyObject *o)
-{
-    return td_apply(td_clone_function(), 1, &o);
-}
+static PyObject *cloned(PyObject *o) { return td_apply(td_clone_function(), 1, &o); }
 
 static int copy_tangent(PyTensor **tangent)
 {
@@ -66,14 +63,16 @@ static PyObject *helper(const char *name)
     return PyObject_GetAttrString(module, name);
 }
 
-/* 1 if `o` has a tangent; a view of a dual tensor that was made before that became one gets its part of it */
+/* 1 if `o` has a tangent; a view of a dual tensor that was made before that became one gets its
+ * part of it */
 static int is_dual(PyObject *o)
 {
     PyTensor *p = (PyTensor *)o;
     if (!o || !td_is_tensor(o)) return 0;
     if (p->dual) return 1;
     if (p->apart || !p->base || !p->base->dual) return 0;
-    PyObject *call = helper("tangent_of"), *made = call ? PyObject_CallFunctionObjArgs(call, o, NULL) : NULL;
+    PyObject *call = helper("tangent_of"),
+             *made = call ? PyObject_CallFunctionObjArgs(call, o, NULL) : NULL;
     int status = !made ? -1 : made != Py_None;
     Py_XDECREF(call);
     Py_XDECREF(made);
@@ -98,8 +97,10 @@ static int any_dual(const td_frame *f)
 
 static int refuse(const td_frame *f, const char *why)
 {
-    PyErr_Format(PyExc_NotImplementedError, "Trying to use forward AD with %s that does not support it%s. Take the tangent off with detach(), or "
-                 "with unpack_dual", f->schema->text, why);
+    PyErr_Format(PyExc_NotImplementedError,
+                 "Trying to use forward AD with %s that does not support it%s. Take the tangent "
+                 "off with detach(), or with unpack_dual",
+                 f->schema->text, why);
     return -1;
 }
 
@@ -120,7 +121,8 @@ static PyObject *arguments_before(const td_frame *f)
 {
     PyObject *made = PyTuple_New(f->schema->nparams);
     for (int k = 0; made && k < f->schema->nparams; k++) {
-        int old = written(f, k) && f->call.args[k].kind == TD_ARG_TENSOR && f->obj[k] && td_is_tensor(f->obj[k]);
+        int old = written(f, k) && f->call.args[k].kind == TD_ARG_TENSOR && f->obj[k] &&
+                  td_is_tensor(f->obj[k]);
         PyObject *o = old ? cloned(f->obj[k]) : td_argument_object(f, k);
         if (!o) Py_CLEAR(made);
         else PyTuple_SetItem(made, k, o);
@@ -137,8 +139,11 @@ static int begin(td_frame *f, PyObject **args)
     const Rule *rule = td_rule(f->schema);
     int writes = f->inplace || f->schema->flags & TD_F_MUTATES;
     if (!rule && f->schema->flags & TD_F_FACTORY) return 0; /* only shape and dtype count */
-    if (rule && !rule->nformulas && !writes) return 0;      /* the result does not change with its arguments */
-    if (!rule || f->schema->records_itself || (f->schema->flags & TD_F_MUTATES && !f->schema->nreturns)) return refuse(f, "");
+    /* the result does not change with its arguments */
+    if (rule && !rule->nformulas && !writes) return 0;
+    if (!rule || f->schema->records_itself ||
+        (f->schema->flags & TD_F_MUTATES && !f->schema->nreturns))
+        return refuse(f, "");
     return (*args = arguments_before(f)) ? 0 : -1;
 }
 
@@ -156,11 +161,14 @@ static int hand_to_saved(Node *n, PyObject *const *outs, int nouts)
 
 static int finish(td_frame *f, Node *n, PyObject *args, PyObject *const *outs, int nouts)
 {
-    PyObject *results = PyTuple_New(nouts), *call = results ? helper("propagate") : NULL, *done = NULL;
+    PyObject *results = PyTuple_New(nouts), *call = results ? helper("propagate") : NULL,
+             *done = NULL;
     for (int k = 0; call && k < nouts; k++) PyTuple_SetItem(results, k, Py_NewRef(outs[k]));
     uint32_t excluded = td_here.excluded;
     td_here.excluded |= TD_LAYER_DUAL;
-    if (call) done = PyObject_CallFunction(call, "sOOO", f->schema->text, f->inplace ? Py_True : Py_False, args, results);
+    if (call)
+        done = PyObject_CallFunction(call, "sOOO", f->schema->text, f->inplace ? Py_True : Py_False,
+                                     args, results);
     td_here.excluded = excluded;
     Py_XDECREF(call);
     Py_XDECREF(results);
@@ -170,7 +178,8 @@ static int finish(td_frame *f, Node *n, PyObject *args, PyObject *const *outs, i
 }
 
 /* ---- what Python sees ---- */
-/* call_op(op text, arguments): the op itself, one object per parameter; a linear one is applied to tangents with it */
+/* call_op(op text, arguments): the op itself, one object per parameter; a linear one is applied to
+ * tangents with it */
 static PyObject *call_op(PyObject *m, PyObject *args)
 {
     const char *text;
@@ -206,10 +215,12 @@ static PyObject *is_on(PyObject *m, PyObject *unused) { return PyBool_FromLong(t
 
 static PyObject *need_tensor(PyObject *o)
 {
-    return td_is_tensor(o) ? o : PyErr_Format(PyExc_TypeError, "wanted a Tensor, got %S", Py_TYPE(o));
+    return td_is_tensor(o) ? o
+                           : PyErr_Format(PyExc_TypeError, "wanted a Tensor, got %S", Py_TYPE(o));
 }
 
-/* wants_derivative(tensor): does it require grad, or has it a tangent? For operations that do less where nobody differentiates. */
+/* wants_derivative(tensor): does it require grad, or has it a tangent? For operations that do less
+ * where nobody differentiates. */
 static PyObject *wants_derivative(PyObject *m, PyObject *o)
 {
     if (!need_tensor(o)) return NULL;
@@ -227,9 +238,13 @@ static PyObject *get_tangent(PyObject *m, PyObject *o)
 static PyObject *set_tangent(PyObject *m, PyObject *args)
 {
     PyObject *o, *tangent;
-    if (!PyArg_ParseTuple(args, "OO", &o, &tangent) || !need_tensor(o) || (tangent != Py_None && !need_tensor(tangent))) return NULL;
-    if (!td_dual_level && tangent != Py_None) return PyErr_Format(PyExc_RuntimeError, "a tangent needs an open dual level");
-    if (hang_tangent((PyTensor *)o, tangent == Py_None ? NULL : (PyTensor *)tangent) < 0) return NULL;
+    if (!PyArg_ParseTuple(args, "OO", &o, &tangent) || !need_tensor(o) ||
+        (tangent != Py_None && !need_tensor(tangent)))
+        return NULL;
+    if (!td_dual_level && tangent != Py_None)
+        return PyErr_Format(PyExc_RuntimeError, "a tangent needs an open dual level");
+    if (hang_tangent((PyTensor *)o, tangent == Py_None ? NULL : (PyTensor *)tangent) < 0)
+        return NULL;
     Py_RETURN_NONE;
 }
 
@@ -249,15 +264,20 @@ static PyObject *set_apart(PyObject *m, PyObject *o)
 }
 
 static PyMethodDef methods[] = {
-    {"call_op", call_op, METH_VARARGS, "call_op(op, arguments): the op itself, one object per parameter."},
+    {"call_op", call_op, METH_VARARGS,
+     "call_op(op, arguments): the op itself, one object per parameter."},
     {"enter_dual_level", enter, METH_NOARGS, "Open a level: tensors may carry tangents."},
     {"exit_dual_level", leave, METH_NOARGS, "Close it: every tangent is taken off."},
     {"is_forward_on", is_on, METH_NOARGS, "Do operations of this thread propagate tangents now?"},
     {"get_tangent", get_tangent, METH_O, "A tensor's own tangent, or None."},
     {"wants_derivative", wants_derivative, METH_O, "Does it require grad, or has it a tangent?"},
     {"set_tangent", set_tangent, METH_VARARGS, "Give a tensor a tangent, or take it off (None)."},
-    {"tangent_base", tangent_base, METH_O, "The tensor of whose tangent this view has a part, or None."},
+    {"tangent_base", tangent_base, METH_O,
+     "The tensor of whose tangent this view has a part, or None."},
     {"set_apart", set_apart, METH_O, "State that this view has no part in its base's tangent."},
     {0}};
-PyMethodDef *td_forward_functions(void) {
-    td_forward = (td_forward_hooks){hang_tangent, copy_tangent, check_out, begin, finish}; return methods; }
+PyMethodDef *td_forward_functions(void)
+{
+    td_forward = (td_forward_hooks){hang_tangent, copy_tangent, check_out, begin, finish};
+    return methods;
+}

@@ -1,4 +1,5 @@
-/* functions.c - what taeda.autograd asks of the core: nodes for custom Functions, edges, versions, hooks. */
+/* functions.c - what taeda.autograd asks of the core: nodes for custom Functions, edges, versions,
+ * hooks. */
 #include "graph/node.h"
 
 static PyObject *need_tensor(PyObject *o)
@@ -22,7 +23,8 @@ static PyObject *gradient_edge(PyObject *m, PyObject *o)
     return Py_BuildValue("(NI)", edge.node ? (PyObject *)edge.node : Py_NewRef(Py_None), edge.nr);
 }
 
-/* python_node(context, inputs) -> Node: edges towards the tensors among `inputs` that require grad (others None) */
+/* python_node(context, inputs) -> Node: edges towards the tensors among `inputs` that require grad
+ * (others None) */
 static PyObject *python_node(PyObject *m, PyObject *args)
 {
     PyObject *context, *inputs;
@@ -34,7 +36,8 @@ static PyObject *python_node(PyObject *m, PyObject *args)
     node->py = Py_NewRef(context);
     for (int i = 0; i < n; i++) {
         PyObject *o = PyTuple_GetItem(inputs, i);
-        if (td_is_tensor(o) && td_requires_grad((PyTensor *)o) && td_gradient_edge((PyTensor *)o, &node->edges[i]) < 0) {
+        if (td_is_tensor(o) && td_requires_grad((PyTensor *)o) &&
+            td_gradient_edge((PyTensor *)o, &node->edges[i]) < 0) {
             Py_DECREF(node);
             return NULL;
         }
@@ -59,14 +62,20 @@ static PyObject *set_history(PyObject *m, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* rebase_history(node, edge towards the old value, tensor, output number): the tensor was written in place by `node` */
+/* rebase_history(node, edge towards the old value, tensor, output number): the tensor was written
+ * in place by `node` */
 static PyObject *rebase_history(PyObject *m, PyObject *args)
 {
     PyObject *node, *o;
     int edge0, nr;
-    if (!PyArg_ParseTuple(args, "O!iOi", NodeT, &node, &edge0, &o, &nr) || !need_tensor(o) || !has_output((Node *)node, nr)) return NULL;
-    if (edge0 < 0 || edge0 >= ((Node *)node)->nedges) return PyErr_Format(PyExc_ValueError, "the node has no edge number %d", edge0);
-    if (td_node_set_out_of((Node *)node, nr, (PyTensor *)o) < 0 || td_rebase_history((PyTensor *)o, (Node *)node, edge0, (uint32_t)nr) < 0) return NULL;
+    if (!PyArg_ParseTuple(args, "O!iOi", NodeT, &node, &edge0, &o, &nr) || !need_tensor(o) ||
+        !has_output((Node *)node, nr))
+        return NULL;
+    if (edge0 < 0 || edge0 >= ((Node *)node)->nedges)
+        return PyErr_Format(PyExc_ValueError, "the node has no edge number %d", edge0);
+    if (td_node_set_out_of((Node *)node, nr, (PyTensor *)o) < 0 ||
+        td_rebase_history((PyTensor *)o, (Node *)node, edge0, (uint32_t)nr) < 0)
+        return NULL;
     Py_RETURN_NONE;
 }
 
@@ -74,15 +83,21 @@ static PyObject *check_inplace(PyObject *m, PyObject *args)
 {
     PyObject *o;
     const char *name;
-    if (!PyArg_ParseTuple(args, "Os", &o, &name) || !need_tensor(o) || td_check_inplace((PyTensor *)o, name) < 0) return NULL;
+    if (!PyArg_ParseTuple(args, "Os", &o, &name) || !need_tensor(o) ||
+        td_check_inplace((PyTensor *)o, name) < 0)
+        return NULL;
     Py_RETURN_NONE;
 }
 
-static PyObject *set_meta(PyObject *m, PyObject *args) /* shape of an output that is no tensor object of ours any more */
+static PyObject *
+set_meta(PyObject *m,
+         PyObject *args) /* shape of an output that is no tensor object of ours any more */
 {
     PyObject *node, *o;
     int nr;
-    if (!PyArg_ParseTuple(args, "O!iO", NodeT, &node, &nr, &o) || !need_tensor(o) || !has_output((Node *)node, nr)) return NULL;
+    if (!PyArg_ParseTuple(args, "O!iO", NodeT, &node, &nr, &o) || !need_tensor(o) ||
+        !has_output((Node *)node, nr))
+        return NULL;
     if (td_node_set_out_of((Node *)node, nr, (PyTensor *)o) < 0) return NULL;
     Py_RETURN_NONE;
 }
@@ -90,7 +105,8 @@ static PyObject *set_meta(PyObject *m, PyObject *args) /* shape of an output tha
 PyObject *td_add(PyObject *a, PyObject *b)
 {
     static const td_function *add;
-    if (!add && !(add = td_find_function("", "add"))) return PyErr_Format(PyExc_RuntimeError, "the op table has no add");
+    if (!add && !(add = td_find_function("", "add")))
+        return PyErr_Format(PyExc_RuntimeError, "the op table has no add");
     PyObject *args[] = {a, b};
     return td_apply(add, 2, args);
 }
@@ -131,15 +147,19 @@ static PyObject *unpack(PyObject *m, PyObject *args)
 }
 
 static PyMethodDef methods[] = {
-    {"gradient_edge", gradient_edge, METH_O, "(node, output number) that gradients of a tensor flow to."},
+    {"gradient_edge", gradient_edge, METH_O,
+     "(node, output number) that gradients of a tensor flow to."},
     {"python_node", python_node, METH_VARARGS, "A node for a custom Function."},
     {"set_history", set_history, METH_VARARGS, "State that a node computed a tensor."},
     {"rebase_history", rebase_history, METH_VARARGS, "State that a node wrote a tensor in place."},
-    {"check_inplace", check_inplace, METH_VARARGS, "Refuse an in-place write that autograd forbids."},
+    {"check_inplace", check_inplace, METH_VARARGS,
+     "Refuse an in-place write that autograd forbids."},
     {"set_output_meta", set_meta, METH_VARARGS, "Shape and dtype of a node's output."},
     {"save_for_node", save, METH_VARARGS, "Keep a tensor, with its version."},
     {"unpack_saved", unpack, METH_VARARGS, "Give a kept tensor back, checked."},
-    {"register_rule", td_register_rule, METH_VARARGS, "Register a derivative rule; see taeda.autograd.rules."},
-    {"rules_loading", td_rules_loading, METH_O, "State that the rules are being registered (False) or all are (True)."},
+    {"register_rule", td_register_rule, METH_VARARGS,
+     "Register a derivative rule; see taeda.autograd.rules."},
+    {"rules_loading", td_rules_loading, METH_O,
+     "State that the rules are being registered (False) or all are (True)."},
     {0}};
 PyMethodDef *td_node_functions(void) { return methods; }

@@ -1,7 +1,10 @@
 /* gradients.c - a gradient on its way to where it is added up. */
 #include "graph/node.h"
 
-static int is_there(const OutMeta *m, const PyTensor *p) { return p->t->device == m->device || td_claimed_device(p) == m->device; }
+static int is_there(const OutMeta *m, const PyTensor *p)
+{
+    return p->t->device == m->device || td_claimed_device(p) == m->device;
+}
 
 int td_gradient_fits(const OutMeta *m, PyObject *grad)
 {
@@ -37,9 +40,12 @@ PyObject *td_fit_gradient(const Node *from, int index, const OutMeta *m, PyObjec
     if (has_leading(m, grad)) return sum_leading(grad, TD_T(grad)->ndim - m->ndim);
     PyObject *call = td_engine_helper("fit_gradient"), *made = NULL;
     if (call) {
-        PyObject *size = td_size_object(m->ndim, m->sizes), *dtype = td_dtype_object((td_dtype)m->dtype);
+        PyObject *size = td_size_object(m->ndim, m->sizes),
+                 *dtype = td_dtype_object((td_dtype)m->dtype);
         PyObject *number = PyLong_FromLong(index);
-        if (size && number) made = PyObject_CallFunctionObjArgs(call, grad, size, dtype, from ? (PyObject *)from : Py_None, number, NULL);
+        if (size && number)
+            made = PyObject_CallFunctionObjArgs(call, grad, size, dtype,
+                                                from ? (PyObject *)from : Py_None, number, NULL);
         Py_XDECREF(size);
         Py_XDECREF(dtype);
         Py_XDECREF(number);
@@ -51,13 +57,15 @@ PyObject *td_fit_gradient(const Node *from, int index, const OutMeta *m, PyObjec
 
 int td_sole_owner(PyObject *o)
 {
-    return Py_REFCNT(o) == 1 && TD_T(o)->storage->refs == 1 && !((PyTensor *)o)->base && Py_TYPE(o) == TensorT;
+    return Py_REFCNT(o) == 1 && TD_T(o)->storage->refs == 1 && !((PyTensor *)o)->base &&
+           Py_TYPE(o) == TensorT;
 }
 
 PyObject *td_add_into(PyObject *sum, PyObject *grad)
 {
     static const td_function *add_;
-    if (!add_ && !(add_ = td_find_function("", "add_"))) return PyErr_Format(PyExc_RuntimeError, "the op table has no add_");
+    if (!add_ && !(add_ = td_find_function("", "add_")))
+        return PyErr_Format(PyExc_RuntimeError, "the op table has no add_");
     PyObject *args[] = {sum, grad};
     return td_apply(add_, 2, args);
 }

@@ -1,9 +1,12 @@
 /* rules.c - the registered derivative rules, and how one is applied to a node. */
 #include "graph/node.h"
 
-static int loaded;           /* every rule is registered */
-static uint32_t attempt;     /* how often loading began: an interrupted one leaves rules behind, which the next registers again */
-static unsigned long loader; /* the thread that imports them, 0 while none does; importing them makes tensors of its own */
+static int loaded; /* every rule is registered */
+/* how often loading began: an interrupted one leaves rules behind, which the next registers again
+ */
+static uint32_t attempt;
+/* the thread that imports them, 0 while none does; importing them makes tensors of its own */
+static unsigned long loader;
 
 /* rules_loading(done): taeda.autograd.rules says so before the first and after the last */
 PyObject *td_rules_loading(PyObject *module, PyObject *done)
@@ -18,19 +21,23 @@ int td_load_rules(void)
 {
     if (loaded) return 0;
     PyObject *module = PyImport_ImportModule("taeda.autograd");
-    PyObject *names = module ? PyObject_GetAttrString(module, "__all__") : NULL; /* who asks runs its code, or waits for who does */
+    PyObject *names = module ? PyObject_GetAttrString(module, "__all__")
+                             : NULL; /* who asks runs its code, or waits for who does */
     Py_XDECREF(module);
     if (names) {
         Py_DECREF(names);
         if (loaded || loader == PyThread_get_thread_ident()) return 0;
-        PyErr_SetString(PyExc_ImportError, "taeda.autograd is being imported by another thread, which waits for a module that this thread "
-                        "imports: import taeda.autograd before the threads start");
+        PyErr_SetString(
+            PyExc_ImportError,
+            "taeda.autograd is being imported by another thread, which waits for a module that "
+            "this thread imports: import taeda.autograd before the threads start");
         return -1;
     }
     if (PyErr_ExceptionMatches(PyExc_ImportError)) {
         PyObject *type, *why, *trace; /* its words say how to get the package */
         PyErr_Fetch(&type, &why, &trace);
-        PyErr_Format(PyExc_RuntimeError, "requires_grad=True needs derivatives, but %S", why ? why : Py_None);
+        PyErr_Format(PyExc_RuntimeError, "requires_grad=True needs derivatives, but %S",
+                     why ? why : Py_None);
         Py_XDECREF(type);
         Py_XDECREF(why);
         Py_XDECREF(trace);
@@ -41,25 +48,33 @@ int td_load_rules(void)
 static int argument_index(const td_schema *s, const char *name, size_t length)
 {
     for (int k = 0; k < s->nparams; k++)
-        if (strlen(s->params[k].name) == length && !strncmp(s->params[k].name, name, length)) return k;
+        if (strlen(s->params[k].name) == length && !strncmp(s->params[k].name, name, length))
+            return k;
     return -1;
 }
 
 /* the code of a formula's parameter, or -1 */
 static int want(const td_schema *s, const char *name)
 {
-    static const struct { const char *suffix; int code; } facts[] = {
-        {"_shape", TD_WANT_SHAPE}, {"_strides", TD_WANT_STRIDES}, {"_offset", TD_WANT_OFFSET}, {"_dtype", TD_WANT_DTYPE}};
+    static const struct {
+        const char *suffix;
+        int code;
+    } facts[] = {{"_shape", TD_WANT_SHAPE},
+                 {"_strides", TD_WANT_STRIDES},
+                 {"_offset", TD_WANT_OFFSET},
+                 {"_dtype", TD_WANT_DTYPE}};
     int k = argument_index(s, name, strlen(name));
     if (k >= 0) return k;
     if (!strcmp(name, "grad")) return TD_WANT_GRAD;
     if (!strcmp(name, "grads")) return TD_WANT_GRADS;
     if (!strcmp(name, "needs")) return TD_WANT_NEEDS;
     if (!strcmp(name, "result")) return TD_WANT_RESULT;
-    if (!strncmp(name, "result", 6) && name[6] >= '0' && name[6] <= '5' && !name[7]) return TD_WANT_RESULT + name[6] - '0';
+    if (!strncmp(name, "result", 6) && name[6] >= '0' && name[6] <= '5' && !name[7])
+        return TD_WANT_RESULT + name[6] - '0';
     for (int i = 0; i < 4; i++) {
         size_t n = strlen(name), m = strlen(facts[i].suffix);
-        if (n > m && !strcmp(name + n - m, facts[i].suffix) && (k = argument_index(s, name, n - m)) >= 0)
+        if (n > m && !strcmp(name + n - m, facts[i].suffix) &&
+            (k = argument_index(s, name, n - m)) >= 0)
             return facts[i].code + k;
     }
     return -1;
@@ -75,7 +90,9 @@ static int read_formula(Formula *f, const td_schema *s, PyObject *pair)
         const char *name = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(names, i), NULL);
         int code = name && i < 2 * TD_MAX_ARGS ? want(s, name) : -1;
         if (code < 0) {
-            PyErr_Format(PyExc_ValueError, "rule of %s: parameter %R is no argument, result or gradient of %s", s->text, PyTuple_GetItem(names, i), s->text);
+            PyErr_Format(PyExc_ValueError,
+                         "rule of %s: parameter %R is no argument, result or gradient of %s",
+                         s->text, PyTuple_GetItem(names, i), s->text);
             return -1;
         }
         f->params[i] = (uint8_t)code;
@@ -83,7 +100,8 @@ static int read_formula(Formula *f, const td_schema *s, PyObject *pair)
             if (s->params[code].type == TD_T_TENSOR) f->tensors |= 1u << code;
             else f->values |= 1u << code;
         } else if (code >= TD_WANT_SHAPE) f->facts |= 1u << ((code - TD_WANT_SHAPE) % 16);
-        else if (code >= TD_WANT_RESULT && code < TD_WANT_RESULT + TD_MAX_OUTS) f->results |= 1u << (code - TD_WANT_RESULT);
+        else if (code >= TD_WANT_RESULT && code < TD_WANT_RESULT + TD_MAX_OUTS)
+            f->results |= 1u << (code - TD_WANT_RESULT);
     }
     return 0;
 }
@@ -103,7 +121,8 @@ static int read_rule(Rule *rule, const td_schema *s, PyObject *parts)
         const char *name = PyUnicode_AsUTF8AndSize(key, NULL);
         int k = name ? argument_index(s, name, strlen(name)) : -1;
         if (k < 0 || s->params[k].type != TD_T_TENSOR) {
-            PyErr_Format(PyExc_ValueError, "rule of %s: %R is not one of its Tensor arguments", s->text, key);
+            PyErr_Format(PyExc_ValueError, "rule of %s: %R is not one of its Tensor arguments",
+                         s->text, key);
             return -1;
         }
         rule->of_argument[k] = (int8_t)rule->nformulas;
@@ -117,10 +136,13 @@ PyObject *td_register_rule(PyObject *module, PyObject *args)
     const char *name;
     PyObject *parts;
     int joint, results;
-    if (!PyArg_ParseTuple(args, "spO!i", &name, &joint, &PyDict_Type, &parts, &results)) return NULL;
+    if (!PyArg_ParseTuple(args, "spO!i", &name, &joint, &PyDict_Type, &parts, &results))
+        return NULL;
     td_schema *s = td_find_schema(name);
-    if (!s) return PyErr_Format(PyExc_ValueError, "rule for '%s': the op table has no such op", name);
-    if (s->rule && (loaded || s->rule->attempt == attempt)) return PyErr_Format(PyExc_ValueError, "op '%s' has a rule already", name);
+    if (!s)
+        return PyErr_Format(PyExc_ValueError, "rule for '%s': the op table has no such op", name);
+    if (s->rule && (loaded || s->rule->attempt == attempt))
+        return PyErr_Format(PyExc_ValueError, "op '%s' has a rule already", name);
     Rule *rule = PyMem_Calloc(1, sizeof *rule);
     if (!rule) return td_no_memory();
     rule->attempt = attempt;
@@ -138,10 +160,10 @@ PyObject *td_register_rule(PyObject *module, PyObject *args)
 static PyObject *fact_of(const td_tensor *t, int what)
 {
     switch (what) {
-    case TD_WANT_SHAPE: return td_size_object(t->ndim, t->sizes);
-    case TD_WANT_STRIDES: return td_ints_object(t->ndim, t->strides);
-    case TD_WANT_OFFSET: return PyLong_FromLongLong(t->offset);
-    default: return td_dtype_object((td_dtype)t->dtype);
+        case TD_WANT_SHAPE: return td_size_object(t->ndim, t->sizes);
+        case TD_WANT_STRIDES: return td_ints_object(t->ndim, t->strides);
+        case TD_WANT_OFFSET: return PyLong_FromLongLong(t->offset);
+        default: return td_dtype_object((td_dtype)t->dtype);
     }
 }
 
@@ -180,7 +202,8 @@ static PyObject *saved_value(Node *n, int key, int what)
 static PyObject *grads_tuple(int n, PyObject *const *grads)
 {
     PyObject *made = PyTuple_New(n);
-    for (int i = 0; made && i < n; i++) PyTuple_SetItem(made, i, Py_NewRef(grads[i] ? grads[i] : Py_None));
+    for (int i = 0; made && i < n; i++)
+        PyTuple_SetItem(made, i, Py_NewRef(grads[i] ? grads[i] : Py_None));
     return made;
 }
 
@@ -206,7 +229,9 @@ static PyObject *needs_tuple(const Node *n)
 {
     PyObject *list = PyList_New(0);
     for (int k = 0; list && k < n->schema->nparams; k++)
-        if (n->schema->params[k].type == TD_T_TENSOR && PyList_Append(list, needed(n, k) ? Py_True : Py_False) < 0) Py_CLEAR(list);
+        if (n->schema->params[k].type == TD_T_TENSOR &&
+            PyList_Append(list, needed(n, k) ? Py_True : Py_False) < 0)
+            Py_CLEAR(list);
     PyObject *tuple = list ? PyList_AsTuple(list) : NULL;
     Py_XDECREF(list);
     return tuple;
@@ -243,7 +268,8 @@ static int put(Node *n, int edge, PyObject *value, PyObject **results) /* borrow
 {
     if (value == Py_None || edge >= n->nedges || !n->edges[edge].node) return 0;
     if (!td_is_tensor(value)) {
-        PyErr_Format(PyExc_TypeError, "the rule of %s returned %R where a Tensor or None is wanted", n->schema->text, Py_TYPE(value));
+        PyErr_Format(PyExc_TypeError, "the rule of %s returned %R where a Tensor or None is wanted",
+                     n->schema->text, Py_TYPE(value));
         return -1;
     }
     results[edge] = Py_NewRef(value);
@@ -252,15 +278,18 @@ static int put(Node *n, int edge, PyObject *value, PyObject **results) /* borrow
 
 static int put_argument(Node *n, int k, PyObject *value, PyObject **results)
 {
-    if (!(n->schema->params[k].flags & TD_P_LIST)) /* an optional tensor that was None has no edge */
+    if (!(n->schema->params[k].flags &
+          TD_P_LIST)) /* an optional tensor that was None has no edge */
         return edges_of(n, k) ? put(n, (int)n->first_edge[k], value, results) : 0;
     if (value == Py_None) return 0;
     PyObject *list = PySequence_Tuple(value);
     int count = edges_of(n, k), bad = !list || PyTuple_Size(list) != count;
     if (list && bad)
-        PyErr_Format(PyExc_RuntimeError, "the rule of %s returned %zd gradients for '%s', which has %d tensors", n->schema->text,
-                     PyTuple_Size(list), n->schema->params[k].name, count);
-    for (int i = 0; !bad && i < count; i++) bad = put(n, (int)n->first_edge[k] + i, PyTuple_GetItem(list, i), results) < 0;
+        PyErr_Format(PyExc_RuntimeError,
+                     "the rule of %s returned %zd gradients for '%s', which has %d tensors",
+                     n->schema->text, PyTuple_Size(list), n->schema->params[k].name, count);
+    for (int i = 0; !bad && i < count; i++)
+        bad = put(n, (int)n->first_edge[k] + i, PyTuple_GetItem(list, i), results) < 0;
     Py_XDECREF(list);
     return bad ? -1 : 0;
 }
@@ -271,7 +300,8 @@ static int spread_joint(Node *n, PyObject *made, PyObject **results)
         for (int k = 0; k < n->schema->nparams; k++)
             if (n->schema->params[k].type == TD_T_TENSOR) return put_argument(n, k, made, results);
     if (!PyTuple_Check(made) && !PyList_Check(made)) {
-        PyErr_Format(PyExc_TypeError, "the joint rule of %s must return a tuple, got %R", n->schema->text, Py_TYPE(made));
+        PyErr_Format(PyExc_TypeError, "the joint rule of %s must return a tuple, got %R",
+                     n->schema->text, Py_TYPE(made));
         return -1;
     }
     Py_ssize_t at = 0;
@@ -303,7 +333,8 @@ PyObject *td_apply_rule(Node *n, const Rule *rule, PyObject *const *grads, PyObj
         return status < 0 ? NULL : Py_None;
     }
     for (int k = 0; k < n->schema->nparams; k++) {
-        if (n->schema->params[k].type != TD_T_TENSOR || rule->of_argument[k] < 0 || !needed(n, k)) continue;
+        if (n->schema->params[k].type != TD_T_TENSOR || rule->of_argument[k] < 0 || !needed(n, k))
+            continue;
         const Formula *f = &rule->formulas[rule->of_argument[k]];
         if (!grads[0] && wants_first(f)) continue; /* no gradient came for the first result: zero */
         PyObject *made = call_formula(n, f, grads);

@@ -10,9 +10,12 @@ PyObject *td_engine_helper(const char *name)
 
 static PyObject *call_python(Node *n, PyObject *const *grads)
 {
-    if (!n->py) return PyErr_Format(PyExc_RuntimeError, "the graph is being collected: it cannot be differentiated any more");
+    if (!n->py)
+        return PyErr_Format(PyExc_RuntimeError,
+                            "the graph is being collected: it cannot be differentiated any more");
     PyObject *args = PyTuple_New(n->nouts);
-    for (int i = 0; args && i < n->nouts; i++) PyTuple_SetItem(args, i, Py_NewRef(grads[i] ? grads[i] : Py_None));
+    for (int i = 0; args && i < n->nouts; i++)
+        PyTuple_SetItem(args, i, Py_NewRef(grads[i] ? grads[i] : Py_None));
     PyObject *method = args ? PyObject_GetAttrString(n->py, "_run_backward") : NULL;
     uint32_t excluded = td_here.excluded;
     td_here.excluded = 0; /* a user's function: every layer sees what it calls */
@@ -39,11 +42,13 @@ static int run_python(Node *n, PyObject *const *grads, PyObject **results)
 /* (dtype, sizes, strides, offset, conj bit, neg bit) */
 static PyObject *facts(const td_tensor *t)
 {
-    return Py_BuildValue("(NNNLii)", td_dtype_object((td_dtype)t->dtype), td_ints_object(t->ndim, t->sizes), td_ints_object(t->ndim, t->strides),
+    return Py_BuildValue("(NNNLii)", td_dtype_object((td_dtype)t->dtype),
+                         td_ints_object(t->ndim, t->sizes), td_ints_object(t->ndim, t->strides),
                          (long long)t->offset, t->flags & TD_FLAG_CONJ, t->flags & TD_FLAG_NEG);
 }
 
-/* gradient of a base that was written through a view: the view's part goes through the write, the rest passes */
+/* gradient of a base that was written through a view: the view's part goes through the write, the
+ * rest passes */
 static int run_slices(Node *n, PyObject *const *grads, PyObject **results, int create_graph)
 {
     PyObject *call = td_engine_helper("split_slices"), *pair = NULL, *joined = NULL;
@@ -56,8 +61,10 @@ static int run_slices(Node *n, PyObject *const *grads, PyObject **results, int c
     PyObject **parts = PyMem_Calloc((size_t)inner->nouts, sizeof *parts);
     if (parts) parts[s->nr] = PyTuple_GetItem(pair, 1);
     else td_no_memory();
-    if (parts && td_run_node(inner, parts, results, create_graph) == 0 && (call = td_engine_helper("join_slices"))) {
-        joined = PyObject_CallFunctionObjArgs(call, pair, edge0 < inner->nedges && results[edge0] ? results[edge0] : Py_None, NULL);
+    if (parts && td_run_node(inner, parts, results, create_graph) == 0 &&
+        (call = td_engine_helper("join_slices"))) {
+        joined = PyObject_CallFunctionObjArgs(
+            call, pair, edge0 < inner->nedges && results[edge0] ? results[edge0] : Py_None, NULL);
         Py_DECREF(call);
         if (joined) {
             Py_XSETREF(results[edge0], joined);
@@ -69,7 +76,8 @@ static int run_slices(Node *n, PyObject *const *grads, PyObject **results, int c
     return status;
 }
 
-static int leads_on(const Node *n) /* not where only views require grad whose base came to require it later */
+static int
+leads_on(const Node *n) /* not where only views require grad whose base came to require it later */
 {
     for (int i = 0; i < n->nedges; i++)
         if (n->edges[i].node) return 1;
@@ -84,25 +92,27 @@ static int run_op(Node *n, PyObject *const *grads, PyObject **results, int creat
         td_unpack(n, &empty); /* says that the graph was freed */
         return -1;
     }
-    int plain = !n->dispatches && grads[0] && td_is_exact(grads[0]) && !create_graph && !td_dual_level;
-    if (plain && td_fast_rules[n->schema->op.id]) { /* those make views of handles, which know no tangents */
+    int plain =
+        !n->dispatches && grads[0] && td_is_exact(grads[0]) && !create_graph && !td_dual_level;
+    /* those make views of handles, which know no tangents */
+    if (plain && td_fast_rules[n->schema->op.id]) {
         int status = td_fast_rules[n->schema->op.id](n, grads, results);
         if (status) return status > 0 ? 0 : -1;
     }
     const Rule *rule = td_rule(n->schema);
     if (rule) return td_apply_rule(n, rule, grads, results) ? 0 : -1;
-    PyErr_Format(PyExc_NotImplementedError, "the derivative for '%s' is not implemented", n->schema->text);
+    PyErr_Format(PyExc_NotImplementedError, "the derivative for '%s' is not implemented",
+                 n->schema->text);
     return -1;
 }
 
 int td_run_node(Node *n, PyObject *const *grads, PyObject **results, int create_graph)
 {
     switch (n->kind) {
-    case TD_NODE_PYTHON: return run_python(n, grads, results);
-    case TD_NODE_SLICES: return grads[0] && n->slices ? run_slices(n, grads, results, create_graph) : 0;
-    case TD_NODE_OP: return run_op(n, grads, results, create_graph);
-    default:
-        PyErr_SetObject(PyExc_NotImplementedError, n->py);
-        return -1;
+        case TD_NODE_PYTHON: return run_python(n, grads, results);
+        case TD_NODE_SLICES:
+            return grads[0] && n->slices ? run_slices(n, grads, results, create_graph) : 0;
+        case TD_NODE_OP: return run_op(n, grads, results, create_graph);
+        default: PyErr_SetObject(PyExc_NotImplementedError, n->py); return -1;
     }
 }

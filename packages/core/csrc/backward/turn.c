@@ -1,10 +1,12 @@
-/* turn.c - threads that run backward at once add to the gradients of shared leaves one after the other: a sum that lets
- * the interpreter lock go would lose what another thread adds meanwhile. A thread may take its turn again inside its turn. */
+/* turn.c - threads that run backward at once add to the gradients of shared leaves one after the
+ * other: a sum that lets the interpreter lock go would lose what another thread adds meanwhile. A
+ * thread may take its turn again inside its turn. */
 #include <pthread.h>
 #include <time.h>
 #include "graph/node.h"
 
-static unsigned long owner; /* meaningful while depth > 0; both are guarded by the interpreter lock */
+/* meaningful while depth > 0; both are guarded by the interpreter lock */
+static unsigned long owner;
 static int depth;
 
 static void child_starts_fresh(void) /* the owner may be a thread that a fork left behind */

@@ -1,4 +1,5 @@
-/* cuda.c - what taeda.cuda asks of csrc/cuda, as functions of the native module. Arguments are checked by the Python that calls. */
+/* cuda.c - what taeda.cuda asks of csrc/cuda, as functions of the native module. Arguments are
+ * checked by the Python that calls. */
 #include "binding/cuda.h"
 #include "cuda/pool.h"
 #include "cuda/program.h"
@@ -12,8 +13,10 @@ static td_status ask_python(const td_cuda_program *want, int arch, void **image,
     const char *name;
     Py_ssize_t length;
     if (td_python_function(&program, "taeda.cuda._programs", "program"))
-        made = PyObject_CallFunction(program, "ssiisi", want->kind, want->name, want->dtype, want->from, want->how, arch);
-    int good = made && PyArg_ParseTuple(made, "y#s;program() gives bytes and a name", &bytes, &length, &name);
+        made = PyObject_CallFunction(program, "ssiisi", want->kind, want->name, want->dtype,
+                                     want->from, want->how, arch);
+    int good = made && PyArg_ParseTuple(made, "y#s;program() gives bytes and a name", &bytes,
+                                        &length, &name);
     *image = good ? malloc((size_t)length + 1) : NULL;
     *symbol = good ? strdup(name) : NULL;
     if (*image) memcpy(*image, bytes, (size_t)length), ((char *)*image)[length] = 0;
@@ -25,7 +28,8 @@ static td_status ask_python(const td_cuda_program *want, int arch, void **image,
     return TD_PYTHON_ERROR;
 }
 
-/* A walk may run without the interpreter's lock; an exception stays with the thread until it is raised. */
+/* A walk may run without the interpreter's lock; an exception stays with the thread until it is
+ * raised. */
 static td_status compile(const td_cuda_program *want, int arch, void **image, char **symbol)
 {
     PyGILState_STATE state = PyGILState_Ensure();
@@ -36,14 +40,20 @@ static td_status compile(const td_cuda_program *want, int arch, void **image, ch
 
 /* ---- devices ---- */
 static PyObject *count(PyObject *m, PyObject *unused) { return PyLong_FromLong(td_cuda_count()); }
-static PyObject *started(PyObject *m, PyObject *unused) { return PyBool_FromLong(td_cuda_started() && !td_cuda_forked()); }
+static PyObject *started(PyObject *m, PyObject *unused)
+{
+    return PyBool_FromLong(td_cuda_started() && !td_cuda_forked());
+}
 static PyObject *start(PyObject *m, PyObject *unused)
 {
     TD_PY(td_cuda_start());
     TD_PY(td_cuda_use(td_cuda_current()));
     Py_RETURN_NONE;
 }
-static PyObject *current(PyObject *m, PyObject *unused) { return PyLong_FromLong(td_cuda_current()); }
+static PyObject *current(PyObject *m, PyObject *unused)
+{
+    return PyLong_FromLong(td_cuda_current());
+}
 static PyObject *set_current(PyObject *m, PyObject *ordinal)
 {
     long value = PyLong_AsLong(ordinal);
@@ -59,7 +69,8 @@ static PyObject *synchronize(PyObject *m, PyObject *ordinal)
     TD_PY(td_cuda_synchronize(td_device_of(TD_CUDA, (int)value)));
     Py_RETURN_NONE;
 }
-/* facts(ordinal) -> name, bytes, compute capability, multiprocessors, threads of a warp and of a block and of a multiprocessor */
+/* facts(ordinal) -> name, bytes, compute capability, multiprocessors, threads of a warp and of a
+ * block and of a multiprocessor */
 static PyObject *facts(PyObject *m, PyObject *ordinal)
 {
     long k = PyLong_AsLong(ordinal);
@@ -67,11 +78,13 @@ static PyObject *facts(PyObject *m, PyObject *ordinal)
     size_t bytes = 0;
     int device;
     if (k == -1 && PyErr_Occurred()) return NULL;
-    if (td_cu.cuDeviceGet(&device, (int)k) || td_cu.cuDeviceGetName(name, sizeof name, device) || td_cu.cuDeviceTotalMem_v2(&bytes, device))
+    if (td_cu.cuDeviceGet(&device, (int)k) || td_cu.cuDeviceGetName(name, sizeof name, device) ||
+        td_cu.cuDeviceTotalMem_v2(&bytes, device))
         return PyErr_Format(PyExc_RuntimeError, "the driver does not tell the name of cuda:%ld", k);
     int a[] = {75, 76, 16, 10, 1, 39}, v[6];
     for (int i = 0; i < 6; i++) v[i] = td_cuda_attribute((int)k, a[i]);
-    return Py_BuildValue("(snii iiii)", name, (Py_ssize_t)bytes, v[0], v[1], v[2], v[3], v[4], v[5]);
+    return Py_BuildValue("(snii iiii)", name, (Py_ssize_t)bytes, v[0], v[1], v[2], v[3], v[4],
+                         v[5]);
 }
 
 /* ---- memory ---- */
@@ -86,8 +99,8 @@ static int put(PyObject *d, const char *name, const char *part, int64_t value)
 }
 static int put_count(PyObject *d, const char *name, const struct td_cuda_count *c)
 {
-    return put(d, name, ".all.current", c->current) || put(d, name, ".all.peak", c->peak) || put(d, name, ".all.allocated", c->allocated) ||
-           put(d, name, ".all.freed", c->freed);
+    return put(d, name, ".all.current", c->current) || put(d, name, ".all.peak", c->peak) ||
+           put(d, name, ".all.allocated", c->allocated) || put(d, name, ".all.freed", c->freed);
 }
 static PyObject *stats(PyObject *m, PyObject *ordinal)
 {
@@ -96,9 +109,12 @@ static PyObject *stats(PyObject *m, PyObject *ordinal)
     td_cuda_stats s;
     td_cuda_pool_stats((int)k, &s);
     PyObject *made = PyDict_New();
-    if (!made || put_count(made, "allocation", &s.allocation) || put_count(made, "segment", &s.segment) ||
-        put_count(made, "allocated_bytes", &s.allocated_bytes) || put_count(made, "reserved_bytes", &s.reserved_bytes) ||
-        put_count(made, "requested_bytes", &s.requested_bytes) || put(made, "num_alloc_retries", "", s.retries) || put(made, "num_ooms", "", s.ooms))
+    if (!made || put_count(made, "allocation", &s.allocation) ||
+        put_count(made, "segment", &s.segment) ||
+        put_count(made, "allocated_bytes", &s.allocated_bytes) ||
+        put_count(made, "reserved_bytes", &s.reserved_bytes) ||
+        put_count(made, "requested_bytes", &s.requested_bytes) ||
+        put(made, "num_alloc_retries", "", s.retries) || put(made, "num_ooms", "", s.ooms))
         Py_CLEAR(made);
     return made;
 }
@@ -166,8 +182,13 @@ static PyObject *stream_do(PyObject *m, PyObject *args)
     if (!PyArg_ParseTuple(args, "siKK", &what, &ordinal, &stream, &event)) return NULL;
     TD_PY(td_cuda_use(ordinal));
     void *s = (void *)(uintptr_t)stream;
-    if (what[0] == 'q') return is_late(code = td_cu.cuStreamQuery(s)) ? PyBool_FromLong(0) : answer(code, "asking a stream", PyBool_FromLong(1));
-    if (what[0] == 'w') return answer(td_cu.cuStreamWaitEvent(s, (void *)(uintptr_t)event, 0), "waiting for an event", NULL);
+    if (what[0] == 'q')
+        return is_late(code = td_cu.cuStreamQuery(s))
+                   ? PyBool_FromLong(0)
+                   : answer(code, "asking a stream", PyBool_FromLong(1));
+    if (what[0] == 'w')
+        return answer(td_cu.cuStreamWaitEvent(s, (void *)(uintptr_t)event, 0),
+                      "waiting for an event", NULL);
     Py_BEGIN_ALLOW_THREADS
     code = td_cu.cuStreamSynchronize(s);
     Py_END_ALLOW_THREADS
@@ -192,8 +213,13 @@ static PyObject *event_do(PyObject *m, PyObject *args)
     void *e = (void *)(uintptr_t)event;
     if (td_cuda_forked() && what[0] == 'f') Py_RETURN_NONE;
     TD_PY(td_cuda_use(ordinal));
-    if (what[0] == 'q') return is_late(code = td_cu.cuEventQuery(e)) ? PyBool_FromLong(0) : answer(code, "asking an event", PyBool_FromLong(1));
-    if (what[0] == 'r') return answer(td_cu.cuEventRecord(e, (void *)(uintptr_t)stream), "recording an event", NULL);
+    if (what[0] == 'q')
+        return is_late(code = td_cu.cuEventQuery(e))
+                   ? PyBool_FromLong(0)
+                   : answer(code, "asking an event", PyBool_FromLong(1));
+    if (what[0] == 'r')
+        return answer(td_cu.cuEventRecord(e, (void *)(uintptr_t)stream), "recording an event",
+                      NULL);
     if (what[0] == 'f') return answer(td_cu.cuEventDestroy_v2(e), "freeing an event", NULL);
     Py_BEGIN_ALLOW_THREADS
     code = td_cu.cuEventSynchronize(e);
@@ -210,7 +236,8 @@ static PyObject *event_elapsed(PyObject *m, PyObject *args)
 }
 
 static PyMethodDef methods[] = {
-    {"cuda_count", count, METH_NOARGS, "How many CUDA devices the driver shows; 0 without a driver."},
+    {"cuda_count", count, METH_NOARGS,
+     "How many CUDA devices the driver shows; 0 without a driver."},
     {"cuda_started", started, METH_NOARGS, "Is the device type registered?"},
     {"cuda_start", start, METH_NOARGS, "Open the driver and the current device, or say why not."},
     {"cuda_current", current, METH_NOARGS, "The current device of this thread."},
@@ -221,7 +248,8 @@ static PyMethodDef methods[] = {
     {"cuda_reset", reset, METH_VARARGS, "Peaks, or sums, start from what is held now."},
     {"cuda_trim", trim, METH_O, "Give unused segments back."},
     {"cuda_memory", memory, METH_O, "Free and total bytes as the driver sees them."},
-    {"cuda_stream_new", stream_new, METH_VARARGS, "A stream of a device with a priority, as an address."},
+    {"cuda_stream_new", stream_new, METH_VARARGS,
+     "A stream of a device with a priority, as an address."},
     {"cuda_stream_get", stream_get, METH_O, "The current stream of this thread on a device."},
     {"cuda_stream_set", stream_set, METH_VARARGS, "Choose it."},
     {"cuda_stream_do", stream_do, METH_VARARGS, "synchronize, query, wait."},

@@ -6,16 +6,16 @@
 #include <signal.h>
 #include <unistd.h>
 
-/* start_writeback(descriptor, offset, count): the device begins to write these bytes; nobody waits, and no error is told,
- * for the sync at the end tells it */
+/* start_writeback(descriptor, offset, count): the device begins to write these bytes; nobody waits,
+ * and no error is told, for the sync at the end tells it */
 static PyObject *start_writeback(PyObject *m, PyObject *args)
 {
     int descriptor;
     long long offset, count;
     if (!PyArg_ParseTuple(args, "iLL", &descriptor, &offset, &count)) return NULL;
 #ifdef __linux__
-    Py_BEGIN_ALLOW_THREADS
-    (void)sync_file_range(descriptor, offset, count, SYNC_FILE_RANGE_WRITE);
+    Py_BEGIN_ALLOW_THREADS(void)
+    sync_file_range(descriptor, offset, count, SYNC_FILE_RANGE_WRITE);
     Py_END_ALLOW_THREADS
 #endif
     Py_RETURN_NONE;
@@ -27,9 +27,10 @@ static void *close_one(void *descriptor)
     return NULL;
 }
 
-/* close_aside(descriptor): closes it in a thread of its own, which nobody waits for. The last close of a file that was
- * replaced frees its blocks, and some disks make one wait for that. Not a thread of Python's: the interpreter would hand
- * its lock to one that is not running yet. Where there can be no thread, it is closed here. */
+/* close_aside(descriptor): closes it in a thread of its own, which nobody waits for. The last close
+ * of a file that was replaced frees its blocks, and some disks make one wait for that. Not a thread
+ * of Python's: the interpreter would hand its lock to one that is not running yet. Where there can
+ * be no thread, it is closed here. */
 static PyObject *close_aside(PyObject *m, PyObject *args)
 {
     int descriptor;
@@ -51,7 +52,9 @@ static PyObject *close_aside(PyObject *m, PyObject *args)
 }
 
 static PyMethodDef methods[] = {
-    {"start_writeback", start_writeback, METH_VARARGS, "start_writeback(descriptor, offset, count): begin to write to the device."},
-    {"close_aside", close_aside, METH_VARARGS, "close_aside(descriptor): close it beside the program."},
+    {"start_writeback", start_writeback, METH_VARARGS,
+     "start_writeback(descriptor, offset, count): begin to write to the device."},
+    {"close_aside", close_aside, METH_VARARGS,
+     "close_aside(descriptor): close it beside the program."},
     {0}};
 PyMethodDef *td_files_methods(void) { return methods; }

@@ -1,11 +1,16 @@
-/* getitem.c - x[...] and x[...] = v. Integers, slices, None and Ellipsis become one view here when no gradient is
- * wanted, and a chain of recorded views otherwise; everything else goes to taeda._tensor.indexing. */
+/* getitem.c - x[...] and x[...] = v. Integers, slices, None and Ellipsis become one view here when
+ * no gradient is wanted, and a chain of recorded views otherwise; everything else goes to
+ * taeda._tensor.indexing. */
 #include "backward/forward.h"
 #include "graph/node.h"
 #include "ops/view/view.h"
 
 typedef enum ItemKind { ITEM_INT, ITEM_SLICE, ITEM_NONE, ITEM_ELLIPSIS } ItemKind;
-typedef struct Item { ItemKind kind; int64_t a, b, step; } Item; /* int: a; slice: start a, stop b */
+/* int: a; slice: start a, stop b */
+typedef struct Item {
+    ItemKind kind;
+    int64_t a, b, step;
+} Item;
 #define MAX_ITEMS (2 * TD_MAX_DIMS)
 
 static int read_slice(PyObject *o, Item *item)
@@ -46,18 +51,24 @@ static int read_key(PyObject *key, Item *items, int *n)
 
 static int too_many(const td_tensor *t, int used)
 {
-    PyErr_Format(PyExc_IndexError, "too many indices for tensor of dimension %d: %d were given", t->ndim, used);
+    PyErr_Format(PyExc_IndexError, "too many indices for tensor of dimension %d: %d were given",
+                 t->ndim, used);
     return -1;
 }
 
 /* ---- one view, without a record ---- */
-typedef struct View { int64_t sizes[MAX_ITEMS + TD_MAX_DIMS], strides[MAX_ITEMS + TD_MAX_DIMS], offset; int ndim; } View;
+typedef struct View {
+    int64_t sizes[MAX_ITEMS + TD_MAX_DIMS], strides[MAX_ITEMS + TD_MAX_DIMS], offset;
+    int ndim;
+} View;
 
 static int take_int(View *v, const td_tensor *t, int dim, int64_t index)
 {
     int64_t size = t->sizes[dim], at = index < 0 ? index + size : index;
     if (at < 0 || at >= size) {
-        PyErr_Format(PyExc_IndexError, "index %lld is out of bounds for dimension %d with size %lld", (long long)index, dim, (long long)size);
+        PyErr_Format(PyExc_IndexError,
+                     "index %lld is out of bounds for dimension %d with size %lld",
+                     (long long)index, dim, (long long)size);
         return -1;
     }
     v->offset += at * t->strides[dim];
@@ -71,7 +82,8 @@ static void take_slice(View *v, const td_tensor *t, int dim, Item s)
     if (length) v->offset += s.a * t->strides[dim];
     v->sizes[v->ndim] = length;
     int64_t stride;
-    v->strides[v->ndim++] = td_mul_overflows(t->strides[dim], s.step, &stride) ? t->strides[dim] : stride;
+    v->strides[v->ndim++] =
+        td_mul_overflows(t->strides[dim], s.step, &stride) ? t->strides[dim] : stride;
 }
 
 static int dims_used(const Item *items, int n, int *ellipses)
@@ -89,7 +101,10 @@ static int make_view(const td_tensor *t, const Item *items, int n, View *v)
 {
     int ellipses, used = dims_used(items, n, &ellipses), dim = 0;
     if (used > t->ndim) return too_many(t, used);
-    if (ellipses > 1) return PyErr_SetString(PyExc_IndexError, "an index can only have a single ellipsis ('...')"), -1;
+    if (ellipses > 1)
+        return PyErr_SetString(PyExc_IndexError,
+                               "an index can only have a single ellipsis ('...')"),
+               -1;
     *v = (View){.offset = t->offset};
     for (int i = 0; i <= n; i++) {
         int keep = i == n ? t->ndim - dim : items[i].kind == ITEM_ELLIPSIS ? t->ndim - used : 0;
@@ -114,15 +129,20 @@ static PyObject *plain_view(PyTensor *self, const Item *items, int n)
     View v;
     td_tensor *t;
     if (make_view(self->t, items, n, &v) < 0) return NULL;
-    if (v.ndim > TD_MAX_DIMS) return PyErr_Format(PyExc_RuntimeError, "the view would have %d dimensions, at most %d are possible", v.ndim, TD_MAX_DIMS);
+    if (v.ndim > TD_MAX_DIMS)
+        return PyErr_Format(PyExc_RuntimeError,
+                            "the view would have %d dimensions, at most %d are possible", v.ndim,
+                            TD_MAX_DIMS);
     TD_PY(td_tensor_view(&t, self->t, v.ndim, v.sizes, v.strides, v.offset));
     PyTensor *made = (PyTensor *)td_wrap(t);
     if (!made) return NULL;
     made->base = (PyTensor *)Py_NewRef((PyObject *)(self->base ? self->base : self));
     made->apart = self->apart;
     made->node_version = td_version_of(t);
-    made->creation = self->creation != TD_VIEW_PLAIN ? self->creation : td_here.inference_mode ? TD_VIEW_INFERENCE
-                   : td_here.grad_mode ? TD_VIEW_PLAIN : TD_VIEW_NO_GRAD;
+    made->creation = self->creation != TD_VIEW_PLAIN ? self->creation
+                     : td_here.inference_mode        ? TD_VIEW_INFERENCE
+                     : td_here.grad_mode             ? TD_VIEW_PLAIN
+                                                     : TD_VIEW_NO_GRAD;
     if (td_here.inference_mode) t->flags |= self->t->flags & TD_FLAG_INFERENCE;
     return (PyObject *)made;
 }
@@ -149,20 +169,26 @@ static PyObject *recorded_view(PyTensor *self, const Item *items, int n)
     for (int i = 0; x && i < n; i++) {
         next = NULL;
         if (items[i].kind == ITEM_ELLIPSIS) dim += self->t->ndim - used;
-        else if (items[i].kind == ITEM_NONE) next = step_view(x, "unsqueeze", 1, (int64_t[]){dim++});
-        else if (items[i].kind == ITEM_INT) next = step_view(x, "select.int", 2, (int64_t[]){dim, items[i].a});
+        else if (items[i].kind == ITEM_NONE)
+            next = step_view(x, "unsqueeze", 1, (int64_t[]){dim++});
+        else if (items[i].kind == ITEM_INT)
+            next = step_view(x, "select.int", 2, (int64_t[]){dim, items[i].a});
         else if (is_whole(&items[i])) dim++;
-        else next = step_view(x, "slice.Tensor", 4, (int64_t[]){dim++, items[i].a, items[i].b, items[i].step});
+        else
+            next = step_view(x, "slice.Tensor", 4,
+                             (int64_t[]){dim++, items[i].a, items[i].b, items[i].step});
         if (next) Py_SETREF(x, next);
         else if (PyErr_Occurred()) Py_CLEAR(x);
     }
-    return x == (PyObject *)self ? (Py_DECREF(x), step_view((PyObject *)self, "alias", 0, NULL)) : x;
+    return x == (PyObject *)self ? (Py_DECREF(x), step_view((PyObject *)self, "alias", 0, NULL))
+                                 : x;
 }
 
 /* ---- Python's part ---- */
 static PyObject *in_python(const char *name, PyObject *self, PyObject *key, PyObject *value)
 {
-    PyObject *module = PyImport_ImportModule("taeda._tensor.indexing"), *call = module ? PyObject_GetAttrString(module, name) : NULL;
+    PyObject *module = PyImport_ImportModule("taeda._tensor.indexing"),
+             *call = module ? PyObject_GetAttrString(module, name) : NULL;
     Py_XDECREF(module);
     PyObject *made = call ? PyObject_CallFunctionObjArgs(call, self, key, value, NULL) : NULL;
     Py_XDECREF(call);
@@ -171,13 +197,16 @@ static PyObject *in_python(const char *name, PyObject *self, PyObject *key, PyOb
 
 static int layered(PyObject *self)
 {
-    if (td_here.layers & ~td_here.excluded & (TD_LAYER_FUNCTION_MODE | TD_LAYER_TRANSFORM)) return 1;
+    if (td_here.layers & ~td_here.excluded & (TD_LAYER_FUNCTION_MODE | TD_LAYER_TRANSFORM))
+        return 1;
     return !td_is_exact(self) && !(td_here.excluded & TD_LAYER_OVERRIDE) && td_has_override(self);
 }
 
 static int recorded(PyObject *self) /* somebody wants to see each view */
 {
-    return (td_here.grad_mode && td_requires_grad((PyTensor *)self)) || ((PyTensor *)self)->dispatches || (td_here.layers & ~td_here.excluded) || td_forward_on();
+    return (td_here.grad_mode && td_requires_grad((PyTensor *)self)) ||
+           ((PyTensor *)self)->dispatches || (td_here.layers & ~td_here.excluded) ||
+           td_forward_on();
 }
 
 PyObject *td_getitem(PyObject *self, PyObject *key)
@@ -188,26 +217,31 @@ PyObject *td_getitem(PyObject *self, PyObject *key)
     int status = read_key(key, items, &n);
     if (status < 0) return NULL;
     if (status == 0) return in_python("getitem", self, key, NULL);
-    return recorded(self) ? recorded_view((PyTensor *)self, items, n) : plain_view((PyTensor *)self, items, n);
+    return recorded(self) ? recorded_view((PyTensor *)self, items, n)
+                          : plain_view((PyTensor *)self, items, n);
 }
 
-/* basic_view(tensor, key): the view of a basic key, recorded where needed; None if the key is an advanced one */
+/* basic_view(tensor, key): the view of a basic key, recorded where needed; None if the key is an
+ * advanced one */
 PyObject *td_basic_view(PyObject *m, PyObject *args)
 {
     PyObject *self, *key;
     Item items[MAX_ITEMS];
     int n;
     if (!PyArg_ParseTuple(args, "OO", &self, &key)) return NULL;
-    if (!td_is_tensor(self)) return PyErr_Format(PyExc_TypeError, "wanted a Tensor, got %S", Py_TYPE(self));
+    if (!td_is_tensor(self))
+        return PyErr_Format(PyExc_TypeError, "wanted a Tensor, got %S", Py_TYPE(self));
     int status = read_key(key, items, &n);
     if (status < 0) return NULL;
     if (status == 0) Py_RETURN_NONE;
-    return recorded(self) ? recorded_view((PyTensor *)self, items, n) : plain_view((PyTensor *)self, items, n);
+    return recorded(self) ? recorded_view((PyTensor *)self, items, n)
+                          : plain_view((PyTensor *)self, items, n);
 }
 
 int td_setitem(PyObject *self, PyObject *key, PyObject *value)
 {
-    if (!value) return PyErr_SetString(PyExc_TypeError, "elements of a tensor cannot be deleted"), -1;
+    if (!value)
+        return PyErr_SetString(PyExc_TypeError, "elements of a tensor cannot be deleted"), -1;
     PyObject *done = in_python(layered(self) ? "setitem_layered" : "setitem", self, key, value);
     Py_XDECREF(done);
     return done ? 0 : -1;

@@ -27,7 +27,8 @@ PyObject *td_load_extension(PyObject *module, PyObject *path);
 PyObject *td_call_kernel(PyObject *module, PyObject *args);
 PyObject *td_kernel_counts(PyObject *module, PyObject *kernel);
 
-/* ---- the interpreter lock around heavy kernels: only a thread that entered through the dispatcher holds it ---- */
+/* ---- the interpreter lock around heavy kernels: only a thread that entered through the dispatcher
+ * holds it ---- */
 static TD_THREAD_LOCAL int unlocked;
 static void *unlock(void)
 {
@@ -65,9 +66,10 @@ static PyObject *memory_stats(PyObject *m, PyObject *unused)
 {
     td_alloc_stats s;
     td_alloc_get_stats(&s);
-    return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L,s:L}", "allocated", (long long)s.allocated, "peak", (long long)s.peak, "cached", (long long)s.cached,
-                         "limit", (long long)s.limit, "calls", (long long)s.calls, "mapped", (long long)s.mapped, "fft_plans",
-                         (long long)td_fft_cached_bytes());
+    return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L,s:L}", "allocated", (long long)s.allocated,
+                         "peak", (long long)s.peak, "cached", (long long)s.cached, "limit",
+                         (long long)s.limit, "calls", (long long)s.calls, "mapped",
+                         (long long)s.mapped, "fft_plans", (long long)td_fft_cached_bytes());
 }
 static PyObject *memory_reset_peak(PyObject *m, PyObject *unused)
 {
@@ -83,7 +85,8 @@ static PyObject *memory_set_limit(PyObject *m, PyObject *bytes)
 {
     long long n = PyLong_AsLongLong(bytes);
     if (n == -1 && PyErr_Occurred()) return NULL;
-    if (n < 0) return PyErr_Format(PyExc_ValueError, "a memory limit is at least 0 bytes, got %lld", n);
+    if (n < 0)
+        return PyErr_Format(PyExc_ValueError, "a memory limit is at least 0 bytes, got %lld", n);
     td_alloc_set_limit(n);
     Py_RETURN_NONE;
 }
@@ -98,26 +101,36 @@ static PyObject *memory_guard(PyObject *m, PyObject *mode)
 {
     long n = PyLong_AsLong(mode);
     if (n == -1 && PyErr_Occurred()) return NULL;
-    if (n < TD_GUARD_OFF || n > TD_GUARD_BEFORE) return PyErr_Format(PyExc_ValueError, "a guard is 0 (off), 1 (behind) or 2 (before), got %ld", n);
+    if (n < TD_GUARD_OFF || n > TD_GUARD_BEFORE)
+        return PyErr_Format(PyExc_ValueError,
+                            "a guard is 0 (off), 1 (behind) or 2 (before), got %ld", n);
     int64_t written = td_alloc_guard((td_guard)n);
     return written < 0 ? PyErr_NoMemory() : PyLong_FromLongLong(written);
 }
-/* Callgrind counts what happens inside this function: it finds it by name (--toggle-collect), so it is exported and stays one. */
+/* Callgrind counts what happens inside this function: it finds it by name (--toggle-collect), so it
+ * is exported and stays one. */
 __attribute__((visibility("default"), noinline)) PyObject *taeda_measured_region(PyObject *callable)
 {
     PyObject *result = PyObject_CallObject(callable, NULL);
-    __asm__ volatile("" ::: "memory"); /* no tail call: the function must be on the stack until the end */
+    __asm__ volatile(
+        "" ::
+            : "memory"); /* no tail call: the function must be on the stack until the end */
     return result;
 }
-static PyObject *measured_region(PyObject *m, PyObject *callable) { return taeda_measured_region(callable); }
-/* op_rows() -> [(qualified name, family, kind, namespace, tags, tensor argument names)]: for tests over the table */
+static PyObject *measured_region(PyObject *m, PyObject *callable)
+{
+    return taeda_measured_region(callable);
+}
+/* op_rows() -> [(qualified name, family, kind, namespace, tags, tensor argument names)]: for tests
+ * over the table */
 static PyObject *op_rows(PyObject *m, PyObject *unused)
 {
     static const char *const kinds[] = {"pointwise", "c", "python", "composite"};
     PyObject *made = PyList_New(0);
     for (int i = 0; made && i < td_schema_count; i++) {
         const td_schema *s = &td_schemas[i];
-        PyObject *row = Py_BuildValue("(sssssi)", s->text, s->family, kinds[s->kind], s->namespace_, s->target, (int)s->flags);
+        PyObject *row = Py_BuildValue("(sssssi)", s->text, s->family, kinds[s->kind], s->namespace_,
+                                      s->target, (int)s->flags);
         if (!row || PyList_Append(made, row) < 0) Py_CLEAR(made);
         Py_XDECREF(row);
     }
@@ -147,46 +160,80 @@ static PyObject *has_rule(PyObject *m, PyObject *name)
 
 static PyMethodDef methods[] = {
     {"rename_privateuse1", td_rename_privateuse1, METH_O, "A name for the private type of device."},
-    {"privateuse1_name", td_privateuse1_name, METH_NOARGS, "The name of the private type of device."},
-    {"device_host", td_device_host, METH_NOARGS, "Addresses of what a device in a library of its own may use."},
-    {"register_privateuse1", td_register_privateuse1, METH_O, "The device table at an address serves the private type of device."},
-    {"register_parameter_type", register_parameter_type, METH_O, "The subclass that takes the fast path."},
-    {"register_linalg_error", register_linalg_error, METH_O, "The exception of failing factorisations."},
-    {"set_blas_path", set_blas_path, METH_VARARGS, "set_blas_path(path, shared): where the BLAS library is, for when the first large product comes."},
+    {"privateuse1_name", td_privateuse1_name, METH_NOARGS,
+     "The name of the private type of device."},
+    {"device_host", td_device_host, METH_NOARGS,
+     "Addresses of what a device in a library of its own may use."},
+    {"register_privateuse1", td_register_privateuse1, METH_O,
+     "The device table at an address serves the private type of device."},
+    {"register_parameter_type", register_parameter_type, METH_O,
+     "The subclass that takes the fast path."},
+    {"register_linalg_error", register_linalg_error, METH_O,
+     "The exception of failing factorisations."},
+    {"set_blas_path", set_blas_path, METH_VARARGS,
+     "set_blas_path(path, shared): where the BLAS library is, for when the first large product "
+     "comes."},
     {"memory_stats", memory_stats, METH_NOARGS, "Bytes and blocks of the allocator."},
-    {"memory_reset_peak", memory_reset_peak, METH_NOARGS, "Let the peak begin again at what is allocated now."},
+    {"memory_reset_peak", memory_reset_peak, METH_NOARGS,
+     "Let the peak begin again at what is allocated now."},
     {"memory_trim", memory_trim, METH_NOARGS, "Give cached memory back to the system."},
     {"memory_set_limit", memory_set_limit, METH_O, "Most bytes that freed blocks may keep."},
-    {"memory_fail_at", memory_fail_at, METH_O, "Tests: the n-th allocation from now fails; 0 is off."},
-    {"memory_guard", memory_guard, METH_O, "Tests: blocks end (1) or begin (2) at a page nobody may touch; how many were written behind so far."},
-    {"measured_region", measured_region, METH_O, "Call a callable inside the function that Callgrind watches."},
-    {"call_backend", td_call_backend, METH_VARARGS, "call_backend(op, arguments): run a kernel below every layer."},
-    {"op_parameters", op_parameters, METH_O, "((name, 0 a value, 1 a Tensor, 2 a Tensor[]), ...) of an op."},
-    {"load_extension", td_load_extension, METH_O, "load_extension(path): (kernels by name, names of operators) of a library built against taeda/abi.h."},
+    {"memory_fail_at", memory_fail_at, METH_O,
+     "Tests: the n-th allocation from now fails; 0 is off."},
+    {"memory_guard", memory_guard, METH_O,
+     "Tests: blocks end (1) or begin (2) at a page nobody may touch; how many were written behind "
+     "so far."},
+    {"measured_region", measured_region, METH_O,
+     "Call a callable inside the function that Callgrind watches."},
+    {"call_backend", td_call_backend, METH_VARARGS,
+     "call_backend(op, arguments): run a kernel below every layer."},
+    {"op_parameters", op_parameters, METH_O,
+     "((name, 0 a value, 1 a Tensor, 2 a Tensor[]), ...) of an op."},
+    {"load_extension", td_load_extension, METH_O,
+     "load_extension(path): (kernels by name, names of operators) of a library built against "
+     "taeda/abi.h."},
     {"call_kernel", td_call_kernel, METH_VARARGS, "call_kernel(kernel, tensors): run one of them."},
     {"kernel_counts", td_kernel_counts, METH_O, "How many tensors one takes and gives."},
-    {"basic_view", td_basic_view, METH_VARARGS, "basic_view(tensor, key): one view, or None for an advanced key."},
+    {"basic_view", td_basic_view, METH_VARARGS,
+     "basic_view(tensor, key): one view, or None for an advanced key."},
     {"result_types", td_result_types, METH_NOARGS, "The named-tuple types of results, by name."},
-    {"op_rows", op_rows, METH_NOARGS, "(name, family, kind, namespace, target, flags) of every op."},
+    {"op_rows", op_rows, METH_NOARGS,
+     "(name, family, kind, namespace, target, flags) of every op."},
     {"has_rule", has_rule, METH_O, "Has this op a derivative rule (or a stated reason why not)?"},
     {0}};
 
 static const char *capability(void)
 {
     switch (td_isa()) {
-    case TD_ISA_AVX512: return "AVX512";
-    case TD_ISA_AVX2: return "AVX2";
-    default: return "DEFAULT";
+        case TD_ISA_AVX512: return "AVX512";
+        case TD_ISA_AVX2: return "AVX2";
+        default: return "DEFAULT";
     }
 }
 
 static int fill(PyObject *m)
 {
-    PyMethodDef *tables[] = {methods, td_state_methods(), td_engine_methods(), td_task_methods(), td_node_functions(), td_forward_functions(), td_array_methods(), td_dlpack_methods(), td_exchange_methods(), td_sequence_methods(), td_numpy_methods(), td_checksum_methods(), td_shared_methods(), td_files_methods()};
+    PyMethodDef *tables[] = {methods,
+                             td_state_methods(),
+                             td_engine_methods(),
+                             td_task_methods(),
+                             td_node_functions(),
+                             td_forward_functions(),
+                             td_array_methods(),
+                             td_dlpack_methods(),
+                             td_exchange_methods(),
+                             td_sequence_methods(),
+                             td_numpy_methods(),
+                             td_checksum_methods(),
+                             td_shared_methods(),
+                             td_files_methods()};
     td_load_loops();
     td_load_fast_rules();
-    if (td_add_errors(m) < 0 || td_add_flags(m) < 0 || td_add_constants(m) < 0 || td_add_device(m) < 0 || td_add_size(m) < 0 || td_add_node_type(m) < 0 || td_add_tensor_type(m) < 0 ||
-        td_add_generator(m) < 0 || td_add_operator(m) < 0 || td_add_program(m) < 0 || td_add_cuda(m) < 0 || PyModule_AddStringConstant(m, "cpu_capability", capability()) < 0)
+    if (td_add_errors(m) < 0 || td_add_flags(m) < 0 || td_add_constants(m) < 0 ||
+        td_add_device(m) < 0 || td_add_size(m) < 0 || td_add_node_type(m) < 0 ||
+        td_add_tensor_type(m) < 0 || td_add_generator(m) < 0 || td_add_operator(m) < 0 ||
+        td_add_program(m) < 0 || td_add_cuda(m) < 0 ||
+        PyModule_AddStringConstant(m, "cpu_capability", capability()) < 0)
         return -1;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         if (PyModule_AddFunctions(m, tables[i]) < 0) return -1;

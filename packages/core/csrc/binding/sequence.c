@@ -1,23 +1,26 @@
 /* sequence.c - nested lists of numbers as tensors.
  *
- * A leaf is a Python number, a scalar of numpy or a tensor of one element. Every leaf has a dtype (a Python number: the
- * default one of its kind), and the entries of a list promote to that of the list (an empty one: the default float). Lists that hold anything longer
- * (arrays, tensors, other sequences) are left to taeda._tensor.creation. */
+ * A leaf is a Python number, a scalar of numpy or a tensor of one element. Every leaf has a dtype
+ * (a Python number: the default one of its kind), and the entries of a list promote to that of the
+ * list (an empty one: the default float). Lists that hold anything longer (arrays, tensors, other
+ * sequences) are left to taeda._tensor.creation. */
 #include "object/watch.h"
 
 typedef struct Survey {
     int64_t sizes[TD_MAX_DIMS];
     int ndim;
-    int dtype; /* of the entries so far of the list that is read, or -1 */
+    int dtype;    /* of the entries so far of the list that is read, or -1 */
     int floating; /* that of a float */
-    int given; /* the dtype is the caller's: leaves do not change it */
-    int other; /* there is a leaf that is not for this file */
+    int given;    /* the dtype is the caller's: leaves do not change it */
+    int other;    /* there is a leaf that is not for this file */
 } Survey;
 
 static int is_list(PyObject *o) { return PyList_Check(o) || PyTuple_Check(o); }
 static Py_ssize_t length(PyObject *o) { return PyList_Check(o) ? PyList_Size(o) : PyTuple_Size(o); }
 
-static PyObject *item(PyObject *o, Py_ssize_t i) /* new reference: what reads it may run code that changes the list */
+static PyObject *
+item(PyObject *o,
+     Py_ssize_t i) /* new reference: what reads it may run code that changes the list */
 {
     PyObject *found = PyList_Check(o) ? PyList_GetItem(o, i) : PyTuple_GetItem(o, i);
     return Py_XNewRef(found);
@@ -25,7 +28,8 @@ static PyObject *item(PyObject *o, Py_ssize_t i) /* new reference: what reads it
 
 static int is_single(PyObject *o) /* a tensor that is a number */
 {
-    return td_is_tensor(o) && TD_T(o)->numel == 1 && (!td_is_meta(TD_T(o)) || ((PyTensor *)o)->dispatches);
+    return td_is_tensor(o) && TD_T(o)->numel == 1 &&
+           (!td_is_meta(TD_T(o)) || ((PyTensor *)o)->dispatches);
 }
 
 static int default_dtype(int kind)
@@ -41,7 +45,8 @@ static int leaf_dtype(PyObject *o, const Survey *s)
     if (PyFloat_CheckExact(o)) return s->floating;
     if (PyBool_Check(o)) return TD_BOOL;
     if (PyLong_Check(o)) return TD_I64;
-    if (td_numpy_scalar_dtype(o, &dtype)) return (int)dtype; /* before float and complex: two of them are subclasses */
+    /* before float and complex: two of them are subclasses */
+    if (td_numpy_scalar_dtype(o, &dtype)) return (int)dtype;
     if (is_single(o)) return TD_T(o)->dtype;
     if (PyFloat_Check(o)) return s->floating;
     return PyComplex_Check(o) ? default_dtype(TD_S_COMPLEX) : -1;
@@ -49,7 +54,8 @@ static int leaf_dtype(PyObject *o, const Survey *s)
 
 static int join(Survey *s, int dtype) /* one more entry */
 {
-    if (s->given || dtype == s->dtype || s->dtype == TD_C128) return 0; /* that one holds every number */
+    /* that one holds every number */
+    if (s->given || dtype == s->dtype || s->dtype == TD_C128) return 0;
     s->dtype = s->dtype < 0 ? dtype : td_promoted((td_dtype)s->dtype, (td_dtype)dtype);
     return s->dtype < 0 ? -1 : 0;
 }
@@ -60,7 +66,10 @@ static int survey_leaf(PyObject *o, int depth, Survey *s)
     int dtype = leaf_dtype(o, s);
     if (dtype < 0 || (depth != s->ndim && td_is_tensor(o))) return s->other = 1;
     if (depth != s->ndim)
-        return PyErr_Format(PyExc_TypeError, "not a sequence: a %R stands where its neighbours are sequences", Py_TYPE(o)), -1;
+        return PyErr_Format(PyExc_TypeError,
+                            "not a sequence: a %R stands where its neighbours are sequences",
+                            Py_TYPE(o)),
+               -1;
     return join(s, dtype);
 }
 
@@ -68,10 +77,14 @@ static int survey(PyObject *o, int depth, Survey *s)
 {
     if (!is_list(o)) return survey_leaf(o, depth, s);
     if (depth == s->ndim)
-        return PyErr_Format(PyExc_TypeError, "must be a number, not a sequence: entries at depth %d differ", depth), -1;
+        return PyErr_Format(PyExc_TypeError,
+                            "must be a number, not a sequence: entries at depth %d differ", depth),
+               -1;
     if (length(o) != s->sizes[depth])
-        return PyErr_Format(PyExc_ValueError, "expected sequence of length %lld at dim %d (got %zd)",
-                            (long long)s->sizes[depth], depth, length(o)), -1;
+        return PyErr_Format(PyExc_ValueError,
+                            "expected sequence of length %lld at dim %d (got %zd)",
+                            (long long)s->sizes[depth], depth, length(o)),
+               -1;
     int status = 0, before = s->dtype;
     s->dtype = -1;
     for (Py_ssize_t i = 0; status == 0 && i < s->sizes[depth]; i++) {
@@ -90,7 +103,8 @@ static int first_path(PyObject *data, Survey *s)
     PyObject *o = Py_NewRef(data), *next;
     while (o && is_list(o)) {
         if (s->ndim == TD_MAX_DIMS) {
-            PyErr_Format(PyExc_ValueError, "too many dimensions: nested deeper than %d", TD_MAX_DIMS);
+            PyErr_Format(PyExc_ValueError, "too many dimensions: nested deeper than %d",
+                         TD_MAX_DIMS);
             return Py_DECREF(o), -1;
         }
         s->sizes[s->ndim++] = length(o);
@@ -115,7 +129,10 @@ static int number(PyObject *o, td_dtype dtype, td_scalar *v)
     }
     if (status >= 0 || !PyLong_Check(o)) return status;
     PyErr_Clear();
-    if (td_is_integral(dtype)) return PyErr_Format(PyExc_ValueError, "Overflow when unpacking long long: %R does not fit 64 bits", o), -1;
+    if (td_is_integral(dtype))
+        return PyErr_Format(PyExc_ValueError,
+                            "Overflow when unpacking long long: %R does not fit 64 bits", o),
+               -1;
     *v = td_scalar_float(PyLong_AsDouble(o));
     return PyErr_Occurred() ? -1 : 1;
 }
@@ -129,10 +146,18 @@ static int store(PyObject *o, td_dtype dtype, char *at)
     if (status < 0) return -1;
     if (!status) return PyErr_Format(PyExc_TypeError, "must be a number, not %S", Py_TYPE(o)), -1;
     if (v.kind == TD_S_COMPLEX && !td_is_complex(dtype) && dtype != TD_BOOL)
-        return PyErr_Format(PyExc_TypeError, "must be a real number for dtype %s, not complex: %R", td_dtypes[dtype].name, o), -1;
-    if (dtype == TD_I64 && beyond_int64(&v)) return PyErr_Format(PyExc_ValueError, "Overflow when unpacking long long: %R does not fit int64", o), -1;
+        return PyErr_Format(PyExc_TypeError, "must be a real number for dtype %s, not complex: %R",
+                            td_dtypes[dtype].name, o),
+               -1;
+    if (dtype == TD_I64 && beyond_int64(&v))
+        return PyErr_Format(PyExc_ValueError,
+                            "Overflow when unpacking long long: %R does not fit int64", o),
+               -1;
     if (td_is_integral(dtype) && !td_scalar_fits_integer(&v, dtype))
-        return PyErr_Format(PyExc_RuntimeError, "value cannot be converted to type %s without overflow: %R", td_dtypes[dtype].name, o), -1;
+        return PyErr_Format(PyExc_RuntimeError,
+                            "value cannot be converted to type %s without overflow: %R",
+                            td_dtypes[dtype].name, o),
+               -1;
     td_scalar_store(&v, dtype, at);
     return 0;
 }
@@ -155,13 +180,16 @@ static int fill(PyObject *o, const Survey *s, int depth, td_dtype dtype, char **
     return status;
 }
 
-/* from_sequence(data, dtype or None): a new tensor, or None if some leaf is no number (an array, a longer tensor) */
+/* from_sequence(data, dtype or None): a new tensor, or None if some leaf is no number (an array, a
+ * longer tensor) */
 static PyObject *from_sequence(PyObject *m, PyObject *args)
 {
     PyObject *data, *dtype_object;
     td_dtype dtype = TD_F32;
     if (!PyArg_ParseTuple(args, "OO", &data, &dtype_object)) return NULL;
-    Survey s = {.dtype = -1, .floating = default_dtype(TD_S_FLOAT), .given = td_dtype_from(dtype_object, &dtype)};
+    Survey s = {.dtype = -1,
+                .floating = default_dtype(TD_S_FLOAT),
+                .given = td_dtype_from(dtype_object, &dtype)};
     if (first_path(data, &s) < 0 || (!s.other && survey(data, 0, &s) < 0)) return NULL;
     if (s.other) Py_RETURN_NONE;
     if (!s.given) dtype = s.dtype < 0 ? (td_dtype)s.floating : (td_dtype)s.dtype;
@@ -178,6 +206,7 @@ static PyObject *from_sequence(PyObject *m, PyObject *args)
 }
 
 static PyMethodDef methods[] = {
-    {"from_sequence", from_sequence, METH_VARARGS, "from_sequence(data, dtype): a tensor of nested lists, or None if they hold other things."},
+    {"from_sequence", from_sequence, METH_VARARGS,
+     "from_sequence(data, dtype): a tensor of nested lists, or None if they hold other things."},
     {0}};
 PyMethodDef *td_sequence_methods(void) { return methods; }

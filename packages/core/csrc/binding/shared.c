@@ -2,13 +2,15 @@
 #include "object/py.h"
 #include "runtime/shared.h"
 
-/* map_storage(fd, offset, nbytes, flags, name or None): the bytes of an open file as a tensor; takes the descriptor over */
+/* map_storage(fd, offset, nbytes, flags, name or None): the bytes of an open file as a tensor;
+ * takes the descriptor over */
 static PyObject *map_storage(PyObject *m, PyObject *args)
 {
     int fd, flags;
     long long offset, nbytes;
     const char *name;
-    if (!PyArg_ParseTuple(args, "iLLiz:map_storage", &fd, &offset, &nbytes, &flags, &name)) return NULL;
+    if (!PyArg_ParseTuple(args, "iLLiz:map_storage", &fd, &offset, &nbytes, &flags, &name))
+        return NULL;
     td_storage *s;
     td_tensor *t;
     TD_PY(td_shared_map(&s, fd, offset, nbytes, flags, name));
@@ -18,7 +20,8 @@ static PyObject *map_storage(PyObject *m, PyObject *args)
     return status ? td_raise(status) : td_wrap(t);
 }
 
-/* move_storage(tensor, fd, offset, flags, name or None): write the bytes of its storage there, and lie there from now on */
+/* move_storage(tensor, fd, offset, flags, name or None): write the bytes of its storage there, and
+ * lie there from now on */
 static PyObject *move_storage(PyObject *m, PyObject *args)
 {
     PyObject *o;
@@ -26,11 +29,13 @@ static PyObject *move_storage(PyObject *m, PyObject *args)
     long long offset;
     const char *name;
     if (!PyArg_ParseTuple(args, "OiLiz:move_storage", &o, &fd, &offset, &flags, &name)) return NULL;
-    if (!td_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "move_storage: wanted a Tensor, got %S", Py_TYPE(o));
+    if (!td_is_tensor(o))
+        return PyErr_Format(PyExc_TypeError, "move_storage: wanted a Tensor, got %S", Py_TYPE(o));
     td_storage *s = td_pin(td_storage_keep(TD_T(o)->storage));
     td_tensor *there;
     td_status status;
-    const char *from = s->device == TD_CPU ? s->data : NULL; /* neither it nor what lies there changes hands before the pin is gone */
+    /* neither it nor what lies there changes hands before the pin is gone */
+    const char *from = s->device == TD_CPU ? s->data : NULL;
     int64_t nbytes = s->nbytes;
     Py_BEGIN_ALLOW_THREADS
     status = td_shared_copy(&there, from, from ? nbytes : 0, fd, offset, flags, name);
@@ -42,29 +47,37 @@ static PyObject *move_storage(PyObject *m, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* segment_facts(tensor): (shared, descriptor or -1, offset in the file, name or None), or None for private memory */
+/* segment_facts(tensor): (shared, descriptor or -1, offset in the file, name or None), or None for
+ * private memory */
 static PyObject *segment_facts(PyObject *m, PyObject *o)
 {
-    if (!td_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "segment_facts: wanted a Tensor, got %S", Py_TYPE(o));
+    if (!td_is_tensor(o))
+        return PyErr_Format(PyExc_TypeError, "segment_facts: wanted a Tensor, got %S", Py_TYPE(o));
     const td_segment *s = td_segment_of(TD_T(o)->storage);
     if (!s) Py_RETURN_NONE;
-    return Py_BuildValue("OiLz", s->shared ? Py_True : Py_False, s->fd, (long long)s->offset, s->name);
+    return Py_BuildValue("OiLz", s->shared ? Py_True : Py_False, s->fd, (long long)s->offset,
+                         s->name);
 }
 
-/* watch_storage(tensor, socket): tell the end of a named storage there; False if this process does already */
+/* watch_storage(tensor, socket): tell the end of a named storage there; False if this process does
+ * already */
 static PyObject *watch_storage(PyObject *m, PyObject *args)
 {
     PyObject *o;
     int socket;
     if (!PyArg_ParseTuple(args, "Oi:watch_storage", &o, &socket)) return NULL;
-    if (!td_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "watch_storage: wanted a Tensor, got %S", Py_TYPE(o));
+    if (!td_is_tensor(o))
+        return PyErr_Format(PyExc_TypeError, "watch_storage: wanted a Tensor, got %S", Py_TYPE(o));
     return PyBool_FromLong(td_shared_watch(TD_T(o)->storage, socket));
 }
 
 static PyMethodDef methods[] = {
-    {"map_storage", map_storage, METH_VARARGS, "map_storage(fd, offset, nbytes, flags, name): a uint8 tensor on an open file."},
-    {"move_storage", move_storage, METH_VARARGS, "move_storage(tensor, fd, offset, flags, name): move a storage into an open file."},
+    {"map_storage", map_storage, METH_VARARGS,
+     "map_storage(fd, offset, nbytes, flags, name): a uint8 tensor on an open file."},
+    {"move_storage", move_storage, METH_VARARGS,
+     "move_storage(tensor, fd, offset, flags, name): move a storage into an open file."},
     {"segment_facts", segment_facts, METH_O, "Where a mapped storage lies, or None."},
-    {"watch_storage", watch_storage, METH_VARARGS, "watch_storage(tensor, socket): tell the end of a named storage."},
+    {"watch_storage", watch_storage, METH_VARARGS,
+     "watch_storage(tensor, socket): tell the end of a named storage."},
     {0}};
 PyMethodDef *td_shared_methods(void) { return methods; }

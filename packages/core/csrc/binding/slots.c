@@ -1,7 +1,11 @@
 /* slots.c - Python's operators on tensors: a + b, -a, a < b, a @ b, a += b, int(a). */
 #include "graph/node.h"
 
-typedef struct Slot { const char *name, *text; const td_function *function; td_schema *schema; } Slot;
+typedef struct Slot {
+    const char *name, *text;
+    const td_function *function;
+    td_schema *schema;
+} Slot;
 
 static int find(Slot *s)
 {
@@ -14,7 +18,10 @@ static int find(Slot *s)
     return 0;
 }
 
-static PyObject *binary(Slot *s, PyObject *a, PyObject *b) { return find(s) ? td_slot_binary(s->function, s->schema, a, b) : NULL; }
+static PyObject *binary(Slot *s, PyObject *a, PyObject *b)
+{
+    return find(s) ? td_slot_binary(s->function, s->schema, a, b) : NULL;
+}
 
 /* an operand that no operator takes: let the other side try */
 static int operand(PyObject *o) { return td_is_tensor(o) || td_is_number(o); }
@@ -24,11 +31,11 @@ static int has_protocol(PyObject *o)
     return yes;
 }
 
-#define BINARY(c, op_name, op_text)                                     \
-    static PyObject *c(PyObject *a, PyObject *b)                        \
-    {                                                                   \
-        static Slot s = {op_name, op_text, NULL, NULL};                 \
-        return binary(&s, a, b);                                        \
+#define BINARY(c, op_name, op_text)                     \
+    static PyObject *c(PyObject *a, PyObject *b)        \
+    {                                                   \
+        static Slot s = {op_name, op_text, NULL, NULL}; \
+        return binary(&s, a, b);                        \
     }
 BINARY(slot_add, "add", "add.Tensor")
 BINARY(slot_sub, "sub", "sub.Tensor")
@@ -49,9 +56,12 @@ BINARY(slot_le, "le", "le.Tensor")
 BINARY(slot_gt, "gt", "gt.Tensor")
 BINARY(slot_ge, "ge", "ge.Tensor")
 
-static PyObject *named(Slot *s, int n, PyObject *const *args) /* through the parser: overloads matter, or it is in-place */
+static PyObject *
+named(Slot *s, int n,
+      PyObject *const *args) /* through the parser: overloads matter, or it is in-place */
 {
-    if (!s->function && !(s->function = td_find_function("", s->name))) return PyErr_Format(PyExc_RuntimeError, "the op table has no %s", s->name);
+    if (!s->function && !(s->function = td_find_function("", s->name)))
+        return PyErr_Format(PyExc_RuntimeError, "the op table has no %s", s->name);
     return td_apply(s->function, n, args);
 }
 
@@ -64,24 +74,24 @@ static PyObject *slot_pow(PyObject *a, PyObject *b, PyObject *mod)
     return named(&s, 2, args);
 }
 
-#define UNARY(c, op_name)                                               \
-    static PyObject *c(PyObject *a)                                     \
-    {                                                                   \
-        static Slot s = {op_name, "", NULL, NULL};                      \
-        return named(&s, 1, &a);                                        \
+#define UNARY(c, op_name)                          \
+    static PyObject *c(PyObject *a)                \
+    {                                              \
+        static Slot s = {op_name, "", NULL, NULL}; \
+        return named(&s, 1, &a);                   \
     }
 UNARY(slot_neg, "neg")
 UNARY(slot_pos, "positive")
 UNARY(slot_abs, "abs")
 UNARY(slot_invert, "bitwise_not")
 
-#define INPLACE(c, op_name)                                             \
-    static PyObject *c(PyObject *a, PyObject *b)                        \
-    {                                                                   \
-        static Slot s = {op_name, "", NULL, NULL};                      \
-        PyObject *const args[] = {a, b};                                \
-        if (!operand(b) && !has_protocol(b)) Py_RETURN_NOTIMPLEMENTED;  \
-        return named(&s, 2, args);                                      \
+#define INPLACE(c, op_name)                                            \
+    static PyObject *c(PyObject *a, PyObject *b)                       \
+    {                                                                  \
+        static Slot s = {op_name, "", NULL, NULL};                     \
+        PyObject *const args[] = {a, b};                               \
+        if (!operand(b) && !has_protocol(b)) Py_RETURN_NOTIMPLEMENTED; \
+        return named(&s, 2, args);                                     \
     }
 INPLACE(slot_iadd, "add_")
 INPLACE(slot_isub, "sub_")
@@ -112,19 +122,28 @@ static PyObject *beside_array(const char *name, PyObject *declined, PyObject *a,
     Py_DECREF(declined);
     return made;
 }
-static PyObject *slot_div(PyObject *a, PyObject *b) { return beside_array("divide", quotient(a, b), a, b); }
-static PyObject *slot_eq(PyObject *a, PyObject *b) { return beside_array("equal", is_equal(a, b), a, b); }
-static PyObject *slot_ne(PyObject *a, PyObject *b) { return beside_array("not_equal", is_other(a, b), a, b); }
+static PyObject *slot_div(PyObject *a, PyObject *b)
+{
+    return beside_array("divide", quotient(a, b), a, b);
+}
+static PyObject *slot_eq(PyObject *a, PyObject *b)
+{
+    return beside_array("equal", is_equal(a, b), a, b);
+}
+static PyObject *slot_ne(PyObject *a, PyObject *b)
+{
+    return beside_array("not_equal", is_other(a, b), a, b);
+}
 
 static PyObject *slot_compare(PyObject *a, PyObject *b, int how)
 {
     switch (how) {
-    case Py_EQ: return slot_eq(a, b);
-    case Py_NE: return slot_ne(a, b);
-    case Py_LT: return slot_lt(a, b);
-    case Py_LE: return slot_le(a, b);
-    case Py_GT: return slot_gt(a, b);
-    default: return slot_ge(a, b);
+        case Py_EQ: return slot_eq(a, b);
+        case Py_NE: return slot_ne(a, b);
+        case Py_LT: return slot_lt(a, b);
+        case Py_LE: return slot_le(a, b);
+        case Py_GT: return slot_gt(a, b);
+        default: return slot_ge(a, b);
     }
 }
 
@@ -132,8 +151,10 @@ static PyObject *one_number(PyObject *o, const char *as)
 {
     const td_tensor *t = TD_T(o);
     if (t->numel == 1) return td_item_of(o);
-    return PyErr_Format(PyExc_ValueError, "only one element tensors can be converted to Python scalars: %s() of a tensor with %lld elements", as,
-                        (long long)t->numel);
+    return PyErr_Format(PyExc_ValueError,
+                        "only one element tensors can be converted to Python scalars: %s() of a "
+                        "tensor with %lld elements",
+                        as, (long long)t->numel);
 }
 static PyObject *slot_float(PyObject *o)
 {
@@ -141,8 +162,10 @@ static PyObject *slot_float(PyObject *o)
     PyObject *v = one_number(o, "float"), *made = v ? PyNumber_Float(v) : NULL;
     if (v && PyComplex_Check(v)) {
         PyErr_Clear();
-        made = PyComplex_ImagAsDouble(v) == 0 ? PyFloat_FromDouble(PyComplex_RealAsDouble(v))
-                                              : PyErr_Format(PyExc_RuntimeError, "value cannot be converted to type double without overflow");
+        made = PyComplex_ImagAsDouble(v) == 0
+                   ? PyFloat_FromDouble(PyComplex_RealAsDouble(v))
+                   : PyErr_Format(PyExc_RuntimeError,
+                                  "value cannot be converted to type double without overflow");
     }
     Py_XDECREF(v);
     return made;
@@ -159,7 +182,9 @@ static PyObject *slot_index(PyObject *o)
     if (td_is_asked(o)) return td_ask(o, "__index__", NULL);
     const td_tensor *t = TD_T(o);
     if (t->numel != 1 || !td_is_integral((td_dtype)t->dtype))
-        return PyErr_Format(PyExc_TypeError, "only integer tensors of a single element can be converted to an index");
+        return PyErr_Format(
+            PyExc_TypeError,
+            "only integer tensors of a single element can be converted to an index");
     PyObject *v = td_item_of(o), *made = v ? PyNumber_Long(v) : NULL;
     Py_XDECREF(v);
     return made;
@@ -168,7 +193,8 @@ static int asked_bool(PyObject *o)
 {
     PyObject *made = td_ask(o, "__bool__", NULL);
     int yes = !made ? -1 : PyBool_Check(made) ? made == Py_True : -1;
-    if (made && yes < 0) PyErr_Format(PyExc_TypeError, "__bool__ should return bool, returned %R", Py_TYPE(made));
+    if (made && yes < 0)
+        PyErr_Format(PyExc_TypeError, "__bool__ should return bool, returned %R", Py_TYPE(made));
     Py_XDECREF(made);
     return yes;
 }
@@ -183,18 +209,44 @@ static int slot_bool(PyObject *o)
         Py_XDECREF(v);
         return yes;
     }
-    PyErr_Format(PyExc_RuntimeError, "Boolean value of Tensor with %s is ambiguous: it has %lld; use any() or all()",
+    PyErr_Format(PyExc_RuntimeError,
+                 "Boolean value of Tensor with %s is ambiguous: it has %lld; use any() or all()",
                  t->numel ? "more than one value" : "no values", (long long)t->numel);
     return -1;
 }
 
-PyType_Slot td_number_slots[] = {
-    {Py_nb_add, slot_add}, {Py_nb_subtract, slot_sub}, {Py_nb_multiply, slot_mul}, {Py_nb_true_divide, slot_div},
-    {Py_nb_floor_divide, slot_floordiv}, {Py_nb_remainder, slot_mod}, {Py_nb_matrix_multiply, slot_matmul}, {Py_nb_and, slot_and},
-    {Py_nb_or, slot_or}, {Py_nb_xor, slot_xor}, {Py_nb_lshift, slot_lshift}, {Py_nb_rshift, slot_rshift}, {Py_nb_power, slot_pow},
-    {Py_nb_negative, slot_neg}, {Py_nb_positive, slot_pos}, {Py_nb_absolute, slot_abs}, {Py_nb_invert, slot_invert},
-    {Py_nb_inplace_add, slot_iadd}, {Py_nb_inplace_subtract, slot_isub}, {Py_nb_inplace_multiply, slot_imul},
-    {Py_nb_inplace_true_divide, slot_idiv}, {Py_nb_inplace_floor_divide, slot_ifloordiv}, {Py_nb_inplace_remainder, slot_imod},
-    {Py_nb_inplace_and, slot_iand}, {Py_nb_inplace_or, slot_ior}, {Py_nb_inplace_xor, slot_ixor}, {Py_nb_inplace_lshift, slot_ilshift},
-    {Py_nb_inplace_rshift, slot_irshift}, {Py_nb_inplace_power, slot_ipow}, {Py_tp_richcompare, slot_compare}, {Py_nb_float, slot_float},
-    {Py_nb_int, slot_int}, {Py_nb_index, slot_index}, {Py_nb_bool, slot_bool}, {0}};
+PyType_Slot td_number_slots[] = {{Py_nb_add, slot_add},
+                                 {Py_nb_subtract, slot_sub},
+                                 {Py_nb_multiply, slot_mul},
+                                 {Py_nb_true_divide, slot_div},
+                                 {Py_nb_floor_divide, slot_floordiv},
+                                 {Py_nb_remainder, slot_mod},
+                                 {Py_nb_matrix_multiply, slot_matmul},
+                                 {Py_nb_and, slot_and},
+                                 {Py_nb_or, slot_or},
+                                 {Py_nb_xor, slot_xor},
+                                 {Py_nb_lshift, slot_lshift},
+                                 {Py_nb_rshift, slot_rshift},
+                                 {Py_nb_power, slot_pow},
+                                 {Py_nb_negative, slot_neg},
+                                 {Py_nb_positive, slot_pos},
+                                 {Py_nb_absolute, slot_abs},
+                                 {Py_nb_invert, slot_invert},
+                                 {Py_nb_inplace_add, slot_iadd},
+                                 {Py_nb_inplace_subtract, slot_isub},
+                                 {Py_nb_inplace_multiply, slot_imul},
+                                 {Py_nb_inplace_true_divide, slot_idiv},
+                                 {Py_nb_inplace_floor_divide, slot_ifloordiv},
+                                 {Py_nb_inplace_remainder, slot_imod},
+                                 {Py_nb_inplace_and, slot_iand},
+                                 {Py_nb_inplace_or, slot_ior},
+                                 {Py_nb_inplace_xor, slot_ixor},
+                                 {Py_nb_inplace_lshift, slot_ilshift},
+                                 {Py_nb_inplace_rshift, slot_irshift},
+                                 {Py_nb_inplace_power, slot_ipow},
+                                 {Py_tp_richcompare, slot_compare},
+                                 {Py_nb_float, slot_float},
+                                 {Py_nb_int, slot_int},
+                                 {Py_nb_index, slot_index},
+                                 {Py_nb_bool, slot_bool},
+                                 {0}};

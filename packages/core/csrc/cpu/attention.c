@@ -1,4 +1,5 @@
-/* attention.c - one block of queries against blocks of keys, with a running softmax; and backwards. */
+/* attention.c - one block of queries against blocks of keys, with a running softmax; and backwards.
+ */
 #include "cpu/attention.h"
 #include <math.h>
 #include <stdbool.h>
@@ -29,11 +30,23 @@ TD_INLINE vf exp2_vf(vf x)
 }
 
 /* ---- products, both operands in place ---- */
-static void multiply(int64_t m, int64_t n, int64_t k, float alpha, const float *a, int64_t a_row, int64_t a_col, const float *b,
-                     int64_t b_row, float *c, int64_t c_row, int add)
+static void multiply(int64_t m, int64_t n, int64_t k, float alpha, const float *a, int64_t a_row,
+                     int64_t a_col, const float *b, int64_t b_row, float *c, int64_t c_row, int add)
 {
-    td_gemm g = {.m = m, .n = n, .k = k, .a = a, .a_row = a_row, .a_col = a_col, .b = b, .b_row = b_row, .b_col = 1, .c = c,
-                 .c_row = c_row, .alpha = alpha, .add = add, .way = TD_GEMM_SMALL};
+    td_gemm g = {.m = m,
+                 .n = n,
+                 .k = k,
+                 .a = a,
+                 .a_row = a_row,
+                 .a_col = a_col,
+                 .b = b,
+                 .b_row = b_row,
+                 .b_col = 1,
+                 .c = c,
+                 .c_row = c_row,
+                 .alpha = alpha,
+                 .add = add,
+                 .way = TD_GEMM_SMALL};
     TD_SYM(td_gemm_kernels).real[0].run(&g, NULL);
 }
 
@@ -47,14 +60,23 @@ typedef struct head {
     float *dq, *dk, *dv;
 } head;
 
-static float *at(const td_heads *h, int64_t batch, int64_t number) { return h->data ? h->data + batch * h->batch + number * h->head : NULL; }
+static float *at(const td_heads *h, int64_t batch, int64_t number)
+{
+    return h->data ? h->data + batch * h->batch + number * h->head : NULL;
+}
 
 static head head_of(const td_attention *p, int64_t batch, int64_t number)
 {
     int64_t shared = number / (p->heads / p->kv_heads);
-    head h = {.p = p, .q = at(&p->q, batch, number), .k = at(&p->k, batch, shared), .v = at(&p->v, batch, shared),
-              .out = at(&p->out, batch, number), .grad = at(&p->grad, batch, number), .dq = at(&p->dq, batch, number),
-              .dk = at(&p->dk, batch, shared), .dv = at(&p->dv, batch, shared)};
+    head h = {.p = p,
+              .q = at(&p->q, batch, number),
+              .k = at(&p->k, batch, shared),
+              .v = at(&p->v, batch, shared),
+              .out = at(&p->out, batch, number),
+              .grad = at(&p->grad, batch, number),
+              .dq = at(&p->dq, batch, number),
+              .dk = at(&p->dk, batch, shared),
+              .dv = at(&p->dv, batch, shared)};
     h.mask = p->mask ? p->mask + batch * p->mask_stride[0] + number * p->mask_stride[1] : NULL;
     h.logsumexp = p->logsumexp + (batch * p->heads + number) * p->queries;
     return h;
@@ -67,29 +89,35 @@ static void turn_in(float *to, const float *from, int64_t row, int64_t n, int64_
         for (int64_t e = 0; e < width; e += LANES) {
             vf r[LANES];
             uint32_t bits = td_lanes(width - e, LANES);
-            for (int64_t j = 0; j < LANES; j++) r[j] = i + j < n ? vf_load_part(bits, from + (i + j) * row + e) : vf_zero();
+            for (int64_t j = 0; j < LANES; j++)
+                r[j] = i + j < n ? vf_load_part(bits, from + (i + j) * row + e) : vf_zero();
             vf_transpose(r);
-            for (int64_t j = 0; j < least(LANES, width - e); j++) vf_store(to + (e + j) * QB + i, r[j]);
+            for (int64_t j = 0; j < least(LANES, width - e); j++)
+                vf_store(to + (e + j) * QB + i, r[j]);
         }
 }
 
 /* from[width][QB], times `factor` per column, to rows */
-static void turn_out(float *to, int64_t row, const float *from, const float *factor, int64_t n, int64_t width)
+static void turn_out(float *to, int64_t row, const float *from, const float *factor, int64_t n,
+                     int64_t width)
 {
     for (int64_t i = 0; i < n; i += LANES)
         for (int64_t e = 0; e < width; e += LANES) {
             vf r[LANES], f = vf_load(factor + i);
-            for (int64_t j = 0; j < LANES; j++) r[j] = e + j < width ? vf_mul(vf_load(from + (e + j) * QB + i), f) : vf_zero();
+            for (int64_t j = 0; j < LANES; j++)
+                r[j] = e + j < width ? vf_mul(vf_load(from + (e + j) * QB + i), f) : vf_zero();
             vf_transpose(r);
             uint32_t bits = td_lanes(width - e, LANES);
-            for (int64_t j = 0; j < least(LANES, n - i); j++) vf_store_part(to + (i + j) * row + e, bits, r[j]);
+            for (int64_t j = 0; j < least(LANES, n - i); j++)
+                vf_store_part(to + (i + j) * row + e, bits, r[j]);
         }
 }
 
 /* ---- scores[key][QB] ---- */
 
 /* add mask[query][key] */
-static void add_mask(const head *h, float *scores, int64_t first_query, int64_t n, int64_t first_key, int64_t keys)
+static void add_mask(const head *h, float *scores, int64_t first_query, int64_t n,
+                     int64_t first_key, int64_t keys)
 {
     const int64_t *stride = h->p->mask_stride;
     const float *mask = h->mask + first_query * stride[2] + first_key * stride[3];
@@ -99,7 +127,9 @@ static void add_mask(const head *h, float *scores, int64_t first_query, int64_t 
             uint32_t bits = td_lanes(keys - s, LANES);
             for (int64_t j = 0; j < LANES; j++) {
                 const float *from = mask + (i + j) * stride[2] + s * stride[3];
-                r[j] = i + j >= n ? vf_zero() : stride[3] == 1 ? vf_load_part(bits, from) : vf_gather(bits, from, stride[3]);
+                r[j] = i + j >= n       ? vf_zero()
+                       : stride[3] == 1 ? vf_load_part(bits, from)
+                                        : vf_gather(bits, from, stride[3]);
             }
             vf_transpose(r);
             for (int64_t j = 0; j < least(LANES, keys - s); j++) {
@@ -109,15 +139,17 @@ static void add_mask(const head *h, float *scores, int64_t first_query, int64_t 
         }
 }
 
-static void score(const head *h, const float *turned_q, float *scores, int64_t first_query, int64_t n, int64_t first_key, int64_t keys)
+static void score(const head *h, const float *turned_q, float *scores, int64_t first_query,
+                  int64_t n, int64_t first_key, int64_t keys)
 {
     const td_attention *p = h->p;
-    multiply(keys, n, p->width, p->scale * LOG2_E, h->k + first_key * p->k.row, p->k.row, 1, turned_q, QB, scores, QB, 0);
+    multiply(keys, n, p->width, p->scale * LOG2_E, h->k + first_key * p->k.row, p->k.row, 1,
+             turned_q, QB, scores, QB, 0);
     if (h->mask) add_mask(h, scores, first_query, n, first_key, keys);
 }
 
-/* Which keys of a block the LANES queries from `query` on may see: all of them the first `whole`, some of them those before
- * `some`, none of them the rest. */
+/* Which keys of a block the LANES queries from `query` on may see: all of them the first `whole`,
+ * some of them those before `some`, none of them the rest. */
 typedef struct sight {
     int64_t query, first_key, whole, some;
 } sight;
@@ -127,7 +159,8 @@ static int64_t within(int64_t x, int64_t most) { return x < 0 ? 0 : x < most ? x
 static sight sight_of(const td_attention *p, int64_t query, int64_t first_key, int64_t keys)
 {
     if (!p->causal) return (sight){query, first_key, keys, keys};
-    return (sight){query, first_key, within(query + 1 - first_key, keys), within(query + LANES - first_key, keys)};
+    return (sight){query, first_key, within(query + 1 - first_key, keys),
+                   within(query + LANES - first_key, keys)};
 }
 
 /* the scores of key s, -inf for the queries before it */
@@ -161,20 +194,23 @@ TD_INLINE vf new_top(const sight *g, const float *scores, vf old)
     return vf_max(a, b);
 }
 
-/* Scores of LANES queries to weights; a lane that has seen nothing keeps the top -inf and gets zeros. Returns the sums. */
+/* Scores of LANES queries to weights; a lane that has seen nothing keeps the top -inf and gets
+ * zeros. Returns the sums. */
 TD_INLINE vf weigh(const sight *g, float *scores, int64_t keys, vf top)
 {
     vf shift = vf_max(vf_set1(-3e38f), top), sum = vf_zero(), more = vf_zero();
     int64_t s = 0;
     for (; s + 2 <= g->whole; s += 2) {
-        vf x = exp2_vf(vf_sub(vf_load(scores + s * QB), shift)), y = exp2_vf(vf_sub(vf_load(scores + (s + 1) * QB), shift));
+        vf x = exp2_vf(vf_sub(vf_load(scores + s * QB), shift)),
+           y = exp2_vf(vf_sub(vf_load(scores + (s + 1) * QB), shift));
         vf_store(scores + s * QB, x);
         vf_store(scores + (s + 1) * QB, y);
         sum = vf_add(sum, x);
         more = vf_add(more, y);
     }
     for (; s < g->some; s++) {
-        vf x = exp2_vf(vf_sub(s < g->whole ? vf_load(scores + s * QB) : partly_seen(g, scores + s * QB, s), shift));
+        vf x = exp2_vf(vf_sub(
+            s < g->whole ? vf_load(scores + s * QB) : partly_seen(g, scores + s * QB, s), shift));
         vf_store(scores + s * QB, x);
         sum = vf_add(sum, x);
     }
@@ -183,12 +219,14 @@ TD_INLINE vf weigh(const sight *g, float *scores, int64_t keys, vf top)
 }
 
 /* scores to weights; sums and tops move on; factor: by what earlier results shrink */
-static void soften(const td_attention *p, float *scores, int64_t first_query, int64_t n, int64_t first_key, int64_t keys, running *r)
+static void soften(const td_attention *p, float *scores, int64_t first_query, int64_t n,
+                   int64_t first_key, int64_t keys, running *r)
 {
     for (int64_t i = 0; i < n; i += LANES) {
         sight g = sight_of(p, first_query + i, first_key, keys);
         vf old = vf_load(r->top + i), top = new_top(&g, scores + i, old);
-        vf sum = weigh(&g, scores + i, keys, top), factor = exp2_vf(vf_sub(old, vf_max(vf_set1(-3e38f), top)));
+        vf sum = weigh(&g, scores + i, keys, top),
+           factor = exp2_vf(vf_sub(old, vf_max(vf_set1(-3e38f), top)));
         vf_store(r->factor + i, factor);
         vf_store(r->sum + i, vf_fma(vf_load(r->sum + i), factor, sum));
         vf_store(r->top + i, top);
@@ -199,12 +237,17 @@ static void shrink(float *sums, int64_t n, int64_t width, const float *factor)
 {
     for (int64_t i = 0; i < n; i += LANES) {
         vf f = vf_load(factor + i);
-        for (int64_t e = 0; e < width; e++) vf_store(sums + e * QB + i, vf_mul(vf_load(sums + e * QB + i), f));
+        for (int64_t e = 0; e < width; e++)
+            vf_store(sums + e * QB + i, vf_mul(vf_load(sums + e * QB + i), f));
     }
 }
 
-/* In double: rounded to float it would be off by more than the weights that backward makes from it. */
-static double log_sum(float top, float sum) { return sum != 0 ? top + log2((double)sum) : -INFINITY; }
+/* In double: rounded to float it would be off by more than the weights that backward makes from it.
+ */
+static double log_sum(float top, float sum)
+{
+    return sum != 0 ? top + log2((double)sum) : -INFINITY;
+}
 
 static void finish_rows(const head *h, running *r, const float *sums, int64_t first, int64_t n)
 {
@@ -237,7 +280,8 @@ static void forward_block(const head *h, int64_t first, int64_t n, float *work)
         score(h, turned, scores, first, n, s, keys);
         soften(p, scores, first, n, s, keys, &r);
         if (s > 0) shrink(sums, n, p->value_width, r.factor);
-        multiply(p->value_width, n, keys, 1, h->v + s * p->v.row, 1, p->v.row, scores, QB, sums, QB, s > 0);
+        multiply(p->value_width, n, keys, 1, h->v + s * p->v.row, 1, p->v.row, scores, QB, sums, QB,
+                 s > 0);
     }
     finish_rows(h, &r, sums, first, n);
 }
@@ -255,7 +299,8 @@ static void soften_row(float *row, int64_t keys, float *sum_out, float *top_out)
     vf shift = vf_max(vf_set1(-3e38f), vf_set1(top));
     for (s = 0; s < keys; s += LANES) {
         uint32_t bits = td_lanes(keys - s, LANES);
-        vf x = exp2_vf(vf_sub(vf_select(bits, vf_load_part(bits, row + s), vf_set1(-INFINITY)), shift));
+        vf x = exp2_vf(
+            vf_sub(vf_select(bits, vf_load_part(bits, row + s), vf_set1(-INFINITY)), shift));
         vf_store_part(row + s, bits, x);
         sum = vf_add(sum, x);
     }
@@ -266,8 +311,19 @@ static void soften_row(float *row, int64_t keys, float *sum_out, float *top_out)
 static void few_scores(const head *h, float *scores)
 {
     const td_attention *p = h->p;
-    td_gemm g = {.m = p->queries, .n = p->keys, .k = p->width, .a = h->q, .a_row = p->q.row, .a_col = 1, .b = h->k, .b_row = 1,
-                 .b_col = p->k.row, .c = scores, .c_row = p->keys, .alpha = p->scale * LOG2_E, .way = TD_GEMM_DOT};
+    td_gemm g = {.m = p->queries,
+                 .n = p->keys,
+                 .k = p->width,
+                 .a = h->q,
+                 .a_row = p->q.row,
+                 .a_col = 1,
+                 .b = h->k,
+                 .b_row = 1,
+                 .b_col = p->k.row,
+                 .c = scores,
+                 .c_row = p->keys,
+                 .alpha = p->scale * LOG2_E,
+                 .way = TD_GEMM_DOT};
     TD_SYM(td_gemm_kernels).real[0].run(&g, NULL);
 }
 
@@ -281,20 +337,33 @@ static void forward_few(const head *h, float *work)
         float *row = scores + i * p->keys, sum, top;
         int64_t seen = keys_seen(p, i, 1);
         if (h->mask)
-            for (int64_t s = 0; s < seen; s++) row[s] += h->mask[i * p->mask_stride[2] + s * p->mask_stride[3]] * LOG2_E;
+            for (int64_t s = 0; s < seen; s++)
+                row[s] += h->mask[i * p->mask_stride[2] + s * p->mask_stride[3]] * LOG2_E;
         soften_row(row, seen, &sum, &top);
         for (int64_t s = 0; s < seen; s++) row[s] = sum != 0 ? row[s] / sum : 0;
         for (int64_t s = seen; s < p->keys; s++) row[s] = 0;
         h->logsumexp[i] = log_sum(top, sum) * M_LN2;
     }
-    td_gemm g = {.m = p->queries, .n = p->value_width, .k = p->keys, .a = scores, .a_row = p->keys, .a_col = 1, .b = h->v,
-                 .b_row = p->v.row, .b_col = 1, .c = h->out, .c_row = p->out.row, .alpha = 1, .way = TD_GEMM_DIRECT};
+    td_gemm g = {.m = p->queries,
+                 .n = p->value_width,
+                 .k = p->keys,
+                 .a = scores,
+                 .a_row = p->keys,
+                 .a_col = 1,
+                 .b = h->v,
+                 .b_row = p->v.row,
+                 .b_col = 1,
+                 .c = h->out,
+                 .c_row = p->out.row,
+                 .alpha = 1,
+                 .way = TD_GEMM_DIRECT};
     TD_SYM(td_gemm_kernels).real[0].run(&g, pack);
 }
 
 static int64_t forward_work(const td_attention *p)
 {
-    int64_t blocks = (p->width + KB + p->value_width) * QB, few = p->queries * p->keys + 64 + FEW * 512 + 64;
+    int64_t blocks = (p->width + KB + p->value_width) * QB,
+            few = p->queries * p->keys + 64 + FEW * 512 + 64;
     return (p->queries <= FEW ? few : blocks) * (int64_t)sizeof(float);
 }
 
@@ -311,11 +380,13 @@ static void forward(const td_attention *p, int64_t begin, int64_t end, void *wor
 
 /* ---- backward: weights come again from the scores and their saved logsumexp ---- */
 typedef struct block_work {
-    float *turned_q, *turned_grad;  /* [width][QB], [value_width][QB] */
-    float *weights, *slopes;        /* [KB][QB]: softmax weights, and the gradient with respect to the scores */
-    float *dq;                      /* [width][QB] */
-    float shift[QB], low[QB];       /* logsumexp of each query, in the scores' units, as the sum of two */
-    float delta[QB];                /* sum of its gradient times its output */
+    float *turned_q, *turned_grad; /* [width][QB], [value_width][QB] */
+    /* [KB][QB]: softmax weights, and the gradient with respect to the scores */
+    float *weights, *slopes;
+    float *dq; /* [width][QB] */
+    /* logsumexp of each query, in the scores' units, as the sum of two */
+    float shift[QB], low[QB];
+    float delta[QB]; /* sum of its gradient times its output */
 } block_work;
 
 static void set_shift(block_work *w, int64_t i, double sum)
@@ -325,8 +396,8 @@ static void set_shift(block_work *w, int64_t i, double sum)
     w->low[i] = seen ? (float)(sum - w->shift[i]) : 0;
 }
 
-/* Few queries had their scores from another product, which rounds otherwise; large scores differ by more than weights
- * may. Their sums come from the scores that backward itself computes. */
+/* Few queries had their scores from another product, which rounds otherwise; large scores differ by
+ * more than weights may. Their sums come from the scores that backward itself computes. */
 static void sum_again(const head *h, block_work *w, int64_t first, int64_t n)
 {
     const td_attention *p = h->p;
@@ -350,22 +421,26 @@ static void start_block(const head *h, block_work *w, int64_t first, int64_t n)
         set_shift(w, i, i < n ? h->logsumexp[first + i] / M_LN2 : 0);
         w->delta[i] = 0;
         if (i >= n) continue;
-        const float *g = h->grad + (first + i) * p->grad.row, *o = h->out + (first + i) * p->out.row;
+        const float *g = h->grad + (first + i) * p->grad.row,
+                    *o = h->out + (first + i) * p->out.row;
         w->delta[i] = (float)TD_SYM(td_gemm_kernels).real[0].dot(p->value_width, g, 1, o, 1);
     }
     if (p->queries <= FEW) sum_again(h, w, first, n);
 }
 
-/* weights = 2^(scores - shift); slopes = weights * (slopes - delta). The scores have the bits that forward had, and the
- * sum its digits, so the weights of a query add up to 1 whatever their size. */
-TD_INLINE void differentiate_row(float *weights, float *slopes, vf scores, vf shift, vf low, vf delta)
+/* weights = 2^(scores - shift); slopes = weights * (slopes - delta). The scores have the bits that
+ * forward had, and the sum its digits, so the weights of a query add up to 1 whatever their size.
+ */
+TD_INLINE void differentiate_row(float *weights, float *slopes, vf scores, vf shift, vf low,
+                                 vf delta)
 {
     vf x = exp2_vf(vf_sub(vf_sub(scores, shift), low));
     vf_store(weights, x);
     vf_store(slopes, vf_mul(x, vf_sub(vf_load(slopes), delta)));
 }
 
-static void differentiate(const td_attention *p, block_work *w, int64_t first_query, int64_t n, int64_t first_key, int64_t keys)
+static void differentiate(const td_attention *p, block_work *w, int64_t first_query, int64_t n,
+                          int64_t first_key, int64_t keys)
 {
     for (int64_t i = 0; i < n; i += LANES) {
         sight g = sight_of(p, first_query + i, first_key, keys);
@@ -373,9 +448,11 @@ static void differentiate(const td_attention *p, block_work *w, int64_t first_qu
         float *weights = w->weights + i, *slopes = w->slopes + i;
         int64_t s = 0;
         for (; s < g.whole; s++)
-            differentiate_row(weights + s * QB, slopes + s * QB, vf_load(weights + s * QB), shift, low, delta);
+            differentiate_row(weights + s * QB, slopes + s * QB, vf_load(weights + s * QB), shift,
+                              low, delta);
         for (; s < g.some; s++)
-            differentiate_row(weights + s * QB, slopes + s * QB, partly_seen(&g, weights + s * QB, s), shift, low, delta);
+            differentiate_row(weights + s * QB, slopes + s * QB,
+                              partly_seen(&g, weights + s * QB, s), shift, low, delta);
         for (; s < keys; s++) {
             vf_store(weights + s * QB, vf_zero());
             vf_store(slopes + s * QB, vf_zero());
@@ -384,16 +461,20 @@ static void differentiate(const td_attention *p, block_work *w, int64_t first_qu
 }
 
 /* one block of keys: adds to its rows of dk and dv, and to dq */
-static void backward_keys(const head *h, block_work *w, int64_t first, int64_t n, int64_t s, int64_t keys)
+static void backward_keys(const head *h, block_work *w, int64_t first, int64_t n, int64_t s,
+                          int64_t keys)
 {
     const td_attention *p = h->p;
     score(h, w->turned_q, w->weights, first, n, s, keys);
-    multiply(keys, n, p->value_width, 1, h->v + s * p->v.row, p->v.row, 1, w->turned_grad, QB, w->slopes, QB, 0);
+    multiply(keys, n, p->value_width, 1, h->v + s * p->v.row, p->v.row, 1, w->turned_grad, QB,
+             w->slopes, QB, 0);
     differentiate(p, w, first, n, s, keys);
-    multiply(keys, p->value_width, n, 1, w->weights, QB, 1, h->grad + first * p->grad.row, p->grad.row, h->dv + s * p->dv.row,
-             p->dv.row, 1);
-    multiply(keys, p->width, n, p->scale, w->slopes, QB, 1, h->q + first * p->q.row, p->q.row, h->dk + s * p->dk.row, p->dk.row, 1);
-    multiply(p->width, n, keys, p->scale, h->k + s * p->k.row, 1, p->k.row, w->slopes, QB, w->dq, QB, s > 0);
+    multiply(keys, p->value_width, n, 1, w->weights, QB, 1, h->grad + first * p->grad.row,
+             p->grad.row, h->dv + s * p->dv.row, p->dv.row, 1);
+    multiply(keys, p->width, n, p->scale, w->slopes, QB, 1, h->q + first * p->q.row, p->q.row,
+             h->dk + s * p->dk.row, p->dk.row, 1);
+    multiply(p->width, n, keys, p->scale, h->k + s * p->k.row, 1, p->k.row, w->slopes, QB, w->dq,
+             QB, s > 0);
 }
 
 static void clear_rows(float *rows, int64_t row, int64_t from, int64_t to, int64_t width)
@@ -415,7 +496,8 @@ static int64_t backward_head(const head *h, block_work *w, int64_t started)
             clear_rows(h->dv, p->dv.row, started, seen, p->value_width);
             started = seen;
         }
-        for (int64_t s = 0; s < seen; s += KB) backward_keys(h, w, first, n, s, least(KB, seen - s));
+        for (int64_t s = 0; s < seen; s += KB)
+            backward_keys(h, w, first, n, s, least(KB, seen - s));
         turn_out(h->dq + first * p->dq.row, p->dq.row, w->dq, one, n, p->width);
     }
     return started;
@@ -446,4 +528,5 @@ static void backward(const td_attention *p, int64_t begin, int64_t end, void *wo
     }
 }
 
-const td_attention_kernel TD_SYM(td_attention_kernel) = {forward_work, forward, backward_work, backward};
+const td_attention_kernel TD_SYM(td_attention_kernel) = {forward_work, forward, backward_work,
+                                                         backward};

@@ -1,8 +1,10 @@
-/* attention.h - softmax(scale * Q K^T + mask) V and its gradients without the matrix of weights ever in memory.
+/* attention.h - softmax(scale * Q K^T + mask) V and its gradients without the matrix of weights
+ * ever in memory.
  *
- * Float only. Rows of q, k, v, out and the gradients have adjacent elements; their other strides are free, so heads that are
- * views of one projection need no copies. Scores are kept transposed, a row per key and a lane per query: softmax then
- * works on whole vectors, and both products read them in place. */
+ * Float only. Rows of q, k, v, out and the gradients have adjacent elements; their other strides
+ * are free, so heads that are views of one projection need no copies. Scores are kept transposed, a
+ * row per key and a lane per query: softmax then works on whole vectors, and both products read
+ * them in place. */
 #ifndef TD_ATTENTION_H
 #define TD_ATTENTION_H
 #include <stdint.h>
@@ -14,7 +16,8 @@ typedef struct td_heads { /* [batch][head][row][element] */
 } td_heads;
 
 typedef struct td_attention {
-    int64_t batch, heads, kv_heads; /* heads / kv_heads queries' heads share one of keys and values */
+    /* heads / kv_heads queries' heads share one of keys and values */
+    int64_t batch, heads, kv_heads;
     int64_t queries, keys;
     int64_t width, value_width; /* elements of a row of q and k, and of v */
     td_heads q, k, v, out;
@@ -30,9 +33,11 @@ typedef struct td_attention {
 
 typedef struct td_attention_kernel {
     int64_t (*forward_work)(const td_attention *p); /* bytes of scratch */
-    void (*forward)(const td_attention *p, int64_t begin, int64_t end, void *work); /* tasks: blocks of queries, head by head */
+    /* tasks: blocks of queries, head by head */
+    void (*forward)(const td_attention *p, int64_t begin, int64_t end, void *work);
     int64_t (*backward_work)(const td_attention *p);
-    void (*backward)(const td_attention *p, int64_t begin, int64_t end, void *work); /* tasks: heads of keys */
+    /* tasks: heads of keys */
+    void (*backward)(const td_attention *p, int64_t begin, int64_t end, void *work);
 } td_attention_kernel;
 
 static inline int64_t td_attention_blocks(const td_attention *p)

@@ -26,9 +26,12 @@ td_status td_attention_run(const td_attention *p, bool backward)
 {
     const td_attention_kernel *kernel = TD_PICK(td_attention_kernel);
     job j = {p, backward ? kernel->backward : kernel->forward, {0}};
-    int64_t tasks = backward ? p->batch * p->kv_heads : p->batch * p->heads * td_attention_blocks(p);
-    double cost = cost_of(p) * (backward ? 2.5 : 1), grain = tasks ? 8000 * (double)tasks / (cost + 1) : 1;
-    TD_TRY(td_scratch_begin(&j.scratch, backward ? kernel->backward_work(p) : kernel->forward_work(p)));
+    int64_t tasks =
+        backward ? p->batch * p->kv_heads : p->batch * p->heads * td_attention_blocks(p);
+    double cost = cost_of(p) * (backward ? 2.5 : 1),
+           grain = tasks ? 8000 * (double)tasks / (cost + 1) : 1;
+    TD_TRY(td_scratch_begin(&j.scratch,
+                            backward ? kernel->backward_work(p) : kernel->forward_work(p)));
     void *token = td_heavy_begin(cost);
     td_parallel(tasks, grain < 1 ? 1 : grain > 1e9 ? tasks : (int64_t)grain, run_tasks, &j);
     td_heavy_end(token);

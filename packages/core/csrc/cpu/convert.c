@@ -1,28 +1,32 @@
-/* convert.c - loops that copy, convert and negate elements. data[0] is written, data[1] read. Complex numbers
- * need none of their own: the driver (cpu/run/copy.c) moves their halves with the real loops. */
+/* convert.c - loops that copy, convert and negate elements. data[0] is written, data[1] read.
+ * Complex numbers need none of their own: the driver (cpu/run/copy.c) moves their halves with the
+ * real loops. */
 #include "cpu/convert.h"
 #include "cpu/simd/half.h"
 #ifdef __F16C__
 #include <immintrin.h>
 #endif
 
-typedef struct bytes16 { uint64_t low, high; } bytes16;
+typedef struct bytes16 {
+    uint64_t low, high;
+} bytes16;
 
-#define COPY(symbol, type)                                                                          \
-    static void symbol(char *const *data, const int64_t *strides, int64_t n, const void *context)   \
-    {                                                                                               \
-        char *out = data[0];                                                                        \
-        const char *in = data[1];                                                                   \
-        int64_t so = strides[0], si = strides[1];                                                   \
-        (void)context;                                                                              \
-        if (so == sizeof(type) && si == sizeof(type)) {                                             \
-            memmove(out, in, (size_t)n * sizeof(type));                                             \
-        } else if (so == sizeof(type) && si == 0 && n > 0) {                                        \
-            type value = *(const type *)in;                                                         \
-            for (int64_t i = 0; i < n; i++) ((type *)out)[i] = value;                               \
-        } else {                                                                                    \
-            for (int64_t i = 0; i < n; i++) *(type *)(out + i * so) = *(const type *)(in + i * si); \
-        }                                                                                           \
+#define COPY(symbol, type)                                                                        \
+    static void symbol(char *const *data, const int64_t *strides, int64_t n, const void *context) \
+    {                                                                                             \
+        char *out = data[0];                                                                      \
+        const char *in = data[1];                                                                 \
+        int64_t so = strides[0], si = strides[1];                                                 \
+        (void)context;                                                                            \
+        if (so == sizeof(type) && si == sizeof(type)) {                                           \
+            memmove(out, in, (size_t)n * sizeof(type));                                           \
+        } else if (so == sizeof(type) && si == 0 && n > 0) {                                      \
+            type value = *(const type *)in;                                                       \
+            for (int64_t i = 0; i < n; i++) ((type *)out)[i] = value;                             \
+        } else {                                                                                  \
+            for (int64_t i = 0; i < n; i++)                                                       \
+                *(type *)(out + i * so) = *(const type *)(in + i * si);                           \
+        }                                                                                         \
     }
 COPY(copy_1, uint8_t)
 COPY(copy_2, uint16_t)
@@ -30,15 +34,29 @@ COPY(copy_4, uint32_t)
 COPY(copy_8, uint64_t)
 COPY(copy_16, bytes16)
 
-/* Float to integer is defined for every input: what does not fit (NaN too) becomes the smallest value of the
- * 32- or 64-bit signed type it passes through, as the hardware does; narrower types keep its low bits. */
-static inline int32_t to_i32(double x) { return x > -2147483649.0 && x < 2147483648.0 ? (int32_t)x : INT32_MIN; }
-static inline int64_t to_i64(double x) { return x >= -0x1p63 && x < 0x1p63 ? (int64_t)x : INT64_MIN; }
-static inline int32_t to_i32_f(float x) { return x >= -0x1p31f && x < 0x1p31f ? (int32_t)x : INT32_MIN; }
-static inline int64_t to_i64_f(float x) { return x >= -0x1p63f && x < 0x1p63f ? (int64_t)x : INT64_MIN; }
+/* Float to integer is defined for every input: what does not fit (NaN too) becomes the smallest
+ * value of the 32- or 64-bit signed type it passes through, as the hardware does; narrower types
+ * keep its low bits. */
+static inline int32_t to_i32(double x)
+{
+    return x > -2147483649.0 && x < 2147483648.0 ? (int32_t)x : INT32_MIN;
+}
+static inline int64_t to_i64(double x)
+{
+    return x >= -0x1p63 && x < 0x1p63 ? (int64_t)x : INT64_MIN;
+}
+static inline int32_t to_i32_f(float x)
+{
+    return x >= -0x1p31f && x < 0x1p31f ? (int32_t)x : INT32_MIN;
+}
+static inline int64_t to_i64_f(float x)
+{
+    return x >= -0x1p63f && x < 0x1p63f ? (int64_t)x : INT64_MIN;
+}
 static inline uint64_t to_u64(double x)
 {
-    return x >= 0x1p63 && x < 0x1p64 ? (uint64_t)(int64_t)(x - 0x1p63) + ((uint64_t)1 << 63) : (uint64_t)to_i64(x);
+    return x >= 0x1p63 && x < 0x1p64 ? (uint64_t)(int64_t)(x - 0x1p63) + ((uint64_t)1 << 63)
+                                     : (uint64_t)to_i64(x);
 }
 
 #define AS_IS(x) (x)
@@ -112,7 +130,8 @@ static void f16_to_f32(char *const *data, const int64_t *strides, int64_t n, con
     float *out = (float *)data[0];
     const uint16_t *in = (const uint16_t *)data[1];
     int64_t i = 0;
-    for (; i + 8 <= n; i += 8) _mm256_storeu_ps(out + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(in + i))));
+    for (; i + 8 <= n; i += 8)
+        _mm256_storeu_ps(out + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(in + i))));
     for (; i < n; i++) out[i] = f16_load(in[i]);
 }
 
@@ -125,7 +144,8 @@ static void f32_to_f16(char *const *data, const int64_t *strides, int64_t n, con
     uint16_t *out = (uint16_t *)data[0];
     const float *in = (const float *)data[1];
     int64_t i = 0;
-    for (; i + 8 <= n; i += 8) _mm_storeu_si128((__m128i *)(out + i), _mm256_cvtps_ph(_mm256_loadu_ps(in + i), 0));
+    for (; i + 8 <= n; i += 8)
+        _mm_storeu_si128((__m128i *)(out + i), _mm256_cvtps_ph(_mm256_loadu_ps(in + i), 0));
     for (; i < n; i++) out[i] = f16_store(in[i]);
 }
 #else
@@ -142,7 +162,7 @@ CONVERT(f32_to_f16, uint16_t, float, td_f16_store)
             *(uint8_t *)(data[0] + i * strides[0]) = (x[0] mask) != 0 || (x[1] mask) != 0;        \
         }                                                                                         \
     }
-COMPLEX_TRUTH(truth_c32, uint16_t, & 0x7fff)
+COMPLEX_TRUTH(truth_c32, uint16_t, &0x7fff)
 COMPLEX_TRUTH(truth_c64, float, )
 COMPLEX_TRUTH(truth_c128, double, )
 
@@ -161,26 +181,29 @@ NEGATE(negate_f64, double, -*x)
 
 /* ---- transposes ---- */
 
-/* Square tiles, so that whole cache lines are read and whole lines written; what remains at the edges one by
- * one. */
-#define TRANSPOSE(symbol, type, TILE)                                                                         \
-    static void symbol##_edge(char *out, int64_t so, const char *in, int64_t si, int64_t rows, int64_t cols)  \
-    {                                                                                                         \
-        for (int64_t r = 0; r < rows; r++)                                                                    \
-            for (int64_t c = 0; c < cols; c++)                                                                \
-                ((type *)(out + r * so))[c] = ((const type *)(in + c * si))[r];                               \
-    }                                                                                                         \
-    static void symbol(char *out, int64_t so, const char *in, int64_t si, int64_t rows, int64_t cols)         \
-    {                                                                                                         \
-        int64_t r = 0, full = cols - cols % TILE;                                                             \
-        for (; r + TILE <= rows; r += TILE) {                                                                 \
-            char *row = out + r * so;                                                                         \
-            const char *column = in + r * (int64_t)sizeof(type);                                              \
-            for (int64_t c = 0; c < full; c += TILE)                                                          \
-                symbol##_tile(row + c * (int64_t)sizeof(type), so, column + c * si, si);                      \
-            symbol##_edge(row + full * (int64_t)sizeof(type), so, column + full * si, si, TILE, cols - full); \
-        }                                                                                                     \
-        symbol##_edge(out + r * so, so, in + r * (int64_t)sizeof(type), si, rows - r, cols);                  \
+/* Square tiles, so that whole cache lines are read and whole lines written; what remains at the
+ * edges one by one. */
+#define TRANSPOSE(symbol, type, TILE)                                                           \
+    static void symbol##_edge(char *out, int64_t so, const char *in, int64_t si, int64_t rows,  \
+                              int64_t cols)                                                     \
+    {                                                                                           \
+        for (int64_t r = 0; r < rows; r++)                                                      \
+            for (int64_t c = 0; c < cols; c++)                                                  \
+                ((type *)(out + r * so))[c] = ((const type *)(in + c * si))[r];                 \
+    }                                                                                           \
+    static void symbol(char *out, int64_t so, const char *in, int64_t si, int64_t rows,         \
+                       int64_t cols)                                                            \
+    {                                                                                           \
+        int64_t r = 0, full = cols - cols % TILE;                                               \
+        for (; r + TILE <= rows; r += TILE) {                                                   \
+            char *row = out + r * so;                                                           \
+            const char *column = in + r * (int64_t)sizeof(type);                                \
+            for (int64_t c = 0; c < full; c += TILE)                                            \
+                symbol##_tile(row + c * (int64_t)sizeof(type), so, column + c * si, si);        \
+            symbol##_edge(row + full * (int64_t)sizeof(type), so, column + full * si, si, TILE, \
+                          cols - full);                                                         \
+        }                                                                                       \
+        symbol##_edge(out + r * so, so, in + r * (int64_t)sizeof(type), si, rows - r, cols);    \
     }
 
 #define TRANSPOSE_TILE(symbol, type, TILE)                                           \
@@ -210,32 +233,32 @@ TRANSPOSE(transpose_16, bytes16, 4)
 
 /* ---- the table ---- */
 
-
 /* a row of `real` for one destination: integers of every source, then the floats given */
-#define FROM_INTEGERS(suffix)                                                                                   \
-    [TD_BOOL] = u8_to_##suffix, [TD_U8] = u8_to_##suffix, [TD_I8] = i8_to_##suffix, [TD_I16] = i16_to_##suffix, \
-    [TD_I32] = i32_to_##suffix, [TD_I64] = i64_to_##suffix, [TD_U16] = u16_to_##suffix,                         \
-    [TD_U32] = u32_to_##suffix, [TD_U64] = u64_to_##suffix
+#define FROM_INTEGERS(suffix)                                                           \
+    [TD_BOOL] = u8_to_##suffix, [TD_U8] = u8_to_##suffix, [TD_I8] = i8_to_##suffix,     \
+    [TD_I16] = i16_to_##suffix, [TD_I32] = i32_to_##suffix, [TD_I64] = i64_to_##suffix, \
+    [TD_U16] = u16_to_##suffix, [TD_U32] = u32_to_##suffix, [TD_U64] = u64_to_##suffix
 #define INTEGER_ROW(suffix, f32, f64) {FROM_INTEGERS(suffix), [TD_F32] = f32, [TD_F64] = f64}
 
 const td_convert_kernels TD_SYM(td_convert_kernels) = {
     .copy = {copy_1, copy_2, copy_4, copy_8, copy_16},
-    .real = {
-        [TD_BOOL] = INTEGER_ROW(truth, f32_to_truth, f64_to_truth),
-        [TD_U8] = INTEGER_ROW(8, f32_to_8, f64_to_8),
-        [TD_I8] = INTEGER_ROW(8, f32_to_8, f64_to_8),
-        [TD_I16] = INTEGER_ROW(16, f32_to_16, f64_to_16),
-        [TD_U16] = INTEGER_ROW(16, f32_to_16, f64_to_16),
-        [TD_I32] = INTEGER_ROW(32, f32_to_i32, f64_to_i32),
-        [TD_U32] = INTEGER_ROW(32, f32_to_u32, f64_to_u32),
-        [TD_I64] = INTEGER_ROW(64, f32_to_i64, f64_to_i64),
-        [TD_U64] = INTEGER_ROW(64, f32_to_u64, f64_to_u64),
-        [TD_F16] = {[TD_F16] = copy_2, [TD_F32] = f32_to_f16},
-        [TD_BF16] = {[TD_BF16] = copy_2, [TD_F32] = f32_to_bf16},
-        [TD_F32] = {FROM_INTEGERS(f32), [TD_F16] = f16_to_f32, [TD_BF16] = bf16_to_f32, [TD_F32] = copy_4,
-                    [TD_F64] = f64_to_f32},
-        [TD_F64] = {FROM_INTEGERS(f64), [TD_F32] = f32_to_f64, [TD_F64] = copy_8},
-    },
+    .real =
+        {
+            [TD_BOOL] = INTEGER_ROW(truth, f32_to_truth, f64_to_truth),
+            [TD_U8] = INTEGER_ROW(8, f32_to_8, f64_to_8),
+            [TD_I8] = INTEGER_ROW(8, f32_to_8, f64_to_8),
+            [TD_I16] = INTEGER_ROW(16, f32_to_16, f64_to_16),
+            [TD_U16] = INTEGER_ROW(16, f32_to_16, f64_to_16),
+            [TD_I32] = INTEGER_ROW(32, f32_to_i32, f64_to_i32),
+            [TD_U32] = INTEGER_ROW(32, f32_to_u32, f64_to_u32),
+            [TD_I64] = INTEGER_ROW(64, f32_to_i64, f64_to_i64),
+            [TD_U64] = INTEGER_ROW(64, f32_to_u64, f64_to_u64),
+            [TD_F16] = {[TD_F16] = copy_2, [TD_F32] = f32_to_f16},
+            [TD_BF16] = {[TD_BF16] = copy_2, [TD_F32] = f32_to_bf16},
+            [TD_F32] = {FROM_INTEGERS(f32), [TD_F16] = f16_to_f32, [TD_BF16] = bf16_to_f32,
+                        [TD_F32] = copy_4, [TD_F64] = f64_to_f32},
+            [TD_F64] = {FROM_INTEGERS(f64), [TD_F32] = f32_to_f64, [TD_F64] = copy_8},
+        },
     .truth = {truth_c32, truth_c64, truth_c128},
     .negate = {negate_16, negate_f32, negate_f64},
     .transpose = {transpose_1, transpose_2, transpose_4, transpose_8, transpose_16},

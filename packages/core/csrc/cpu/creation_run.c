@@ -3,11 +3,13 @@
 #include <string.h>
 #include "runtime/pool.h"
 
-/* The column where the lower part of a row ends (the diagonal belongs to it) or the upper one begins. */
+/* The column where the lower part of a row ends (the diagonal belongs to it) or the upper one
+ * begins. */
 static int64_t border(const td_triangle *t, int64_t row)
 {
     int64_t at;
-    if (td_add_overflows(t->diagonal, t->upper ? row : row + 1, &at)) at = t->diagonal > 0 ? t->columns : 0;
+    if (td_add_overflows(t->diagonal, t->upper ? row : row + 1, &at))
+        at = t->diagonal > 0 ? t->columns : 0;
     return at < 0 ? 0 : at > t->columns ? t->columns : at;
 }
 
@@ -40,10 +42,14 @@ void td_triangle_run(const td_triangle *t, int64_t numel)
 
 __extension__ typedef __int128 wide; /* rows times columns fit */
 
-static int64_t clamp_row(wide row, int64_t rows) { return row < 0 ? 0 : row > rows ? rows : (int64_t)row; }
+static int64_t clamp_row(wide row, int64_t rows)
+{
+    return row < 0 ? 0 : row > rows ? rows : (int64_t)row;
+}
 
-/* The border runs along column 0, then climbs by one a row from `first` to `last`, then stays at the last column. Rows that
- * hold nothing are skipped by these two, and what lies left of the border is counted without a walk: there may be 2^62 rows. */
+/* The border runs along column 0, then climbs by one a row from `first` to `last`, then stays at
+ * the last column. Rows that hold nothing are skipped by these two, and what lies left of the
+ * border is counted without a walk: there may be 2^62 rows. */
 typedef struct slope {
     int64_t first, last;
     wide left; /* elements left of the border */

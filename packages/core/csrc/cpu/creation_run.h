@@ -10,8 +10,10 @@ typedef struct td_triangle {
     bool upper;
 } td_triangle;
 
-void td_triangle_run(const td_triangle *t, int64_t numel);            /* dense matrices of `numel` elements in all */
-bool td_triangle_count(const td_triangle *t, int64_t *count);         /* false: more than 64 bits count */
+/* dense matrices of `numel` elements in all */
+void td_triangle_run(const td_triangle *t, int64_t numel);
+/* false: more than 64 bits count */
+bool td_triangle_count(const td_triangle *t, int64_t *count);
 void td_triangle_list(const td_triangle *t, int64_t count, int64_t *out); /* rows, then columns */
 
 #endif

@@ -7,13 +7,17 @@
 #include <immintrin.h>
 #endif
 
-/* Blocks of bytes that are moved, not computed with. A block of several small elements may begin at any address. */
+/* Blocks of bytes that are moved, not computed with. A block of several small elements may begin at
+ * any address. */
 typedef uint16_t u16_anywhere __attribute__((aligned(1), may_alias));
 typedef uint32_t u32_anywhere __attribute__((aligned(1), may_alias));
 typedef uint64_t u64_anywhere __attribute__((aligned(1), may_alias));
-typedef struct pair { uint64_t low, high; } __attribute__((packed, may_alias)) pair;
+typedef struct pair {
+    uint64_t low, high;
+} __attribute__((packed, may_alias)) pair;
 
-#define SIZES(X) X(u8, uint8_t) X(u16, u16_anywhere) X(u32, u32_anywhere) X(u64, u64_anywhere) X(u128, pair)
+#define SIZES(X) \
+    X(u8, uint8_t) X(u16, u16_anywhere) X(u32, u32_anywhere) X(u64, u64_anywhere) X(u128, pair)
 #define BY_SIZE(name) {name##_u8, name##_u16, name##_u32, name##_u64, name##_u128}
 
 static inline int64_t index_at(char *const *data, const int64_t *strides, int64_t i)
@@ -35,93 +39,109 @@ static bool strided_in_range(const char *index, int64_t stride, int64_t n, int64
 {
     if (stride == sizeof(int64_t)) return in_range((const int64_t *)index, n, size);
     bool inside = true;
-    for (int64_t i = 0; i < n; i++) inside &= (uint64_t)*(const int64_t *)(index + i * stride) < (uint64_t)size;
+    for (int64_t i = 0; i < n; i++)
+        inside &= (uint64_t)*(const int64_t *)(index + i * stride) < (uint64_t)size;
     return inside;
 }
 
 #define GATHER_BLOCK 256 /* indices: checked, then used while they are in the nearest cache */
 
-#define GATHER(suffix, type)                                                                                \
-    static void gather_dense_##suffix(type *restrict to, const int64_t *index, const type *from, int64_t n) \
-    {                                                                                                       \
-        for (int64_t i = 0; i < n; i++) to[i] = from[index[i]];                                             \
-    }                                                                                                       \
-    static void gather_block_##suffix(char *const *data, const int64_t *strides, int64_t n, int64_t apart)  \
-    {                                                                                                       \
-        if (strides[0] == sizeof(type) && strides[1] == sizeof(int64_t) && strides[2] == 0 && apart == sizeof(type)) { \
-            gather_dense_##suffix((type *)data[0], (const int64_t *)data[1], (const type *)data[2], n);     \
-            return;                                                                                         \
-        }                                                                                                   \
-        for (int64_t i = 0; i < n; i++)                                                                     \
-            *(type *)(data[0] + i * strides[0]) =                                                           \
-                *(const type *)(data[2] + i * strides[2] + index_at(data, strides, i) * apart);             \
-    }                                                                                                       \
-    static void gather_##suffix(char *const *data, const int64_t *strides, int64_t n, const void *context)  \
-    {                                                                                                       \
-        const td_gather_places *p = context;                                                                \
-        char *at[3] = {data[0], data[1], data[2]};                                                          \
-        for (; n > 0; n -= GATHER_BLOCK) {                                                                  \
-            int64_t m = n < GATHER_BLOCK ? n : GATHER_BLOCK;                                                \
-            if (strided_in_range(at[1], strides[1], m, p->size)) gather_block_##suffix(at, strides, m, p->apart); \
-            else atomic_store_explicit(p->outside, true, memory_order_relaxed);                             \
-            for (int k = 0; k < 3; k++) at[k] += m * strides[k];                                            \
-        }                                                                                                   \
+#define GATHER(suffix, type)                                                                     \
+    static void gather_dense_##suffix(type *restrict to, const int64_t *index, const type *from, \
+                                      int64_t n)                                                 \
+    {                                                                                            \
+        for (int64_t i = 0; i < n; i++) to[i] = from[index[i]];                                  \
+    }                                                                                            \
+    static void gather_block_##suffix(char *const *data, const int64_t *strides, int64_t n,      \
+                                      int64_t apart)                                             \
+    {                                                                                            \
+        if (strides[0] == sizeof(type) && strides[1] == sizeof(int64_t) && strides[2] == 0 &&    \
+            apart == sizeof(type)) {                                                             \
+            gather_dense_##suffix((type *)data[0], (const int64_t *)data[1],                     \
+                                  (const type *)data[2], n);                                     \
+            return;                                                                              \
+        }                                                                                        \
+        for (int64_t i = 0; i < n; i++)                                                          \
+            *(type *)(data[0] + i * strides[0]) =                                                \
+                *(const type *)(data[2] + i * strides[2] + index_at(data, strides, i) * apart);  \
+    }                                                                                            \
+    static void gather_##suffix(char *const *data, const int64_t *strides, int64_t n,            \
+                                const void *context)                                             \
+    {                                                                                            \
+        const td_gather_places *p = context;                                                     \
+        char *at[3] = {data[0], data[1], data[2]};                                               \
+        for (; n > 0; n -= GATHER_BLOCK) {                                                       \
+            int64_t m = n < GATHER_BLOCK ? n : GATHER_BLOCK;                                     \
+            if (strided_in_range(at[1], strides[1], m, p->size))                                 \
+                gather_block_##suffix(at, strides, m, p->apart);                                 \
+            else atomic_store_explicit(p->outside, true, memory_order_relaxed);                  \
+            for (int k = 0; k < 3; k++) at[k] += m * strides[k];                                 \
+        }                                                                                        \
     }
 SIZES(GATHER)
 
-#define SCATTER(suffix, type)                                                                               \
-    static void scatter_##suffix(char *const *data, const int64_t *strides, int64_t n, const void *context) \
-    {                                                                                                       \
-        int64_t apart = *(const int64_t *)context;                                                          \
-        for (int64_t i = 0; i < n; i++)                                                                     \
-            *(type *)(data[0] + i * strides[0] + index_at(data, strides, i) * apart) =                      \
-                *(const type *)(data[2] + i * strides[2]);                                                  \
+#define SCATTER(suffix, type)                                                          \
+    static void scatter_##suffix(char *const *data, const int64_t *strides, int64_t n, \
+                                 const void *context)                                  \
+    {                                                                                  \
+        int64_t apart = *(const int64_t *)context;                                     \
+        for (int64_t i = 0; i < n; i++)                                                \
+            *(type *)(data[0] + i * strides[0] + index_at(data, strides, i) * apart) = \
+                *(const type *)(data[2] + i * strides[2]);                             \
     }
 SIZES(SCATTER)
 
-#define COPY(suffix, type)                                                                                  \
-    static void copy_##suffix(char *const *data, const int64_t *strides, int64_t n, const void *context)    \
-    {                                                                                                       \
-        (void)context;                                                                                      \
-        for (int64_t i = 0; i < n; i++)                                                                     \
-            *(type *)(data[0] + i * strides[0]) = *(const type *)(data[1] + i * strides[1]);                \
+#define COPY(suffix, type)                                                                   \
+    static void copy_##suffix(char *const *data, const int64_t *strides, int64_t n,          \
+                              const void *context)                                           \
+    {                                                                                        \
+        (void)context;                                                                       \
+        for (int64_t i = 0; i < n; i++)                                                      \
+            *(type *)(data[0] + i * strides[0]) = *(const type *)(data[1] + i * strides[1]); \
     }
 SIZES(COPY)
 
-#define MASKED_FILL(suffix, type)                                                                           \
-    static void fill_row_##suffix(type *restrict to, const type *restrict from, const uint8_t *mask, type v, int64_t n) \
-    {                                                                                                       \
-        for (int64_t i = 0; i < n; i++) to[i] = mask[i] ? v : from[i];                                      \
-    }                                                                                                       \
-    static void masked_fill_##suffix(char *const *data, const int64_t *s, int64_t n, const void *context)   \
-    {                                                                                                       \
-        type v = *(const type *)context;                                                                    \
-        if (s[0] == sizeof(type) && s[1] == sizeof(type) && s[2] == 1 && data[0] != data[1])                \
-            fill_row_##suffix((type *)data[0], (const type *)data[1], (const uint8_t *)data[2], v, n);      \
-        else                                                                                                \
-            for (int64_t i = 0; i < n; i++)                                                                 \
-                *(type *)(data[0] + i * s[0]) =                                                             \
-                    *(const uint8_t *)(data[2] + i * s[2]) ? v : *(const type *)(data[1] + i * s[1]);       \
+#define MASKED_FILL(suffix, type)                                                                  \
+    static void fill_row_##suffix(type *restrict to, const type *restrict from,                    \
+                                  const uint8_t *mask, type v, int64_t n)                          \
+    {                                                                                              \
+        for (int64_t i = 0; i < n; i++) to[i] = mask[i] ? v : from[i];                             \
+    }                                                                                              \
+    static void masked_fill_##suffix(char *const *data, const int64_t *s, int64_t n,               \
+                                     const void *context)                                          \
+    {                                                                                              \
+        type v = *(const type *)context;                                                           \
+        if (s[0] == sizeof(type) && s[1] == sizeof(type) && s[2] == 1 && data[0] != data[1])       \
+            fill_row_##suffix((type *)data[0], (const type *)data[1], (const uint8_t *)data[2], v, \
+                              n);                                                                  \
+        else                                                                                       \
+            for (int64_t i = 0; i < n; i++)                                                        \
+                *(type *)(data[0] + i * s[0]) = *(const uint8_t *)(data[2] + i * s[2])             \
+                                                    ? v                                            \
+                                                    : *(const type *)(data[1] + i * s[1]);         \
     }
 SIZES(MASKED_FILL)
 
 /* ---- blocks ---- */
 
-#define TAKE(suffix, type)                                                                                    \
-    static void take_##suffix(char *dense, const char *indexed, const td_index_walk *w, int64_t o, int64_t i, int64_t n) \
-    {                                                                                                         \
-        type *to = (type *)dense + (o * w->count + i) * w->inner;                                             \
-        const char *from = indexed + w->outer_at[o];                                                          \
-        const int64_t *at = w->at + i;                                                                        \
-        if (w->inner == 1)                                                                                    \
-            for (int64_t k = 0; k < n; k++) to[k] = *(const type *)(from + at[k]);                            \
-        else                                                                                                  \
-            for (int64_t k = 0; k < n; k++)                                                                   \
-                for (int64_t m = 0; m < w->inner; m++) *to++ = *(const type *)(from + at[k] + w->inner_at[m]); \
+#define TAKE(suffix, type)                                                                         \
+    static void take_##suffix(char *dense, const char *indexed, const td_index_walk *w, int64_t o, \
+                              int64_t i, int64_t n)                                                \
+    {                                                                                              \
+        type *to = (type *)dense + (o * w->count + i) * w->inner;                                  \
+        const char *from = indexed + w->outer_at[o];                                               \
+        const int64_t *at = w->at + i;                                                             \
+        if (w->inner == 1)                                                                         \
+            for (int64_t k = 0; k < n; k++) to[k] = *(const type *)(from + at[k]);                 \
+        else                                                                                       \
+            for (int64_t k = 0; k < n; k++)                                                        \
+                for (int64_t m = 0; m < w->inner; m++)                                             \
+                    *to++ = *(const type *)(from + at[k] + w->inner_at[m]);                        \
     }
 SIZES(TAKE)
 
-static void take_bytes(char *dense, const char *indexed, const td_index_walk *w, int64_t o, int64_t i, int64_t n)
+static void take_bytes(char *dense, const char *indexed, const td_index_walk *w, int64_t o,
+                       int64_t i, int64_t n)
 {
     char *to = dense + (o * w->count + i) * w->inner * w->run;
     for (int64_t k = i; k < i + n; k++)
@@ -129,13 +149,17 @@ static void take_bytes(char *dense, const char *indexed, const td_index_walk *w,
             memcpy(to, indexed + w->outer_at[o] + w->at[k] + w->inner_at[m], (size_t)w->run);
 }
 
-static void take(char *dense, const char *indexed, const td_index_walk *w, int64_t begin, int64_t end)
+static void take(char *dense, const char *indexed, const td_index_walk *w, int64_t begin,
+                 int64_t end)
 {
-    static void (*const by_size[])(char *, const char *, const td_index_walk *, int64_t, int64_t, int64_t) = BY_SIZE(take);
+    static void (*const by_size[])(char *, const char *, const td_index_walk *, int64_t, int64_t,
+                                   int64_t) = BY_SIZE(take);
     bool small = w->run <= 16 && (w->run & (w->run - 1)) == 0;
     while (begin < end) {
-        int64_t o = begin / w->count, i = begin % w->count, n = w->count - i < end - begin ? w->count - i : end - begin;
-        (small ? by_size[__builtin_ctzll((uint64_t)w->run)] : take_bytes)(dense, indexed, w, o, i, n);
+        int64_t o = begin / w->count, i = begin % w->count,
+                n = w->count - i < end - begin ? w->count - i : end - begin;
+        (small ? by_size[__builtin_ctzll((uint64_t)w->run)] : take_bytes)(dense, indexed, w, o, i,
+                                                                          n);
         begin += n;
     }
 }
@@ -143,14 +167,22 @@ static void take(char *dense, const char *indexed, const td_index_walk *w, int64
 /* ---- arithmetic: X(name, dtype, type, load, store) ---- */
 
 #define PLAIN(x) (x)
-#define INTEGERS(X)                                                                                                    \
-    X(u8, TD_U8, uint8_t, PLAIN, PLAIN) X(i8, TD_I8, int8_t, PLAIN, PLAIN) X(i16, TD_I16, int16_t, PLAIN, PLAIN)        \
-    X(i32, TD_I32, int32_t, PLAIN, PLAIN) X(i64, TD_I64, int64_t, PLAIN, PLAIN) X(u16, TD_U16, uint16_t, PLAIN, PLAIN) \
-    X(u32, TD_U32, uint32_t, PLAIN, PLAIN) X(u64, TD_U64, uint64_t, PLAIN, PLAIN)
-#define FLOATS(X)                                                                                        \
-    X(f16, TD_F16, uint16_t, td_f16_load, td_f16_store) X(bf16, TD_BF16, uint16_t, td_bf16_load, td_bf16_store) \
-    X(f32, TD_F32, float, PLAIN, PLAIN) X(f64, TD_F64, double, PLAIN, PLAIN)
-#define COMPLEXES(X) X(c64, TD_C64, float complex, PLAIN, PLAIN) X(c128, TD_C128, double complex, PLAIN, PLAIN)
+#define INTEGERS(X)                        \
+    X(u8, TD_U8, uint8_t, PLAIN, PLAIN)    \
+    X(i8, TD_I8, int8_t, PLAIN, PLAIN)     \
+    X(i16, TD_I16, int16_t, PLAIN, PLAIN)  \
+    X(i32, TD_I32, int32_t, PLAIN, PLAIN)  \
+    X(i64, TD_I64, int64_t, PLAIN, PLAIN)  \
+    X(u16, TD_U16, uint16_t, PLAIN, PLAIN) \
+    X(u32, TD_U32, uint32_t, PLAIN, PLAIN) \
+    X(u64, TD_U64, uint64_t, PLAIN, PLAIN)
+#define FLOATS(X)                                           \
+    X(f16, TD_F16, uint16_t, td_f16_load, td_f16_store)     \
+    X(bf16, TD_BF16, uint16_t, td_bf16_load, td_bf16_store) \
+    X(f32, TD_F32, float, PLAIN, PLAIN)                     \
+    X(f64, TD_F64, double, PLAIN, PLAIN)
+#define COMPLEXES(X) \
+    X(c64, TD_C64, float complex, PLAIN, PLAIN) X(c128, TD_C128, double complex, PLAIN, PLAIN)
 
 /* unsigned arithmetic wraps and gives the bits of the signed one */
 #define ADD_INTEGER(a, b) ((uint64_t)(a) + (uint64_t)(b))
@@ -158,48 +190,54 @@ static void take(char *dense, const char *indexed, const td_index_walk *w, int64
 #define ADD_NUMBER(a, b) ((a) + (b))
 #define MUL_NUMBER(a, b) ((a) * (b))
 #define DIV_NUMBER(a, b) ((a) / (b))
-#define DIV_INTEGER(a, b) floor_div(a, b) /* towards minus infinity; the divisor is a count, so positive */
+#define DIV_INTEGER(a, b) \
+    floor_div(a, b) /* towards minus infinity; the divisor is a count, so positive */
 static inline int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 /* NaN on either side is kept */
 #define MAX_NUMBER(a, b) ((b) > (a) || (b) != (b) ? (b) : (a))
 #define MIN_NUMBER(a, b) ((b) < (a) || (b) != (b) ? (b) : (a))
 
-#define PUT(op, expression, name, type, load, store)                                                           \
-    static void scatter_##op##_##name(char *const *data, const int64_t *s, int64_t n, const void *context)     \
-    {                                                                                                          \
-        int64_t apart = *(const int64_t *)context;                                                             \
-        for (int64_t i = 0; i < n; i++) {                                                                      \
-            type *at = (type *)(data[0] + i * s[0] + index_at(data, s, i) * apart);                            \
-            *at = (type)store(expression(load(*at), load(*(const type *)(data[2] + i * s[2]))));               \
-        }                                                                                                      \
-    }                                                                                                          \
-    static void row_##op##_##name(type *restrict to, const type *restrict from, int64_t n)                     \
-    {                                                                                                          \
-        for (int64_t i = 0; i < n; i++) to[i] = (type)store(expression(load(to[i]), load(from[i])));           \
-    }                                                                                                          \
-    static void combine_##op##_##name(char *const *data, const int64_t *s, int64_t n, const void *context)     \
-    {                                                                                                          \
-        (void)context;                                                                                         \
-        if (s[0] == sizeof(type) && s[1] == sizeof(type) && n > 1) {                                           \
-            row_##op##_##name((type *)data[0], (const type *)data[1], n);                                      \
-            return;                                                                                            \
-        }                                                                                                      \
-        for (int64_t i = 0; i < n; i++) {                                                                      \
-            type *at = (type *)(data[0] + i * s[0]);                                                           \
-            *at = (type)store(expression(load(*at), load(*(const type *)(data[1] + i * s[1]))));               \
-        }                                                                                                      \
+#define PUT(op, expression, name, type, load, store)                                             \
+    static void scatter_##op##_##name(char *const *data, const int64_t *s, int64_t n,            \
+                                      const void *context)                                       \
+    {                                                                                            \
+        int64_t apart = *(const int64_t *)context;                                               \
+        for (int64_t i = 0; i < n; i++) {                                                        \
+            type *at = (type *)(data[0] + i * s[0] + index_at(data, s, i) * apart);              \
+            *at = (type)store(expression(load(*at), load(*(const type *)(data[2] + i * s[2])))); \
+        }                                                                                        \
+    }                                                                                            \
+    static void row_##op##_##name(type *restrict to, const type *restrict from, int64_t n)       \
+    {                                                                                            \
+        for (int64_t i = 0; i < n; i++)                                                          \
+            to[i] = (type)store(expression(load(to[i]), load(from[i])));                         \
+    }                                                                                            \
+    static void combine_##op##_##name(char *const *data, const int64_t *s, int64_t n,            \
+                                      const void *context)                                       \
+    {                                                                                            \
+        (void)context;                                                                           \
+        if (s[0] == sizeof(type) && s[1] == sizeof(type) && n > 1) {                             \
+            row_##op##_##name((type *)data[0], (const type *)data[1], n);                        \
+            return;                                                                              \
+        }                                                                                        \
+        for (int64_t i = 0; i < n; i++) {                                                        \
+            type *at = (type *)(data[0] + i * s[0]);                                             \
+            *at = (type)store(expression(load(*at), load(*(const type *)(data[1] + i * s[1])))); \
+        }                                                                                        \
     }
-#define PUT_INTEGER(name, dtype, type, load, store)                                                           \
-    PUT(add, ADD_INTEGER, name, type, load, store) PUT(mul, MUL_INTEGER, name, type, load, store)              \
-    PUT(div, DIV_INTEGER, name, type, load, store)                                                            \
+#define PUT_INTEGER(name, dtype, type, load, store) \
+    PUT(add, ADD_INTEGER, name, type, load, store)  \
+    PUT(mul, MUL_INTEGER, name, type, load, store)  \
+    PUT(div, DIV_INTEGER, name, type, load, store)  \
     PUT(max, MAX_NUMBER, name, type, load, store) PUT(min, MIN_NUMBER, name, type, load, store)
-#define PUT_FLOAT(name, dtype, type, load, store)                                                             \
-    PUT(add, ADD_NUMBER, name, type, load, store) PUT(mul, MUL_NUMBER, name, type, load, store)                \
-    PUT(div, DIV_NUMBER, name, type, load, store)                                                             \
+#define PUT_FLOAT(name, dtype, type, load, store) \
+    PUT(add, ADD_NUMBER, name, type, load, store) \
+    PUT(mul, MUL_NUMBER, name, type, load, store) \
+    PUT(div, DIV_NUMBER, name, type, load, store) \
     PUT(max, MAX_NUMBER, name, type, load, store) PUT(min, MIN_NUMBER, name, type, load, store)
-#define PUT_COMPLEX(name, dtype, type, load, store)                                                           \
-    PUT(add, ADD_NUMBER, name, type, load, store) PUT(mul, MUL_NUMBER, name, type, load, store)                \
-    PUT(div, DIV_NUMBER, name, type, load, store)
+#define PUT_COMPLEX(name, dtype, type, load, store) \
+    PUT(add, ADD_NUMBER, name, type, load, store)   \
+    PUT(mul, MUL_NUMBER, name, type, load, store) PUT(div, DIV_NUMBER, name, type, load, store)
 INTEGERS(PUT_INTEGER)
 FLOATS(PUT_FLOAT)
 COMPLEXES(PUT_COMPLEX)
@@ -220,15 +258,16 @@ static int64_t count(const uint8_t *mask, int64_t n)
 }
 
 /* Without branches: every element is written, the place moves on after a true one only. */
-#define COMPRESS(suffix, type)                                                                              \
-    static void compress_scalar_##suffix(char *to, const char *from, const uint8_t *mask, int64_t found)    \
-    {                                                                                                       \
-        type *out = (type *)to;                                                                             \
-        const type *in = (const type *)from;                                                                \
-        for (int64_t i = 0, k = 0; k < found; i++) {                                                        \
-            out[k] = in[i];                                                                                 \
-            k += mask[i] != 0;                                                                              \
-        }                                                                                                   \
+#define COMPRESS(suffix, type)                                                            \
+    static void compress_scalar_##suffix(char *to, const char *from, const uint8_t *mask, \
+                                         int64_t found)                                   \
+    {                                                                                     \
+        type *out = (type *)to;                                                           \
+        const type *in = (const type *)from;                                              \
+        for (int64_t i = 0, k = 0; k < found; i++) {                                      \
+            out[k] = in[i];                                                               \
+            k += mask[i] != 0;                                                            \
+        }                                                                                 \
     }
 SIZES(COMPRESS)
 
@@ -293,38 +332,42 @@ static void positions(int64_t *to, const uint8_t *mask, int64_t first, int64_t f
 #define NUMBERS(X) INTEGERS(X) FLOATS(X) COMPLEXES(X)
 #define REALS(X) INTEGERS(X) FLOATS(X)
 
-#define MOVES(kind)                                                                                               \
-    {                                                                                                             \
-        [TD_BOOL] = kind##_u8, [TD_U8] = kind##_u8, [TD_I8] = kind##_u8, [TD_I16] = kind##_u16,                   \
-        [TD_I32] = kind##_u32, [TD_I64] = kind##_u64, [TD_U16] = kind##_u16, [TD_U32] = kind##_u32,               \
-        [TD_U64] = kind##_u64, [TD_F16] = kind##_u16, [TD_BF16] = kind##_u16, [TD_F32] = kind##_u32,              \
-        [TD_F64] = kind##_u64, [TD_C32] = kind##_u32, [TD_C64] = kind##_u64, [TD_C128] = kind##_u128,             \
-        [TD_F8_E4M3FN] = kind##_u8, [TD_F8_E5M2] = kind##_u8, [TD_F8_E4M3FNUZ] = kind##_u8,                       \
-        [TD_F8_E5M2FNUZ] = kind##_u8, [TD_F8_E8M0FNU] = kind##_u8,                                                \
+#define MOVES(kind)                                                                              \
+    {                                                                                            \
+        [TD_BOOL] = kind##_u8,        [TD_U8] = kind##_u8,          [TD_I8] = kind##_u8,         \
+        [TD_I16] = kind##_u16,        [TD_I32] = kind##_u32,        [TD_I64] = kind##_u64,       \
+        [TD_U16] = kind##_u16,        [TD_U32] = kind##_u32,        [TD_U64] = kind##_u64,       \
+        [TD_F16] = kind##_u16,        [TD_BF16] = kind##_u16,       [TD_F32] = kind##_u32,       \
+        [TD_F64] = kind##_u64,        [TD_C32] = kind##_u32,        [TD_C64] = kind##_u64,       \
+        [TD_C128] = kind##_u128,      [TD_F8_E4M3FN] = kind##_u8,   [TD_F8_E5M2] = kind##_u8,    \
+        [TD_F8_E4M3FNUZ] = kind##_u8, [TD_F8_E5M2FNUZ] = kind##_u8, [TD_F8_E8M0FNU] = kind##_u8, \
     }
 
 const td_index_kernels TD_SYM(td_index_kernels) = {
     .gather = BY_SIZE(gather),
-    .scatter = {
-        [TD_PUT_COPY] = MOVES(scatter),
-        [TD_PUT_ADD] = {NUMBERS(SCATTER_ADD)[TD_BOOL] = scatter_max_truth},
-        [TD_PUT_MUL] = {NUMBERS(SCATTER_MUL)[TD_BOOL] = scatter_min_truth},
-        [TD_PUT_DIV] = {NUMBERS(SCATTER_DIV)},
-        [TD_PUT_MAX] = {REALS(SCATTER_MAX)[TD_BOOL] = scatter_max_truth},
-        [TD_PUT_MIN] = {REALS(SCATTER_MIN)[TD_BOOL] = scatter_min_truth},
-    },
-    .combine = {
-        [TD_PUT_COPY] = MOVES(copy),
-        [TD_PUT_ADD] = {NUMBERS(COMBINE_ADD)[TD_BOOL] = combine_max_truth},
-        [TD_PUT_MUL] = {NUMBERS(COMBINE_MUL)[TD_BOOL] = combine_min_truth},
-        [TD_PUT_DIV] = {NUMBERS(COMBINE_DIV)},
-        [TD_PUT_MAX] = {REALS(COMBINE_MAX)[TD_BOOL] = combine_max_truth},
-        [TD_PUT_MIN] = {REALS(COMBINE_MIN)[TD_BOOL] = combine_min_truth},
-    },
+    .scatter =
+        {
+            [TD_PUT_COPY] = MOVES(scatter),
+            [TD_PUT_ADD] = {NUMBERS(SCATTER_ADD)[TD_BOOL] = scatter_max_truth},
+            [TD_PUT_MUL] = {NUMBERS(SCATTER_MUL)[TD_BOOL] = scatter_min_truth},
+            [TD_PUT_DIV] = {NUMBERS(SCATTER_DIV)},
+            [TD_PUT_MAX] = {REALS(SCATTER_MAX)[TD_BOOL] = scatter_max_truth},
+            [TD_PUT_MIN] = {REALS(SCATTER_MIN)[TD_BOOL] = scatter_min_truth},
+        },
+    .combine =
+        {
+            [TD_PUT_COPY] = MOVES(copy),
+            [TD_PUT_ADD] = {NUMBERS(COMBINE_ADD)[TD_BOOL] = combine_max_truth},
+            [TD_PUT_MUL] = {NUMBERS(COMBINE_MUL)[TD_BOOL] = combine_min_truth},
+            [TD_PUT_DIV] = {NUMBERS(COMBINE_DIV)},
+            [TD_PUT_MAX] = {REALS(COMBINE_MAX)[TD_BOOL] = combine_max_truth},
+            [TD_PUT_MIN] = {REALS(COMBINE_MIN)[TD_BOOL] = combine_min_truth},
+        },
     .masked_fill = BY_SIZE(masked_fill),
     .take = take,
     .count = count,
-    .compress = {compress_scalar_u8, compress_scalar_u16, compress_u32, compress_u64, compress_scalar_u128},
+    .compress = {compress_scalar_u8, compress_scalar_u16, compress_u32, compress_u64,
+                 compress_scalar_u128},
     .positions = positions,
     .in_range = in_range,
 };

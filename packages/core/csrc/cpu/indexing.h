@@ -1,15 +1,24 @@
-/* indexing.h - the loops behind indexing: reading and writing at places that other tensors name. Indices are int64, and
- * already checked and free of negative ones, but for `gather`, which looks itself. One instance per instruction set
- * (TD_PICK). */
+/* indexing.h - the loops behind indexing: reading and writing at places that other tensors name.
+ * Indices are int64, and already checked and free of negative ones, but for `gather`, which looks
+ * itself. One instance per instruction set (TD_PICK). */
 #ifndef TD_INDEX_KERNELS_H
 #define TD_INDEX_KERNELS_H
 #include <stdatomic.h>
 #include "runtime/loops.h"
 
 /* How a written element meets the one that was there. */
-typedef enum td_put { TD_PUT_COPY, TD_PUT_ADD, TD_PUT_MUL, TD_PUT_DIV, TD_PUT_MAX, TD_PUT_MIN, TD_PUTS } td_put;
+typedef enum td_put {
+    TD_PUT_COPY,
+    TD_PUT_ADD,
+    TD_PUT_MUL,
+    TD_PUT_DIV,
+    TD_PUT_MAX,
+    TD_PUT_MIN,
+    TD_PUTS
+} td_put;
 
-/* Blocks of `run` bytes: in the dense operand one after the other, in the indexed one at the sum of three offsets (bytes).
+/* Blocks of `run` bytes: in the dense operand one after the other, in the indexed one at the sum of
+ * three offsets (bytes).
  *
  *     for o < outer, i < count, k < inner:   dense block (o, i, k)  <->  indexed + outer_at[o] + at[i] + inner_at[k] */
 typedef struct td_index_walk {
@@ -17,20 +26,24 @@ typedef struct td_index_walk {
     const int64_t *outer_at, *at, *inner_at;
 } td_index_walk;
 
-/* Places of a dimension: their byte distance and their number. What names another place is not read. */
+/* Places of a dimension: their byte distance and their number. What names another place is not
+ * read. */
 typedef struct td_gather_places {
     int64_t apart, size;
     atomic_bool *outside; /* set if an index was outside */
 } td_gather_places;
 
 typedef struct td_index_kernels {
-    td_loop gather[5];                       /* out, index, base; by log2 of the itemsize; the context is td_gather_places */
-    /* base, index, source; NULL: no such arithmetic; the context is the byte distance (int64_t) of the dimension's places */
+    /* out, index, base; by log2 of the itemsize; the context is td_gather_places */
+    td_loop gather[5];
+    /* base, index, source; NULL: no such arithmetic; the context is the byte distance (int64_t) of
+     * the dimension's places */
     td_loop scatter[TD_PUTS][TD_NDTYPES];
-    td_loop combine[TD_PUTS][TD_NDTYPES];    /* target, source: target op= source */
-    td_loop masked_fill[5];                  /* out, in, mask; the context is the element */
+    td_loop combine[TD_PUTS][TD_NDTYPES]; /* target, source: target op= source */
+    td_loop masked_fill[5];               /* out, in, mask; the context is the element */
     /* dense blocks of rows begin <= o * count + i < end */
-    void (*take)(char *dense, const char *indexed, const td_index_walk *w, int64_t begin, int64_t end);
+    void (*take)(char *dense, const char *indexed, const td_index_walk *w, int64_t begin,
+                 int64_t end);
     /* masks: bytes, true unless 0; `found` is the number of true ones */
     int64_t (*count)(const uint8_t *mask, int64_t n);
     void (*compress[5])(char *to, const char *from, const uint8_t *mask, int64_t found);

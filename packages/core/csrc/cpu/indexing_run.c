@@ -1,4 +1,5 @@
-/* indexing_run.c - how threads share places. Duplicates of an index meet in one thread, in order, so that results do not depend on threads. */
+/* indexing_run.c - how threads share places. Duplicates of an index meet in one thread, in order,
+ * so that results do not depend on threads. */
 #include "cpu/indexing_run.h"
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,8 @@ void td_index_wrap(td_tensor *out, const td_tensor *index, int64_t size)
 void td_index_add_offsets(int64_t *at, const td_tensor *index, int64_t size, int64_t stride)
 {
     const int64_t *from = td_data(index);
-    for (int64_t i = 0; i < index->numel; i++) at[i] += (from[i] + (from[i] < 0 ? size : 0)) * stride;
+    for (int64_t i = 0; i < index->numel; i++)
+        at[i] += (from[i] + (from[i] < 0 ? size : 0)) * stride;
 }
 
 void td_index_counts(td_tensor *out, const td_tensor *index, bool start)
@@ -78,7 +80,8 @@ static void read_rows(void *context, int64_t begin, int64_t end)
 void td_index_take(td_tensor *out, const td_tensor *self, const td_index_walk *w)
 {
     reading r = {td_data(out), td_data(self), w};
-    double row = (double)w->inner * (BLOCK_NS + (double)w->run * BYTE_NS), all = row * (double)(w->outer * w->count);
+    double row = (double)w->inner * (BLOCK_NS + (double)w->run * BYTE_NS),
+           all = row * (double)(w->outer * w->count);
     void *token = td_heavy_begin(all);
     td_parallel(w->outer * w->count, (int64_t)(GRAIN_NS / row) + 1, read_rows, &r);
     td_heavy_end(token);
@@ -86,7 +89,10 @@ void td_index_take(td_tensor *out, const td_tensor *self, const td_index_walk *w
 
 /* ---- writing blocks ---- */
 
-bool td_index_can_put(td_put put, td_dtype dtype) { return TD_PICK(td_index_kernels)->combine[put][dtype] != NULL; }
+bool td_index_can_put(td_put put, td_dtype dtype)
+{
+    return TD_PICK(td_index_kernels)->combine[put][dtype] != NULL;
+}
 
 typedef struct writing {
     char *indexed;
@@ -109,12 +115,14 @@ static void write_elements(const writing *w, int64_t lane)
 static void write_blocks(const writing *w, int64_t lane)
 {
     const td_index_walk *k = w->walk;
-    int64_t part = lane % w->pieces * w->piece, block = lane / w->pieces, o = block / k->inner, i = block % k->inner;
+    int64_t part = lane % w->pieces * w->piece, block = lane / w->pieces, o = block / k->inner,
+            i = block % k->inner;
     int64_t bytes = k->run - part < w->piece ? k->run - part : w->piece;
     char *to = w->indexed + k->outer_at[o] + k->inner_at[i] + part;
     const char *from = w->dense + (o * k->count * k->inner + i) * k->run + part;
     for (int64_t c = 0; c < k->count; c++, from += k->inner * k->run)
-        w->combine((char *const[]){to + k->at[c], (char *)from}, (int64_t[]){w->itemsize, w->itemsize}, bytes / w->itemsize, NULL);
+        w->combine((char *const[]){to + k->at[c], (char *)from},
+                   (int64_t[]){w->itemsize, w->itemsize}, bytes / w->itemsize, NULL);
 }
 
 static void write_lanes(void *context, int64_t begin, int64_t end)
@@ -130,9 +138,16 @@ static void write_lanes(void *context, int64_t begin, int64_t end)
 void td_index_put(td_tensor *self, const td_index_walk *w, const td_tensor *source, td_put put)
 {
     const td_index_kernels *k = TD_PICK(td_index_kernels);
-    int64_t lanes = w->outer * w->inner, pieces = lanes == 1 ? (w->run + PIECE_BYTES - 1) / PIECE_BYTES : 1;
-    writing r = {td_data(self), td_data(source), w, k->scatter[put][self->dtype], k->combine[put][self->dtype],
-                 td_itemsize((td_dtype)self->dtype), pieces, pieces > 1 ? PIECE_BYTES : w->run};
+    int64_t lanes = w->outer * w->inner,
+            pieces = lanes == 1 ? (w->run + PIECE_BYTES - 1) / PIECE_BYTES : 1;
+    writing r = {td_data(self),
+                 td_data(source),
+                 w,
+                 k->scatter[put][self->dtype],
+                 k->combine[put][self->dtype],
+                 td_itemsize((td_dtype)self->dtype),
+                 pieces,
+                 pieces > 1 ? PIECE_BYTES : w->run};
     double lane = (double)w->count * (2 * BLOCK_NS + (double)r.piece * BYTE_NS);
     void *token = td_heavy_begin(lane * (double)(lanes * pieces));
     td_parallel(lanes * pieces, (int64_t)(GRAIN_NS / lane) + 1, write_lanes, &r);
@@ -175,12 +190,17 @@ bool td_index_gather(td_tensor *out, const td_tensor *at, const td_tensor *self,
     add_operand(&w, 0, out, -1);
     add_operand(&w, 1, at, -1);
     add_operand(&w, 2, self, dim);
-    td_nd_init_raw(&nd, 3, w.data, w.ndim, w.sizes, (const int64_t *const[]){w.strides[0], w.strides[1], w.strides[2]});
-    td_nd_run(&nd, TD_PICK(td_index_kernels)->gather[__builtin_ctzll((uint64_t)itemsize)], &places, 1.5);
+    td_nd_init_raw(&nd, 3, w.data, w.ndim, w.sizes,
+                   (const int64_t *const[]){w.strides[0], w.strides[1], w.strides[2]});
+    td_nd_run(&nd, TD_PICK(td_index_kernels)->gather[__builtin_ctzll((uint64_t)itemsize)], &places,
+              1.5);
     return !outside;
 }
 
-bool td_index_can_scatter(td_put put, td_dtype dtype) { return TD_PICK(td_index_kernels)->scatter[put][dtype] != NULL; }
+bool td_index_can_scatter(td_put put, td_dtype dtype)
+{
+    return TD_PICK(td_index_kernels)->scatter[put][dtype] != NULL;
+}
 
 /* Threads share out a dimension other than the indexed one. */
 typedef struct scattering {
@@ -197,7 +217,8 @@ static void scatter_part(void *context, int64_t begin, int64_t end)
     td_nd nd;
     w.sizes[s->split] = end - begin;
     for (int k = 0; k < 3; k++) w.data[k] += begin * w.strides[k][s->split];
-    td_nd_init_raw(&nd, 3, w.data, w.ndim, w.sizes, (const int64_t *const[]){w.strides[0], w.strides[1], w.strides[2]});
+    td_nd_init_raw(&nd, 3, w.data, w.ndim, w.sizes,
+                   (const int64_t *const[]){w.strides[0], w.strides[1], w.strides[2]});
     td_nd_run_serial(&nd, s->loop, &s->apart);
 }
 
@@ -213,7 +234,8 @@ static void run_scatter(scattering *s, int64_t dim, int64_t numel)
     td_heavy_end(token);
 }
 
-void td_index_scatter(td_tensor *target, int64_t dim, const td_tensor *index, const td_tensor *src, td_put put)
+void td_index_scatter(td_tensor *target, int64_t dim, const td_tensor *index, const td_tensor *src,
+                      td_put put)
 {
     scattering s = {.apart = stride_of(target, dim) * td_itemsize((td_dtype)target->dtype)};
     s.loop = TD_PICK(td_index_kernels)->scatter[put][target->dtype];
@@ -238,25 +260,30 @@ void td_index_take_row(td_tensor *out, const td_tensor *at, const td_tensor *row
     const td_gather_places places = {itemsize, row->numel, &outside};
     td_nd_init_raw(&nd, 3, (char *const[]){td_data(out), td_data(at), td_data(row)}, 1, &at->numel,
                    (const int64_t *const[]){&itemsize, (int64_t[]){8}, (int64_t[]){0}});
-    td_nd_run(&nd, TD_PICK(td_index_kernels)->gather[__builtin_ctzll((uint64_t)itemsize)], &places, 1.5);
+    td_nd_run(&nd, TD_PICK(td_index_kernels)->gather[__builtin_ctzll((uint64_t)itemsize)], &places,
+              1.5);
 }
 
 void td_index_put_row(td_tensor *row, const td_tensor *at, const td_tensor *values, td_put put)
 {
     int64_t itemsize = td_itemsize((td_dtype)row->dtype);
     td_loop loop = TD_PICK(td_index_kernels)->scatter[put][row->dtype];
-    loop((char *const[]){td_data(row), td_data(at), td_data(values)}, (int64_t[]){0, 8, itemsize}, at->numel, &itemsize);
+    loop((char *const[]){td_data(row), td_data(at), td_data(values)}, (int64_t[]){0, 8, itemsize},
+         at->numel, &itemsize);
 }
 
-td_status td_index_scale_rows(td_tensor *grad, const td_tensor *index, int64_t rows, int64_t padding, bool by_frequency)
+td_status td_index_scale_rows(td_tensor *grad, const td_tensor *index, int64_t rows,
+                              int64_t padding, bool by_frequency)
 {
     const int64_t *at = td_data(index);
     td_loop divide = TD_PICK(td_index_kernels)->combine[TD_PUT_DIV][grad->dtype];
     int64_t width = grad->sizes[grad->ndim - 1], itemsize = td_itemsize((td_dtype)grad->dtype);
     int64_t *counts = by_frequency ? calloc((size_t)rows + 1, sizeof *counts) : NULL;
-    if (by_frequency && !counts) return td_fail(TD_MEMORY_ERROR, "embedding: no memory for %lld counts", (long long)rows);
+    if (by_frequency && !counts)
+        return td_fail(TD_MEMORY_ERROR, "embedding: no memory for %lld counts", (long long)rows);
     if (by_frequency && !divide)
-        return free(counts), td_fail(TD_NOT_IMPLEMENTED, "\"embedding\" not implemented for '%s'", td_dtypes[grad->dtype].type_name);
+        return free(counts), td_fail(TD_NOT_IMPLEMENTED, "\"embedding\" not implemented for '%s'",
+                                     td_dtypes[grad->dtype].type_name);
     for (int64_t i = 0; counts && i < index->numel; i++) counts[at[i]]++;
     for (int64_t i = 0; width && i < index->numel; i++) {
         char *row = (char *)td_data(grad) + i * width * itemsize, number[16];
@@ -277,7 +304,8 @@ td_status td_index_combine(td_tensor *target, const td_tensor *source, td_put pu
 {
     td_nd nd;
     TD_TRY(td_nd_init(&nd, 2, (td_tensor *const[]){target, (td_tensor *)source}));
-    if (nd.numel) td_nd_run(&nd, TD_PICK(td_index_kernels)->combine[put][target->dtype], NULL, cost);
+    if (nd.numel)
+        td_nd_run(&nd, TD_PICK(td_index_kernels)->combine[put][target->dtype], NULL, cost);
     return TD_OK;
 }
 

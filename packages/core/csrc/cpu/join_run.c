@@ -23,6 +23,7 @@ void td_join_run(td_pieces *p, const td_tensor *out, int64_t rows)
     p->to = td_data(out);
     p->row_bytes = bytes / rows;
     void *token = td_heavy_begin((double)bytes * 0.1);
-    td_parallel(rows, bytes < TD_JOIN_PARALLEL ? rows : 1 + TD_JOIN_PARALLEL / 4 / p->row_bytes, copy_rows, p);
+    td_parallel(rows, bytes < TD_JOIN_PARALLEL ? rows : 1 + TD_JOIN_PARALLEL / 4 / p->row_bytes,
+                copy_rows, p);
     td_heavy_end(token);
 }

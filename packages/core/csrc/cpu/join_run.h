@@ -7,13 +7,17 @@
 
 typedef struct td_pieces {
     td_tensor **tensors;
-    int64_t count, row_bytes, inner_bytes; /* of the output; of one step along the joined dimension */
+    /* of the output; of one step along the joined dimension */
+    int64_t count, row_bytes, inner_bytes;
     int dim;
     bool stacked; /* every piece is one step of a new dimension */
     char *to;
 } td_pieces;
 
-static inline int64_t td_steps_of(const td_pieces *p, const td_tensor *t) { return p->stacked ? 1 : t->sizes[p->dim]; }
+static inline int64_t td_steps_of(const td_pieces *p, const td_tensor *t)
+{
+    return p->stacked ? 1 : t->sizes[p->dim];
+}
 
 /* `rows` places before the joined dimension; everything is row-major and of one dtype */
 void td_join_run(td_pieces *p, const td_tensor *out, int64_t rows);

@@ -1,4 +1,5 @@
-/* loss.c - loss kernels. A pair loss is one vector expression for its value and one for its slope. */
+/* loss.c - loss kernels. A pair loss is one vector expression for its value and one for its slope.
+ */
 #include "cpu/loss.h"
 #include "cpu/simd/rows.h"
 #include "cpu/simd/vmath.h"
@@ -8,16 +9,19 @@
 
 /* ---- values and slopes: vectors x, t and the parameter p ---- */
 
-#define SIGN(d) vsel(vgt(d, vzero(d)), vset(d, 1), vsel(vlt(d, vzero(d)), vset(d, -1), (d) * vset(d, 0)))
+#define SIGN(d) \
+    vsel(vgt(d, vzero(d)), vset(d, 1), vsel(vlt(d, vzero(d)), vset(d, -1), (d) * vset(d, 0)))
 #define MSE_VALUE (x - t) * (x - t)
 #define MSE_SLOPE vset(x, 2) * (x - t)
 #define L1_VALUE vabs(x - t)
 #define L1_SLOPE SIGN(x - t)
-#define SMOOTH_L1_VALUE \
-    vsel(vlt(vabs(x - t), p), vset(x, 0.5f) * (x - t) * (x - t) / p, vabs(x - t) - vset(x, 0.5f) * p)
+#define SMOOTH_L1_VALUE                                              \
+    vsel(vlt(vabs(x - t), p), vset(x, 0.5f) * (x - t) * (x - t) / p, \
+         vabs(x - t) - vset(x, 0.5f) * p)
 #define SMOOTH_L1_SLOPE vsel(vlt(vabs(x - t), p), (x - t) / p, SIGN(x - t))
-#define HUBER_VALUE \
-    vsel(vle(vabs(x - t), p), vset(x, 0.5f) * (x - t) * (x - t), p * (vabs(x - t) - vset(x, 0.5f) * p))
+#define HUBER_VALUE                                              \
+    vsel(vle(vabs(x - t), p), vset(x, 0.5f) * (x - t) * (x - t), \
+         p * (vabs(x - t) - vset(x, 0.5f) * p))
 #define HUBER_SLOPE vsel(vle(vabs(x - t), p), x - t, p * SIGN(x - t))
 /* log(1 + e^z) without overflow: the exponential is of a negative number */
 #define SOFTPLUS(z) (vmax(vzero(z), z) + vlog1p(vexp(-vabs(z))))
@@ -30,55 +34,58 @@
 #define BCE_LOGITS_VALUE (vset(x, 1) - t) * x + SOFTPLUS(-x)
 #define BCE_LOGITS_SLOPE vset(x, 1) / (vset(x, 1) + vexp(-x)) - t
 
-#define PAIR(name, suffix, real, v, WIDTH, VALUE, SLOPE)                                                     \
-    static void name##_each_##suffix(void *out, const void *xs, const void *ts, int64_t n, double parameter) \
-    {                                                                                                        \
-        real *o = out;                                                                                       \
-        const real *px = xs, *pt = ts;                                                                       \
-        v p = v##_set((real)parameter);                                                                      \
-        (void)p;                                                                                             \
-        for (int64_t i = 0; i < n; i += WIDTH) {                                                             \
-            int64_t k = PART(n, i, WIDTH);                                                                   \
-            v x = v##_load_n(px + i, k), t = v##_load_n(pt + i, k);                                          \
-            v##_store_n(o + i, VALUE, k);                                                                    \
-        }                                                                                                    \
-    }                                                                                                        \
-    static double name##_sum_##suffix(const void *xs, const void *ts, int64_t n, double parameter)           \
-    {                                                                                                        \
-        double total = 0;                                                                                    \
-        v p = v##_set((real)parameter);                                                                      \
-        (void)p;                                                                                             \
-        for (int64_t first = 0; first < n; first += BLOCK) {                                                 \
-            const real *px = (const real *)xs + first, *pt = (const real *)ts + first;                       \
-            int64_t m = PART(n, first, BLOCK);                                                               \
-            v s[SUM_ACCS];                                                                                   \
-            SUM_ZERO(v, s);                                                                                  \
-            SUM_OVER(WIDTH, m, {                                                                             \
-                v x = whole ? v##_load(px + i) : v##_load_n(px + i, k);                                      \
-                v t = whole ? v##_load(pt + i) : v##_load_n(pt + i, k), value = VALUE;                       \
-                s[j] += whole ? value : v##_sel(v##_lt(v##_lane(), v##_number(k)), value, v##_set(0));       \
-            });                                                                                              \
-            total += (double)v##_sums_total(s);                                                              \
-        }                                                                                                    \
-        return total;                                                                                        \
-    }                                                                                                        \
-    static void name##_gradient_##suffix(void *out, const void *gs, int64_t g_step, double scale,            \
-                                         const void *xs, const void *ts, int64_t n, double parameter)        \
-    {                                                                                                        \
-        real *o = out;                                                                                       \
-        const real *px = xs, *pt = ts, *pg = gs;                                                             \
-        v p = v##_set((real)parameter), one = v##_set(pg && n ? pg[0] * (real)scale : 0),                    \
-          by = v##_set((real)scale);                                                                         \
-        (void)p;                                                                                             \
-        for (int64_t i = 0; i < n; i += WIDTH) {                                                             \
-            int64_t k = PART(n, i, WIDTH);                                                                   \
-            v x = v##_load_n(px + i, k), t = v##_load_n(pt + i, k),                                          \
-              g = g_step ? v##_load_n(pg + i, k) * by : one;                                                 \
-            v##_store_n(o + i, g * (SLOPE), k);                                                              \
-        }                                                                                                    \
+#define PAIR(name, suffix, real, v, WIDTH, VALUE, SLOPE)                                           \
+    static void name##_each_##suffix(void *out, const void *xs, const void *ts, int64_t n,         \
+                                     double parameter)                                             \
+    {                                                                                              \
+        real *o = out;                                                                             \
+        const real *px = xs, *pt = ts;                                                             \
+        v p = v##_set((real)parameter);                                                            \
+        (void)p;                                                                                   \
+        for (int64_t i = 0; i < n; i += WIDTH) {                                                   \
+            int64_t k = PART(n, i, WIDTH);                                                         \
+            v x = v##_load_n(px + i, k), t = v##_load_n(pt + i, k);                                \
+            v##_store_n(o + i, VALUE, k);                                                          \
+        }                                                                                          \
+    }                                                                                              \
+    static double name##_sum_##suffix(const void *xs, const void *ts, int64_t n, double parameter) \
+    {                                                                                              \
+        double total = 0;                                                                          \
+        v p = v##_set((real)parameter);                                                            \
+        (void)p;                                                                                   \
+        for (int64_t first = 0; first < n; first += BLOCK) {                                       \
+            const real *px = (const real *)xs + first, *pt = (const real *)ts + first;             \
+            int64_t m = PART(n, first, BLOCK);                                                     \
+            v s[SUM_ACCS];                                                                         \
+            SUM_ZERO(v, s);                                                                        \
+            SUM_OVER(WIDTH, m, {                                                                   \
+                v x = whole ? v##_load(px + i) : v##_load_n(px + i, k);                            \
+                v t = whole ? v##_load(pt + i) : v##_load_n(pt + i, k), value = VALUE;             \
+                s[j] +=                                                                            \
+                    whole ? value : v##_sel(v##_lt(v##_lane(), v##_number(k)), value, v##_set(0)); \
+            });                                                                                    \
+            total += (double)v##_sums_total(s);                                                    \
+        }                                                                                          \
+        return total;                                                                              \
+    }                                                                                              \
+    static void name##_gradient_##suffix(void *out, const void *gs, int64_t g_step, double scale,  \
+                                         const void *xs, const void *ts, int64_t n,                \
+                                         double parameter)                                         \
+    {                                                                                              \
+        real *o = out;                                                                             \
+        const real *px = xs, *pt = ts, *pg = gs;                                                   \
+        v p = v##_set((real)parameter), one = v##_set(pg && n ? pg[0] * (real)scale : 0),          \
+          by = v##_set((real)scale);                                                               \
+        (void)p;                                                                                   \
+        for (int64_t i = 0; i < n; i += WIDTH) {                                                   \
+            int64_t k = PART(n, i, WIDTH);                                                         \
+            v x = v##_load_n(px + i, k), t = v##_load_n(pt + i, k),                                \
+              g = g_step ? v##_load_n(pg + i, k) * by : one;                                       \
+            v##_store_n(o + i, g * (SLOPE), k);                                                    \
+        }                                                                                          \
     }
-#define PAIRS(name, VALUE, SLOPE)                          \
-    PAIR(name, f32, float, vf, VF_WIDTH, VALUE, SLOPE)     \
+#define PAIRS(name, VALUE, SLOPE)                      \
+    PAIR(name, f32, float, vf, VF_WIDTH, VALUE, SLOPE) \
     PAIR(name, f64, double, vd, VD_WIDTH, VALUE, SLOPE)
 PAIRS(mse, MSE_VALUE, MSE_SLOPE)
 PAIRS(l1, L1_VALUE, L1_SLOPE)
@@ -94,70 +101,75 @@ PAIRS(bce_logits, BCE_LOGITS_VALUE, BCE_LOGITS_SLOPE)
 ROW_FOLD_F32(top_f32, -INFINITY, MAP_SAME, JOIN_TOP)
 ROW_FOLD_F64(top_f64, -INFINITY, MAP_SAME, JOIN_TOP)
 
-#define CLASSES(suffix, real, v, WIDTH, LOG)                                                               \
-    static void rows_##suffix(void *tops, void *logs, const void *data, int64_t rows, int64_t n)           \
-    {                                                                                                      \
-        real *top = tops, *log_sum = logs;                                                                 \
-        const real *x = data;                                                                              \
-        for (int64_t r = 0; r < rows; r++, x += n) {                                                       \
-            v shift = v##_set(top[r] = top_##suffix(x, n)), s[SUM_ACCS];                                   \
-            SUM_ZERO(v, s);                                                                                \
-            SUM_OVER(WIDTH, n, {                                                                           \
-                v p = whole ? v##_load(x + i) : v##_load_or(x + i, k, v##_set(-INFINITY));                 \
-                s[j] += vexp(p - shift);                                                                   \
-            });                                                                                            \
-            log_sum[r] = LOG(v##_sums_total(s));                                                           \
-        }                                                                                                  \
-    }                                                                                                      \
-    static void rows_gradient_##suffix(void *out, const void *data, const void *tops, const void *logs,    \
-                                       const void *scales, int64_t rows, int64_t n)                        \
-    {                                                                                                      \
-        real *o = out;                                                                                     \
-        const real *x = data, *top = tops, *log_sum = logs, *scale = scales;                               \
-        for (int64_t r = 0; r < rows; r++, x += n, o += n) {                                               \
-            if (scale[r] == 0) {                                                                           \
-                memset(o, 0, (size_t)n * sizeof(real));                                                    \
-                continue;                                                                                  \
-            }                                                                                              \
-            v shift = v##_set(top[r]), l = v##_set(log_sum[r]), by = v##_set(scale[r]);                    \
-            int64_t i = 0;                                                                                 \
-            for (; i + WIDTH <= n; i += WIDTH) v##_store(o + i, vexp((v##_load(x + i) - shift) - l) * by); \
-            if (i < n) v##_store_n(o + i, vexp((v##_load_n(x + i, n - i) - shift) - l) * by, n - i);       \
-        }                                                                                                  \
-    }                                                                                                      \
-    static void cols_##suffix(void *tops, void *logs, const void *data, int64_t n, int64_t stride,         \
-                              int64_t m)                                                                   \
-    {                                                                                                      \
-        real *top = tops, *log_sum = logs;                                                                 \
-        const real *x = data;                                                                              \
-        for (int64_t c = 0; c < m; c++) {                                                                  \
-            top[c] = -INFINITY;                                                                            \
-            log_sum[c] = 0;                                                                                \
-        }                                                                                                  \
-        for (int64_t i = 0; i < n; i++)                                                                    \
-            for (int64_t c = 0; c < m; c++)                                                                \
-                top[c] = x[i * stride + c] > top[c] ? x[i * stride + c] : top[c];                          \
-        for (int64_t i = 0; i < n; i++)                                                                    \
-            for (int64_t c = 0; c < m; c += WIDTH) {                                                       \
-                int64_t k = PART(m, c, WIDTH);                                                             \
-                v e = vexp(v##_load_n(x + i * stride + c, k) - v##_load_n(top + c, k));                    \
-                v##_store_n(log_sum + c, v##_load_n(log_sum + c, k) + e, k);                               \
-            }                                                                                              \
-        for (int64_t c = 0; c < m; c++) log_sum[c] = LOG(log_sum[c]);                                      \
-    }                                                                                                      \
-    static void cols_gradient_##suffix(void *out, const void *data, const void *tops, const void *logs,    \
-                                       const void *scales, int64_t n, int64_t stride, int64_t m)           \
-    {                                                                                                      \
-        real *o = out;                                                                                     \
-        const real *x = data, *top = tops, *log_sum = logs, *scale = scales;                               \
-        for (int64_t i = 0; i < n; i++, o += stride, x += stride)                                          \
-            for (int64_t c = 0; c < m; c += WIDTH) {                                                       \
-                int64_t k = PART(m, c, WIDTH);                                                             \
-                v by = v##_load_n(scale + c, k);                                                           \
-                v e = vexp((v##_load_n(x + c, k) - v##_load_n(top + c, k)) - v##_load_n(log_sum + c, k)) * \
-                      by;                                                                                  \
-                v##_store_n(o + c, vsel(veq(by, vzero(by)), by, e), k);                                    \
-            }                                                                                              \
+#define CLASSES(suffix, real, v, WIDTH, LOG)                                                       \
+    static void rows_##suffix(void *tops, void *logs, const void *data, int64_t rows, int64_t n)   \
+    {                                                                                              \
+        real *top = tops, *log_sum = logs;                                                         \
+        const real *x = data;                                                                      \
+        for (int64_t r = 0; r < rows; r++, x += n) {                                               \
+            v shift = v##_set(top[r] = top_##suffix(x, n)), s[SUM_ACCS];                           \
+            SUM_ZERO(v, s);                                                                        \
+            SUM_OVER(WIDTH, n, {                                                                   \
+                v p = whole ? v##_load(x + i) : v##_load_or(x + i, k, v##_set(-INFINITY));         \
+                s[j] += vexp(p - shift);                                                           \
+            });                                                                                    \
+            log_sum[r] = LOG(v##_sums_total(s));                                                   \
+        }                                                                                          \
+    }                                                                                              \
+    static void rows_gradient_##suffix(void *out, const void *data, const void *tops,              \
+                                       const void *logs, const void *scales, int64_t rows,         \
+                                       int64_t n)                                                  \
+    {                                                                                              \
+        real *o = out;                                                                             \
+        const real *x = data, *top = tops, *log_sum = logs, *scale = scales;                       \
+        for (int64_t r = 0; r < rows; r++, x += n, o += n) {                                       \
+            if (scale[r] == 0) {                                                                   \
+                memset(o, 0, (size_t)n * sizeof(real));                                            \
+                continue;                                                                          \
+            }                                                                                      \
+            v shift = v##_set(top[r]), l = v##_set(log_sum[r]), by = v##_set(scale[r]);            \
+            int64_t i = 0;                                                                         \
+            for (; i + WIDTH <= n; i += WIDTH)                                                     \
+                v##_store(o + i, vexp((v##_load(x + i) - shift) - l) * by);                        \
+            if (i < n)                                                                             \
+                v##_store_n(o + i, vexp((v##_load_n(x + i, n - i) - shift) - l) * by, n - i);      \
+        }                                                                                          \
+    }                                                                                              \
+    static void cols_##suffix(void *tops, void *logs, const void *data, int64_t n, int64_t stride, \
+                              int64_t m)                                                           \
+    {                                                                                              \
+        real *top = tops, *log_sum = logs;                                                         \
+        const real *x = data;                                                                      \
+        for (int64_t c = 0; c < m; c++) {                                                          \
+            top[c] = -INFINITY;                                                                    \
+            log_sum[c] = 0;                                                                        \
+        }                                                                                          \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            for (int64_t c = 0; c < m; c++)                                                        \
+                top[c] = x[i * stride + c] > top[c] ? x[i * stride + c] : top[c];                  \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            for (int64_t c = 0; c < m; c += WIDTH) {                                               \
+                int64_t k = PART(m, c, WIDTH);                                                     \
+                v e = vexp(v##_load_n(x + i * stride + c, k) - v##_load_n(top + c, k));            \
+                v##_store_n(log_sum + c, v##_load_n(log_sum + c, k) + e, k);                       \
+            }                                                                                      \
+        for (int64_t c = 0; c < m; c++) log_sum[c] = LOG(log_sum[c]);                              \
+    }                                                                                              \
+    static void cols_gradient_##suffix(void *out, const void *data, const void *tops,              \
+                                       const void *logs, const void *scales, int64_t n,            \
+                                       int64_t stride, int64_t m)                                  \
+    {                                                                                              \
+        real *o = out;                                                                             \
+        const real *x = data, *top = tops, *log_sum = logs, *scale = scales;                       \
+        for (int64_t i = 0; i < n; i++, o += stride, x += stride)                                  \
+            for (int64_t c = 0; c < m; c += WIDTH) {                                               \
+                int64_t k = PART(m, c, WIDTH);                                                     \
+                v by = v##_load_n(scale + c, k);                                                   \
+                v e = vexp((v##_load_n(x + c, k) - v##_load_n(top + c, k)) -                       \
+                           v##_load_n(log_sum + c, k)) *                                           \
+                      by;                                                                          \
+                v##_store_n(o + c, vsel(veq(by, vzero(by)), by, e), k);                            \
+            }                                                                                      \
     }
 CLASSES(f32, float, vf, VF_WIDTH, logf)
 CLASSES(f64, double, vd, VD_WIDTH, log)

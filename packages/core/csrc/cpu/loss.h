@@ -14,13 +14,14 @@ typedef enum td_pair_kind {
     TD_PAIR_KINDS
 } td_pair_kind;
 
-/* Losses of element x with target t; p is the kind's parameter (beta, delta). Dense float or double. */
+/* Losses of element x with target t; p is the kind's parameter (beta, delta). Dense float or
+ * double. */
 typedef struct td_pair_kernel {
     void (*each)(void *out, const void *x, const void *t, int64_t n, double p);
     double (*sum)(const void *x, const void *t, int64_t n, double p);
     /* out = g * d loss / d x; g is one number (g_step 0) or n of them (g_step 1), times scale */
-    void (*gradient)(void *out, const void *g, int64_t g_step, double scale, const void *x, const void *t,
-                     int64_t n, double p);
+    void (*gradient)(void *out, const void *g, int64_t g_step, double scale, const void *x,
+                     const void *t, int64_t n, double p);
 } td_pair_kernel;
 
 /* Cross entropy: of every row of scores the maximum `top`, and `log` of the sum of exp(x - top). */
@@ -29,10 +30,10 @@ typedef struct td_class_kernel {
     void (*cols)(void *top, void *log, const void *x, int64_t n, int64_t stride,
                  int64_t m); /* m <= TD_CLASS_STRIP */
     /* out = exp(x - top - log) * scale; rows and columns of scale 0 become 0 whatever they hold */
-    void (*rows_gradient)(void *out, const void *x, const void *top, const void *log, const void *scale,
-                          int64_t rows, int64_t n);
-    void (*cols_gradient)(void *out, const void *x, const void *top, const void *log, const void *scale,
-                          int64_t n, int64_t stride, int64_t m);
+    void (*rows_gradient)(void *out, const void *x, const void *top, const void *log,
+                          const void *scale, int64_t rows, int64_t n);
+    void (*cols_gradient)(void *out, const void *x, const void *top, const void *log,
+                          const void *scale, int64_t n, int64_t stride, int64_t m);
 } td_class_kernel;
 
 #define TD_CLASS_STRIP 256

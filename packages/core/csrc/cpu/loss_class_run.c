@@ -9,15 +9,14 @@
 
 static double read_number(const td_tensor *t, int64_t i)
 {
-    return t->dtype == TD_F64 ? ((const double *)td_data(t))[i] : (double)((const float *)td_data(t))[i];
+    return t->dtype == TD_F64 ? ((const double *)td_data(t))[i]
+                              : (double)((const float *)td_data(t))[i];
 }
 
 static void write_number(td_tensor *t, int64_t i, double value)
 {
-    if (t->dtype == TD_F64)
-        ((double *)td_data(t))[i] = value;
-    else
-        ((float *)td_data(t))[i] = (float)value;
+    if (t->dtype == TD_F64) ((double *)td_data(t))[i] = value;
+    else ((float *)td_data(t))[i] = (float)value;
 }
 
 /* ---- the loss of every target ---- */
@@ -29,7 +28,10 @@ typedef struct picking {
     td_class_sum *partials;
 } picking;
 
-static bool is_class(const td_class_scores *s, int64_t target) { return target >= 0 && target < s->classes; }
+static bool is_class(const td_class_scores *s, int64_t target)
+{
+    return target >= 0 && target < s->classes;
+}
 
 /* Where the score of target i stands. */
 static int64_t position(const td_class_scores *s, int64_t i, int64_t target)
@@ -41,7 +43,8 @@ static double loss_at(const picking *p, int64_t i, int64_t target)
 {
     double score = read_number(p->s->x, position(p->s, i, target));
     if (!p->statistics) return -score;
-    return read_number(p->statistics, td_class_count(p->s) + i) - (score - read_number(p->statistics, i));
+    return read_number(p->statistics, td_class_count(p->s) + i) -
+           (score - read_number(p->statistics, i));
 }
 
 static void pick_chunks(void *context, int64_t begin, int64_t end)
@@ -50,7 +53,8 @@ static void pick_chunks(void *context, int64_t begin, int64_t end)
     const td_class_scores *s = p->s;
     const int64_t *targets = td_data(s->target);
     for (int64_t chunk = begin; chunk < end; chunk++) {
-        int64_t last = (chunk + 1) * CHUNK < td_class_count(s) ? (chunk + 1) * CHUNK : td_class_count(s);
+        int64_t last =
+            (chunk + 1) * CHUNK < td_class_count(s) ? (chunk + 1) * CHUNK : td_class_count(s);
         td_class_sum sum = {0, 0, -1};
         for (int64_t i = chunk * CHUNK; i < last; i++) {
             double loss = 0;
@@ -75,7 +79,8 @@ static td_status pick(const picking *p, td_class_sum *sum)
             bytes = (chunks + 1) * (int64_t)sizeof(td_class_sum);
     *sum = (td_class_sum){0, 0, -1};
     if (!(job.partials = td_alloc(bytes)))
-        return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of td_class_sum sums", (long long)bytes);
+        return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of td_class_sum sums",
+                       (long long)bytes);
     td_parallel(chunks, 1, pick_chunks, &job);
     for (int64_t c = 0; c < chunks; c++) {
         sum->loss += job.partials[c].loss;
@@ -84,26 +89,30 @@ static td_status pick(const picking *p, td_class_sum *sum)
     }
     td_free(job.partials, bytes);
     if (sum->bad < 0) return TD_OK;
-    return td_fail(TD_INDEX_ERROR, "%s: Target %lld is out of bounds: there are %lld classes", p->s->op,
-                   (long long)((const int64_t *)td_data(p->s->target))[sum->bad], (long long)p->s->classes);
+    return td_fail(TD_INDEX_ERROR, "%s: Target %lld is out of bounds: there are %lld classes",
+                   p->s->op, (long long)((const int64_t *)td_data(p->s->target))[sum->bad],
+                   (long long)p->s->classes);
 }
 
-td_status td_class_pick(const td_class_scores *s, const td_tensor *statistics, td_tensor *each, td_class_sum *sum)
+td_status td_class_pick(const td_class_scores *s, const td_tensor *statistics, td_tensor *each,
+                        td_class_sum *sum)
 {
     return pick(&(picking){.s = s, .statistics = statistics, .each = each}, sum);
 }
 
 /* ---- gradients ---- */
 
-td_status td_class_scales(td_tensor *out, const td_class_scores *s, const td_tensor *grad, double factor)
+td_status td_class_scales(td_tensor *out, const td_class_scores *s, const td_tensor *grad,
+                          double factor)
 {
     const int64_t *targets = td_data(s->target);
     bool one = s->reduction != 0;
     for (int64_t i = 0; i < out->numel; i++) {
         bool used = targets[i] != s->ignore;
         if (used && !is_class(s, targets[i]))
-            return td_fail(TD_INDEX_ERROR, "%s: Target %lld is out of bounds: there are %lld classes", s->op, (long long)targets[i],
-                           (long long)s->classes);
+            return td_fail(TD_INDEX_ERROR,
+                           "%s: Target %lld is out of bounds: there are %lld classes", s->op,
+                           (long long)targets[i], (long long)s->classes);
         double w = used && s->weight ? read_number(s->weight, targets[i]) : 1;
         write_number(out, i, used ? read_number(grad, one ? 0 : i) * w * factor : 0);
     }
@@ -135,10 +144,9 @@ static void class_rows(void *context, int64_t begin, int64_t end)
     const class_job *j = context;
     int64_t n = j->s->classes, at = begin * n * j->itemsize, stat = begin * j->itemsize;
     if (j->scale)
-        j->kernel->rows_gradient(j->out + at, j->x + at, j->top + stat, j->log + stat, j->scale + stat,
-                                 end - begin, n);
-    else
-        j->kernel->rows(j->top + stat, j->log + stat, j->x + at, end - begin, n);
+        j->kernel->rows_gradient(j->out + at, j->x + at, j->top + stat, j->log + stat,
+                                 j->scale + stat, end - begin, n);
+    else j->kernel->rows(j->top + stat, j->log + stat, j->x + at, end - begin, n);
 }
 
 static void class_strips(void *context, int64_t begin, int64_t end)
@@ -151,14 +159,14 @@ static void class_strips(void *context, int64_t begin, int64_t end)
         int64_t at = (sample * n * inner + first) * j->itemsize,
                 stat = (sample * inner + first) * j->itemsize;
         if (j->scale)
-            j->kernel->cols_gradient(j->out + at, j->x + at, j->top + stat, j->log + stat, j->scale + stat, n,
-                                     inner, m);
-        else
-            j->kernel->cols(j->top + stat, j->log + stat, j->x + at, n, inner, m);
+            j->kernel->cols_gradient(j->out + at, j->x + at, j->top + stat, j->log + stat,
+                                     j->scale + stat, n, inner, m);
+        else j->kernel->cols(j->top + stat, j->log + stat, j->x + at, n, inner, m);
     }
 }
 
-void td_class_run(const td_class_scores *s, const td_tensor *statistics, const td_tensor *scale, td_tensor *out)
+void td_class_run(const td_class_scores *s, const td_tensor *statistics, const td_tensor *scale,
+                  td_tensor *out)
 {
     int64_t itemsize = td_itemsize((td_dtype)s->x->dtype), n = td_class_count(s);
     class_job j = {&TD_PICK(td_loss_kernels)->classes[s->x->dtype == TD_F64],
@@ -174,9 +182,7 @@ void td_class_run(const td_class_scores *s, const td_tensor *statistics, const t
             grain = 8192 / (unit + 1);
     if (n == 0) return;
     void *token = td_heavy_begin((double)n * (double)s->classes * EXP_NS);
-    if (s->inner == 1)
-        td_parallel(s->samples, grain > 1 ? grain : 1, class_rows, &j);
-    else
-        td_parallel(s->samples * j.strips, grain > 1 ? grain : 1, class_strips, &j);
+    if (s->inner == 1) td_parallel(s->samples, grain > 1 ? grain : 1, class_rows, &j);
+    else td_parallel(s->samples * j.strips, grain > 1 ? grain : 1, class_strips, &j);
     td_heavy_end(token);
 }

@@ -19,13 +19,20 @@ typedef struct td_class_sum {
 
 static inline int64_t td_class_count(const td_class_scores *s) { return s->samples * s->inner; }
 
-/* The sums over all targets, and (where `each` is not NULL) the loss of each. `statistics`: [2, ...] of cross entropy; NULL: x holds
- * log-probabilities. IndexError for a target that is no class. */
-td_status td_class_pick(const td_class_scores *s, const td_tensor *statistics, td_tensor *each, td_class_sum *sum);
-/* The factor of every target's gradient: grad (one number, or one for each) times its weight times `factor`; 0 if ignored. */
-td_status td_class_scales(td_tensor *out, const td_class_scores *s, const td_tensor *grad, double factor);
-void td_class_subtract(td_tensor *out, const td_class_scores *s, const td_tensor *scale); /* at the targets */
-/* scale NULL: write the statistics; else the gradient of all scores but for what stands at the targets */
-void td_class_run(const td_class_scores *s, const td_tensor *statistics, const td_tensor *scale, td_tensor *out);
+/* The sums over all targets, and (where `each` is not NULL) the loss of each. `statistics`: [2,
+ * ...] of cross entropy; NULL: x holds log-probabilities. IndexError for a target that is no class.
+ */
+td_status td_class_pick(const td_class_scores *s, const td_tensor *statistics, td_tensor *each,
+                        td_class_sum *sum);
+/* The factor of every target's gradient: grad (one number, or one for each) times its weight times
+ * `factor`; 0 if ignored. */
+td_status td_class_scales(td_tensor *out, const td_class_scores *s, const td_tensor *grad,
+                          double factor);
+/* at the targets */
+void td_class_subtract(td_tensor *out, const td_class_scores *s, const td_tensor *scale);
+/* scale NULL: write the statistics; else the gradient of all scores but for what stands at the
+ * targets */
+void td_class_run(const td_class_scores *s, const td_tensor *statistics, const td_tensor *scale,
+                  td_tensor *out);
 
 #endif

@@ -1,4 +1,5 @@
-/* loss_run.c - how threads share pairs: chunks of fixed length, so that sums do not depend on the number of threads. */
+/* loss_run.c - how threads share pairs: chunks of fixed length, so that sums do not depend on the
+ * number of threads. */
 #include "cpu/loss_run.h"
 #include "runtime/alloc.h"
 #include "runtime/cpu.h"
@@ -63,8 +64,8 @@ static void gradient_chunk(void *context, int64_t begin, int64_t end)
     const job *j = context;
     for (int64_t c = begin; c < end; c++) {
         int64_t at = c * CHUNK * j->itemsize;
-        j->kernel->gradient(j->out + at, j->g + j->g_step * at, j->g_step, j->scale, j->x + at, j->t + at,
-                            length_of(j, c), j->p->parameter);
+        j->kernel->gradient(j->out + at, j->g + j->g_step * at, j->g_step, j->scale, j->x + at,
+                            j->t + at, length_of(j, c), j->p->parameter);
     }
 }
 
@@ -75,7 +76,8 @@ td_status td_pair_total(const td_pair_problem *p, double *out)
     *out = 0;
     if (n == 0) return TD_OK;
     if (!(j.partial = td_alloc(bytes)))
-        return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of partial sums", (long long)bytes);
+        return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of partial sums",
+                       (long long)bytes);
     int64_t chunks = run(&j, sum_chunk);
     for (int64_t c = 0; c < chunks; c++) *out += j.partial[c];
     td_free(j.partial, bytes);
@@ -89,7 +91,8 @@ void td_pair_each(const td_pair_problem *p, td_tensor *out)
     run(&j, each_chunk);
 }
 
-void td_pair_gradient(const td_pair_problem *p, td_tensor *out, const td_tensor *g, bool each, double scale)
+void td_pair_gradient(const td_pair_problem *p, td_tensor *out, const td_tensor *g, bool each,
+                      double scale)
 {
     job j = job_of(p);
     j.out = td_data(out);
@@ -99,10 +102,10 @@ void td_pair_gradient(const td_pair_problem *p, td_tensor *out, const td_tensor 
     run(&j, gradient_chunk);
 }
 
-#define OUTSIDE(T)                                                  \
-    for (int64_t i = 0; i < x->numel; i++) {                        \
-        T value = ((const T *)td_data(x))[i];                       \
-        outside |= (value < 0) | (value > 1);                       \
+#define OUTSIDE(T)                            \
+    for (int64_t i = 0; i < x->numel; i++) {  \
+        T value = ((const T *)td_data(x))[i]; \
+        outside |= (value < 0) | (value > 1); \
     }
 
 bool td_outside_one(const td_tensor *x)

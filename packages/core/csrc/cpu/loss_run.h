@@ -7,14 +7,18 @@
 typedef struct td_pair_problem {
     td_pair_kind kind;
     double parameter;
-    td_tensor *x, *t; /* of one shape and dtype, float32 or float64, in the same dense memory order */
+    /* of one shape and dtype, float32 or float64, in the same dense memory order */
+    td_tensor *x, *t;
 } td_pair_problem;
 
 void td_pair_each(const td_pair_problem *p, td_tensor *out);
-td_status td_pair_total(const td_pair_problem *p, double *out); /* without ever writing the single losses */
+/* without ever writing the single losses */
+td_status td_pair_total(const td_pair_problem *p, double *out);
 /* g: the incoming gradient, one number or (`each`) one for every element; times `scale` */
-void td_pair_gradient(const td_pair_problem *p, td_tensor *out, const td_tensor *g, bool each, double scale);
+void td_pair_gradient(const td_pair_problem *p, td_tensor *out, const td_tensor *g, bool each,
+                      double scale);
 
-bool td_outside_one(const td_tensor *x); /* is an element of dense floats below 0 or above 1? A NaN is not. */
+/* is an element of dense floats below 0 or above 1? A NaN is not. */
+bool td_outside_one(const td_tensor *x);
 
 #endif

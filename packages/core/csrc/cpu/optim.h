@@ -1,5 +1,5 @@
-/* optim.h - kernels over lists of tensors: optimizer steps, scaling, norms. One instance per instruction set, all equal
- * to the bit; half and bfloat16 compute in float32. */
+/* optim.h - kernels over lists of tensors: optimizer steps, scaling, norms. One instance per
+ * instruction set, all equal to the bit; half and bfloat16 compute in float32. */
 #ifndef TD_OPTIM_KERNELS_H
 #define TD_OPTIM_KERNELS_H
 #include <stdbool.h>
@@ -7,22 +7,24 @@
 
 /* One tensor of each list, as flat memory, and what is particular to it. */
 typedef struct td_slice {
-    char *data[5];  /* parameter, gradient, state */
+    char *data[5]; /* parameter, gradient, state */
     int64_t numel;
-    double step;    /* steps counted so far, this one included */
+    double step; /* steps counted so far, this one included */
 } td_slice;
 
 enum { TD_PARAM, TD_GRAD, TD_STATE, TD_STATE2, TD_STATE3 };
 
 /* Elements [begin, begin + n) of a slice. */
-typedef void (*td_slice_kernel)(const td_slice *slice, int64_t begin, int64_t n, const void *params);
+typedef void (*td_slice_kernel)(const td_slice *slice, int64_t begin, int64_t n,
+                                const void *params);
 
 typedef struct td_sgd_params { /* momentum buffer in TD_STATE unless momentum is 0 */
     double lr, momentum, dampening, weight_decay, grad_scale;
     bool nesterov, maximize, first;
 } td_sgd_params;
 
-typedef struct td_adam_params { /* means of the gradient and of its square, and with amsgrad the latter's maximum */
+/* means of the gradient and of its square, and with amsgrad the latter's maximum */
+typedef struct td_adam_params {
     double lr, beta1, beta2, weight_decay, eps, grad_scale;
     bool amsgrad, maximize, decoupled;
 } td_adam_params;
@@ -39,8 +41,10 @@ typedef double (*td_norm_kernel)(const void *data, int64_t n, double p);
 
 typedef struct td_optim_kernels {
     td_slice_kernel sgd[TD_OPTIM_KINDS], adam[TD_OPTIM_KINDS], adagrad[TD_OPTIM_KINDS];
-    td_slice_kernel multiply[TD_OPTIM_KINDS], divide[TD_OPTIM_KINDS], add[TD_OPTIM_KINDS]; /* a double */
-    td_norm_kernel power_sum[TD_OPTIM_KINDS]; /* sum of |x|^p; the largest or smallest |x| for p of +-infinity */
+    /* a double */
+    td_slice_kernel multiply[TD_OPTIM_KINDS], divide[TD_OPTIM_KINDS], add[TD_OPTIM_KINDS];
+    /* sum of |x|^p; the largest or smallest |x| for p of +-infinity */
+    td_norm_kernel power_sum[TD_OPTIM_KINDS];
 } td_optim_kernels;
 
 extern const td_optim_kernels td_optim_kernels_generic;

@@ -6,7 +6,11 @@
 
 int td_optim_kind(td_dtype d)
 {
-    return d == TD_F32 ? TD_OPTIM_F32 : d == TD_F64 ? TD_OPTIM_F64 : d == TD_F16 ? TD_OPTIM_F16 : d == TD_BF16 ? TD_OPTIM_BF16 : -1;
+    return d == TD_F32    ? TD_OPTIM_F32
+           : d == TD_F64  ? TD_OPTIM_F64
+           : d == TD_F16  ? TD_OPTIM_F16
+           : d == TD_BF16 ? TD_OPTIM_BF16
+                          : -1;
 }
 
 typedef struct flat_job {
@@ -47,7 +51,8 @@ static void run(const td_flat *f, const td_slice_kernel *kernels, const void *pa
     if (elements == 0) return;
     flat_job job = {f, kernels, params};
     void *token = td_heavy_begin((double)elements * cost);
-    td_parallel(chunks, 1 + (int64_t)(20000 / cost) * chunks / elements, run_chunks, &job); /* from 20 us a chunk */
+    /* from 20 us a chunk */
+    td_parallel(chunks, 1 + (int64_t)(20000 / cost) * chunks / elements, run_chunks, &job);
     td_heavy_end(token);
 }
 
@@ -55,12 +60,12 @@ void td_flat_run(const td_flat *f, td_flat_work work, const void *params)
 {
     const td_optim_kernels *k = TD_PICK(td_optim_kernels);
     switch (work) {
-    case TD_FLAT_SGD: run(f, k->sgd, params, 0.8); break;
-    case TD_FLAT_ADAM: run(f, k->adam, params, 2); break;
-    case TD_FLAT_ADAGRAD: run(f, k->adagrad, params, 1.5); break;
-    case TD_FLAT_MULTIPLY: run(f, k->multiply, params, 0.5); break;
-    case TD_FLAT_DIVIDE: run(f, k->divide, params, 0.5); break;
-    case TD_FLAT_ADD: run(f, k->add, params, 0.5); break;
+        case TD_FLAT_SGD: run(f, k->sgd, params, 0.8); break;
+        case TD_FLAT_ADAM: run(f, k->adam, params, 2); break;
+        case TD_FLAT_ADAGRAD: run(f, k->adagrad, params, 1.5); break;
+        case TD_FLAT_MULTIPLY: run(f, k->multiply, params, 0.5); break;
+        case TD_FLAT_DIVIDE: run(f, k->divide, params, 0.5); break;
+        case TD_FLAT_ADD: run(f, k->add, params, 0.5); break;
     }
 }
 
@@ -71,23 +76,27 @@ typedef struct norm_job {
     double p, *partial; /* one number a chunk */
 } norm_job;
 
-static void norm_chunk(const norm_job *job, int kind, int itemsize, const td_slice *s, int64_t begin, int64_t n)
+static void norm_chunk(const norm_job *job, int kind, int itemsize, const td_slice *s,
+                       int64_t begin, int64_t n)
 {
-    job->partial[job->flat->first[s - job->flat->slices] + begin / TD_CHUNK] = job->kernels[kind](s->data[0] + begin * itemsize, n, job->p);
+    job->partial[job->flat->first[s - job->flat->slices] + begin / TD_CHUNK] =
+        job->kernels[kind](s->data[0] + begin * itemsize, n, job->p);
 }
 
-#define CHUNK_OF(name, kind, itemsize)                                                         \
-    static void name(const td_slice *s, int64_t begin, int64_t n, const void *job)             \
-    {                                                                                          \
-        norm_chunk(job, kind, itemsize, s, begin, n);                                          \
+#define CHUNK_OF(name, kind, itemsize)                                             \
+    static void name(const td_slice *s, int64_t begin, int64_t n, const void *job) \
+    {                                                                              \
+        norm_chunk(job, kind, itemsize, s, begin, n);                              \
     }
 CHUNK_OF(chunk_f16, TD_OPTIM_F16, 2)
 CHUNK_OF(chunk_bf16, TD_OPTIM_BF16, 2)
 CHUNK_OF(chunk_f32, TD_OPTIM_F32, 4)
 CHUNK_OF(chunk_f64, TD_OPTIM_F64, 8)
 
-static const td_slice_kernel CHUNKS[TD_OPTIM_KINDS] = {
-    [TD_OPTIM_F16] = chunk_f16, [TD_OPTIM_BF16] = chunk_bf16, [TD_OPTIM_F32] = chunk_f32, [TD_OPTIM_F64] = chunk_f64};
+static const td_slice_kernel CHUNKS[TD_OPTIM_KINDS] = {[TD_OPTIM_F16] = chunk_f16,
+                                                       [TD_OPTIM_BF16] = chunk_bf16,
+                                                       [TD_OPTIM_F32] = chunk_f32,
+                                                       [TD_OPTIM_F64] = chunk_f64};
 
 void td_flat_power_sums(const td_flat *f, double p, double *partial)
 {

@@ -9,18 +9,29 @@
 
 typedef struct td_flat {
     td_slice *slices;
-    int64_t *first;   /* first[i]: number of the first chunk of slice i; first[count]: of all chunks */
-    td_tensor **temps; /* [count * nlists]: row-major stand-ins of tensors whose memory does not fit the others' */
+    /* first[i]: number of the first chunk of slice i; first[count]: of all chunks */
+    int64_t *first;
+    /* [count * nlists]: row-major stand-ins of tensors whose memory does not fit the others' */
+    td_tensor **temps;
     td_tensor **lists[5];
     int64_t count, bytes;
     int nlists;
-    bool only_read;   /* then elements may share memory */
+    bool only_read; /* then elements may share memory */
 } td_flat;
 
-typedef enum td_flat_work { TD_FLAT_SGD, TD_FLAT_ADAM, TD_FLAT_ADAGRAD, TD_FLAT_MULTIPLY, TD_FLAT_DIVIDE, TD_FLAT_ADD } td_flat_work;
+typedef enum td_flat_work {
+    TD_FLAT_SGD,
+    TD_FLAT_ADAM,
+    TD_FLAT_ADAGRAD,
+    TD_FLAT_MULTIPLY,
+    TD_FLAT_DIVIDE,
+    TD_FLAT_ADD
+} td_flat_work;
 
-void td_flat_run(const td_flat *f, td_flat_work work, const void *params); /* params: of the kernels in cpu/optim.h */
-void td_flat_power_sums(const td_flat *f, double p, double *partial); /* sum |x|^p, or what p = 0 and infinities mean, of every chunk */
+/* params: of the kernels in cpu/optim.h */
+void td_flat_run(const td_flat *f, td_flat_work work, const void *params);
+/* sum |x|^p, or what p = 0 and infinities mean, of every chunk */
+void td_flat_power_sums(const td_flat *f, double p, double *partial);
 
 /* The kind of a dtype in the kernels' tables, or -1. */
 int td_optim_kind(td_dtype d);

@@ -1,5 +1,6 @@
-/* resample.h - weighted sums of neighbours along the last two dimensions of planes, and their adjoint. One instance per
- * instruction set (TD_PICK). Numbers are float32 or float64; tensors are row-major. */
+/* resample.h - weighted sums of neighbours along the last two dimensions of planes, and their
+ * adjoint. One instance per instruction set (TD_PICK). Numbers are float32 or float64; tensors are
+ * row-major. */
 #ifndef TD_RESAMPLE_KERNELS_H
 #define TD_RESAMPLE_KERNELS_H
 #include "runtime/loops.h"

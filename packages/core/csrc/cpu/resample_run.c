@@ -18,7 +18,8 @@ static void run_planes(void *context, int64_t begin, int64_t end)
     const job *j = context;
     td_planes p = j->planes;
     p.line = td_scratch_take(&j->scratch);
-    (j->adjoint ? TD_PICK(td_resample_kernels)->adjoint : TD_PICK(td_resample_kernels)->planes)[j->wide](&p, begin, end);
+    (j->adjoint ? TD_PICK(td_resample_kernels)->adjoint
+                : TD_PICK(td_resample_kernels)->planes)[j->wide](&p, begin, end);
     td_scratch_give(&j->scratch, p.line);
 }
 
@@ -26,7 +27,8 @@ td_status td_resample_planes(const td_planes *p, int64_t planes, bool wide, bool
 {
     job run = {.planes = *p, .wide = wide, .adjoint = adjoint}, *j = &run;
     const td_taps *r = &j->planes.rows, *c = &j->planes.columns;
-    double each = (double)r->out * ((double)(c->in * r->count) * 0.2 + (double)(c->out * c->count) * 0.8);
+    double each =
+        (double)r->out * ((double)(c->in * r->count) * 0.2 + (double)(c->out * c->count) * 0.8);
     TD_TRY(td_scratch_begin(&j->scratch, c->in * (j->wide ? 8 : 4)));
     void *token = td_heavy_begin(each * (double)planes);
     td_parallel(planes, (int64_t)(10000 / (each + 1)) + 1, run_planes, j);
@@ -35,7 +37,8 @@ td_status td_resample_planes(const td_planes *p, int64_t planes, bool wide, bool
     return TD_OK;
 }
 
-/* ---- the third dimension from the end: lines of `inner` numbers; `outer` of them side by side ---- */
+/* ---- the third dimension from the end: lines of `inner` numbers; `outer` of them side by side
+ * ---- */
 
 typedef struct deep_job {
     const td_taps *taps;
@@ -49,7 +52,8 @@ static void run_deep(void *context, int64_t begin, int64_t end)
 {
     const deep_job *j = context;
     const td_taps *t = j->taps;
-    int64_t bytes = j->inner * (j->wide ? 8 : 4), read = j->adjoint ? t->out : t->in, write = j->adjoint ? t->in : t->out;
+    int64_t bytes = j->inner * (j->wide ? 8 : 4), read = j->adjoint ? t->out : t->in,
+            write = j->adjoint ? t->in : t->out;
     for (int64_t o = begin; o < end; o++) {
         const char *from = j->from + o * read * bytes;
         char *to = j->to + o * write * bytes;
@@ -57,13 +61,15 @@ static void run_deep(void *context, int64_t begin, int64_t end)
         for (int64_t k = 0; k < t->count * t->out; k++) {
             double weight = j->wide ? ((double *)t->weight)[k] : (double)((float *)t->weight)[k];
             int64_t in = t->place[k], out = k % t->out;
-            TD_PICK(td_resample_kernels)->add_line[j->wide](to + (j->adjoint ? in : out) * bytes, from + (j->adjoint ? out : in) * bytes,
-                                                            weight, j->inner);
+            TD_PICK(td_resample_kernels)
+                ->add_line[j->wide](to + (j->adjoint ? in : out) * bytes,
+                                    from + (j->adjoint ? out : in) * bytes, weight, j->inner);
         }
     }
 }
 
-void td_resample_deep(td_tensor *out, const td_tensor *from, const td_taps *taps, int64_t outer, int64_t inner, bool adjoint)
+void td_resample_deep(td_tensor *out, const td_tensor *from, const td_taps *taps, int64_t outer,
+                      int64_t inner, bool adjoint)
 {
     deep_job j = {taps, td_data(from), td_data(out), inner, from->dtype == TD_F64, adjoint};
     double each = (double)(taps->count * taps->out * inner) * 0.3;

@@ -1,13 +1,16 @@
-/* resample_run.h - sums over neighbours, by tables that say which and how much, shared out among threads. */
+/* resample_run.h - sums over neighbours, by tables that say which and how much, shared out among
+ * threads. */
 #ifndef TD_RESAMPLE_RUN_H
 #define TD_RESAMPLE_RUN_H
 #include "cpu/resample.h"
 #include "runtime/tensor.h"
 
-/* The last two dimensions of `planes` dense planes, of double if wide, else of float; adjoint: gradients go the other way. */
+/* The last two dimensions of `planes` dense planes, of double if wide, else of float; adjoint:
+ * gradients go the other way. */
 td_status td_resample_planes(const td_planes *p, int64_t planes, bool wide, bool adjoint);
 /* The third dimension from the end: lines of `inner` numbers, `outer` times. */
-void td_resample_deep(td_tensor *out, const td_tensor *from, const td_taps *taps, int64_t outer, int64_t inner, bool adjoint);
+void td_resample_deep(td_tensor *out, const td_tensor *from, const td_taps *taps, int64_t outer,
+                      int64_t inner, bool adjoint);
 void td_round_bytes(td_tensor *made); /* floats to the numbers of bytes */
 
 #endif

@@ -1,49 +1,48 @@
-/* scan.c - running results. Floats are accumulated in double and rounded for every output; integers modulo
- * 2^64. Columns are taken a row at a time, with an accumulator each; a dense row of floats is summed a vector
- * at a time. */
+/* scan.c - running results. Floats are accumulated in double and rounded for every output; integers
+ * modulo 2^64. Columns are taken a row at a time, with an accumulator each; a dense row of floats
+ * is summed a vector at a time. */
 #include "cpu/scan.h"
 #include <complex.h>
 #include "cpu/simd/rows.h"
 
-/* The body for columns side by side, which the compiler can take several at a time, and for the others. */
-#define BOTH_PITCHES(name)                                                                                \
-    static void name(void *out, int64_t *indices, const void *data, int64_t n, int64_t stride, int64_t m, \
-                     int64_t pitch, const void *carry)                                                    \
-    {                                                                                                     \
-        if (pitch == 1)                                                                                   \
-            name##_body(out, indices, data, n, stride, m, 1, carry);                                      \
-        else                                                                                              \
-            name##_body(out, indices, data, n, stride, m, pitch, carry);                                  \
+/* The body for columns side by side, which the compiler can take several at a time, and for the
+ * others. */
+#define BOTH_PITCHES(name)                                                                     \
+    static void name(void *out, int64_t *indices, const void *data, int64_t n, int64_t stride, \
+                     int64_t m, int64_t pitch, const void *carry)                              \
+    {                                                                                          \
+        if (pitch == 1) name##_body(out, indices, data, n, stride, m, 1, carry);               \
+        else name##_body(out, indices, data, n, stride, m, pitch, carry);                      \
     }
 
 /* STEP folds element v into accumulator a; what is written is (T)a. */
-#define SCAN(name, T, ACC, START, STEP)                                                                \
-    VFN void name##_body(void *out, int64_t *indices, const void *data, int64_t n, int64_t stride,     \
-                         int64_t m, int64_t pitch, const void *carry)                                  \
-    {                                                                                                  \
-        T *o = out;                                                                                    \
-        const T *x = data;                                                                             \
-        const ACC *before = carry;                                                                     \
-        ACC acc[TD_SCAN_STRIP];                                                                        \
-        (void)indices;                                                                                 \
-        if (m == 1) { /* one accumulator stays in a register */                                        \
-            ACC a = before ? before[0] : (START);                                                      \
-            for (int64_t i = 0; i < n; i++) {                                                          \
-                ACC v = (ACC)x[i * stride];                                                            \
-                STEP;                                                                                  \
-                o[i * stride] = (T)a;                                                                  \
-            }                                                                                          \
-            return;                                                                                    \
-        }                                                                                              \
-        for (int64_t c = 0; c < m; c++) acc[c] = before ? before[c] : (START);                         \
-        for (int64_t i = 0; i < n; i++, o += stride, x += stride)                                      \
-            for (int64_t c = 0; c < m; c++) {                                                          \
-                ACC a = acc[c], v = (ACC)x[c * pitch];                                                 \
-                STEP;                                                                                  \
-                acc[c] = a;                                                                            \
-                o[c * pitch] = (T)a;                                                                   \
-            }                                                                                          \
-    }                                                                                                  \
+#define SCAN(name, T, ACC, START, STEP)                                                            \
+    VFN void name##_body(void *out, int64_t *indices, const void *data, int64_t n, int64_t stride, \
+                         int64_t m, int64_t pitch, const void *carry)                              \
+    {                                                                                              \
+        T *o = out;                                                                                \
+        const T *x = data;                                                                         \
+        const ACC *before = carry;                                                                 \
+        ACC acc[TD_SCAN_STRIP];                                                                    \
+        (void)indices;                                                                             \
+        if (m == 1) { /* one accumulator stays in a register */                                    \
+            ACC a = before ? before[0] : (START);                                                  \
+            for (int64_t i = 0; i < n; i++) {                                                      \
+                ACC v = (ACC)x[i * stride];                                                        \
+                STEP;                                                                              \
+                o[i * stride] = (T)a;                                                              \
+            }                                                                                      \
+            return;                                                                                \
+        }                                                                                          \
+        for (int64_t c = 0; c < m; c++) acc[c] = before ? before[c] : (START);                     \
+        for (int64_t i = 0; i < n; i++, o += stride, x += stride)                                  \
+            for (int64_t c = 0; c < m; c++) {                                                      \
+                ACC a = acc[c], v = (ACC)x[c * pitch];                                             \
+                STEP;                                                                              \
+                acc[c] = a;                                                                        \
+                o[c * pitch] = (T)a;                                                               \
+            }                                                                                      \
+    }                                                                                              \
     BOTH_PITCHES(name)
 
 /* ---- sums and products ---- */
@@ -57,11 +56,12 @@ SCAN(cumprod_i64, uint64_t, uint64_t, 1, a *= v)
 SCAN(cumprod_c64, float complex, double complex, 1, a *= v)
 SCAN(cumprod_c128, double complex, double complex, 1, a *= v)
 
-/* lane i becomes JOIN of lanes 0 to i: the upper half of each pair, four, eight takes what the lower half ends with */
+/* lane i becomes JOIN of lanes 0 to i: the upper half of each pair, four, eight takes what the
+ * lower half ends with */
 #if VBYTES == 64
-#define PREFIX(a, none, JOIN)                                                    \
-    a = JOIN(a, __builtin_shuffle(none, a, (vl){0, 8, 0, 10, 0, 12, 0, 14}));    \
-    a = JOIN(a, __builtin_shuffle(none, a, (vl){0, 0, 9, 9, 0, 0, 13, 13}));     \
+#define PREFIX(a, none, JOIN)                                                 \
+    a = JOIN(a, __builtin_shuffle(none, a, (vl){0, 8, 0, 10, 0, 12, 0, 14})); \
+    a = JOIN(a, __builtin_shuffle(none, a, (vl){0, 0, 9, 9, 0, 0, 13, 13}));  \
     a = JOIN(a, __builtin_shuffle(none, a, (vl){0, 0, 0, 0, 11, 11, 11, 11}));
 #elif VBYTES == 32
 #define PREFIX(a, none, JOIN)                                  \
@@ -99,65 +99,66 @@ VFN void narrow(float *p, vd a)
 #endif
 }
 
-/* Prefixes of GROUP numbers, two groups a turn: those do not wait for each other, only the short chain of
- * `before` does. A group is a vector of the widest ISA; narrower ones join its parts by the same tree, so that
- * the width changes no bit. */
+/* Prefixes of GROUP numbers, two groups a turn: those do not wait for each other, only the short
+ * chain of `before` does. A group is a vector of the widest ISA; narrower ones join its parts by
+ * the same tree, so that the width changes no bit. */
 #define GROUP 8
 #define PARTS (GROUP / VD_WIDTH)
-#define PREFIX_GROUP(p, none, JOIN)                                                               \
-    ROW_UNROLL for (int k = 0; k < PARTS; k++) { PREFIX((p)[k], none, JOIN) }                     \
-    ROW_UNROLL for (int by = 1; by < PARTS; by *= 2)                                              \
-        ROW_UNROLL for (int k = 0; k < PARTS; k++)                                                \
-            if (k & by) (p)[k] = JOIN((p)[k], last_lane((p)[(k & ~(2 * by - 1)) + by - 1]));
-#define FOLD_ROW(name, cols, T, WIDEN, NARROW, IDENTITY, JOIN)                                            \
-    static void name(void *out, int64_t *indices, const void *data, int64_t n, int64_t stride, int64_t m, \
-                     int64_t pitch, const void *carry)                                                    \
-    {                                                                                                     \
-        if (stride != 1 || m != 1 || n <= 4 * GROUP) {                                                    \
-            cols(out, indices, data, n, stride, m, pitch, carry);                                         \
-            return;                                                                                       \
-        }                                                                                                 \
-        T *o = out;                                                                                       \
-        const T *x = data;                                                                                \
-        vd before = vd_set(carry ? *(const double *)carry : IDENTITY), none = vd_set(IDENTITY);           \
-        int64_t i = 0;                                                                                    \
-        for (; i + 2 * GROUP <= n; i += 2 * GROUP) {                                                      \
-            vd p[PARTS], q[PARTS];                                                                        \
-            ROW_UNROLL for (int k = 0; k < PARTS; k++) {                                                  \
-                p[k] = WIDEN(x + i + k * VD_WIDTH);                                                       \
-                q[k] = WIDEN(x + i + GROUP + k * VD_WIDTH);                                               \
-            }                                                                                             \
-            PREFIX_GROUP(p, none, JOIN)                                                                   \
-            PREFIX_GROUP(q, none, JOIN)                                                                   \
-            vd last = last_lane(p[PARTS - 1]);                                                            \
-            ROW_UNROLL for (int k = 0; k < PARTS; k++) {                                                  \
-                q[k] = JOIN(q[k], last);                                                                  \
-                NARROW(o + i + k * VD_WIDTH, JOIN(p[k], before));                                         \
-                NARROW(o + i + GROUP + k * VD_WIDTH, JOIN(q[k], before));                                 \
-            }                                                                                             \
-            before = JOIN(before, last_lane(q[PARTS - 1]));                                               \
-        }                                                                                                 \
-        double a = before[0];                                                                             \
-        for (; i < n; i++) o[i] = (T)(a = JOIN(a, (double)x[i]));                                         \
+#define PREFIX_GROUP(p, none, JOIN)                                                  \
+    ROW_UNROLL for (int k = 0; k < PARTS; k++){                                      \
+        PREFIX((p)[k], none, JOIN)} ROW_UNROLL for (int by = 1; by < PARTS; by *= 2) \
+        ROW_UNROLL for (int k = 0; k < PARTS; k++) if (k & by)(p)[k] =               \
+            JOIN((p)[k], last_lane((p)[(k & ~(2 * by - 1)) + by - 1]));
+#define FOLD_ROW(name, cols, T, WIDEN, NARROW, IDENTITY, JOIN)                                  \
+    static void name(void *out, int64_t *indices, const void *data, int64_t n, int64_t stride,  \
+                     int64_t m, int64_t pitch, const void *carry)                               \
+    {                                                                                           \
+        if (stride != 1 || m != 1 || n <= 4 * GROUP) {                                          \
+            cols(out, indices, data, n, stride, m, pitch, carry);                               \
+            return;                                                                             \
+        }                                                                                       \
+        T *o = out;                                                                             \
+        const T *x = data;                                                                      \
+        vd before = vd_set(carry ? *(const double *)carry : IDENTITY), none = vd_set(IDENTITY); \
+        int64_t i = 0;                                                                          \
+        for (; i + 2 * GROUP <= n; i += 2 * GROUP) {                                            \
+            vd p[PARTS], q[PARTS];                                                              \
+            ROW_UNROLL for (int k = 0; k < PARTS; k++)                                          \
+            {                                                                                   \
+                p[k] = WIDEN(x + i + k * VD_WIDTH);                                             \
+                q[k] = WIDEN(x + i + GROUP + k * VD_WIDTH);                                     \
+            }                                                                                   \
+            PREFIX_GROUP(p, none, JOIN)                                                         \
+            PREFIX_GROUP(q, none, JOIN)                                                         \
+            vd last = last_lane(p[PARTS - 1]);                                                  \
+            ROW_UNROLL for (int k = 0; k < PARTS; k++)                                          \
+            {                                                                                   \
+                q[k] = JOIN(q[k], last);                                                        \
+                NARROW(o + i + k * VD_WIDTH, JOIN(p[k], before));                               \
+                NARROW(o + i + GROUP + k * VD_WIDTH, JOIN(q[k], before));                       \
+            }                                                                                   \
+            before = JOIN(before, last_lane(q[PARTS - 1]));                                     \
+        }                                                                                       \
+        double a = before[0];                                                                   \
+        for (; i < n; i++) o[i] = (T)(a = JOIN(a, (double)x[i]));                               \
     }
 FOLD_ROW(cumsum_f32, sum_cols_f32, float, widen, narrow, 0, JOIN_ADD)
 FOLD_ROW(cumsum_f64, sum_cols_f64, double, vd_load, vd_store, 0, JOIN_ADD)
 FOLD_ROW(cumprod_f32, product_cols_f32, float, widen, narrow, 1, JOIN_MUL)
 FOLD_ROW(cumprod_f64, product_cols_f64, double, vd_load, vd_store, 1, JOIN_MUL)
 
-#define TOTAL(suffix, T, WIDEN)                                              \
-    static double total_##suffix(const void *data, int64_t n)                \
-    {                                                                        \
-        const T *x = data;                                                   \
-        vd s[SUM_ACCS];                                                      \
-        int64_t at = 0;                                                      \
-        SUM_ZERO(vd, s);                                                     \
-        for (; at + SUM_ACCS * VD_WIDTH <= n; at += SUM_ACCS * VD_WIDTH)     \
-            ROW_UNROLL for (int j = 0; j < SUM_ACCS; j++)                    \
-                s[j] += WIDEN(x + at + j * VD_WIDTH);                        \
-        double sum = vd_sums_total(s);                                       \
-        for (; at < n; at++) sum += (double)x[at];                           \
-        return sum;                                                          \
+#define TOTAL(suffix, T, WIDEN)                                                                 \
+    static double total_##suffix(const void *data, int64_t n)                                   \
+    {                                                                                           \
+        const T *x = data;                                                                      \
+        vd s[SUM_ACCS];                                                                         \
+        int64_t at = 0;                                                                         \
+        SUM_ZERO(vd, s);                                                                        \
+        for (; at + SUM_ACCS * VD_WIDTH <= n; at += SUM_ACCS * VD_WIDTH)                        \
+            ROW_UNROLL for (int j = 0; j < SUM_ACCS; j++) s[j] += WIDEN(x + at + j * VD_WIDTH); \
+        double sum = vd_sums_total(s);                                                          \
+        for (; at < n; at++) sum += (double)x[at];                                              \
+        return sum;                                                                             \
     }
 TOTAL(f32, float, widen)
 TOTAL(f64, double, vd_load)

@@ -5,7 +5,9 @@
 #include "runtime/tensor.h"
 
 bool td_scan_has(td_scan_kind kind, td_dtype dtype);
-/* x and out dense, of one dtype that there is a kernel for; indices of int64, for cummax and cummin, else NULL */
-td_status td_scan_run(td_scan_kind kind, td_tensor *out, td_tensor *indices, const td_tensor *x, int64_t dim);
+/* x and out dense, of one dtype that there is a kernel for; indices of int64, for cummax and
+ * cummin, else NULL */
+td_status td_scan_run(td_scan_kind kind, td_tensor *out, td_tensor *indices, const td_tensor *x,
+                      int64_t dim);
 
 #endif

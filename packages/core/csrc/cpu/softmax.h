@@ -1,4 +1,5 @@
-/* softmax.h - softmax, log_softmax, their gradients, and logsumexp, over rows or over columns (TD_PICK). */
+/* softmax.h - softmax, log_softmax, their gradients, and logsumexp, over rows or over columns
+ * (TD_PICK). */
 #ifndef TD_SOFTMAX_KERNELS_H
 #define TD_SOFTMAX_KERNELS_H
 #include "runtime/loops.h"
@@ -12,8 +13,8 @@ typedef enum td_softmax_kind {
     TD_SOFTMAX_KINDS
 } td_softmax_kind;
 
-/* Forward kinds read `a`; backward ones take the gradient in `a` and the result in `b`. LOGSUMEXP writes one
- * number a row. */
+/* Forward kinds read `a`; backward ones take the gradient in `a` and the result in `b`. LOGSUMEXP
+ * writes one number a row. */
 typedef struct td_softmax_kernel {
     /* dense rows of n elements, one behind the other; out may be a */
     void (*rows)(void *out, const void *a, const void *b, int64_t rows, int64_t n);

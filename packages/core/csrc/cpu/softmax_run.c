@@ -21,15 +21,16 @@ static void run_rows(void *context, int64_t begin, int64_t end)
 {
     const job *j = context;
     int64_t at = begin * j->n * j->itemsize;
-    j->kernel->rows(j->out + (j->reduces ? begin * j->itemsize : at), j->a + at, j->b + at, end - begin,
-                    j->n);
+    j->kernel->rows(j->out + (j->reduces ? begin * j->itemsize : at), j->a + at, j->b + at,
+                    end - begin, j->n);
 }
 
 static void run_strips(void *context, int64_t begin, int64_t end)
 {
     const job *j = context;
     for (int64_t i = begin; i < end; i++) {
-        int64_t outer = i / j->strips, first = i % j->strips * TD_SOFTMAX_STRIP, left = j->inner - first;
+        int64_t outer = i / j->strips, first = i % j->strips * TD_SOFTMAX_STRIP,
+                left = j->inner - first;
         int64_t at = (outer * j->n * j->inner + first) * j->itemsize;
         char *out = j->out + (j->reduces ? (outer * j->inner + first) * j->itemsize : at);
         j->kernel->cols(out, j->a + at, j->b + at, j->n, j->inner,
@@ -43,14 +44,13 @@ static void run(job *j, int64_t outer)
     int64_t grain = 8192 / j->n;
     void *token = td_heavy_begin(work);
     j->strips = (j->inner + TD_SOFTMAX_STRIP - 1) / TD_SOFTMAX_STRIP;
-    if (j->inner == 1)
-        td_parallel(outer, grain > 1 ? grain : 1, run_rows, j);
-    else
-        td_parallel(outer * j->strips, grain / 64 > 1 ? grain / 64 : 1, run_strips, j);
+    if (j->inner == 1) td_parallel(outer, grain > 1 ? grain : 1, run_rows, j);
+    else td_parallel(outer * j->strips, grain / 64 > 1 ? grain / 64 : 1, run_strips, j);
     td_heavy_end(token);
 }
 
-void td_softmax_run(td_softmax_kind kind, td_tensor *out, const td_tensor *a, const td_tensor *b, int64_t dim)
+void td_softmax_run(td_softmax_kind kind, td_tensor *out, const td_tensor *a, const td_tensor *b,
+                    int64_t dim)
 {
     int64_t outer = 1, n = a->ndim ? a->sizes[dim] : 1, inner = 1;
     for (int64_t d = 0; d < dim; d++) outer *= a->sizes[d];
@@ -89,7 +89,14 @@ void td_logsumexp_rows(td_tensor *out, const td_tensor *x, int64_t n)
         complex_rows(td_data(out), td_data(x), out->numel, n);
         return;
     }
-    job j = {&(*TD_PICK(td_softmax_kernels))[TD_LOGSUMEXP][x->dtype == TD_F64], td_data(out), td_data(x), td_data(x), n, 1, 0,
-             td_itemsize((td_dtype)x->dtype), true};
+    job j = {&(*TD_PICK(td_softmax_kernels))[TD_LOGSUMEXP][x->dtype == TD_F64],
+             td_data(out),
+             td_data(x),
+             td_data(x),
+             n,
+             1,
+             0,
+             td_itemsize((td_dtype)x->dtype),
+             true};
     run(&j, out->numel);
 }

@@ -5,8 +5,10 @@
 #include "runtime/tensor.h"
 
 /* Along `dim`; `a` and `b` (may be `a`) are dense, of `out`'s dtype, float32 or float64. */
-void td_softmax_run(td_softmax_kind kind, td_tensor *out, const td_tensor *a, const td_tensor *b, int64_t dim);
-/* One number for each of out->numel rows of n elements, one behind the other; of complex128 as well. */
+void td_softmax_run(td_softmax_kind kind, td_tensor *out, const td_tensor *a, const td_tensor *b,
+                    int64_t dim);
+/* One number for each of out->numel rows of n elements, one behind the other; of complex128 as
+ * well. */
 void td_logsumexp_rows(td_tensor *out, const td_tensor *x, int64_t n);
 
 #endif

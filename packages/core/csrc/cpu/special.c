@@ -7,9 +7,15 @@
 #include "cpu/special_erfc_inverse.h"
 #include "cpu/special_zeta.h"
 
-static double lgamma_d(double x) { int sign; return lgamma_r(x, &sign); } /* reentrant: lgamma writes a global */
+/* reentrant: lgamma writes a global */
+static double lgamma_d(double x)
+{
+    int sign;
+    return lgamma_r(x, &sign);
+}
 
-/* ---- pi times the distance to the nearest whole number, which is exact: its sine and cosine ---- */
+/* ---- pi times the distance to the nearest whole number, which is exact: its sine and cosine ----
+ */
 VFN void vd_sincos_pi(vd x, vd *sine, vd *cosine)
 {
     vd r = x - vd_round(x);
@@ -22,8 +28,9 @@ VFN void vd_sincos_pi(vd x, vd *sine, vd *cosine)
     *cosine = vd_sel(steep, s, c);
 }
 
-/* ---- log of |gamma|: from 1/2 to 9/2 by cells (special_cells.h), below from 1 + x, beyond by Stirling's formula.
- * Left of 0 float is reflected; double takes the C library's, which keeps its digits beside the zeros there ---- */
+/* ---- log of |gamma|: from 1/2 to 9/2 by cells (special_cells.h), below from 1 + x, beyond by
+ * Stirling's formula. Left of 0 float is reflected; double takes the C library's, which keeps its
+ * digits beside the zeros there ---- */
 VFN vd lgamma_right(vd x)
 {
     vd log = vd_log(x);
@@ -33,7 +40,8 @@ VFN vd lgamma_right(vd x)
     middle = vd_sel(tiny, middle - log, middle);
     vd v = 1.0 / x;
     vd w = v * v;
-    vd far = vd_fma(VPOLY(w, td_cells_stirling), v, vd_set(0.41893853320467274)); /* log(2 pi) / 2 - 1/2 */
+    /* log(2 pi) / 2 - 1/2 */
+    vd far = vd_fma(VPOLY(w, td_cells_stirling), v, vd_set(0.41893853320467274));
     far = vd_fma(x - 0.5, log - 1.0, far);
     return vd_sel(vd_ge(x, vd_set(4.5)), far, middle);
 }
@@ -61,12 +69,15 @@ VFN vd lgamma_reflected(vd x)
     }
     return y;
 }
-VFN vf vf_lgamma(vf x) { return vf_join(lgamma_reflected(vf_low(x)), lgamma_reflected(vf_high(x))); }
+VFN vf vf_lgamma(vf x)
+{
+    return vf_join(lgamma_reflected(vf_low(x)), lgamma_reflected(vf_high(x)));
+}
 VROWS(lgamma, 1, , VPICK(lgamma, x)(x))
 FLOAT_LOOPS(lgamma, 1)
 
-/* ---- digamma: reflected to the right half; from 1 to 5 by cells, below from 1 + x, beyond by what is left of the
- * asymptotic series ---- */
+/* ---- digamma: reflected to the right half; from 1 to 5 by cells, below from 1 + x, beyond by what
+ * is left of the asymptotic series ---- */
 VFN vd digamma_right(vd x)
 {
     md tiny = vd_lt(x, vd_set(1));
@@ -124,7 +135,8 @@ VFN vd vd_trigamma(vd x)
 }
 
 /* ---- polygamma ---- */
-/* The factorial is above every double: in logarithms. For a million and more the sum's own logarithm is lost beside the others. */
+/* The factorial is above every double: in logarithms. For a million and more the sum's own
+ * logarithm is lost beside the others. */
 static double polygamma_large(double s, double x)
 {
     return exp(lgamma_d(s) - s * log(x) + (s < 1e6 ? log(zeta_right(s, x, x)) : 0));
@@ -151,7 +163,10 @@ VFN vd polygamma_lanes(int64_t n, vd x)
     vd y = vd_zeta_whole((int)n + 1, x) * tgamma((double)n + 1);
     return n % 2 ? y : -y;
 }
-VFN vf vf_polygamma(int64_t n, vf x) { return vf_join(polygamma_lanes(n, vf_low(x)), polygamma_lanes(n, vf_high(x))); }
+VFN vf vf_polygamma(int64_t n, vf x)
+{
+    return vf_join(polygamma_lanes(n, vf_low(x)), polygamma_lanes(n, vf_high(x)));
+}
 /* polygamma(n, x) or x.polygamma(n) */
 static int64_t order_of(const void *context)
 {
@@ -161,7 +176,8 @@ static int64_t order_of(const void *context)
 VROWS(polygamma, 1, int64_t order = order_of(context), VPICK(polygamma, x)(order, x))
 FLOAT_LOOPS(polygamma, 1)
 
-/* ---- inverse of erf: a quotient in y^2 around 0 (8e-21), and in sqrt(-log(1 - |y|)) near the ends (4e-19) ---- */
+/* ---- inverse of erf: a quotient in y^2 around 0 (8e-21), and in sqrt(-log(1 - |y|)) near the ends
+ * (4e-19) ---- */
 VFN vd vd_erfinv(vd value)
 {
     vd y = vd_abs(value), s = vd_fma(-y, y, vd_set(0.5625)), t = vd_sqrt(-vd_log(1.0 - y));
@@ -171,7 +187,8 @@ VFN vd vd_erfinv(vd value)
     x = vd_sel(vd_eq(y, vd_set(1)), vd_set(INFINITY), vd_sel(vd_le(y, vd_set(1)), x, vd_set(NAN)));
     return vd_copysign(x, value);
 }
-/* of float: y times cells of sqrt(-log(1 - y^2)), whose product is fused and so loses nothing beside 1 */
+/* of float: y times cells of sqrt(-log(1 - y^2)), whose product is fused and so loses nothing
+ * beside 1 */
 VFN vf vf_erfinv(vf value)
 {
     vf y = vf_abs(value);
@@ -184,16 +201,15 @@ VROWS(erfinv, 1, , VPICK(erfinv, x)(x))
 FLOAT_LOOPS(erfinv, 1)
 
 /* ---- sin(pi x) / (pi x) ---- */
-VROWS(sinc, 1, , LET(vec t = x * vset(x, 3.14159265358979324), vsel(veq(x, vzero(x)), vset(x, 1), vsin(t) / t)))
+VROWS(sinc, 1, ,
+      LET(vec t = x * vset(x, 3.14159265358979324),
+          vsel(veq(x, vzero(x)), vset(x, 1), vsin(t) / t)))
 FLOAT_LOOPS(sinc, 1)
 
 /* clang-format off: entries bring their own commas */
 const td_loop_entry TD_TABLE(special)[] = {
-    FLOAT_ENTRIES("lgamma", lgamma)
-    FLOAT_ENTRIES("digamma", digamma)
-    FLOAT_ENTRIES("polygamma", polygamma)
-    FLOAT_ENTRIES("erfinv", erfinv)
-    FLOAT_ENTRIES("sinc", sinc)
-    {NULL, 0, NULL},
+    FLOAT_ENTRIES("lgamma", lgamma) FLOAT_ENTRIES("digamma", digamma)
+        FLOAT_ENTRIES("polygamma", polygamma) FLOAT_ENTRIES("erfinv", erfinv)
+            FLOAT_ENTRIES("sinc", sinc){NULL, 0, NULL},
 };
 /* clang-format on */

@@ -1,8 +1,9 @@
 /* special_airy.c - Airy's function Ai, in double precision, float rounded from it.
  *
- * With zeta = 2/3 |x|^(3/2): right of 2 e^-zeta times cells of 1/zeta, from -8 to 2 by cells (special_cells.h), left of
- * -8 the cosine and the sine of zeta times polynomials of 1/zeta^2. Zeta is held in two numbers, as its rounding alone
- * would cost a digit or two. NIST Digital Library of Mathematical Functions, chapter 9. */
+ * With zeta = 2/3 |x|^(3/2): right of 2 e^-zeta times cells of 1/zeta, from -8 to 2 by cells
+ * (special_cells.h), left of -8 the cosine and the sine of zeta times polynomials of 1/zeta^2. Zeta
+ * is held in two numbers, as its rounding alone would cost a digit or two. NIST Digital Library of
+ * Mathematical Functions, chapter 9. */
 #include <float.h>
 #include "cpu/simd/vmath_erf.h"
 #include "cpu/simd/vmath_trig.h"
@@ -18,7 +19,8 @@ VFN vd airy_zeta(vd x, vd *lost)
     vd p = x * s;
     vd p_low = vd_fma(x, s_low, vd_product_loss(x, s, p));
     vd zeta = p * 0.66666666666666663;
-    *lost = vd_fma(p, vd_set(0x1.5555555555555p-55), vd_product_loss(p, vd_set(0.66666666666666663), zeta));
+    *lost = vd_fma(p, vd_set(0x1.5555555555555p-55),
+                   vd_product_loss(p, vd_set(0.66666666666666663), zeta));
     *lost = vd_fma(p_low, vd_set(0.66666666666666663), *lost);
     return zeta;
 }
@@ -70,6 +72,5 @@ VROWS(airy_ai, 1, , VPICK(airy_ai, x)(x))
 FLOAT_LOOPS(airy_ai, 1)
 
 const td_loop_entry TD_TABLE(airy)[] = {
-    FLOAT_ENTRIES("airy_ai", airy_ai)
-    {NULL, 0, NULL},
+    FLOAT_ENTRIES("airy_ai", airy_ai){NULL, 0, NULL},
 };

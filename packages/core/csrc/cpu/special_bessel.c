@@ -45,7 +45,8 @@ VFN vf i_scaled_float(vf a, int order)
     vf v = vf_sel(near, a, 1.0f / a);
     vi i = vf_cell(vf_sel(near, a, vf_fma(v, vf_set(64), vf_set(8))), 15);
     vf factor = vf_sel(near, order ? a : vf_set(1), vf_sqrt(v));
-    return order ? VF_CELLS(v, i, td_cells_i1_float, factor) : VF_CELLS(v, i, td_cells_i0_float, factor);
+    return order ? VF_CELLS(v, i, td_cells_i1_float, factor)
+                 : VF_CELLS(v, i, td_cells_i0_float, factor);
 }
 VFN vf vf_i0e(vf x) { return i_scaled_float(vf_abs(x), 0); }
 VFN vf vf_i1e(vf x) { return vf_copysign(i_scaled_float(vf_abs(x), 1), x); }
@@ -92,8 +93,10 @@ VFN vd oscillation(vd x, int order, bool second)
     vd_sincos(x, &s, &c);
     vd sum = c + s;
     vd difference = s - c;
-    vd y = order == 0 ? (second ? vd_fma(difference, even, sum * odd) : vd_fma(sum, even, -difference * odd))
-                      : (second ? vd_fma(-sum, even, difference * odd) : vd_fma(difference, even, sum * odd));
+    vd y =
+        order == 0
+            ? (second ? vd_fma(difference, even, sum * odd) : vd_fma(sum, even, -difference * odd))
+            : (second ? vd_fma(-sum, even, difference * odd) : vd_fma(difference, even, sum * odd));
     return y / vd_sqrt(x * 3.14159265358979324);
 }
 VFN vd j_near(vd a, int order)
@@ -128,7 +131,8 @@ VFN vd y_any(vd x, int order, double (*exact)(double))
     if (__builtin_expect(vd_any(far), 0))
         for (int k = 0; k < VD_WIDTH; k++)
             if (x[k] > 0x1p20) y[k] = exact(x[k]);
-    return vd_sel(vd_eq(x, vd_set(0)), vd_set(-INFINITY), vd_sel(vd_ge(x, vd_set(0)), y, vd_set(NAN)));
+    return vd_sel(vd_eq(x, vd_set(0)), vd_set(-INFINITY),
+                  vd_sel(vd_ge(x, vd_set(0)), y, vd_set(NAN)));
 }
 VFN vd vd_bessel_j0(vd x) { return j_any(x, 0, j0); }
 VFN vd vd_bessel_j1(vd x) { return j_any(x, 1, j1); }
@@ -150,10 +154,10 @@ ROWS(scaled_modified_bessel_k1)
 ROWS(modified_bessel_k0)
 ROWS(modified_bessel_k1)
 
-#define FLOAT_ROWS(name, function)                                                                     \
-    VFN vf vf_##name(vf x) { return vf_join(vd_##name(vf_low(x)), vd_##name(vf_high(x))); }            \
-    VROW(name##_f32_row, 1, vf, float, VF_WIDTH, , vf_##name(x))                                       \
-    TD_C_ROW(name##_f64_row, 1, double, double, , function(x))                                         \
+#define FLOAT_ROWS(name, function)                                                          \
+    VFN vf vf_##name(vf x) { return vf_join(vd_##name(vf_low(x)), vd_##name(vf_high(x))); } \
+    VROW(name##_f32_row, 1, vf, float, VF_WIDTH, , vf_##name(x))                            \
+    TD_C_ROW(name##_f64_row, 1, double, double, , function(x))                              \
     FLOAT_LOOPS(name, 1)
 FLOAT_ROWS(bessel_j0, j0)
 FLOAT_ROWS(bessel_j1, j1)
@@ -162,15 +166,15 @@ FLOAT_ROWS(bessel_y1, y1)
 
 VROWS(spherical_bessel_j0, 1, ,
       LET(vec a = vabs(x); vec y = vsel(veq(a, vzero(x)), vset(x, 1), vsin(a) / a),
-          vsel(veq(a, vset(x, INFINITY)), vzero(x), y)))
+                           vsel(veq(a, vset(x, INFINITY)), vzero(x), y)))
 FLOAT_LOOPS(spherical_bessel_j0, 1)
 
 #define ENTRIES(name) FLOAT_ENTRIES(#name, name)
 /* clang-format off: entries bring their own commas */
 const td_loop_entry TD_TABLE(bessel)[] = {
-    ENTRIES(i0) ENTRIES(i0e) ENTRIES(i1) ENTRIES(i1e)
-    ENTRIES(scaled_modified_bessel_k0) ENTRIES(scaled_modified_bessel_k1) ENTRIES(modified_bessel_k0) ENTRIES(modified_bessel_k1)
-    ENTRIES(bessel_j0) ENTRIES(bessel_j1) ENTRIES(bessel_y0) ENTRIES(bessel_y1) ENTRIES(spherical_bessel_j0)
-    {NULL, 0, NULL},
+    ENTRIES(i0) ENTRIES(i0e) ENTRIES(i1) ENTRIES(i1e) ENTRIES(scaled_modified_bessel_k0)
+        ENTRIES(scaled_modified_bessel_k1) ENTRIES(modified_bessel_k0) ENTRIES(modified_bessel_k1)
+            ENTRIES(bessel_j0) ENTRIES(bessel_j1) ENTRIES(bessel_y0) ENTRIES(bessel_y1)
+                ENTRIES(spherical_bessel_j0){NULL, 0, NULL},
 };
 /* clang-format on */

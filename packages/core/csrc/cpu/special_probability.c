@@ -1,5 +1,6 @@
-/* special_probability.c - the normal distribution, incomplete gamma functions, Hurwitz's zeta function, entropy.
- * Formulas are those of the NIST Digital Library of Mathematical Functions, chapters 7, 8 and 25. */
+/* special_probability.c - the normal distribution, incomplete gamma functions, Hurwitz's zeta
+ * function, entropy. Formulas are those of the NIST Digital Library of Mathematical Functions,
+ * chapters 7, 8 and 25. */
 #include <float.h>
 #include "cpu/simd/cells.h"
 #include "cpu/simd/vmath_erf.h"
@@ -8,12 +9,17 @@
 #include "cpu/special_erfc_inverse.h"
 #include "cpu/special_zeta.h"
 
-static double log_gamma(double x) { int sign; return lgamma_r(x, &sign); }
+static double log_gamma(double x)
+{
+    int sign;
+    return lgamma_r(x, &sign);
+}
 
 /* log Gamma(1 + a) for 0 <= a < 1/2: of 1 + a rounded, whose loss its slope puts back */
 static double log_gamma_1p(double a)
 {
-    if (a < 1e-5) return a * (a * (0.82246703342411322 - a * 0.40068563438653143) - 0.57721566490153286);
+    if (a < 1e-5)
+        return a * (a * (0.82246703342411322 - a * 0.40068563438653143) - 0.57721566490153286);
     double u = 1 + a;
     return log_gamma(u) + (a - (u - 1)) * (a * 1.645 - 0.57721566490153286);
 }
@@ -35,18 +41,23 @@ VFN vd vd_scaled_erfc(vd x)
         a = vd_min(vd_set(30), a);
         vd s = a * a;
         vd e = vd_exp(s);
-        e = vd_sel(vd_lt(x, vd_set(-26.7)), e, vd_fma(e, vd_square_loss(a, s), e)); /* from there on it is infinite */
+        /* from there on it is infinite */
+        e = vd_sel(vd_lt(x, vd_set(-26.7)), e, vd_fma(e, vd_square_loss(a, s), e));
         y = vd_sel(left, vd_fma(e, vd_set(2), -y), y);
     }
     return y;
 }
-VFN vf vf_scaled_erfc(vf x) { return vf_join(vd_scaled_erfc(vf_low(x)), vd_scaled_erfc(vf_high(x))); }
+VFN vf vf_scaled_erfc(vf x)
+{
+    return vf_join(vd_scaled_erfc(vf_low(x)), vd_scaled_erfc(vf_high(x)));
+}
 VROWS(erfcx, 1, , VPICK(scaled_erfc, x)(x))
 FLOAT_LOOPS(erfcx, 1)
 
 /* ---- the normal distribution ---- */
 
-/* what lies beyond a >= 0: half of erfcx(a / sqrt 2) e^(-a^2 / 2), with what rounding a^2 lost put back */
+/* what lies beyond a >= 0: half of erfcx(a / sqrt 2) e^(-a^2 / 2), with what rounding a^2 lost put
+ * back */
 VFN vd normal_tail(vd a)
 {
     a = vd_min(vd_set(40), a); /* the smallest number stands for 38.6 */
@@ -79,8 +90,8 @@ VFN vf vf_log_ndtr(vf x) { return vf_join(vd_log_ndtr(vf_low(x)), vd_log_ndtr(vf
 VROWS(log_ndtr, 1, , VPICK(log_ndtr, x)(x))
 FLOAT_LOOPS(log_ndtr, 1)
 
-/* The inverse of erf of 2 p - 1 around a half, that of erfc of 2 p on the left, mirrored on the right: there 1 - p
- * is exact. */
+/* The inverse of erf of 2 p - 1 around a half, that of erfc of 2 p on the left, mirrored on the
+ * right: there 1 - p is exact. */
 VFN vd vd_ndtri(vd p)
 {
     vd y = (p - 0.5) * 2.0, s = vd_fma(-y, y, vd_set(0.5625));
@@ -88,7 +99,8 @@ VFN vd vd_ndtri(vd p)
     vd tail = vd_erfc_inverse_near(t);
     tail = vd_sel(vd_gt(t, vd_set(3.2)), vd_erfc_inverse_far(t), tail);
     tail = t * vd_sel(vd_gt(t, vd_set(6.2)), vd_erfc_inverse_extreme(t), tail);
-    vd x = vd_sel(vd_lt(vd_abs(y), vd_set(0.75)), y * vd_erf_inverse_middle(s), vd_copysign(tail, y));
+    vd x =
+        vd_sel(vd_lt(vd_abs(y), vd_set(0.75)), y * vd_erf_inverse_middle(s), vd_copysign(tail, y));
     x = vd_sel(vd_eq(left, vd_set(0)), vd_copysign(vd_set(INFINITY), y), x * 1.4142135623730951);
     return vd_sel(vd_ge(left, vd_set(0)), x, vd_set(NAN));
 }
@@ -96,11 +108,13 @@ VFN vf vf_ndtri(vf p) { return vf_join(vd_ndtri(vf_low(p)), vd_ndtri(vf_high(p))
 VROWS(ndtri, 1, , VPICK(ndtri, x)(x))
 FLOAT_LOOPS(ndtri, 1)
 
-/* ---- incomplete gamma functions: the series left of the bulk, the continued fraction right of it ---- */
+/* ---- incomplete gamma functions: the series left of the bulk, the continued fraction right of it
+ * ---- */
 static double gamma_weight(double a, double x) /* x^a exp(-x) / Gamma(a + 1) */
 {
     if (a < 20) return exp(a * log(x) - x - log_gamma(a + 1));
-    double ratio = x / a, t = ratio - 1; /* around the bulk the large terms cancel: Stirling with a series in t */
+    /* around the bulk the large terms cancel: Stirling with a series in t */
+    double ratio = x / a, t = ratio - 1;
     double excess = fabs(t) < 0.1 ? log1p(t) - t : log(ratio) - t, z = 1 / (a * a);
     double stirling = (1.0 / 12 - z * (1.0 / 360 - z * (1.0 / 1260 - z / 1680))) / a;
     return exp(a * excess - stirling) / sqrt(2 * M_PI * a);
@@ -125,11 +139,14 @@ static inline double gamma_fraction(double a, double x, double least) /* Lentz *
     }
     return product * a * gamma_weight(a, x);
 }
-/* the first term of Temme's uniform expansion, where the sums above would be long; what it leaves out is below 1 / (a sqrt(a)) */
+/* the first term of Temme's uniform expansion, where the sums above would be long; what it leaves
+ * out is below 1 / (a sqrt(a)) */
 #define MANY 2e7
 static double gamma_upper_uniform(double a, double x)
 {
-    double t = (x - a) / a, excess = fabs(t) < 1e-2 ? t * t * (0.5 - t * (1.0 / 3 - t * (0.25 - t * (0.2 - t / 6)))) : t - log1p(t);
+    double t = (x - a) / a,
+           excess = fabs(t) < 1e-2 ? t * t * (0.5 - t * (1.0 / 3 - t * (0.25 - t * (0.2 - t / 6))))
+                                   : t - log1p(t);
     double eta = copysign(sqrt(2 * excess), t);
     double rest = fabs(t) < 1e-5 ? -1.0 / 3 : 1 / t - 1 / eta;
     return 0.5 * erfc(eta * sqrt(a / 2)) + exp(-a * excess) / sqrt(2 * M_PI * a) * rest;
@@ -142,8 +159,8 @@ static inline double igamma_any(double a, double x, double least)
     if (a > MANY) return 1 - gamma_upper_uniform(a, x);
     return x < a + 1 ? gamma_series(a, x, least) : 1 - gamma_fraction(a, x, least);
 }
-/* 1 - P where both are of a size and the series is short: 1 - x^a / Gamma(a + 1) by way of its logarithm, and the rest
- * of the series */
+/* 1 - P where both are of a size and the series is short: 1 - x^a / Gamma(a + 1) by way of its
+ * logarithm, and the rest of the series */
 static double gamma_upper_small(double a, double x)
 {
     double log_weight = a * log(x) - log_gamma_1p(a), term = 1, sum = 0;
@@ -166,17 +183,22 @@ static inline double igammac_any(double a, double x, double least)
 #define EXACT (DBL_EPSILON / 4)
 #define FOR_FLOAT 1e-10 /* what 1 - P loses in floats near 1 stays below their last place */
 
-/* ---- how a sample x of the gamma distribution moves with its shape a, its place among all samples kept:
- * -(dP/da) / (dP/dx) for P(a, x) = igamma (Figurnov, Mohamed, Mnih: Implicit Reparameterization Gradients, 2018).
- * Sums and fractions are those above with their derivatives by a carried along; the weight before them cancels. ---- */
-typedef struct dual { double v, d; } dual; /* a value and its derivative by a */
+/* ---- how a sample x of the gamma distribution moves with its shape a, its place among all samples
+ * kept:
+ * -(dP/da) / (dP/dx) for P(a, x) = igamma (Figurnov, Mohamed, Mnih: Implicit Reparameterization
+ * Gradients, 2018). Sums and fractions are those above with their derivatives by a carried along;
+ * the weight before them cancels. ---- */
+typedef struct dual {
+    double v, d;
+} dual; /* a value and its derivative by a */
 
 static double digamma_right(double x)
 {
     double shift = 0;
     for (; x < 10; x += 1) shift -= 1 / x;
     double z = 1 / (x * x);
-    return log(x) - 0.5 / x - z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z / 132)))) + shift;
+    return log(x) - 0.5 / x -
+           z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z * (1.0 / 240 - z / 132)))) + shift;
 }
 static double gamma_move_left(double a, double x)
 {
@@ -212,7 +234,9 @@ static double gamma_move_right(double a, double x) /* Lentz */
     }
     return x * (product.v * (log(x) - digamma_right(a)) + product.d);
 }
-static double gamma_move_large(double a, double x) /* the cube root is nearly normal (Wilson and Hilferty, 1931) */
+static double
+gamma_move_large(double a,
+                 double x) /* the cube root is nearly normal (Wilson and Hilferty, 1931) */
 {
     double y = cbrt(x / a), z = (y - 1 + 1 / (9 * a)) * 3 * sqrt(a);
     return y * y * y + 3 * a * y * y * (1 / (9 * a * a) - z / (6 * a * sqrt(a)));
@@ -232,20 +256,22 @@ static double zeta_d(double s, double q)
     if (s == 1) return INFINITY;
     if (isinf(s) && q == 1) return 1;
     if (q <= 0 && (q == floor(q) || s != floor(s))) return q == floor(q) ? INFINITY : NAN;
-    if (s > 1e4) return q < 1 ? INFINITY : isinf(s) ? NAN : q == 1; /* one term is left, as far as numbers go */
+    /* one term is left, as far as numbers go */
+    if (s > 1e4) return q < 1 ? INFINITY : isinf(s) ? NAN : q == 1;
     return zeta_whole(s, q);
 }
 
 /* -x log x; 0 at 0, -infinity on the left */
 VROWS(entr, 1, ,
-      LET(vec y = vsel(veq(x, vzero(x)), vzero(x), -x * vlog(x)), vsel(vlt(x, vzero(x)), vset(x, -INFINITY), y)))
+      LET(vec y = vsel(veq(x, vzero(x)), vzero(x), -x * vlog(x)),
+          vsel(vlt(x, vzero(x)), vset(x, -INFINITY), y)))
 FLOAT_LOOPS(entr, 1)
 
-#define PAIR_ROWS(name)                                                 \
-    TD_C_ROW(name##_f32_row, 2, float, float, , (float)name##_d(x, y))  \
-    TD_C_ROW(name##_f64_row, 2, double, double, , name##_d(x, y))       \
+#define PAIR_ROWS(name)                                                \
+    TD_C_ROW(name##_f32_row, 2, float, float, , (float)name##_d(x, y)) \
+    TD_C_ROW(name##_f64_row, 2, double, double, , name##_d(x, y))      \
     FLOAT_LOOPS(name, 2)
-#define GAMMA_ROWS(name)                                                          \
+#define GAMMA_ROWS(name)                                                            \
     TD_C_ROW(name##_f32_row, 2, float, float, , (float)name##_any(x, y, FOR_FLOAT)) \
     TD_C_ROW(name##_f64_row, 2, double, double, , name##_any(x, y, EXACT))          \
     FLOAT_LOOPS(name, 2)
@@ -257,8 +283,7 @@ PAIR_ROWS(_standard_gamma_grad)
 #define ENTRIES(name) FLOAT_ENTRIES(#name, name)
 /* clang-format off: entries bring their own commas */
 const td_loop_entry TD_TABLE(probability)[] = {
-    ENTRIES(erfcx) ENTRIES(ndtr) ENTRIES(log_ndtr) ENTRIES(ndtri) ENTRIES(entr)
-    ENTRIES(igamma) ENTRIES(igammac) ENTRIES(zeta) ENTRIES(_standard_gamma_grad)
-    {NULL, 0, NULL},
+    ENTRIES(erfcx) ENTRIES(ndtr) ENTRIES(log_ndtr) ENTRIES(ndtri) ENTRIES(entr) ENTRIES(igamma)
+        ENTRIES(igammac) ENTRIES(zeta) ENTRIES(_standard_gamma_grad){NULL, 0, NULL},
 };
 /* clang-format on */

@@ -1,14 +1,23 @@
-/* special_zeta.h - sums of (unit / (q + k))^s, term by term while q is small against s, then by Euler and Maclaurin. */
+/* special_zeta.h - sums of (unit / (q + k))^s, term by term while q is small against s, then by
+ * Euler and Maclaurin. */
 #ifndef TD_SPECIAL_ZETA_H
 #define TD_SPECIAL_ZETA_H
 #include <math.h>
 #include "cpu/simd/vec.h"
 
 /* (2k)! over the Bernoulli numbers */
-static const double td_zeta_divisors[] = {
-    12.0, -720.0, 30240.0, -1209600.0, 47900160.0, -1.8924375803183791606e9,
-    7.47242496e10, -2.950130727918164224e12, 1.1646782814350067249e14,
-    -4.5979787224074726105e15, 1.8152105401943546773e17, -7.1661652561756670113e18};
+static const double td_zeta_divisors[] = {12.0,
+                                          -720.0,
+                                          30240.0,
+                                          -1209600.0,
+                                          47900160.0,
+                                          -1.8924375803183791606e9,
+                                          7.47242496e10,
+                                          -2.950130727918164224e12,
+                                          1.1646782814350067249e14,
+                                          -4.5979787224074726105e15,
+                                          1.8152105401943546773e17,
+                                          -7.1661652561756670113e18};
 
 /* unit: 1, or q where 1 / q^s has no place in a double */
 static inline double zeta_right(double s, double q, double unit)
@@ -17,7 +26,8 @@ static inline double zeta_right(double s, double q, double unit)
     for (; q < 10 + s; q += 1) {
         double first = pow(q / unit, -s);
         sum += first;
-        if (first * (1 + q / (s - 1)) <= sum * 1e-17) return sum; /* or all are below the smallest number: 0 */
+        /* or all are below the smallest number: 0 */
+        if (first * (1 + q / (s - 1)) <= sum * 1e-17) return sum;
     }
     double power = pow(q / unit, -s), factor = s, term = power / q;
     /* where the power has no place in a double, its product with q may have one */
@@ -31,8 +41,9 @@ static inline double zeta_right(double s, double q, double unit)
     return sum;
 }
 
-/* Left of 0, with f the distance to the nearest whole number -n, which is exact: the term f^-s, on its right those of
- * 1 + f, 2 + f, ..., and on its left those of 1 - f, ..., n - f, whose sign may turn. */
+/* Left of 0, with f the distance to the nearest whole number -n, which is exact: the term f^-s, on
+ * its right those of 1 + f, 2 + f, ..., and on its left those of 1 - f, ..., n - f, whose sign may
+ * turn. */
 static inline double zeta_whole(double s, double q)
 {
     if (q > 0) return isinf(q) ? 0 : zeta_right(s, q, 1);
@@ -56,7 +67,7 @@ VFN vd vd_zeta_right(int s, vd q)
 {
     vd sum = vd_set(0);
     vd end = vd_set(8 + s);
-    q = q + 0.0; /* -0 is 0 */
+    q = q + 0.0;                      /* -0 is 0 */
     for (int k = 0; k < 9 + s; k++) { /* at most so many are below the end */
         md below = vd_lt(q, end);
         if (!vd_any(below)) break;
@@ -84,7 +95,8 @@ VFN vd vd_zeta_whole(int s, vd q)
     vd n = -vd_round(q);
     vd f = q + n;
     vd right = vd_zeta_right(s, vd_sel(left, f + 1.0, q));
-    vd mirrored = vd_zeta_right(s, vd_sel(left, 1.0 - f, vd_set(1))) - vd_zeta_right(s, vd_sel(left, n + 1.0 - f, vd_set(1)));
+    vd mirrored = vd_zeta_right(s, vd_sel(left, 1.0 - f, vd_set(1))) -
+                  vd_zeta_right(s, vd_sel(left, n + 1.0 - f, vd_set(1)));
     vd whole = vd_whole_power(1.0 / f, s) + right + (s % 2 ? -mirrored : mirrored);
     whole = vd_sel(vd_eq(f, vd_set(0)), vd_set(INFINITY), whole);
     return vd_sel(left, whole, right);

@@ -31,7 +31,9 @@ int td_cuda_count(void)
 int td_cuda_attribute(int ordinal, int attribute)
 {
     int device = 0, value = 0;
-    if (td_cu.cuDeviceGet(&device, ordinal) || td_cu.cuDeviceGetAttribute(&value, attribute, device)) return 0;
+    if (td_cu.cuDeviceGet(&device, ordinal) ||
+        td_cu.cuDeviceGetAttribute(&value, attribute, device))
+        return 0;
     return value;
 }
 
@@ -50,8 +52,9 @@ td_status td_cuda_use(int ordinal)
 {
     if (bound == ordinal && !forked) return TD_OK;
     if (forked)
-        return td_fail(TD_RUNTIME_ERROR, "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use "
-                       "the 'spawn' start method");
+        return td_fail(TD_RUNTIME_ERROR,
+                       "Cannot re-initialize CUDA in forked subprocess. To use CUDA with "
+                       "multiprocessing, you must use the 'spawn' start method");
     if (!__atomic_load_n(&contexts[ordinal], __ATOMIC_ACQUIRE)) {
         pthread_mutex_lock(&lock);
         td_status status = contexts[ordinal] ? TD_OK : open_context(ordinal);
@@ -82,8 +85,16 @@ static int count_started(void)
 }
 
 static const td_device_table table = {
-    .size = sizeof table, .name = "cuda", .count = count_started, .alloc = td_cuda_alloc, .release = td_cuda_release,
-    .walk = td_cuda_walk, .transfer = td_cuda_transfer, .reduce = td_cuda_reduce, .gemm = td_cuda_product, .synchronize = td_cuda_synchronize,
+    .size = sizeof table,
+    .name = "cuda",
+    .count = count_started,
+    .alloc = td_cuda_alloc,
+    .release = td_cuda_release,
+    .walk = td_cuda_walk,
+    .transfer = td_cuda_transfer,
+    .reduce = td_cuda_reduce,
+    .gemm = td_cuda_product,
+    .synchronize = td_cuda_synchronize,
     .softmax = td_cuda_softmax,
 };
 
@@ -97,8 +108,12 @@ td_status td_cuda_start(void)
     if (td_cuda_count() == 0) {
         const char *visible = getenv("CUDA_VISIBLE_DEVICES");
         if (visible)
-            return td_fail(TD_RUNTIME_ERROR, "device 'cuda' is not available: the driver shows no device; CUDA_VISIBLE_DEVICES is '%.100s'", visible);
-        return td_fail(TD_RUNTIME_ERROR, "device 'cuda' is not available: the driver shows no device");
+            return td_fail(TD_RUNTIME_ERROR,
+                           "device 'cuda' is not available: the driver shows no device; "
+                           "CUDA_VISIBLE_DEVICES is '%.100s'",
+                           visible);
+        return td_fail(TD_RUNTIME_ERROR,
+                       "device 'cuda' is not available: the driver shows no device");
     }
     pthread_mutex_lock(&lock);
     td_status status = TD_OK;

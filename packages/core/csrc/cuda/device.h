@@ -1,4 +1,5 @@
-/* device.h - CUDA devices: contexts, the current device and stream of a thread, and the row in the table of devices. */
+/* device.h - CUDA devices: contexts, the current device and stream of a thread, and the row in the
+ * table of devices. */
 #ifndef TD_CUDA_DEVICE_H
 #define TD_CUDA_DEVICE_H
 #include "cuda/driver.h"
@@ -6,18 +7,20 @@
 
 #define TD_CUDA_DEVICES TD_DEVICE_ORDINALS
 
-/* Make device type "cuda" available: the driver is opened and the table registered. Fails with the reason. */
+/* Make device type "cuda" available: the driver is opened and the table registered. Fails with the
+ * reason. */
 td_status td_cuda_start(void);
 bool td_cuda_started(void);
 int td_cuda_count(void); /* devices, 0 without a driver; never fails */
 
-/* Make the context of a device current on this thread. Refuses in a forked child of a process that had used CUDA. */
+/* Make the context of a device current on this thread. Refuses in a forked child of a process that
+ * had used CUDA. */
 td_status td_cuda_use(int ordinal);
 void *td_cuda_context(int ordinal); /* of a device that was used before */
 int td_cuda_attribute(int ordinal, int attribute);
 int td_cuda_arch(int ordinal); /* 90: compute capability 9.0 */
 bool td_cuda_forked(void);
-bool td_cuda_blocking(void);   /* CUDA_LAUNCH_BLOCKING=1: every launch waits */
+bool td_cuda_blocking(void); /* CUDA_LAUNCH_BLOCKING=1: every launch waits */
 
 /* of this thread */
 int td_cuda_current(void);
@@ -29,10 +32,13 @@ void td_cuda_set_stream(int ordinal, void *stream);
 td_status td_cuda_alloc(char **out, int64_t bytes, td_device device, void **block); /* pool.c */
 void td_cuda_release(void *block, char *data, int64_t bytes);
 td_status td_cuda_walk(const td_walk *w, td_device device); /* walk.c */
-td_status td_cuda_transfer(char *to, td_device to_device, const char *from, td_device from_device, int64_t bytes, bool wait);
+td_status td_cuda_transfer(char *to, td_device to_device, const char *from, td_device from_device,
+                           int64_t bytes, bool wait);
 td_status td_cuda_synchronize(td_device device);
 td_status td_cuda_reduce(const struct td_reduce_plan *plan, td_device device); /* reduce.c */
 td_status td_cuda_product(const struct td_product *product, td_device device); /* matmul.c */
-td_status td_cuda_softmax(int kind, td_tensor *out, const td_tensor *a, const td_tensor *b, int64_t dim); /* softmax.c */
+/* softmax.c */
+td_status td_cuda_softmax(int kind, td_tensor *out, const td_tensor *a, const td_tensor *b,
+                          int64_t dim);
 
 #endif

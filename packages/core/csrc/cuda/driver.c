@@ -13,27 +13,33 @@ static int opened;
 static const char *hidden(void)
 {
     const char *visible = getenv("CUDA_VISIBLE_DEVICES");
-    return visible && (!*visible || *visible == '-') ? "; CUDA_VISIBLE_DEVICES hides all devices" : "";
+    return visible && (!*visible || *visible == '-') ? "; CUDA_VISIBLE_DEVICES hides all devices"
+                                                     : "";
 }
 
 static int load(void *library, const char *path)
 {
-#define FIND(name, arguments)                                                                                        \
-    if (!(*(void **)&td_cu.name = dlsym(library, #name)))                                                            \
-        return snprintf(refused, sizeof refused, "the driver library %s has no entry point " #name ": it is too old; " \
-                        "taeda wants the driver of CUDA 12 or later", path);
+#define FIND(name, arguments)                                                                 \
+    if (!(*(void **)&td_cu.name = dlsym(library, #name)))                                     \
+        return snprintf(refused, sizeof refused,                                              \
+                        "the driver library %s has no entry point " #name ": it is too old; " \
+                        "taeda wants the driver of CUDA 12 or later",                         \
+                        path);
     TD_CUDA_ENTRIES(FIND)
 #undef FIND
     int code = td_cu.cuInit(0), version = 0;
     if (code) {
         const char *name = NULL;
         td_cu.cuGetErrorName(code, &name);
-        return snprintf(refused, sizeof refused, "the NVIDIA driver does not start: %s (%d)%s", name ? name : "unknown error", code, hidden());
+        return snprintf(refused, sizeof refused, "the NVIDIA driver does not start: %s (%d)%s",
+                        name ? name : "unknown error", code, hidden());
     }
     td_cu.cuDriverGetVersion(&version);
     if (version < 12000)
-        return snprintf(refused, sizeof refused, "the NVIDIA driver serves CUDA %d.%d; taeda wants CUDA 12.0 or later: "
-                        "install a newer driver", version / 1000, version % 1000 / 10);
+        return snprintf(refused, sizeof refused,
+                        "the NVIDIA driver serves CUDA %d.%d; taeda wants CUDA 12.0 or later: "
+                        "install a newer driver",
+                        version / 1000, version % 1000 / 10);
     return 0;
 }
 
@@ -42,15 +48,19 @@ td_status td_cuda_driver_open(void)
     if (__atomic_load_n(&opened, __ATOMIC_ACQUIRE)) return TD_OK;
     pthread_mutex_lock(&lock);
     if (!opened && !refused[0]) {
-        const char *named = getenv("TAEDA_LIBCUDA"), *path = named && *named ? named : "libcuda.so.1";
+        const char *named = getenv("TAEDA_LIBCUDA"),
+                   *path = named && *named ? named : "libcuda.so.1";
         void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
         if (!library)
-            snprintf(refused, sizeof refused, "no NVIDIA driver was found (%s); install the driver of the graphics card, "
-                     "or compute on the cpu", dlerror());
+            snprintf(refused, sizeof refused,
+                     "no NVIDIA driver was found (%s); install the driver of the graphics card, or "
+                     "compute on the cpu",
+                     dlerror());
         else if (!load(library, path)) __atomic_store_n(&opened, 1, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&lock);
-    return opened ? TD_OK : td_fail(TD_RUNTIME_ERROR, "device 'cuda' is not available: %s", refused);
+    return opened ? TD_OK
+                  : td_fail(TD_RUNTIME_ERROR, "device 'cuda' is not available: %s", refused);
 }
 
 td_status td_cuda_failed(int code, const char *doing)
@@ -59,8 +69,12 @@ td_status td_cuda_failed(int code, const char *doing)
     td_cu.cuGetErrorName(code, &name);
     td_cu.cuGetErrorString(code, &text);
     /* a fault of a kernel shows at whatever comes next */
-    int late = code == 700 || code == 710 || code == 714 || code == 715 || code == 716 || code == 717 || code == 718 || code == 719;
-    return td_fail(TD_RUNTIME_ERROR, "CUDA error while %s: %s (%d)%s%s%s", doing, name ? name : "unknown", code, text ? ": " : "", text ? text : "",
-                   late ? ". The fault may be of an earlier launch: run with CUDA_LAUNCH_BLOCKING=1 to see which; the device "
-                          "cannot be used in this process any more" : "");
+    int late = code == 700 || code == 710 || code == 714 || code == 715 || code == 716 ||
+               code == 717 || code == 718 || code == 719;
+    return td_fail(TD_RUNTIME_ERROR, "CUDA error while %s: %s (%d)%s%s%s", doing,
+                   name ? name : "unknown", code, text ? ": " : "", text ? text : "",
+                   late
+                       ? ". The fault may be of an earlier launch: run with CUDA_LAUNCH_BLOCKING=1 "
+                         "to see which; the device cannot be used in this process any more"
+                       : "");
 }

@@ -1,4 +1,5 @@
-/* driver.h - libcuda, opened when CUDA is first used. TAEDA_LIBCUDA names another library with the same entry points. */
+/* driver.h - libcuda, opened when CUDA is first used. TAEDA_LIBCUDA names another library with the
+ * same entry points. */
 #ifndef TD_CUDA_DRIVER_H
 #define TD_CUDA_DRIVER_H
 #include <stddef.h>
@@ -6,39 +7,41 @@
 #include "runtime/error.h"
 
 /* X(name in libcuda, type of the arguments) */
-#define TD_CUDA_ENTRIES(X)                                                                                      \
-    X(cuInit, (unsigned flags))                                                                                 \
-    X(cuDriverGetVersion, (int *version))                                                                       \
-    X(cuDeviceGetCount, (int *count))                                                                           \
-    X(cuDeviceGet, (int *device, int ordinal))                                                                  \
-    X(cuDeviceGetName, (char *name, int length, int device))                                                    \
-    X(cuDeviceGetAttribute, (int *value, int attribute, int device))                                            \
-    X(cuDeviceTotalMem_v2, (size_t *bytes, int device))                                                         \
-    X(cuDevicePrimaryCtxRetain, (void **context, int device))                                                   \
-    X(cuCtxSetCurrent, (void *context))                                                                         \
-    X(cuCtxSynchronize, (void))                                                                                 \
-    X(cuMemGetInfo_v2, (size_t *unused, size_t *total))                                                         \
-    X(cuMemAlloc_v2, (uint64_t *address, size_t bytes))                                                         \
-    X(cuMemFree_v2, (uint64_t address))                                                                         \
-    X(cuMemcpyHtoDAsync_v2, (uint64_t to, const void *from, size_t bytes, void *stream))                        \
-    X(cuMemcpyDtoHAsync_v2, (void *to, uint64_t from, size_t bytes, void *stream))                              \
-    X(cuMemcpyDtoDAsync_v2, (uint64_t to, uint64_t from, size_t bytes, void *stream))                           \
-    X(cuMemcpyPeerAsync, (uint64_t to, void *to_context, uint64_t from, void *from_context, size_t bytes, void *stream)) \
-    X(cuStreamCreateWithPriority, (void **stream, unsigned flags, int priority))                                \
-    X(cuStreamSynchronize, (void *stream))                                                                      \
-    X(cuStreamQuery, (void *stream))                                                                            \
-    X(cuStreamWaitEvent, (void *stream, void *event, unsigned flags))                                           \
-    X(cuEventCreate, (void **event, unsigned flags))                                                            \
-    X(cuEventDestroy_v2, (void *event))                                                                         \
-    X(cuEventRecord, (void *event, void *stream))                                                               \
-    X(cuEventQuery, (void *event))                                                                              \
-    X(cuEventSynchronize, (void *event))                                                                        \
-    X(cuEventElapsedTime, (float *milliseconds, void *begin, void *end))                                        \
-    X(cuModuleLoadData, (void **module, const void *image))                                                     \
-    X(cuModuleGetFunction, (void **function, void *module, const char *name))                                   \
-    X(cuLaunchKernel, (void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, \
-                       unsigned shared, void *stream, void **arguments, void **extra))                          \
-    X(cuGetErrorName, (int code, const char **name))                                                            \
+#define TD_CUDA_ENTRIES(X)                                                                  \
+    X(cuInit, (unsigned flags))                                                             \
+    X(cuDriverGetVersion, (int *version))                                                   \
+    X(cuDeviceGetCount, (int *count))                                                       \
+    X(cuDeviceGet, (int *device, int ordinal))                                              \
+    X(cuDeviceGetName, (char *name, int length, int device))                                \
+    X(cuDeviceGetAttribute, (int *value, int attribute, int device))                        \
+    X(cuDeviceTotalMem_v2, (size_t *bytes, int device))                                     \
+    X(cuDevicePrimaryCtxRetain, (void **context, int device))                               \
+    X(cuCtxSetCurrent, (void *context))                                                     \
+    X(cuCtxSynchronize, (void))                                                             \
+    X(cuMemGetInfo_v2, (size_t *unused, size_t *total))                                     \
+    X(cuMemAlloc_v2, (uint64_t *address, size_t bytes))                                     \
+    X(cuMemFree_v2, (uint64_t address))                                                     \
+    X(cuMemcpyHtoDAsync_v2, (uint64_t to, const void *from, size_t bytes, void *stream))    \
+    X(cuMemcpyDtoHAsync_v2, (void *to, uint64_t from, size_t bytes, void *stream))          \
+    X(cuMemcpyDtoDAsync_v2, (uint64_t to, uint64_t from, size_t bytes, void *stream))       \
+    X(cuMemcpyPeerAsync, (uint64_t to, void *to_context, uint64_t from, void *from_context, \
+                          size_t bytes, void *stream))                                      \
+    X(cuStreamCreateWithPriority, (void **stream, unsigned flags, int priority))            \
+    X(cuStreamSynchronize, (void *stream))                                                  \
+    X(cuStreamQuery, (void *stream))                                                        \
+    X(cuStreamWaitEvent, (void *stream, void *event, unsigned flags))                       \
+    X(cuEventCreate, (void **event, unsigned flags))                                        \
+    X(cuEventDestroy_v2, (void *event))                                                     \
+    X(cuEventRecord, (void *event, void *stream))                                           \
+    X(cuEventQuery, (void *event))                                                          \
+    X(cuEventSynchronize, (void *event))                                                    \
+    X(cuEventElapsedTime, (float *milliseconds, void *begin, void *end))                    \
+    X(cuModuleLoadData, (void **module, const void *image))                                 \
+    X(cuModuleGetFunction, (void **function, void *module, const char *name))               \
+    X(cuLaunchKernel,                                                                       \
+      (void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,     \
+       unsigned bz, unsigned shared, void *stream, void **arguments, void **extra))         \
+    X(cuGetErrorName, (int code, const char **name))                                        \
     X(cuGetErrorString, (int code, const char **text))
 
 typedef struct td_cuda_driver {
@@ -54,12 +57,13 @@ extern td_cuda_driver td_cu; /* filled by td_cuda_driver_open */
 /* Open the library and cuInit; the same answer again after the first time. */
 td_status td_cuda_driver_open(void);
 
-/* The driver's refusal of what this library was about to do, as an error: "launching exp: CUDA_ERROR_... (700): ...". */
+/* The driver's refusal of what this library was about to do, as an error: "launching exp:
+ * CUDA_ERROR_... (700): ...". */
 td_status td_cuda_failed(int code, const char *doing);
-#define TD_CU(call, doing)                                              \
-    do {                                                                \
-        int td_cu_code = (call);                                        \
-        if (td_cu_code) return td_cuda_failed(td_cu_code, doing);       \
+#define TD_CU(call, doing)                                        \
+    do {                                                          \
+        int td_cu_code = (call);                                  \
+        if (td_cu_code) return td_cuda_failed(td_cu_code, doing); \
     } while (0)
 
 #endif

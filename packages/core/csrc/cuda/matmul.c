@@ -18,9 +18,22 @@ _Static_assert(sizeof(product_call) <= 4096, "a launch carries 4,096 bytes of ar
 td_status td_cuda_product(const td_product *p, td_device device)
 {
     int ordinal = td_device_index(device);
-    product_call c = {.a = p->a, .b = p->b, .c = p->c, .bias = p->col_bias, .m = p->m, .n = p->n, .k = p->k, .a_row = p->a_row,
-                      .a_col = p->a_col, .b_row = p->b_row, .b_col = p->b_col, .c_row = p->c_row, .batches = 1,
-                      .batch_dims = p->batch_dims, .alpha = p->alpha, .beta = p->beta};
+    product_call c = {.a = p->a,
+                      .b = p->b,
+                      .c = p->c,
+                      .bias = p->col_bias,
+                      .m = p->m,
+                      .n = p->n,
+                      .k = p->k,
+                      .a_row = p->a_row,
+                      .a_col = p->a_col,
+                      .b_row = p->b_row,
+                      .b_col = p->b_col,
+                      .c_row = p->c_row,
+                      .batches = 1,
+                      .batch_dims = p->batch_dims,
+                      .alpha = p->alpha,
+                      .beta = p->beta};
     size_t bytes = (size_t)p->batch_dims * sizeof(int64_t);
     for (int d = 0; d < p->batch_dims; d++) c.batches *= p->batch[d];
     memcpy(c.batch, p->batch, bytes);
@@ -28,11 +41,16 @@ td_status td_cuda_product(const td_product *p, td_device device)
     memcpy(c.b_batch, p->b_batch, bytes);
     memcpy(c.c_batch, p->c_batch, bytes);
     TD_TRY(td_cuda_use(ordinal));
-    td_cuda_program w = {.kind = "product", .how = "product_together", .name = "product", .dtype = p->dtype, .from = p->dtype,
+    td_cuda_program w = {.kind = "product",
+                         .how = "product_together",
+                         .name = "product",
+                         .dtype = p->dtype,
+                         .from = p->dtype,
                          .key = (const void *)(intptr_t)(p->dtype + 1)};
     void *function;
     TD_TRY(td_cuda_function(&w, ordinal, &function));
     int64_t tiles = (p->m + TILE - 1) / TILE * ((p->n + TILE - 1) / TILE) * c.batches;
     if (!tiles) return TD_OK;
-    return td_cuda_launch_blocks(function, ordinal, tiles < MOST_BLOCKS ? tiles : MOST_BLOCKS, TILE * TILE, &c, "product of matrices");
+    return td_cuda_launch_blocks(function, ordinal, tiles < MOST_BLOCKS ? tiles : MOST_BLOCKS,
+                                 TILE * TILE, &c, "product of matrices");
 }

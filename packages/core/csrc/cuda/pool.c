@@ -3,9 +3,10 @@
  *   segment of the driver   |  block in use  | free |  block in use  |      free       |
  *                              prev <------------ neighbours ------------> next
  *
- * A free block waits in a list by its size, the device, and the stream that used it: work of one stream is in order, so the next
- * owner on that stream needs no wait. Small blocks (up to 1 MiB) come from segments of 2 MiB, larger ones from segments of 20 MiB or
- * of their own. Neighbours that are free become one. */
+ * A free block waits in a list by its size, the device, and the stream that used it: work of one
+ * stream is in order, so the next owner on that stream needs no wait. Small blocks (up to 1 MiB)
+ * come from segments of 2 MiB, larger ones from segments of 20 MiB or of their own. Neighbours that
+ * are free become one. */
 #include "cuda/pool.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -16,11 +17,13 @@
 #define SMALL ((int64_t)1 << 20)
 #define SMALL_SEGMENT ((int64_t)2 << 20)
 #define LARGE_SEGMENT ((int64_t)20 << 20)
-#define OWN_SEGMENT ((int64_t)10 << 20) /* from here on a segment is made for the block alone, in steps of 2 MiB */
+#define OWN_SEGMENT                                                                              \
+    ((int64_t)10 << 20) /* from here on a segment is made for the block alone, in steps of 2 MiB \
+                         */
 #define BINS 48
 
 typedef struct block {
-    struct block *prev, *next; /* neighbours in the segment */
+    struct block *prev, *next;    /* neighbours in the segment */
     struct block *before, *after; /* in the list of free ones */
     char *data;
     int64_t bytes, asked;
@@ -69,7 +72,8 @@ void td_cuda_pool_reset(int ordinal, bool peaks)
 {
     pthread_mutex_lock(&lock);
     td_cuda_stats *s = &pools[ordinal].stats;
-    struct td_cuda_count *all[] = {&s->allocation, &s->segment, &s->allocated_bytes, &s->reserved_bytes, &s->requested_bytes};
+    struct td_cuda_count *all[] = {&s->allocation, &s->segment, &s->allocated_bytes,
+                                   &s->reserved_bytes, &s->requested_bytes};
     for (int k = 0; k < 5; k++) {
         if (peaks) all[k]->peak = all[k]->current;
         else all[k]->allocated = all[k]->freed = 0;
@@ -123,7 +127,12 @@ static void split(pool *p, block *b, int64_t bytes)
     if (rest < (b->small ? GRAIN : SMALL)) return;
     block *other = td_alloc_struct(sizeof *other);
     if (!other) return; /* the whole block serves as well */
-    *other = (block){.prev = b, .next = b->next, .data = b->data + bytes, .bytes = rest, .stream = b->stream, .ordinal = b->ordinal,
+    *other = (block){.prev = b,
+                     .next = b->next,
+                     .data = b->data + bytes,
+                     .bytes = rest,
+                     .stream = b->stream,
+                     .ordinal = b->ordinal,
                      .small = b->small};
     if (b->next) b->next->prev = other;
     b->next = other;
@@ -151,7 +160,8 @@ static void absorb(pool *p, block *b, block *n)
 static int64_t segment_bytes(int64_t bytes, bool small)
 {
     if (small) return SMALL_SEGMENT;
-    return bytes < OWN_SEGMENT ? LARGE_SEGMENT : (bytes + SMALL_SEGMENT - 1) / SMALL_SEGMENT * SMALL_SEGMENT;
+    return bytes < OWN_SEGMENT ? LARGE_SEGMENT
+                               : (bytes + SMALL_SEGMENT - 1) / SMALL_SEGMENT * SMALL_SEGMENT;
 }
 
 static int trim(pool *p)
@@ -196,7 +206,11 @@ static block *new_segment(pool *p, int ordinal, int64_t bytes, bool small, void 
             *code = td_cu.cuMemAlloc_v2(&address, (size_t)(whole = bytes));
     }
     if (*code) return td_free_struct(b, sizeof *b), NULL;
-    *b = (block){.data = (char *)(uintptr_t)address, .bytes = whole, .stream = stream, .ordinal = (uint8_t)ordinal, .small = small};
+    *b = (block){.data = (char *)(uintptr_t)address,
+                 .bytes = whole,
+                 .stream = stream,
+                 .ordinal = (uint8_t)ordinal,
+                 .small = small};
     count_segment(p, whole, 1);
     enlist(p, b);
     return b;
@@ -219,10 +233,13 @@ static td_status no_memory(const td_cuda_stats *s, int ordinal, int64_t bytes)
     return td_fail(TD_MEMORY_ERROR,
                    "CUDA out of memory. Tried to allocate %s on cuda:%d.\n"
                    "  capacity of the device     %s\n  free                       %s\n"
-                   "  held by taeda              %s in %lld segments\n  of it in use by tensors    %s in %lld blocks (peak %s)\n"
-                   "Smaller batches need less; taeda.cuda.empty_cache() gives unused segments back to other programs",
-                   size_text(a, bytes), ordinal, size_text(b, (int64_t)total), size_text(c, (int64_t)unused),
-                   size_text(d, s->reserved_bytes.current), (long long)s->segment.current, size_text(e, s->allocated_bytes.current),
+                   "  held by taeda              %s in %lld segments\n  of it in use by tensors    "
+                   "%s in %lld blocks (peak %s)\n"
+                   "Smaller batches need less; taeda.cuda.empty_cache() gives unused segments back "
+                   "to other programs",
+                   size_text(a, bytes), ordinal, size_text(b, (int64_t)total),
+                   size_text(c, (int64_t)unused), size_text(d, s->reserved_bytes.current),
+                   (long long)s->segment.current, size_text(e, s->allocated_bytes.current),
                    (long long)s->allocation.current, size_text(f, s->allocated_bytes.peak));
 }
 
@@ -230,7 +247,9 @@ td_status td_cuda_alloc(char **out, int64_t bytes, td_device device, void **cont
 {
     int ordinal = td_device_index(device), code = 0;
     TD_TRY(td_cuda_use(ordinal));
-    if (bytes > INT64_MAX / 2) return td_fail(TD_MEMORY_ERROR, "CUDA out of memory. Tried to allocate %lld bytes", (long long)bytes);
+    if (bytes > INT64_MAX / 2)
+        return td_fail(TD_MEMORY_ERROR, "CUDA out of memory. Tried to allocate %lld bytes",
+                       (long long)bytes);
     int64_t rounded = bytes > 0 ? (bytes + GRAIN - 1) / GRAIN * GRAIN : GRAIN;
     bool small = rounded <= SMALL;
     void *stream = td_cuda_stream(ordinal);
@@ -242,7 +261,8 @@ td_status td_cuda_alloc(char **out, int64_t bytes, td_device device, void **cont
         p->stats.ooms++;
         td_cuda_stats seen = p->stats;
         pthread_mutex_unlock(&lock);
-        return code == TD_CUDA_NO_MEMORY ? no_memory(&seen, ordinal, bytes) : td_cuda_failed(code, "allocating memory");
+        return code == TD_CUDA_NO_MEMORY ? no_memory(&seen, ordinal, bytes)
+                                         : td_cuda_failed(code, "allocating memory");
     }
     delist(p, b);
     split(p, b, rounded);

@@ -1,15 +1,20 @@
-/* pool.h - device memory: taken from the driver in segments, handed out in blocks that are split and merged. */
+/* pool.h - device memory: taken from the driver in segments, handed out in blocks that are split
+ * and merged. */
 #ifndef TD_CUDA_POOL_H
 #define TD_CUDA_POOL_H
 #include "cuda/device.h"
 
-struct td_cuda_count { int64_t current, peak, allocated, freed; };
+struct td_cuda_count {
+    int64_t current, peak, allocated, freed;
+};
 
 /* of one device, since it was first used */
 typedef struct td_cuda_stats {
-    struct td_cuda_count allocation, segment;             /* numbers of blocks in use and of segments held */
-    struct td_cuda_count allocated_bytes, reserved_bytes; /* bytes of blocks in use and of segments held */
-    struct td_cuda_count requested_bytes;                 /* what was asked for, before rounding */
+    /* numbers of blocks in use and of segments held */
+    struct td_cuda_count allocation, segment;
+    /* bytes of blocks in use and of segments held */
+    struct td_cuda_count allocated_bytes, reserved_bytes;
+    struct td_cuda_count requested_bytes; /* what was asked for, before rounding */
     int64_t retries, ooms;
 } td_cuda_stats;
 

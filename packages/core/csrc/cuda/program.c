@@ -21,7 +21,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static unsigned bucket_of(const td_cuda_program *w, int ordinal)
 {
-    uint64_t h = (uint64_t)(uintptr_t)w->key ^ (uint64_t)(uintptr_t)w->how << 7 ^ (uint64_t)(uintptr_t)w->kind << 3 ^ (uint64_t)ordinal;
+    uint64_t h = (uint64_t)(uintptr_t)w->key ^ (uint64_t)(uintptr_t)w->how << 7 ^
+                 (uint64_t)(uintptr_t)w->kind << 3 ^ (uint64_t)ordinal;
     return (unsigned)(h * 0x9e3779b97f4a7c15ull >> 40) % BUCKETS;
 }
 
@@ -30,7 +31,8 @@ static void *find(const td_cuda_program *w, int ordinal)
 {
     loaded *at = __atomic_load_n(&buckets[bucket_of(w, ordinal)], __ATOMIC_ACQUIRE);
     for (; at; at = at->next)
-        if (at->key == w->key && at->kind == w->kind && at->how == w->how && at->ordinal == ordinal) return at->function;
+        if (at->key == w->key && at->kind == w->kind && at->how == w->how && at->ordinal == ordinal)
+            return at->function;
     return NULL;
 }
 
@@ -46,7 +48,8 @@ static td_status add(const td_cuda_program *w, int ordinal, void *function)
     return TD_OK;
 }
 
-/* Compiling asks Python, so nothing is locked meanwhile: two threads may load the same program, and then either serves. */
+/* Compiling asks Python, so nothing is locked meanwhile: two threads may load the same program, and
+ * then either serves. */
 static td_status load(const td_cuda_program *w, int ordinal, void **function)
 {
     void *image = NULL, *module;
@@ -69,16 +72,20 @@ td_status td_cuda_function(const td_cuda_program *want, int ordinal, void **func
 #define BLOCK 256
 #define MOST_BLOCKS 4096 /* of one launch: some 30 for each multiprocessor of a large card */
 
-td_status td_cuda_launch(void *function, int ordinal, int64_t threads, void *argument, const char *doing)
+td_status td_cuda_launch(void *function, int ordinal, int64_t threads, void *argument,
+                         const char *doing)
 {
     int64_t blocks = (threads + BLOCK - 1) / BLOCK;
-    return td_cuda_launch_blocks(function, ordinal, blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS, BLOCK, argument, doing);
+    return td_cuda_launch_blocks(function, ordinal, blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS,
+                                 BLOCK, argument, doing);
 }
 
-td_status td_cuda_launch_blocks(void *function, int ordinal, int64_t blocks, int threads, void *argument, const char *doing)
+td_status td_cuda_launch_blocks(void *function, int ordinal, int64_t blocks, int threads,
+                                void *argument, const char *doing)
 {
     void *stream = td_cuda_stream(ordinal);
-    int code = td_cu.cuLaunchKernel(function, (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1, 0, stream, &argument, NULL);
+    int code = td_cu.cuLaunchKernel(function, (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1, 0,
+                                    stream, &argument, NULL);
     if (!code && td_cuda_blocking()) code = td_cu.cuStreamSynchronize(stream);
     if (!code) return TD_OK;
     char what[160];

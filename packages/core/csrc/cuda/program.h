@@ -11,15 +11,19 @@ typedef struct td_cuda_program {
     int dtype, from;  /* of a loop: what it computes in; of a cast: to and from */
 } td_cuda_program;
 
-/* Give the image and the symbol of a program for an architecture, both to be freed: filled by the binding, which asks Python. */
-extern td_status (*td_cuda_compile)(const td_cuda_program *want, int arch, void **image, char **symbol);
+/* Give the image and the symbol of a program for an architecture, both to be freed: filled by the
+ * binding, which asks Python. */
+extern td_status (*td_cuda_compile)(const td_cuda_program *want, int arch, void **image,
+                                    char **symbol);
 
 /* The function on a device whose context is current. */
 td_status td_cuda_function(const td_cuda_program *want, int ordinal, void **function);
 
 /* Launch `threads` threads or fewer, whose grid strides over the work, with one argument. */
-td_status td_cuda_launch(void *function, int ordinal, int64_t threads, void *argument, const char *doing);
+td_status td_cuda_launch(void *function, int ordinal, int64_t threads, void *argument,
+                         const char *doing);
 /* The same with so many blocks of so many threads. */
-td_status td_cuda_launch_blocks(void *function, int ordinal, int64_t blocks, int threads, void *argument, const char *doing);
+td_status td_cuda_launch_blocks(void *function, int ordinal, int64_t blocks, int threads,
+                                void *argument, const char *doing);
 
 #endif

@@ -10,19 +10,30 @@ typedef struct softmax_call { /* laid out as in kernels/softmax.h */
     int64_t outer, n, inner, kind;
 } softmax_call;
 
-td_status td_cuda_softmax(int kind, td_tensor *out, const td_tensor *a, const td_tensor *b, int64_t dim)
+td_status td_cuda_softmax(int kind, td_tensor *out, const td_tensor *a, const td_tensor *b,
+                          int64_t dim)
 {
-    softmax_call c = {.out = td_data(out), .a = td_data(a), .b = td_data(b), .outer = 1, .n = a->ndim ? a->sizes[dim] : 1, .inner = 1,
+    softmax_call c = {.out = td_data(out),
+                      .a = td_data(a),
+                      .b = td_data(b),
+                      .outer = 1,
+                      .n = a->ndim ? a->sizes[dim] : 1,
+                      .inner = 1,
                       .kind = kind};
     int ordinal = td_device_index(a->device);
     for (int64_t d = 0; d < dim; d++) c.outer *= a->sizes[d];
     for (int64_t d = dim + 1; d < a->ndim; d++) c.inner *= a->sizes[d];
     if (a->numel == 0) return TD_OK;
     TD_TRY(td_cuda_use(ordinal));
-    td_cuda_program w = {.kind = "softmax", .how = c.inner == 1 ? "softmax_together" : "softmax_alone", .name = "softmax",
-                         .dtype = a->dtype, .from = a->dtype, .key = (const void *)(intptr_t)(a->dtype + 1)};
+    td_cuda_program w = {.kind = "softmax",
+                         .how = c.inner == 1 ? "softmax_together" : "softmax_alone",
+                         .name = "softmax",
+                         .dtype = a->dtype,
+                         .from = a->dtype,
+                         .key = (const void *)(intptr_t)(a->dtype + 1)};
     void *function;
     TD_TRY(td_cuda_function(&w, ordinal, &function));
     int64_t blocks = c.inner == 1 ? c.outer : (c.outer * c.inner + UNIT_BLOCK - 1) / UNIT_BLOCK;
-    return td_cuda_launch_blocks(function, ordinal, blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS, UNIT_BLOCK, &c, "softmax");
+    return td_cuda_launch_blocks(function, ordinal, blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS,
+                                 UNIT_BLOCK, &c, "softmax");
 }

@@ -1,4 +1,5 @@
-/* transfer.c - bytes between the host and a device, within a device and between two, on the current stream of the device. */
+/* transfer.c - bytes between the host and a device, within a device and between two, on the current
+ * stream of the device. */
 #include "cuda/device.h"
 #include "runtime/pool.h"
 
@@ -13,7 +14,8 @@ static td_status wait_for(void *stream)
     return TD_OK;
 }
 
-td_status td_cuda_transfer(char *to, td_device to_device, const char *from, td_device from_device, int64_t bytes, bool wait)
+td_status td_cuda_transfer(char *to, td_device to_device, const char *from, td_device from_device,
+                           int64_t bytes, bool wait)
 {
     if (bytes == 0) return TD_OK;
     bool from_host = from_device == TD_CPU, to_host = to_device == TD_CPU;
@@ -30,10 +32,13 @@ td_status td_cuda_transfer(char *to, td_device to_device, const char *from, td_d
     if (from_host) code = td_cu.cuMemcpyHtoDAsync_v2(a, from, (size_t)bytes, stream);
     else if (to_host) code = td_cu.cuMemcpyDtoHAsync_v2(to, b, (size_t)bytes, stream);
     else if (here == there) code = td_cu.cuMemcpyDtoDAsync_v2(a, b, (size_t)bytes, stream);
-    else code = td_cu.cuMemcpyPeerAsync(a, td_cuda_context(there), b, td_cuda_context(here), (size_t)bytes, stream);
+    else
+        code = td_cu.cuMemcpyPeerAsync(a, td_cuda_context(there), b, td_cuda_context(here),
+                                       (size_t)bytes, stream);
     td_heavy_end(token);
     TD_CU(code, "copying");
-    /* Work of one device is in order; the host, and another device's stream, must know that the bytes are there. */
+    /* Work of one device is in order; the host, and another device's stream, must know that the
+     * bytes are there. */
     bool same = !from_host && !to_host && here == there;
     return !same && (wait || here != there) ? wait_for(stream) : TD_OK;
 }

@@ -40,7 +40,8 @@ typedef struct strided_call {
     } dim[TD_MAX_DIMS];
 } strided_call;
 
-_Static_assert(sizeof(argument) == 40 && sizeof(td_scalar) == 32, "the device text lays out arguments in the same way");
+_Static_assert(sizeof(argument) == 40 && sizeof(td_scalar) == 32,
+               "the device text lays out arguments in the same way");
 _Static_assert(sizeof(strided_call) <= 4096, "a launch carries 4,096 bytes of arguments");
 
 static void fill_arguments(argument *to, const td_walk *w)
@@ -50,12 +51,12 @@ static void fill_arguments(argument *to, const td_walk *w)
     for (int k = 0; k < n && k < ARGS; k++) {
         to[k].kind = args[k].kind;
         switch (args[k].kind) {
-        case TD_ARG_SCALAR: to[k].scalar = args[k].scalar; break;
-        case TD_ARG_FLOAT: to[k].f = args[k].f; break;
-        case TD_ARG_TENSOR: to[k].word = (args[k].tensor->flags & TD_FLAG_WRAPPED) != 0; break;
-        case TD_ARG_STR: to[k].word = args[k].str[0]; break;
-        case TD_ARG_NONE: break;
-        default: to[k].i = args[k].i;
+            case TD_ARG_SCALAR: to[k].scalar = args[k].scalar; break;
+            case TD_ARG_FLOAT: to[k].f = args[k].f; break;
+            case TD_ARG_TENSOR: to[k].word = (args[k].tensor->flags & TD_FLAG_WRAPPED) != 0; break;
+            case TD_ARG_STR: to[k].word = args[k].str[0]; break;
+            case TD_ARG_NONE: break;
+            default: to[k].i = args[k].i;
         }
     }
 }
@@ -63,13 +64,18 @@ static void fill_arguments(argument *to, const td_walk *w)
 static void fill_numbers(numbers *to, const td_walk *w)
 {
     for (int k = 1; k < w->nd->nop; k++)
-        if (w->numbers >> k & 1) memcpy(to->bytes[k], w->nd->data[k], (size_t)td_itemsize((td_dtype)w->dtypes[k]));
+        if (w->numbers >> k & 1)
+            memcpy(to->bytes[k], w->nd->data[k], (size_t)td_itemsize((td_dtype)w->dtypes[k]));
 }
 
 /* ---- which program ---- */
 static td_dtype bits_of(int64_t itemsize)
 {
-    return itemsize == 1 ? TD_U8 : itemsize == 2 ? TD_I16 : itemsize == 4 ? TD_I32 : itemsize == 8 ? TD_I64 : TD_C128;
+    return itemsize == 1   ? TD_U8
+           : itemsize == 2 ? TD_I16
+           : itemsize == 4 ? TD_I32
+           : itemsize == 8 ? TD_I64
+                           : TD_C128;
 }
 
 /* the loop of clamp depends on which bounds there are */
@@ -86,7 +92,10 @@ static td_cuda_program program_of(const td_walk *w, const char *how)
     if (w->kind == TD_WALK_LOOP) {
         p.name = loop_name(w);
         p.dtype = w->entry->dtype;
-        p.key = (const char *)w->entry + (p.name == w->entry->name ? 0 : p.name[6] == 'b' ? 1 : p.name[7] == 'i' ? 2 : 3);
+        p.key = (const char *)w->entry + (p.name == w->entry->name ? 0
+                                          : p.name[6] == 'b'       ? 1
+                                          : p.name[7] == 'i'       ? 2
+                                                                   : 3);
         return p;
     }
     if (w->kind == TD_WALK_NEGATE) {
@@ -151,7 +160,8 @@ static td_status run_strided(const td_walk *w, int ordinal)
     for (int d = 0; d < c.ndim; d++) {
         c.dim[d].size = (uint32_t)w->nd->sizes[d];
         divide_by(c.dim[d].size, &c.dim[d].magic, &c.dim[d].shift);
-        for (int k = 0; k < nop; k++) c.dim[d].strides[k] = w->numbers >> k & 1 ? 0 : w->nd->strides[d][alone ? 0 : k];
+        for (int k = 0; k < nop; k++)
+            c.dim[d].strides[k] = w->numbers >> k & 1 ? 0 : w->nd->strides[d][alone ? 0 : k];
     }
     fill_numbers(&c.number, w);
     if (w->kind == TD_WALK_LOOP) fill_arguments(c.args, w);
@@ -192,7 +202,9 @@ td_status td_cuda_walk(const td_walk *w, td_device device)
 {
     int ordinal = td_device_index(device);
     if (w->nd->nop > OPERANDS)
-        return td_fail(TD_NOT_IMPLEMENTED, "elementwise work on %d operands is not implemented for device 'cuda'", w->nd->nop);
+        return td_fail(TD_NOT_IMPLEMENTED,
+                       "elementwise work on %d operands is not implemented for device 'cuda'",
+                       w->nd->nop);
     TD_TRY(td_cuda_use(ordinal));
     return run_one(w, ordinal);
 }

@@ -1,4 +1,5 @@
-/* arguments.c - the arguments of a call by the schema's parameters: overloads are tried in order. */
+/* arguments.c - the arguments of a call by the schema's parameters: overloads are tried in order.
+ */
 #include "dispatch/arguments.h"
 
 /* numpy's words are accepted for the field's: axis, keepdims, x, a, x1, x2, and `input` for self */
@@ -6,13 +7,16 @@ static int same_name(const char *param, const char *given)
 {
     if (!strcmp(param, given)) return 1;
     switch (given[0]) {
-    case 'i': return !strcmp(given, "input") && !strcmp(param, "self");
-    case 'a': return (!strcmp(given, "axis") && !strcmp(param, "dim")) || (!strcmp(given, "a") && (!strcmp(param, "self") || !strcmp(param, "input")));
-    case 'k': return !strcmp(given, "keepdims") && !strcmp(param, "keepdim");
-    case 'x':
-        if (!strcmp(given, "x2")) return !strcmp(param, "other");
-        return (!strcmp(given, "x") || !strcmp(given, "x1")) && (!strcmp(param, "self") || !strcmp(param, "input"));
-    default: return 0;
+        case 'i': return !strcmp(given, "input") && !strcmp(param, "self");
+        case 'a':
+            return (!strcmp(given, "axis") && !strcmp(param, "dim")) ||
+                   (!strcmp(given, "a") && (!strcmp(param, "self") || !strcmp(param, "input")));
+        case 'k': return !strcmp(given, "keepdims") && !strcmp(param, "keepdim");
+        case 'x':
+            if (!strcmp(given, "x2")) return !strcmp(param, "other");
+            return (!strcmp(given, "x") || !strcmp(given, "x1")) &&
+                   (!strcmp(param, "self") || !strcmp(param, "input"));
+        default: return 0;
     }
 }
 
@@ -37,7 +41,8 @@ static int special_keyword(td_frame *f, const char *name, PyObject *value)
     return 0;
 }
 
-/* (1, 2, 3) spread over an int[] that is the first free positional parameter: view(1, 2, 3), zeros(2, 3) */
+/* (1, 2, 3) spread over an int[] that is the first free positional parameter: view(1, 2, 3),
+ * zeros(2, 3) */
 static int spread_ints(td_frame *f, td_attempt *a, int k)
 {
     const td_param *p = &f->schema->params[k];
@@ -50,7 +55,8 @@ static int spread_ints(td_frame *f, td_attempt *a, int k)
         if (status != 1) return status;
     }
     PyObject *tuple = PyTuple_New(a->npos);
-    for (Py_ssize_t i = 0; tuple && i < a->npos; i++) PyTuple_SetItem(tuple, i, Py_NewRef(a->args[i]));
+    for (Py_ssize_t i = 0; tuple && i < a->npos; i++)
+        PyTuple_SetItem(tuple, i, Py_NewRef(a->args[i]));
     if (!tuple || !(tuple = td_frame_hold(f, tuple))) return -1;
     f->obj[k] = tuple;
     f->call.args[k] = (td_arg){TD_ARG_INTS, a->npos, {.ints = list}};
@@ -146,14 +152,17 @@ static int attempt(td_frame *f, const td_schema *s, td_attempt *a)
     return status;
 }
 
-int td_parse(td_frame *f, const td_function *fn, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+int td_parse(td_frame *f, const td_function *fn, PyObject *self, PyObject *const *args,
+             Py_ssize_t nargs, PyObject *kwnames)
 {
-    td_attempt a = {self, args, kwnames, nargs, kwnames ? PyTuple_Size(kwnames) : 0, -1, -1, -1, NULL};
+    td_attempt a = {self, args, kwnames, nargs, kwnames ? PyTuple_Size(kwnames) : 0,
+                    -1,   -1,   -1,      NULL};
     f->function = fn;
     for (int i = 0; i < fn->count; i++) {
         int status = attempt(f, fn->overloads[i], &a);
         if (status == 1) return 0;
-        int fits_not = status == 0 || (PyErr_ExceptionMatches(PyExc_RuntimeError) && !PyErr_ExceptionMatches(PyExc_MemoryError));
+        int fits_not = status == 0 || (PyErr_ExceptionMatches(PyExc_RuntimeError) &&
+                                       !PyErr_ExceptionMatches(PyExc_MemoryError));
         if (status < 0 && (fn->count == 1 || !fits_not || i == fn->count - 1)) goto failed;
         PyErr_Clear(); /* an overload that does not fit: the next one is tried */
     }

@@ -11,7 +11,8 @@ typedef struct td_attempt {
     PyObject *unknown;         /* keyword nobody knows, borrowed */
 } td_attempt;
 
-/* A list, tuple or Size; other sequences are no lists here. Items are borrowed: those of a list until Python runs. */
+/* A list, tuple or Size; other sequences are no lists here. Items are borrowed: those of a list
+ * until Python runs. */
 static inline Py_ssize_t td_list_length(PyObject *o)
 {
     return PyTuple_Check(o) ? PyTuple_Size(o) : PyList_Check(o) ? PyList_Size(o) : -1;

@@ -1,18 +1,23 @@
-/* bind.c - one Python object as the value of one parameter: td_bind says 1 (it fits), 0 (wrong type) or -1 (exception). */
+/* bind.c - one Python object as the value of one parameter: td_bind says 1 (it fits), 0 (wrong
+ * type) or -1 (exception). */
 #include "dispatch/arguments.h"
 #include "runtime/device.h"
 #include "object/watch.h"
 
 int td_has_override(PyObject *o)
 {
-    if (td_is_exact(o) || PyLong_Check(o) || PyFloat_Check(o) || o == Py_None || PyUnicode_Check(o) || PyTuple_Check(o) || PyList_Check(o)) return 0;
-    PyObject *type = (PyObject *)Py_TYPE(o), *method = PyObject_GetAttrString(type, "__torch_function__");
+    if (td_is_exact(o) || PyLong_Check(o) || PyFloat_Check(o) || o == Py_None ||
+        PyUnicode_Check(o) || PyTuple_Check(o) || PyList_Check(o))
+        return 0;
+    PyObject *type = (PyObject *)Py_TYPE(o),
+             *method = PyObject_GetAttrString(type, "__torch_function__");
     if (!method) {
         PyErr_Clear(); /* no such attribute: the object takes no part in overrides */
         return 0;
     }
     static PyObject *disabled; /* what a class sets that takes no part, though its base does */
-    if (!td_python_function(&disabled, "taeda._layers.dispatch", "disabled_torch_function")) PyErr_Clear();
+    if (!td_python_function(&disabled, "taeda._layers.dispatch", "disabled_torch_function"))
+        PyErr_Clear();
     int on = method != disabled;
     Py_DECREF(method);
     return on;
@@ -29,7 +34,8 @@ static inline td_tensor *take_tensor(td_frame *f, PyObject *o)
 {
     if (!td_is_exact(o)) take_subclass(f, o); /* asks Python, so the handle is read after it */
     /* of inference tensors alone nothing is recorded */
-    f->any_grad |= (uint8_t)(!(TD_T(o)->flags & TD_FLAG_INFERENCE) && td_requires_grad((PyTensor *)o));
+    f->any_grad |=
+        (uint8_t)(!(TD_T(o)->flags & TD_FLAG_INFERENCE) && td_requires_grad((PyTensor *)o));
     td_tensor *t = td_frame_pin(f, o);
     if (!t) return NULL;
     f->bits |= t->flags & (TD_FLAG_CONJ | TD_FLAG_NEG);
@@ -43,7 +49,10 @@ static int bind_number_as_tensor(td_frame *f, td_arg *arg, PyObject *o)
     int status = td_scalar_from(o, &s);
     if (status != 1) return status;
     td_tensor *t;
-    td_dtype d = s.kind == TD_S_FLOAT ? TD_F64 : s.kind == TD_S_COMPLEX ? TD_C128 : s.kind == TD_S_BOOL ? TD_BOOL : TD_I64;
+    td_dtype d = s.kind == TD_S_FLOAT     ? TD_F64
+                 : s.kind == TD_S_COMPLEX ? TD_C128
+                 : s.kind == TD_S_BOOL    ? TD_BOOL
+                                          : TD_I64;
     td_status made = td_tensor_from_scalar(&t, &s, d);
     if (made || !td_frame_temp(f, t)) return td_raised(made ? made : TD_RUNTIME_ERROR);
     arg->kind = TD_ARG_TENSOR;
@@ -65,7 +74,8 @@ static int bind_tensor(td_frame *f, const td_param *p, td_arg *arg, PyObject *o)
         return arg->tensor ? 1 : -1;
     }
     if (p->flags & TD_P_NUMBER && td_is_number(o)) return bind_number_as_tensor(f, arg, o);
-    if (td_has_override(o)) { /* a duck: the override layer takes the call before anybody looks at the handle */
+    /* a duck: the override layer takes the call before anybody looks at the handle */
+    if (td_has_override(o)) {
         f->overridden = 1;
         arg->kind = TD_ARG_NONE;
         return 1;
@@ -93,8 +103,9 @@ static int bind_tensors(td_frame *f, int k, PyObject *o)
     return 1;
 }
 
-/* The i-th item of `*list`, a list of `n` or one value for all. One that is no plain number may run Python when it is asked for its
- * value, and Python may take it out of the list: from there on the items are those of a tuple. NULL with an exception. */
+/* The i-th item of `*list`, a list of `n` or one value for all. One that is no plain number may run
+ * Python when it is asked for its value, and Python may take it out of the list: from there on the
+ * items are those of a tuple. NULL with an exception. */
 static PyObject *number_item(td_frame *f, PyObject **list, Py_ssize_t n, Py_ssize_t i)
 {
     if (td_list_length(*list) < 0) return *list;
@@ -121,7 +132,9 @@ static int bind_int_list(td_frame *f, const td_param *p, td_arg *arg, PyObject *
     if (!list) return -1;
     for (Py_ssize_t i = 0; i < n; i++) {
         PyObject *item = number_item(f, &o, n, i);
-        int status = !item ? -1 : p->type == TD_T_BOOL ? bool_from(item, &list[i]) : td_int_from(item, &list[i]);
+        int status = !item                  ? -1
+                     : p->type == TD_T_BOOL ? bool_from(item, &list[i])
+                                            : td_int_from(item, &list[i]);
         if (status != 1) return status;
     }
     *arg = (td_arg){p->type == TD_T_BOOL ? TD_ARG_BOOLS : TD_ARG_INTS, n, {.ints = list}};
@@ -142,7 +155,9 @@ static int number_of(PyObject *o, td_scalar *out)
     if (((PyTensor *)o)->dispatches) {
         PyObject *item = td_item_of(o);
         int status = item ? td_scalar_from(item, out) : -1;
-        if (status == 0) PyErr_Format(PyExc_TypeError, "the one element of a %R is %R, which is no number", Py_TYPE(o), Py_TYPE(item));
+        if (status == 0)
+            PyErr_Format(PyExc_TypeError, "the one element of a %R is %R, which is no number",
+                         Py_TYPE(o), Py_TYPE(item));
         Py_XDECREF(item);
         return status == 1;
     }
@@ -199,31 +214,32 @@ static int bind_constant(td_frame *f, const td_param *p, td_arg *arg, PyObject *
     td_device device;
     int status, code;
     switch (p->type) {
-    case TD_T_DTYPE:
-        if (!td_dtype_from(o, &dtype)) return 0;
-        *arg = (td_arg){TD_ARG_DTYPE, 0, {.i = dtype}};
-        return 1;
-    case TD_T_DEVICE:
-        if ((status = td_device_from(o, &device)) != 1) return status;
-        *arg = (td_arg){TD_ARG_DEVICE, 0, {.i = device}};
-        f->devices |= device;
-        return 1;
-    case TD_T_LAYOUT:
-        if (Py_TYPE(o) != LayoutT) return 0;
-        if (o != td_layout_object()) {
-            PyErr_Format(PyExc_RuntimeError, "layout %R is not available here: tensors are strided", o);
-            return -1;
-        }
-        *arg = (td_arg){TD_ARG_LAYOUT, 0, {.i = 0}};
-        return 1;
-    case TD_T_MEMORY_FORMAT:
-        if (!td_memory_format_from(o, &code)) return 0;
-        *arg = (td_arg){TD_ARG_MEMORY_FORMAT, 0, {.i = code}};
-        return 1;
-    default: /* TD_T_GENERATOR */
-        if (Py_TYPE(o) != GeneratorT && !td_generator_from(o)) return 0;
-        *arg = (td_arg){TD_ARG_GENERATOR, 0, {.generator = td_generator_from(o)}};
-        return 1;
+        case TD_T_DTYPE:
+            if (!td_dtype_from(o, &dtype)) return 0;
+            *arg = (td_arg){TD_ARG_DTYPE, 0, {.i = dtype}};
+            return 1;
+        case TD_T_DEVICE:
+            if ((status = td_device_from(o, &device)) != 1) return status;
+            *arg = (td_arg){TD_ARG_DEVICE, 0, {.i = device}};
+            f->devices |= device;
+            return 1;
+        case TD_T_LAYOUT:
+            if (Py_TYPE(o) != LayoutT) return 0;
+            if (o != td_layout_object()) {
+                PyErr_Format(PyExc_RuntimeError,
+                             "layout %R is not available here: tensors are strided", o);
+                return -1;
+            }
+            *arg = (td_arg){TD_ARG_LAYOUT, 0, {.i = 0}};
+            return 1;
+        case TD_T_MEMORY_FORMAT:
+            if (!td_memory_format_from(o, &code)) return 0;
+            *arg = (td_arg){TD_ARG_MEMORY_FORMAT, 0, {.i = code}};
+            return 1;
+        default: /* TD_T_GENERATOR */
+            if (Py_TYPE(o) != GeneratorT && !td_generator_from(o)) return 0;
+            *arg = (td_arg){TD_ARG_GENERATOR, 0, {.generator = td_generator_from(o)}};
+            return 1;
     }
 }
 
@@ -241,7 +257,8 @@ int td_bind(td_frame *f, int k, PyObject *o)
     td_arg *arg = &f->call.args[k];
     f->obj[k] = o;
     if (o == Py_None) {
-        if (p->type == TD_T_GENERATOR) *arg = (td_arg){TD_ARG_GENERATOR, 0, {.generator = &td_default_generator}};
+        if (p->type == TD_T_GENERATOR)
+            *arg = (td_arg){TD_ARG_GENERATOR, 0, {.generator = &td_default_generator}};
         else arg->kind = TD_ARG_NONE;
         return (p->flags & TD_P_OPTIONAL) != 0;
     }
@@ -252,23 +269,19 @@ int td_bind(td_frame *f, int k, PyObject *o)
     }
     int truth;
     switch (p->type) {
-    case TD_T_TENSOR: return bind_tensor(f, p, arg, o);
-    case TD_T_SCALAR: return bind_scalar(arg, o);
-    case TD_T_INT:
-        arg->kind = TD_ARG_INT;
-        return td_int_from(o, &arg->i);
-    case TD_T_FLOAT:
-        arg->kind = TD_ARG_FLOAT;
-        return double_from(o, &arg->f);
-    case TD_T_BOOL:
-        if ((truth = numpy_bool(o)) < 0) return 0;
-        *arg = (td_arg){TD_ARG_BOOL, 0, {.i = truth}};
-        return 1;
-    case TD_T_STR:
-        if (!PyUnicode_Check(o)) return 0;
-        arg->kind = TD_ARG_STR;
-        arg->str = PyUnicode_AsUTF8AndSize(o, NULL);
-        return arg->str ? 1 : -1;
-    default: return bind_constant(f, p, arg, o);
+        case TD_T_TENSOR: return bind_tensor(f, p, arg, o);
+        case TD_T_SCALAR: return bind_scalar(arg, o);
+        case TD_T_INT: arg->kind = TD_ARG_INT; return td_int_from(o, &arg->i);
+        case TD_T_FLOAT: arg->kind = TD_ARG_FLOAT; return double_from(o, &arg->f);
+        case TD_T_BOOL:
+            if ((truth = numpy_bool(o)) < 0) return 0;
+            *arg = (td_arg){TD_ARG_BOOL, 0, {.i = truth}};
+            return 1;
+        case TD_T_STR:
+            if (!PyUnicode_Check(o)) return 0;
+            arg->kind = TD_ARG_STR;
+            arg->str = PyUnicode_AsUTF8AndSize(o, NULL);
+            return arg->str ? 1 : -1;
+        default: return bind_constant(f, p, arg, o);
     }
 }

@@ -1,4 +1,5 @@
-/* custom.c - the table of operators that are defined at run time: from the facts that Python parsed to a td_schema. */
+/* custom.c - the table of operators that are defined at run time: from the facts that Python parsed
+ * to a td_schema. */
 #include "dispatch/custom.h"
 
 static char *copy_text(const char *text)
@@ -26,7 +27,9 @@ static int read_default(td_custom *c, td_param *p, int k, PyObject *value)
         c->frame->schema = &c->schema;
     }
     int status = td_bind(c->frame, k, value);
-    if (status == 0) PyErr_Format(PyExc_ValueError, "%s: the default %R does not fit argument '%s'", c->schema.text, value, p->name);
+    if (status == 0)
+        PyErr_Format(PyExc_ValueError, "%s: the default %R does not fit argument '%s'",
+                     c->schema.text, value, p->name);
     if (status == 1) p->value = c->frame->call.args[k];
     return status == 1 ? 0 : -1;
 }
@@ -57,7 +60,8 @@ static int read_results(td_custom *c, PyObject *list)
     s->nreturns = (uint8_t)PyTuple_Size(list);
     for (int k = 0; k < s->nreturns; k++) {
         int is_tensor, is_list, alias;
-        if (!PyArg_ParseTuple(PyTuple_GetItem(list, k), "iii", &is_tensor, &is_list, &alias)) return -1;
+        if (!PyArg_ParseTuple(PyTuple_GetItem(list, k), "iii", &is_tensor, &is_list, &alias))
+            return -1;
         c->result_is_tensor[k] = (uint8_t)is_tensor;
         c->result_is_list[k] = (uint8_t)is_list;
         s->return_alias[k] = (int8_t)alias;
@@ -68,23 +72,29 @@ static int read_results(td_custom *c, PyObject *list)
     return 0;
 }
 
-/* define_op(text, name, overload, parameters, results, strict, view): a row without kernels, in place of one of that text */
+/* define_op(text, name, overload, parameters, results, strict, view): a row without kernels, in
+ * place of one of that text */
 static PyObject *define_op(PyObject *m, PyObject *args)
 {
     const char *text, *name, *overload;
     PyObject *params, *results;
     int strict, view;
-    if (!PyArg_ParseTuple(args, "sssO!O!pp", &text, &name, &overload, &PyTuple_Type, &params, &PyTuple_Type, &results, &strict, &view)) return NULL;
+    if (!PyArg_ParseTuple(args, "sssO!O!pp", &text, &name, &overload, &PyTuple_Type, &params,
+                          &PyTuple_Type, &results, &strict, &view))
+        return NULL;
     if (PyTuple_Size(params) > TD_MAX_ARGS || PyTuple_Size(results) > TD_MAX_OUTS)
-        return PyErr_Format(PyExc_ValueError, "%s: an operator has at most %d arguments and %d results, this has %zd and %zd", text, TD_MAX_ARGS,
-                            TD_MAX_OUTS, PyTuple_Size(params), PyTuple_Size(results));
+        return PyErr_Format(
+            PyExc_ValueError,
+            "%s: an operator has at most %d arguments and %d results, this has %zd and %zd", text,
+            TD_MAX_ARGS, TD_MAX_OUTS, PyTuple_Size(params), PyTuple_Size(results));
     td_custom *c = PyMem_Calloc(1, sizeof *c); /* never freed */
     if (!c) return td_no_memory();
     td_schema *s = &c->schema;
     c->of = s;
     c->strict = (uint8_t)strict;
     s->custom = c;
-    s->op = (td_op){.name = copy_text(name), .overload = copy_text(overload), .id = (uint16_t)td_schema_count};
+    s->op = (td_op){
+        .name = copy_text(name), .overload = copy_text(overload), .id = (uint16_t)td_schema_count};
     s->text = copy_text(text);
     s->family = s->target = s->namespace_ = s->return_names = "";
     s->kind = TD_KIND_PYTHON;
@@ -104,13 +114,15 @@ static PyObject *forget_op(PyObject *m, PyObject *text)
 }
 
 /* ---- kernels and derivatives ---- */
-static td_custom *custom_of(td_schema *s) /* a built-in row gets a place for kernels that override its own */
+static td_custom *
+custom_of(td_schema *s) /* a built-in row gets a place for kernels that override its own */
 {
     if (s->custom) return s->custom;
     td_custom *c = PyMem_Calloc(1, sizeof *c);
     if (!c) return (td_custom *)td_no_memory();
     c->of = s;
-    for (int k = 0; k < s->nreturns && k < TD_MAX_OUTS; k++) c->result_is_tensor[k] = !s->other_result;
+    for (int k = 0; k < s->nreturns && k < TD_MAX_OUTS; k++)
+        c->result_is_tensor[k] = !s->other_result;
     return s->custom = c;
 }
 
@@ -131,10 +143,13 @@ static PyObject *set_kernel(PyObject *m, PyObject *args)
     td_schema *s = wanted(text);
     td_custom *c = s ? custom_of(s) : NULL;
     if (!c) return NULL;
-    if (slot < 0 || slot >= TD_SLOTS) return PyErr_Format(PyExc_ValueError, "%s: no slot %d", text, slot);
+    if (slot < 0 || slot >= TD_SLOTS)
+        return PyErr_Format(PyExc_ValueError, "%s: no slot %d", text, slot);
     Py_XSETREF(c->python[slot], kernel == Py_None ? NULL : Py_NewRef(kernel));
-    if (c->of == &c->schema) s->kind = c->python[TD_SLOT_COMPOSITE] ? TD_KIND_COMPOSITE : TD_KIND_PYTHON;
-    if (s->kind == TD_KIND_COMPOSITE && c->of == &c->schema) Py_XSETREF(s->callable, Py_NewRef(c->python[TD_SLOT_COMPOSITE]));
+    if (c->of == &c->schema)
+        s->kind = c->python[TD_SLOT_COMPOSITE] ? TD_KIND_COMPOSITE : TD_KIND_PYTHON;
+    if (s->kind == TD_KIND_COMPOSITE && c->of == &c->schema)
+        Py_XSETREF(s->callable, Py_NewRef(c->python[TD_SLOT_COMPOSITE]));
     Py_RETURN_NONE;
 }
 
@@ -147,13 +162,15 @@ static PyObject *set_kernel_enabled(PyObject *m, PyObject *args)
     td_schema *s = wanted(text);
     td_custom *c = s ? custom_of(s) : NULL;
     if (!c) return NULL;
-    if (slot < 0 || slot >= TD_SLOTS) return PyErr_Format(PyExc_ValueError, "%s: no slot %d", text, slot);
+    if (slot < 0 || slot >= TD_SLOTS)
+        return PyErr_Format(PyExc_ValueError, "%s: no slot %d", text, slot);
     int before = !(c->disabled >> slot & 1);
     c->disabled = (uint8_t)(on ? c->disabled & ~(1 << slot) : c->disabled | 1 << slot);
     return PyBool_FromLong(before);
 }
 
-/* set_autograd(text, object or None): what taeda.autograd._custom_ops.record gets with each recorded call */
+/* set_autograd(text, object or None): what taeda.autograd._custom_ops.record gets with each
+ * recorded call */
 static PyObject *set_autograd(PyObject *m, PyObject *args)
 {
     const char *text;
@@ -174,7 +191,9 @@ static PyObject *op_kernels(PyObject *m, PyObject *name)
     td_schema *s = text ? wanted(text) : NULL;
     PyObject *made = s ? PyTuple_New(TD_SLOTS) : NULL;
     for (int i = 0; made && i < TD_SLOTS; i++)
-        PyTuple_SetItem(made, i, PyBool_FromLong(s->custom && (s->custom->python[i] || s->custom->native[i].call)));
+        PyTuple_SetItem(
+            made, i,
+            PyBool_FromLong(s->custom && (s->custom->python[i] || s->custom->native[i].call)));
     return made;
 }
 
@@ -182,7 +201,8 @@ static PyMethodDef methods[] = {
     {"define_op", define_op, METH_VARARGS, "Add a row to the op table; see taeda._library."},
     {"forget_op", forget_op, METH_O, "Take a row that was defined at run time out of the table."},
     {"set_kernel", set_kernel, METH_VARARGS, "set_kernel(op, slot, function or None)."},
-    {"set_kernel_enabled", set_kernel_enabled, METH_VARARGS, "set_kernel_enabled(op, slot, on): was it on before?"},
+    {"set_kernel_enabled", set_kernel_enabled, METH_VARARGS,
+     "set_kernel_enabled(op, slot, on): was it on before?"},
     {"set_autograd", set_autograd, METH_VARARGS, "set_autograd(op, object or None)."},
     {"op_kernels", op_kernels, METH_O, "Which slots of an operator hold a kernel."},
     {0}};

@@ -2,43 +2,59 @@
  *
  *   taeda.ops.mylib.scale ─▶ Operator object ─▶ td_function ─▶ td_custom: schema │ kernels by slot │ derivative
  *
- * A td_custom begins with a td_schema, so that the dispatcher, the recorder and the tracers see a row of the table. It is never
- * freed: graphs and objects may still name an operator that was replaced. */
+ * A td_custom begins with a td_schema, so that the dispatcher, the recorder and the tracers see a
+ * row of the table. It is never freed: graphs and objects may still name an operator that was
+ * replaced. */
 #ifndef TD_CUSTOM_H
 #define TD_CUSTOM_H
 #include "dispatch/dispatch.h"
 #include "taeda/abi.h"
 
-enum { TD_SLOT_CPU, TD_SLOT_META, TD_SLOT_CUDA,
-       TD_SLOT_MEMORY,    /* any device with memory: the function of custom_op without device_types */
-       TD_SLOT_ANY,       /* any device, meta too */
-       TD_SLOT_COMPOSITE, /* above the derivative, written in other operations */
-       TD_SLOTS, TD_SLOT_BUILT_IN = TD_SLOTS };
+enum {
+    TD_SLOT_CPU,
+    TD_SLOT_META,
+    TD_SLOT_CUDA,
+    /* any device with memory: the function of custom_op without device_types */
+    TD_SLOT_MEMORY,
+    TD_SLOT_ANY,       /* any device, meta too */
+    TD_SLOT_COMPOSITE, /* above the derivative, written in other operations */
+    TD_SLOTS,
+    TD_SLOT_BUILT_IN = TD_SLOTS
+};
 
-typedef struct td_native { taeda_kernel call; void *user; uint32_t minor; /* of the ABI it was built against */ } td_native;
+typedef struct td_native {
+    taeda_kernel call;
+    void *user;
+    uint32_t minor; /* of the ABI it was built against */
+} td_native;
 
 typedef struct td_custom {
     td_schema schema;
-    const td_schema *of;          /* the row whose kernels these are: `schema` above, or a built-in row that is overridden */
-    PyObject *python[TD_SLOTS];   /* owned kernels, or NULL */
-    td_native native[TD_SLOTS];   /* kernels of an extension */
-    PyObject *autograd;           /* owned: what taeda.autograd._custom_ops.record gets, or NULL */
-    PyObject *defaults;           /* owned: the objects that default values point into */
-    td_frame *frame;              /* owned: the lists that default values point into, or NULL */
-    uint8_t disabled;             /* bit mask of slots */
-    uint8_t strict;               /* results may not share memory with arguments */
-    uint8_t may_omit;             /* a derivative: gradients that are not wanted may be missing */
+    /* the row whose kernels these are: `schema` above, or a built-in row that is overridden */
+    const td_schema *of;
+    PyObject *python[TD_SLOTS]; /* owned kernels, or NULL */
+    td_native native[TD_SLOTS]; /* kernels of an extension */
+    PyObject *autograd;         /* owned: what taeda.autograd._custom_ops.record gets, or NULL */
+    PyObject *defaults;         /* owned: the objects that default values point into */
+    td_frame *frame;            /* owned: the lists that default values point into, or NULL */
+    uint8_t disabled;           /* bit mask of slots */
+    uint8_t strict;             /* results may not share memory with arguments */
+    uint8_t may_omit;           /* a derivative: gradients that are not wanted may be missing */
     uint8_t result_is_tensor[TD_MAX_OUTS], result_is_list[TD_MAX_OUTS];
 } td_custom;
 
 PyMethodDef *td_custom_methods(void);
 
 /* ---- running one (custom_run.c) ---- */
-int td_custom_slot(const td_frame *f);            /* which kernel serves this call; TD_SLOT_BUILT_IN; -1 with NotImplementedError */
+/* which kernel serves this call; TD_SLOT_BUILT_IN; -1 with NotImplementedError */
+int td_custom_slot(const td_frame *f);
 int td_custom_python(td_frame *f, td_made *made);
-int td_custom_check(const td_frame *f, const td_made *made); /* may a strict operator give these results? */
-int td_custom_record(td_frame *f, PyObject *const *outs, int nouts); /* after the kernel: the graph of a Python derivative */
-td_status td_op_extension(td_call *call);         /* abi_call.c: an extension's kernel as the implementation of a row */
+/* may a strict operator give these results? */
+int td_custom_check(const td_frame *f, const td_made *made);
+/* after the kernel: the graph of a Python derivative */
+int td_custom_record(td_frame *f, PyObject *const *outs, int nouts);
+/* abi_call.c: an extension's kernel as the implementation of a row */
+td_status td_op_extension(td_call *call);
 
 /* ---- objects that call (operator.c) ---- */
 int td_add_operator(PyObject *module);

@@ -1,4 +1,5 @@
-/* custom_run.c - one call of an operator that was defined at run time: which kernel, its arguments, its results, its graph. */
+/* custom_run.c - one call of an operator that was defined at run time: which kernel, its arguments,
+ * its results, its graph. */
 #include "graph/node.h"
 #include "dispatch/custom.h"
 
@@ -24,11 +25,15 @@ static int has(const td_custom *c, int slot)
 static int refuse(const td_schema *s, int device)
 {
     if (device == TD_META)
-        PyErr_Format(PyExc_NotImplementedError, "%s: there was no fake impl registered for it, which calls on meta tensors need. Give one with "
-                     "library.register_fake(\"%s\", function)", s->text, s->text);
+        PyErr_Format(PyExc_NotImplementedError,
+                     "%s: there was no fake impl registered for it, which calls on meta tensors "
+                     "need. Give one with library.register_fake(\"%s\", function)",
+                     s->text, s->text);
     else
-        PyErr_Format(PyExc_NotImplementedError, "%s: no kernel is registered for device 'cpu', or it is disabled. Give one with "
-                     "library.register_kernel(\"%s\", \"cpu\", function)", s->text, s->text);
+        PyErr_Format(PyExc_NotImplementedError,
+                     "%s: no kernel is registered for device 'cpu', or it is disabled. Give one "
+                     "with library.register_kernel(\"%s\", \"cpu\", function)",
+                     s->text, s->text);
     return -1;
 }
 
@@ -86,7 +91,8 @@ static PyObject *call_kernel(const td_frame *f, PyObject *kernel)
         if (!o) Py_CLEAR(args);
         else PyTuple_SetItem(args, k, o);
     }
-    if (args && (!keywords || (named = keyword_arguments(f)))) made = PyObject_Call(kernel, args, named);
+    if (args && (!keywords || (named = keyword_arguments(f))))
+        made = PyObject_Call(kernel, args, named);
     Py_XDECREF(args);
     Py_XDECREF(named);
     return made;
@@ -95,16 +101,20 @@ static PyObject *call_kernel(const td_frame *f, PyObject *kernel)
 static int wrong_result(const td_frame *f, int k, PyObject *o)
 {
     const td_custom *c = f->schema->custom;
-    int bad = c->result_is_list[k] ? !PyList_Check(o) && !PyTuple_Check(o) : c->result_is_tensor[k] && !td_is_tensor(o) && o != Py_None;
+    int bad = c->result_is_list[k] ? !PyList_Check(o) && !PyTuple_Check(o)
+                                   : c->result_is_tensor[k] && !td_is_tensor(o) && o != Py_None;
     if (bad)
-        PyErr_Format(PyExc_RuntimeError, "%s: its kernel returned %R as result %d where the schema says %s%s", f->schema->text, Py_TYPE(o), k,
-                     c->result_is_tensor[k] ? "Tensor" : "a value", c->result_is_list[k] ? "[]" : "");
+        PyErr_Format(PyExc_RuntimeError,
+                     "%s: its kernel returned %R as result %d where the schema says %s%s",
+                     f->schema->text, Py_TYPE(o), k, c->result_is_tensor[k] ? "Tensor" : "a value",
+                     c->result_is_list[k] ? "[]" : "");
     return bad;
 }
 
 static int wrong_count(const td_frame *f, PyObject *made)
 {
-    PyErr_Format(PyExc_RuntimeError, "%s: its kernel returned %R where the schema says %d results", f->schema->text, Py_TYPE(made), f->schema->nreturns);
+    PyErr_Format(PyExc_RuntimeError, "%s: its kernel returned %R where the schema says %d results",
+                 f->schema->text, Py_TYPE(made), f->schema->nreturns);
     return -1;
 }
 
@@ -112,13 +122,16 @@ static int split(const td_frame *f, PyObject *answer, td_made *made)
 {
     int n = f->schema->nreturns;
     if (n == 0) return answer == Py_None ? 0 : wrong_count(f, answer);
-    if (n > 1 && ((!PyTuple_Check(answer) && !PyList_Check(answer)) || PySequence_Size(answer) != n)) return wrong_count(f, answer);
+    if (n > 1 &&
+        ((!PyTuple_Check(answer) && !PyList_Check(answer)) || PySequence_Size(answer) != n))
+        return wrong_count(f, answer);
     for (; made->n < n; made->n++) {
         PyObject *o = n == 1 ? Py_NewRef(answer) : PySequence_GetItem(answer, made->n);
         if (!o || wrong_result(f, made->n, o)) return Py_XDECREF(o), -1;
         int alias = f->schema->return_alias[made->n];
         made->outs[made->n] = o;
-        if (alias >= 0 && f->obj[alias]) Py_SETREF(made->outs[made->n], Py_NewRef(f->obj[alias])); /* (a!): the argument itself */
+        /* (a!): the argument itself */
+        if (alias >= 0 && f->obj[alias]) Py_SETREF(made->outs[made->n], Py_NewRef(f->obj[alias]));
     }
     return 0;
 }
@@ -162,10 +175,14 @@ int td_custom_check(const td_frame *f, const td_made *made)
         if (s->return_alias[k] >= 0 || !td_is_tensor(made->outs[k])) continue;
         const td_storage *mine = TD_T(made->outs[k])->storage;
         int bad = shares(f, mine);
-        for (int j = 0; j < k && !bad; j++) bad = mine->data && td_is_tensor(made->outs[j]) && TD_T(made->outs[j])->storage == mine;
+        for (int j = 0; j < k && !bad; j++)
+            bad = mine->data && td_is_tensor(made->outs[j]) && TD_T(made->outs[j])->storage == mine;
         if (!bad) continue;
-        PyErr_Format(PyExc_RuntimeError, "%s: result %d shares memory with an argument or another result, which the schema does not say. The output "
-                     "of a custom operator must not also be an input, nor may alias any inputs or other results: return a clone()", s->text, k);
+        PyErr_Format(PyExc_RuntimeError,
+                     "%s: result %d shares memory with an argument or another result, which the "
+                     "schema does not say. The output of a custom operator must not also be an "
+                     "input, nor may alias any inputs or other results: return a clone()",
+                     s->text, k);
         return -1;
     }
     return 0;
@@ -177,7 +194,8 @@ static PyObject *inputs(const td_frame *f)
     PyObject *made = PyTuple_New(f->schema->nparams);
     for (int k = 0; made && k < f->schema->nparams; k++) {
         PyObject *o = td_argument_object(f, k);
-        if (o && f->schema->params[k].flags & TD_P_LIST && o != Py_None) Py_SETREF(o, PySequence_List(o));
+        if (o && f->schema->params[k].flags & TD_P_LIST && o != Py_None)
+            Py_SETREF(o, PySequence_List(o));
         if (!o) Py_CLEAR(made);
         else PyTuple_SetItem(made, k, o);
     }

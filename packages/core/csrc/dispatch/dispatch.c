@@ -14,13 +14,16 @@
 static int on_two_devices(const td_frame *f, int a, int b)
 {
     char first[TD_DEVICE_TEXT], second[TD_DEVICE_TEXT];
-    PyErr_Format(PyExc_RuntimeError, "%s: Expected all tensors to be on the same device, but found at least two devices, %s and %s! "
-                 "Move one of them: x.to('%s')", f->schema->op.name, td_device_text((td_device)(a < b ? a : b), first),
+    PyErr_Format(PyExc_RuntimeError,
+                 "%s: Expected all tensors to be on the same device, but found at least two "
+                 "devices, %s and %s! Move one of them: x.to('%s')",
+                 f->schema->op.name, td_device_text((td_device)(a < b ? a : b), first),
                  td_device_text((td_device)(a < b ? b : a), second), second);
     return -1;
 }
 
-/* The device of a tensor that the call writes, if that is another one than `device`; else -1. A number that is written is no number. */
+/* The device of a tensor that the call writes, if that is another one than `device`; else -1. A
+ * number that is written is no number. */
 static int written_elsewhere(const td_frame *f, int device)
 {
     for (int k = 0; k < f->schema->nparams; k++) {
@@ -35,8 +38,9 @@ static int written_elsewhere(const td_frame *f, int device)
     return -1;
 }
 
-/* A tensor without dimensions on the cpu is a number, welcome anywhere. As the first argument of a C implementation it is more: the first
- * one says where the work is done, and elements without memory cannot be read. */
+/* A tensor without dimensions on the cpu is a number, welcome anywhere. As the first argument of a
+ * C implementation it is more: the first one says where the work is done, and elements without
+ * memory cannot be read. */
 static int check_devices(td_frame *f)
 {
     int seen = -1, first = -1, mixes = f->schema->flags & TD_F_MIXES_DEVICES;
@@ -55,18 +59,22 @@ static int check_devices(td_frame *f)
     for (int k = 0; f->out && first >= 0 && k < f->schema->nreturns; k++) {
         PyObject *out = td_out_item(f, k);
         int wanted = seen >= 0 ? seen : first;
-        if (out && td_is_tensor(out) && TD_T(out)->device != wanted) return on_two_devices(f, wanted, TD_T(out)->device);
+        if (out && td_is_tensor(out) && TD_T(out)->device != wanted)
+            return on_two_devices(f, wanted, TD_T(out)->device);
     }
-    int writes = f->inplace || f->schema->flags & TD_F_MUTATES, home = writes && seen >= 0 && !mixes ? written_elsewhere(f, seen) : -1;
+    int writes = f->inplace || f->schema->flags & TD_F_MUTATES,
+        home = writes && seen >= 0 && !mixes ? written_elsewhere(f, seen) : -1;
     if (home >= 0) return on_two_devices(f, seen, home);
-    int placed = f->schema->kind == TD_KIND_C && !(f->schema->flags & (TD_F_MIXES_DEVICES | TD_F_TAKES_NUMBERS));
+    int placed = f->schema->kind == TD_KIND_C &&
+                 !(f->schema->flags & (TD_F_MIXES_DEVICES | TD_F_TAKES_NUMBERS));
     return placed && first == TD_CPU && seen > TD_CPU ? on_two_devices(f, first, seen) : 0;
 }
 
 static void bump_written(td_frame *f)
 {
     if (f->inplace) td_version_bump(TD_T(f->obj[0]));
-    for (int k = 0; f->out && k < f->schema->nreturns; k++) td_version_bump(TD_T(td_out_item(f, k)));
+    for (int k = 0; f->out && k < f->schema->nreturns; k++)
+        td_version_bump(TD_T(td_out_item(f, k)));
     if (!(f->schema->flags & TD_F_MUTATES)) return;
     for (int k = 0; k < f->schema->nparams; k++) {
         td_arg *a = &f->call.args[k];
@@ -80,7 +88,8 @@ static void bump_written(td_frame *f)
 static int check_written(td_frame *f)
 {
     if (f->inplace && !td_is_tensor(f->obj[0])) {
-        PyErr_Format(PyExc_TypeError, "%s_(): the first argument must be a Tensor, not %R", f->schema->op.name, Py_TYPE(f->obj[0]));
+        PyErr_Format(PyExc_TypeError, "%s_(): the first argument must be a Tensor, not %R",
+                     f->schema->op.name, Py_TYPE(f->obj[0]));
         return -1;
     }
     if (f->inplace && td_check_inplace((PyTensor *)f->obj[0], f->function->name) < 0) return -1;
@@ -98,8 +107,11 @@ static int join(const td_frame *f, PyTensor *self, PyTensor *p)
     td_tensor *t = p->t;
     for (int k = 0; k < f->schema->nparams; k++)
         if (f->obj[k] == (PyObject *)p) return 0;
-    if (self->dispatches < TD_DISPATCHES_CLAIM || p->dispatches < TD_DISPATCHES_CLAIM || t->storage == self->t->storage) return 0;
-    td_status status = td_tensor_on_storage(&t, self->t->storage, (td_dtype)t->dtype, t->ndim, t->sizes, t->strides, t->offset);
+    if (self->dispatches < TD_DISPATCHES_CLAIM || p->dispatches < TD_DISPATCHES_CLAIM ||
+        t->storage == self->t->storage)
+        return 0;
+    td_status status = td_tensor_on_storage(&t, self->t->storage, (td_dtype)t->dtype, t->ndim,
+                                            t->sizes, t->strides, t->offset);
     if (status) return td_raised(status);
     t->flags = p->t->flags;
     td_publish((PyObject *)p, t);
@@ -118,19 +130,27 @@ static int set_views(td_frame *f, PyObject **outs, int nouts, int multi)
         p->base = (PyTensor *)Py_NewRef((PyObject *)base);
         p->apart = self->apart;
         p->node_version = td_version_of(p->t);
-        p->creation = td_here.inference_mode ? TD_VIEW_INFERENCE : !td_here.grad_mode ? TD_VIEW_NO_GRAD : multi ? TD_VIEW_MULTI : TD_VIEW_PLAIN;
-        if (self->creation != TD_VIEW_PLAIN && p->creation == TD_VIEW_PLAIN) p->creation = self->creation;
+        p->creation = td_here.inference_mode ? TD_VIEW_INFERENCE
+                      : !td_here.grad_mode   ? TD_VIEW_NO_GRAD
+                      : multi                ? TD_VIEW_MULTI
+                                             : TD_VIEW_PLAIN;
+        if (self->creation != TD_VIEW_PLAIN && p->creation == TD_VIEW_PLAIN)
+            p->creation = self->creation;
     }
     return 0;
 }
 
-static int join_detached(const td_frame *f, PyObject **outs, int nouts) /* detach gives no view, but shares the counter */
+static int join_detached(const td_frame *f, PyObject **outs,
+                         int nouts) /* detach gives no view, but shares the counter */
 {
-    int detached = !strcmp(f->schema->text, "detach") && nouts == 1 && td_is_tensor(f->obj[0]) && td_is_tensor(outs[0]);
+    int detached = !strcmp(f->schema->text, "detach") && nouts == 1 && td_is_tensor(f->obj[0]) &&
+                   td_is_tensor(outs[0]);
     return detached ? join(f, (PyTensor *)f->obj[0], (PyTensor *)outs[0]) : 0;
 }
 
-static int shares_memory(const td_frame *f, PyObject *o) /* with the first argument, as results of views and of detach do */
+static int
+shares_memory(const td_frame *f,
+              PyObject *o) /* with the first argument, as results of views and of detach do */
 {
     return f->obj[0] && td_is_tensor(f->obj[0]) && TD_T(o)->storage == TD_T(f->obj[0])->storage;
 }
@@ -139,7 +159,8 @@ static int set_requires_grad(td_frame *f, PyObject **outs, int nouts)
 {
     if (td_here.inference_mode)
         for (int k = 0; k < nouts; k++)
-            if (td_is_tensor(outs[k]) && !shares_memory(f, outs[k])) TD_T(outs[k])->flags |= TD_FLAG_INFERENCE;
+            if (td_is_tensor(outs[k]) && !shares_memory(f, outs[k]))
+                TD_T(outs[k])->flags |= TD_FLAG_INFERENCE;
     if (f->requires_grad != Py_True || !nouts) return 0;
     PyObject *done = PyObject_CallMethod(outs[0], "requires_grad_", NULL);
     Py_XDECREF(done);
@@ -147,7 +168,8 @@ static int set_requires_grad(td_frame *f, PyObject **outs, int nouts)
 }
 
 /* ---- the whole below the override layer ---- */
-/* the history of the results, and in forward mode (`dual` is not NULL) their tangents; takes the node over */
+/* the history of the results, and in forward mode (`dual` is not NULL) their tangents; takes the
+ * node over */
 static int record(td_frame *f, Node *n, PyObject *dual, PyObject *const *outs, int nouts)
 {
     if (!dual) return n ? td_record_finish(f, n, outs, nouts) : 0;
@@ -158,7 +180,8 @@ static int record(td_frame *f, Node *n, PyObject *dual, PyObject *const *outs, i
     return status;
 }
 
-static PyObject *finish_list(td_frame *f, Node *n, PyObject *dual, PyObject *list) /* Tensor[] or a value that is no tensor */
+static PyObject *finish_list(td_frame *f, Node *n, PyObject *dual,
+                             PyObject *list) /* Tensor[] or a value that is no tensor */
 {
     if (f->schema->other_result) {
         Py_XDECREF((PyObject *)n);
@@ -170,12 +193,14 @@ static PyObject *finish_list(td_frame *f, Node *n, PyObject *dual, PyObject *lis
     PyObject **outs = tuple ? PyMem_Malloc(sizeof *outs * (size_t)(count + 1)) : NULL;
     if (!outs) return Py_XDECREF((PyObject *)n), Py_XDECREF(tuple), tuple ? td_no_memory() : NULL;
     for (int i = 0; i < count; i++) outs[i] = PyTuple_GetItem(tuple, i);
-    int failed = f->schema->flags & TD_F_VIEW && set_views(f, outs, count, !(f->schema->flags & TD_F_SLICES)) < 0;
+    int failed = f->schema->flags & TD_F_VIEW &&
+                 set_views(f, outs, count, !(f->schema->flags & TD_F_SLICES)) < 0;
     if (failed) Py_XDECREF((PyObject *)n);
     if (failed || record(f, n, dual, outs, count) < 0) Py_CLEAR(tuple);
     if (tuple && f->schema->records_itself && td_custom_record(f, &tuple, 1) < 0) Py_CLEAR(tuple);
     PyMem_Free(outs);
-    if (tuple && f->schema->custom) Py_SETREF(tuple, PySequence_List(tuple)); /* the annotation says list */
+    /* the annotation says list */
+    if (tuple && f->schema->custom) Py_SETREF(tuple, PySequence_List(tuple));
     return tuple;
 }
 
@@ -185,7 +210,8 @@ static int finish_custom(td_frame *f, PyObject **outs, int nouts)
     return f->schema->flags & TD_F_MUTATES ? td_record_written(f) : 0;
 }
 
-/* kernel, then what is known of its results; takes the node over, borrows what forward mode wants of the arguments */
+/* kernel, then what is known of its results; takes the node over, borrows what forward mode wants
+ * of the arguments */
 static PyObject *run_recorded(td_frame *f, Node *n, PyObject *dual)
 {
     td_made made = {0};
@@ -194,7 +220,8 @@ static PyObject *run_recorded(td_frame *f, Node *n, PyObject *dual)
     int status = f->inplace || f->out ? td_place_results(f, made.outs, made.n) : 0;
     if (status == 0) {
         bump_written(f);
-        if (f->schema->flags & TD_F_VIEW) status = set_views(f, made.outs, made.n, f->schema->list_result);
+        if (f->schema->flags & TD_F_VIEW)
+            status = set_views(f, made.outs, made.n, f->schema->list_result);
         if (f->dispatches && status == 0) status = join_detached(f, made.outs, made.n);
         if (status == 0 && (n || dual)) {
             status = record(f, n, dual, made.outs, made.n);
@@ -202,7 +229,10 @@ static PyObject *run_recorded(td_frame *f, Node *n, PyObject *dual)
         }
         if (status == 0 && f->schema->custom) status = finish_custom(f, made.outs, made.n);
     }
-    if (status == 0) status = f->requires_grad || td_here.inference_mode ? set_requires_grad(f, made.outs, made.n) : 0;
+    if (status == 0)
+        status = f->requires_grad || td_here.inference_mode
+                     ? set_requires_grad(f, made.outs, made.n)
+                     : 0;
     Py_XDECREF((PyObject *)n);
     if (status == 0) return td_pack_results(f->schema, made.outs, made.n);
     for (int k = 0; k < made.n; k++) Py_XDECREF(made.outs[k]);
@@ -213,7 +243,8 @@ PyObject *td_run(td_frame *f)
 {
     if (f->schema->kind == TD_KIND_COMPOSITE) {
         PyObject *result = td_check_out(f) < 0 ? NULL : td_run_composite(f);
-        if (result && f->requires_grad == Py_True && set_requires_grad(f, &result, 1) < 0) Py_CLEAR(result);
+        if (result && f->requires_grad == Py_True && set_requires_grad(f, &result, 1) < 0)
+            Py_CLEAR(result);
         return result;
     }
     if (f->dispatches && !f->inplace && !f->out) {
@@ -223,7 +254,8 @@ PyObject *td_run(td_frame *f)
     }
     PyObject *dual = NULL;
     Node *n = NULL;
-    if (td_check_out(f) < 0 || check_written(f) < 0 || (!f->dispatches && check_devices(f) < 0)) return NULL;
+    if (td_check_out(f) < 0 || check_written(f) < 0 || (!f->dispatches && check_devices(f) < 0))
+        return NULL;
     if (td_dual_level && td_forward.begin(f, &dual) < 0) return NULL;
     PyObject *made = td_record_begin(f, &n) < 0 ? NULL : run_recorded(f, n, dual);
     Py_XDECREF(dual);
@@ -232,14 +264,17 @@ PyObject *td_run(td_frame *f)
 
 /* ---- gate ---- */
 /* hook(callable, positional, keywords[, more]), with what the entry was given */
-static PyObject *call_hook(PyObject *hook, PyObject *more, const td_function *fn, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
-                           PyObject *kwnames)
+static PyObject *call_hook(PyObject *hook, PyObject *more, const td_function *fn, PyObject *self,
+                           PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    PyObject *callable = self ? PyObject_GetAttrString((PyObject *)TensorT, fn->name) : Py_XNewRef(td_function_object(fn));
-    PyObject *positional = PyTuple_New(nargs + (self != NULL)), *keywords = PyDict_New(), *made = NULL;
+    PyObject *callable = self ? PyObject_GetAttrString((PyObject *)TensorT, fn->name)
+                              : Py_XNewRef(td_function_object(fn));
+    PyObject *positional = PyTuple_New(nargs + (self != NULL)), *keywords = PyDict_New(),
+             *made = NULL;
     if (callable && positional && keywords) {
         if (self) PyTuple_SetItem(positional, 0, Py_NewRef(self));
-        for (Py_ssize_t i = 0; i < nargs; i++) PyTuple_SetItem(positional, i + (self != NULL), Py_NewRef(args[i]));
+        for (Py_ssize_t i = 0; i < nargs; i++)
+            PyTuple_SetItem(positional, i + (self != NULL), Py_NewRef(args[i]));
         for (Py_ssize_t i = 0; kwnames && i < PyTuple_Size(kwnames); i++)
             PyDict_SetItem(keywords, PyTuple_GetItem(kwnames, i), args[nargs + i]);
         made = PyObject_CallFunctionObjArgs(hook, callable, positional, keywords, more, NULL);
@@ -250,7 +285,8 @@ static PyObject *call_hook(PyObject *hook, PyObject *more, const td_function *fn
     return made;
 }
 
-static PyObject *call_override(const td_function *fn, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+static PyObject *call_override(const td_function *fn, PyObject *self, PyObject *const *args,
+                               Py_ssize_t nargs, PyObject *kwnames)
 {
     static PyObject *hook;
     if (!td_python_function(&hook, "taeda._layers.dispatch", "dispatch_override")) return NULL;
@@ -260,13 +296,16 @@ static PyObject *call_override(const td_function *fn, PyObject *self, PyObject *
 /* Autocast is for listed operations that make new tensors; others take what they are given. */
 static int autocasts(const td_frame *f)
 {
-    return td_here.layers & ~td_here.excluded & TD_LAYER_AUTOCAST && f->schema->autocast && !f->inplace && !f->out;
+    return td_here.layers & ~td_here.excluded & TD_LAYER_AUTOCAST && f->schema->autocast &&
+           !f->inplace && !f->out;
 }
-static PyObject *call_autocast(int kind, const td_function *fn, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+static PyObject *call_autocast(int kind, const td_function *fn, PyObject *self,
+                               PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     static PyObject *hook;
     PyObject *number = PyLong_FromLong(kind), *made = NULL;
-    if (number && td_python_function(&hook, "taeda._layers.autocast", "call_autocast")) made = call_hook(hook, number, fn, self, args, nargs, kwnames);
+    if (number && td_python_function(&hook, "taeda._layers.autocast", "call_autocast"))
+        made = call_hook(hook, number, fn, self, args, nargs, kwnames);
     Py_XDECREF(number);
     return made;
 }
@@ -280,7 +319,8 @@ static void look_at_out(td_frame *f) /* its types have a say as well */
     }
 }
 
-PyObject *td_call_entry(const td_function *fn, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+PyObject *td_call_entry(const td_function *fn, PyObject *self, PyObject *const *args,
+                        Py_ssize_t nargs, PyObject *kwnames)
 {
     td_frame f;
     td_frame_open(&f);
@@ -290,13 +330,17 @@ PyObject *td_call_entry(const td_function *fn, PyObject *self, PyObject *const *
     int mode = td_here.layers & ~td_here.excluded & (TD_LAYER_FUNCTION_MODE | TD_LAYER_TRANSFORM);
     int overridden = mode || (f.overridden && !(td_here.excluded & TD_LAYER_OVERRIDE));
     PyObject *made = overridden ? call_override(fn, self, args, nargs, kwnames)
-                     : autocasts(&f) ? call_autocast(f.schema->autocast, fn, self, args, nargs, kwnames)
-                                     : td_run(&f);
+                     : autocasts(&f)
+                         ? call_autocast(f.schema->autocast, fn, self, args, nargs, kwnames)
+                         : td_run(&f);
     td_frame_close(&f);
     return made;
 }
 
-PyObject *td_apply(const td_function *fn, int n, PyObject *const *args) { return td_call_entry(fn, NULL, args, n, NULL); }
+PyObject *td_apply(const td_function *fn, int n, PyObject *const *args)
+{
+    return td_call_entry(fn, NULL, args, n, NULL);
+}
 
 /* ---- number slots: a + b without the parser ---- */
 PyObject *td_slot_binary(const td_function *fn, td_schema *s, PyObject *a, PyObject *b)
@@ -307,7 +351,9 @@ PyObject *td_slot_binary(const td_function *fn, td_schema *s, PyObject *a, PyObj
     td_frame_open(&f);
     td_frame_row(&f, fn, s);
     for (int k = 0; k < 2; k++) {
-        int status = td_is_tensor(args[k]) ? td_bind(&f, k, args[k]) : td_is_number(args[k]) ? td_bind_number(&f, k, args[k]) : 0;
+        int status = td_is_tensor(args[k])   ? td_bind(&f, k, args[k])
+                     : td_is_number(args[k]) ? td_bind_number(&f, k, args[k])
+                                             : 0;
         if (status == 1) continue;
         td_frame_close(&f);
         if (status < 0) return NULL;

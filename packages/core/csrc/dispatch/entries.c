@@ -1,14 +1,16 @@
 /* entries.c - a Python function and a method for each name of the op table. */
 #include "object/py.h"
 
-#define TD_ENTRY(g)                                                                                                      \
-    static PyObject *td_call_function_##g(PyObject *m, PyObject *const *a, Py_ssize_t n, PyObject *k)                    \
-    {                                                                                                                    \
-        return td_call_entry(&td_functions[g], NULL, a, n, k);                                                           \
-    }                                                                                                                    \
-    static PyObject *td_call_method_##g(PyObject *s, PyObject *const *a, Py_ssize_t n, PyObject *k)                      \
-    {                                                                                                                    \
-        return td_call_entry(&td_functions[g], s, a, n, k);                                                              \
+#define TD_ENTRY(g)                                                                      \
+    static PyObject *td_call_function_##g(PyObject *m, PyObject *const *a, Py_ssize_t n, \
+                                          PyObject *k)                                   \
+    {                                                                                    \
+        return td_call_entry(&td_functions[g], NULL, a, n, k);                           \
+    }                                                                                    \
+    static PyObject *td_call_method_##g(PyObject *s, PyObject *const *a, Py_ssize_t n,   \
+                                        PyObject *k)                                     \
+    {                                                                                    \
+        return td_call_entry(&td_functions[g], s, a, n, k);                              \
     }
 typedef PyObject *(*td_fast)(PyObject *, PyObject *const *, Py_ssize_t, PyObject *);
 typedef struct td_entry {
@@ -18,7 +20,10 @@ typedef struct td_entry {
 #include "entries.gen.h"
 
 static PyObject **function_objects;
-PyObject *td_function_object(const td_function *f) { return f->object ? f->object : function_objects[f - td_functions]; }
+PyObject *td_function_object(const td_function *f)
+{
+    return f->object ? f->object : function_objects[f - td_functions];
+}
 
 /* {"": {"add": <function>}, "nn": {...}}: what the package's namespaces are filled from */
 PyObject *td_function_tables(void)
@@ -31,13 +36,15 @@ PyObject *td_function_tables(void)
         const td_function *f = &td_functions[i];
         PyObject *table = PyDict_GetItemString(tables, f->namespace_);
         if (!table) {
-            if (!(table = PyDict_New()) || PyDict_SetItemString(tables, f->namespace_, table) < 0) return NULL;
+            if (!(table = PyDict_New()) || PyDict_SetItemString(tables, f->namespace_, table) < 0)
+                return NULL;
             Py_DECREF(table);
         }
-        defs[i] = (PyMethodDef){f->name, (PyCFunction)(void (*)(void))td_entries[i].function, METH_FASTCALL | METH_KEYWORDS,
-                                td_entries[i].function_doc};
+        defs[i] = (PyMethodDef){f->name, (PyCFunction)(void (*)(void))td_entries[i].function,
+                                METH_FASTCALL | METH_KEYWORDS, td_entries[i].function_doc};
         if (!(function_objects[i] = PyCFunction_NewEx(&defs[i], NULL, module))) return NULL;
-        if (f->is_function && PyDict_SetItemString(table, f->name, function_objects[i]) < 0) return NULL;
+        if (f->is_function && PyDict_SetItemString(table, f->name, function_objects[i]) < 0)
+            return NULL;
     }
     Py_DECREF(module);
     return tables;
@@ -49,8 +56,9 @@ PyMethodDef *td_entry_methods(PyMethodDef *own)
     int n = 0;
     for (int i = 0; defs && i < td_function_count; i++)
         if (td_functions[i].is_method)
-            defs[n++] = (PyMethodDef){td_functions[i].name, (PyCFunction)(void (*)(void))td_entries[i].method, METH_FASTCALL | METH_KEYWORDS,
-                                      td_entries[i].method_doc};
+            defs[n++] = (PyMethodDef){td_functions[i].name,
+                                      (PyCFunction)(void (*)(void))td_entries[i].method,
+                                      METH_FASTCALL | METH_KEYWORDS, td_entries[i].method_doc};
     for (; defs && own->ml_name; own++) defs[n++] = *own;
     return defs;
 }

@@ -1,8 +1,18 @@
-/* mismatch.c - the TypeError of a call that no overload takes: the function, the argument, its position, the type that came. */
+/* mismatch.c - the TypeError of a call that no overload takes: the function, the argument, its
+ * position, the type that came. */
 #include "dispatch/arguments.h"
 
-static const char *const type_words[] = {"Tensor", "Number", "int", "float", "bool", "str", "taeda.dtype", "taeda.layout",
-                                         "taeda.device", "taeda.memory_format", "taeda.Generator"};
+static const char *const type_words[] = {"Tensor",
+                                         "Number",
+                                         "int",
+                                         "float",
+                                         "bool",
+                                         "str",
+                                         "taeda.dtype",
+                                         "taeda.layout",
+                                         "taeda.device",
+                                         "taeda.memory_format",
+                                         "taeda.Generator"};
 
 /* the name that users know a parameter by */
 static const char *shown(const td_param *p) { return strcmp(p->name, "self") ? p->name : "input"; }
@@ -20,10 +30,12 @@ static int fits(const td_param *p, PyObject *entry) /* in a list */
     int64_t ignored;
     int status = 1;
     if (p->type == TD_T_TENSOR)
-        return td_is_tensor(entry) || (entry == Py_None && p->flags & TD_P_ELEMENT_OPTIONAL) || td_has_override(entry);
+        return td_is_tensor(entry) || (entry == Py_None && p->flags & TD_P_ELEMENT_OPTIONAL) ||
+               td_has_override(entry);
     if (p->type == TD_T_INT) status = td_int_from(entry, &ignored);
     if (p->type == TD_T_BOOL) return PyBool_Check(entry);
-    if (p->type == TD_T_FLOAT || p->type == TD_T_SCALAR) return td_is_number(entry) || td_is_tensor(entry);
+    if (p->type == TD_T_FLOAT || p->type == TD_T_SCALAR)
+        return td_is_number(entry) || td_is_tensor(entry);
     if (status < 0) PyErr_Clear(); /* too large: no int that fits */
     return status == 1;
 }
@@ -60,8 +72,10 @@ static void report_type(const td_frame *f, const td_attempt *a, const char *name
     const td_param *p = &f->schema->params[a->bad];
     PyObject *o = f->obj[a->bad];
     char buffer[64], position[32] = "", start[256];
-    if (a->bad < f->schema->npositional) snprintf(position, sizeof position, " (position %d)", a->bad + (a->self ? 0 : 1));
-    snprintf(start, sizeof start, "%s(): argument '%s'%s must be %s", name, shown(p), position, wanted(p, buffer));
+    if (a->bad < f->schema->npositional)
+        snprintf(position, sizeof position, " (position %d)", a->bad + (a->self ? 0 : 1));
+    snprintf(start, sizeof start, "%s(): argument '%s'%s must be %s", name, shown(p), position,
+             wanted(p, buffer));
     int is_list = p->flags & TD_P_LIST && td_list_length(o) >= 0;
     Py_ssize_t i = is_list ? first_misfit(p, o) : -1;
     if (i >= 0) {
@@ -83,11 +97,14 @@ static void report_one(const td_frame *f, const td_attempt *a, const char *name)
     const td_schema *s = f->schema;
     if (a->bad >= 0) report_type(f, a, name);
     else if (a->missing >= 0)
-        PyErr_Format(PyExc_TypeError, "%s() missing 1 required positional arguments: \"%s\"", name, shown(&s->params[a->missing]));
+        PyErr_Format(PyExc_TypeError, "%s() missing 1 required positional arguments: \"%s\"", name,
+                     shown(&s->params[a->missing]));
     else if (a->unknown)
-        PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", name, a->unknown);
+        PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", name,
+                     a->unknown);
     else
-        PyErr_Format(PyExc_TypeError, "%s() takes at most %d positional arguments, but %d were given", name,
+        PyErr_Format(PyExc_TypeError,
+                     "%s() takes at most %d positional arguments, but %d were given", name,
                      s->npositional - (a->self != NULL), a->surplus);
 }
 
@@ -96,13 +113,17 @@ static PyObject *type_list(const td_attempt *a)
     PyObject *names = PyList_New(0);
     for (Py_ssize_t i = 0; names && i < a->npos + a->nkw; i++) {
         PyObject *type = td_type_name(a->args[i]);
-        PyObject *text = !type ? NULL : i < a->npos ? Py_NewRef(type)
-                       : PyUnicode_FromFormat("%U=%U", PyTuple_GetItem(a->kwnames, i - a->npos), type);
+        PyObject *text =
+            !type ? NULL
+            : i < a->npos
+                ? Py_NewRef(type)
+                : PyUnicode_FromFormat("%U=%U", PyTuple_GetItem(a->kwnames, i - a->npos), type);
         Py_XDECREF(type);
         if (!text || PyList_Append(names, text) < 0) Py_CLEAR(names);
         Py_XDECREF(text);
     }
-    PyObject *comma = PyUnicode_FromString(", "), *joined = names && comma ? PyUnicode_Join(comma, names) : NULL;
+    PyObject *comma = PyUnicode_FromString(", "),
+             *joined = names && comma ? PyUnicode_Join(comma, names) : NULL;
     Py_XDECREF(comma);
     Py_XDECREF(names);
     return joined;
@@ -114,13 +135,16 @@ static const char *default_text(const td_param *p, char buffer[64])
     const td_arg *v = &p->value;
     if (!(p->flags & TD_P_DEFAULT)) return "";
     switch (v->kind) {
-    case TD_ARG_NONE: return "=None";
-    case TD_ARG_BOOL: return v->i ? "=True" : "=False";
-    case TD_ARG_INT: return snprintf(buffer, 64, "=%lld", (long long)v->i), buffer;
-    case TD_ARG_FLOAT: return snprintf(buffer, 64, "=%g", v->f), buffer;
-    case TD_ARG_STR: return snprintf(buffer, 64, "='%.50s'", v->str), buffer;
-    case TD_ARG_SCALAR: return snprintf(buffer, 64, "=%g", v->scalar.kind == TD_S_FLOAT ? v->scalar.re : (double)v->scalar.i), buffer;
-    default: return "=...";
+        case TD_ARG_NONE: return "=None";
+        case TD_ARG_BOOL: return v->i ? "=True" : "=False";
+        case TD_ARG_INT: return snprintf(buffer, 64, "=%lld", (long long)v->i), buffer;
+        case TD_ARG_FLOAT: return snprintf(buffer, 64, "=%g", v->f), buffer;
+        case TD_ARG_STR: return snprintf(buffer, 64, "='%.50s'", v->str), buffer;
+        case TD_ARG_SCALAR:
+            return snprintf(buffer, 64, "=%g",
+                            v->scalar.kind == TD_S_FLOAT ? v->scalar.re : (double)v->scalar.i),
+                   buffer;
+        default: return "=...";
     }
 }
 
@@ -129,8 +153,9 @@ static PyObject *signature(const td_schema *s, int first)
     PyObject *line = PyUnicode_FromString("\n * ("), *next;
     for (int k = first; line && k < s->nparams; k++) {
         char type[64], value[64];
-        next = PyUnicode_FromFormat("%U%s%s%s %s%s", line, k > first ? ", " : "", k == s->npositional ? "*, " : "",
-                                    wanted(&s->params[k], type), shown(&s->params[k]), default_text(&s->params[k], value));
+        next = PyUnicode_FromFormat("%U%s%s%s %s%s", line, k > first ? ", " : "",
+                                    k == s->npositional ? "*, " : "", wanted(&s->params[k], type),
+                                    shown(&s->params[k]), default_text(&s->params[k], value));
         Py_SETREF(line, next);
     }
     return line;
@@ -138,8 +163,11 @@ static PyObject *signature(const td_schema *s, int first)
 
 static void report_all(const td_function *fn, const td_attempt *a)
 {
-    PyObject *types = type_list(a), *text = types ? PyUnicode_FromFormat(
-        "%s() received an invalid combination of arguments - got (%U), but expected one of:", fn->name, types) : NULL;
+    PyObject *types = type_list(a),
+             *text = types ? PyUnicode_FromFormat("%s() received an invalid combination of "
+                                                  "arguments - got (%U), but expected one of:",
+                                                  fn->name, types)
+                           : NULL;
     for (int i = 0; text && i < fn->count; i++) {
         PyObject *line = signature(fn->overloads[i], a->self != NULL), *next;
         next = line ? PyUnicode_FromFormat("%U%U)", text, line) : NULL;

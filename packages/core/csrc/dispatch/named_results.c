@@ -6,14 +6,17 @@
  * indices=tensor(…)) */
 static PyObject *named_text(PyObject *results, PyObject *unused)
 {
-    PyObject *names = PyObject_GetAttrString((PyObject *)Py_TYPE(results), "__match_args__"), *lines = PyList_New(0);
+    PyObject *names = PyObject_GetAttrString((PyObject *)Py_TYPE(results), "__match_args__"),
+             *lines = PyList_New(0);
     PyObject *made = NULL, *comma = PyUnicode_FromString(",\n"), *text = NULL;
     for (Py_ssize_t i = 0; names && lines && i < PyTuple_Size(names); i++) {
-        PyObject *line = PyUnicode_FromFormat("%U=%R", PyTuple_GetItem(names, i), PyTuple_GetItem(results, i));
+        PyObject *line =
+            PyUnicode_FromFormat("%U=%R", PyTuple_GetItem(names, i), PyTuple_GetItem(results, i));
         if (!line || PyList_Append(lines, line) < 0) Py_CLEAR(lines);
         Py_XDECREF(line);
     }
-    PyObject *type = names ? PyObject_GetAttrString((PyObject *)Py_TYPE(results), "__name__") : NULL;
+    PyObject *type =
+        names ? PyObject_GetAttrString((PyObject *)Py_TYPE(results), "__name__") : NULL;
     if (lines && comma) text = PyUnicode_Join(comma, lines);
     if (type && text) made = PyUnicode_FromFormat("taeda.return_types.%U(\n%U)", type, text);
     Py_XDECREF(names), Py_XDECREF(lines), Py_XDECREF(comma), Py_XDECREF(type), Py_XDECREF(text);
@@ -34,12 +37,14 @@ static PyTypeObject *result_type(const td_schema *s) /* named tuple "taeda.retur
     }
     char *name = PyMem_Malloc(96);
     if (!name) return (PyTypeObject *)td_no_memory();
-    snprintf(name, 96, "taeda.return_types.%s%s%s", s->namespace_, s->namespace_[0] ? "_" : "", s->op.name);
+    snprintf(name, 96, "taeda.return_types.%s%s%s", s->namespace_, s->namespace_[0] ? "_" : "",
+             s->op.name);
     PyStructSequence_Desc desc = {name, "Named results.", fields, s->nreturns};
     PyTypeObject *type = PyStructSequence_NewType(&desc);
     static PyMethodDef repr = {"__repr__", named_text, METH_NOARGS, "One result a line."};
     PyObject *method = type ? PyDescr_NewMethod(type, &repr) : NULL;
-    if (method && PyObject_SetAttrString((PyObject *)type, "__repr__", method) == 0) ((td_schema *)s)->results = type;
+    if (method && PyObject_SetAttrString((PyObject *)type, "__repr__", method) == 0)
+        ((td_schema *)s)->results = type;
     Py_XDECREF(method);
     return s->results;
 }

@@ -1,10 +1,10 @@
-/* operator.c - core.Operator: an object that calls one overload, or the first of several that fits. taeda._library derives
- * its OpOverload, OpOverloadPacket and CustomOpDef from it, so that a call is C from the first instruction. */
+/* operator.c - core.Operator: an object that calls one overload, or the first of several that fits.
+ * taeda._library derives its OpOverload, OpOverloadPacket and CustomOpDef from it, so that a call
+ * is C from the first instruction. */
 #include "dispatch/custom.h"
 
 typedef struct Operator {
-    PyObject_HEAD
-    td_function function;
+    PyObject_HEAD td_function function;
     td_schema **overloads;
     PyObject *name, *dict, *weaklist;
 } Operator;
@@ -36,12 +36,21 @@ static PyObject *operator_new(PyTypeObject *type, PyObject *args, PyObject *kw)
     Operator *self = (Operator *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
     if (!self) return NULL;
     self->name = Py_NewRef(name);
-    self->function = (td_function){PyUnicode_AsUTF8AndSize(name, NULL), "", "", NULL, 0, 1, 0, (uint8_t)inplace, (PyObject *)self};
+    self->function = (td_function){PyUnicode_AsUTF8AndSize(name, NULL),
+                                   "",
+                                   "",
+                                   NULL,
+                                   0,
+                                   1,
+                                   0,
+                                   (uint8_t)inplace,
+                                   (PyObject *)self};
     if (!self->function.name || set_overloads(self, texts) < 0) Py_CLEAR(self);
     return (PyObject *)self;
 }
 
-static int operator_init(PyObject *o, PyObject *args, PyObject *kw) { return 0; } /* all is done in new */
+/* all is done in new */
+static int operator_init(PyObject *o, PyObject *args, PyObject *kw) { return 0; }
 
 static int operator_traverse(PyObject *o, visitproc visit, void *arg)
 {
@@ -70,7 +79,8 @@ static void operator_dealloc(PyObject *o)
 
 /* ---- calls ---- */
 enum { FEW = 24 };
-static int add_keywords(PyObject *kw, PyObject **values, PyObject *names) /* borrowed values after the positional ones */
+static int add_keywords(PyObject *kw, PyObject **values,
+                        PyObject *names) /* borrowed values after the positional ones */
 {
     PyObject *key, *value;
     Py_ssize_t at = 0, i = 0;
@@ -84,7 +94,8 @@ static int add_keywords(PyObject *kw, PyObject **values, PyObject *names) /* bor
 static PyObject *operator_call(PyObject *o, PyObject *args, PyObject *kw)
 {
     Py_ssize_t n = PyTuple_Size(args), named = kw ? PyDict_Size(kw) : 0;
-    PyObject *few[FEW], **values = n + named > FEW ? PyMem_Malloc((size_t)(n + named) * sizeof *values) : few;
+    PyObject *few[FEW],
+        **values = n + named > FEW ? PyMem_Malloc((size_t)(n + named) * sizeof *values) : few;
     PyObject *names = named ? PyTuple_New(named) : NULL, *made = NULL;
     if (!values) return td_no_memory();
     for (Py_ssize_t i = 0; i < n; i++) values[i] = PyTuple_GetItem(args, i);
@@ -108,7 +119,8 @@ static PyObject *stand_for(PyObject *o, PyObject *other)
 /* _set_overloads((texts)): what a call tries from now on, in this order */
 static PyObject *operator_set(PyObject *o, PyObject *texts)
 {
-    if (!PyTuple_Check(texts)) return PyErr_Format(PyExc_TypeError, "wanted a tuple, got %R", Py_TYPE(texts));
+    if (!PyTuple_Check(texts))
+        return PyErr_Format(PyExc_TypeError, "wanted a tuple, got %R", Py_TYPE(texts));
     if (set_overloads((Operator *)o, texts) < 0) return NULL;
     Py_RETURN_NONE;
 }
@@ -117,18 +129,30 @@ static PyMethodDef methods[] = {
     {"_stand_for", stand_for, METH_O, "The object that __torch_function__ is told was called."},
     {"_set_overloads", operator_set, METH_O, "The overloads that a call tries, in order."},
     {0}};
-static PyMemberDef members[] = {{"__dictoffset__", T_PYSSIZET, offsetof(Operator, dict), READONLY, NULL},
-                                {"__weaklistoffset__", T_PYSSIZET, offsetof(Operator, weaklist), READONLY, NULL}, {0}};
+static PyMemberDef members[] = {
+    {"__dictoffset__", T_PYSSIZET, offsetof(Operator, dict), READONLY, NULL},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Operator, weaklist), READONLY, NULL},
+    {0}};
 
-static PyGetSetDef getset[] = {{"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL}, {0}};
+static PyGetSetDef getset[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL}, {0}};
 
 int td_add_operator(PyObject *module)
 {
-    static PyType_Slot slots[] = {{Py_tp_new, operator_new}, {Py_tp_init, operator_init}, {Py_tp_dealloc, operator_dealloc},
-                                  {Py_tp_traverse, operator_traverse}, {Py_tp_clear, operator_clear}, {Py_tp_call, operator_call},
-                                  {Py_tp_methods, methods}, {Py_tp_members, members}, {Py_tp_getset, getset}, {Py_tp_doc, "An operator of the table."}, {0}};
+    static PyType_Slot slots[] = {{Py_tp_new, operator_new},
+                                  {Py_tp_init, operator_init},
+                                  {Py_tp_dealloc, operator_dealloc},
+                                  {Py_tp_traverse, operator_traverse},
+                                  {Py_tp_clear, operator_clear},
+                                  {Py_tp_call, operator_call},
+                                  {Py_tp_methods, methods},
+                                  {Py_tp_members, members},
+                                  {Py_tp_getset, getset},
+                                  {Py_tp_doc, "An operator of the table."},
+                                  {0}};
     static PyType_Spec spec = {"taeda._native.core.Operator", sizeof(Operator), 0,
-                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+                               slots};
     PyObject *type = PyType_FromSpec(&spec);
     int status = type ? PyModule_AddObjectRef(module, "Operator", type) : -1;
     if (status == 0) status = PyModule_AddFunctions(module, td_custom_methods());

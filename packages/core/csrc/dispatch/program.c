@@ -2,33 +2,44 @@
  *
  *   inputs ─▶ slots[0..n) ─▶ step: row, constants, slots ─▶ slots ─▶ ... ─▶ outputs
  *
- * A step is a call as the dispatcher makes it below every layer: in-place and out= forms write the very tensors, views are views.
- * Nothing is recorded for backward. A slot is emptied behind its last reader, so memory is used again within one run. */
+ * A step is a call as the dispatcher makes it below every layer: in-place and out= forms write the
+ * very tensors, views are views. Nothing is recorded for backward. A slot is emptied behind its
+ * last reader, so memory is used again within one run. */
 #include "dispatch/dispatch.h"
 #include "graph/node.h"
 #include "ops/pointwise/waiting.h"
 
-typedef struct Patch { int16_t param, item; int32_t slot; } Patch; /* item -1: the argument itself, else an item of it */
-enum { PLAIN, INPLACE, OUT, VIEW /* as_strided, its offset counted from where the tensor begins */ };
+/* item -1: the argument itself, else an item of it */
+typedef struct Patch {
+    int16_t param, item;
+    int32_t slot;
+} Patch;
+enum {
+    PLAIN,
+    INPLACE,
+    OUT,
+    VIEW /* as_strided, its offset counted from where the tensor begins */
+};
 
 typedef struct Step {
     td_schema *schema;
     td_function function;
     PyObject *args; /* owned: constants, None where a slot goes */
     Patch *patches;
-    int32_t *outs, *targets, *ends; /* slots of results (-1: not kept), of what is written, of what nobody reads later */
-    int npatches, nouts, ntargets, nends, form, joins; /* joins: elementwise, and may wait for its neighbours (waiting.h) */
+    /* slots of results (-1: not kept), of what is written, of what nobody reads later */
+    int32_t *outs, *targets, *ends;
+    /* joins: elementwise, and may wait for its neighbours (waiting.h) */
+    int npatches, nouts, ntargets, nends, form, joins;
 } Step;
 
 typedef struct Facts { /* what an input has to be */
-    td_tensor *like; /* owned; without memory. NULL: it is a float of Python */
+    td_tensor *like;   /* owned; without memory. NULL: it is a float of Python */
     PyTypeObject *type;
     uint8_t requires_grad, computed, hooked;
 } Facts;
 
 typedef struct Program {
-    PyObject_HEAD
-    Step *steps;
+    PyObject_HEAD Step *steps;
     Facts *facts;
     int32_t *outputs;
     int nsteps, ninputs, nslots, noutputs;
@@ -38,12 +49,15 @@ typedef struct Program {
 static int take_slots(PyObject *tuple, int32_t **list, int *n, int nslots)
 {
     Py_ssize_t count = PyTuple_Check(tuple) ? PyTuple_Size(tuple) : -1;
-    if (count < 0) return PyErr_Format(PyExc_TypeError, "Program: slots are a tuple, got %R", Py_TYPE(tuple)), -1;
+    if (count < 0)
+        return PyErr_Format(PyExc_TypeError, "Program: slots are a tuple, got %R", Py_TYPE(tuple)),
+               -1;
     if (!(*list = PyMem_Malloc(sizeof **list * (size_t)(count + 1)))) return td_no_memory(), -1;
     for (*n = 0; *n < count; (*n)++) {
         long slot = PyLong_AsLong(PyTuple_GetItem(tuple, *n));
         if (PyErr_Occurred()) return -1;
-        if (slot < -1 || slot >= nslots) return PyErr_Format(PyExc_ValueError, "Program: there is no slot %ld", slot), -1;
+        if (slot < -1 || slot >= nslots)
+            return PyErr_Format(PyExc_ValueError, "Program: there is no slot %ld", slot), -1;
         (*list)[*n] = (int32_t)slot;
     }
     return 0;
@@ -59,12 +73,16 @@ static int fits_template(const Step *s, int param, int item)
 static int take_patches(Step *s, PyObject *tuple, int nslots)
 {
     Py_ssize_t n = PyTuple_Size(tuple);
-    if (n < 0 || !(s->patches = PyMem_Calloc((size_t)n + 1, sizeof *s->patches))) return n < 0 ? -1 : (td_no_memory(), -1);
+    if (n < 0 || !(s->patches = PyMem_Calloc((size_t)n + 1, sizeof *s->patches)))
+        return n < 0 ? -1 : (td_no_memory(), -1);
     for (; s->npatches < n; s->npatches++) {
         int param, item, slot;
-        if (!PyArg_ParseTuple(PyTuple_GetItem(tuple, s->npatches), "iii", &param, &item, &slot)) return -1;
+        if (!PyArg_ParseTuple(PyTuple_GetItem(tuple, s->npatches), "iii", &param, &item, &slot))
+            return -1;
         if (!fits_template(s, param, item) || slot < 0 || slot >= nslots)
-            return PyErr_Format(PyExc_ValueError, "Program: %s has no place (%d, %d) for slot %d", s->schema->text, param, item, slot), -1;
+            return PyErr_Format(PyExc_ValueError, "Program: %s has no place (%d, %d) for slot %d",
+                                s->schema->text, param, item, slot),
+                   -1;
         s->patches[s->npatches] = (Patch){(int16_t)param, (int16_t)item, slot};
     }
     return 0;
@@ -73,7 +91,8 @@ static int take_patches(Step *s, PyObject *tuple, int nslots)
 static int check_slots(const int32_t *list, int n) /* read, so they must be slots */
 {
     for (int i = 0; i < n; i++)
-        if (list[i] < 0) return PyErr_Format(PyExc_ValueError, "Program: a slot that is read is -1"), -1;
+        if (list[i] < 0)
+            return PyErr_Format(PyExc_ValueError, "Program: a slot that is read is -1"), -1;
     return 0;
 }
 
@@ -82,27 +101,50 @@ static int take_step(Step *s, PyObject *given, int nslots)
 {
     const char *text;
     PyObject *args, *patches, *outs, *targets, *ends;
-    if (!PyArg_ParseTuple(given, "siO!O!OOOp", &text, &s->form, &PyTuple_Type, &args, &PyTuple_Type, &patches, &outs, &targets, &ends, &s->joins)) return -1;
-    if (!(s->schema = td_find_schema(text))) return PyErr_Format(PyExc_ValueError, "the op table has no '%s'", text), -1;
+    if (!PyArg_ParseTuple(given, "siO!O!OOOp", &text, &s->form, &PyTuple_Type, &args, &PyTuple_Type,
+                          &patches, &outs, &targets, &ends, &s->joins))
+        return -1;
+    if (!(s->schema = td_find_schema(text)))
+        return PyErr_Format(PyExc_ValueError, "the op table has no '%s'", text), -1;
     if (s->schema->kind == TD_KIND_COMPOSITE || PyTuple_Size(args) != s->schema->nparams)
-        return PyErr_Format(PyExc_ValueError, "Program: %s is made of others, or its arguments are not all there", text), -1;
-    s->function = (td_function){s->schema->op.name, s->schema->namespace_, "", &s->schema, 1, 1, 0, s->form == INPLACE, NULL};
+        return PyErr_Format(PyExc_ValueError,
+                            "Program: %s is made of others, or its arguments are not all there",
+                            text),
+               -1;
+    s->function = (td_function){s->schema->op.name,
+                                s->schema->namespace_,
+                                "",
+                                &s->schema,
+                                1,
+                                1,
+                                0,
+                                s->form == INPLACE,
+                                NULL};
     s->args = Py_NewRef(args);
     if (take_patches(s, patches, nslots) < 0 || take_slots(outs, &s->outs, &s->nouts, nslots) < 0 ||
-        take_slots(targets, &s->targets, &s->ntargets, nslots) < 0 || take_slots(ends, &s->ends, &s->nends, nslots) < 0)
+        take_slots(targets, &s->targets, &s->ntargets, nslots) < 0 ||
+        take_slots(ends, &s->ends, &s->nends, nslots) < 0)
         return -1;
     return check_slots(s->targets, s->ntargets) < 0 ? -1 : check_slots(s->ends, s->nends);
 }
 
 /* A gradient that arrives at it calls somebody. */
-static int hooked(const PyTensor *p) { return p->hooks || (p->accumulate && p->accumulate->has_hooks); }
+static int hooked(const PyTensor *p)
+{
+    return p->hooks || (p->accumulate && p->accumulate->has_hooks);
+}
 
 static int take_input(Facts *f, PyObject *o)
 {
-    if (PyFloat_CheckExact(o)) return f->type = (PyTypeObject *)Py_NewRef((PyObject *)Py_TYPE(o)), 0;
-    if (!td_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "Program: an input is a Tensor or a float, got %R", Py_TYPE(o)), -1;
+    if (PyFloat_CheckExact(o))
+        return f->type = (PyTypeObject *)Py_NewRef((PyObject *)Py_TYPE(o)), 0;
+    if (!td_is_tensor(o))
+        return PyErr_Format(PyExc_TypeError, "Program: an input is a Tensor or a float, got %R",
+                            Py_TYPE(o)),
+               -1;
     const td_tensor *t = TD_T(o);
-    td_status status = td_tensor_empty_strided(&f->like, (td_dtype)t->dtype, TD_META, t->ndim, t->sizes, t->strides);
+    td_status status = td_tensor_empty_strided(&f->like, (td_dtype)t->dtype, TD_META, t->ndim,
+                                               t->sizes, t->strides);
     if (status) return td_raised(status);
     f->like->device = t->device;
     f->like->flags = t->flags & (TD_FLAG_CONJ | TD_FLAG_NEG | TD_FLAG_INFERENCE | TD_FLAG_WRAPPED);
@@ -119,11 +161,15 @@ static int fill(Program *p, PyObject *steps, PyObject *examples, PyObject *outpu
     p->steps = PyMem_Calloc((size_t)nsteps + 1, sizeof *p->steps);
     p->facts = PyMem_Calloc((size_t)ninputs + 1, sizeof *p->facts);
     if (!p->steps || !p->facts) return td_no_memory(), -1;
-    if (p->nslots < ninputs) return PyErr_Format(PyExc_ValueError, "Program: %d slots are too few for the inputs", p->nslots), -1;
+    if (p->nslots < ninputs)
+        return PyErr_Format(PyExc_ValueError, "Program: %d slots are too few for the inputs",
+                            p->nslots),
+               -1;
     for (; p->ninputs < ninputs; p->ninputs++)
         if (take_input(&p->facts[p->ninputs], PyTuple_GetItem(examples, p->ninputs)) < 0) return -1;
     for (; p->nsteps < nsteps; p->nsteps++)
-        if (take_step(&p->steps[p->nsteps], PyTuple_GetItem(steps, p->nsteps), p->nslots) < 0) return p->nsteps++, -1;
+        if (take_step(&p->steps[p->nsteps], PyTuple_GetItem(steps, p->nsteps), p->nslots) < 0)
+            return p->nsteps++, -1;
     if (take_slots(outputs, &p->outputs, &p->noutputs, p->nslots) < 0) return -1;
     return check_slots(p->outputs, p->noutputs);
 }
@@ -133,7 +179,9 @@ static PyObject *program_new(PyTypeObject *type, PyObject *given, PyObject *kw)
 {
     PyObject *steps, *examples, *outputs;
     int nslots;
-    if (!PyArg_ParseTuple(given, "O!iO!O!", &PyTuple_Type, &steps, &nslots, &PyTuple_Type, &examples, &PyTuple_Type, &outputs)) return NULL;
+    if (!PyArg_ParseTuple(given, "O!iO!O!", &PyTuple_Type, &steps, &nslots, &PyTuple_Type,
+                          &examples, &PyTuple_Type, &outputs))
+        return NULL;
     Program *p = (Program *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
     if (!p) return NULL;
     p->nslots = nslots;
@@ -169,19 +217,21 @@ static int same_layout(const td_tensor *a, const td_tensor *b)
 {
     size_t bytes = sizeof(int64_t) * (size_t)a->ndim;
     uint8_t flags = TD_FLAG_CONJ | TD_FLAG_NEG | TD_FLAG_INFERENCE | TD_FLAG_WRAPPED;
-    return a->dtype == b->dtype && a->device == b->device && a->ndim == b->ndim && (a->flags & flags) == (b->flags & flags) &&
-           !memcmp(a->sizes, b->sizes, bytes) && !memcmp(a->strides, b->strides, bytes);
+    return a->dtype == b->dtype && a->device == b->device && a->ndim == b->ndim &&
+           (a->flags & flags) == (b->flags & flags) && !memcmp(a->sizes, b->sizes, bytes) &&
+           !memcmp(a->strides, b->strides, bytes);
 }
 
 static int fits(const Facts *f, PyObject *o)
 {
     if (Py_TYPE(o) != f->type || !f->like) return Py_TYPE(o) == f->type;
     const PyTensor *p = (PyTensor *)o;
-    return same_layout(f->like, p->t) && td_requires_grad(p) == f->requires_grad && (p->node != NULL) == f->computed &&
-           hooked(p) == f->hooked && !p->dual;
+    return same_layout(f->like, p->t) && td_requires_grad(p) == f->requires_grad &&
+           (p->node != NULL) == f->computed && hooked(p) == f->hooked && !p->dual;
 }
 
-static PyObject *argument(td_frame *f, const Step *s, int k, int *at, PyObject **values) /* patches come in the order of their places */
+static PyObject *argument(td_frame *f, const Step *s, int k, int *at,
+                          PyObject **values) /* patches come in the order of their places */
 {
     PyObject *value = PyTuple_GetItem(s->args, k);
     if (*at == s->npatches || s->patches[*at].param != k) return value;
@@ -190,7 +240,9 @@ static PyObject *argument(td_frame *f, const Step *s, int k, int *at, PyObject *
     PyObject *made = td_frame_hold(f, PyTuple_New(n));
     for (Py_ssize_t i = 0; made && i < n; i++) {
         int patched = *at < s->npatches && s->patches[*at].param == k && s->patches[*at].item == i;
-        PyTuple_SetItem(made, i, Py_NewRef(patched ? values[s->patches[(*at)++].slot] : PyTuple_GetItem(value, i)));
+        PyTuple_SetItem(
+            made, i,
+            Py_NewRef(patched ? values[s->patches[(*at)++].slot] : PyTuple_GetItem(value, i)));
     }
     return made;
 }
@@ -199,11 +251,19 @@ static int bind(td_frame *f, const Step *s, PyObject **values)
 {
     for (int k = 0, at = 0; k < s->schema->nparams; k++) {
         PyObject *value = argument(f, s, k, &at, values);
-        if (!value) return PyErr_Occurred() ? -1 : (PyErr_Format(PyExc_RuntimeError, "Program: %s reads an empty slot", s->schema->text), -1);
+        if (!value)
+            return PyErr_Occurred()
+                       ? -1
+                       : (PyErr_Format(PyExc_RuntimeError, "Program: %s reads an empty slot",
+                                       s->schema->text),
+                          -1);
         int status = td_bind(f, k, value);
-        if (status == 0 && s->schema->params[k].type == TD_T_TENSOR && td_is_number(value)) status = td_bind_number(f, k, value);
+        if (status == 0 && s->schema->params[k].type == TD_T_TENSOR && td_is_number(value))
+            status = td_bind_number(f, k, value);
         if (status == 1) continue;
-        if (status == 0) PyErr_Format(PyExc_TypeError, "Program: %s: argument %d got %R", s->schema->text, k, Py_TYPE(value));
+        if (status == 0)
+            PyErr_Format(PyExc_TypeError, "Program: %s: argument %d got %R", s->schema->text, k,
+                         Py_TYPE(value));
         return -1;
     }
     return 0;
@@ -215,7 +275,8 @@ static int set_form(td_frame *f, const Step *s, PyObject **values)
     if (s->form != OUT) return 0;
     if (s->ntargets == 1) return f->out = values[s->targets[0]], 0;
     PyObject *made = f->out = td_frame_hold(f, PyTuple_New(s->ntargets));
-    for (int i = 0; made && i < s->ntargets; i++) PyTuple_SetItem(made, i, Py_NewRef(values[s->targets[i]]));
+    for (int i = 0; made && i < s->ntargets; i++)
+        PyTuple_SetItem(made, i, Py_NewRef(values[s->targets[i]]));
     return made ? 0 : -1;
 }
 
@@ -223,7 +284,8 @@ static int keep(const Step *s, PyObject *made, PyObject **values) /* takes it ov
 {
     int list = s->schema->list_result || s->nouts > 1, status = 0;
     if (list && (!PyTuple_Check(made) || PyTuple_Size(made) != s->nouts)) {
-        PyErr_Format(PyExc_RuntimeError, "Program: %s has other results than it had", s->schema->text);
+        PyErr_Format(PyExc_RuntimeError, "Program: %s has other results than it had",
+                     s->schema->text);
         status = -1;
     }
     for (int i = 0; status == 0 && i < s->nouts; i++) {
@@ -235,9 +297,11 @@ static int keep(const Step *s, PyObject *made, PyObject **values) /* takes it ov
 }
 
 /* Does a view lie within the storage of its base? */
-static int within(const td_tensor *base, int ndim, const int64_t *sizes, const int64_t *strides, int64_t offset)
+static int within(const td_tensor *base, int ndim, const int64_t *sizes, const int64_t *strides,
+                  int64_t offset)
 {
-    int64_t first = offset, last = offset, room = base->storage->nbytes / td_itemsize((td_dtype)base->dtype);
+    int64_t first = offset, last = offset,
+            room = base->storage->nbytes / td_itemsize((td_dtype)base->dtype);
     for (int i = 0; i < ndim; i++) {
         if (sizes[i] <= 0) return 1;
         *(strides[i] < 0 ? &first : &last) += strides[i] * (sizes[i] - 1);
@@ -250,19 +314,25 @@ static int run_view(const Step *s, PyObject **values)
     td_frame f;
     td_frame_open(&f);
     td_frame_row(&f, &s->function, s->schema);
-    int ready = bind(&f, s, values) == 0 && f.call.args[1].kind == TD_ARG_INTS && f.call.args[2].kind == TD_ARG_INTS && f.call.args[3].kind == TD_ARG_INT &&
-                f.call.args[1].n == f.call.args[2].n && f.call.args[1].n <= TD_MAX_DIMS && s->nouts == 1 && s->outs[0] >= 0;
+    int ready = bind(&f, s, values) == 0 && f.call.args[1].kind == TD_ARG_INTS &&
+                f.call.args[2].kind == TD_ARG_INTS && f.call.args[3].kind == TD_ARG_INT &&
+                f.call.args[1].n == f.call.args[2].n && f.call.args[1].n <= TD_MAX_DIMS &&
+                s->nouts == 1 && s->outs[0] >= 0;
     td_tensor *made = NULL;
     if (ready) {
         const td_tensor *base = f.call.args[0].tensor;
         int ndim = (int)f.call.args[1].n;
         int64_t offset = base->offset + f.call.args[3].i;
-        if (!within(base, ndim, f.call.args[1].ints, f.call.args[2].ints, offset)) PyErr_Format(PyExc_RuntimeError, "Program: a view is outside of its tensor's memory");
+        if (!within(base, ndim, f.call.args[1].ints, f.call.args[2].ints, offset))
+            PyErr_Format(PyExc_RuntimeError, "Program: a view is outside of its tensor's memory");
         else {
-            td_status status = td_tensor_view(&made, base, ndim, f.call.args[1].ints, f.call.args[2].ints, offset);
+            td_status status =
+                td_tensor_view(&made, base, ndim, f.call.args[1].ints, f.call.args[2].ints, offset);
             if (status) made = NULL, td_raise(status);
         }
-    } else if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "Program: a view wants a tensor, sizes, strides and an offset");
+    } else if (!PyErr_Occurred())
+        PyErr_Format(PyExc_TypeError,
+                     "Program: a view wants a tensor, sizes, strides and an offset");
     PyObject *o = made ? td_wrap(made) : NULL;
     td_frame_close(&f);
     if (o) Py_XSETREF(values[s->outs[0]], o);
@@ -284,7 +354,7 @@ static int run_step(const Step *s, PyObject **values)
 /* ---- elementwise steps wait for each other; meanwhile what they read stays ---- */
 typedef struct Waiting {
     td_waiting *joined; /* owned; NULL until a step joins */
-    PyObject *held;    /* owned list: values that nobody reads later */
+    PyObject *held;     /* owned list: values that nobody reads later */
     int64_t bytes;
 } Waiting;
 
@@ -302,7 +372,8 @@ static int begin_step(Waiting *w, const Step *s)
 {
     if (!s->joins) return settle(w);
     if (!w->joined) {
-        if (!(w->joined = PyMem_Malloc(sizeof *w->joined)) || !(w->held = PyList_New(0))) return td_no_memory(), -1;
+        if (!(w->joined = PyMem_Malloc(sizeof *w->joined)) || !(w->held = PyList_New(0)))
+            return td_no_memory(), -1;
         w->joined->n = w->joined->nranges = w->joined->ndead = 0;
     }
     td_waits = w->joined;
@@ -333,9 +404,11 @@ static int run_steps(const Program *p, PyObject **values)
         status = begin_step(&w, s);
         if (status == 0) status = run_step(s, values);
         td_waits = NULL;
-        for (int i = 0; status == 0 && i < s->nends; i++) status = end_slot(&w, &values[s->ends[i]]);
+        for (int i = 0; status == 0 && i < s->nends; i++)
+            status = end_slot(&w, &values[s->ends[i]]);
     }
-    if (settle(&w) < 0) status = -1; /* after a failure too: what was written before it is written */
+    /* after a failure too: what was written before it is written */
+    if (settle(&w) < 0) status = -1;
     PyMem_Free(w.joined);
     Py_XDECREF(w.held);
     return status;
@@ -344,15 +417,19 @@ static int run_steps(const Program *p, PyObject **values)
 static PyObject *collect(const Program *p, PyObject **values)
 {
     PyObject *made = PyTuple_New(p->noutputs);
-    for (int i = 0; made && i < p->noutputs; i++) PyTuple_SetItem(made, i, Py_NewRef(values[p->outputs[i]] ? values[p->outputs[i]] : Py_None));
+    for (int i = 0; made && i < p->noutputs; i++)
+        PyTuple_SetItem(made, i,
+                        Py_NewRef(values[p->outputs[i]] ? values[p->outputs[i]] : Py_None));
     return made;
 }
 
-/* run(inputs): the outputs, or NotImplemented before anything ran if an input is not like its example */
+/* run(inputs): the outputs, or NotImplemented before anything ran if an input is not like its
+ * example */
 static PyObject *program_run(PyObject *o, PyObject *inputs)
 {
     const Program *p = (Program *)o;
-    if (!PyTuple_Check(inputs) || PyTuple_Size(inputs) != p->ninputs) return PyErr_Format(PyExc_TypeError, "Program: wanted a tuple of %d tensors", p->ninputs);
+    if (!PyTuple_Check(inputs) || PyTuple_Size(inputs) != p->ninputs)
+        return PyErr_Format(PyExc_TypeError, "Program: wanted a tuple of %d tensors", p->ninputs);
     for (int i = 0; i < p->ninputs; i++)
         if (!fits(&p->facts[i], PyTuple_GetItem(inputs, i))) Py_RETURN_NOTIMPLEMENTED;
     PyObject **values = PyMem_Calloc((size_t)p->nslots + 1, sizeof *values), *made = NULL;
@@ -371,30 +448,42 @@ static PyObject *program_run(PyObject *o, PyObject *inputs)
 /* storage_key(tensor): a number that tensors share as long as they share memory */
 static PyObject *storage_key(PyObject *m, PyObject *o)
 {
-    if (!td_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "storage_key: wanted a Tensor, got %R", Py_TYPE(o));
+    if (!td_is_tensor(o))
+        return PyErr_Format(PyExc_TypeError, "storage_key: wanted a Tensor, got %R", Py_TYPE(o));
     return PyLong_FromVoidPtr(TD_T(o)->storage);
 }
 
-static PyMethodDef methods[] = {{"run", program_run, METH_O, "run(inputs): the outputs, or NotImplemented if an input is not like its example."}, {0}};
+static PyMethodDef methods[] = {
+    {"run", program_run, METH_O,
+     "run(inputs): the outputs, or NotImplemented if an input is not like its example."},
+    {0}};
 /* number_in(tensor): the Python number that it stands for, or None if it is a tensor by right */
 static PyObject *number_in(PyObject *m, PyObject *o)
 {
-    if (!td_is_tensor(o)) return PyErr_Format(PyExc_TypeError, "number_in: wanted a Tensor, got %R", Py_TYPE(o));
+    if (!td_is_tensor(o))
+        return PyErr_Format(PyExc_TypeError, "number_in: wanted a Tensor, got %R", Py_TYPE(o));
     if (!(TD_T(o)->flags & TD_FLAG_WRAPPED)) Py_RETURN_NONE;
     return td_item(TD_T(o));
 }
 
 PyObject *td_unchanged(PyObject *module, PyObject *entries);
 
-static PyMethodDef functions[] = {{"unchanged", td_unchanged, METH_O, "unchanged(entries): do objects hold the very objects that they held?"},
-                                  {"number_in", number_in, METH_O, "The Python number that a tensor stands for, or None."},
-                                  {"storage_key", storage_key, METH_O, "A number that tensors share while they share memory."}, {0}};
+static PyMethodDef functions[] = {
+    {"unchanged", td_unchanged, METH_O,
+     "unchanged(entries): do objects hold the very objects that they held?"},
+    {"number_in", number_in, METH_O, "The Python number that a tensor stands for, or None."},
+    {"storage_key", storage_key, METH_O, "A number that tensors share while they share memory."},
+    {0}};
 
 int td_add_program(PyObject *module)
 {
-    static PyType_Slot slots[] = {{Py_tp_new, program_new}, {Py_tp_dealloc, program_dealloc}, {Py_tp_methods, methods},
-                                  {Py_tp_doc, "A list of kernel calls, run in one go."}, {0}};
-    static PyType_Spec spec = {"taeda._native.core.Program", sizeof(Program), 0, Py_TPFLAGS_DEFAULT, slots};
+    static PyType_Slot slots[] = {{Py_tp_new, program_new},
+                                  {Py_tp_dealloc, program_dealloc},
+                                  {Py_tp_methods, methods},
+                                  {Py_tp_doc, "A list of kernel calls, run in one go."},
+                                  {0}};
+    static PyType_Spec spec = {"taeda._native.core.Program", sizeof(Program), 0, Py_TPFLAGS_DEFAULT,
+                               slots};
     PyObject *type = PyType_FromSpec(&spec);
     int status = type ? PyModule_AddObjectRef(module, "Program", type) : -1;
     if (status == 0) status = PyModule_AddFunctions(module, functions);

@@ -1,9 +1,12 @@
-/* run_device.c - the kernel of a call on a device that is neither cpu nor meta. The first of these that there is:
+/* run_device.c - the kernel of a call on a device that is neither cpu nor meta. The first of these
+ * that there is:
  *
  *   a function registered for the row and the type of device (td_op_register)
- *   the row's own C function, if it is elementwise or says device="any": it reaches elements through the device's table only
+ *   the row's own C function, if it is elementwise or says device="any": it reaches elements
+ * through the device's table only
  *   the row's C function on the host, if it makes a tensor from numbers alone; the result is moved
- *   the row's function on the host with copies of the tensors, if TAEDA_CUDA_FALLBACK=cpu asks for it; the first call of an op warns
+ *   the row's function on the host with copies of the tensors, if TAEDA_CUDA_FALLBACK=cpu asks for
+ * it; the first call of an op warns
  *   NotImplementedError
  */
 #include "dispatch/dispatch.h"
@@ -27,7 +30,8 @@ td_device td_find_elsewhere(const td_frame *f)
 static int has_tensors(const td_frame *f)
 {
     for (int k = 0; k < f->schema->nparams; k++)
-        if (f->call.args[k].kind == TD_ARG_TENSOR || f->call.args[k].kind == TD_ARG_TENSORS) return 1;
+        if (f->call.args[k].kind == TD_ARG_TENSOR || f->call.args[k].kind == TD_ARG_TENSORS)
+            return 1;
     return 0;
 }
 
@@ -35,7 +39,8 @@ static int has_tensors(const td_frame *f)
 static td_status move_result(td_tensor **out, td_device device)
 {
     td_tensor *made = *out, *moved;
-    td_status status = td_tensor_empty_strided(&moved, (td_dtype)made->dtype, device, made->ndim, made->sizes, made->strides);
+    td_status status = td_tensor_empty_strided(&moved, (td_dtype)made->dtype, device, made->ndim,
+                                               made->sizes, made->strides);
     if (status != TD_OK) return status;
     if ((status = td_copy(moved, made)) != TD_OK) return td_tensor_free(moved), status;
     td_tensor_free(made);
@@ -43,7 +48,8 @@ static td_status move_result(td_tensor **out, td_device device)
     return TD_OK;
 }
 
-static TD_THREAD_LOCAL td_device target; /* of the call that runs below: an implementation has no room for more arguments */
+/* of the call that runs below: an implementation has no room for more arguments */
+static TD_THREAD_LOCAL td_device target;
 
 static td_status on_host(td_call *call)
 {
@@ -55,7 +61,8 @@ static td_status on_host(td_call *call)
     td_status status = call->op->impl(call);
     td_here.default_device = usual;
     for (int k = 0; k < call->nout && status == TD_OK; k++)
-        if (call->out[k] && call->out[k]->device == TD_CPU) status = move_result(&call->out[k], device);
+        if (call->out[k] && call->out[k]->device == TD_CPU)
+            status = move_result(&call->out[k], device);
     return status;
 }
 
@@ -100,7 +107,9 @@ static td_status lend(td_call *call, lent *l)
         }
         if (a->kind != TD_ARG_TENSORS) continue;
         l->lists[k] = calloc((size_t)a->n + 1, sizeof(td_tensor *));
-        if (!l->lists[k]) status = td_fail(TD_MEMORY_ERROR, "no memory for a list of %lld tensors", (long long)a->n);
+        if (!l->lists[k])
+            status =
+                td_fail(TD_MEMORY_ERROR, "no memory for a list of %lld tensors", (long long)a->n);
         for (int64_t i = 0; i < a->n && status == TD_OK; i++) {
             td_tensor *copy = a->tensors[i];
             if ((status = lend_one(&copy)) == TD_OK) l->lists[k][i] = copy;
@@ -118,9 +127,11 @@ static td_status give_written(td_call *call, const lent *l)
     for (int k = 0; k < call->nargs && status == TD_OK; k++) {
         const td_arg *a = &call->args[k], *own = &l->own[k];
         if (!(running->params[k].flags & TD_P_MUTATED)) continue;
-        if (a->kind == TD_ARG_TENSOR && own->tensor->device != TD_CPU) status = td_copy(own->tensor, a->tensor);
+        if (a->kind == TD_ARG_TENSOR && own->tensor->device != TD_CPU)
+            status = td_copy(own->tensor, a->tensor);
         for (int64_t i = 0; a->kind == TD_ARG_TENSORS && i < a->n && status == TD_OK; i++)
-            if (own->tensors[i] && own->tensors[i]->device != TD_CPU) status = td_copy(own->tensors[i], a->tensors[i]);
+            if (own->tensors[i] && own->tensors[i]->device != TD_CPU)
+                status = td_copy(own->tensors[i], a->tensors[i]);
     }
     return status;
 }
@@ -140,7 +151,8 @@ static td_status move_results(td_call *call, const lent *l, td_tensor *given, td
         td_tensor **out = call->outs ? &call->outs[k] : &call->out[k];
         int argument = *out ? answered_with(call, *out) : -1;
         if (argument >= 0) *out = l->own[argument].tensor;
-        else if (*out && status == TD_OK && (*out)->device == TD_CPU) status = move_result(out, device);
+        else if (*out && status == TD_OK && (*out)->device == TD_CPU)
+            status = move_result(out, device);
     }
     if (status == TD_OK && given && call->nout && call->out[0] != given) {
         status = td_copy(given, call->out[0]);
@@ -161,8 +173,8 @@ static td_status on_host_copies(td_call *call)
     if (status == TD_OK) status = give_written(call, &l);
     if (status == TD_OK) status = move_results(call, &l, given, device);
     else
-        for (int k = 0; k < TD_MAX_OUTS; k++)
-            if (call->out[k] && answered_with(call, call->out[k]) >= 0) call->out[k] = NULL; /* a copy, freed below */
+        for (int k = 0; k < TD_MAX_OUTS; k++) /* a copy, freed below */
+            if (call->out[k] && answered_with(call, call->out[k]) >= 0) call->out[k] = NULL;
     take_back(call, &l);
     return status;
 }
@@ -187,7 +199,8 @@ static int python_on_host_copies(td_frame *f, td_device device, td_made *made)
     int failed = td_run_python(f, made);
     if (!failed && (status = give_written(&f->call, &l))) failed = td_raised(status);
     take_back(&f->call, &l);
-    for (int k = 0; k < made->n && !failed; k++) failed = (made->outs[k] = moved_object(made->outs[k], device)) ? 0 : -1;
+    for (int k = 0; k < made->n && !failed; k++)
+        failed = (made->outs[k] = moved_object(made->outs[k], device)) ? 0 : -1;
     if (failed || !made->list || !PyTuple_Check(made->list)) return failed;
     PyObject *moved = PyTuple_New(PyTuple_Size(made->list));
     for (Py_ssize_t i = 0; moved && i < PyTuple_Size(made->list); i++) {
@@ -212,7 +225,10 @@ static int warn_once(const td_schema *s)
     if (s->op.id >= MOST_OPS || warned[s->op.id]) return 0;
     warned[s->op.id] = 1;
     char text[200];
-    snprintf(text, sizeof text, "\"%.100s\" is computed on the cpu (TAEDA_CUDA_FALLBACK=cpu): its tensors are copied there and back", s->op.name);
+    snprintf(text, sizeof text,
+             "\"%.100s\" is computed on the cpu (TAEDA_CUDA_FALLBACK=cpu): its tensors are copied "
+             "there and back",
+             s->op.name);
     return PyErr_WarnEx(PyExc_UserWarning, text, 1);
 }
 
@@ -221,11 +237,13 @@ static int run_on_copies(td_frame *f, td_device device, td_made *made)
     if (warn_once(f->schema) < 0) return -1;
     target = device;
     running = f->schema;
-    return f->schema->op.impl ? td_run_c(f, on_host_copies, made) : python_on_host_copies(f, device, made);
+    return f->schema->op.impl ? td_run_c(f, on_host_copies, made)
+                              : python_on_host_copies(f, device, made);
 }
 
 /* ---- refusals ---- */
-static PyObject *reason(void) /* of the exception that is set, which is cleared; NULL if there is none */
+static PyObject *
+reason(void) /* of the exception that is set, which is cleared; NULL if there is none */
 {
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
@@ -241,8 +259,11 @@ static int refuse(const td_frame *f, td_device device)
     char text[TD_DEVICE_TEXT];
     PyObject *why = reason(), *none = PyUnicode_FromString("");
     if (!none) return Py_XDECREF(why), -1;
-    PyErr_Format(PyExc_NotImplementedError, "\"%s\" is not implemented for device '%s'%s%S%s; move the tensor with .cpu() before the call%s",
-                 f->schema->text, td_device_text(device, text), why ? " (" : "", why ? why : none, why ? ")" : "",
+    PyErr_Format(PyExc_NotImplementedError,
+                 "\"%s\" is not implemented for device '%s'%s%S%s; move the tensor with .cpu() "
+                 "before the call%s",
+                 f->schema->text, td_device_text(device, text), why ? " (" : "", why ? why : none,
+                 why ? ")" : "",
                  td_device_type(device) == TD_CUDA ? ", or set TAEDA_CUDA_FALLBACK=cpu" : "");
     Py_XDECREF(why);
     Py_DECREF(none);
@@ -254,7 +275,8 @@ static int run_here(td_frame *f, td_device device, td_made *made)
 {
     const td_schema *s = f->schema;
     td_impl own = s->on_device ? s->on_device[td_device_type(device)] : NULL;
-    if (!own && s->op.impl && (s->kind == TD_KIND_POINTWISE || s->flags & TD_F_ANY_DEVICE)) own = s->op.impl;
+    if (!own && s->op.impl && (s->kind == TD_KIND_POINTWISE || s->flags & TD_F_ANY_DEVICE))
+        own = s->op.impl;
     if (!own && s->op.impl && s->flags & TD_F_FACTORY && !has_tensors(f)) {
         target = device;
         own = on_host;

@@ -1,4 +1,5 @@
-/* run_kernel.c - the kernel of a call, below every layer: in C, in Python, or of an operator defined at run time. */
+/* run_kernel.c - the kernel of a call, below every layer: in C, in Python, or of an operator
+ * defined at run time. */
 #include "dispatch/custom.h"
 
 #define SIGN_BITS (TD_FLAG_CONJ | TD_FLAG_NEG)
@@ -24,14 +25,15 @@ static int make_plain(td_frame *f, td_tensor **out, const td_tensor *t, bool wri
     return 0;
 }
 
-/* Kernels read and write memory as it is: a copy without conj and neg bits takes the place of every argument that has some.
- * Returns how many of those are written, or -1. */
+/* Kernels read and write memory as it is: a copy without conj and neg bits takes the place of every
+ * argument that has some. Returns how many of those are written, or -1. */
 static int64_t resolve_bits(td_frame *f, stand_in *written)
 {
     int64_t count = 0;
     for (int k = 0; k < f->schema->nparams; k++) {
         td_tensor **t, *plain;
-        int n = tensors_of(&f->call.args[k], &t), mutated = f->schema->params[k].flags & TD_P_MUTATED;
+        int n = tensors_of(&f->call.args[k], &t),
+            mutated = f->schema->params[k].flags & TD_P_MUTATED;
         for (int i = 0; i < n; i++) {
             if (!t[i] || !(t[i]->flags & SIGN_BITS)) continue;
             if (make_plain(f, &plain, t[i], mutated) < 0) return -1;
@@ -50,7 +52,8 @@ static int is_argument(const td_call *call, const td_tensor *t)
     return 0;
 }
 
-/* after a failure; what is an argument (an in-place op names it before it fails) belongs to the caller */
+/* after a failure; what is an argument (an in-place op names it before it fails) belongs to the
+ * caller */
 static void drop_outs(td_call *call, int given)
 {
     for (int k = given; k < call->nout && k < TD_MAX_OUTS; k++) {
@@ -81,7 +84,9 @@ static int take_list(td_frame *f, td_status status, PyObject **list)
 static PyObject *argument_of(const td_frame *f, const td_tensor *t)
 {
     for (int k = 0; k < f->schema->nparams; k++)
-        if (f->call.args[k].kind == TD_ARG_TENSOR && f->call.args[k].tensor == t && f->obj[k] && td_is_tensor(f->obj[k])) return f->obj[k];
+        if (f->call.args[k].kind == TD_ARG_TENSOR && f->call.args[k].tensor == t && f->obj[k] &&
+            td_is_tensor(f->obj[k]))
+            return f->obj[k];
     return NULL;
 }
 
@@ -91,12 +96,15 @@ static int fits_broadcast(const td_frame *f, const td_tensor *t)
     int ndim = 0;
     for (int k = 0; k < f->schema->nparams; k++) {
         const td_arg *a = &f->call.args[k];
-        if (a->kind == TD_ARG_TENSOR && td_broadcast(ndim, sizes, a->tensor->ndim, a->tensor->sizes, &ndim, sizes)) return 0;
+        if (a->kind == TD_ARG_TENSOR &&
+            td_broadcast(ndim, sizes, a->tensor->ndim, a->tensor->sizes, &ndim, sizes))
+            return 0;
     }
     return ndim == t->ndim && !memcmp(sizes, t->sizes, sizeof(int64_t) * (size_t)ndim);
 }
 
-static int is_temp(const td_frame *f, const td_tensor *t) /* a copy of an argument, made for this call */
+static int is_temp(const td_frame *f,
+                   const td_tensor *t) /* a copy of an argument, made for this call */
 {
     for (int i = 0; i < f->ntemps; i++)
         for (const td_tensor *temp = f->temps[i]; temp; temp = temp->next)
@@ -104,7 +112,8 @@ static int is_temp(const td_frame *f, const td_tensor *t) /* a copy of an argume
     return 0;
 }
 
-/* The object that the first result can be written into directly, or NULL: self, or an out= of the shape that is coming. */
+/* The object that the first result can be written into directly, or NULL: self, or an out= of the
+ * shape that is coming. */
 static PyObject *target(td_frame *f, td_tensor **handle)
 {
     const td_schema *s = f->schema;
@@ -113,9 +122,11 @@ static PyObject *target(td_frame *f, td_tensor **handle)
     if (f->inplace) {
         *handle = f->call.args[0].tensor;
         if (!is_temp(f, *handle)) o = f->obj[0];
-    } else if (f->out && s->nreturns == 1 && s->kind == TD_KIND_POINTWISE && fits_broadcast(f, TD_T(td_out_item(f, 0)))) {
+    } else if (f->out && s->nreturns == 1 && s->kind == TD_KIND_POINTWISE &&
+               fits_broadcast(f, TD_T(td_out_item(f, 0)))) {
         o = td_out_item(f, 0);
-        if (!(*handle = td_frame_pin(f, o))) PyErr_Clear(), o = NULL; /* the result is made elsewhere, and copied */
+        /* the result is made elsewhere, and copied */
+        if (!(*handle = td_frame_pin(f, o))) PyErr_Clear(), o = NULL;
     }
     return o && !((*handle)->flags & SIGN_BITS) ? o : NULL;
 }
@@ -143,7 +154,8 @@ static inline int run_c(td_frame *f, td_impl impl, td_made *made)
     if (f->call.outs) return take_list(f, status, &made->list);
     if (status) return drop_outs(&f->call, given != NULL), td_raised(status);
     for (int k = 0; k < f->call.nout; k++) {
-        if (!(made->outs[k] = k == 0 && given ? Py_NewRef(given) : result(f, k))) return drop_outs(&f->call, k + 1), -1;
+        if (!(made->outs[k] = k == 0 && given ? Py_NewRef(given) : result(f, k)))
+            return drop_outs(&f->call, k + 1), -1;
         made->n++;
     }
     return 0;
@@ -157,9 +169,11 @@ static inline int run_plain(td_frame *f, td_made *made)
     if (elsewhere > TD_META) return td_run_on_device(f, elsewhere, made);
     int slot = f->schema->custom ? td_custom_slot(f) : TD_SLOT_BUILT_IN;
     if (slot < 0) return -1;
-    if (slot == TD_SLOT_BUILT_IN) return f->schema->op.impl ? run_c(f, f->schema->op.impl, made) : td_run_python(f, made);
+    if (slot == TD_SLOT_BUILT_IN)
+        return f->schema->op.impl ? run_c(f, f->schema->op.impl, made) : td_run_python(f, made);
     f->call.slot = slot;
-    int status = f->schema->custom->native[slot].call ? td_run_c(f, f->schema->op.impl, made) : td_custom_python(f, made);
+    int status = f->schema->custom->native[slot].call ? td_run_c(f, f->schema->op.impl, made)
+                                                      : td_custom_python(f, made);
     return status < 0 || made->list ? status : td_custom_check(f, made);
 }
 
@@ -168,7 +182,8 @@ static int64_t count_written(td_frame *f) /* at most */
     int64_t count = 0;
     td_tensor **first;
     for (int k = 0; k < f->schema->nparams; k++)
-        if (f->schema->params[k].flags & TD_P_MUTATED) count += tensors_of(&f->call.args[k], &first);
+        if (f->schema->params[k].flags & TD_P_MUTATED)
+            count += tensors_of(&f->call.args[k], &first);
     return count;
 }
 
@@ -187,7 +202,8 @@ static int run_resolved(td_frame *f, td_made *made)
 {
     stand_in few[TD_MAX_TEMPS], *written = few;
     int64_t most = count_written(f);
-    if (most > TD_MAX_TEMPS && !(written = PyMem_Malloc((size_t)most * sizeof *written))) return td_no_memory(), -1;
+    if (most > TD_MAX_TEMPS && !(written = PyMem_Malloc((size_t)most * sizeof *written)))
+        return td_no_memory(), -1;
     int status = run_on(f, written, made);
     if (written != few) PyMem_Free(written);
     return status;
@@ -195,7 +211,8 @@ static int run_resolved(td_frame *f, td_made *made)
 
 static int run_kernel(td_frame *f, td_made *made)
 {
-    return !f->bits || f->schema->flags & TD_F_KEEP_CONJ ? run_plain(f, made) : run_resolved(f, made);
+    return !f->bits || f->schema->flags & TD_F_KEEP_CONJ ? run_plain(f, made)
+                                                         : run_resolved(f, made);
 }
 
 static int drop_made(td_made *made) /* after a failure */
@@ -206,7 +223,8 @@ static int drop_made(td_made *made) /* after a failure */
 
 int td_run_backend(td_frame *f, td_made *made)
 {
-    uint32_t seen = f->dispatches | (td_here.layers & ~td_here.excluded & (TD_LAYER_TRACE | TD_LAYER_DISPATCH_MODE));
+    uint32_t seen = f->dispatches | (td_here.layers & ~td_here.excluded &
+                                     (TD_LAYER_TRACE | TD_LAYER_DISPATCH_MODE));
     int status = seen ? td_run_seen(f, made) : run_kernel(f, made);
     return status < 0 ? drop_made(made) : 0;
 }
@@ -214,22 +232,28 @@ int td_run_backend(td_frame *f, td_made *made)
 int td_bind_all(td_frame *f, const td_function *single, td_schema *s, PyObject *values)
 {
     if (PyTuple_Size(values) != s->nparams)
-        return PyErr_Format(PyExc_TypeError, "%s takes %d arguments, got %zd", s->text, s->nparams, PyTuple_Size(values)), -1;
+        return PyErr_Format(PyExc_TypeError, "%s takes %d arguments, got %zd", s->text, s->nparams,
+                            PyTuple_Size(values)),
+               -1;
     td_frame_open(f);
     td_frame_row(f, single, s);
     for (int k = 0; k < s->nparams; k++) {
         PyObject *value = PyTuple_GetItem(values, k);
         int status = td_bind(f, k, value);
-        if (status == 0 && s->params[k].type == TD_T_TENSOR && td_is_number(value)) status = td_bind_number(f, k, value);
+        if (status == 0 && s->params[k].type == TD_T_TENSOR && td_is_number(value))
+            status = td_bind_number(f, k, value);
         if (status == 1) continue;
         td_frame_close(f);
-        if (status == 0) PyErr_Format(PyExc_TypeError, "%s: argument '%s' got %R", s->text, s->params[k].name, Py_TYPE(value));
+        if (status == 0)
+            PyErr_Format(PyExc_TypeError, "%s: argument '%s' got %R", s->text, s->params[k].name,
+                         Py_TYPE(value));
         return -1;
     }
     return 0;
 }
 
-/* call_backend(op text, arguments): run the kernel of an op below every layer; for tracers and dispatch modes */
+/* call_backend(op text, arguments): run the kernel of an op below every layer; for tracers and
+ * dispatch modes */
 PyObject *td_call_backend(PyObject *m, PyObject *args)
 {
     const char *text;

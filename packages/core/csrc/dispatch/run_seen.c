@@ -7,19 +7,25 @@
 /* ---- what Python answered, as results ---- */
 static int refuse_answer(const td_frame *f, PyObject *answer, const char *wanted)
 {
-    PyErr_Format(PyExc_TypeError, "%s: the answer of __torch_dispatch__ is %R where %s is wanted", f->schema->text, Py_TYPE(answer), wanted);
+    PyErr_Format(PyExc_TypeError, "%s: the answer of __torch_dispatch__ is %R where %s is wanted",
+                 f->schema->text, Py_TYPE(answer), wanted);
     return -1;
 }
 
 static int are_tensors(PyObject *answer)
 {
-    Py_ssize_t n = PyTuple_Check(answer) ? PyTuple_Size(answer) : PyList_Check(answer) ? PyList_Size(answer) : -1;
+    Py_ssize_t n = PyTuple_Check(answer)  ? PyTuple_Size(answer)
+                   : PyList_Check(answer) ? PyList_Size(answer)
+                                          : -1;
     for (Py_ssize_t i = 0; i < n; i++)
-        if (!td_is_tensor(PyTuple_Check(answer) ? PyTuple_GetItem(answer, i) : PyList_GetItem(answer, i))) return 0;
+        if (!td_is_tensor(PyTuple_Check(answer) ? PyTuple_GetItem(answer, i)
+                                                : PyList_GetItem(answer, i)))
+            return 0;
     return n >= 0;
 }
 
-/* The tensor that the k-th result is by the schema, whatever was answered: one that the call writes; or NULL. */
+/* The tensor that the k-th result is by the schema, whatever was answered: one that the call
+ * writes; or NULL. */
 static PyObject *written(const td_frame *f, int k)
 {
     if (f->inplace && k == 0) return f->obj[0];
@@ -45,20 +51,25 @@ static int take_results(const td_frame *f, PyObject *answer, int decided, td_mad
     int n = f->schema->nreturns;
     for (int k = 0; k < n; k++) {
         PyObject *own = decided ? written(f, k) : NULL;
-        if (!own && n > 1 && ((!PyTuple_Check(answer) && !PyList_Check(answer)) || PySequence_Size(answer) != n))
+        if (!own && n > 1 &&
+            ((!PyTuple_Check(answer) && !PyList_Check(answer)) || PySequence_Size(answer) != n))
             return refuse_answer(f, answer, "a tuple with one Tensor per result");
-        PyObject *o = own ? Py_NewRef(own) : n == 1 ? Py_NewRef(answer) : PySequence_GetItem(answer, k);
+        PyObject *o = own      ? Py_NewRef(own)
+                      : n == 1 ? Py_NewRef(answer)
+                               : PySequence_GetItem(answer, k);
         if (add_result(f, o, made) < 0) return -1;
     }
     return 0;
 }
 
-/* `decided`: what the call writes was written by whoever answered, so that the answer says nothing of it. Takes `answer` over. */
+/* `decided`: what the call writes was written by whoever answered, so that the answer says nothing
+ * of it. Takes `answer` over. */
 static int take_answer(const td_frame *f, PyObject *answer, int decided, td_made *made)
 {
     if (!answer) return -1;
     if (f->schema->list_result || f->schema->other_result) {
-        if (f->schema->list_result && !are_tensors(answer)) return refuse_answer(f, answer, "a list of Tensors"), Py_DECREF(answer), -1;
+        if (f->schema->list_result && !are_tensors(answer))
+            return refuse_answer(f, answer, "a list of Tensors"), Py_DECREF(answer), -1;
         return made->list = answer, 0;
     }
     int status = take_results(f, answer, decided, made);
@@ -83,7 +94,8 @@ static int run_traced(td_frame *f, td_made *made)
     uint32_t excluded = td_here.excluded;
     td_here.excluded |= TD_LAYER_DUAL;
     PyObject *args = td_arguments_tuple(f), *targets = targets_of(f), *answer = NULL;
-    if (args && targets) answer = PyObject_CallFunction(hook, "sOO", f->schema->text, args, targets);
+    if (args && targets)
+        answer = PyObject_CallFunction(hook, "sOO", f->schema->text, args, targets);
     td_here.excluded = excluded;
     Py_XDECREF(args);
     Py_XDECREF(targets);
@@ -91,18 +103,21 @@ static int run_traced(td_frame *f, td_made *made)
 }
 
 /* ---- __torch_dispatch__ ---- */
-/* Views are counted with their base above this layer: one that was made below it, without a graph, knows a base that does not count. */
+/* Views are counted with their base above this layer: one that was made below it, without a graph,
+ * knows a base that does not count. */
 static void forget_inner_view(const td_frame *f, PyObject *o)
 {
     for (int k = 0; k < f->schema->nparams; k++)
         if (f->obj[k] == o) return;
     PyTensor *p = (PyTensor *)o;
-    if (!td_is_tensor(o) || !p->base || p->creation != TD_VIEW_NO_GRAD || !td_here.grad_mode) return;
+    if (!td_is_tensor(o) || !p->base || p->creation != TD_VIEW_NO_GRAD || !td_here.grad_mode)
+        return;
     Py_CLEAR(p->base);
     p->creation = TD_VIEW_PLAIN;
 }
 
-/* taeda._layers.dispatch.call_dispatched(op text, arguments, is it in place?, out=) asks the modes and the types */
+/* taeda._layers.dispatch.call_dispatched(op text, arguments, is it in place?, out=) asks the modes
+ * and the types */
 static int run_dispatched(td_frame *f, td_made *made)
 {
     static PyObject *hook;
@@ -111,7 +126,8 @@ static int run_dispatched(td_frame *f, td_made *made)
     td_here.excluded |= TD_LAYER_DUAL;
     PyObject *args = td_arguments_tuple(f), *answer = NULL;
     if (args)
-        answer = PyObject_CallFunction(hook, "sOOO", f->schema->text, args, f->inplace ? Py_True : Py_False, f->out ? f->out : Py_None);
+        answer = PyObject_CallFunction(hook, "sOOO", f->schema->text, args,
+                                       f->inplace ? Py_True : Py_False, f->out ? f->out : Py_None);
     td_here.excluded = excluded;
     Py_XDECREF(args);
     int status = take_answer(f, answer, 1, made);
@@ -125,7 +141,8 @@ int td_run_seen(td_frame *f, td_made *made)
     return modes || f->dispatches ? run_dispatched(f, made) : run_traced(f, made);
 }
 
-/* taeda._layers.parts.in_parts(op text, arguments): operators that the reference writes in others */
+/* taeda._layers.parts.in_parts(op text, arguments): operators that the reference writes in others
+ */
 PyObject *td_run_in_parts(td_frame *f)
 {
     static PyObject *hook;
@@ -140,19 +157,26 @@ PyObject *td_run_in_parts(td_frame *f)
 static int is_good_copy(PyObject *tensor, PyObject *made, const char *name)
 {
     const td_tensor *t = TD_T(tensor), *m = TD_T(made);
-    const char *fault = made == tensor ? "its argument itself, where a new object is wanted: what is set on the one would be set on both"
-                      : td_requires_grad((PyTensor *)made) ? "a tensor that requires grad"
-                      : !td_same_shape(t, m) || t->dtype != m->dtype ? "a tensor of another shape or dtype" : NULL;
-    if (fault) PyErr_Format(PyExc_RuntimeError, "%R.__torch_dispatch__ answered aten.%s with %s", Py_TYPE(tensor), name, fault);
+    const char *fault = made == tensor ? "its argument itself, where a new object is wanted: what "
+                                         "is set on the one would be set on both"
+                        : td_requires_grad((PyTensor *)made) ? "a tensor that requires grad"
+                        : !td_same_shape(t, m) || t->dtype != m->dtype
+                            ? "a tensor of another shape or dtype"
+                            : NULL;
+    if (fault)
+        PyErr_Format(PyExc_RuntimeError, "%R.__torch_dispatch__ answered aten.%s with %s",
+                     Py_TYPE(tensor), name, fault);
     return !fault;
 }
 
 PyObject *td_below(const td_function *function, PyObject *tensor)
 {
     td_outside was = {td_here.grad_mode, td_here.excluded};
-    if (!td_is_tensor(tensor)) return PyErr_Format(PyExc_TypeError, "wanted a Tensor, got %R", Py_TYPE(tensor));
+    if (!td_is_tensor(tensor))
+        return PyErr_Format(PyExc_TypeError, "wanted a Tensor, got %R", Py_TYPE(tensor));
     td_here.grad_mode = 0;
-    td_here.excluded |= TD_LAYER_FUNCTION_MODE | TD_LAYER_OVERRIDE | TD_LAYER_TRANSFORM | TD_LAYER_AUTOCAST | TD_LAYER_DISPATCH_MODE | TD_LAYER_DUAL;
+    td_here.excluded |= TD_LAYER_FUNCTION_MODE | TD_LAYER_OVERRIDE | TD_LAYER_TRANSFORM |
+                        TD_LAYER_AUTOCAST | TD_LAYER_DISPATCH_MODE | TD_LAYER_DUAL;
     PyObject *made = td_apply(function, 1, &tensor);
     td_come_back(was);
     if (made && !is_good_copy(tensor, made, function->name)) Py_CLEAR(made);

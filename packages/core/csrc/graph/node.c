@@ -38,7 +38,8 @@ Node *td_node_new(td_node_kind kind, const td_schema *schema, int nedges, int ns
 static void check_edges(const Node *n) /* the walk of the engine relies on it */
 {
     for (int i = 0; i < n->nedges; i++)
-        if (n->edges[i].node && (!n->edges[i].node->seq || n->edges[i].node->seq >= n->seq)) Py_FatalError("an edge leads to a later node");
+        if (n->edges[i].node && (!n->edges[i].node->seq || n->edges[i].node->seq >= n->seq))
+            Py_FatalError("an edge leads to a later node");
 }
 #else
 static void check_edges(const Node *n) { (void)n; }
@@ -56,7 +57,8 @@ int td_node_set_out(Node *n, int nr, const td_tensor *t)
     m->ndim = t->ndim;
     m->dtype = t->dtype;
     m->device = t->device;
-    m->sizes = t->ndim <= TD_INLINE_DIMS ? m->inline_sizes : PyMem_Malloc((size_t)t->ndim * sizeof(int64_t));
+    m->sizes = t->ndim <= TD_INLINE_DIMS ? m->inline_sizes
+                                         : PyMem_Malloc((size_t)t->ndim * sizeof(int64_t));
     if (!m->sizes) return td_no_memory(), -1;
     memcpy(m->sizes, t->sizes, (size_t)t->ndim * sizeof(int64_t));
     return 0;
@@ -81,12 +83,15 @@ static void slices_free(const Node *n, Slices *s)
 
 void td_node_release(Node *n)
 {
-    for (int i = 0; i < n->nsaved; i++) { /* facts hold no memory: a graph of them alone may be walked again */
+    /* facts hold no memory: a graph of them alone may be walked again */
+    for (int i = 0; i < n->nsaved; i++) {
         if (n->saved[i].facts_only) continue;
         n->released = 1;
         td_saved_clear(&n->saved[i]);
     }
-    if (n->slices && Py_REFCNT((PyObject *)n->slices->inner) == 1) td_node_release(n->slices->inner); /* else others lead to it, too */
+    /* else others lead to it, too */
+    if (n->slices && Py_REFCNT((PyObject *)n->slices->inner) == 1)
+        td_node_release(n->slices->inner);
     if (n->kind == TD_NODE_PYTHON && n->py) {
         PyObject *done = PyObject_CallMethod(n->py, "_release", NULL);
         if (!done) PyErr_WriteUnraisable(n->py);
@@ -175,7 +180,8 @@ int td_node_clear(PyObject *o)
 /* retain_grad() was asked of the tensor, whatever computes it: the request goes to its new node. */
 static int move_retained(const PyTensor *p, Node *to, uint32_t nr)
 {
-    PyObject *from = p->node && p->node->hooks ? PyDict_GetItemString(p->node->hooks, "retain") : NULL;
+    PyObject *from =
+        p->node && p->node->hooks ? PyDict_GetItemString(p->node->hooks, "retain") : NULL;
     PyObject *old = PyLong_FromUnsignedLong(p->nr), *new = PyLong_FromUnsignedLong(nr);
     PyObject *who = from && old ? PyDict_GetItemWithError(from, old) : NULL, *there = NULL;
     int status = old && new && !PyErr_Occurred() ? 0 : -1;
@@ -184,8 +190,9 @@ static int move_retained(const PyTensor *p, Node *to, uint32_t nr)
         if (!to->hooks) to->hooks = PyDict_New();
         there = to->hooks ? PyDict_GetItemString(to->hooks, "retain") : NULL;
         there = there ? Py_NewRef(there) : PyDict_New();
-        if (!to->hooks || !there || PyDict_SetItemString(to->hooks, "retain", there) < 0 || PyDict_SetItem(there, new, who) < 0 ||
-            PyDict_DelItem(from, old) < 0) status = -1;
+        if (!to->hooks || !there || PyDict_SetItemString(to->hooks, "retain", there) < 0 ||
+            PyDict_SetItem(there, new, who) < 0 || PyDict_DelItem(from, old) < 0)
+            status = -1;
         to->has_hooks = 1;
         Py_DECREF(who);
         Py_XDECREF(there);
@@ -219,17 +226,22 @@ static Node *accumulate_node(PyTensor *p)
     return n;
 }
 
-/* A view whose storage was written since: its value now comes from the base, by the view's geometry. */
+/* A view whose storage was written since: its value now comes from the base, by the view's
+ * geometry. */
 static int renew(PyTensor *p)
 {
     if (p->creation == TD_VIEW_MULTI) {
-        PyErr_SetString(PyExc_RuntimeError, "this view is one of several outputs of a function (unbind, split, chunk), and its base or "
-                        "another view of its base has been modified inplace. Such views may not be used afterwards: take them one by "
-                        "one (select, narrow), or clone them");
+        PyErr_SetString(
+            PyExc_RuntimeError,
+            "this view is one of several outputs of a function (unbind, split, chunk), and its "
+            "base or another view of its base has been modified inplace. Such views may not be "
+            "used afterwards: take them one by one (select, narrow), or clone them");
         return -1;
     }
     Edge edge;
-    if (td_gradient_edge(p->base, &edge) < 0 || td_view_history(edge, p->base->t, p->t, td_claimed_device(p), &edge) < 0) return -1;
+    if (td_gradient_edge(p->base, &edge) < 0 ||
+        td_view_history(edge, p->base->t, p->t, td_claimed_device(p), &edge) < 0)
+        return -1;
     if (td_set_node(p, edge.node, edge.nr) < 0) return -1;
     p->node_version = td_version_of(p->t);
     return 0;
@@ -238,8 +250,8 @@ static int renew(PyTensor *p)
 Node *td_grad_fn(PyTensor *p, int *failed)
 {
     *failed = 0;
-    if (p->base && p->creation != TD_VIEW_NO_GRAD && p->creation != TD_VIEW_INFERENCE && p->node_version != td_version_of(p->t) &&
-        td_requires_grad(p->base))
+    if (p->base && p->creation != TD_VIEW_NO_GRAD && p->creation != TD_VIEW_INFERENCE &&
+        p->node_version != td_version_of(p->t) && td_requires_grad(p->base))
         *failed = renew(p) < 0;
     return *failed ? NULL : p->node;
 }

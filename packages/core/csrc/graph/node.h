@@ -4,53 +4,62 @@
  *                      │       └─edge 1──▶ Node(accumulate) ──variable──▶ leaf tensor
  *                      └ saved: handles on storages, with the version they had
  *
- * Edges point to nodes numbered lower, so `seq` falls along every path and the engine needs no dependency count: a node takes
- * its number (td_node_number) when it has its edges, whoever made nodes in the meantime.
- * A saved result refers to its own node only by being saved there: no reference cycle. */
+ * Edges point to nodes numbered lower, so `seq` falls along every path and the engine needs no
+ * dependency count: a node takes its number (td_node_number) when it has its edges, whoever made
+ * nodes in the meantime. A saved result refers to its own node only by being saved there: no
+ * reference cycle. */
 #ifndef TD_NODE_H
 #define TD_NODE_H
 #include "object/py.h"
 
 typedef enum td_node_kind {
-    TD_NODE_OP,          /* an operation of the table, with a rule */
-    TD_NODE_ACCUMULATE,  /* adds into the .grad of a leaf */
-    TD_NODE_PYTHON,      /* a custom Function: `py` is its context, called with the gradients */
-    TD_NODE_SLICES,      /* an in-place write through a view, seen from the base */
-    TD_NODE_ERROR,       /* differentiating here is refused; `py` is the sentence */
+    TD_NODE_OP,         /* an operation of the table, with a rule */
+    TD_NODE_ACCUMULATE, /* adds into the .grad of a leaf */
+    TD_NODE_PYTHON,     /* a custom Function: `py` is its context, called with the gradients */
+    TD_NODE_SLICES,     /* an in-place write through a view, seen from the base */
+    TD_NODE_ERROR,      /* differentiating here is refused; `py` is the sentence */
 } td_node_kind;
 
-typedef struct Edge { Node *node; uint32_t nr; } Edge; /* owned; node NULL: no gradient wanted */
+typedef struct Edge {
+    Node *node;
+    uint32_t nr;
+} Edge; /* owned; node NULL: no gradient wanted */
 
-typedef struct OutMeta {  /* what a gradient that arrives must look like */
+typedef struct OutMeta { /* what a gradient that arrives must look like */
     int64_t *sizes;
     int32_t ndim;
     uint8_t dtype, device;
     int64_t inline_sizes[TD_INLINE_DIMS];
 } OutMeta;
 
-enum { TD_KEY_RESULT = 32 }; /* Saved.key: index of an argument, or TD_KEY_RESULT + index of a result */
+/* Saved.key: index of an argument, or TD_KEY_RESULT + index of a result */
+enum { TD_KEY_RESULT = 32 };
 typedef struct Saved {
-    td_tensor *t;              /* owned handle; for `facts_only` it has no data */
-    Node *node;                /* owned: what computed it; NULL for leaves and for results */
-    PyTensor *leaf;            /* owned: the very leaf that requires grad */
-    PyObject *packed, *unpack; /* owned: what a pack hook made of it; without `unpack` the object of a type that dispatches */
-    PyTensor *tangent;         /* owned: what it had in the dual level of number `level`, or NULL */
+    td_tensor *t;   /* owned handle; for `facts_only` it has no data */
+    Node *node;     /* owned: what computed it; NULL for leaves and for results */
+    PyTensor *leaf; /* owned: the very leaf that requires grad */
+    /* owned: what a pack hook made of it; without `unpack` the object of a type that dispatches */
+    PyObject *packed, *unpack;
+    PyTensor *tangent; /* owned: what it had in the dual level of number `level`, or NULL */
     int level;
     uint32_t tangent_version;
     uint32_t nr, version;
     uint8_t requires_grad, facts_only, undefined;
     int8_t key;
-    int32_t index;             /* position in a Tensor[] argument, else -1 */
+    int32_t index; /* position in a Tensor[] argument, else -1 */
 } Saved;
 
-typedef struct Slices { td_tensor *base, *view; /* facts, without data */ Node *inner; uint32_t nr; /* which result of it */ } Slices;
+typedef struct Slices {
+    td_tensor *base, *view; /* facts, without data */
+    Node *inner;
+    uint32_t nr; /* which result of it */
+} Slices;
 
 struct Node {
-    PyObject_HEAD
-    uint8_t kind, released, has_hooks;
-    uint8_t dispatches;  /* some argument was computed on by __torch_dispatch__ */
+    PyObject_HEAD uint8_t kind, released, has_hooks;
+    uint8_t dispatches; /* some argument was computed on by __torch_dispatch__ */
     uint32_t first_edge[TD_MAX_ARGS];
-    uint64_t seq;        /* 0 until its edges are known */
+    uint64_t seq; /* 0 until its edges are known */
     const td_schema *schema;
     Edge *edges;
     Saved *saved;
@@ -59,83 +68,118 @@ struct Node {
     Edge inline_edges[3];
     Saved inline_saved[2];
     OutMeta inline_out;
-    PyObject *args;      /* owned tuple of the non-tensor arguments a rule wants, or NULL */
-    PyTensor *variable;  /* owned, accumulate */
-    PyObject *py;        /* owned, by kind */
-    PyObject *hooks;     /* owned dict of lists: "tensor" {nr: [..]}, "retain" {nr: tensor}, "pre", "post" */
+    PyObject *args;     /* owned tuple of the non-tensor arguments a rule wants, or NULL */
+    PyTensor *variable; /* owned, accumulate */
+    PyObject *py;       /* owned, by kind */
+    /* owned dict of lists: "tensor" {nr: [..]}, "retain" {nr: tensor}, "pre", "post" */
+    PyObject *hooks;
     PyObject *metadata, *dict, *weaklist;
     Slices *slices;
-    Node *outer;         /* borrowed: the SLICES node whose inner node this is, for its first result, while that lives */
-    Node *view, *writer; /* borrowed, while both live: of an inner node what the written view leads to, and the way back */
+    /* borrowed: the SLICES node whose inner node this is, for its first result, while that lives */
+    Node *outer;
+    /* borrowed, while both live: of an inner node what the written view leads to, and the way back
+     */
+    Node *view, *writer;
     Node *next_dead;
 };
 
-Node *td_node_new(td_node_kind kind, const td_schema *schema, int nedges, int nsaved, int nouts); /* NULL with MemoryError */
-void td_node_number(Node *n);                        /* its edges are complete: from now on it may be reached */
-void td_node_release(Node *n);                       /* drop what was saved (after backward without retain_graph) */
+/* NULL with MemoryError */
+Node *td_node_new(td_node_kind kind, const td_schema *schema, int nedges, int nsaved, int nouts);
+/* its edges are complete: from now on it may be reached */
+void td_node_number(Node *n);
+/* drop what was saved (after backward without retain_graph) */
+void td_node_release(Node *n);
 int td_node_set_out(Node *n, int nr, const td_tensor *t);
 int td_node_set_out_of(Node *n, int nr, const PyTensor *p); /* with the device that it claims */
-int td_set_node(PyTensor *p, Node *n, uint32_t nr);  /* n (taken over) computed p from now on; a retained gradient follows. 0 or -1 */
-/* The node and output number gradients of `p` flow to; makes accumulate nodes, renews the node of a written view.
- * 0, or -1 with an exception; edge.node NULL if p wants no gradient. */
+/* n (taken over) computed p from now on; a retained gradient follows. 0 or -1 */
+int td_set_node(PyTensor *p, Node *n, uint32_t nr);
+/* The node and output number gradients of `p` flow to; makes accumulate nodes, renews the node of a
+ * written view. 0, or -1 with an exception; edge.node NULL if p wants no gradient. */
 int td_gradient_edge(PyTensor *p, Edge *edge);
-Node *td_grad_fn(PyTensor *p, int *failed);          /* borrowed; NULL for leaves */
+Node *td_grad_fn(PyTensor *p, int *failed); /* borrowed; NULL for leaves */
 
 /* node_type.c */
 extern allocfunc td_node_alloc;
 extern freefunc td_node_free;
-PyObject *td_node_shown(Node *n);                    /* new reference for Python, of the class with its name; None for NULL */
-void td_node_dealloc(PyObject *node);                /* these three: node.c */
+/* new reference for Python, of the class with its name; None for NULL */
+PyObject *td_node_shown(Node *n);
+void td_node_dealloc(PyObject *node); /* these three: node.c */
 int td_node_traverse(PyObject *node, visitproc visit, void *arg);
 int td_node_clear(PyObject *node);
 
 /* saved.c */
-int td_save(Saved *s, PyTensor *p, int key, int index);         /* an argument */
-int td_save_copy(Saved *s, PyTensor *p, int key);               /* an argument that is about to be overwritten */
-int td_save_result(Saved *s, PyTensor *p, int key, int index);  /* a result of the node itself */
+int td_save(Saved *s, PyTensor *p, int key, int index); /* an argument */
+/* an argument that is about to be overwritten */
+int td_save_copy(Saved *s, PyTensor *p, int key);
+int td_save_result(Saved *s, PyTensor *p, int key, int index); /* a result of the node itself */
 int td_save_facts(Saved *s, const td_tensor *t, int key, int index);
-int td_save_tangent(Saved *s, PyTensor *p, int copied);         /* the tangent of p, or a copy of it */
-PyObject *td_unpack(const Node *n, Saved *s);        /* new reference, checked against later writes */
-PyObject *td_unpack_argument(const Node *n, Saved *s); /* the same, but a number that stood for a tensor is that number */
+/* the tangent of p, or a copy of it */
+int td_save_tangent(Saved *s, PyTensor *p, int copied);
+/* new reference, checked against later writes */
+PyObject *td_unpack(const Node *n, Saved *s);
+/* the same, but a number that stood for a tensor is that number */
+PyObject *td_unpack_argument(const Node *n, Saved *s);
 void td_saved_clear(Saved *s);
-td_tensor *td_facts(int ndim, const int64_t *sizes, const int64_t *strides, int64_t offset, td_dtype dtype); /* owned; NULL with an exception */
+/* owned; NULL with an exception */
+td_tensor *td_facts(int ndim, const int64_t *sizes, const int64_t *strides, int64_t offset,
+                    td_dtype dtype);
 
-/* view_history.c: nodes that lead from a view to its base, by facts alone. Takes `from`, the base's edge, over; 0 or -1. */
-int td_view_history(Edge from, const td_tensor *base, const td_tensor *view, uint8_t device, Edge *made);
+/* view_history.c: nodes that lead from a view to its base, by facts alone. Takes `from`, the base's
+ * edge, over; 0 or -1. */
+int td_view_history(Edge from, const td_tensor *base, const td_tensor *view, uint8_t device,
+                    Edge *made);
 
 /* rules.c */
-enum { TD_WANT_RESULT = 32, TD_WANT_GRAD = 64, TD_WANT_GRADS, TD_WANT_NEEDS, TD_WANT_RESULTS,
-       TD_WANT_SHAPE = 96, TD_WANT_STRIDES = 112, TD_WANT_OFFSET = 128, TD_WANT_DTYPE = 144 }; /* + index of an argument */
+enum {
+    TD_WANT_RESULT = 32,
+    TD_WANT_GRAD = 64,
+    TD_WANT_GRADS,
+    TD_WANT_NEEDS,
+    TD_WANT_RESULTS,
+    /* + index of an argument */
+    TD_WANT_SHAPE = 96,
+    TD_WANT_STRIDES = 112,
+    TD_WANT_OFFSET = 128,
+    TD_WANT_DTYPE = 144
+};
 typedef struct Formula {
     PyObject *callable;
     int nparams;
     uint8_t params[2 * TD_MAX_ARGS];
-    uint32_t tensors, facts, values, results; /* bit masks: arguments saved as tensors, as facts, as plain values; results saved */
+    /* bit masks: arguments saved as tensors, as facts, as plain values; results saved */
+    uint32_t tensors, facts, values, results;
 } Formula;
 typedef struct Rule {
     uint32_t attempt; /* of loading the rules */
     uint8_t joint, nformulas;
-    int8_t differentiable_results; /* -1: all floating-point ones */
+    int8_t differentiable_results;   /* -1: all floating-point ones */
     int8_t of_argument[TD_MAX_ARGS]; /* which formula serves a Tensor argument, or -1 */
     Formula formulas[TD_MAX_ARGS];
 } Rule;
-static inline const Rule *td_rule(const td_schema *s) { return s->rule; } /* NULL: none registered */
-int td_load_rules(void);                             /* imports taeda.autograd once; -1 with a sentence if it is not installed */
-PyObject *td_apply_rule(Node *n, const Rule *rule, PyObject *const *grads, PyObject **results); /* borrowed None or NULL */
+/* NULL: none registered */
+static inline const Rule *td_rule(const td_schema *s) { return s->rule; }
+/* imports taeda.autograd once; -1 with a sentence if it is not installed */
+int td_load_rules(void);
+/* borrowed None or NULL */
+PyObject *td_apply_rule(Node *n, const Rule *rule, PyObject *const *grads, PyObject **results);
 PyObject *td_register_rule(PyObject *module, PyObject *args);
 PyObject *td_rules_loading(PyObject *module, PyObject *done);
 
 /* record.c: used by the dispatcher around an operation */
-int td_record_begin(td_frame *f, Node **out);        /* after parsing, before the kernel; *out NULL if nothing is to record */
+/* after parsing, before the kernel; *out NULL if nothing is to record */
+int td_record_begin(td_frame *f, Node **out);
 int td_record_finish(td_frame *f, Node *n, PyObject *const *outs, int nouts); /* takes n over */
-int td_record_written(td_frame *f);                  /* arguments that an op without a derivative wrote: backward refuses to pass */
+/* arguments that an op without a derivative wrote: backward refuses to pass */
+int td_record_written(td_frame *f);
 int td_check_inplace(PyTensor *p, const char *name); /* may this tensor be written in place now? */
 /* p was written: n computed it, as its result number nr; edge0: n's edge towards p's old value */
 int td_rebase_history(PyTensor *p, Node *n, int edge0, uint32_t nr);
 
 /* fast_rules.c */
-typedef int (*td_fast_rule)(Node *n, PyObject *const *grads, PyObject **results); /* 1 done, 0 use the Python rule, -1 error */
-extern td_fast_rule *td_fast_rules;                  /* [td_schema_count + 1]: the last stands for ops defined at run time, and is NULL */
+/* 1 done, 0 use the Python rule, -1 error */
+typedef int (*td_fast_rule)(Node *n, PyObject *const *grads, PyObject **results);
+/* [td_schema_count + 1]: the last stands for ops defined at run time, and is NULL */
+extern td_fast_rule *td_fast_rules;
 void td_load_fast_rules(void);
 
 /* engine.c */
@@ -144,15 +188,18 @@ PyMethodDef *td_node_functions(void);
 
 /* run_node.c: grads in (borrowed, NULL where none), gradients of its edges out (owned) */
 int td_run_node(Node *n, PyObject *const *grads, PyObject **results, int create_graph);
-PyObject *td_engine_helper(const char *name); /* new reference: of taeda.autograd._engine, where what is rare is easier to read */
+/* new reference: of taeda.autograd._engine, where what is rare is easier to read */
+PyObject *td_engine_helper(const char *name);
 
 /* gradients.c */
 int td_gradient_fits(const OutMeta *m, PyObject *grad);
-PyObject *td_fit_gradient(const Node *from, int index, const OutMeta *m, PyObject *grad); /* summed down over broadcast dimensions, cast; takes grad over */
+/* summed down over broadcast dimensions, cast; takes grad over */
+PyObject *td_fit_gradient(const Node *from, int index, const OutMeta *m, PyObject *grad);
 PyObject *td_add_into(PyObject *sum, PyObject *grad); /* sum.add_(grad) */
-int td_sole_owner(PyObject *tensor);          /* can nobody else see its memory? */
+int td_sole_owner(PyObject *tensor);                  /* can nobody else see its memory? */
 
-/* turn.c: one thread at a time adds to the gradients of leaves. The interpreter lock is held before and after. */
+/* turn.c: one thread at a time adds to the gradients of leaves. The interpreter lock is held before
+ * and after. */
 void td_turn_begin(void);
 void td_turn_end(void);
 
@@ -160,14 +207,15 @@ void td_turn_end(void);
 typedef struct td_task {
     struct td_task *outer;
     uint64_t serial;
-    const void *run;         /* of the engine */
-    PyObject *last;          /* owned list of callables for its end, or NULL */
-    int limited;             /* towards given inputs, not to all leaves */
+    const void *run; /* of the engine */
+    PyObject *last;  /* owned list of callables for its end, or NULL */
+    int limited;     /* towards given inputs, not to all leaves */
 } td_task;
 void td_task_enter(td_task *task, const void *run, int limited);
-td_task *td_task_here(void);                         /* the innermost of this thread, or NULL */
-int td_task_leave(td_task *task, int status);        /* runs the callables; status, or -1 with an exception */
+td_task *td_task_here(void); /* the innermost of this thread, or NULL */
+/* runs the callables; status, or -1 with an exception */
+int td_task_leave(td_task *task, int status);
 PyMethodDef *td_task_methods(void);
-PyObject *td_add(PyObject *a, PyObject *b);          /* a + b through the table, any flags */
+PyObject *td_add(PyObject *a, PyObject *b); /* a + b through the table, any flags */
 
 #endif

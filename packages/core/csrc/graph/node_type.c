@@ -1,7 +1,7 @@
 /* node_type.c - a node as Python sees it: grad_fn and what hangs on it.
  *
- * Nodes are made as plain `Node` and take a class of their derivative's name (MulBackward0) when Python first meets them, so that
- * recording pays nothing for names. */
+ * Nodes are made as plain `Node` and take a class of their derivative's name (MulBackward0) when
+ * Python first meets them, so that recording pays nothing for names. */
 #include "graph/node.h"
 
 PyTypeObject *NodeT;
@@ -29,11 +29,13 @@ static PyObject *node_name(PyObject *o, PyObject *unused)
 {
     Node *n = (Node *)o;
     switch (n->kind) {
-    case TD_NODE_ACCUMULATE: return PyUnicode_FromString("AccumulateGrad");
-    case TD_NODE_SLICES: return PyUnicode_FromString("CopySlices");
-    case TD_NODE_ERROR: return PyUnicode_FromString("NotImplemented");
-    case TD_NODE_PYTHON: return n->py ? PyObject_CallMethod(n->py, "_name", NULL) : PyUnicode_FromString("Collected");
-    default: return camel(n->schema->op.name);
+        case TD_NODE_ACCUMULATE: return PyUnicode_FromString("AccumulateGrad");
+        case TD_NODE_SLICES: return PyUnicode_FromString("CopySlices");
+        case TD_NODE_ERROR: return PyUnicode_FromString("NotImplemented");
+        case TD_NODE_PYTHON:
+            return n->py ? PyObject_CallMethod(n->py, "_name", NULL)
+                         : PyUnicode_FromString("Collected");
+        default: return camel(n->schema->op.name);
     }
 }
 
@@ -43,11 +45,13 @@ static PyObject *new_class(const char *name)
     char *qualified = PyMem_Malloc(strlen(name) + 8); /* before 3.13 a type keeps the pointer */
     if (!qualified) return td_no_memory();
     strcat(strcpy(qualified, "taeda."), name);
-    PyType_Spec spec = {qualified, 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, none};
+    PyType_Spec spec = {qualified, 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                        none};
     return PyType_FromSpecWithBases(&spec, (PyObject *)NodeT);
 }
 
-/* The class of nodes of that name; borrowed. A class lives as long as the process: there are as many as operations. */
+/* The class of nodes of that name; borrowed. A class lives as long as the process: there are as
+ * many as operations. */
 static PyTypeObject *class_named(PyObject *name)
 {
     if (!classes && !(classes = PyDict_New())) return NULL;
@@ -76,13 +80,15 @@ PyObject *td_node_shown(Node *n)
 
 static PyObject *node_repr(PyObject *o)
 {
-    PyObject *name = node_name(o, NULL), *made = name ? PyUnicode_FromFormat("<%U object at %p>", name, o) : NULL;
+    PyObject *name = node_name(o, NULL),
+             *made = name ? PyUnicode_FromFormat("<%U object at %p>", name, o) : NULL;
     Py_XDECREF(name);
     return made;
 }
 static int set_pair(PyObject *pairs, int i, const Edge *edge)
 {
-    PyObject *node = td_node_shown(edge->node), *pair = node ? Py_BuildValue("(NI)", node, edge->nr) : NULL;
+    PyObject *node = td_node_shown(edge->node),
+             *pair = node ? Py_BuildValue("(NI)", node, edge->nr) : NULL;
     return pair ? PyTuple_SetItem(pairs, i, pair) : -1;
 }
 static PyObject *node_next(PyObject *o, void *c)
@@ -112,7 +118,10 @@ static PyObject *node_hooks(PyObject *o, void *c)
     n->has_hooks = 1;
     return Py_NewRef(n->hooks);
 }
-static PyObject *node_seq(PyObject *o, PyObject *unused) { return PyLong_FromUnsignedLongLong(((Node *)o)->seq); }
+static PyObject *node_seq(PyObject *o, PyObject *unused)
+{
+    return PyLong_FromUnsignedLongLong(((Node *)o)->seq);
+}
 static PyObject *node_py(PyObject *o, void *c)
 {
     Node *n = (Node *)o;
@@ -129,10 +138,14 @@ static PyObject *node_output_facts(PyObject *o, PyObject *number)
     const Node *n = (Node *)o;
     long nr = PyLong_AsLong(number);
     if (PyErr_Occurred()) return NULL;
-    if (nr < 0 || nr >= n->nouts) return PyErr_Format(PyExc_ValueError, "%R has %d output(s), counted from 0, not number %ld", o, n->nouts, nr);
+    if (nr < 0 || nr >= n->nouts)
+        return PyErr_Format(PyExc_ValueError, "%R has %d output(s), counted from 0, not number %ld",
+                            o, n->nouts, nr);
     const OutMeta *m = &n->outs[nr];
     if (!m->sizes) return PyErr_Format(PyExc_ValueError, "output %ld of %R is no tensor", nr, o);
-    return Py_BuildValue("(NNN)", td_size_object(m->ndim, m->sizes), td_dtype_object((td_dtype)m->dtype), td_device_object((td_device)m->device));
+    return Py_BuildValue("(NNN)", td_size_object(m->ndim, m->sizes),
+                         td_dtype_object((td_dtype)m->dtype),
+                         td_device_object((td_device)m->device));
 }
 static PyObject *node_outputs(PyObject *o, void *c) { return PyLong_FromLong(((Node *)o)->nouts); }
 
@@ -142,7 +155,8 @@ static PyObject *node_getattr(PyObject *o, PyObject *name)
     PyObject *found = PyObject_GenericGetAttr(o, name);
     Node *n = (Node *)o;
     const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
-    if (!found && text && n->kind == TD_NODE_PYTHON && n->py && PyErr_ExceptionMatches(PyExc_AttributeError)) {
+    if (!found && text && n->kind == TD_NODE_PYTHON && n->py &&
+        PyErr_ExceptionMatches(PyExc_AttributeError)) {
         PyErr_Clear();
         return PyObject_GetAttr(n->py, name); /* what forward() put on ctx */
     }
@@ -152,34 +166,52 @@ static PyObject *node_getattr(PyObject *o, PyObject *name)
     for (int i = 0; i < n->nsaved; i++) {
         Saved *s = &n->saved[i];
         const char *own = s->key >= TD_KEY_RESULT ? "result" : n->schema->params[s->key].name;
-        if (!s->facts_only && !strncmp(own, text, strlen(own)) && (!text[strlen(own)] || s->key >= TD_KEY_RESULT)) return td_unpack_argument(n, s);
+        if (!s->facts_only && !strncmp(own, text, strlen(own)) &&
+            (!text[strlen(own)] || s->key >= TD_KEY_RESULT))
+            return td_unpack_argument(n, s);
     }
     for (int k = 0; n->args && k < n->schema->nparams; k++)
         if (!strcmp(n->schema->params[k].name, text)) return Py_NewRef(PyTuple_GetItem(n->args, k));
     return PyErr_Format(PyExc_AttributeError, "%R keeps nothing of the name %U", o, name);
 }
 
-static PyMethodDef methods[] = {{"name", node_name, METH_NOARGS, "The name of the derivative: 'MulBackward0'."},
-                                {"_output_facts", node_output_facts, METH_O, "Shape, dtype and device of a result."},
-                                {"_sequence_nr", node_seq, METH_NOARGS, "Order of creation."}, {0}};
-static PyGetSetDef fields[] = {{"next_functions", node_next, 0, "Pairs of (node, output number) that gradients flow on to.", 0},
-                               {"variable", node_variable, 0, "The leaf of an AccumulateGrad.", 0},
-                               {"metadata", node_metadata, 0, "A dict for anybody's notes.", 0},
-                               {"_hooks", node_hooks, 0, "Registered hooks by kind.", 0},
-                               {"_context", node_py, 0, "Context of a custom Function.", 0},
-                               {"_op", node_op, 0, "Qualified name of the op, or None.", 0},
-                               {"_outputs", node_outputs, 0, "How many results the operation has.", 0},
-                               {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, 0, 0}, {0}};
-static PyMemberDef members[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(Node, weaklist), READONLY},
-                                {"__dictoffset__", T_PYSSIZET, offsetof(Node, dict), READONLY}, {0}};
+static PyMethodDef methods[] = {
+    {"name", node_name, METH_NOARGS, "The name of the derivative: 'MulBackward0'."},
+    {"_output_facts", node_output_facts, METH_O, "Shape, dtype and device of a result."},
+    {"_sequence_nr", node_seq, METH_NOARGS, "Order of creation."},
+    {0}};
+static PyGetSetDef fields[] = {
+    {"next_functions", node_next, 0, "Pairs of (node, output number) that gradients flow on to.",
+     0},
+    {"variable", node_variable, 0, "The leaf of an AccumulateGrad.", 0},
+    {"metadata", node_metadata, 0, "A dict for anybody's notes.", 0},
+    {"_hooks", node_hooks, 0, "Registered hooks by kind.", 0},
+    {"_context", node_py, 0, "Context of a custom Function.", 0},
+    {"_op", node_op, 0, "Qualified name of the op, or None.", 0},
+    {"_outputs", node_outputs, 0, "How many results the operation has.", 0},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, 0, 0},
+    {0}};
+static PyMemberDef members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Node, weaklist), READONLY},
+    {"__dictoffset__", T_PYSSIZET, offsetof(Node, dict), READONLY},
+    {0}};
 
 int td_add_node_type(PyObject *module)
 {
-    static PyType_Slot slots[] = {{Py_tp_dealloc, td_node_dealloc}, {Py_tp_traverse, td_node_traverse}, {Py_tp_clear, td_node_clear},
-                                  {Py_tp_repr, node_repr}, {Py_tp_methods, methods}, {Py_tp_getset, fields}, {Py_tp_members, members},
-                                  {Py_tp_getattro, node_getattr}, {Py_tp_doc, "A step of the graph that backward walks."}, {0}};
+    static PyType_Slot slots[] = {{Py_tp_dealloc, td_node_dealloc},
+                                  {Py_tp_traverse, td_node_traverse},
+                                  {Py_tp_clear, td_node_clear},
+                                  {Py_tp_repr, node_repr},
+                                  {Py_tp_methods, methods},
+                                  {Py_tp_getset, fields},
+                                  {Py_tp_members, members},
+                                  {Py_tp_getattro, node_getattr},
+                                  {Py_tp_doc, "A step of the graph that backward walks."},
+                                  {0}};
     static PyType_Spec spec = {"taeda.autograd.graph.Node", sizeof(Node), 0,
-                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE |
+                                   Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                               slots};
     if (!(NodeT = (PyTypeObject *)PyType_FromSpec(&spec))) return -1;
     td_node_alloc = (allocfunc)PyType_GetSlot(NodeT, Py_tp_alloc);
     td_node_free = (freefunc)PyType_GetSlot(NodeT, Py_tp_free);

@@ -1,5 +1,5 @@
-/* record.c - what the dispatcher does around an operation whose inputs require grad: make the node, keep what the rule
- * wants, set the history of the results; and the rules of writing in place. */
+/* record.c - what the dispatcher does around an operation whose inputs require grad: make the node,
+ * keep what the rule wants, set the history of the results; and the rules of writing in place. */
 #include "object/forward.h"
 #include "graph/node.h"
 
@@ -16,7 +16,8 @@ static int count_edges(const td_frame *f, int *first)
     return n;
 }
 
-static PyObject *item_object(const td_frame *f, int k, Py_ssize_t i) /* borrowed; i-th tensor of argument k */
+static PyObject *item_object(const td_frame *f, int k,
+                             Py_ssize_t i) /* borrowed; i-th tensor of argument k */
 {
     return !f->obj[k] || f->call.args[k].kind == TD_ARG_TENSOR ? f->obj[k] : td_frame_item(f, k, i);
 }
@@ -39,7 +40,8 @@ static int wants_grad(const td_frame *f, int k)
 static int set_edges(const td_frame *f, const Rule *rule, Node *n)
 {
     for (int k = 0; k < f->schema->nparams; k++) {
-        if (f->schema->params[k].type != TD_T_TENSOR || (rule && rule->of_argument[k] < 0)) continue;
+        if (f->schema->params[k].type != TD_T_TENSOR || (rule && rule->of_argument[k] < 0))
+            continue;
         for (int i = 0; i < items(f, k); i++) {
             PyObject *o = item_object(f, k, i);
             if (!o || !td_is_tensor(o) || !td_requires_grad((PyTensor *)o)) continue;
@@ -49,13 +51,17 @@ static int set_edges(const td_frame *f, const Rule *rule, Node *n)
     return 0;
 }
 
-typedef struct Wish { uint32_t tensors, facts, values, results; } Wish;
+typedef struct Wish {
+    uint32_t tensors, facts, values, results;
+} Wish;
 
 static Wish wishes(const td_frame *f, const Rule *rule)
 {
     Wish w = {0};
     for (int k = 0; k < f->schema->nparams; k++) {
-        if (f->schema->params[k].type != TD_T_TENSOR || rule->of_argument[k] < 0 || !wants_grad(f, k)) continue;
+        if (f->schema->params[k].type != TD_T_TENSOR || rule->of_argument[k] < 0 ||
+            !wants_grad(f, k))
+            continue;
         const Formula *m = &rule->formulas[rule->of_argument[k]];
         w.tensors |= m->tensors;
         w.facts |= m->facts;
@@ -68,11 +74,13 @@ static Wish wishes(const td_frame *f, const Rule *rule)
 static int count_saved(const td_frame *f, Wish w)
 {
     int n = __builtin_popcount(w.results);
-    for (int k = 0; k < f->schema->nparams; k++) n += ((w.tensors >> k & 1) + (w.facts >> k & 1)) * items(f, k);
+    for (int k = 0; k < f->schema->nparams; k++)
+        n += ((w.tensors >> k & 1) + (w.facts >> k & 1)) * items(f, k);
     return n;
 }
 
-static int save_number(Saved *s, const td_tensor *t, int key) /* a Python number that stood for a tensor */
+static int save_number(Saved *s, const td_tensor *t,
+                       int key) /* a Python number that stood for a tensor */
 {
     memset(s, 0, sizeof *s);
     s->key = (int8_t)key;
@@ -106,7 +114,8 @@ static int save_inputs(const td_frame *f, Wish w, Node *n)
             }
             if (status == 0 && w.facts >> k & 1) {
                 Saved *s = &n->saved[at++];
-                if (!t) *s = (Saved){.undefined = 1, .facts_only = 1, .key = (int8_t)k, .index = index};
+                if (!t)
+                    *s = (Saved){.undefined = 1, .facts_only = 1, .key = (int8_t)k, .index = index};
                 else status = td_save_facts(s, t, k, index);
             }
             if (status < 0) return -1;
@@ -131,27 +140,35 @@ static int save_values(const td_frame *f, Wish w, Node *n)
 static Node *error_node(const td_frame *f, int nedges, int nouts)
 {
     Node *n = td_node_new(TD_NODE_ERROR, f->schema, nedges, 0, nouts);
-    if (n && !f->schema->custom) n->py = PyUnicode_FromFormat("the derivative for '%s' is not implemented", f->schema->op.name);
+    if (n && !f->schema->custom)
+        n->py =
+            PyUnicode_FromFormat("the derivative for '%s' is not implemented", f->schema->op.name);
     else if (n)
-        n->py = PyUnicode_FromFormat("Trying to backward through %s, but no autograd formula was registered for it. Give one with "
-                                     "library.register_autograd(\"%s\", backward)", f->schema->text, f->schema->text);
+        n->py = PyUnicode_FromFormat(
+            "Trying to backward through %s, but no autograd formula was registered for it. Give "
+            "one with library.register_autograd(\"%s\", backward)",
+            f->schema->text, f->schema->text);
     return n;
 }
 
 int td_record_begin(td_frame *f, Node **out)
 {
     *out = NULL;
-    if (!td_here.grad_mode || !f->any_grad || td_here.inference_mode || f->schema->records_itself) return 0;
+    if (!td_here.grad_mode || !f->any_grad || td_here.inference_mode || f->schema->records_itself)
+        return 0;
     const Rule *rule = td_rule(f->schema);
-    if (rule ? !rule->nformulas : f->schema->flags & TD_F_FACTORY) return 0; /* *_like and new_*: only shape and dtype count */
+    /* *_like and new_*: only shape and dtype count */
+    if (rule ? !rule->nformulas : f->schema->flags & TD_F_FACTORY) return 0;
     int first[TD_MAX_ARGS] = {0}, wanted = !rule, nouts = f->schema->nreturns;
     int nedges = count_edges(f, first);
     for (int k = 0; rule && k < f->schema->nparams; k++)
-        wanted |= f->schema->params[k].type == TD_T_TENSOR && rule->of_argument[k] >= 0 && wants_grad(f, k);
+        wanted |= f->schema->params[k].type == TD_T_TENSOR && rule->of_argument[k] >= 0 &&
+                  wants_grad(f, k);
     if (!wanted) return 0;
     Wish w = {0};
     if (rule) w = wishes(f, rule);
-    Node *n = rule ? td_node_new(TD_NODE_OP, f->schema, nedges, count_saved(f, w), nouts) : error_node(f, nedges, nouts);
+    Node *n = rule ? td_node_new(TD_NODE_OP, f->schema, nedges, count_saved(f, w), nouts)
+                   : error_node(f, nedges, nouts);
     if (!n) return -1;
     n->dispatches = f->dispatches;
     for (int k = 0; k < f->schema->nparams; k++) n->first_edge[k] = (uint32_t)first[k];
@@ -173,7 +190,10 @@ static uint32_t result_wishes(const Node *n, const Rule *rule)
         if (n->schema->params[k].type == TD_T_TENSOR && rule->of_argument[k] >= 0) {
             int last = n->nedges;
             for (int j = k + 1; j < n->schema->nparams; j++)
-                if (n->schema->params[j].type == TD_T_TENSOR) { last = (int)n->first_edge[j]; break; }
+                if (n->schema->params[j].type == TD_T_TENSOR) {
+                    last = (int)n->first_edge[j];
+                    break;
+                }
             for (int e = (int)n->first_edge[k]; e < last; e++)
                 if (n->edges[e].node) mask |= rule->formulas[rule->of_argument[k]].results;
         }
@@ -212,8 +232,10 @@ static int set_history(Node *n, const Rule *rule, td_frame *f, PyObject *const *
         if (!differentiable(rule, k, outs[k])) continue;
         PyTensor *p = (PyTensor *)outs[k];
         int target = f->inplace ? 0 : k < TD_MAX_OUTS ? f->schema->return_alias[k] : -1;
-        if (target < 0 && is_argument(f, outs[k])) continue; /* contiguous and relatives may answer with self: no new history */
-        int reshaped = target >= 0 && f->schema->flags & TD_F_VIEW; /* t_ and relatives write no element: the base knows nothing of it */
+        /* contiguous and relatives may answer with self: no new history */
+        if (target < 0 && is_argument(f, outs[k])) continue;
+        /* t_ and relatives write no element: the base knows nothing of it */
+        int reshaped = target >= 0 && f->schema->flags & TD_F_VIEW;
         if (target >= 0 && !reshaped) {
             if (td_rebase_history(p, n, (int)n->first_edge[target], (uint32_t)k) < 0) return -1;
             continue;
@@ -249,22 +271,29 @@ int td_record_finish(td_frame *f, Node *n, PyObject *const *outs, int nouts)
 }
 
 /* ---- writing in place ---- */
-static const char no_grad_view[] = "A view was created in no_grad mode or in inference mode and is being modified inplace with grad mode enabled. "
-                                   "Make the view with grad mode on, or do both under no_grad()";
+static const char no_grad_view[] =
+    "A view was created in no_grad mode or in inference mode and is being modified inplace with "
+    "grad mode enabled. Make the view with grad mode on, or do both under no_grad()";
 int td_check_inplace(PyTensor *p, const char *name)
 {
     const char *text = NULL;
     if (p->t->flags & TD_FLAG_INFERENCE && !td_here.inference_mode)
-        text = "Inplace update to inference tensor outside InferenceMode is not allowed. Clone it to get a normal tensor.";
+        text = "Inplace update to inference tensor outside InferenceMode is not allowed. Clone it "
+               "to get a normal tensor.";
     else if (!td_here.grad_mode) return 0;
-    else if (p->base && p->creation >= TD_VIEW_NO_GRAD && td_requires_grad(p->base)) text = no_grad_view;
+    else if (p->base && p->creation >= TD_VIEW_NO_GRAD && td_requires_grad(p->base))
+        text = no_grad_view;
     else if (p->requires_grad && !p->node && !p->base)
-        text = "a leaf Variable that requires grad is being used in an in-place operation. Write under no_grad(), or into a clone.";
-    else if (p->base && !p->base->node && td_requires_grad(p)) /* the base or the view itself is the leaf */
-        text = "a view of a leaf Variable that requires grad is being used in an in-place operation. Write under no_grad(), or into a clone.";
+        text = "a leaf Variable that requires grad is being used in an in-place operation. Write "
+               "under no_grad(), or into a clone.";
+    else if (p->base && !p->base->node &&
+             td_requires_grad(p)) /* the base or the view itself is the leaf */
+        text = "a view of a leaf Variable that requires grad is being used in an in-place "
+               "operation. Write under no_grad(), or into a clone.";
     else if (p->creation == TD_VIEW_MULTI && td_requires_grad(p))
-        text = "this tensor is one of several views that a function returned (unbind, split, chunk) and is being modified inplace, which "
-               "is not allowed where gradients are wanted. Take it with select or narrow instead, or clone it.";
+        text = "this tensor is one of several views that a function returned (unbind, split, "
+               "chunk) and is being modified inplace, which is not allowed where gradients are "
+               "wanted. Take it with select or narrow instead, or clone it.";
     if (!text) return 0;
     PyErr_Format(PyExc_RuntimeError, "%s: %s", name, text);
     return -1;
@@ -274,7 +303,10 @@ static int forbid(td_frame *f, int k) /* what went before argument k was written
 {
     PyTensor *p = (PyTensor *)f->obj[k];
     Node *n = error_node(f, 1, 1);
-    int status = !n || td_node_set_out_of(n, 0, p) < 0 || (td_requires_grad(p) && td_gradient_edge(p, &n->edges[0]) < 0) ? -1 : 0;
+    int status = !n || td_node_set_out_of(n, 0, p) < 0 ||
+                         (td_requires_grad(p) && td_gradient_edge(p, &n->edges[0]) < 0)
+                     ? -1
+                     : 0;
     if (status == 0) td_node_number(n);
     if (status == 0) status = td_rebase_history(p, n, 0, 0);
     Py_XDECREF((PyObject *)n);
@@ -285,7 +317,9 @@ int td_record_written(td_frame *f)
 {
     if (!td_here.grad_mode || !f->any_grad || td_here.inference_mode || f->schema->rule) return 0;
     for (int k = 0; k < f->schema->nparams; k++) {
-        if (!(f->schema->params[k].flags & TD_P_MUTATED) || f->call.args[k].kind != TD_ARG_TENSOR || !td_is_tensor(f->obj[k])) continue;
+        if (!(f->schema->params[k].flags & TD_P_MUTATED) || f->call.args[k].kind != TD_ARG_TENSOR ||
+            !td_is_tensor(f->obj[k]))
+            continue;
         td_dtype d = (td_dtype)TD_T(f->obj[k])->dtype;
         if ((td_is_floating(d) || td_is_complex(d)) && forbid(f, k) < 0) return -1;
     }
@@ -299,7 +333,8 @@ static Slices *slices_new(const PyTensor *base, const PyTensor *view, Node *inne
     if (!s) return (Slices *)td_no_memory();
     if (td_save_facts(&facts, base->t, 0, -1) < 0) return PyMem_Free(s), NULL;
     s->base = facts.t;
-    if (td_save_facts(&facts, view->t, 0, -1) < 0) return td_tensor_free(s->base), PyMem_Free(s), NULL;
+    if (td_save_facts(&facts, view->t, 0, -1) < 0)
+        return td_tensor_free(s->base), PyMem_Free(s), NULL;
     s->view = facts.t;
     s->inner = (Node *)Py_NewRef((PyObject *)inner);
     s->nr = nr;
@@ -316,7 +351,8 @@ int td_rebase_history(PyTensor *p, Node *n, int edge0, uint32_t nr)
     }
     Node *w = td_node_new(TD_NODE_SLICES, NULL, n->nedges, 0, 1);
     if (!w) return -1;
-    if (!(w->slices = slices_new(base, p, n, nr)) || td_node_set_out_of(w, 0, base) < 0) return Py_DECREF(w), -1;
+    if (!(w->slices = slices_new(base, p, n, nr)) || td_node_set_out_of(w, 0, base) < 0)
+        return Py_DECREF(w), -1;
     w->first_edge[0] = (uint32_t)edge0;
     for (int i = 0; i < n->nedges; i++) {
         if (i == edge0) {
@@ -333,7 +369,8 @@ int td_rebase_history(PyTensor *p, Node *n, int edge0, uint32_t nr)
     p->node_version = td_version_of(p->t) - 1; /* renewed from the base when next asked for */
     int failed;
     Node *view = td_grad_fn(p, &failed);
-    if (!failed && nr == 0 && view && !n->view && !view->writer) { /* what the operation keeps of its result is that view */
+    /* what the operation keeps of its result is that view */
+    if (!failed && nr == 0 && view && !n->view && !view->writer) {
         n->view = view;
         view->writer = n;
     }

@@ -1,6 +1,7 @@
-/* saved.c - tensors kept for backward: a handle on the storage and the version it had, not the tensor object. Only of a tensor that
- * dispatches the object is kept as well, which is all that there is: an argument itself, as the reference does, of a result and of a copy
- * one outside the graph. */
+/* saved.c - tensors kept for backward: a handle on the storage and the version it had, not the
+ * tensor object. Only of a tensor that dispatches the object is kept as well, which is all that
+ * there is: an argument itself, as the reference does, of a result and of a copy one outside the
+ * graph. */
 #include "object/forward.h"
 #include "graph/node.h"
 
@@ -18,12 +19,14 @@ static int start(Saved *s, int key, int index)
 static td_status facts_of(td_tensor **out, const td_tensor *t)
 {
     if (!nothing) TD_TRY(td_storage_new(&nothing, 0, TD_META));
-    TD_TRY(td_tensor_on_storage(out, nothing, (td_dtype)t->dtype, t->ndim, t->sizes, t->strides, t->offset));
+    TD_TRY(td_tensor_on_storage(out, nothing, (td_dtype)t->dtype, t->ndim, t->sizes, t->strides,
+                                t->offset));
     (*out)->flags |= t->flags & (TD_FLAG_CONJ | TD_FLAG_NEG);
     return TD_OK;
 }
 
-td_tensor *td_facts(int ndim, const int64_t *sizes, const int64_t *strides, int64_t offset, td_dtype dtype)
+td_tensor *td_facts(int ndim, const int64_t *sizes, const int64_t *strides, int64_t offset,
+                    td_dtype dtype)
 {
     td_tensor *made;
     td_status status = nothing ? TD_OK : td_storage_new(&nothing, 0, TD_META);
@@ -44,7 +47,8 @@ static PyObject *wrap_alias(const td_tensor *t)
 static int pack(Saved *s)
 {
     td_tensor *facts;
-    PyObject *hook = Py_NewRef(td_here.pack_hook); /* both now: the hook may leave its own context */
+    /* both now: the hook may leave its own context */
+    PyObject *hook = Py_NewRef(td_here.pack_hook);
     s->unpack = Py_XNewRef(td_here.unpack_hook);
     PyObject *argument = s->packed ? td_below(td_detach_function(), s->packed) : wrap_alias(s->t);
     td_status status;
@@ -55,8 +59,9 @@ static int pack(Saved *s)
     Py_XDECREF(argument);
     if (!s->packed) return -1;
     if (td_version_of(s->t) != before) {
-        PyErr_SetString(PyExc_RuntimeError, "A saved tensor pack hook is modifying its input in place. Hooks must not write "
-                        "into the tensor that they are given: copy it first");
+        PyErr_SetString(PyExc_RuntimeError,
+                        "A saved tensor pack hook is modifying its input in place. Hooks must not "
+                        "write into the tensor that they are given: copy it first");
         return -1;
     }
     if ((status = facts_of(&facts, s->t))) return td_raised(status);
@@ -76,27 +81,34 @@ int td_save_tangent(Saved *s, PyTensor *p, int copied)
     return 0;
 }
 
-static int keep_handle(Saved *s, PyTensor *p, td_tensor *t, PyObject *object) /* takes `t` over, p's own or a copy, and the object */
+static int keep_handle(Saved *s, PyTensor *p, td_tensor *t,
+                       PyObject *object) /* takes `t` over, p's own or a copy, and the object */
 {
     s->t = t;
     s->packed = object;
     s->version = td_version_of(t);
     s->requires_grad = (uint8_t)td_requires_grad(p);
-    if (td_dual_level && td_save_tangent(s, p, td_here.pack_hook || t->storage != p->t->storage) < 0) return -1; /* as t is */
+    /* as t is */
+    if (td_dual_level &&
+        td_save_tangent(s, p, td_here.pack_hook || t->storage != p->t->storage) < 0)
+        return -1;
     return td_here.pack_hook ? pack(s) : 0;
 }
 
 static int keep(Saved *s, PyTensor *p)
 {
     if (p->t->flags & TD_FLAG_INFERENCE) {
-        PyErr_SetString(PyExc_RuntimeError, "Inference tensors cannot be saved for backward. To work around you can make a "
-                        "clone to get a normal tensor and use it in autograd, or use no_grad() instead of inference_mode().");
+        PyErr_SetString(PyExc_RuntimeError,
+                        "Inference tensors cannot be saved for backward. To work around you can "
+                        "make a clone to get a normal tensor and use it in autograd, or use "
+                        "no_grad() instead of inference_mode().");
         return -1;
     }
     td_tensor *alias;
     PyObject *object = NULL;
     if (p->dispatches)
-        object = s->key < TD_KEY_RESULT ? Py_NewRef((PyObject *)p) : td_below(td_detach_function(), (PyObject *)p);
+        object = s->key < TD_KEY_RESULT ? Py_NewRef((PyObject *)p)
+                                        : td_below(td_detach_function(), (PyObject *)p);
     if (p->dispatches && !object) return -1;
     td_status status = td_tensor_alias(&alias, p->t);
     if (!status) return keep_handle(s, p, alias, object);
@@ -169,19 +181,27 @@ int td_save_facts(Saved *s, const td_tensor *t, int key, int index)
 static PyObject *modified(const Node *n, const Saved *s)
 {
     char shape[TD_SHAPE_TEXT];
-    return PyErr_Format(PyExc_RuntimeError, "one of the variables needed for gradient computation has been modified by an inplace "
-                        "operation: [%s of shape %s], %s of %s, is at version %u; expected version %u instead. Hint: clone() it before "
-                        "the write, or use detect_anomaly to find the forward operation", td_dtypes[s->t->dtype].name,
-                        td_shape_text(s->t->ndim, s->t->sizes, shape), s->key >= TD_KEY_RESULT ? "output" : "input",
-                        n->schema ? n->schema->op.name : "a custom Function", td_version_of(s->t), s->version);
+    return PyErr_Format(
+        PyExc_RuntimeError,
+        "one of the variables needed for gradient computation has been modified by an inplace "
+        "operation: [%s of shape %s], %s of %s, is at version %u; expected version %u instead. "
+        "Hint: clone() it before the write, or use detect_anomaly to find the forward operation",
+        td_dtypes[s->t->dtype].name, td_shape_text(s->t->ndim, s->t->sizes, shape),
+        s->key >= TD_KEY_RESULT ? "output" : "input",
+        n->schema ? n->schema->op.name : "a custom Function", td_version_of(s->t), s->version);
 }
 
 static int give_tangent(const Node *n, const Saved *s, PyTensor *p)
 {
-    if (td_version_of(s->tangent->t) == s->tangent_version) return td_forward.set_tangent(p, s->tangent);
-    PyErr_Format(PyExc_RuntimeError, "the tangent of an %s of %s, needed for gradient computation, has been modified by an inplace operation: it is at "
-                 "version %u; expected version %u instead. Hint: clone() it before the write", s->key >= TD_KEY_RESULT ? "output" : "input",
-                 n->schema ? n->schema->op.name : "a custom Function", td_version_of(s->tangent->t), s->tangent_version);
+    if (td_version_of(s->tangent->t) == s->tangent_version)
+        return td_forward.set_tangent(p, s->tangent);
+    PyErr_Format(PyExc_RuntimeError,
+                 "the tangent of an %s of %s, needed for gradient computation, has been modified "
+                 "by an inplace operation: it is at version %u; expected version %u instead. Hint: "
+                 "clone() it before the write",
+                 s->key >= TD_KEY_RESULT ? "output" : "input",
+                 n->schema ? n->schema->op.name : "a custom Function", td_version_of(s->tangent->t),
+                 s->tangent_version);
     return -1;
 }
 
@@ -190,30 +210,37 @@ static PyObject *unpack_hooked(const Saved *s)
     PyObject *made = PyObject_CallFunctionObjArgs(s->unpack, s->packed, NULL);
     if (!made) return NULL;
     if (!td_is_tensor(made)) {
-        PyErr_Format(PyExc_TypeError, "Output of saved tensor unpack_hook expected to be a Tensor but got result of type %S", Py_TYPE(made));
+        PyErr_Format(
+            PyExc_TypeError,
+            "Output of saved tensor unpack_hook expected to be a Tensor but got result of type %S",
+            Py_TYPE(made));
         Py_CLEAR(made);
         return NULL;
     }
-    PyObject *apart = ((PyTensor *)made)->dispatches ? td_below(td_detach_function(), made) : wrap_alias(TD_T(made));
+    PyObject *apart = ((PyTensor *)made)->dispatches ? td_below(td_detach_function(), made)
+                                                     : wrap_alias(TD_T(made));
     Py_DECREF(made);
     return apart;
 }
 
-/* The kept object; where a node computed it that it does not know of (it is a result or a copy), another one outside the graph. */
+/* The kept object; where a node computed it that it does not know of (it is a result or a copy),
+ * another one outside the graph. */
 static PyObject *unpack_object(const Saved *s, const Node *owner)
 {
     const PyTensor *p = (PyTensor *)s->packed;
     return p->node == owner ? Py_NewRef(s->packed) : td_below(td_detach_function(), s->packed);
 }
 
-/* A result that was written through a view came to be part of the base, so its history is the base's. */
+/* A result that was written through a view came to be part of the base, so its history is the
+ * base's. */
 static int set_origin(PyTensor *p, Node *owner, const Saved *s)
 {
     Node *w = s->key == TD_KEY_RESULT ? owner->outer : NULL;
     Edge edge = {w ? w : owner, w ? 0 : s->nr};
     if (w && owner->view) w = NULL, edge.node = owner->view;
     Py_INCREF((PyObject *)edge.node);
-    if (w && td_view_history(edge, w->slices->base, w->slices->view, p->t->device, &edge) < 0) return -1;
+    if (w && td_view_history(edge, w->slices->base, w->slices->view, p->t->device, &edge) < 0)
+        return -1;
     p->node = edge.node;
     p->nr = edge.nr;
     p->node_version = td_version_of(p->t);
@@ -224,14 +251,19 @@ PyObject *td_unpack(const Node *n, Saved *s)
 {
     if (s->undefined) return Py_NewRef(Py_None);
     if (!s->t)
-        return PyErr_Format(PyExc_RuntimeError, "Trying to backward through the graph a second time (or directly access saved "
-                            "tensors after they have already been freed). Saved intermediate values of the graph are freed when you call "
-                            ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a "
-                            "second time or if you need to access saved tensors after calling backward.");
+        return PyErr_Format(
+            PyExc_RuntimeError,
+            "Trying to backward through the graph a second time (or directly access saved tensors "
+            "after they have already been freed). Saved intermediate values of the graph are freed "
+            "when you call .backward() or autograd.grad(). Specify retain_graph=True if you need "
+            "to backward through the graph a second time or if you need to access saved tensors "
+            "after calling backward.");
     if (!s->unpack && td_version_of(s->t) != s->version) return modified(n, s);
     if (s->leaf && !s->unpack) return Py_NewRef((PyObject *)s->leaf);
     Node *owner = s->key >= TD_KEY_RESULT && s->requires_grad ? (Node *)n : s->node;
-    PyObject *made = s->unpack ? unpack_hooked(s) : s->packed ? unpack_object(s, owner) : wrap_alias(s->t);
+    PyObject *made = s->unpack   ? unpack_hooked(s)
+                     : s->packed ? unpack_object(s, owner)
+                                 : wrap_alias(s->t);
     if (!made) return NULL;
     PyTensor *p = (PyTensor *)made;
     if (made == s->packed) return made; /* the very argument, with its history */
@@ -246,10 +278,12 @@ PyObject *td_unpack(const Node *n, Saved *s)
     return made;
 }
 
-/* As a tensor it would be rounded to the default dtype by the first function that a rule applies to it. */
+/* As a tensor it would be rounded to the default dtype by the first function that a rule applies to
+ * it. */
 PyObject *td_unpack_argument(const Node *n, Saved *s)
 {
-    return s->t && !s->packed && !s->undefined && s->t->flags & TD_FLAG_WRAPPED ? td_item(s->t) : td_unpack(n, s);
+    return s->t && !s->packed && !s->undefined && s->t->flags & TD_FLAG_WRAPPED ? td_item(s->t)
+                                                                                : td_unpack(n, s);
 }
 
 void td_saved_clear(Saved *s)

@@ -1,8 +1,10 @@
-/* view_history.c - the history of a view of a base that was written: stated anew from the base by the geometries alone.
+/* view_history.c - the history of a view of a base that was written: stated anew from the base by
+ * the geometries alone.
  *
  *   base ─(conj, neg)─▶ memory ─(view_as_real)─▶ as_strided ─(view_as_complex)─(conj, neg)─▶ view
  *
- * What stands in brackets is there only where type or bits of the two differ. Each step is a node of that operation. */
+ * What stands in brackets is there only where type or bits of the two differ. Each step is a node
+ * of that operation. */
 #include "graph/node.h"
 
 typedef struct Chain {
@@ -16,10 +18,10 @@ static int complex_of(const td_tensor *t) { return td_is_complex((td_dtype)t->dt
 static td_dtype other_type(td_dtype d) /* the real type of a complex one, and back */
 {
     switch (d) {
-    case TD_C64: return TD_F32;
-    case TD_C128: return TD_F64;
-    case TD_F64: return TD_C128;
-    default: return TD_C64;
+        case TD_C64: return TD_F32;
+        case TD_C128: return TD_F64;
+        case TD_F64: return TD_C128;
+        default: return TD_C64;
     }
 }
 
@@ -45,7 +47,10 @@ static int step(Chain *c, const char *name, td_tensor *to, PyObject *args)
     return 0;
 }
 
-static td_tensor *same_place(const td_tensor *t) { return td_facts(t->ndim, t->sizes, t->strides, t->offset, (td_dtype)t->dtype); }
+static td_tensor *same_place(const td_tensor *t)
+{
+    return td_facts(t->ndim, t->sizes, t->strides, t->offset, (td_dtype)t->dtype);
+}
 
 static int toggle(Chain *c, const td_tensor *t) /* the bits of t */
 {
@@ -58,7 +63,8 @@ static td_tensor *pairs(const td_tensor *t)
 {
     int64_t sizes[TD_MAX_DIMS], strides[TD_MAX_DIMS];
     if (t->ndim == TD_MAX_DIMS) {
-        PyErr_SetString(PyExc_RuntimeError, "a view of complex numbers as real ones has one dimension more, and at most 64 are possible");
+        PyErr_SetString(PyExc_RuntimeError, "a view of complex numbers as real ones has one "
+                                            "dimension more, and at most 64 are possible");
         return NULL;
     }
     for (int i = 0; i < t->ndim; i++) {
@@ -67,14 +73,15 @@ static td_tensor *pairs(const td_tensor *t)
     }
     sizes[t->ndim] = 2;
     strides[t->ndim] = 1;
-    return td_facts(t->ndim + 1, sizes, strides, 2 * t->offset, complex_of(t) ? other_type((td_dtype)t->dtype) : (td_dtype)t->dtype);
+    return td_facts(t->ndim + 1, sizes, strides, 2 * t->offset,
+                    complex_of(t) ? other_type((td_dtype)t->dtype) : (td_dtype)t->dtype);
 }
 
 static int stride_as(Chain *c, td_tensor *to) /* takes `to` over */
 {
     if (!to) return -1;
-    PyObject *args = Py_BuildValue("(ONNL)", Py_None, td_ints_object(to->ndim, to->sizes), td_ints_object(to->ndim, to->strides),
-                                   (long long)to->offset);
+    PyObject *args = Py_BuildValue("(ONNL)", Py_None, td_ints_object(to->ndim, to->sizes),
+                                   td_ints_object(to->ndim, to->strides), (long long)to->offset);
     if (args) return step(c, "as_strided", to, args);
     td_tensor_free(to);
     return -1;
@@ -83,17 +90,20 @@ static int stride_as(Chain *c, td_tensor *to) /* takes `to` over */
 static int walk(Chain *c, const td_tensor *base, const td_tensor *view)
 {
     if (toggle(c, base) < 0) return -1;
-    if (complex_of(base) && !complex_of(view) && step(c, "view_as_real", pairs(c->at), NULL) < 0) return -1;
+    if (complex_of(base) && !complex_of(view) && step(c, "view_as_real", pairs(c->at), NULL) < 0)
+        return -1;
     td_tensor *to = same_place(view);
     if (!complex_of(base) && complex_of(view)) {
-        if (to && stride_as(c, pairs(to)) == 0) return step(c, "view_as_complex", to, NULL) < 0 ? -1 : toggle(c, view);
+        if (to && stride_as(c, pairs(to)) == 0)
+            return step(c, "view_as_complex", to, NULL) < 0 ? -1 : toggle(c, view);
         td_tensor_free(to);
         return -1;
     }
     return stride_as(c, to) < 0 ? -1 : toggle(c, view);
 }
 
-int td_view_history(Edge from, const td_tensor *base, const td_tensor *view, uint8_t device, Edge *made)
+int td_view_history(Edge from, const td_tensor *base, const td_tensor *view, uint8_t device,
+                    Edge *made)
 {
     Chain c = {from, same_place(base), device};
     int status = c.at ? walk(&c, base, view) : -1;

@@ -1,4 +1,5 @@
-/* dlpack.h - the exchange structures of DLPack 1.x, field for field: https://dmlc.github.io/dlpack/latest/c_api.html */
+/* dlpack.h - the exchange structures of DLPack 1.x, field for field:
+ * https://dmlc.github.io/dlpack/latest/c_api.html */
 #ifndef TD_DLPACK_H
 #define TD_DLPACK_H
 #include <stddef.h>
@@ -6,18 +7,34 @@
 
 #define DL_MAJOR 1
 #define DL_MINOR 0
-#define DL_NAME "dltensor"                     /* a capsule nobody has taken yet */
+#define DL_NAME "dltensor" /* a capsule nobody has taken yet */
 #define DL_USED_NAME "used_dltensor"
 #define DL_VERSIONED_NAME "dltensor_versioned"
 #define DL_USED_VERSIONED_NAME "used_dltensor_versioned"
 
 enum { DL_CPU = 1 };
-enum { DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_BFLOAT = 4, DL_COMPLEX = 5, DL_BOOL = 6,
-       DL_E4M3FN = 10, DL_E4M3FNUZ = 11, DL_E5M2 = 12, DL_E5M2FNUZ = 13, DL_E8M0FNU = 14 };
+enum {
+    DL_INT = 0,
+    DL_UINT = 1,
+    DL_FLOAT = 2,
+    DL_BFLOAT = 4,
+    DL_COMPLEX = 5,
+    DL_BOOL = 6,
+    DL_E4M3FN = 10,
+    DL_E4M3FNUZ = 11,
+    DL_E5M2 = 12,
+    DL_E5M2FNUZ = 13,
+    DL_E8M0FNU = 14
+};
 enum { DL_READ_ONLY = 1, DL_COPIED = 2 };
 
-typedef struct dl_device { int32_t type, id; } dl_device;
-typedef struct dl_type { uint8_t code, bits; uint16_t lanes; } dl_type;
+typedef struct dl_device {
+    int32_t type, id;
+} dl_device;
+typedef struct dl_type {
+    uint8_t code, bits;
+    uint16_t lanes;
+} dl_type;
 typedef struct dl_tensor {
     void *data;
     dl_device device;
@@ -31,7 +48,9 @@ typedef struct dl_managed { /* before 1.0 */
     void *context;
     void (*deleter)(struct dl_managed *self); /* NULL: nothing to do */
 } dl_managed;
-typedef struct dl_version { uint32_t major, minor; } dl_version;
+typedef struct dl_version {
+    uint32_t major, minor;
+} dl_version;
 typedef struct dl_versioned {
     dl_version version; /* another major: nothing may be read but this and the deleter */
     void *context;
@@ -40,12 +59,16 @@ typedef struct dl_versioned {
     dl_tensor tensor;
 } dl_versioned;
 struct td_tensor;
-/* A struct on the memory of a tensor, for whoever calls its deleter; NULL and a BufferError where that cannot be. */
+/* A struct on the memory of a tensor, for whoever calls its deleter; NULL and a BufferError where
+ * that cannot be. */
 dl_versioned *td_dlpack_of(const struct td_tensor *t);
-/* A tensor on the memory of a struct, which is its from now on; NULL and an exception, and the struct the caller's, if not. */
+/* A tensor on the memory of a struct, which is its from now on; NULL and an exception, and the
+ * struct the caller's, if not. */
 struct td_tensor *td_tensor_of_dlpack(dl_versioned *given);
 
-_Static_assert(sizeof(dl_tensor) == 48 && offsetof(dl_managed, deleter) == 56, "as every producer lays them out");
-_Static_assert(offsetof(dl_versioned, flags) == 24 && offsetof(dl_versioned, tensor) == 32, "as every producer lays them out");
+_Static_assert(sizeof(dl_tensor) == 48 && offsetof(dl_managed, deleter) == 56,
+               "as every producer lays them out");
+_Static_assert(offsetof(dl_versioned, flags) == 24 && offsetof(dl_versioned, tensor) == 32,
+               "as every producer lays them out");
 
 #endif

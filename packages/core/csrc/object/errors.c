@@ -4,14 +4,18 @@
 PyObject *td_linalg_error, *td_out_of_memory;
 
 static const char out_of_memory_doc[] =
-    "There is not enough memory. A RuntimeError for programs that know PyTorch, a MemoryError for those that know Python.";
+    "There is not enough memory. A RuntimeError for programs that know PyTorch, a MemoryError for "
+    "those that know Python.";
 
 int td_add_errors(PyObject *module)
 {
     PyObject *bases = PyTuple_Pack(2, PyExc_RuntimeError, PyExc_MemoryError);
-    td_out_of_memory = bases ? PyErr_NewExceptionWithDoc("taeda.OutOfMemoryError", out_of_memory_doc, bases, NULL) : NULL;
+    td_out_of_memory =
+        bases ? PyErr_NewExceptionWithDoc("taeda.OutOfMemoryError", out_of_memory_doc, bases, NULL)
+              : NULL;
     Py_XDECREF(bases);
-    return td_out_of_memory ? PyModule_AddObjectRef(module, "OutOfMemoryError", td_out_of_memory) : -1;
+    return td_out_of_memory ? PyModule_AddObjectRef(module, "OutOfMemoryError", td_out_of_memory)
+                            : -1;
 }
 
 PyObject *td_no_memory(void)
@@ -24,17 +28,20 @@ PyObject *td_raise(td_status status)
 {
     PyObject *type = NULL;
     switch (status) {
-    case TD_PYTHON_ERROR: return NULL; /* already set */
-    case TD_TYPE_ERROR: type = PyExc_TypeError; break;
-    case TD_VALUE_ERROR: type = PyExc_ValueError; break;
-    case TD_INDEX_ERROR: type = PyExc_IndexError; break;
-    case TD_NOT_IMPLEMENTED: type = PyExc_NotImplementedError; break;
-    case TD_MEMORY_ERROR: type = td_out_of_memory; break;
-    case TD_LINALG_ERROR: type = td_linalg_error ? td_linalg_error : PyExc_RuntimeError; break;
-    default: type = PyExc_RuntimeError;
+        case TD_PYTHON_ERROR: return NULL; /* already set */
+        case TD_TYPE_ERROR: type = PyExc_TypeError; break;
+        case TD_VALUE_ERROR: type = PyExc_ValueError; break;
+        case TD_INDEX_ERROR: type = PyExc_IndexError; break;
+        case TD_NOT_IMPLEMENTED: type = PyExc_NotImplementedError; break;
+        case TD_MEMORY_ERROR: type = td_out_of_memory; break;
+        case TD_LINALG_ERROR: type = td_linalg_error ? td_linalg_error : PyExc_RuntimeError; break;
+        default: type = PyExc_RuntimeError;
     }
     PyErr_SetString(type, td_error_message());
     return NULL;
 }
 
-PyObject *td_type_name(PyObject *o) { return PyObject_GetAttrString((PyObject *)Py_TYPE(o), "__name__"); }
+PyObject *td_type_name(PyObject *o)
+{
+    return PyObject_GetAttrString((PyObject *)Py_TYPE(o), "__name__");
+}

@@ -12,7 +12,8 @@ void td_frame_open(td_frame *f)
 
 void td_frame_close(td_frame *f)
 {
-    for (int i = 0; i < f->npins; i++) td_unpin(f->pins[i]); /* before the tuples: these may hold the storages */
+    /* before the tuples: these may hold the storages */
+    for (int i = 0; i < f->npins; i++) td_unpin(f->pins[i]);
     for (int i = 0; i < f->ntensors; i++) Py_DECREF(f->items[i]);
     f->npins = f->ntensors = 0;
     if (!(f->ntemps | f->nheap | f->nheld) && f->pins == f->few_pins) return; /* nearly always */
@@ -51,13 +52,15 @@ PyObject *td_frame_hold(td_frame *f, PyObject *o)
 
 PyObject *td_frame_tuple(td_frame *f, PyObject *o)
 {
-    if (!PyList_Check(o)) return o; /* the caller keeps a tuple, and nobody can take its items away */
+    /* the caller keeps a tuple, and nobody can take its items away */
+    if (!PyList_Check(o)) return o;
     return td_frame_hold(f, PyList_AsTuple(o));
 }
 
 td_tensor *td_frame_temp(td_frame *f, td_tensor *t)
 {
-    int full = f->ntemps == TD_MAX_TEMPS; /* the last place heads a list then: nobody retires a temporary, so `next` is free */
+    /* the last place heads a list then: nobody retires a temporary, so `next` is free */
+    int full = f->ntemps == TD_MAX_TEMPS;
     t->next = full ? f->temps[TD_MAX_TEMPS - 1] : NULL;
     return f->temps[full ? TD_MAX_TEMPS - 1 : f->ntemps++] = t;
 }
@@ -85,8 +88,10 @@ td_tensor **td_frame_list(td_frame *f, int k, PyObject *o, Py_ssize_t *n)
         f->obj[k] = td_frame_tuple(f, o);
         return f->obj[k] ? frame_heap(f, (size_t)*n * sizeof(td_tensor *)) : NULL;
     }
-    for (Py_ssize_t i = 0; i < *n; i++) /* nothing here runs Python, so that the list cannot change */
-        f->items[f->ntensors + i] = Py_NewRef(listed ? PyList_GetItem(o, i) : PyTuple_GetItem(o, i));
+    for (Py_ssize_t i = 0; i < *n;
+         i++) /* nothing here runs Python, so that the list cannot change */
+        f->items[f->ntensors + i] =
+            Py_NewRef(listed ? PyList_GetItem(o, i) : PyTuple_GetItem(o, i));
     f->ntensors += (int)*n;
     return f->tensors + f->ntensors - *n;
 }
@@ -113,22 +118,26 @@ static PyObject *bools_object(Py_ssize_t n, const int64_t *v)
 PyObject *td_argument_object(const td_frame *f, int k)
 {
     const td_arg *a = &f->call.args[k];
-    if (f->obj[k] && (a->kind == TD_ARG_TENSOR || a->kind == TD_ARG_TENSORS || a->kind == TD_ARG_NONE)) return Py_NewRef(f->obj[k]);
+    if (f->obj[k] &&
+        (a->kind == TD_ARG_TENSOR || a->kind == TD_ARG_TENSORS || a->kind == TD_ARG_NONE))
+        return Py_NewRef(f->obj[k]);
     switch (a->kind) {
-    case TD_ARG_INT: return PyLong_FromLongLong(a->i);
-    case TD_ARG_BOOL: return PyBool_FromLong(a->i != 0);
-    case TD_ARG_FLOAT: return PyFloat_FromDouble(a->f);
-    case TD_ARG_STR: return PyUnicode_FromString(a->str);
-    case TD_ARG_SCALAR: return td_scalar_object(&a->scalar);
-    case TD_ARG_INTS: return td_ints_object((int)a->n, a->ints);
-    case TD_ARG_BOOLS: return bools_object(a->n, a->ints);
-    case TD_ARG_FLOATS: return floats_object(a->n, a->floats);
-    case TD_ARG_TENSORS: return PyTuple_New(0);
-    case TD_ARG_DTYPE: return td_dtype_object((td_dtype)a->i);
-    case TD_ARG_DEVICE: return td_device_object((td_device)a->i);
-    case TD_ARG_MEMORY_FORMAT: return td_memory_format_object((int)a->i);
-    case TD_ARG_LAYOUT: return td_layout_object();
-    case TD_ARG_GENERATOR: return Py_NewRef(f->obj[k] && f->obj[k] != Py_None ? f->obj[k] : td_default_generator_object);
-    default: return Py_NewRef(Py_None);
+        case TD_ARG_INT: return PyLong_FromLongLong(a->i);
+        case TD_ARG_BOOL: return PyBool_FromLong(a->i != 0);
+        case TD_ARG_FLOAT: return PyFloat_FromDouble(a->f);
+        case TD_ARG_STR: return PyUnicode_FromString(a->str);
+        case TD_ARG_SCALAR: return td_scalar_object(&a->scalar);
+        case TD_ARG_INTS: return td_ints_object((int)a->n, a->ints);
+        case TD_ARG_BOOLS: return bools_object(a->n, a->ints);
+        case TD_ARG_FLOATS: return floats_object(a->n, a->floats);
+        case TD_ARG_TENSORS: return PyTuple_New(0);
+        case TD_ARG_DTYPE: return td_dtype_object((td_dtype)a->i);
+        case TD_ARG_DEVICE: return td_device_object((td_device)a->i);
+        case TD_ARG_MEMORY_FORMAT: return td_memory_format_object((int)a->i);
+        case TD_ARG_LAYOUT: return td_layout_object();
+        case TD_ARG_GENERATOR:
+            return Py_NewRef(f->obj[k] && f->obj[k] != Py_None ? f->obj[k]
+                                                               : td_default_generator_object);
+        default: return Py_NewRef(Py_None);
     }
 }

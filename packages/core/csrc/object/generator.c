@@ -3,8 +3,7 @@
 #include <sys/random.h>
 
 typedef struct Generator {
-    PyObject_HEAD
-    td_generator own, *stream; /* stream: &own, or the process-wide default */
+    PyObject_HEAD td_generator own, *stream; /* stream: &own, or the process-wide default */
     uint8_t device;
 } Generator;
 
@@ -29,8 +28,14 @@ static PyObject *generator_new(PyTypeObject *type, PyObject *args, PyObject *kw)
     td_device d = TD_CPU;
     if (!PyArg_ParseTupleAndKeywords(args, kw, "|O:Generator", names, &device)) return NULL;
     if (device != Py_None && td_device_from(device, &d) != 1)
-        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "Generator(): device must be a device or a string, got %R", Py_TYPE(device));
-    if (d != TD_CPU) return PyErr_Format(PyExc_RuntimeError, "Generator(): device must be 'cpu', got %R", device);
+        return PyErr_Occurred()
+                   ? NULL
+                   : PyErr_Format(PyExc_TypeError,
+                                  "Generator(): device must be a device or a string, got %R",
+                                  Py_TYPE(device));
+    if (d != TD_CPU)
+        return PyErr_Format(PyExc_RuntimeError, "Generator(): device must be 'cpu', got %R",
+                            device);
     Generator *g = (Generator *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
     if (!g) return NULL;
     g->own = (td_generator){67280421310721ull, 0}; /* the field's documented default seed */
@@ -54,13 +59,16 @@ static PyObject *set_seed(PyObject *o, uint64_t seed)
 static PyObject *generator_manual_seed(PyObject *o, PyObject *value)
 {
     if (!PyLong_Check(value) || PyBool_Check(value))
-        return PyErr_Format(PyExc_RuntimeError, "manual_seed expected a long, but got %S", Py_TYPE(value));
+        return PyErr_Format(PyExc_RuntimeError, "manual_seed expected a long, but got %S",
+                            Py_TYPE(value));
     int overflow;
     long long as_signed = PyLong_AsLongLongAndOverflow(value, &overflow);
     if (!overflow) return set_seed(o, (uint64_t)as_signed);
     unsigned long long seed = PyLong_AsUnsignedLongLong(value);
     if (seed == (unsigned long long)-1 && PyErr_Occurred())
-        return PyErr_Format(PyExc_ValueError, "Overflow when unpacking long: a seed lies in [-2**63, 2**64 - 1], got %R", value);
+        return PyErr_Format(
+            PyExc_ValueError,
+            "Overflow when unpacking long: a seed lies in [-2**63, 2**64 - 1], got %R", value);
     return set_seed(o, seed);
 }
 
@@ -90,10 +98,12 @@ static PyObject *generator_get_state(PyObject *o, PyObject *unused)
 static PyObject *generator_set_state(PyObject *o, PyObject *state)
 {
     if (!td_is_tensor(state) || TD_T(state)->dtype != TD_U8)
-        return PyErr_Format(PyExc_TypeError, "a generator's state is a uint8 tensor, got %R", Py_TYPE(state));
+        return PyErr_Format(PyExc_TypeError, "a generator's state is a uint8 tensor, got %R",
+                            Py_TYPE(state));
     const td_tensor *t = TD_T(state);
     if (t->numel != sizeof(td_generator) || !td_is_contiguous(t) || t->device != TD_CPU)
-        return PyErr_Format(PyExc_RuntimeError, "a generator's state has %zd contiguous bytes on the cpu, got %lld",
+        return PyErr_Format(PyExc_RuntimeError,
+                            "a generator's state has %zd contiguous bytes on the cpu, got %lld",
                             sizeof(td_generator), (long long)t->numel);
     memcpy(((Generator *)o)->stream, td_data(t), sizeof(td_generator));
     return Py_NewRef(o);
@@ -109,7 +119,8 @@ static PyObject *generator_device(PyObject *o, void *c) { return td_device_objec
 static PyObject *generator_reduce(PyObject *o, PyObject *unused)
 {
     td_generator *g = ((Generator *)o)->stream;
-    return Py_BuildValue("O()(KK)", GeneratorT, (unsigned long long)g->seed, (unsigned long long)g->offset);
+    return Py_BuildValue("O()(KK)", GeneratorT, (unsigned long long)g->seed,
+                         (unsigned long long)g->offset);
 }
 static PyObject *generator_setstate(PyObject *o, PyObject *pair)
 {
@@ -120,8 +131,10 @@ static PyObject *generator_setstate(PyObject *o, PyObject *pair)
 }
 
 static PyMethodDef methods[] = {
-    {"manual_seed", generator_manual_seed, METH_O, "Start the stream of a seed; returns the generator."},
-    {"seed", generator_seed, METH_NOARGS, "Start the stream of a seed from the operating system; returns the seed."},
+    {"manual_seed", generator_manual_seed, METH_O,
+     "Start the stream of a seed; returns the generator."},
+    {"seed", generator_seed, METH_NOARGS,
+     "Start the stream of a seed from the operating system; returns the seed."},
     {"initial_seed", generator_initial_seed, METH_NOARGS, "The seed of the stream."},
     {"get_state", generator_get_state, METH_NOARGS, "The state as a uint8 tensor."},
     {"set_state", generator_set_state, METH_O, "Go to a state that get_state gave."},
@@ -133,10 +146,16 @@ static PyGetSetDef fields[] = {{"device", generator_device, 0, "cpu.", 0}, {0}};
 
 int td_add_generator(PyObject *module)
 {
-    static PyType_Slot slots[] = {{Py_tp_new, generator_new}, {Py_tp_dealloc, generator_dealloc}, {Py_tp_methods, methods},
-                                  {Py_tp_getset, fields},
-                                  {Py_tp_doc, "Generator(device='cpu')\n--\n\nA stream of random numbers, made by Philox4x32-10."}, {0}};
-    static PyType_Spec spec = {"taeda.Generator", sizeof(Generator), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+    static PyType_Slot slots[] = {
+        {Py_tp_new, generator_new},
+        {Py_tp_dealloc, generator_dealloc},
+        {Py_tp_methods, methods},
+        {Py_tp_getset, fields},
+        {Py_tp_doc,
+         "Generator(device='cpu')\n--\n\nA stream of random numbers, made by Philox4x32-10."},
+        {0}};
+    static PyType_Spec spec = {"taeda.Generator", sizeof(Generator), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
     if (!(GeneratorT = (PyTypeObject *)PyType_FromSpec(&spec))) return -1;
     Generator *g = (Generator *)PyObject_CallObject((PyObject *)GeneratorT, NULL);
     if (!g) return -1;

@@ -7,7 +7,8 @@ int td_promoted(td_dtype a, td_dtype b)
 {
     int both = td_promote(a, b);
     if (both < 0)
-        PyErr_Format(PyExc_RuntimeError, "Promotion for %s and %s is not supported: cast one of them first",
+        PyErr_Format(PyExc_RuntimeError,
+                     "Promotion for %s and %s is not supported: cast one of them first",
                      td_dtypes[a].name, td_dtypes[b].name);
     return both;
 }
@@ -31,7 +32,8 @@ static int scalar_from_int(PyObject *o, td_scalar *out)
         PyErr_Clear();
     }
     if (overflow) {
-        PyErr_Format(PyExc_RuntimeError, "the integer %R does not fit 64 bits (Overflow when unpacking long)", o);
+        PyErr_Format(PyExc_RuntimeError,
+                     "the integer %R does not fit 64 bits (Overflow when unpacking long)", o);
         return -1;
     }
     *out = td_scalar_int(v);
@@ -42,7 +44,8 @@ static int scalar_from_numpy(PyObject *o, td_scalar *out)
 {
     PyObject *plain = PyObject_CallMethod(o, "item", NULL);
     if (!plain) return -1;
-    int status = Py_TYPE(plain) == Py_TYPE(o) || td_is_numpy_scalar(plain) ? 0 : td_scalar_from(plain, out);
+    int status =
+        Py_TYPE(plain) == Py_TYPE(o) || td_is_numpy_scalar(plain) ? 0 : td_scalar_from(plain, out);
     if (status == 0) {
         PyErr_Clear();
         PyObject *f = PyNumber_Float(o); /* ml_dtypes scalars have no Python twin */
@@ -62,7 +65,8 @@ int td_scalar_from(PyObject *o, td_scalar *out)
     if (PyFloat_Check(o)) *out = td_scalar_float(PyFloat_AsDouble(o));
     else if (PyBool_Check(o)) *out = td_scalar_bool(o == Py_True);
     else if (PyLong_Check(o)) return scalar_from_int(o, out);
-    else if (PyComplex_Check(o)) *out = td_scalar_complex(PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o));
+    else if (PyComplex_Check(o))
+        *out = td_scalar_complex(PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o));
     else if (td_is_numpy_scalar(o)) return scalar_from_numpy(o, out);
     else return 0;
     return 1;
@@ -71,10 +75,10 @@ int td_scalar_from(PyObject *o, td_scalar *out)
 PyObject *td_scalar_object(const td_scalar *s)
 {
     switch (s->kind) {
-    case TD_S_BOOL: return PyBool_FromLong(s->i != 0);
-    case TD_S_INT: return PyLong_FromLongLong(s->i);
-    case TD_S_FLOAT: return PyFloat_FromDouble(s->re);
-    default: return PyComplex_FromDoubles(s->re, s->im);
+        case TD_S_BOOL: return PyBool_FromLong(s->i != 0);
+        case TD_S_INT: return PyLong_FromLongLong(s->i);
+        case TD_S_FLOAT: return PyFloat_FromDouble(s->re);
+        default: return PyComplex_FromDoubles(s->re, s->im);
     }
 }
 
@@ -104,15 +108,18 @@ int td_int_from(PyObject *o, int64_t *out)
         int overflow;
         *out = PyLong_AsLongLongAndOverflow(o, &overflow);
         if (!overflow) return *out == -1 && PyErr_Occurred() ? -1 : 1;
-        PyErr_Format(PyExc_RuntimeError, "the integer %R does not fit 64 bits (Overflow when unpacking long)", o);
+        PyErr_Format(PyExc_RuntimeError,
+                     "the integer %R does not fit 64 bits (Overflow when unpacking long)", o);
         return -1;
     }
     if (td_is_tensor(o)) return int_from_tensor(o, out);
     if (!PyIndex_Check(o)) return 0;
     PyObject *plain = PyNumber_Index(o);
     if (!plain) {
-        if (!PyErr_ExceptionMatches(PyExc_TypeError)) return -1; /* what a program raises there is its own */
-        PyErr_Clear(); /* an object whose __index__ refuses is no int: the caller names what it wanted */
+        /* what a program raises there is its own */
+        if (!PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
+        /* an object whose __index__ refuses is no int: the caller names what it wanted */
+        PyErr_Clear();
         return 0;
     }
     int status = td_int_from(plain, out);
@@ -123,15 +130,15 @@ int td_int_from(PyObject *o, int64_t *out)
 static PyObject *element_object(td_dtype dtype, const char *at)
 {
     switch (dtype) {
-    case TD_BOOL: return PyBool_FromLong(*(const uint8_t *)at != 0);
-    case TD_I64: return PyLong_FromLongLong(*(const int64_t *)at);
-    case TD_U64: return PyLong_FromUnsignedLongLong(*(const uint64_t *)at);
-    case TD_F32: return PyFloat_FromDouble(*(const float *)at);
-    case TD_F64: return PyFloat_FromDouble(*(const double *)at);
-    default: {
-        td_scalar s = td_scalar_load(dtype, at);
-        return td_scalar_object(&s);
-    }
+        case TD_BOOL: return PyBool_FromLong(*(const uint8_t *)at != 0);
+        case TD_I64: return PyLong_FromLongLong(*(const int64_t *)at);
+        case TD_U64: return PyLong_FromUnsignedLongLong(*(const uint64_t *)at);
+        case TD_F32: return PyFloat_FromDouble(*(const float *)at);
+        case TD_F64: return PyFloat_FromDouble(*(const double *)at);
+        default: {
+            td_scalar s = td_scalar_load(dtype, at);
+            return td_scalar_object(&s);
+        }
     }
 }
 
@@ -156,12 +163,16 @@ PyObject *td_item(const td_tensor *t)
 {
     if (t->numel != 1) {
         char shape[TD_SHAPE_TEXT];
-        return PyErr_Format(PyExc_RuntimeError, "a Tensor with %lld elements cannot be converted to Scalar: its shape is %s, "
-                            "and item() wants exactly one element", (long long)t->numel, td_shape_text(t->ndim, t->sizes, shape));
+        return PyErr_Format(PyExc_RuntimeError,
+                            "a Tensor with %lld elements cannot be converted to Scalar: its shape "
+                            "is %s, and item() wants exactly one element",
+                            (long long)t->numel, td_shape_text(t->ndim, t->sizes, shape));
     }
     if (td_is_meta(t))
-        return PyErr_Format(PyExc_RuntimeError, "Tensor.item() cannot be called on meta tensors: they have no values");
-    if (!(t->flags & TD_FLAG_WRAPPED)) td_note_untraced("a value is read"); /* that one was a Python number before */
+        return PyErr_Format(PyExc_RuntimeError,
+                            "Tensor.item() cannot be called on meta tensors: they have no values");
+    if (!(t->flags & TD_FLAG_WRAPPED))
+        td_note_untraced("a value is read"); /* that one was a Python number before */
     if (td_on_host(t)) return resolved(t, element_object((td_dtype)t->dtype, td_data(t)));
     _Alignas(16) char element[16];
     TD_PY(td_element(t, element));
@@ -172,10 +183,14 @@ PyObject *td_item_of(PyObject *o)
 {
     static const td_function *local;
     if (!((PyTensor *)o)->dispatches || TD_T(o)->numel != 1) return td_item(TD_T(o));
-    if (!local && !(local = td_find_function("", "_local_scalar_dense"))) return PyErr_Format(PyExc_RuntimeError, "the op table has no _local_scalar_dense");
+    if (!local && !(local = td_find_function("", "_local_scalar_dense")))
+        return PyErr_Format(PyExc_RuntimeError, "the op table has no _local_scalar_dense");
     PyObject *made = td_apply(local, 1, &o);
     if (!made || PyFloat_Check(made) || PyLong_Check(made) || PyComplex_Check(made)) return made;
-    PyErr_Format(PyExc_TypeError, "%R.__torch_dispatch__ answered aten._local_scalar_dense with %R where a number is wanted", Py_TYPE(o), Py_TYPE(made));
+    PyErr_Format(
+        PyExc_TypeError,
+        "%R.__torch_dispatch__ answered aten._local_scalar_dense with %R where a number is wanted",
+        Py_TYPE(o), Py_TYPE(made));
     Py_DECREF(made);
     return NULL;
 }
@@ -198,7 +213,8 @@ PyObject *td_tolist(PyObject *o)
     const td_tensor *t = TD_T(o);
     if (((PyTensor *)o)->dispatches) return td_refuse_memory(o, "tolist()");
     td_note_untraced("values are read");
-    if (td_is_meta(t)) return PyErr_Format(PyExc_NotImplementedError, "Cannot copy out of meta tensor; no data!");
+    if (td_is_meta(t))
+        return PyErr_Format(PyExc_NotImplementedError, "Cannot copy out of meta tensor; no data!");
     if (t->device != TD_CPU) {
         td_tensor *host;
         TD_PY(td_to_host(&host, t));

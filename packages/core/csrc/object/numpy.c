@@ -1,14 +1,17 @@
-/* numpy.c - what is known of numpy without importing it: before it is loaded nobody can hold an array or a scalar of it.
- * While another thread imports it, it has some of its attributes: an absent one is asked for again next time. */
+/* numpy.c - what is known of numpy without importing it: before it is loaded nobody can hold an
+ * array or a scalar of it. While another thread imports it, it has some of its attributes: an
+ * absent one is asked for again next time. */
 #include "object/py.h"
 
 PyObject *td_numpy(PyObject **kept, const char *name)
 {
     if (*kept) return *kept;
-    PyObject *modules = PyImport_GetModuleDict(), *numpy = modules ? PyDict_GetItemString(modules, "numpy") : NULL;
+    PyObject *modules = PyImport_GetModuleDict(),
+             *numpy = modules ? PyDict_GetItemString(modules, "numpy") : NULL;
     PyObject *found = numpy ? PyObject_GetAttrString(numpy, name) : NULL;
     if (!found) PyErr_Clear();
-    if (*kept) Py_XDECREF(found); /* asking ran Python, and so perhaps another thread that was quicker */
+    /* asking ran Python, and so perhaps another thread that was quicker */
+    if (*kept) Py_XDECREF(found);
     else *kept = found;
     return *kept;
 }
@@ -41,7 +44,8 @@ static int ask_dtype(PyObject *o)
 {
     PyObject *dtype = PyObject_GetAttrString(o, "dtype");
     PyObject *name = dtype ? PyObject_GetAttrString(dtype, "name") : NULL;
-    int found = name && PyUnicode_Check(name) ? dtype_named(PyUnicode_AsUTF8AndSize(name, NULL)) : -1;
+    int found =
+        name && PyUnicode_Check(name) ? dtype_named(PyUnicode_AsUTF8AndSize(name, NULL)) : -1;
     Py_XDECREF(dtype);
     Py_XDECREF(name);
     if (PyErr_Occurred()) PyErr_Clear(); /* a scalar that cannot name its dtype has none of ours */
@@ -65,13 +69,20 @@ int td_numpy_scalar_dtype(PyObject *o, td_dtype *out)
     if (dtype < 0) return 0;
     if (!known) known = PyDict_New();
     code = known ? PyLong_FromLong(dtype) : NULL;
-    if (!code || PyDict_SetItem(known, type, code) < 0) PyErr_Clear(); /* it is asked again next time */
+    /* it is asked again next time */
+    if (!code || PyDict_SetItem(known, type, code) < 0) PyErr_Clear();
     Py_XDECREF(code);
     return *out = (td_dtype)dtype, 1;
 }
 
 /* is_numpy(object): an array or a scalar of numpy? */
-static PyObject *is_numpy(PyObject *m, PyObject *o) { return PyBool_FromLong(td_is_array(o) || td_is_numpy_scalar(o)); }
+static PyObject *is_numpy(PyObject *m, PyObject *o)
+{
+    return PyBool_FromLong(td_is_array(o) || td_is_numpy_scalar(o));
+}
 
-static PyMethodDef methods[] = {{"is_numpy", is_numpy, METH_O, "is_numpy(object): is it an array or a scalar of numpy? Does not import numpy."}, {0}};
+static PyMethodDef methods[] = {
+    {"is_numpy", is_numpy, METH_O,
+     "is_numpy(object): is it an array or a scalar of numpy? Does not import numpy."},
+    {0}};
 PyMethodDef *td_numpy_methods(void) { return methods; }

@@ -16,41 +16,45 @@
 #include "runtime/thread_local.h"
 
 /* the limited API has no safe replacement of a reference: the old value dies last */
-#define Py_XSETREF(place, value)                       \
-    do {                                               \
-        PyObject *td_old = (PyObject *)(place);        \
-        (place) = (void *)(value);                     \
-        Py_XDECREF(td_old);                            \
+#define Py_XSETREF(place, value)                \
+    do {                                        \
+        PyObject *td_old = (PyObject *)(place); \
+        (place) = (void *)(value);              \
+        Py_XDECREF(td_old);                     \
     } while (0)
 #define Py_SETREF(place, value) Py_XSETREF(place, value)
 
 /* ---- the tensor object (object/tensor.c) ---- */
 typedef struct Node Node;
 typedef struct PyTensor {
-    PyObject_HEAD
-    td_tensor *t;
-    struct PyTensor *grad;  /* owned, or NULL */
-    Node *node;             /* owned: what computed this tensor, or NULL */
-    Node *accumulate;       /* borrowed: the node that adds into grad, while a graph holds it */
-    struct PyTensor *base;  /* owned: the tensor this is a view of, or NULL */
-    struct Dual *dual;      /* its tangent in forward mode (backward/forward.h), or NULL */
-    PyObject *hooks;        /* owned: dict of hook kinds, or NULL */
+    PyObject_HEAD td_tensor *t;
+    struct PyTensor *grad; /* owned, or NULL */
+    Node *node;            /* owned: what computed this tensor, or NULL */
+    Node *accumulate;      /* borrowed: the node that adds into grad, while a graph holds it */
+    struct PyTensor *base; /* owned: the tensor this is a view of, or NULL */
+    struct Dual *dual;     /* its tangent in forward mode (backward/forward.h), or NULL */
+    PyObject *hooks;       /* owned: dict of hook kinds, or NULL */
     PyObject *weaklist, *dict;
-    uint32_t nr;            /* which output of node */
-    uint32_t node_version;  /* for views: the storage version that `node` describes */
-    uint8_t requires_grad;  /* as asked for on a leaf */
-    uint8_t creation;       /* enum below: how a view was made */
+    uint32_t nr;           /* which output of node */
+    uint32_t node_version; /* for views: the storage version that `node` describes */
+    uint8_t requires_grad; /* as asked for on a leaf */
+    uint8_t creation;      /* enum below: how a view was made */
     uint8_t retains_grad;
-    uint8_t apart;          /* a dual tensor, or a view of one: without part in the tangent of `base` */
-    uint8_t dispatches;     /* enum td_dispatching: does __torch_dispatch__ of its type compute what is called on it? */
+    /* a dual tensor, or a view of one: without part in the tangent of `base` */
+    uint8_t apart;
+    /* enum td_dispatching: does __torch_dispatch__ of its type compute what is called on it? */
+    uint8_t dispatches;
 } PyTensor;
-/* TD_DISPATCHES_CLAIM and above: it has no memory of its own, its handle is one of meta, and it claims to lie on the device of this number
- * less TD_DISPATCHES_CLAIM (_make_wrapper_subclass). */
+/* TD_DISPATCHES_CLAIM and above: it has no memory of its own, its handle is one of meta, and it
+ * claims to lie on the device of this number less TD_DISPATCHES_CLAIM (_make_wrapper_subclass). */
 enum td_dispatching { TD_DISPATCHES_NOT, TD_DISPATCHES, TD_DISPATCHES_CLAIM };
 enum { TD_VIEW_PLAIN, TD_VIEW_MULTI, TD_VIEW_NO_GRAD, TD_VIEW_INFERENCE };
 
 extern PyTypeObject *TensorT, *ParameterT; /* ParameterT: NULL until taeda.nn registers it */
-static inline int td_is_exact(PyObject *o) { return Py_TYPE(o) == TensorT || Py_TYPE(o) == ParameterT; }
+static inline int td_is_exact(PyObject *o)
+{
+    return Py_TYPE(o) == TensorT || Py_TYPE(o) == ParameterT;
+}
 int td_is_tensor(PyObject *o); /* a Tensor or a subclass */
 #define TD_T(object) (((PyTensor *)(object))->t)
 
@@ -64,14 +68,18 @@ static inline void td_publish(PyObject *tensor, td_tensor *t)
 
 /* Wrap a handle (takes it over, also on failure). */
 PyObject *td_wrap(td_tensor *t);
-PyObject *td_wrap_as(PyTypeObject *type, td_tensor *t); /* asks the type whether its tensors dispatch */
+/* asks the type whether its tensors dispatch */
+PyObject *td_wrap_as(PyTypeObject *type, td_tensor *t);
 static inline td_device td_claimed_device(const PyTensor *p) /* what tensor.device says */
 {
-    return (td_device)(p->dispatches >= TD_DISPATCHES_CLAIM ? p->dispatches - TD_DISPATCHES_CLAIM : p->t->device);
+    return (td_device)(p->dispatches >= TD_DISPATCHES_CLAIM ? p->dispatches - TD_DISPATCHES_CLAIM
+                                                            : p->t->device);
 }
-/* What autograd keeps or hands out for a tensor that dispatches: `function` (detach, clone) called on it below every layer but tracers. */
+/* What autograd keeps or hands out for a tensor that dispatches: `function` (detach, clone) called
+ * on it below every layer but tracers. */
 PyObject *td_below(const td_function *function, PyObject *tensor);
-PyObject *td_refuse_memory(PyObject *tensor, const char *what); /* raises: a tensor that dispatches shows no memory; NULL */
+/* raises: a tensor that dispatches shows no memory; NULL */
+PyObject *td_refuse_memory(PyObject *tensor, const char *what);
 /* a view whose base came to require grad later (by a write through another view) requires it too */
 static inline int td_requires_grad(const PyTensor *p)
 {
@@ -80,26 +88,30 @@ static inline int td_requires_grad(const PyTensor *p)
     return 0;
 }
 
-/* ---- __torch_function__ of questions that are no operators (binding/tensor_fields.c): Tensor.<name> is what was called ---- */
+/* ---- __torch_function__ of questions that are no operators (binding/tensor_fields.c):
+ * Tensor.<name> is what was called ---- */
 int td_is_asked(PyObject *tensor); /* a mode or its type wants to answer */
 PyObject *td_ask(PyObject *tensor, const char *name, PyObject *argument); /* NULL: none */
-PyObject *td_ask_with(PyObject *tensor, const char *name, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
+PyObject *td_ask_with(PyObject *tensor, const char *name, PyObject *const *args, Py_ssize_t nargs,
+                      PyObject *kwnames);
 
 /* ---- buffers (object/memory.c) ---- */
-PyObject *td_memory_of(PyObject *tensor);          /* exports the memory that the tensor has now, and holds it */
+/* exports the memory that the tensor has now, and holds it */
+PyObject *td_memory_of(PyObject *tensor);
 int td_get_buffer(PyObject *tensor, Py_buffer *view, int flags);
 void td_release_buffer(PyObject *tensor, Py_buffer *view);
 int td_add_memory_type(PyObject *module);
 
 /* ---- errors (object/errors.c) ---- */
-PyObject *td_raise(td_status status);          /* sets the exception of the pending message; returns NULL */
+/* sets the exception of the pending message; returns NULL */
+PyObject *td_raise(td_status status);
 static inline int td_raised(td_status status) { return td_raise(status), -1; }
-#define TD_PY(call)                                  \
-    do {                                             \
-        td_status td_py_status = (call);             \
+#define TD_PY(call)                                               \
+    do {                                                          \
+        td_status td_py_status = (call);                          \
         if (td_py_status != TD_OK) return td_raise(td_py_status); \
     } while (0)
-extern PyObject *td_linalg_error; /* exception type, or NULL */
+extern PyObject *td_linalg_error;  /* exception type, or NULL */
 extern PyObject *td_out_of_memory; /* taeda.OutOfMemoryError: a RuntimeError and a MemoryError */
 PyObject *td_no_memory(void);      /* raises it; NULL */
 int td_add_errors(PyObject *module);
@@ -107,9 +119,10 @@ PyObject *td_type_name(PyObject *o); /* "Tensor", for messages: new reference */
 
 /* ---- small objects (object/dtype.c, device.c, size.c, generator.c) ---- */
 extern PyTypeObject *DtypeT, *DeviceT, *LayoutT, *MemoryFormatT, *SizeT, *GeneratorT, *NodeT;
-PyObject *td_dtype_object(td_dtype d);                      /* new reference */
-int td_dtype_from(PyObject *o, td_dtype *out);              /* 1 yes, 0 not a dtype; also float, int, bool, complex */
-PyObject *td_layout_object(void);                           /* taeda.strided */
+PyObject *td_dtype_object(td_dtype d); /* new reference */
+/* 1 yes, 0 not a dtype; also float, int, bool, complex */
+int td_dtype_from(PyObject *o, td_dtype *out);
+PyObject *td_layout_object(void); /* taeda.strided */
 PyObject *td_memory_format_object(int code);
 int td_memory_format_from(PyObject *o, int *code);
 PyObject *td_device_object(td_device d);
@@ -117,12 +130,14 @@ PyObject *td_rename_privateuse1(PyObject *module, PyObject *name);
 PyObject *td_privateuse1_name(PyObject *module, PyObject *unused);
 PyObject *td_device_host(PyObject *module, PyObject *unused);
 PyObject *td_register_privateuse1(PyObject *module, PyObject *address);
-int td_device_from(PyObject *o, td_device *out);            /* 1 yes, 0 not a device, -1 exception (unknown or unavailable) */
+/* 1 yes, 0 not a device, -1 exception (unknown or unavailable) */
+int td_device_from(PyObject *o, td_device *out);
 PyObject *td_size_object(int ndim, const int64_t *sizes);
-PyObject *td_ints_object(int n, const int64_t *values);     /* tuple */
-PyObject *td_dims_object(int ndim, const int64_t *dims);    /* tuple; of a handle that nobody need have pinned */
-td_generator *td_generator_from(PyObject *o);               /* NULL if not a Generator */
-PyObject *td_generator_object(td_generator *g);             /* the opposite: new reference */
+PyObject *td_ints_object(int n, const int64_t *values); /* tuple */
+/* tuple; of a handle that nobody need have pinned */
+PyObject *td_dims_object(int ndim, const int64_t *dims);
+td_generator *td_generator_from(PyObject *o);   /* NULL if not a Generator */
+PyObject *td_generator_object(td_generator *g); /* the opposite: new reference */
 extern PyObject *td_default_generator_object;
 int td_add_small_types(PyObject *module);
 int td_add_tensor_type(PyObject *module);
@@ -130,40 +145,52 @@ int td_add_node_type(PyObject *module);
 int td_add_functions(PyObject *module);
 
 /* ---- numbers (object/numbers.c) ---- */
-int td_promoted(td_dtype a, td_dtype b);                    /* the common dtype, or -1 with RuntimeError */
-int td_is_number(PyObject *o);                              /* bool, int, float, complex or a numpy scalar */
-int td_scalar_from(PyObject *o, td_scalar *out);            /* 1, 0 not a number, -1 exception (too large) */
+/* the common dtype, or -1 with RuntimeError */
+int td_promoted(td_dtype a, td_dtype b);
+/* bool, int, float, complex or a numpy scalar */
+int td_is_number(PyObject *o);
+/* 1, 0 not a number, -1 exception (too large) */
+int td_scalar_from(PyObject *o, td_scalar *out);
 PyObject *td_scalar_object(const td_scalar *s);
-int td_int_from(PyObject *o, int64_t *out);                 /* 1, 0, -1; no bools, no floats; 0-dim integer tensors */
-PyObject *td_item(const td_tensor *t);                      /* the one element as a Python number */
-PyObject *td_item_of(PyObject *tensor);                     /* the same of an object, which may dispatch */
+/* 1, 0, -1; no bools, no floats; 0-dim integer tensors */
+int td_int_from(PyObject *o, int64_t *out);
+PyObject *td_item(const td_tensor *t); /* the one element as a Python number */
+/* the same of an object, which may dispatch */
+PyObject *td_item_of(PyObject *tensor);
 PyObject *td_tolist(PyObject *tensor);
 
 /* ---- numpy, once it is loaded (object/numpy.c); nothing here imports it ---- */
-PyObject *td_numpy(PyObject **kept, const char *name);      /* an attribute, borrowed and kept; NULL without exception */
-int td_is_array(PyObject *o);                               /* a numpy array, also of a subclass */
+/* an attribute, borrowed and kept; NULL without exception */
+PyObject *td_numpy(PyObject **kept, const char *name);
+int td_is_array(PyObject *o); /* a numpy array, also of a subclass */
 int td_is_numpy_scalar(PyObject *o);
-int td_numpy_scalar_dtype(PyObject *o, td_dtype *out);      /* 1, or 0: no scalar of numpy, or of no dtype of ours */
+/* 1, or 0: no scalar of numpy, or of no dtype of ours */
+int td_numpy_scalar_dtype(PyObject *o, td_dtype *out);
 PyMethodDef *td_numpy_methods(void);
 
 /* ---- thread state (object/state.c) ---- */
 typedef struct td_state {
     uint8_t grad_mode, inference_mode;
-    uint8_t default_device;       /* td_device of factories without device= */
-    uint32_t layers;              /* active layers, enum below */
-    uint32_t excluded;            /* layers switched off while one of them runs */
+    uint8_t default_device;            /* td_device of factories without device= */
+    uint32_t layers;                   /* active layers, enum below */
+    uint32_t excluded;                 /* layers switched off while one of them runs */
     PyObject *pack_hook, *unpack_hook; /* innermost saved-tensor hooks, owned */
 } td_state;
-#define TD_LAYERS(X) /* Python knows them by these names: core.layers */                             \
-    X(FUNCTION_MODE, 1) X(TRANSFORM, 2) X(AUTOCAST, 4) X(DISPATCH_MODE, 8) X(TRACE, 16)              \
-    X(OVERRIDE, 32) /* excluded only: __torch_function__ of subclasses is off */                     \
-    X(DUAL, 64) /* excluded only: operations do not propagate tangents */
+#define TD_LAYERS(X) /* Python knows them by these names: core.layers */         \
+    X(FUNCTION_MODE, 1)                                                          \
+    X(TRANSFORM, 2)                                                              \
+    X(AUTOCAST, 4)                                                               \
+    X(DISPATCH_MODE, 8)                                                          \
+    X(TRACE, 16)                                                                 \
+    X(OVERRIDE, 32) /* excluded only: __torch_function__ of subclasses is off */ \
+    X(DUAL, 64)     /* excluded only: operations do not propagate tangents */
 #define TD_LAYER(name, bit) TD_LAYER_##name = bit,
 enum { TD_LAYERS(TD_LAYER) };
 #undef TD_LAYER
 extern TD_THREAD_LOCAL td_state td_here;
 extern int td_anomaly; /* process-wide */
-extern int td_dual_level; /* process-wide: number of the open level of forward mode, 0 while none is */
+/* process-wide: number of the open level of forward mode, 0 while none is */
+extern int td_dual_level;
 PyMethodDef *td_state_methods(void);
 
 /* ---- arguments (dispatch/arguments.c, frame.c, bind.c) ---- */
@@ -174,20 +201,23 @@ PyMethodDef *td_state_methods(void);
 typedef struct td_frame {
     const td_schema *schema;
     const td_function *function;
-    PyObject *obj[TD_MAX_ARGS];  /* the caller's, or in `held`; NULL where the default holds */
-    PyObject *out;               /* out= argument: a Tensor, or a tuple of them; NULL */
-    PyObject *requires_grad;     /* factories: requires_grad= argument, or NULL */
+    PyObject *obj[TD_MAX_ARGS]; /* the caller's, or in `held`; NULL where the default holds */
+    PyObject *out;              /* out= argument: a Tensor, or a tuple of them; NULL */
+    PyObject *requires_grad;    /* factories: requires_grad= argument, or NULL */
     td_tensor *temps[TD_MAX_TEMPS];
-    void *heap[TD_MAX_TEMPS];    /* overlong lists */
+    void *heap[TD_MAX_TEMPS];     /* overlong lists */
     PyObject *held[TD_MAX_TEMPS]; /* sequences turned into tuples, kept until the frame closes */
-    td_storage **pins;           /* of the tensors that are bound, pinned until the frame closes: few_pins, or on the heap */
+    /* of the tensors that are bound, pinned until the frame closes: few_pins, or on the heap */
+    td_storage **pins;
     int ntemps, nheap, nheld, nints, ntensors, npins, room_pins;
-    uint8_t inplace;             /* the result goes into argument 0 */
-    uint8_t overridden;          /* some argument has a __torch_function__ of its own */
-    uint8_t dispatches;          /* some tensor's type computes by __torch_dispatch__ */
-    uint8_t any_grad;            /* some tensor argument requires grad */
-    uint8_t bits;                /* some tensor argument has a conj or neg bit */
-    uint8_t devices;             /* the devices of all arguments or-ed: above TD_META if some lives elsewhere than on cpu and meta */
+    uint8_t inplace;    /* the result goes into argument 0 */
+    uint8_t overridden; /* some argument has a __torch_function__ of its own */
+    uint8_t dispatches; /* some tensor's type computes by __torch_dispatch__ */
+    uint8_t any_grad;   /* some tensor argument requires grad */
+    uint8_t bits;       /* some tensor argument has a conj or neg bit */
+    /* the devices of all arguments or-ed: above TD_META if some lives elsewhere than on cpu and
+     * meta */
+    uint8_t devices;
     int64_t ints[TD_POOL_INTS];
     td_tensor *tensors[TD_POOL_TENSORS];
     PyObject *items[TD_POOL_TENSORS]; /* owned: the objects of `tensors` */
@@ -195,14 +225,17 @@ typedef struct td_frame {
     td_call call;
 } td_frame;
 
-/* Parse into `frame` with the first overload that fits; 0, or -1 with TypeError. `self` may be NULL (function form).
- * args: positional values then keyword values, names in `kwnames` (a tuple or NULL). */
-int td_parse(td_frame *frame, const td_function *f, PyObject *self, PyObject *const *args, Py_ssize_t nargs,
-             PyObject *kwnames);
-int td_has_override(PyObject *o);                           /* has its type a __torch_function__ that takes part? */
+/* Parse into `frame` with the first overload that fits; 0, or -1 with TypeError. `self` may be NULL
+ * (function form). args: positional values then keyword values, names in `kwnames` (a tuple or
+ * NULL). */
+int td_parse(td_frame *frame, const td_function *f, PyObject *self, PyObject *const *args,
+             Py_ssize_t nargs, PyObject *kwnames);
+/* has its type a __torch_function__ that takes part? */
+int td_has_override(PyObject *o);
 void td_frame_open(td_frame *frame);
 void td_frame_close(td_frame *frame);
-static inline void td_frame_row(td_frame *f, const td_function *function, const td_schema *s) /* the overload that is called */
+static inline void td_frame_row(td_frame *f, const td_function *function,
+                                const td_schema *s) /* the overload that is called */
 {
     f->function = function;
     f->schema = s;
@@ -212,17 +245,25 @@ static inline void td_frame_row(td_frame *f, const td_function *function, const 
     memset(f->call.out, 0, sizeof f->call.out);
     f->call.outs = NULL;
 }
-int td_bind(td_frame *frame, int k, PyObject *o);           /* set parameter k of frame->schema from an object: 1, 0 wrong type, -1 */
-int td_bind_number(td_frame *frame, int k, PyObject *o);    /* a Python number where the schema says Tensor: 1, 0, -1 */
+/* set parameter k of frame->schema from an object: 1, 0 wrong type, -1 */
+int td_bind(td_frame *frame, int k, PyObject *o);
+/* a Python number where the schema says Tensor: 1, 0, -1 */
+int td_bind_number(td_frame *frame, int k, PyObject *o);
 PyObject *td_argument_object(const td_frame *frame, int k); /* new reference; defaults too */
 td_tensor *td_frame_temp(td_frame *frame, td_tensor *t);    /* freed when the frame closes */
-int td_frame_more_pins(td_frame *frame, Py_ssize_t n);      /* room for n more; 0, or -1 with MemoryError */
-PyObject *td_frame_hold(td_frame *frame, PyObject *o);      /* takes it over until the frame closes; NULL with an exception */
-PyObject *td_frame_tuple(td_frame *frame, PyObject *sequence); /* itself, or its items in a tuple that the frame owns */
-/* A list or tuple becomes argument k: the frame owns its items. Room for as many handles, or NULL with an exception. */
+/* room for n more; 0, or -1 with MemoryError */
+int td_frame_more_pins(td_frame *frame, Py_ssize_t n);
+/* takes it over until the frame closes; NULL with an exception */
+PyObject *td_frame_hold(td_frame *frame, PyObject *o);
+/* itself, or its items in a tuple that the frame owns */
+PyObject *td_frame_tuple(td_frame *frame, PyObject *sequence);
+/* A list or tuple becomes argument k: the frame owns its items. Room for as many handles, or NULL
+ * with an exception. */
 td_tensor **td_frame_list(td_frame *frame, int k, PyObject *sequence, Py_ssize_t *n);
-PyObject *td_frame_item(const td_frame *frame, int k, Py_ssize_t i); /* borrowed: item i of an argument that is a list of tensors */
-/* The handle of a tensor, which lasts until the frame closes, whatever becomes of the object; NULL with MemoryError. */
+/* borrowed: item i of an argument that is a list of tensors */
+PyObject *td_frame_item(const td_frame *frame, int k, Py_ssize_t i);
+/* The handle of a tensor, which lasts until the frame closes, whatever becomes of the object; NULL
+ * with MemoryError. */
 static inline td_tensor *td_frame_pin(td_frame *f, PyObject *tensor)
 {
     td_tensor *t = TD_T(tensor);
@@ -231,36 +272,47 @@ static inline td_tensor *td_frame_pin(td_frame *f, PyObject *tensor)
     return t;
 }
 
-/* ---- frame.c: room for n entries, until the frame closes: from its pool while that lasts, then from the heap; NULL with an exception ---- */
+/* ---- frame.c: room for n entries, until the frame closes: from its pool while that lasts, then
+ * from the heap; NULL with an exception ---- */
 int64_t *td_room_ints(td_frame *f, Py_ssize_t n);
 
 /* ---- dispatch (dispatch/dispatch.c, run_kernel.c, run_python.c, named_results.c) ---- */
-PyObject *td_call_entry(const td_function *f, PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);
-PyObject *td_run(td_frame *frame);                          /* below the override layer */
-/* Call an op from C on objects: positional arguments only, NULL stands for the default. New reference or NULL. */
+PyObject *td_call_entry(const td_function *f, PyObject *self, PyObject *const *args,
+                        Py_ssize_t nargs, PyObject *kwnames);
+PyObject *td_run(td_frame *frame); /* below the override layer */
+/* Call an op from C on objects: positional arguments only, NULL stands for the default. New
+ * reference or NULL. */
 PyObject *td_apply(const td_function *f, int n, PyObject *const *args);
-PyObject *td_slot_binary(const td_function *f, td_schema *s, PyObject *a, PyObject *b); /* a + b without the parser */
+/* a + b without the parser */
+PyObject *td_slot_binary(const td_function *f, td_schema *s, PyObject *a, PyObject *b);
 PyObject *td_call_backend(PyObject *module, PyObject *args);
 PyObject *td_result_types(PyObject *module, PyObject *unused);
-PyObject *td_python_function(PyObject **slot, const char *module, const char *name); /* borrowed: looked up once, kept in `slot` */
+/* borrowed: looked up once, kept in `slot` */
+PyObject *td_python_function(PyObject **slot, const char *module, const char *name);
 
 /* ---- the op table (object/table.c, entries.c) ---- */
 const td_function *td_find_function(const char *namespace_, const char *name);
-const td_function *td_clone_function(void), *td_copy_function(void), *td_detach_function(void); /* what core itself calls */
+/* what core itself calls */
+const td_function *td_clone_function(void), *td_copy_function(void), *td_detach_function(void);
 int td_add_flags(PyObject *module);
-td_schema *td_find_schema(const char *qualified);           /* "add.Tensor" */
-td_schema *td_find_custom(const char *text);                /* one defined at run time, "mylib::scale.overload", or NULL */
-int td_enter_custom(td_schema *s);                          /* in place of one of that text; 0 or -1 with an exception */
+td_schema *td_find_schema(const char *qualified); /* "add.Tensor" */
+/* one defined at run time, "mylib::scale.overload", or NULL */
+td_schema *td_find_custom(const char *text);
+/* in place of one of that text; 0 or -1 with an exception */
+int td_enter_custom(td_schema *s);
 void td_forget_custom(const char *text);
-/* The C function of a row on a type of device. Later calls replace it; TD_VALUE_ERROR if there is no such row. */
+/* The C function of a row on a type of device. Later calls replace it; TD_VALUE_ERROR if there is
+ * no such row. */
 td_status td_op_register(const char *qualified, int device_type, td_impl impl);
-PyObject *td_function_object(const td_function *f);         /* borrowed: taeda.<name> */
+PyObject *td_function_object(const td_function *f); /* borrowed: taeda.<name> */
 PyObject *td_function_tables(void);
-PyMethodDef *td_entry_methods(PyMethodDef *own);            /* generated methods of Tensor, then `own` */
+/* generated methods of Tensor, then `own` */
+PyMethodDef *td_entry_methods(PyMethodDef *own);
 void td_load_loops(void);
 
 /* ---- results into given tensors (dispatch/results.c): 0, or -1 with an exception ---- */
-PyObject *td_out_item(const td_frame *frame, int k);        /* borrowed: the k-th tensor of out=, or NULL */
+/* borrowed: the k-th tensor of out=, or NULL */
+PyObject *td_out_item(const td_frame *frame, int k);
 int td_check_cast(const char *name, td_dtype from, td_dtype to);
 int td_check_out(const td_frame *frame);
 int td_place_results(td_frame *frame, PyObject **outs, int nouts);
@@ -271,9 +323,11 @@ void td_set_tensor_type(PyTypeObject *type);
 extern PyType_Slot td_number_slots[];
 PyObject *td_getitem(PyObject *self, PyObject *key);
 int td_setitem(PyObject *self, PyObject *key, PyObject *value);
-PyMethodDef *td_tensor_methods(void);                      /* tensor_methods.c */
-PyGetSetDef *td_tensor_fields(void);                       /* tensor_fields.c */
-int td_set_requires_grad(PyObject *tensor, PyObject *on, void *unused); /* 0, or -1 with an exception */
-int td_resize(PyObject *tensor, int ndim, const int64_t *sizes); /* row-major, keeps the bytes; 0 or -1 with an exception */
+PyMethodDef *td_tensor_methods(void); /* tensor_methods.c */
+PyGetSetDef *td_tensor_fields(void);  /* tensor_fields.c */
+/* 0, or -1 with an exception */
+int td_set_requires_grad(PyObject *tensor, PyObject *on, void *unused);
+/* row-major, keeps the bytes; 0 or -1 with an exception */
+int td_resize(PyObject *tensor, int ndim, const int64_t *sizes);
 
 #endif

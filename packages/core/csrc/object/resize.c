@@ -5,7 +5,8 @@ static td_status resized(td_tensor **out, const td_tensor *t, int ndim, const in
 {
     int64_t numel, bytes, strides[TD_MAX_DIMS];
     TD_TRY(td_numel(ndim, sizes, &numel));
-    if (td_add_overflows(numel, t->offset, &bytes) || td_mul_overflows(bytes, td_itemsize((td_dtype)t->dtype), &bytes))
+    if (td_add_overflows(numel, t->offset, &bytes) ||
+        td_mul_overflows(bytes, td_itemsize((td_dtype)t->dtype), &bytes))
         return td_fail(TD_RUNTIME_ERROR, "resize_: the new size overflows 64 bits");
     td_row_major(ndim, sizes, strides);
     TD_TRY(td_tensor_view(out, t, ndim, sizes, strides, t->offset));

@@ -26,7 +26,10 @@ PyObject *td_dims_object(int ndim, const int64_t *dims)
     if (ndim) memcpy(own, dims, sizeof *dims * (size_t)ndim);
     return td_ints_object(ndim, own);
 }
-PyObject *td_size_object(int ndim, const int64_t *sizes) { return size_of(td_dims_object(ndim, sizes)); }
+PyObject *td_size_object(int ndim, const int64_t *sizes)
+{
+    return size_of(td_dims_object(ndim, sizes));
+}
 
 static PyObject *size_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
@@ -42,7 +45,8 @@ static PyObject *size_new(PyTypeObject *type, PyObject *args, PyObject *kw)
             continue;
         }
         if (ok == 0)
-            PyErr_Format(PyExc_TypeError, "Size() takes an iterable of 'int' (item %zd is '%S')", i, Py_TYPE(item));
+            PyErr_Format(PyExc_TypeError, "Size() takes an iterable of 'int' (item %zd is '%S')", i,
+                         Py_TYPE(item));
         Py_CLEAR(made);
     }
     return made;
@@ -50,7 +54,8 @@ static PyObject *size_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 
 static PyObject *size_repr(PyObject *o)
 {
-    PyObject *list = PySequence_List(o), *made = list ? PyUnicode_FromFormat("taeda.Size(%R)", list) : NULL;
+    PyObject *list = PySequence_List(o),
+             *made = list ? PyUnicode_FromFormat("taeda.Size(%R)", list) : NULL;
     Py_XDECREF(list);
     return made;
 }
@@ -60,7 +65,8 @@ static PyObject *size_numel(PyObject *o, PyObject *unused)
     int64_t total = 1, v;
     for (Py_ssize_t i = 0; i < PyTuple_Size(o); i++) {
         if (td_int_from(PyTuple_GetItem(o, i), &v) != 1 || td_mul_overflows(total, v, &total))
-            return PyErr_Format(PyExc_RuntimeError, "Size.numel: the product of %R does not fit 64 bits", o);
+            return PyErr_Format(PyExc_RuntimeError,
+                                "Size.numel: the product of %R does not fit 64 bits", o);
     }
     return PyLong_FromLongLong(total);
 }
@@ -85,8 +91,10 @@ static PyObject *size_reduce(PyObject *o, PyObject *unused)
     PyObject *list = PySequence_List(o);
     return list ? Py_BuildValue("O(N)", SizeT, list) : NULL;
 }
-static PyMethodDef size_methods[] = {{"numel", size_numel, METH_NOARGS, "The product of the sizes."},
-                                     {"__reduce__", size_reduce, METH_NOARGS, "Pickled as a list."}, {0}};
+static PyMethodDef size_methods[] = {
+    {"numel", size_numel, METH_NOARGS, "The product of the sizes."},
+    {"__reduce__", size_reduce, METH_NOARGS, "Pickled as a list."},
+    {0}};
 
 int td_add_size(PyObject *module)
 {
@@ -94,9 +102,15 @@ int td_add_size(PyObject *module)
     tuple_concat = (binaryfunc)PyType_GetSlot(&PyTuple_Type, Py_sq_concat);
     tuple_subscript = (binaryfunc)PyType_GetSlot(&PyTuple_Type, Py_mp_subscript);
     tuple_repeat = (ssizeargfunc)PyType_GetSlot(&PyTuple_Type, Py_sq_repeat);
-    static PyType_Slot slots[] = {{Py_tp_new, size_new}, {Py_tp_repr, size_repr}, {Py_tp_methods, size_methods},
-                                  {Py_sq_concat, size_concat}, {Py_sq_repeat, size_repeat}, {Py_nb_add, size_radd},
-                                  {Py_mp_subscript, size_subscript}, {Py_tp_doc, "The sizes of a tensor: a tuple of ints."}, {0}};
+    static PyType_Slot slots[] = {{Py_tp_new, size_new},
+                                  {Py_tp_repr, size_repr},
+                                  {Py_tp_methods, size_methods},
+                                  {Py_sq_concat, size_concat},
+                                  {Py_sq_repeat, size_repeat},
+                                  {Py_nb_add, size_radd},
+                                  {Py_mp_subscript, size_subscript},
+                                  {Py_tp_doc, "The sizes of a tensor: a tuple of ints."},
+                                  {0}};
     static PyType_Spec spec = {"taeda.Size", 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
     PyObject *bases = PyTuple_Pack(1, &PyTuple_Type);
     SizeT = bases ? (PyTypeObject *)PyType_FromSpecWithBases(&spec, bases) : NULL;

@@ -17,10 +17,19 @@ static PyObject *change(uint8_t *flag, PyObject *on) /* what it was */
     *flag = (uint8_t)v;
     return before;
 }
-static PyObject *get_grad_mode(PyObject *m, PyObject *unused) { return PyBool_FromLong(td_here.grad_mode); }
+static PyObject *get_grad_mode(PyObject *m, PyObject *unused)
+{
+    return PyBool_FromLong(td_here.grad_mode);
+}
 static PyObject *set_grad_mode(PyObject *m, PyObject *on) { return change(&td_here.grad_mode, on); }
-static PyObject *get_inference_mode(PyObject *m, PyObject *unused) { return PyBool_FromLong(td_here.inference_mode); }
-static PyObject *set_inference_mode(PyObject *m, PyObject *on) { return change(&td_here.inference_mode, on); }
+static PyObject *get_inference_mode(PyObject *m, PyObject *unused)
+{
+    return PyBool_FromLong(td_here.inference_mode);
+}
+static PyObject *set_inference_mode(PyObject *m, PyObject *on)
+{
+    return change(&td_here.inference_mode, on);
+}
 static PyObject *change_bit(uint32_t *word, PyObject *args)
 {
     unsigned int bit;
@@ -30,10 +39,22 @@ static PyObject *change_bit(uint32_t *word, PyObject *args)
     *word = on ? *word | bit : *word & ~bit;
     return PyBool_FromLong(before);
 }
-static PyObject *set_layer_flag(PyObject *m, PyObject *args) { return change_bit(&td_here.layers, args); }
-static PyObject *set_excluded_flag(PyObject *m, PyObject *args) { return change_bit(&td_here.excluded, args); }
-static PyObject *get_layers(PyObject *m, PyObject *unused) { return PyLong_FromUnsignedLong(td_here.layers); }
-static PyObject *get_excluded(PyObject *m, PyObject *unused) { return PyLong_FromUnsignedLong(td_here.excluded); }
+static PyObject *set_layer_flag(PyObject *m, PyObject *args)
+{
+    return change_bit(&td_here.layers, args);
+}
+static PyObject *set_excluded_flag(PyObject *m, PyObject *args)
+{
+    return change_bit(&td_here.excluded, args);
+}
+static PyObject *get_layers(PyObject *m, PyObject *unused)
+{
+    return PyLong_FromUnsignedLong(td_here.layers);
+}
+static PyObject *get_excluded(PyObject *m, PyObject *unused)
+{
+    return PyLong_FromUnsignedLong(td_here.excluded);
+}
 
 static PyObject *set_anomaly(PyObject *m, PyObject *on)
 {
@@ -60,30 +81,47 @@ static PyObject *set_default_dtype(PyObject *m, PyObject *o)
 {
     td_dtype d;
     if (!td_dtype_from(o, &d) || Py_TYPE(o) != DtypeT)
-        return PyErr_Format(PyExc_TypeError, "set_default_dtype(): wanted a taeda.dtype, got %R", Py_TYPE(o));
+        return PyErr_Format(PyExc_TypeError, "set_default_dtype(): wanted a taeda.dtype, got %R",
+                            Py_TYPE(o));
     if (!td_is_floating(d) || td_is_float8(d))
-        return PyErr_Format(PyExc_TypeError, "only floating-point types are supported as the default type, got %R", o);
+        return PyErr_Format(PyExc_TypeError,
+                            "only floating-point types are supported as the default type, got %R",
+                            o);
     td_default_dtype = d;
     Py_RETURN_NONE;
 }
-static PyObject *get_default_dtype(PyObject *m, PyObject *unused) { return td_dtype_object(td_default_dtype); }
-static PyObject *get_default_device(PyObject *m, PyObject *unused) { return td_device_object((td_device)td_here.default_device); }
+static PyObject *get_default_dtype(PyObject *m, PyObject *unused)
+{
+    return td_dtype_object(td_default_dtype);
+}
+static PyObject *get_default_device(PyObject *m, PyObject *unused)
+{
+    return td_device_object((td_device)td_here.default_device);
+}
 static PyObject *set_default_device(PyObject *m, PyObject *o)
 {
     td_device d = TD_CPU;
     if (o != Py_None && td_device_from(o, &d) != 1)
-        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "set_default_device(): got %R", Py_TYPE(o));
+        return PyErr_Occurred()
+                   ? NULL
+                   : PyErr_Format(PyExc_TypeError, "set_default_device(): got %R", Py_TYPE(o));
     td_here.default_device = (uint8_t)d;
     Py_RETURN_NONE;
 }
-static PyObject *get_num_threads(PyObject *m, PyObject *unused) { return PyLong_FromLong(td_num_threads()); }
+static PyObject *get_num_threads(PyObject *m, PyObject *unused)
+{
+    return PyLong_FromLong(td_num_threads());
+}
 static PyObject *set_num_threads(PyObject *m, PyObject *o)
 {
     if (!PyLong_Check(o) || PyBool_Check(o))
-        return PyErr_Format(PyExc_TypeError, "set_num_threads expects an int, but got %S", Py_TYPE(o));
+        return PyErr_Format(PyExc_TypeError, "set_num_threads expects an int, but got %S",
+                            Py_TYPE(o));
     long n = PyLong_AsLong(o);
     if (n == -1 && PyErr_Occurred()) return NULL;
-    if (n < 1 || n > 1024) return PyErr_Format(PyExc_RuntimeError, "set_num_threads expects a positive integer up to 1024, got %ld", n);
+    if (n < 1 || n > 1024)
+        return PyErr_Format(PyExc_RuntimeError,
+                            "set_num_threads expects a positive integer up to 1024, got %ld", n);
     td_set_num_threads((int)n);
     Py_RETURN_NONE;
 }
@@ -93,27 +131,45 @@ static PyObject *set_fill_fresh(PyObject *m, PyObject *on)
     td_fill_fresh = PyObject_IsTrue(on);
     Py_RETURN_NONE;
 }
-static PyObject *set_flush_denormal(PyObject *m, PyObject *on) { return PyBool_FromLong(td_flush_denormal(PyObject_IsTrue(on))); }
+static PyObject *set_flush_denormal(PyObject *m, PyObject *on)
+{
+    return PyBool_FromLong(td_flush_denormal(PyObject_IsTrue(on)));
+}
 
 static PyMethodDef methods[] = {
-    {"is_grad_enabled", get_grad_mode, METH_NOARGS, "is_grad_enabled()\n--\n\nTrue if operations record for backward in this thread."},
+    {"is_grad_enabled", get_grad_mode, METH_NOARGS,
+     "is_grad_enabled()\n--\n\nTrue if operations record for backward in this thread."},
     {"_set_grad_enabled", set_grad_mode, METH_O, "Switch grad mode; returns the mode of before."},
-    {"is_inference_mode_enabled", get_inference_mode, METH_NOARGS, "is_inference_mode_enabled()\n--\n\nTrue inside inference_mode."},
-    {"_set_inference_mode", set_inference_mode, METH_O, "Switch inference mode; returns the mode of before."},
-    {"set_layer_flag", set_layer_flag, METH_VARARGS, "set_layer_flag(bit, on): a layer wants to see calls; returns before."},
-    {"set_excluded_flag", set_excluded_flag, METH_VARARGS, "set_excluded_flag(bit, on): hide a layer from calls; returns before."},
+    {"is_inference_mode_enabled", get_inference_mode, METH_NOARGS,
+     "is_inference_mode_enabled()\n--\n\nTrue inside inference_mode."},
+    {"_set_inference_mode", set_inference_mode, METH_O,
+     "Switch inference mode; returns the mode of before."},
+    {"set_layer_flag", set_layer_flag, METH_VARARGS,
+     "set_layer_flag(bit, on): a layer wants to see calls; returns before."},
+    {"set_excluded_flag", set_excluded_flag, METH_VARARGS,
+     "set_excluded_flag(bit, on): hide a layer from calls; returns before."},
     {"get_layers", get_layers, METH_NOARGS, "Bits of the active layers."},
     {"get_excluded", get_excluded, METH_NOARGS, "Bits of the hidden layers."},
-    {"_set_anomaly", set_anomaly, METH_O, "0 off, 1 on, 2 on with a check for NaN; returns before."},
+    {"_set_anomaly", set_anomaly, METH_O,
+     "0 off, 1 on, 2 on with a check for NaN; returns before."},
     {"_get_anomaly", get_anomaly, METH_NOARGS, "The anomaly setting."},
-    {"_set_saved_hooks", set_saved_hooks, METH_VARARGS, "Innermost pack and unpack hooks; returns the pair of before."},
-    {"set_default_dtype", set_default_dtype, METH_O, "set_default_dtype(d, /)\n--\n\ndtype of float factories and of Python floats."},
-    {"get_default_dtype", get_default_dtype, METH_NOARGS, "get_default_dtype()\n--\n\ndtype of float factories and of Python floats."},
-    {"get_default_device", get_default_device, METH_NOARGS, "get_default_device()\n--\n\nDevice of factories without device=."},
-    {"set_default_device", set_default_device, METH_O, "set_default_device(device, /)\n--\n\nDevice of factories without device=; None is the cpu."},
-    {"set_fill_fresh", set_fill_fresh, METH_O, "Fill what empty gives with a value that shows, or do not."},
-    {"set_flush_denormal", set_flush_denormal, METH_O, "Treat tiny numbers as 0 in this thread; can the processor?"},
-    {"get_num_threads", get_num_threads, METH_NOARGS, "get_num_threads()\n--\n\nThreads that one operation may use."},
-    {"set_num_threads", set_num_threads, METH_O, "set_num_threads(count, /)\n--\n\nThreads that one operation may use."},
+    {"_set_saved_hooks", set_saved_hooks, METH_VARARGS,
+     "Innermost pack and unpack hooks; returns the pair of before."},
+    {"set_default_dtype", set_default_dtype, METH_O,
+     "set_default_dtype(d, /)\n--\n\ndtype of float factories and of Python floats."},
+    {"get_default_dtype", get_default_dtype, METH_NOARGS,
+     "get_default_dtype()\n--\n\ndtype of float factories and of Python floats."},
+    {"get_default_device", get_default_device, METH_NOARGS,
+     "get_default_device()\n--\n\nDevice of factories without device=."},
+    {"set_default_device", set_default_device, METH_O,
+     "set_default_device(device, /)\n--\n\nDevice of factories without device=; None is the cpu."},
+    {"set_fill_fresh", set_fill_fresh, METH_O,
+     "Fill what empty gives with a value that shows, or do not."},
+    {"set_flush_denormal", set_flush_denormal, METH_O,
+     "Treat tiny numbers as 0 in this thread; can the processor?"},
+    {"get_num_threads", get_num_threads, METH_NOARGS,
+     "get_num_threads()\n--\n\nThreads that one operation may use."},
+    {"set_num_threads", set_num_threads, METH_O,
+     "set_num_threads(count, /)\n--\n\nThreads that one operation may use."},
     {0}};
 PyMethodDef *td_state_methods(void) { return methods; }

@@ -4,7 +4,8 @@
 const td_function *td_find_function(const char *namespace_, const char *name)
 {
     for (int i = 0; i < td_function_count; i++)
-        if (!strcmp(td_functions[i].name, name) && !strcmp(td_functions[i].namespace_, namespace_)) return &td_functions[i];
+        if (!strcmp(td_functions[i].name, name) && !strcmp(td_functions[i].namespace_, namespace_))
+            return &td_functions[i];
     return NULL;
 }
 
@@ -27,7 +28,10 @@ const td_function *td_detach_function(void)
 }
 
 /* ---- the flags of rows and layers, for Python ---- */
-typedef struct named { const char *name; int value; } named;
+typedef struct named {
+    const char *name;
+    int value;
+} named;
 #define TD_NAMED(name, value) {#name, value},
 static const named row_flags[] = {TD_ROW_FLAGS(TD_NAMED){NULL, 0}};
 static const named casts[] = {TD_CASTS(TD_NAMED){NULL, 0}};
@@ -48,12 +52,14 @@ static int add_names(PyObject *module, const char *table, const named *names)
 
 int td_add_flags(PyObject *module)
 {
-    if (add_names(module, "row_flags", row_flags) < 0 || add_names(module, "casts", casts) < 0) return -1;
+    if (add_names(module, "row_flags", row_flags) < 0 || add_names(module, "casts", casts) < 0)
+        return -1;
     return add_names(module, "layers", layers);
 }
 
 /* ---- rows that are defined at run time ---- */
-static PyObject *customs; /* dict: text -> capsule of a td_schema, which the one who entered it keeps alive for ever */
+/* dict: text -> capsule of a td_schema, which the one who entered it keeps alive for ever */
+static PyObject *customs;
 
 td_schema *td_find_custom(const char *text)
 {
@@ -72,11 +78,15 @@ int td_enter_custom(td_schema *s)
 
 void td_forget_custom(const char *text)
 {
-    if (customs && PyDict_DelItemString(customs, text) < 0) PyErr_Clear(); /* it was not there: nothing to forget */
+    /* it was not there: nothing to forget */
+    if (customs && PyDict_DelItemString(customs, text) < 0) PyErr_Clear();
 }
 
 /* ---- every row by its text ---- */
-static int by_text(const void *a, const void *b) { return strcmp((*(td_schema *const *)a)->text, (*(td_schema *const *)b)->text); }
+static int by_text(const void *a, const void *b)
+{
+    return strcmp((*(td_schema *const *)a)->text, (*(td_schema *const *)b)->text);
+}
 td_schema *td_find_schema(const char *qualified)
 {
     static td_schema **sorted;
@@ -97,7 +107,8 @@ td_status td_op_register(const char *qualified, int device_type, td_impl impl)
     td_schema *s = td_find_schema(qualified);
     if (!s) return td_fail(TD_VALUE_ERROR, "the op table has no '%s'", qualified);
     if (device_type <= TD_META || device_type >= TD_DEVICE_TYPES)
-        return td_fail(TD_VALUE_ERROR, "device type %d is none that functions are registered for", device_type);
+        return td_fail(TD_VALUE_ERROR, "device type %d is none that functions are registered for",
+                       device_type);
     if (!s->on_device && !(s->on_device = calloc(TD_DEVICE_TYPES, sizeof *s->on_device)))
         return td_fail(TD_MEMORY_ERROR, "no memory to register a function for '%s'", qualified);
     s->on_device[device_type] = impl;
@@ -105,7 +116,10 @@ td_status td_op_register(const char *qualified, int device_type, td_impl impl)
 }
 
 /* ---- loops of pointwise ops, found by name ---- */
-static int by_loop(const void *a, const void *b) { return strcmp((*(td_schema *const *)a)->op.loop, (*(td_schema *const *)b)->op.loop); }
+static int by_loop(const void *a, const void *b)
+{
+    return strcmp((*(td_schema *const *)a)->op.loop, (*(td_schema *const *)b)->op.loop);
+}
 void td_load_loops(void)
 {
     td_schema **sorted = PyMem_Malloc(sizeof *sorted * (size_t)(td_schema_count + 1));
@@ -122,7 +136,8 @@ void td_load_loops(void)
                 if (strcmp(sorted[mid]->op.loop, e->name) < 0) lo = mid + 1;
                 else hi = mid;
             }
-            for (; lo < n && !strcmp(sorted[lo]->op.loop, e->name); lo++) sorted[lo]->op.entries[e->dtype] = e;
+            for (; lo < n && !strcmp(sorted[lo]->op.loop, e->name); lo++)
+                sorted[lo]->op.entries[e->dtype] = e;
         }
     PyMem_Free(sorted);
 }

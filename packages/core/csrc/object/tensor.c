@@ -1,4 +1,5 @@
-/* tensor.c - a tensor as a Python object: it owns a handle, a gradient and a place in the graph; its life, and its memory as a buffer. */
+/* tensor.c - a tensor as a Python object: it owns a handle, a gradient and a place in the graph;
+ * its life, and its memory as a buffer. */
 #include "runtime/device.h"
 #include "object/forward.h"
 #include "runtime/thread_local.h"
@@ -9,7 +10,8 @@ static freefunc tensor_free;
 
 int td_is_tensor(PyObject *o) { return td_is_exact(o) || PyObject_TypeCheck(o, TensorT); }
 
-/* Has it a __torch_dispatch__ of its own? Tensor's only says that there is none. Rare, so kept out of line. */
+/* Has it a __torch_dispatch__ of its own? Tensor's only says that there is none. Rare, so kept out
+ * of line. */
 static __attribute__((noinline)) int type_dispatches(PyTypeObject *type)
 {
     PyObject *own = PyObject_GetAttrString((PyObject *)type, "__torch_dispatch__");
@@ -37,7 +39,8 @@ PyObject *td_wrap_as(PyTypeObject *type, td_tensor *t)
 {
     if (type == TensorT) return td_wrap(t);
     PyObject *o = hold((PyTensor *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0), t);
-    if (o && type != ParameterT && type_dispatches(type)) ((PyTensor *)o)->dispatches = TD_DISPATCHES;
+    if (o && type != ParameterT && type_dispatches(type))
+        ((PyTensor *)o)->dispatches = TD_DISPATCHES;
     return o;
 }
 
@@ -76,8 +79,9 @@ static void bury(PyTensor *p)
     Py_DECREF(type);
 }
 
-/* Tensors that hold tensors (.grad, the base, a tangent) die one by one from this list, as nodes do: dealloc never recurses along a
- * chain. The list is linked through `accumulate`, which is NULL in a dead tensor: such a node would keep the tensor. */
+/* Tensors that hold tensors (.grad, the base, a tangent) die one by one from this list, as nodes
+ * do: dealloc never recurses along a chain. The list is linked through `accumulate`, which is NULL
+ * in a dead tensor: such a node would keep the tensor. */
 static TD_THREAD_LOCAL PyTensor *dead;
 static TD_THREAD_LOCAL int burying;
 static void tensor_dealloc(PyObject *o)
@@ -103,8 +107,11 @@ static void tensor_dealloc(PyObject *o)
 
 PyObject *td_refuse_memory(PyObject *o, const char *what)
 {
-    return PyErr_Format(PyExc_RuntimeError, ".%s is not supported for tensor subclasses whose operators run in __torch_dispatch__, got %R: its memory, "
-                        "if it has some, is not what it stands for. Ask the tensors inside it", what, Py_TYPE(o));
+    return PyErr_Format(
+        PyExc_RuntimeError,
+        ".%s is not supported for tensor subclasses whose operators run in __torch_dispatch__, got "
+        "%R: its memory, if it has some, is not what it stands for. Ask the tensors inside it",
+        what, Py_TYPE(o));
 }
 
 static Py_ssize_t tensor_length(PyObject *o)
@@ -116,14 +123,22 @@ static Py_ssize_t tensor_length(PyObject *o)
 
 static Py_hash_t tensor_hash(PyObject *o) { return (Py_hash_t)((uintptr_t)o >> 4); }
 
-static PyMemberDef members[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(PyTensor, weaklist), READONLY},
-                                {"__dictoffset__", T_PYSSIZET, offsetof(PyTensor, dict), READONLY}, {0}};
+static PyMemberDef members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(PyTensor, weaklist), READONLY},
+    {"__dictoffset__", T_PYSSIZET, offsetof(PyTensor, dict), READONLY},
+    {0}};
 
 /* what a tensor is as an object, whatever its fields and methods */
-PyType_Slot td_object_slots[] = {{Py_tp_dealloc, tensor_dealloc}, {Py_tp_traverse, tensor_traverse}, {Py_tp_clear, tensor_clear},
-                                 {Py_tp_members, members}, {Py_tp_hash, tensor_hash}, {Py_sq_length, tensor_length},
-                                 {Py_mp_length, tensor_length}, {Py_bf_getbuffer, td_get_buffer},
-                                 {Py_bf_releasebuffer, td_release_buffer}, {0}};
+PyType_Slot td_object_slots[] = {{Py_tp_dealloc, tensor_dealloc},
+                                 {Py_tp_traverse, tensor_traverse},
+                                 {Py_tp_clear, tensor_clear},
+                                 {Py_tp_members, members},
+                                 {Py_tp_hash, tensor_hash},
+                                 {Py_sq_length, tensor_length},
+                                 {Py_mp_length, tensor_length},
+                                 {Py_bf_getbuffer, td_get_buffer},
+                                 {Py_bf_releasebuffer, td_release_buffer},
+                                 {0}};
 
 void td_set_tensor_type(PyTypeObject *type)
 {

@@ -5,7 +5,8 @@ static void tell(PyObject **hook, const char *name, PyObject *what) /* takes it 
 {
     PyObject *type, *value, *trace, *done = NULL;
     PyErr_Fetch(&type, &value, &trace); /* the caller may be about to raise */
-    if (what && td_python_function(hook, "taeda._layers.dispatch", name)) done = PyObject_CallFunctionObjArgs(*hook, what, NULL);
+    if (what && td_python_function(hook, "taeda._layers.dispatch", name))
+        done = PyObject_CallFunctionObjArgs(*hook, what, NULL);
     if (!done) PyErr_WriteUnraisable(*hook);
     Py_XDECREF(done);
     Py_XDECREF(what);

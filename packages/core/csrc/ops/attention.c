@@ -1,30 +1,39 @@
 /* attention.c - fused attention and its gradients as operators: shapes and strides.
  *
- * q [B, H, T, E], k [B, G, S, E], v [B, G, S, V], mask broadcasts to [B, H, T, S]; H is a multiple of G. Results lie in
- * memory as [B, T, H, V], the order in which the projections before and after hold them. */
+ * q [B, H, T, E], k [B, G, S, E], v [B, G, S, V], mask broadcasts to [B, H, T, S]; H is a multiple
+ * of G. Results lie in memory as [B, T, H, V], the order in which the projections before and after
+ * hold them. */
 #include "cpu/attention_run.h"
 #include "runtime/op.h"
 
-static const char *shape(const td_tensor *t, char buffer[TD_SHAPE_TEXT]) { return td_shape_text(t->ndim, t->sizes, buffer); }
+static const char *shape(const td_tensor *t, char buffer[TD_SHAPE_TEXT])
+{
+    return td_shape_text(t->ndim, t->sizes, buffer);
+}
 
 /* ---- arguments ---- */
 static td_status check_heads(const td_tensor *q, const td_tensor *k, const td_tensor *v)
 {
     char a[TD_SHAPE_TEXT], b[TD_SHAPE_TEXT], c[TD_SHAPE_TEXT];
     bool fits = q->ndim == 4 && k->ndim == 4 && v->ndim == 4;
-    fits = fits && q->sizes[0] == k->sizes[0] && k->sizes[0] == v->sizes[0] && k->sizes[1] == v->sizes[1];
+    fits = fits && q->sizes[0] == k->sizes[0] && k->sizes[0] == v->sizes[0] &&
+           k->sizes[1] == v->sizes[1];
     fits = fits && k->sizes[2] == v->sizes[2] && q->sizes[3] == k->sizes[3];
     fits = fits && (k->sizes[1] ? q->sizes[1] % k->sizes[1] == 0 : q->sizes[1] == 0);
     if (!fits)
-        return td_fail(TD_RUNTIME_ERROR, "attention: expected query [B, H, T, E], key [B, G, S, E] and value [B, G, S, V] with H a multiple "
-                       "of G, but the shapes are %s, %s and %s", shape(q, a), shape(k, b), shape(v, c));
+        return td_fail(TD_RUNTIME_ERROR,
+                       "attention: expected query [B, H, T, E], key [B, G, S, E] and value [B, G, "
+                       "S, V] with H a multiple of G, but the shapes are %s, %s and %s",
+                       shape(q, a), shape(k, b), shape(v, c));
     if (q->dtype == TD_F32 && k->dtype == TD_F32 && v->dtype == TD_F32) return TD_OK;
-    return td_fail(TD_RUNTIME_ERROR, "attention: the fused kernel takes float32, but got %s, %s and %s", td_dtypes[q->dtype].name,
-                   td_dtypes[k->dtype].name, td_dtypes[v->dtype].name);
+    return td_fail(TD_RUNTIME_ERROR,
+                   "attention: the fused kernel takes float32, but got %s, %s and %s",
+                   td_dtypes[q->dtype].name, td_dtypes[k->dtype].name, td_dtypes[v->dtype].name);
 }
 
 /* strides of the mask as if it had the full shape */
-static td_status read_mask(const td_tensor *mask, const td_tensor *q, const td_tensor *k, td_attention *p)
+static td_status read_mask(const td_tensor *mask, const td_tensor *q, const td_tensor *k,
+                           td_attention *p)
 {
     char text[TD_SHAPE_TEXT], wanted[TD_SHAPE_TEXT];
     int64_t full[4] = {q->sizes[0], q->sizes[1], q->sizes[2], k->sizes[2]};
@@ -35,18 +44,27 @@ static td_status read_mask(const td_tensor *mask, const td_tensor *q, const td_t
         p->mask_stride[to] = mask->sizes[d] == 1 ? 0 : mask->strides[d];
     }
     if (!fits)
-        return td_fail(TD_RUNTIME_ERROR, "attention: the mask must be float32 and broadcast to %s, but it is %s of shape %s",
-                       td_shape_text(4, full, wanted), td_dtypes[mask->dtype].name, shape(mask, text));
+        return td_fail(
+            TD_RUNTIME_ERROR,
+            "attention: the mask must be float32 and broadcast to %s, but it is %s of shape %s",
+            td_shape_text(4, full, wanted), td_dtypes[mask->dtype].name, shape(mask, text));
     p->mask = mask ? td_data(mask) : NULL;
     return TD_OK;
 }
 
-static td_status read_problem(const td_tensor *q, const td_tensor *k, const td_tensor *v, const td_tensor *mask, bool causal, double scale,
-                              td_attention *p)
+static td_status read_problem(const td_tensor *q, const td_tensor *k, const td_tensor *v,
+                              const td_tensor *mask, bool causal, double scale, td_attention *p)
 {
     TD_TRY(check_heads(q, k, v));
-    *p = (td_attention){.batch = q->sizes[0], .heads = q->sizes[1], .kv_heads = k->sizes[1], .queries = q->sizes[2], .keys = k->sizes[2],
-                        .width = q->sizes[3], .value_width = v->sizes[3], .scale = (float)scale, .causal = causal};
+    *p = (td_attention){.batch = q->sizes[0],
+                        .heads = q->sizes[1],
+                        .kv_heads = k->sizes[1],
+                        .queries = q->sizes[2],
+                        .keys = k->sizes[2],
+                        .width = q->sizes[3],
+                        .value_width = v->sizes[3],
+                        .scale = (float)scale,
+                        .causal = causal};
     return read_mask(mask, q, k, p);
 }
 
@@ -67,7 +85,8 @@ static td_heads heads_of(const td_tensor *t)
 static td_status empty_heads(td_tensor **out, td_device device, const int64_t sizes[4])
 {
     int64_t e = sizes[3] ? sizes[3] : 1, h = sizes[1] ? sizes[1] : 1, t = sizes[2] ? sizes[2] : 1;
-    return td_tensor_empty_strided(out, TD_F32, device, 4, sizes, (const int64_t[]){e * h * t, e, e * h, 1});
+    return td_tensor_empty_strided(out, TD_F32, device, 4, sizes,
+                                   (const int64_t[]){e * h * t, e, e * h, 1});
 }
 
 typedef struct operands { /* q, k, v and in the backward pass grad, out */
@@ -86,7 +105,8 @@ static void release(operands *o)
     while (o->n) td_tensor_free(o->t[--o->n]);
 }
 
-/* ---- _fused_attention(query, key, value, attn_mask, is_causal, scale) -> (output, logsumexp) ---- */
+/* ---- _fused_attention(query, key, value, attn_mask, is_causal, scale) -> (output, logsumexp) ----
+ */
 td_status td_op__fused_attention(td_call *call)
 {
     td_attention p;
@@ -94,8 +114,10 @@ td_status td_op__fused_attention(td_call *call)
     const td_tensor *in[] = {TD_TENSOR(0), TD_TENSOR(1), TD_TENSOR(2)};
     TD_TRY(read_problem(in[0], in[1], in[2], TD_OPT_TENSOR(3), TD_BOOLEAN(4), TD_FLOAT(5), &p));
     td_device device = (td_device)in[0]->device;
-    TD_TRY(empty_heads(&call->out[0], device, (const int64_t[]){p.batch, p.heads, p.queries, p.value_width}));
-    TD_TRY(td_tensor_empty(&call->out[1], TD_F64, device, 3, (const int64_t[]){p.batch, p.heads, p.queries}));
+    TD_TRY(empty_heads(&call->out[0], device,
+                       (const int64_t[]){p.batch, p.heads, p.queries, p.value_width}));
+    TD_TRY(td_tensor_empty(&call->out[1], TD_F64, device, 3,
+                           (const int64_t[]){p.batch, p.heads, p.queries}));
     if (device == TD_META || call->out[1]->numel == 0) return TD_OK;
     td_status status = prepare(&o, in, 3);
     if (status == TD_OK) {
@@ -110,7 +132,8 @@ td_status td_op__fused_attention(td_call *call)
     return status;
 }
 
-/* ---- _fused_attention_backward(grad, query, key, value, attn_mask, output, logsumexp, is_causal, scale) ---- */
+/* ---- _fused_attention_backward(grad, query, key, value, attn_mask, output, logsumexp, is_causal,
+ * scale) ---- */
 td_status td_op__fused_attention_backward(td_call *call)
 {
     td_attention p;
@@ -122,10 +145,14 @@ td_status td_op__fused_attention_backward(td_call *call)
     for (int i = 3; i < 5; i++)
         for (int d = 0; d < 4; d++)
             if (in[i]->ndim != 4 || in[i]->dtype != TD_F32 || in[i]->sizes[d] != output[d])
-                return td_fail(TD_RUNTIME_ERROR, "attention: gradient and output must be float32 of the output's shape");
-    if (logsumexp->numel != p.batch * p.heads * p.queries || logsumexp->dtype != TD_F64 || !td_is_contiguous(logsumexp))
+                return td_fail(
+                    TD_RUNTIME_ERROR,
+                    "attention: gradient and output must be float32 of the output's shape");
+    if (logsumexp->numel != p.batch * p.heads * p.queries || logsumexp->dtype != TD_F64 ||
+        !td_is_contiguous(logsumexp))
         return td_fail(TD_RUNTIME_ERROR, "attention: logsumexp must be that of the forward pass");
-    for (int i = 0; i < 3; i++) TD_TRY(empty_heads(&call->out[i], (td_device)in[0]->device, in[i]->sizes));
+    for (int i = 0; i < 3; i++)
+        TD_TRY(empty_heads(&call->out[i], (td_device)in[0]->device, in[i]->sizes));
     if (td_is_meta(in[0]) || p.batch * p.kv_heads == 0) return TD_OK;
     td_status status = prepare(&o, in, 5);
     if (status == TD_OK) {

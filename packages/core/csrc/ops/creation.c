@@ -1,4 +1,5 @@
-/* creation.c - new tensors: empty, zeros, ones, full, their _like and new_ forms, and fill_, zero_, copy_. */
+/* creation.c - new tensors: empty, zeros, ones, full, their _like and new_ forms, and fill_, zero_,
+ * copy_. */
 #include "ops/creation.h"
 #include "runtime/device.h"
 #include <math.h>
@@ -10,10 +11,12 @@
 
 /* ---- arguments ---- */
 
-td_status td_factory_options(const td_call *call, int at, td_dtype dtype, td_device device, td_options *out)
+td_status td_factory_options(const td_call *call, int at, td_dtype dtype, td_device device,
+                             td_options *out)
 {
     if (TD_HAS(at + 3) && TD_BOOLEAN(at + 3))
-        return td_fail(TD_RUNTIME_ERROR, "pin_memory=True needs an accelerator; this build has none");
+        return td_fail(TD_RUNTIME_ERROR,
+                       "pin_memory=True needs an accelerator; this build has none");
     out->dtype = TD_DTYPE_OR(at, dtype);
     out->device = TD_HAS(at + 2) ? (td_device)TD_INT(at + 2) : device;
     return TD_OK;
@@ -23,16 +26,20 @@ td_status td_factory_options(const td_call *call, int at, td_dtype dtype, td_dev
 static double largest(td_dtype dtype)
 {
     switch (dtype) {
-    case TD_BF16: return 0x1.fep127;
-    case TD_F32: case TD_C64: return 0x1.fffffep127;
-    default: return INFINITY; /* float64 holds every number; half and float8 round by their own rules */
+        case TD_BF16: return 0x1.fep127;
+        case TD_F32:
+        case TD_C64: return 0x1.fffffep127;
+        /* float64 holds every number; half and float8 round by their own rules */
+        default: return INFINITY;
     }
 }
 
 static bool fits(const td_scalar *v, td_dtype dtype)
 {
     if (dtype == TD_BOOL) return true;
-    if (td_is_complex(dtype)) return !(isfinite(v->re) && fabs(v->re) > largest(dtype)) && !(isfinite(v->im) && fabs(v->im) > largest(dtype));
+    if (td_is_complex(dtype))
+        return !(isfinite(v->re) && fabs(v->re) > largest(dtype)) &&
+               !(isfinite(v->im) && fabs(v->im) > largest(dtype));
     if (v->im != 0) return false;
     if (td_is_integral(dtype)) return td_scalar_fits_integer(v, dtype);
     return !(isfinite(v->re) && fabs(v->re) > largest(dtype));
@@ -41,9 +48,12 @@ static bool fits(const td_scalar *v, td_dtype dtype)
 td_status td_check_fits(const td_scalar *value, td_dtype dtype)
 {
     if (fits(value, dtype)) return TD_OK;
-    if (value->im != 0) return td_fail(TD_RUNTIME_ERROR, "value %g%+gj cannot be converted to type %s without overflow",
-                                       value->re, value->im, td_dtypes[dtype].name);
-    return td_fail(TD_RUNTIME_ERROR, "value %.17g cannot be converted to type %s without overflow", value->re, td_dtypes[dtype].name);
+    if (value->im != 0)
+        return td_fail(TD_RUNTIME_ERROR,
+                       "value %g%+gj cannot be converted to type %s without overflow", value->re,
+                       value->im, td_dtypes[dtype].name);
+    return td_fail(TD_RUNTIME_ERROR, "value %.17g cannot be converted to type %s without overflow",
+                   value->re, td_dtypes[dtype].name);
 }
 
 static td_status filled(td_tensor *t, const td_scalar *value)
@@ -74,10 +84,14 @@ static td_status empty(td_call *call)
     td_options o = {0};
     int64_t strides[TD_MAX_DIMS], numel;
     TD_TRY(td_factory_options(call, 1, td_default_dtype, TD_CPU, &o));
-    if (!TD_HAS(5) || TD_INT(5) == TD_CONTIGUOUS_FORMAT) return td_tensor_empty(OUT, o.dtype, o.device, (int)TD_LEN(0), TD_INTS(0));
+    if (!TD_HAS(5) || TD_INT(5) == TD_CONTIGUOUS_FORMAT)
+        return td_tensor_empty(OUT, o.dtype, o.device, (int)TD_LEN(0), TD_INTS(0));
     if (TD_INT(5) == TD_PRESERVE_FORMAT)
-        return td_fail(TD_RUNTIME_ERROR, "empty: preserve_format has nothing to preserve; use empty_like or another format");
-    if (TD_LEN(0) > TD_MAX_DIMS) return td_fail(TD_RUNTIME_ERROR, "empty: a tensor has at most %d dimensions", TD_MAX_DIMS);
+        return td_fail(
+            TD_RUNTIME_ERROR,
+            "empty: preserve_format has nothing to preserve; use empty_like or another format");
+    if (TD_LEN(0) > TD_MAX_DIMS)
+        return td_fail(TD_RUNTIME_ERROR, "empty: a tensor has at most %d dimensions", TD_MAX_DIMS);
     TD_TRY(td_numel((int)TD_LEN(0), TD_INTS(0), &numel));
     TD_TRY(td_format_strides((td_memory_format)TD_INT(5), (int)TD_LEN(0), TD_INTS(0), strides));
     return td_tensor_empty_strided(OUT, o.dtype, o.device, (int)TD_LEN(0), TD_INTS(0), strides);
@@ -91,12 +105,19 @@ static td_status empty_strided(td_call *call, int at, td_dtype dtype, td_device 
     char sizes[TD_SHAPE_TEXT], strides[TD_SHAPE_TEXT];
     TD_TRY(td_factory_options(call, at + 2, dtype, device, &o));
     if (TD_LEN(at) == TD_LEN(at + 1))
-        return td_tensor_empty_strided(OUT, o.dtype, o.device, (int)TD_LEN(at), TD_INTS(at), TD_INTS(at + 1));
-    return td_fail(TD_RUNTIME_ERROR, "empty_strided: dimensionality of sizes %s must match dimensionality of strides %s",
-                   td_shape_text((int)TD_LEN(at), TD_INTS(at), sizes), td_shape_text((int)TD_LEN(at + 1), TD_INTS(at + 1), strides));
+        return td_tensor_empty_strided(OUT, o.dtype, o.device, (int)TD_LEN(at), TD_INTS(at),
+                                       TD_INTS(at + 1));
+    return td_fail(
+        TD_RUNTIME_ERROR,
+        "empty_strided: dimensionality of sizes %s must match dimensionality of strides %s",
+        td_shape_text((int)TD_LEN(at), TD_INTS(at), sizes),
+        td_shape_text((int)TD_LEN(at + 1), TD_INTS(at + 1), strides));
 }
 
-td_status td_op_empty_strided(td_call *call) { return fresh(call, empty_strided(call, 0, td_default_dtype, TD_CPU)); }
+td_status td_op_empty_strided(td_call *call)
+{
+    return fresh(call, empty_strided(call, 0, td_default_dtype, TD_CPU));
+}
 td_status td_op_new_empty_strided(td_call *call)
 {
     return fresh(call, empty_strided(call, 1, (td_dtype)SELF->dtype, (td_device)SELF->device));
@@ -110,14 +131,19 @@ static td_status empty_permuted(td_call *call)
     int64_t strides[TD_MAX_DIMS], numel, step = 1, n = TD_LEN(0);
     char sizes[TD_SHAPE_TEXT], order[TD_SHAPE_TEXT];
     TD_TRY(td_factory_options(call, 2, td_default_dtype, TD_CPU, &o));
-    if (TD_LEN(1) != n) return td_fail(TD_RUNTIME_ERROR, "empty_permuted: size %s and physical_layout %s must have the same length",
-                                       td_shape_text((int)n, TD_INTS(0), sizes), td_shape_text((int)TD_LEN(1), TD_INTS(1), order));
+    if (TD_LEN(1) != n)
+        return td_fail(TD_RUNTIME_ERROR,
+                       "empty_permuted: size %s and physical_layout %s must have the same length",
+                       td_shape_text((int)n, TD_INTS(0), sizes),
+                       td_shape_text((int)TD_LEN(1), TD_INTS(1), order));
     TD_TRY(td_dim_mask(&mask, n, TD_INTS(1), (int)n));
     TD_TRY(td_numel((int)n, TD_INTS(0), &numel));
     for (int64_t i = n - 1; i >= 0; i--) {
         int64_t d = TD_INTS(1)[i];
-        if (d < 0) return td_fail(TD_RUNTIME_ERROR, "empty_permuted: physical_layout %s must not be negative",
-                                  td_shape_text((int)n, TD_INTS(1), order));
+        if (d < 0)
+            return td_fail(TD_RUNTIME_ERROR,
+                           "empty_permuted: physical_layout %s must not be negative",
+                           td_shape_text((int)n, TD_INTS(1), order));
         strides[d] = step;
         step *= TD_INTS(0)[d] > 1 ? TD_INTS(0)[d] : 1;
     }
@@ -155,7 +181,8 @@ static td_status like(td_call *call, int at, const td_scalar *value)
     td_options o = {0};
     TD_TRY(td_factory_options(call, at, (td_dtype)SELF->dtype, (td_device)SELF->device, &o));
     if (value) TD_TRY(td_check_fits(value, o.dtype));
-    TD_TRY(td_empty_format(OUT, SELF, o.dtype, o.device, TD_HAS(at + 4) ? (td_memory_format)TD_INT(at + 4) : TD_PRESERVE_FORMAT));
+    TD_TRY(td_empty_format(OUT, SELF, o.dtype, o.device,
+                           TD_HAS(at + 4) ? (td_memory_format)TD_INT(at + 4) : TD_PRESERVE_FORMAT));
     return value ? td_fill(call->out[0], value) : TD_OK;
 }
 
@@ -198,14 +225,18 @@ td_status td_op_fill_scalar_(td_call *call)
 td_status td_op_fill_tensor_(td_call *call)
 {
     const td_tensor *value = TD_TENSOR(1);
-    if (value->ndim) return td_fail(TD_RUNTIME_ERROR, "fill_ only supports 0-dimension value tensor but got tensor with %d dimensions.",
-                                    value->ndim);
+    if (value->ndim)
+        return td_fail(
+            TD_RUNTIME_ERROR,
+            "fill_ only supports 0-dimension value tensor but got tensor with %d dimensions.",
+            value->ndim);
     call->out[0] = SELF;
     if (td_is_meta(SELF) || td_is_meta(value)) return TD_OK;
     _Alignas(16) char element[16];
     TD_TRY(td_element(value, element));
     td_scalar number = td_scalar_load((td_dtype)value->dtype, element);
-    if (td_is_complex((td_dtype)value->dtype) && !td_is_complex((td_dtype)SELF->dtype) && SELF->dtype != TD_BOOL)
+    if (td_is_complex((td_dtype)value->dtype) && !td_is_complex((td_dtype)SELF->dtype) &&
+        SELF->dtype != TD_BOOL)
         number = td_scalar_float(number.re);
     return td_fill(SELF, &number);
 }
@@ -213,14 +244,16 @@ td_status td_op_fill_tensor_(td_call *call)
 td_status td_op_fill_scalar(td_call *call)
 {
     TD_TRY(td_check_fits(&TD_SCALAR(1), (td_dtype)SELF->dtype));
-    TD_TRY(td_empty_format(OUT, SELF, (td_dtype)SELF->dtype, (td_device)SELF->device, TD_PRESERVE_FORMAT));
+    TD_TRY(td_empty_format(OUT, SELF, (td_dtype)SELF->dtype, (td_device)SELF->device,
+                           TD_PRESERVE_FORMAT));
     return td_fill(call->out[0], &TD_SCALAR(1));
 }
 
 td_status td_op_fill_tensor(td_call *call)
 {
     td_tensor *self = SELF, *made;
-    TD_TRY(td_empty_format(&made, self, (td_dtype)self->dtype, (td_device)self->device, TD_PRESERVE_FORMAT));
+    TD_TRY(td_empty_format(&made, self, (td_dtype)self->dtype, (td_device)self->device,
+                           TD_PRESERVE_FORMAT));
     call->args[0].tensor = made; /* fill_ writes into its first argument and returns it */
     td_status status = td_op_fill_tensor_(call);
     call->args[0].tensor = self;
@@ -239,8 +272,8 @@ td_status td_op_copy_(td_call *call)
 {
     const td_tensor *source = TD_TENSOR(1);
     if (td_has_zero_stride(SELF))
-        return td_fail(TD_RUNTIME_ERROR, "copy_: more than one element of the written-to tensor refers to a single memory location; "
-                       "clone() it first");
+        return td_fail(TD_RUNTIME_ERROR, "copy_: more than one element of the written-to tensor "
+                                         "refers to a single memory location; clone() it first");
     if (td_is_meta(source) && !td_is_meta(SELF))
         return td_fail(TD_NOT_IMPLEMENTED, "cannot copy out of a meta tensor: it has no data");
     call->out[0] = SELF;
@@ -256,11 +289,15 @@ td_status td_op_complex(td_call *call)
     int64_t sizes[TD_MAX_DIMS];
     int ndim;
     if (dtype != TD_F16 && dtype != TD_F32 && dtype != TD_F64)
-        return td_fail(TD_RUNTIME_ERROR, "complex: expected both inputs to be Half, Float or Double tensors but got %s and %s",
-                       td_dtypes[dtype].type_name, td_dtypes[parts[1]->dtype].type_name);
+        return td_fail(
+            TD_RUNTIME_ERROR,
+            "complex: expected both inputs to be Half, Float or Double tensors but got %s and %s",
+            td_dtypes[dtype].type_name, td_dtypes[parts[1]->dtype].type_name);
     if (parts[1]->dtype != dtype)
-        return td_fail(TD_RUNTIME_ERROR, "complex: expected object of scalar type %s but got scalar type %s for second argument",
-                       td_dtypes[dtype].type_name, td_dtypes[parts[1]->dtype].type_name);
+        return td_fail(
+            TD_RUNTIME_ERROR,
+            "complex: expected object of scalar type %s but got scalar type %s for second argument",
+            td_dtypes[dtype].type_name, td_dtypes[parts[1]->dtype].type_name);
     TD_TRY(td_broadcast(SELF->ndim, SELF->sizes, parts[1]->ndim, parts[1]->sizes, &ndim, sizes));
     TD_TRY(td_tensor_empty(OUT, td_to_complex(dtype), (td_device)SELF->device, ndim, sizes));
     td_tensor *pairs, *half;

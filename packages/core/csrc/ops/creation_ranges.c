@@ -9,36 +9,50 @@
 
 static td_status real_part(const td_scalar *s, double *out)
 {
-    if (s->im != 0) return td_fail(TD_RUNTIME_ERROR, "value %g%+gj cannot be converted to type double without overflow", s->re, s->im);
+    if (s->im != 0)
+        return td_fail(TD_RUNTIME_ERROR,
+                       "value %g%+gj cannot be converted to type double without overflow", s->re,
+                       s->im);
     *out = s->re;
     return TD_OK;
 }
 
-static int64_t as_integer(const td_scalar *s) { return s->kind <= TD_S_INT ? s->i : (int64_t)s->re; }
+static int64_t as_integer(const td_scalar *s)
+{
+    return s->kind <= TD_S_INT ? s->i : (int64_t)s->re;
+}
 
 static td_status check_dtype(const char *name, td_dtype dtype, bool complex_too)
 {
     bool usual = (dtype >= TD_U8 && dtype <= TD_I64) || (dtype >= TD_F16 && dtype <= TD_F64);
     if (usual || (complex_too && td_is_complex(dtype) && dtype != TD_C32)) return TD_OK;
-    return td_fail(TD_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", name, td_dtypes[dtype].type_name);
+    return td_fail(TD_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", name,
+                   td_dtypes[dtype].type_name);
 }
 
-typedef struct progression { double start, end, step; int64_t count; } progression;
+typedef struct progression {
+    double start, end, step;
+    int64_t count;
+} progression;
 
 static td_status check_progression(const progression *p)
 {
-    if (!(p->step > 0 || p->step < 0)) return td_fail(TD_RUNTIME_ERROR, "step must be nonzero, got %g", p->step);
+    if (!(p->step > 0 || p->step < 0))
+        return td_fail(TD_RUNTIME_ERROR, "step must be nonzero, got %g", p->step);
     if (!isfinite(p->start) || !isfinite(p->end))
         return td_fail(TD_RUNTIME_ERROR, "unsupported range: %g -> %g", p->start, p->end);
     if (p->step > 0 ? p->end < p->start : p->end > p->start)
-        return td_fail(TD_RUNTIME_ERROR, "upper bound and lower bound inconsistent with step sign: from %g to %g by %g", p->start,
-                       p->end, p->step);
+        return td_fail(
+            TD_RUNTIME_ERROR,
+            "upper bound and lower bound inconsistent with step sign: from %g to %g by %g",
+            p->start, p->end, p->step);
     return TD_OK;
 }
 
 static td_status count_of(double count, int64_t *out)
 {
-    if (!(count >= 0 && count < 0x1p63)) return td_fail(TD_RUNTIME_ERROR, "invalid size %g, possible overflow", count);
+    if (!(count >= 0 && count < 0x1p63))
+        return td_fail(TD_RUNTIME_ERROR, "invalid size %g, possible overflow", count);
     *out = (int64_t)count;
     return TD_OK;
 }
@@ -57,7 +71,8 @@ static td_status finish(td_call *call, td_tensor *made, td_dtype dtype)
 
 /* ---- arange and range ---- */
 
-static td_status write_progression(td_call *call, const progression *p, const td_options *o, int64_t first, int64_t by)
+static td_status write_progression(td_call *call, const progression *p, const td_options *o,
+                                   int64_t first, int64_t by)
 {
     td_tensor *made;
     bool whole = td_is_integral(o->dtype);
@@ -66,9 +81,11 @@ static td_status write_progression(td_call *call, const progression *p, const td
     TD_TRY(td_tensor_empty(&made, dtype, TD_CPU, 1, &p->count));
     void *data = td_data(made);
     if (whole)
-        for (int64_t i = 0; i < p->count; i++) ((int64_t *)data)[i] = (int64_t)((uint64_t)first + (uint64_t)i * (uint64_t)by);
+        for (int64_t i = 0; i < p->count; i++)
+            ((int64_t *)data)[i] = (int64_t)((uint64_t)first + (uint64_t)i * (uint64_t)by);
     else if (dtype == TD_F32)
-        for (int64_t i = 0; i < p->count; i++) ((float *)data)[i] = (float)(p->start + (double)i * p->step);
+        for (int64_t i = 0; i < p->count; i++)
+            ((float *)data)[i] = (float)(p->start + (double)i * p->step);
     else
         for (int64_t i = 0; i < p->count; i++) ((double *)data)[i] = p->start + (double)i * p->step;
     return finish(call, made, o->dtype);
@@ -84,17 +101,20 @@ static bool any_float(const td_scalar *const *numbers)
 /* Steps of int64 are counted in int64, where float64 would round. */
 static int64_t count_exactly(int64_t start, int64_t end, int64_t step)
 {
-    uint64_t distance = step > 0 ? (uint64_t)end - (uint64_t)start : (uint64_t)start - (uint64_t)end;
+    uint64_t distance =
+        step > 0 ? (uint64_t)end - (uint64_t)start : (uint64_t)start - (uint64_t)end;
     uint64_t by = step > 0 ? (uint64_t)step : -(uint64_t)step;
     return (int64_t)(distance / by + (distance % by != 0));
 }
 
 static td_status step_is_zero(double step, td_dtype dtype)
 {
-    return td_fail(TD_RUNTIME_ERROR, "step must be nonzero, but %g is 0 as %s", step, td_dtypes[dtype].name);
+    return td_fail(TD_RUNTIME_ERROR, "step must be nonzero, but %g is 0 as %s", step,
+                   td_dtypes[dtype].name);
 }
 
-static td_status arange(td_call *call, const td_scalar *start, const td_scalar *end, const td_scalar *step, int at)
+static td_status arange(td_call *call, const td_scalar *start, const td_scalar *end,
+                        const td_scalar *step, int at)
 {
     progression p;
     td_options o = {0};
@@ -119,8 +139,14 @@ static td_status arange(td_call *call, const td_scalar *start, const td_scalar *
 static const td_scalar zero = {TD_S_INT, 0, 0, 0}, one = {TD_S_INT, 1, 1, 0};
 
 td_status td_op_arange(td_call *call) { return arange(call, &zero, &TD_SCALAR(0), &one, 1); }
-td_status td_op_arange_start(td_call *call) { return arange(call, &TD_SCALAR(0), &TD_SCALAR(1), &one, 2); }
-td_status td_op_arange_start_step(td_call *call) { return arange(call, &TD_SCALAR(0), &TD_SCALAR(1), &TD_SCALAR(2), 3); }
+td_status td_op_arange_start(td_call *call)
+{
+    return arange(call, &TD_SCALAR(0), &TD_SCALAR(1), &one, 2);
+}
+td_status td_op_arange_start_step(td_call *call)
+{
+    return arange(call, &TD_SCALAR(0), &TD_SCALAR(1), &TD_SCALAR(2), 3);
+}
 
 /* range: like arange, but the end belongs to it and the dtype is the default one */
 static td_status range(td_call *call, const td_scalar *step, int at)
@@ -142,14 +168,21 @@ static td_status range(td_call *call, const td_scalar *step, int at)
 td_status td_op_range(td_call *call) { return range(call, &one, 2); }
 td_status td_op_range_step(td_call *call) { return range(call, &TD_SCALAR(2), 3); }
 
-/* ---- linspace and logspace: from both ends towards the middle, so that both ends are met exactly ---- */
+/* ---- linspace and logspace: from both ends towards the middle, so that both ends are met exactly
+ * ---- */
 
-typedef struct spacing { double complex start, end, base; int64_t count; bool power; } spacing;
+typedef struct spacing {
+    double complex start, end, base;
+    int64_t count;
+    bool power;
+} spacing;
 
 static double complex place(const spacing *s, int64_t i)
 {
     double complex step = s->count > 1 ? (s->end - s->start) / (double)(s->count - 1) : 0;
-    double complex x = i < s->count / 2 || s->count == 1 ? s->start + step * (double)i : s->end - step * (double)(s->count - 1 - i);
+    double complex x = i < s->count / 2 || s->count == 1
+                           ? s->start + step * (double)i
+                           : s->end - step * (double)(s->count - 1 - i);
     if (!s->power) return x;
     return cimag(x) == 0 && cimag(s->base) == 0 ? pow(creal(s->base), creal(x)) : cpow(s->base, x);
 }
@@ -158,7 +191,8 @@ static td_status write_spacing(td_call *call, const spacing *s, const td_options
 {
     td_tensor *made;
     if (o->device == TD_META) return td_tensor_empty(OUT, o->dtype, TD_META, 1, &s->count);
-    TD_TRY(td_tensor_empty(&made, td_is_complex(o->dtype) ? TD_C128 : TD_F64, TD_CPU, 1, &s->count));
+    TD_TRY(
+        td_tensor_empty(&made, td_is_complex(o->dtype) ? TD_C128 : TD_F64, TD_CPU, 1, &s->count));
     void *data = td_data(made);
     for (int64_t i = 0; i < s->count; i++) {
         double complex x = place(s, i);
@@ -178,12 +212,17 @@ static td_status spaced(td_call *call, const char *name, const td_scalar *base, 
     const td_scalar *start = &TD_SCALAR(0), *end = &TD_SCALAR(1);
     bool wide = start->kind == TD_S_COMPLEX || end->kind == TD_S_COMPLEX;
     td_options o = {0};
-    TD_TRY(td_factory_options(call, at, wide ? td_to_complex(td_default_dtype) : td_default_dtype, TD_CPU, &o));
-    if (TD_INT(2) < 0) return td_fail(TD_RUNTIME_ERROR, "%s: number of steps must be non-negative, got %lld", name, (long long)TD_INT(2));
+    TD_TRY(td_factory_options(call, at, wide ? td_to_complex(td_default_dtype) : td_default_dtype,
+                              TD_CPU, &o));
+    if (TD_INT(2) < 0)
+        return td_fail(TD_RUNTIME_ERROR, "%s: number of steps must be non-negative, got %lld", name,
+                       (long long)TD_INT(2));
     TD_TRY(check_dtype(name, o.dtype, true));
     if (wide && !td_is_complex(o.dtype))
-        return td_fail(TD_RUNTIME_ERROR, "%s: complex ends need a complex dtype, but got %s", name, td_dtypes[o.dtype].name);
-    spacing s = {end_point(start, o.dtype), end_point(end, o.dtype), base ? base->re : 0, TD_INT(2), base != NULL};
+        return td_fail(TD_RUNTIME_ERROR, "%s: complex ends need a complex dtype, but got %s", name,
+                       td_dtypes[o.dtype].name);
+    spacing s = {end_point(start, o.dtype), end_point(end, o.dtype), base ? base->re : 0, TD_INT(2),
+                 base != NULL};
     return write_spacing(call, &s, &o);
 }
 

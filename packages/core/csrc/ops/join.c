@@ -15,9 +15,13 @@ static td_status common_dtype(const td_call *call, td_dtype *out)
 {
     int dtype = TENSORS[0]->dtype;
     for (int64_t i = 1; i < COUNT; i++) {
-        int next = dtype == TENSORS[i]->dtype ? dtype : td_promote((td_dtype)dtype, (td_dtype)TENSORS[i]->dtype);
-        if (next < 0) return td_fail(TD_RUNTIME_ERROR, "cannot join tensors of %s and %s: the two have no common dtype",
-                                     td_dtypes[dtype].name, td_dtypes[TENSORS[i]->dtype].name);
+        int next = dtype == TENSORS[i]->dtype
+                       ? dtype
+                       : td_promote((td_dtype)dtype, (td_dtype)TENSORS[i]->dtype);
+        if (next < 0)
+            return td_fail(TD_RUNTIME_ERROR,
+                           "cannot join tensors of %s and %s: the two have no common dtype",
+                           td_dtypes[dtype].name, td_dtypes[TENSORS[i]->dtype].name);
         dtype = next;
     }
     *out = (td_dtype)dtype;
@@ -42,7 +46,8 @@ static td_status copy_each(const td_pieces *p, const td_tensor *out)
         td_tensor *target;
         if (p->tensors[i]->numel == 0) continue;
         int64_t steps = td_steps_of(p, p->tensors[i]);
-        TD_TRY(p->stacked ? td_view_select(&target, out, p->dim, at) : td_view_slice(&target, out, p->dim, at, at + steps, 1));
+        TD_TRY(p->stacked ? td_view_select(&target, out, p->dim, at)
+                          : td_view_slice(&target, out, p->dim, at, at + steps, 1));
         td_status status = td_copy(target, p->tensors[i]);
         td_tensor_free(target);
         if (status != TD_OK) return status;
@@ -60,7 +65,8 @@ static td_status copy_pieces(td_call *call, int dim, bool stacked)
     for (int d = 0; d < dim; d++) rows *= out->sizes[d];
     p.inner_bytes = td_itemsize((td_dtype)out->dtype);
     for (int d = dim + 1; d < out->ndim; d++) p.inner_bytes *= out->sizes[d];
-    bool few_rows = rows < 4 && out->numel * p.inner_bytes > TD_JOIN_PARALLEL; /* then each piece is shared out by itself */
+    /* then each piece is shared out by itself */
+    bool few_rows = rows < 4 && out->numel * p.inner_bytes > TD_JOIN_PARALLEL;
     if (few_rows || !td_on_host(out) || !plain(&p, out)) return copy_each(&p, out);
     td_join_run(&p, out, rows);
     return TD_OK;
@@ -78,10 +84,14 @@ static td_status cat_mismatch(const td_call *call, const td_tensor *first, int64
     td_shape_text(first->ndim, first->sizes, a);
     td_shape_text(t->ndim, t->sizes, b);
     if (t->ndim != first->ndim)
-        return td_fail(TD_RUNTIME_ERROR, "cat: Tensors must have same number of dimensions: got %d %s and %d %s (tensor number "
-                       "%lld in the list)", first->ndim, a, t->ndim, b, (long long)i);
-    return td_fail(TD_RUNTIME_ERROR, "cat: Sizes of tensors must match except in dimension %lld. Expected %s but got %s for "
-                   "tensor number %lld in the list.", (long long)dim, a, b, (long long)i);
+        return td_fail(TD_RUNTIME_ERROR,
+                       "cat: Tensors must have same number of dimensions: got %d %s and %d %s "
+                       "(tensor number %lld in the list)",
+                       first->ndim, a, t->ndim, b, (long long)i);
+    return td_fail(TD_RUNTIME_ERROR,
+                   "cat: Sizes of tensors must match except in dimension %lld. Expected %s but got "
+                   "%s for tensor number %lld in the list.",
+                   (long long)dim, a, b, (long long)i);
 }
 
 static bool joins(const td_tensor *first, const td_tensor *t, int64_t dim)
@@ -100,7 +110,8 @@ static td_status cat_shape(const td_call *call, const td_tensor *first, int64_t 
         if (skipped(TENSORS[i])) continue;
         if (!joins(first, TENSORS[i], dim)) return cat_mismatch(call, first, dim, i);
         if (td_add_overflows(sizes[dim], TENSORS[i]->sizes[dim], &sizes[dim]))
-            return td_fail(TD_RUNTIME_ERROR, "cat: the size of dimension %lld overflowed 64 bits", (long long)dim);
+            return td_fail(TD_RUNTIME_ERROR, "cat: the size of dimension %lld overflowed 64 bits",
+                           (long long)dim);
     }
     return TD_OK;
 }
@@ -117,7 +128,9 @@ static td_memory_format cat_format(const td_call *call)
 {
     int ndim = TENSORS[0]->ndim;
     for (int64_t i = 0; i < COUNT; i++)
-        if (td_is_contiguous(TENSORS[i]) || !td_is_channels_last(TENSORS[i]) || TENSORS[i]->ndim != ndim) return TD_CONTIGUOUS_FORMAT;
+        if (td_is_contiguous(TENSORS[i]) || !td_is_channels_last(TENSORS[i]) ||
+            TENSORS[i]->ndim != ndim)
+            return TD_CONTIGUOUS_FORMAT;
     return ndim == 4 ? TD_CHANNELS_LAST : TD_CHANNELS_LAST_3D;
 }
 
@@ -128,7 +141,9 @@ td_status td_op_cat(td_call *call)
     if (COUNT == 0) return td_fail(TD_VALUE_ERROR, "cat: expected a non-empty list of Tensors");
     for (int64_t i = 0; i < COUNT; i++)
         if (TENSORS[i]->ndim == 0)
-            return td_fail(TD_RUNTIME_ERROR, "cat: zero-dimensional tensor (at position %lld) cannot be concatenated", (long long)i);
+            return td_fail(TD_RUNTIME_ERROR,
+                           "cat: zero-dimensional tensor (at position %lld) cannot be concatenated",
+                           (long long)i);
     TD_TRY(common_dtype(call, &dtype));
     const td_tensor *first = leader(call);
     td_device device = (td_device)TENSORS[0]->device;
@@ -153,11 +168,14 @@ td_status td_op_stack(td_call *call)
     TD_TRY(td_wrap_dim(TD_INT(1), first->ndim + 1, &dim));
     for (int64_t i = 1; i < COUNT; i++)
         if (!td_same_shape(first, TENSORS[i]))
-            return td_fail(TD_RUNTIME_ERROR, "stack expects each tensor to be equal size, but got %s at entry 0 and %s at entry %lld",
-                           td_shape_text(first->ndim, first->sizes, a), td_shape_text(TENSORS[i]->ndim, TENSORS[i]->sizes, b),
-                           (long long)i);
+            return td_fail(TD_RUNTIME_ERROR,
+                           "stack expects each tensor to be equal size, but got %s at entry 0 and "
+                           "%s at entry %lld",
+                           td_shape_text(first->ndim, first->sizes, a),
+                           td_shape_text(TENSORS[i]->ndim, TENSORS[i]->sizes, b), (long long)i);
     TD_TRY(common_dtype(call, &dtype));
-    for (int64_t d = 0; d <= first->ndim; d++) sizes[d] = d < dim ? first->sizes[d] : d == dim ? COUNT : first->sizes[d - 1];
+    for (int64_t d = 0; d <= first->ndim; d++)
+        sizes[d] = d < dim ? first->sizes[d] : d == dim ? COUNT : first->sizes[d - 1];
     TD_TRY(td_tensor_empty(OUT, dtype, (td_device)first->device, first->ndim + 1, sizes));
     return copy_pieces(call, (int)dim, true);
 }

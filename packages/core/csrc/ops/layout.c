@@ -12,12 +12,14 @@ static void strides_in_order(int ndim, const int64_t *sizes, const int *order, i
     }
 }
 
-td_status td_format_strides(td_memory_format format, int ndim, const int64_t *sizes, int64_t *strides)
+td_status td_format_strides(td_memory_format format, int ndim, const int64_t *sizes,
+                            int64_t *strides)
 {
     static const int order4[] = {0, 2, 3, 1}, order5[] = {0, 2, 3, 4, 1};
     int wanted = format == TD_CHANNELS_LAST ? 4 : format == TD_CHANNELS_LAST_3D ? 5 : ndim;
-    if (ndim != wanted) return td_fail(TD_RUNTIME_ERROR, "required rank %d tensor to use %s format, got rank %d", wanted,
-                                       wanted == 4 ? "channels_last" : "channels_last_3d", ndim);
+    if (ndim != wanted)
+        return td_fail(TD_RUNTIME_ERROR, "required rank %d tensor to use %s format, got rank %d",
+                       wanted, wanted == 4 ? "channels_last" : "channels_last_3d", ndim);
     if (format == TD_CHANNELS_LAST) strides_in_order(4, sizes, order4, strides);
     else if (format == TD_CHANNELS_LAST_3D) strides_in_order(5, sizes, order5, strides);
     else td_row_major(ndim, sizes, strides);
@@ -41,7 +43,8 @@ void td_dense_strides_like(const td_tensor *like, int64_t *strides)
         return;
     }
     for (int i = 0; i < n; i++) order[i] = i;
-    for (int i = n - 2; i >= 0; i--) { /* insert dimension i among those after it; undecided pairs are passed over */
+    /* insert dimension i among those after it; undecided pairs are passed over */
+    for (int i = n - 2; i >= 0; i--) {
         int at = i;
         for (int j = i + 1; j < n; j++) {
             int side = compare_dims(like, order[at], order[j]);
@@ -72,7 +75,8 @@ td_status td_has_format(const td_tensor *self, td_memory_format format, bool *ou
     return TD_OK;
 }
 
-td_status td_empty_format(td_tensor **out, const td_tensor *like, td_dtype dtype, td_device device, td_memory_format format)
+td_status td_empty_format(td_tensor **out, const td_tensor *like, td_dtype dtype, td_device device,
+                          td_memory_format format)
 {
     int64_t strides[TD_MAX_DIMS], numel;
     if (format == TD_PRESERVE_FORMAT) td_dense_strides_like(like, strides);
@@ -84,7 +88,8 @@ td_status td_empty_format(td_tensor **out, const td_tensor *like, td_dtype dtype
 td_status td_match_channels_last(td_tensor **out, const td_tensor *like)
 {
     td_tensor *again;
-    if (td_is_contiguous(like) || !td_is_channels_last(like) || (*out)->ndim != like->ndim) return TD_OK;
+    if (td_is_contiguous(like) || !td_is_channels_last(like) || (*out)->ndim != like->ndim)
+        return TD_OK;
     TD_TRY(td_empty_format(&again, *out, (td_dtype)(*out)->dtype, (td_device)(*out)->device,
                            like->ndim == 4 ? TD_CHANNELS_LAST : TD_CHANNELS_LAST_3D));
     td_status status = td_is_meta(*out) ? TD_OK : td_copy(again, *out);

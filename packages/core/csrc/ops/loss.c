@@ -1,7 +1,7 @@
-/* loss.c - losses between pairs of elements: squared, absolute, smooth, Huber, soft margin and binary cross
- * entropy. Arguments of every forward: (self, target, reduction[, parameter]); of every backward:
- * (grad_output, self, target, reduction[, parameter]). Reductions: 0 none, 1 mean, 2 sum. A reduced loss
- * never writes the single losses. */
+/* loss.c - losses between pairs of elements: squared, absolute, smooth, Huber, soft margin and
+ * binary cross entropy. Arguments of every forward: (self, target, reduction[, parameter]); of
+ * every backward: (grad_output, self, target, reduction[, parameter]). Reductions: 0 none, 1 mean,
+ * 2 sum. A reduced loss never writes the single losses. */
 #include "cpu/loss_run.h"
 #include <math.h>
 #include "ops/promotion.h"
@@ -18,21 +18,23 @@ typedef struct pair {
 static td_status check_reduction(const char *op, int64_t reduction)
 {
     if (reduction >= 0 && reduction <= 2) return TD_OK;
-    return td_fail(TD_VALUE_ERROR, "%s: %lld is not a reduction; expected 0 (none), 1 (mean) or 2 (sum)", op,
+    return td_fail(TD_VALUE_ERROR,
+                   "%s: %lld is not a reduction; expected 0 (none), 1 (mean) or 2 (sum)", op,
                    (long long)reduction);
 }
 
-/* x as `dtype` in the given shape; row-major unless it already is dense in an order of its own that `keep`
- * allows */
-static td_status shaped(td_tensor **out, const td_tensor *x, td_dtype dtype, int ndim, const int64_t *sizes,
-                        bool keep)
+/* x as `dtype` in the given shape; row-major unless it already is dense in an order of its own that
+ * `keep` allows */
+static td_status shaped(td_tensor **out, const td_tensor *x, td_dtype dtype, int ndim,
+                        const int64_t *sizes, bool keep)
 {
     td_tensor *cast, *expanded;
     TD_TRY(td_cast(&cast, x, dtype));
     td_status status = td_view_expand(&expanded, cast, ndim, sizes);
     td_tensor_free(cast);
     if (status != TD_OK) return status;
-    status = keep && td_is_dense(expanded) ? td_tensor_alias(out, expanded) : td_contiguous(out, expanded);
+    status = keep && td_is_dense(expanded) ? td_tensor_alias(out, expanded)
+                                           : td_contiguous(out, expanded);
     td_tensor_free(expanded);
     return status;
 }
@@ -54,8 +56,9 @@ static td_status common_dtype(pair *p, const td_tensor *x, const td_tensor *t)
 {
     TD_TRY(td_result_type(2, (td_tensor *const[]){(td_tensor *)x, (td_tensor *)t}, &p->dtype));
     if (td_is_floating(p->dtype) && !td_is_float8(p->dtype)) return TD_OK;
-    return td_fail(TD_NOT_IMPLEMENTED, "%s is not implemented for '%s'; it takes floating-point tensors",
-                   p->op, td_dtypes[p->dtype].type_name);
+    return td_fail(TD_NOT_IMPLEMENTED,
+                   "%s is not implemented for '%s'; it takes floating-point tensors", p->op,
+                   td_dtypes[p->dtype].type_name);
 }
 
 static td_status prepare(pair *p, const td_tensor *x, const td_tensor *t)
@@ -72,7 +75,8 @@ static td_status prepare(pair *p, const td_tensor *x, const td_tensor *t)
     return status;
 }
 
-static td_status prepare_meta(pair *p, td_tensor **out, const td_tensor *x, const td_tensor *t, bool reduced)
+static td_status prepare_meta(pair *p, td_tensor **out, const td_tensor *x, const td_tensor *t,
+                              bool reduced)
 {
     int ndim;
     int64_t sizes[TD_MAX_DIMS];
@@ -100,7 +104,8 @@ static td_status compute(td_tensor **out, const pair *p, int64_t reduction)
     if (reduction) {
         double sum;
         TD_TRY(td_pair_total(&p->of, &sum));
-        return scalar_result(out, reduction == 1 ? sum / (double)p->of.x->numel : sum, p->dtype, (td_device)p->of.x->device);
+        return scalar_result(out, reduction == 1 ? sum / (double)p->of.x->numel : sum, p->dtype,
+                             (td_device)p->of.x->device);
     }
     td_tensor *made;
     TD_TRY(td_tensor_empty_like(&made, p->of.x, (td_dtype)p->of.x->dtype));
@@ -127,11 +132,13 @@ static td_status gradient(td_tensor **out, const pair *p, const td_tensor *grad,
          same = td_same_shape(grad, p->of.x) && same_strides(grad, p->of.x);
     td_dtype compute = (td_dtype)p->of.x->dtype;
     if (one && grad->numel != 1)
-        return td_fail(TD_RUNTIME_ERROR, "%s: the gradient of a reduced loss has one element, got %lld",
-                       p->op, (long long)grad->numel);
+        return td_fail(TD_RUNTIME_ERROR,
+                       "%s: the gradient of a reduced loss has one element, got %lld", p->op,
+                       (long long)grad->numel);
     if (!one && !same && !td_is_contiguous(p->of.x))
         return td_fail(TD_RUNTIME_ERROR, "%s: operands differ in memory order", p->op);
-    TD_TRY(one ? td_cast(&g, grad, compute) : shaped(&g, grad, compute, p->of.x->ndim, p->of.x->sizes, same));
+    TD_TRY(one ? td_cast(&g, grad, compute)
+               : shaped(&g, grad, compute, p->of.x->ndim, p->of.x->sizes, same));
     td_status status = td_tensor_empty_like(&made, p->of.x, compute);
     if (status == TD_OK) {
         td_pair_gradient(&p->of, made, g, !one, reduction == 1 ? 1 / (double)p->of.x->numel : 1);
@@ -167,7 +174,10 @@ static td_status backward(td_call *call, const char *op, td_pair_kind kind, doub
 
 #define PLAIN(name, kind)                                                           \
     td_status td_op_##name(td_call *call) { return forward(call, #name, kind, 0); } \
-    td_status td_op_##name##_backward(td_call *call) { return backward(call, #name "_backward", kind, 0); }
+    td_status td_op_##name##_backward(td_call *call)                                \
+    {                                                                               \
+        return backward(call, #name "_backward", kind, 0);                          \
+    }
 PLAIN(mse_loss, TD_MSE)
 PLAIN(_l1_loss, TD_L1)
 PLAIN(soft_margin_loss, TD_SOFT_MARGIN)
@@ -177,8 +187,8 @@ td_status td_op_smooth_l1_loss(td_call *call)
 {
     double beta = TD_FLOAT(3);
     if (!(beta >= 0))
-        return td_fail(TD_RUNTIME_ERROR, "smooth_l1_loss does not support negative values for beta, got %g",
-                       beta);
+        return td_fail(TD_RUNTIME_ERROR,
+                       "smooth_l1_loss does not support negative values for beta, got %g", beta);
     return forward(call, "smooth_l1_loss", TD_SMOOTH_L1, beta);
 }
 td_status td_op_smooth_l1_loss_backward(td_call *call)
@@ -190,8 +200,8 @@ td_status td_op_huber_loss(td_call *call)
 {
     double delta = TD_FLOAT(3);
     if (!(delta > 0))
-        return td_fail(TD_RUNTIME_ERROR, "huber_loss does not support non-positive values for delta, got %g",
-                       delta);
+        return td_fail(TD_RUNTIME_ERROR,
+                       "huber_loss does not support non-positive values for delta, got %g", delta);
     return forward(call, "huber_loss", TD_HUBER, delta);
 }
 td_status td_op_huber_loss_backward(td_call *call)
@@ -208,7 +218,8 @@ static td_status check_probabilities(const td_tensor *x)
     TD_TRY(td_cast_contiguous(&dense, x, dtype));
     bool bad = td_outside_one(dense);
     td_tensor_free(dense);
-    return bad ? td_fail(TD_RUNTIME_ERROR, "all elements of input should be between 0 and 1") : TD_OK;
+    return bad ? td_fail(TD_RUNTIME_ERROR, "all elements of input should be between 0 and 1")
+               : TD_OK;
 }
 
 td_status td_op__binary_cross_entropy(td_call *call)

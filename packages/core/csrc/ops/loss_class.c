@@ -1,9 +1,9 @@
-/* loss_class.c - losses of class scores with class numbers as targets: nll_loss, and cross entropy in one
- * piece.
+/* loss_class.c - losses of class scores with class numbers as targets: nll_loss, and cross entropy
+ * in one piece.
  *
- * Scores are [C], [N, C] or [N, C, ...]; targets have that shape without C. Cross entropy keeps two numbers
- * for each target, the largest score and the logarithm of the sum of exponentials below it, and its gradient
- * is written in one pass. */
+ * Scores are [C], [N, C] or [N, C, ...]; targets have that shape without C. Cross entropy keeps two
+ * numbers for each target, the largest score and the logarithm of the sum of exponentials below it,
+ * and its gradient is written in one pass. */
 #include "cpu/loss_class_run.h"
 #include "ops/view/view.h"
 
@@ -16,46 +16,51 @@ static td_status check_dtypes(const td_class_scores *s, const td_tensor *x, cons
 {
     td_dtype d = (td_dtype)x->dtype;
     if (!td_is_floating(d) || td_is_float8(d))
-        return td_fail(TD_NOT_IMPLEMENTED, "%s is not implemented for '%s'; it takes floating-point scores",
-                       s->op, td_dtypes[d].type_name);
+        return td_fail(TD_NOT_IMPLEMENTED,
+                       "%s is not implemented for '%s'; it takes floating-point scores", s->op,
+                       td_dtypes[d].type_name);
     if (target->dtype != TD_I64 && target->dtype != TD_U8)
         return td_fail(TD_RUNTIME_ERROR,
-                       "%s: expected targets of scalar type Long (int64) or Byte but found %s", s->op,
-                       td_dtypes[target->dtype].type_name);
+                       "%s: expected targets of scalar type Long (int64) or Byte but found %s",
+                       s->op, td_dtypes[target->dtype].type_name);
     if (weight && weight->dtype != x->dtype)
-        return td_fail(TD_RUNTIME_ERROR, "%s: expected weights of scalar type %s but found %s", s->op,
-                       td_dtypes[d].type_name, td_dtypes[weight->dtype].type_name);
+        return td_fail(TD_RUNTIME_ERROR, "%s: expected weights of scalar type %s but found %s",
+                       s->op, td_dtypes[d].type_name, td_dtypes[weight->dtype].type_name);
     if (weight && (weight->ndim != 1 || weight->numel != s->classes))
-        return td_fail(
-            TD_RUNTIME_ERROR,
-            "%s: weights are for all %lld classes or for none, but got %lld weights",
-            s->op, (long long)s->classes, (long long)weight->numel);
+        return td_fail(TD_RUNTIME_ERROR,
+                       "%s: weights are for all %lld classes or for none, but got %lld weights",
+                       s->op, (long long)s->classes, (long long)weight->numel);
     return TD_OK;
 }
 
-static td_status bad_target(const td_class_scores *s, td_status kind, const td_tensor *x, const td_tensor *target)
+static td_status bad_target(const td_class_scores *s, td_status kind, const td_tensor *x,
+                            const td_tensor *target)
 {
     char a[TD_SHAPE_TEXT], b[TD_SHAPE_TEXT];
-    return td_fail(
-        kind,
-        "%s: Expected the target to have the input's size without its classes, got input %s and target %s",
-        s->op, td_shape_text(x->ndim, x->sizes, a), td_shape_text(target->ndim, target->sizes, b));
+    return td_fail(kind,
+                   "%s: Expected the target to have the input's size without its classes, got "
+                   "input %s and target %s",
+                   s->op, td_shape_text(x->ndim, x->sizes, a),
+                   td_shape_text(target->ndim, target->sizes, b));
 }
 
 static td_status check_shapes(td_class_scores *s, const td_tensor *x, const td_tensor *target)
 {
-    if (x->ndim == 0) return td_fail(TD_VALUE_ERROR, "%s: Expected 1 or more dimensions (got 0)", s->op);
+    if (x->ndim == 0)
+        return td_fail(TD_VALUE_ERROR, "%s: Expected 1 or more dimensions (got 0)", s->op);
     s->samples = s->inner = 1;
     if (x->ndim == 1) {
         s->classes = x->sizes[0];
-        return target->ndim <= 1 && target->numel == 1 ? TD_OK : bad_target(s, TD_VALUE_ERROR, x, target);
+        return target->ndim <= 1 && target->numel == 1 ? TD_OK
+                                                       : bad_target(s, TD_VALUE_ERROR, x, target);
     }
     s->samples = x->sizes[0];
     s->classes = x->sizes[1];
     if (target->ndim == 0 || target->sizes[0] != s->samples)
         return td_fail(TD_VALUE_ERROR,
-                       "%s: Expected input batch_size (%lld) to match target batch_size (%lld).", s->op,
-                       (long long)s->samples, (long long)(target->ndim ? target->sizes[0] : 0));
+                       "%s: Expected input batch_size (%lld) to match target batch_size (%lld).",
+                       s->op, (long long)s->samples,
+                       (long long)(target->ndim ? target->sizes[0] : 0));
     if (target->ndim != x->ndim - 1) return bad_target(s, TD_RUNTIME_ERROR, x, target);
     for (int d = 2; d < x->ndim; d++) {
         if (x->sizes[d] != target->sizes[d - 1]) return bad_target(s, TD_RUNTIME_ERROR, x, target);
@@ -73,17 +78,20 @@ static void release(td_class_scores *s)
     td_tensor_free(s->weight);
 }
 
-static td_status check(td_class_scores *s, const td_tensor *x, const td_tensor *target, const td_tensor *weight)
+static td_status check(td_class_scores *s, const td_tensor *x, const td_tensor *target,
+                       const td_tensor *weight)
 {
     s->dtype = (td_dtype)x->dtype;
     if (s->reduction < 0 || s->reduction > 2)
-        return td_fail(TD_VALUE_ERROR, "%s: %lld is not a reduction; expected 0 (none), 1 (mean) or 2 (sum)",
-                       s->op, (long long)s->reduction);
+        return td_fail(TD_VALUE_ERROR,
+                       "%s: %lld is not a reduction; expected 0 (none), 1 (mean) or 2 (sum)", s->op,
+                       (long long)s->reduction);
     TD_TRY(check_shapes(s, x, target));
     return check_dtypes(s, x, target, weight);
 }
 
-static td_status take(td_class_scores *s, const td_tensor *x, const td_tensor *target, const td_tensor *weight)
+static td_status take(td_class_scores *s, const td_tensor *x, const td_tensor *target,
+                      const td_tensor *weight)
 {
     td_dtype compute = compute_dtype(s->dtype);
     td_status status = td_cast_contiguous(&s->x, x, compute);
@@ -103,31 +111,36 @@ static td_status number_result(td_tensor **out, double value, td_dtype dtype, td
 }
 
 /* out[0] the loss, *total the summed weights (0 without a reduction, as nobody divides by them) */
-static td_status reduce(td_tensor **out, td_tensor **total, const td_class_scores *s, const td_tensor *statistics, const td_tensor *target)
+static td_status reduce(td_tensor **out, td_tensor **total, const td_class_scores *s,
+                        const td_tensor *statistics, const td_tensor *target)
 {
     td_class_sum sum;
     td_tensor *each = NULL;
     bool scalar = target->ndim == 0 || (s->x->ndim == 1 && s->reduction);
     if (s->reduction == 0)
-        TD_TRY(td_tensor_empty(&each, (td_dtype)s->x->dtype, (td_device)s->x->device, scalar ? 0 : target->ndim,
-                               target->sizes));
+        TD_TRY(td_tensor_empty(&each, (td_dtype)s->x->dtype, (td_device)s->x->device,
+                               scalar ? 0 : target->ndim, target->sizes));
     td_status status = td_class_pick(s, statistics, each, &sum);
     if (status == TD_OK && each) status = td_cast(out, each, s->dtype);
     td_tensor_free(each);
     if (status == TD_OK && s->reduction)
-        status = number_result(out, s->reduction == 1 ? sum.loss / sum.weight : sum.loss, s->dtype, (td_device)s->x->device);
+        status = number_result(out, s->reduction == 1 ? sum.loss / sum.weight : sum.loss, s->dtype,
+                               (td_device)s->x->device);
     return status == TD_OK
-               ? number_result(total, s->reduction ? sum.weight : 0, s->dtype == TD_F64 ? TD_F64 : s->dtype, (td_device)s->x->device)
+               ? number_result(total, s->reduction ? sum.weight : 0,
+                               s->dtype == TD_F64 ? TD_F64 : s->dtype, (td_device)s->x->device)
                : status;
 }
 
-static td_status meta_results(td_call *call, const td_class_scores *s, const td_tensor *target, int count)
+static td_status meta_results(td_call *call, const td_class_scores *s, const td_tensor *target,
+                              int count)
 {
     bool none = s->reduction == 0;
-    TD_TRY(td_tensor_empty(&call->out[0], s->dtype, TD_META, none ? target->ndim : 0, target->sizes));
+    TD_TRY(
+        td_tensor_empty(&call->out[0], s->dtype, TD_META, none ? target->ndim : 0, target->sizes));
     if (count == 3)
-        TD_TRY(
-            td_tensor_empty(&call->out[1], compute_dtype(s->dtype), TD_META, 2, (int64_t[]){2, td_class_count(s)}));
+        TD_TRY(td_tensor_empty(&call->out[1], compute_dtype(s->dtype), TD_META, 2,
+                               (int64_t[]){2, td_class_count(s)}));
     return td_tensor_empty(&call->out[count - 1], s->dtype, TD_META, 0, NULL);
 }
 
@@ -146,22 +159,27 @@ td_status td_op_nll_loss_forward(td_call *call)
     return status;
 }
 
-/* The factor of every target's gradient: the incoming gradient times its weight, by the total for a mean; 0
- * if ignored. */
-static td_status scales(td_tensor **out, const td_class_scores *s, const td_tensor *grad, const td_tensor *total)
+/* The factor of every target's gradient: the incoming gradient times its weight, by the total for a
+ * mean; 0 if ignored. */
+static td_status scales(td_tensor **out, const td_class_scores *s, const td_tensor *grad,
+                        const td_tensor *total)
 {
     td_tensor *g, *made;
     int64_t n = td_class_count(s);
     if (grad->numel != (s->reduction ? 1 : n))
-        return td_fail(TD_RUNTIME_ERROR, "%s: expected a gradient of %lld elements, got %lld", s->op,
-                       (long long)(s->reduction ? 1 : n), (long long)grad->numel);
+        return td_fail(TD_RUNTIME_ERROR, "%s: expected a gradient of %lld elements, got %lld",
+                       s->op, (long long)(s->reduction ? 1 : n), (long long)grad->numel);
     if (total->numel != 1 || td_is_meta(total) || td_is_meta(grad))
-        return td_fail(TD_RUNTIME_ERROR, "%s: expected a total_weight of 1 element with a value, got %lld", s->op, (long long)total->numel);
+        return td_fail(TD_RUNTIME_ERROR,
+                       "%s: expected a total_weight of 1 element with a value, got %lld", s->op,
+                       (long long)total->numel);
     TD_TRY(td_cast_contiguous(&g, grad, (td_dtype)s->x->dtype));
     td_scalar sum = td_scalar_load((td_dtype)total->dtype, td_data(total));
     double factor = s->reduction == 1 ? 1 / sum.re : 1;
-    td_status status = td_tensor_empty(&made, (td_dtype)s->x->dtype, (td_device)s->x->device, 1, &n);
-    if (status == TD_OK && (status = td_class_scales(made, s, g, factor)) != TD_OK) td_tensor_free(made);
+    td_status status =
+        td_tensor_empty(&made, (td_dtype)s->x->dtype, (td_device)s->x->device, 1, &n);
+    if (status == TD_OK && (status = td_class_scales(made, s, g, factor)) != TD_OK)
+        td_tensor_free(made);
     if (status == TD_OK) *out = made;
     td_tensor_free(g);
     return status;
@@ -188,7 +206,8 @@ td_status td_op_nll_loss_backward(td_call *call)
     TD_TRY(take(&s, x, TD_TENSOR(2), TD_OPT_TENSOR(3)));
     td_status status = scales(&scale, &s, TD_TENSOR(0), TD_TENSOR(6));
     if (status == TD_OK) {
-        status = td_tensor_empty(&out, (td_dtype)s.x->dtype, (td_device)x->device, x->ndim, x->sizes);
+        status =
+            td_tensor_empty(&out, (td_dtype)s.x->dtype, (td_device)x->device, x->ndim, x->sizes);
         if (status == TD_OK) status = td_fill(out, &zero);
         if (status == TD_OK) td_class_subtract(out, &s, scale);
         td_tensor_free(scale);
@@ -209,8 +228,8 @@ td_status td_op__cross_entropy(td_call *call)
     TD_TRY(check(&s, TD_TENSOR(0), target, TD_OPT_TENSOR(2)));
     if (td_is_meta(TD_TENSOR(0))) return meta_results(call, &s, target, 3);
     TD_TRY(take(&s, TD_TENSOR(0), target, TD_OPT_TENSOR(2)));
-    td_status status = td_tensor_empty(&call->out[1], (td_dtype)s.x->dtype, (td_device)s.x->device, 2,
-                                       (int64_t[]){2, td_class_count(&s)});
+    td_status status = td_tensor_empty(&call->out[1], (td_dtype)s.x->dtype, (td_device)s.x->device,
+                                       2, (int64_t[]){2, td_class_count(&s)});
     if (status == TD_OK) {
         td_class_run(&s, call->out[1], NULL, NULL);
         status = reduce(&call->out[0], &call->out[2], &s, call->out[1], target);
@@ -219,10 +238,12 @@ td_status td_op__cross_entropy(td_call *call)
     return status;
 }
 
-/* (grad_output, self, target, weight, reduction, ignore_index, statistics, total_weight) -> grad_self */
+/* (grad_output, self, target, weight, reduction, ignore_index, statistics, total_weight) ->
+ * grad_self */
 td_status td_op__cross_entropy_backward(td_call *call)
 {
-    td_class_scores s = {.op = "cross_entropy_backward", .reduction = TD_INT(4), .ignore = TD_INT(5)};
+    td_class_scores s = {
+        .op = "cross_entropy_backward", .reduction = TD_INT(4), .ignore = TD_INT(5)};
     const td_tensor *x = TD_TENSOR(1);
     td_tensor *scale, *statistics = NULL;
     TD_TRY(check(&s, x, TD_TENSOR(2), TD_OPT_TENSOR(3)));
@@ -236,7 +257,8 @@ td_status td_op__cross_entropy_backward(td_call *call)
     if (status == TD_OK) {
         status = td_cast_contiguous(&statistics, TD_TENSOR(6), (td_dtype)s.x->dtype);
         if (status == TD_OK)
-            status = td_tensor_empty(&call->out[0], (td_dtype)s.x->dtype, (td_device)x->device, x->ndim, x->sizes);
+            status = td_tensor_empty(&call->out[0], (td_dtype)s.x->dtype, (td_device)x->device,
+                                     x->ndim, x->sizes);
         if (status == TD_OK) {
             td_class_run(&s, statistics, scale, call->out[0]);
             td_class_subtract(call->out[0], &s, scale);

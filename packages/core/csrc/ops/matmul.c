@@ -2,19 +2,27 @@
 #include "ops/matmul.h"
 #include "cpu/matmul/dot_run.h"
 
-static const char *shape(const td_tensor *t, char buffer[TD_SHAPE_TEXT]) { return td_shape_text(t->ndim, t->sizes, buffer); }
+static const char *shape(const td_tensor *t, char buffer[TD_SHAPE_TEXT])
+{
+    return td_shape_text(t->ndim, t->sizes, buffer);
+}
 
 static td_status want_rank(const char *op, const char *argument, const td_tensor *t, int rank)
 {
     char text[TD_SHAPE_TEXT];
     if (t->ndim == rank) return TD_OK;
-    return td_fail(TD_RUNTIME_ERROR, "%s: %s must be a %dD tensor, but it has shape %s", op, argument, rank, shape(t, text));
+    return td_fail(TD_RUNTIME_ERROR, "%s: %s must be a %dD tensor, but it has shape %s", op,
+                   argument, rank, shape(t, text));
 }
 
 /* a b without anything added */
 static td_status plain(td_call *call, const char *op, bool turn_b)
 {
-    td_matmul m = {.op = op, .a = TD_TENSOR(0), .b = TD_TENSOR(1), .alpha = td_scalar_int(1), .turn_b = turn_b};
+    td_matmul m = {.op = op,
+                   .a = TD_TENSOR(0),
+                   .b = TD_TENSOR(1),
+                   .alpha = td_scalar_int(1),
+                   .turn_b = turn_b};
     return td_matmul_run(&m, &call->out[0]);
 }
 
@@ -40,8 +48,9 @@ static td_status check_batches(const char *op, const td_tensor *a, const td_tens
     TD_TRY(want_rank(op, "batch1", a, 3));
     TD_TRY(want_rank(op, "batch2", b, 3));
     if (a->sizes[0] == b->sizes[0]) return TD_OK;
-    return td_fail(TD_RUNTIME_ERROR, "%s: batches of %lld and %lld matrices; the shapes are %s and %s", op, (long long)a->sizes[0],
-                   (long long)b->sizes[0], shape(a, left), shape(b, right));
+    return td_fail(TD_RUNTIME_ERROR,
+                   "%s: batches of %lld and %lld matrices; the shapes are %s and %s", op,
+                   (long long)a->sizes[0], (long long)b->sizes[0], shape(a, left), shape(b, right));
 }
 
 td_status td_op_bmm(td_call *call)
@@ -56,8 +65,15 @@ td_status td_op_linear(td_call *call)
     td_tensor *weight = TD_TENSOR(1);
     char text[TD_SHAPE_TEXT];
     if (weight->ndim > 2)
-        return td_fail(TD_RUNTIME_ERROR, "linear: weight must have 1 or 2 dimensions, but it has shape %s", shape(weight, text));
-    td_matmul m = {.op = "linear", .a = TD_TENSOR(0), .b = weight, .bias = TD_OPT_TENSOR(2), .alpha = td_scalar_int(1), .turn_b = true};
+        return td_fail(TD_RUNTIME_ERROR,
+                       "linear: weight must have 1 or 2 dimensions, but it has shape %s",
+                       shape(weight, text));
+    td_matmul m = {.op = "linear",
+                   .a = TD_TENSOR(0),
+                   .b = weight,
+                   .bias = TD_OPT_TENSOR(2),
+                   .alpha = td_scalar_int(1),
+                   .turn_b = true};
     return td_matmul_run(&m, &call->out[0]);
 }
 
@@ -73,15 +89,22 @@ static td_status check_added(const char *op, const td_tensor *self, int ndim, co
         fits = have == 1 || have == sizes[ndim - 1 - d];
     }
     if (fits) return TD_OK;
-    return td_fail(TD_RUNTIME_ERROR, "%s: self of shape %s does not broadcast to the product's shape %s", op, shape(self, from),
-                   td_shape_text(ndim, sizes, to));
+    return td_fail(TD_RUNTIME_ERROR,
+                   "%s: self of shape %s does not broadcast to the product's shape %s", op,
+                   shape(self, from), td_shape_text(ndim, sizes, to));
 }
 
 static td_status added(td_call *call, const char *op)
 {
-    td_matmul m = {.op = op, .a = TD_TENSOR(1), .b = TD_TENSOR(2), .self = TD_TENSOR(0), .beta = TD_SCALAR(3), .alpha = TD_SCALAR(4)};
+    td_matmul m = {.op = op,
+                   .a = TD_TENSOR(1),
+                   .b = TD_TENSOR(2),
+                   .self = TD_TENSOR(0),
+                   .beta = TD_SCALAR(3),
+                   .alpha = TD_SCALAR(4)};
     const td_tensor *v = m.self;
-    if (v->ndim == 1 && m.beta.re == 1 && m.alpha.re == 1 && m.beta.im == 0 && m.alpha.im == 0 && m.b->ndim > 1) {
+    if (v->ndim == 1 && m.beta.re == 1 && m.alpha.re == 1 && m.beta.im == 0 && m.alpha.im == 0 &&
+        m.b->ndim > 1) {
         m.bias = m.self; /* the form that fuses */
         m.self = NULL;
         m.beta = td_scalar_int(0);
@@ -93,7 +116,8 @@ td_status td_op_addmm(td_call *call)
 {
     TD_TRY(want_rank("addmm", "mat1", TD_TENSOR(1), 2));
     TD_TRY(want_rank("addmm", "mat2", TD_TENSOR(2), 2));
-    TD_TRY(check_added("addmm", TD_TENSOR(0), 2, (const int64_t[]){TD_TENSOR(1)->sizes[0], TD_TENSOR(2)->sizes[1]}));
+    TD_TRY(check_added("addmm", TD_TENSOR(0), 2,
+                       (const int64_t[]){TD_TENSOR(1)->sizes[0], TD_TENSOR(2)->sizes[1]}));
     return added(call, "addmm");
 }
 
@@ -109,7 +133,8 @@ td_status td_op_baddbmm(td_call *call)
 {
     td_tensor *a = TD_TENSOR(1), *b = TD_TENSOR(2);
     TD_TRY(check_batches("baddbmm", a, b));
-    TD_TRY(check_added("baddbmm", TD_TENSOR(0), 3, (const int64_t[]){a->sizes[0], a->sizes[1], b->sizes[2]}));
+    TD_TRY(check_added("baddbmm", TD_TENSOR(0), 3,
+                       (const int64_t[]){a->sizes[0], a->sizes[1], b->sizes[2]}));
     return added(call, "baddbmm");
 }
 
@@ -119,9 +144,11 @@ td_status td_op_dot(td_call *call)
     td_tensor *a = TD_TENSOR(0), *b = TD_TENSOR(1);
     char left[TD_SHAPE_TEXT], right[TD_SHAPE_TEXT];
     if (a->ndim != 1 || b->ndim != 1)
-        return td_fail(TD_RUNTIME_ERROR, "dot: 1D tensors expected, but the shapes are %s and %s", shape(a, left), shape(b, right));
+        return td_fail(TD_RUNTIME_ERROR, "dot: 1D tensors expected, but the shapes are %s and %s",
+                       shape(a, left), shape(b, right));
     if (a->sizes[0] != b->sizes[0])
-        return td_fail(TD_RUNTIME_ERROR, "dot: vectors of %lld and %lld elements; they must have the same number",
+        return td_fail(TD_RUNTIME_ERROR,
+                       "dot: vectors of %lld and %lld elements; they must have the same number",
                        (long long)a->sizes[0], (long long)b->sizes[0]);
     bool real = a->dtype == b->dtype && (a->dtype == TD_F32 || a->dtype == TD_F64);
     if (!real || a->device != TD_CPU) return plain(call, "dot", false);

@@ -3,8 +3,8 @@
 #define TD_MATMUL_H
 #include "runtime/op.h"
 
-/* out = alpha * a b + beta * self, or a b + bias, by the rank rules of matmul: vectors are a row on the left and a column
- * on the right, dimensions before the last two are a batch and broadcast. */
+/* out = alpha * a b + beta * self, or a b + bias, by the rank rules of matmul: vectors are a row on
+ * the left and a column on the right, dimensions before the last two are a batch and broadcast. */
 typedef struct td_matmul {
     const char *op; /* for messages */
     td_tensor *a, *b;

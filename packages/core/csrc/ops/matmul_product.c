@@ -8,26 +8,31 @@
 static bool supported(td_dtype d)
 {
     if (td_is_floating(d)) return true;
-    return d == TD_C64 || d == TD_C128 || d == TD_U8 || d == TD_I8 || d == TD_I16 || d == TD_I32 || d == TD_I64;
+    return d == TD_C64 || d == TD_C128 || d == TD_U8 || d == TD_I8 || d == TD_I16 || d == TD_I32 ||
+           d == TD_I64;
 }
 
 static td_status check_dtype(const td_matmul *m, const td_tensor *other, const char *what)
 {
     if (!other || other->dtype == m->a->dtype) return TD_OK;
-    return td_fail(TD_RUNTIME_ERROR, "%s: expected all tensors to have the same dtype, but the first factor has %s and %s has %s",
+    return td_fail(TD_RUNTIME_ERROR,
+                   "%s: expected all tensors to have the same dtype, but the first factor has %s "
+                   "and %s has %s",
                    m->op, td_dtypes[m->a->dtype].name, what, td_dtypes[other->dtype].name);
 }
 
 static td_status check(const td_matmul *m)
 {
     if (m->a->ndim == 0 || m->b->ndim == 0)
-        return td_fail(TD_RUNTIME_ERROR, "%s: both factors need at least 1 dimension, but they have %d and %d", m->op, m->a->ndim,
-                       m->b->ndim);
+        return td_fail(TD_RUNTIME_ERROR,
+                       "%s: both factors need at least 1 dimension, but they have %d and %d", m->op,
+                       m->a->ndim, m->b->ndim);
     TD_TRY(check_dtype(m, m->b, "the second"));
     TD_TRY(check_dtype(m, m->self, "the tensor added"));
     TD_TRY(check_dtype(m, m->bias, "the bias"));
     if (supported((td_dtype)m->a->dtype)) return TD_OK;
-    return td_fail(TD_NOT_IMPLEMENTED, "%s is not implemented for '%s'", m->op, td_dtypes[m->a->dtype].type_name);
+    return td_fail(TD_NOT_IMPLEMENTED, "%s is not implemented for '%s'", m->op,
+                   td_dtypes[m->a->dtype].type_name);
 }
 
 /* ---- a factor as a batch of matrices ---- */
@@ -65,15 +70,23 @@ static td_status refuse_shapes(const td_matmul *m, const factor *a, const factor
 {
     char left[TD_SHAPE_TEXT], right[TD_SHAPE_TEXT];
     if (m->a->ndim > 1 && m->b->ndim == 2)
-        return td_fail(TD_RUNTIME_ERROR, "%s: mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)", m->op,
-                       (long long)(a->cols ? m->a->numel / a->cols : a->rows), (long long)a->cols, (long long)b->rows, (long long)b->cols);
-    return td_fail(TD_RUNTIME_ERROR, "%s: shapes %s and %s cannot be multiplied: %lld %s of the first meet %lld %s of the second", m->op,
-                   td_shape_text(m->a->ndim, m->a->sizes, left), td_shape_text(m->b->ndim, m->b->sizes, right),
-                   (long long)a->cols, m->a->ndim > 1 ? "columns" : "elements", (long long)b->rows,
-                   m->b->ndim == 1 ? "elements" : m->turn_b ? "columns" : "rows");
+        return td_fail(TD_RUNTIME_ERROR,
+                       "%s: mat1 and mat2 shapes cannot be multiplied (%lldx%lld and %lldx%lld)",
+                       m->op, (long long)(a->cols ? m->a->numel / a->cols : a->rows),
+                       (long long)a->cols, (long long)b->rows, (long long)b->cols);
+    return td_fail(TD_RUNTIME_ERROR,
+                   "%s: shapes %s and %s cannot be multiplied: %lld %s of the first meet %lld %s "
+                   "of the second",
+                   m->op, td_shape_text(m->a->ndim, m->a->sizes, left),
+                   td_shape_text(m->b->ndim, m->b->sizes, right), (long long)a->cols,
+                   m->a->ndim > 1 ? "columns" : "elements", (long long)b->rows,
+                   m->b->ndim == 1 ? "elements"
+                   : m->turn_b     ? "columns"
+                                   : "rows");
 }
 
-static td_status result_shape(const td_matmul *m, const factor *a, const factor *b, int *ndim, int64_t *sizes)
+static td_status result_shape(const td_matmul *m, const factor *a, const factor *b, int *ndim,
+                              int64_t *sizes)
 {
     if (a->cols != b->rows) return refuse_shapes(m, a, b);
     TD_TRY(td_broadcast(a->batch, m->a->sizes, b->batch, m->b->sizes, ndim, sizes));
@@ -83,7 +96,8 @@ static td_status result_shape(const td_matmul *m, const factor *a, const factor 
 }
 
 /* ---- layout ---- */
-/* Can the batch and the rows of a be walked with one stride? Then a product with one matrix b is a single larger one. */
+/* Can the batch and the rows of a be walked with one stride? Then a product with one matrix b is a
+ * single larger one. */
 static bool folds(const factor *a, int64_t *rows, int64_t *row)
 {
     int64_t count = 1, stride = 0;
@@ -105,7 +119,8 @@ static int64_t batch_stride(const factor *f, int dims, int d)
 }
 
 /* Dimensions of size 1 are dropped, neighbours that chain in all three tensors become one. */
-static void set_batch(td_product *p, const factor *a, const factor *b, int dims, const int64_t *sizes)
+static void set_batch(td_product *p, const factor *a, const factor *b, int dims,
+                      const int64_t *sizes)
 {
     int64_t c_stride = p->m * p->n;
     int64_t size[TD_MAX_DIMS], sa[TD_MAX_DIMS], sb[TD_MAX_DIMS], sc[TD_MAX_DIMS];
@@ -137,22 +152,35 @@ static bool bias_fuses(const td_matmul *m, const td_tensor *out)
 {
     const td_tensor *v = m->bias;
     if (!v || !is_real((td_dtype)out->dtype) || out->ndim == 0 || v->ndim != 1) return false;
-    return v->sizes[0] == out->sizes[out->ndim - 1] && (v->strides[0] == 1 || v->sizes[0] == 1) && m->b->ndim > 1;
+    return v->sizes[0] == out->sizes[out->ndim - 1] && (v->strides[0] == 1 || v->sizes[0] == 1) &&
+           m->b->ndim > 1;
 }
 
 static td_status elsewhere(const td_product *p, td_device device)
 {
     const td_device_table *table = td_table_of(device);
     if (table->gemm) return table->gemm(p, device);
-    return td_fail(TD_NOT_IMPLEMENTED, "products of matrices are not implemented for device '%s'", table->name);
+    return td_fail(TD_NOT_IMPLEMENTED, "products of matrices are not implemented for device '%s'",
+                   table->name);
 }
 
 /* Everything in `out`'s dtype, which is one that gemm.c computes in. */
 static td_status multiply(const td_matmul *m, const factor *a, const factor *b, td_tensor *out)
 {
-    td_product p = {.dtype = (td_dtype)out->dtype, .m = a->rows, .n = b->cols, .k = a->cols, .a = td_data(m->a), .b = td_data(m->b),
-                    .c = td_data(out), .a_row = a->row, .a_col = a->col, .b_row = b->row, .b_col = b->col, .c_row = b->cols,
-                    .alpha = m->alpha, .beta = m->beta};
+    td_product p = {.dtype = (td_dtype)out->dtype,
+                    .m = a->rows,
+                    .n = b->cols,
+                    .k = a->cols,
+                    .a = td_data(m->a),
+                    .b = td_data(m->b),
+                    .c = td_data(out),
+                    .a_row = a->row,
+                    .a_col = a->col,
+                    .b_row = b->row,
+                    .b_col = b->col,
+                    .c_row = b->cols,
+                    .alpha = m->alpha,
+                    .beta = m->beta};
     if (m->bias && !bias_fuses(m, out)) {
         TD_TRY(td_copy(out, m->bias));
         p.beta = td_scalar_int(1);
@@ -205,7 +233,9 @@ td_status td_matmul_run(const td_matmul *m, td_tensor **out)
     TD_TRY(check(m));
     factor a = left_factor(m->a), b = right_factor(m->b, m->turn_b);
     TD_TRY(result_shape(m, &a, &b, &ndim, sizes));
-    if (ndim > TD_MAX_DIMS) return td_fail(TD_RUNTIME_ERROR, "%s: a result of %d dimensions; the most is %d", m->op, ndim, TD_MAX_DIMS);
+    if (ndim > TD_MAX_DIMS)
+        return td_fail(TD_RUNTIME_ERROR, "%s: a result of %d dimensions; the most is %d", m->op,
+                       ndim, TD_MAX_DIMS);
     td_dtype dtype = (td_dtype)m->a->dtype;
     if (!td_is_meta(m->a) && compute_dtype(dtype) != dtype) return run_wider(m, out);
     td_tensor *result;

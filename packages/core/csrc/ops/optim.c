@@ -1,24 +1,29 @@
-/* optim.c - optimizer steps over all parameters in one call, and one number applied to a list of tensors. */
+/* optim.c - optimizer steps over all parameters in one call, and one number applied to a list of
+ * tensors. */
 #include "ops/optim.h"
 
 /* ---- what all steps share ---- */
 static td_status check_length(const td_call *call, const char *name, int k, int64_t wanted)
 {
     if (TD_LEN(k) == wanted) return TD_OK;
-    return td_fail(TD_RUNTIME_ERROR, "%s: list %d has %lld tensors, but there are %lld parameters", name, k,
-                   (long long)TD_LEN(k), (long long)wanted);
+    return td_fail(TD_RUNTIME_ERROR, "%s: list %d has %lld tensors, but there are %lld parameters",
+                   name, k, (long long)TD_LEN(k), (long long)wanted);
 }
 
 static td_status number_of(const td_tensor *t, const char *name, const char *what, double *out)
 {
     if (t->numel != 1)
-        return td_fail(TD_RUNTIME_ERROR, "%s: %s must be a tensor of one element, but has %lld", name, what, (long long)t->numel);
-    if (td_is_meta(t)) return td_fail(TD_RUNTIME_ERROR, "%s: %s is on the meta device and has no value", name, what);
+        return td_fail(TD_RUNTIME_ERROR, "%s: %s must be a tensor of one element, but has %lld",
+                       name, what, (long long)t->numel);
+    if (td_is_meta(t))
+        return td_fail(TD_RUNTIME_ERROR, "%s: %s is on the meta device and has no value", name,
+                       what);
     *out = td_scalar_load((td_dtype)t->dtype, td_data(t)).re;
     return TD_OK;
 }
 
-/* grad_scale and found_inf are the last two arguments of every step; a step that saw an infinity is left out. */
+/* grad_scale and found_inf are the last two arguments of every step; a step that saw an infinity is
+ * left out. */
 static td_status scaling(const td_call *call, const char *name, int at, double *scale, bool *skip)
 {
     double found = 0;
@@ -40,8 +45,10 @@ static td_status read_steps(const td_call *call, const char *name, int list, td_
     return TD_OK;
 }
 
-/* Lists are arguments 0 to nlists - 1, a list that is empty where parameters are not counts as absent if it may. */
-static td_status begin_lists(td_call *call, td_flat *f, const char *name, int nlists, int optional_list)
+/* Lists are arguments 0 to nlists - 1, a list that is empty where parameters are not counts as
+ * absent if it may. */
+static td_status begin_lists(td_call *call, td_flat *f, const char *name, int nlists,
+                             int optional_list)
 {
     td_tensor **lists[5] = {NULL};
     for (int k = 0; k < nlists; k++) {
@@ -56,8 +63,13 @@ static td_status begin_lists(td_call *call, td_flat *f, const char *name, int nl
 td_status td_op__fused_sgd_(td_call *call)
 {
     static const char *name = "_fused_sgd_";
-    td_sgd_params o = {.weight_decay = TD_FLOAT(3), .momentum = TD_FLOAT(4), .lr = TD_FLOAT(5), .dampening = TD_FLOAT(6),
-                       .nesterov = TD_BOOLEAN(7), .maximize = TD_BOOLEAN(8), .first = TD_BOOLEAN(9)};
+    td_sgd_params o = {.weight_decay = TD_FLOAT(3),
+                       .momentum = TD_FLOAT(4),
+                       .lr = TD_FLOAT(5),
+                       .dampening = TD_FLOAT(6),
+                       .nesterov = TD_BOOLEAN(7),
+                       .maximize = TD_BOOLEAN(8),
+                       .first = TD_BOOLEAN(9)};
     td_flat f;
     bool skip;
     TD_TRY(scaling(call, name, 10, &o.grad_scale, &skip));
@@ -69,8 +81,14 @@ td_status td_op__fused_sgd_(td_call *call)
 
 static td_status adam(td_call *call, const char *name, bool decoupled)
 {
-    td_adam_params o = {.lr = TD_FLOAT(6), .beta1 = TD_FLOAT(7), .beta2 = TD_FLOAT(8), .weight_decay = TD_FLOAT(9),
-                        .eps = TD_FLOAT(10), .amsgrad = TD_BOOLEAN(11), .maximize = TD_BOOLEAN(12), .decoupled = decoupled};
+    td_adam_params o = {.lr = TD_FLOAT(6),
+                        .beta1 = TD_FLOAT(7),
+                        .beta2 = TD_FLOAT(8),
+                        .weight_decay = TD_FLOAT(9),
+                        .eps = TD_FLOAT(10),
+                        .amsgrad = TD_BOOLEAN(11),
+                        .maximize = TD_BOOLEAN(12),
+                        .decoupled = decoupled};
     td_flat f;
     bool skip;
     TD_TRY(scaling(call, name, 13, &o.grad_scale, &skip));
@@ -89,7 +107,10 @@ td_status td_op__fused_adamw_(td_call *call) { return adam(call, "_fused_adamw_"
 td_status td_op__fused_adagrad_(td_call *call)
 {
     static const char *name = "_fused_adagrad_";
-    td_adagrad_params o = {.lr = TD_FLOAT(4), .lr_decay = TD_FLOAT(5), .weight_decay = TD_FLOAT(6), .eps = TD_FLOAT(7),
+    td_adagrad_params o = {.lr = TD_FLOAT(4),
+                           .lr_decay = TD_FLOAT(5),
+                           .weight_decay = TD_FLOAT(6),
+                           .eps = TD_FLOAT(7),
                            .maximize = TD_BOOLEAN(8)};
     td_flat f;
     bool skip;
@@ -108,9 +129,13 @@ td_status td_op__flat_number_(td_call *call)
 {
     double number = TD_FLOAT(1);
     char operation = call->args[2].str[0];
-    td_flat_work work = operation == 'm' ? TD_FLAT_MULTIPLY : operation == 'd' ? TD_FLAT_DIVIDE : TD_FLAT_ADD;
+    td_flat_work work = operation == 'm'   ? TD_FLAT_MULTIPLY
+                        : operation == 'd' ? TD_FLAT_DIVIDE
+                                           : TD_FLAT_ADD;
     if (operation != 'm' && operation != 'd' && operation != 'a')
-        return td_fail(TD_VALUE_ERROR, "_flat_number_: operation must be 'mul', 'div' or 'add', but got '%s'", call->args[2].str);
+        return td_fail(TD_VALUE_ERROR,
+                       "_flat_number_: operation must be 'mul', 'div' or 'add', but got '%s'",
+                       call->args[2].str);
     td_flat f;
     td_tensor **lists[1] = {call->args[0].tensors};
     TD_TRY(td_flat_begin(&f, "_flat_number_", 1, lists, TD_LEN(0)));

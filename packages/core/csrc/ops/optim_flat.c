@@ -8,19 +8,26 @@ static td_status check_tensor(const td_flat *f, const char *name, int list, int6
 {
     const td_tensor *t = f->lists[list][i], *model = f->lists[0][i];
     char got[TD_SHAPE_TEXT], wanted[TD_SHAPE_TEXT];
-    if (!t) return td_fail(TD_TYPE_ERROR, "%s: entry %lld of list %d is None", name, (long long)i, list);
+    if (!t)
+        return td_fail(TD_TYPE_ERROR, "%s: entry %lld of list %d is None", name, (long long)i,
+                       list);
     if (td_optim_kind((td_dtype)t->dtype) < 0)
-        return td_fail(TD_NOT_IMPLEMENTED, "%s is not implemented for %s (tensor %lld of list %d)", name,
-                       td_dtypes[t->dtype].name, (long long)i, list);
+        return td_fail(TD_NOT_IMPLEMENTED, "%s is not implemented for %s (tensor %lld of list %d)",
+                       name, td_dtypes[t->dtype].name, (long long)i, list);
     if (t->dtype != model->dtype)
-        return td_fail(TD_RUNTIME_ERROR, "%s: tensor %lld of list %d is %s, but the one of the first list is %s", name,
-                       (long long)i, list, td_dtypes[t->dtype].name, td_dtypes[model->dtype].name);
+        return td_fail(TD_RUNTIME_ERROR,
+                       "%s: tensor %lld of list %d is %s, but the one of the first list is %s",
+                       name, (long long)i, list, td_dtypes[t->dtype].name,
+                       td_dtypes[model->dtype].name);
     if (!f->only_read && td_has_zero_stride(t))
-        return td_fail(TD_RUNTIME_ERROR, "%s: several elements of tensor %lld of list %d refer to a single memory location", name,
-                       (long long)i, list);
+        return td_fail(
+            TD_RUNTIME_ERROR,
+            "%s: several elements of tensor %lld of list %d refer to a single memory location",
+            name, (long long)i, list);
     if (td_same_shape(t, model)) return TD_OK;
-    return td_fail(TD_RUNTIME_ERROR, "%s: tensor %lld of list %d has shape %s, but the one of the first list %s", name,
-                   (long long)i, list, td_shape_text(t->ndim, t->sizes, got),
+    return td_fail(TD_RUNTIME_ERROR,
+                   "%s: tensor %lld of list %d has shape %s, but the one of the first list %s",
+                   name, (long long)i, list, td_shape_text(t->ndim, t->sizes, got),
                    td_shape_text(model->ndim, model->sizes, wanted));
 }
 
@@ -76,12 +83,18 @@ static td_status fill(td_flat *f, const char *name)
     return TD_OK;
 }
 
-static td_status begin(td_flat *f, const char *name, int nlists, td_tensor **const *lists, int64_t count, bool only_read)
+static td_status begin(td_flat *f, const char *name, int nlists, td_tensor **const *lists,
+                       int64_t count, bool only_read)
 {
     int64_t each = sizeof(td_slice) + sizeof(int64_t) + (int64_t)sizeof(td_tensor *) * nlists;
-    *f = (td_flat){.count = count, .nlists = nlists, .only_read = only_read, .bytes = each * count + (int64_t)sizeof(int64_t)};
+    *f = (td_flat){.count = count,
+                   .nlists = nlists,
+                   .only_read = only_read,
+                   .bytes = each * count + (int64_t)sizeof(int64_t)};
     char *memory = td_alloc(f->bytes);
-    if (!memory) return td_fail(TD_MEMORY_ERROR, "%s: no memory for a table of %lld tensors", name, (long long)count);
+    if (!memory)
+        return td_fail(TD_MEMORY_ERROR, "%s: no memory for a table of %lld tensors", name,
+                       (long long)count);
     memset(memory, 0, (size_t)f->bytes);
     f->slices = (td_slice *)memory;
     f->first = (int64_t *)(f->slices + count);
@@ -92,7 +105,8 @@ static td_status begin(td_flat *f, const char *name, int nlists, td_tensor **con
     return status;
 }
 
-td_status td_flat_begin(td_flat *f, const char *name, int nlists, td_tensor **const *lists, int64_t count)
+td_status td_flat_begin(td_flat *f, const char *name, int nlists, td_tensor **const *lists,
+                        int64_t count)
 {
     return begin(f, name, nlists, lists, count, false);
 }
@@ -107,7 +121,8 @@ td_status td_flat_end(td_flat *f, bool write)
     td_status status = TD_OK;
     for (int64_t i = 0; i < f->count * f->nlists; i++) {
         td_tensor *temp = f->temps[i];
-        if (temp && write && status == TD_OK) status = td_copy(f->lists[i % f->nlists][i / f->nlists], temp);
+        if (temp && write && status == TD_OK)
+            status = td_copy(f->lists[i % f->nlists][i / f->nlists], temp);
         td_tensor_free(temp);
     }
     td_free(f->slices, f->bytes);

@@ -3,7 +3,8 @@
 #include "ops/optim.h"
 #include "runtime/alloc.h"
 
-/* The norm of chunks [begin, end), joined from left to right: a fixed order, whoever computed them. */
+/* The norm of chunks [begin, end), joined from left to right: a fixed order, whoever computed them.
+ */
 static double join(const double *partial, int64_t begin, int64_t end, double p)
 {
     double all = p == -INFINITY ? INFINITY : 0;
@@ -17,14 +18,17 @@ static double join(const double *partial, int64_t begin, int64_t end, double p)
 
 /* Call `finish` with the table and the partial norms of all chunks. */
 static td_status with_partials(td_call *call, const char *name, double p,
-                               td_status (*finish)(td_call *, const td_flat *, const double *, double))
+                               td_status (*finish)(td_call *, const td_flat *, const double *,
+                                                   double))
 {
     td_flat f;
     TD_TRY(td_flat_begin_reading(&f, name, call->args[0].tensors, TD_LEN(0)));
     int64_t bytes = (f.first[f.count] + 1) * (int64_t)sizeof(double);
     double *partial = td_alloc(bytes);
     td_status status;
-    if (!partial) status = td_fail(TD_MEMORY_ERROR, "%s: no memory for %lld bytes of work space", name, (long long)bytes);
+    if (!partial)
+        status = td_fail(TD_MEMORY_ERROR, "%s: no memory for %lld bytes of work space", name,
+                         (long long)bytes);
     else {
         td_flat_power_sums(&f, p, partial);
         status = finish(call, &f, partial, p);
@@ -47,11 +51,16 @@ static td_status finish_all(td_call *call, const td_flat *f, const double *parti
 {
     int dtype = f->count ? f->lists[0][0]->dtype : td_default_dtype;
     td_device device = f->count ? (td_device)f->lists[0][0]->device : TD_CPU;
-    for (int64_t i = 1; i < f->count; i++) dtype = td_promote((td_dtype)dtype, (td_dtype)f->lists[0][i]->dtype);
-    return new_number(&call->out[0], join(partial, 0, f->first[f->count], p), (td_dtype)dtype, device);
+    for (int64_t i = 1; i < f->count; i++)
+        dtype = td_promote((td_dtype)dtype, (td_dtype)f->lists[0][i]->dtype);
+    return new_number(&call->out[0], join(partial, 0, f->first[f->count], p), (td_dtype)dtype,
+                      device);
 }
 
-td_status td_op__global_norm(td_call *call) { return with_partials(call, "_global_norm", TD_FLOAT(1), finish_all); }
+td_status td_op__global_norm(td_call *call)
+{
+    return with_partials(call, "_global_norm", TD_FLOAT(1), finish_all);
+}
 
 /* ---- each ---- */
 static td_status finish_each(td_call *call, const td_flat *f, const double *partial, double p)
@@ -61,8 +70,11 @@ static td_status finish_each(td_call *call, const td_flat *f, const double *part
         const td_tensor *t = f->lists[0][i];
         td_dtype dtype = TD_DTYPE_OR(2, (td_dtype)t->dtype);
         if (!td_is_floating(dtype))
-            return td_fail(TD_RUNTIME_ERROR, "_foreach_norm: dtype must be floating-point, but got %s", td_dtypes[dtype].name);
-        TD_TRY(new_number(&call->outs[i], join(partial, f->first[i], f->first[i + 1], p), dtype, (td_device)t->device));
+            return td_fail(TD_RUNTIME_ERROR,
+                           "_foreach_norm: dtype must be floating-point, but got %s",
+                           td_dtypes[dtype].name);
+        TD_TRY(new_number(&call->outs[i], join(partial, f->first[i], f->first[i + 1], p), dtype,
+                          (td_device)t->device));
     }
     return TD_OK;
 }
@@ -70,6 +82,8 @@ static td_status finish_each(td_call *call, const td_flat *f, const double *part
 td_status td_op__foreach_norm(td_call *call)
 {
     td_scalar ord = TD_SCALAR(1);
-    if (ord.kind == TD_S_COMPLEX) return td_fail(TD_RUNTIME_ERROR, "_foreach_norm expects a real ord, but got a complex number");
+    if (ord.kind == TD_S_COMPLEX)
+        return td_fail(TD_RUNTIME_ERROR,
+                       "_foreach_norm expects a real ord, but got a complex number");
     return with_partials(call, "_foreach_norm", ord.re, finish_each);
 }

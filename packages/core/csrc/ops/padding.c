@@ -1,4 +1,5 @@
-/* padding.c - constant_pad_nd: a tensor inside a larger one of a single value; negative padding cuts. */
+/* padding.c - constant_pad_nd: a tensor inside a larger one of a single value; negative padding
+ * cuts. */
 #include "ops/creation.h"
 #include "ops/layout.h"
 #include "ops/view/view.h"
@@ -15,13 +16,18 @@ static td_status padded_sizes(const td_call *call, int64_t *sizes)
         int64_t k = 2 * (SELF->ndim - 1 - d);
         sizes[d] = SELF->sizes[d];
         if (k >= TD_LEN(1)) continue;
-        bool fits = !td_add_overflows(sizes[d], pad[k], &sizes[d]) && !td_add_overflows(sizes[d], pad[k + 1], &sizes[d]);
-        bool cut_away = pad[k] < -SELF->sizes[d] || pad[k + 1] < -SELF->sizes[d] || /* more than there is */
+        bool fits = !td_add_overflows(sizes[d], pad[k], &sizes[d]) &&
+                    !td_add_overflows(sizes[d], pad[k + 1], &sizes[d]);
+        bool cut_away = pad[k] < -SELF->sizes[d] ||
+                        pad[k + 1] < -SELF->sizes[d] || /* more than there is */
                         (pad[k] < 0 && pad[k + 1] < 0 && sizes[d] < 0);
         if (!fits || sizes[d] < 0 || cut_away)
-            return td_fail(TD_RUNTIME_ERROR, "constant_pad_nd: the input size %lld, plus negative padding %lld and %lld, resulted in a "
-                           "negative or too large output size at dimension %d (input %s, pad %s)", (long long)SELF->sizes[d],
-                           (long long)pad[k], (long long)pad[k + 1], d, td_shape_text(SELF->ndim, SELF->sizes, shape),
+            return td_fail(TD_RUNTIME_ERROR,
+                           "constant_pad_nd: the input size %lld, plus negative padding %lld and "
+                           "%lld, resulted in a negative or too large output size at dimension %d "
+                           "(input %s, pad %s)",
+                           (long long)SELF->sizes[d], (long long)pad[k], (long long)pad[k + 1], d,
+                           td_shape_text(SELF->ndim, SELF->sizes, shape),
                            td_shape_text((int)TD_LEN(1), pad, pads));
     }
     return TD_OK;
@@ -34,7 +40,8 @@ static td_status common_part(const td_call *call, td_tensor **from, td_tensor **
     int64_t sizes[TD_MAX_DIMS], in = SELF->offset, out = 0;
     const td_tensor *whole = call->out[0];
     for (int d = 0; d < SELF->ndim; d++) {
-        int64_t k = 2 * (SELF->ndim - 1 - d), before = k < TD_LEN(1) ? pad[k] : 0, after = k < TD_LEN(1) ? pad[k + 1] : 0;
+        int64_t k = 2 * (SELF->ndim - 1 - d), before = k < TD_LEN(1) ? pad[k] : 0,
+                after = k < TD_LEN(1) ? pad[k + 1] : 0;
         sizes[d] = SELF->sizes[d] + (before < 0 ? before : 0) + (after < 0 ? after : 0);
         if (before < 0) in -= before * SELF->strides[d];
         else out += before * whole->strides[d];
@@ -58,13 +65,19 @@ td_status td_op_constant_pad_nd(td_call *call)
     bool last = td_is_channels_last(SELF) && !td_is_contiguous(SELF);
     td_tensor *from, *to;
     if (TD_LEN(1) % 2 || TD_LEN(1) / 2 > SELF->ndim)
-        return td_fail(TD_RUNTIME_ERROR, "constant_pad_nd: the length of pad must be even and at most two times the input dimension %d, "
-                       "got %lld", SELF->ndim, (long long)TD_LEN(1));
+        return td_fail(TD_RUNTIME_ERROR,
+                       "constant_pad_nd: the length of pad must be even and at most two times the "
+                       "input dimension %d, got %lld",
+                       SELF->ndim, (long long)TD_LEN(1));
     TD_TRY(td_check_fits(&TD_SCALAR(2), (td_dtype)SELF->dtype));
     TD_TRY(padded_sizes(call, sizes));
     TD_TRY(td_numel(SELF->ndim, sizes, &numel));
-    TD_TRY(td_format_strides(!last ? TD_CONTIGUOUS_FORMAT : SELF->ndim == 4 ? TD_CHANNELS_LAST : TD_CHANNELS_LAST_3D, SELF->ndim, sizes, strides));
-    TD_TRY(td_tensor_empty_strided(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, SELF->ndim, sizes, strides));
+    TD_TRY(td_format_strides(!last             ? TD_CONTIGUOUS_FORMAT
+                             : SELF->ndim == 4 ? TD_CHANNELS_LAST
+                                               : TD_CHANNELS_LAST_3D,
+                             SELF->ndim, sizes, strides));
+    TD_TRY(td_tensor_empty_strided(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, SELF->ndim,
+                                   sizes, strides));
     if (numel == 0 || td_is_meta(SELF)) return TD_OK;
     if (has_border(call)) TD_TRY(td_fill(call->out[0], &TD_SCALAR(2)));
     TD_TRY(common_part(call, &from, &to));

@@ -23,21 +23,28 @@ static td_status check_input(const pooling *p, const td_tensor *self)
     bool fits = self->ndim == p->dims + 1 || self->ndim == p->dims + 2;
     for (int d = self->ndim - p->dims - 1; fits && d < self->ndim; d++) fits = self->sizes[d] > 0;
     if (fits) return TD_OK;
-    return td_fail(TD_RUNTIME_ERROR, "%s: Expected %dD or %dD (batch mode) tensor with non-zero sizes apart from the batch, but got: %s",
-                   p->name, p->dims + 1, p->dims + 2, td_shape_text(self->ndim, self->sizes, shape));
+    return td_fail(TD_RUNTIME_ERROR,
+                   "%s: Expected %dD or %dD (batch mode) tensor with non-zero sizes apart from the "
+                   "batch, but got: %s",
+                   p->name, p->dims + 1, p->dims + 2,
+                   td_shape_text(self->ndim, self->sizes, shape));
 }
 
 /* One number stands for all dimensions. An empty list means `otherwise`. */
-static td_status read_list(const td_call *call, const pooling *p, int arg, const char *what, const int64_t *otherwise, int64_t least,
-                           int64_t *out)
+static td_status read_list(const td_call *call, const pooling *p, int arg, const char *what,
+                           const int64_t *otherwise, int64_t least, int64_t *out)
 {
     int64_t n = TD_LEN(arg);
     if (n != 1 && n != p->dims && !(n == 0 && otherwise))
-        return td_fail(TD_RUNTIME_ERROR, "%s: %s must either be a single int, or a tuple of %d ints, got %lld", p->name, what, p->dims, LL(n));
+        return td_fail(TD_RUNTIME_ERROR,
+                       "%s: %s must either be a single int, or a tuple of %d ints, got %lld",
+                       p->name, what, p->dims, LL(n));
     for (int d = 0; d < p->dims; d++) {
         int64_t v = n == 0 ? otherwise[3 - p->dims + d] : TD_INTS(arg)[n == 1 ? 0 : d];
         if (v < least || v > INT32_MAX)
-            return td_fail(TD_RUNTIME_ERROR, "%s: %s should be at least %lld and fit 31 bits, but got %lld", p->name, what, LL(least), LL(v));
+            return td_fail(TD_RUNTIME_ERROR,
+                           "%s: %s should be at least %lld and fit 31 bits, but got %lld", p->name,
+                           what, LL(least), LL(v));
         out[3 - p->dims + d] = v;
     }
     return TD_OK;
@@ -47,7 +54,8 @@ static void start(pooling *p, const char *name, int dims, const td_tensor *self)
 {
     *p = (pooling){.name = name, .dims = dims, .ndim = self->ndim, .planes = 1};
     for (int d = 0; d < 3; d++) {
-        p->pool.in[d] = p->pool.out[d] = p->pool.window[d] = p->pool.stride[d] = p->pool.dilation[d] = 1;
+        p->pool.in[d] = p->pool.out[d] = p->pool.window[d] = p->pool.stride[d] =
+            p->pool.dilation[d] = 1;
         p->pool.pad[d] = 0;
     }
     if (self->ndim > dims + 2) return; /* check_input refuses it; there is no room for its sizes */
@@ -61,23 +69,32 @@ static void start(pooling *p, const char *name, int dims, const td_tensor *self)
 
 static void set_output(pooling *p)
 {
-    for (int d = 0; d < p->dims; d++) p->sizes[p->ndim - p->dims + d] = p->pool.out[3 - p->dims + d];
+    for (int d = 0; d < p->dims; d++)
+        p->sizes[p->ndim - p->dims + d] = p->pool.out[3 - p->dims + d];
 }
 
 static td_status output_sizes(pooling *p, bool ceil)
 {
     td_pool *k = &p->pool;
     for (int d = 3 - p->dims; d < 3; d++) {
-        int64_t reach = k->dilation[d] * (k->window[d] - 1) + 1, room = k->in[d] + 2 * k->pad[d] - reach;
+        int64_t reach = k->dilation[d] * (k->window[d] - 1) + 1,
+                room = k->in[d] + 2 * k->pad[d] - reach;
         if (k->pad[d] * 2 > (p->dims == 1 ? k->window[d] : reach))
-            return td_fail(TD_RUNTIME_ERROR, "%s: pad should be at most half of effective kernel size, but got pad=%lld, kernel_size=%lld and "
-                           "dilation=%lld", p->name, LL(k->pad[d]), LL(k->window[d]), LL(k->dilation[d]));
+            return td_fail(TD_RUNTIME_ERROR,
+                           "%s: pad should be at most half of effective kernel size, but got "
+                           "pad=%lld, kernel_size=%lld and dilation=%lld",
+                           p->name, LL(k->pad[d]), LL(k->window[d]), LL(k->dilation[d]));
         k->out[d] = room < 0 ? 0 : room / k->stride[d] + 1;
-        if (ceil && room >= -k->stride[d] + 1) k->out[d] = (room + k->stride[d] - 1) / k->stride[d] + 1;
-        if (ceil && (k->out[d] - 1) * k->stride[d] >= k->in[d] + k->pad[d]) k->out[d]--; /* the last window begins inside */
+        if (ceil && room >= -k->stride[d] + 1)
+            k->out[d] = (room + k->stride[d] - 1) / k->stride[d] + 1;
+        /* the last window begins inside */
+        if (ceil && (k->out[d] - 1) * k->stride[d] >= k->in[d] + k->pad[d]) k->out[d]--;
         if (k->out[d] < 1)
-            return td_fail(TD_RUNTIME_ERROR, "%s: kernel of size %lld (dilation %lld) is larger than the padded input of size %lld: "
-                           "Output size is too small", p->name, LL(k->window[d]), LL(k->dilation[d]), LL(k->in[d] + 2 * k->pad[d]));
+            return td_fail(TD_RUNTIME_ERROR,
+                           "%s: kernel of size %lld (dilation %lld) is larger than the padded "
+                           "input of size %lld: Output size is too small",
+                           p->name, LL(k->window[d]), LL(k->dilation[d]),
+                           LL(k->in[d] + 2 * k->pad[d]));
     }
     set_output(p);
     return TD_OK;
@@ -85,7 +102,8 @@ static td_status output_sizes(pooling *p, bool ceil)
 
 static td_status no_kernel(const pooling *p, const td_tensor *self)
 {
-    return td_fail(TD_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", p->name, td_dtypes[self->dtype].type_name);
+    return td_fail(TD_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", p->name,
+                   td_dtypes[self->dtype].type_name);
 }
 
 static td_status check_gradient(const pooling *p, const td_tensor *grad, const td_tensor *self)
@@ -94,23 +112,30 @@ static td_status check_gradient(const pooling *p, const td_tensor *grad, const t
     bool fits = grad->ndim == p->ndim && grad->dtype == self->dtype;
     for (int d = 0; fits && d < p->ndim; d++) fits = grad->sizes[d] == p->sizes[d];
     if (fits) return TD_OK;
-    return td_fail(TD_RUNTIME_ERROR, "%s: wanted a gradient of shape %s and dtype %s, got %s of %s", p->name, td_shape_text(p->ndim, p->sizes, b),
-                   td_dtypes[self->dtype].name, td_shape_text(grad->ndim, grad->sizes, a), td_dtypes[grad->dtype].name);
+    return td_fail(TD_RUNTIME_ERROR, "%s: wanted a gradient of shape %s and dtype %s, got %s of %s",
+                   p->name, td_shape_text(p->ndim, p->sizes, b), td_dtypes[self->dtype].name,
+                   td_shape_text(grad->ndim, grad->sizes, a), td_dtypes[grad->dtype].name);
 }
 
 /* ---- outputs, and running ---- */
 
-static double window_work(const td_pool *p) { return (double)(p->window[0] * p->window[1] * p->window[2]); }
+static double window_work(const td_pool *p)
+{
+    return (double)(p->window[0] * p->window[1] * p->window[2]);
+}
 
-static td_status run_forward(td_call *call, const pooling *p, td_pool_kind kind, double unit, bool indices)
+static td_status run_forward(td_call *call, const pooling *p, td_pool_kind kind, double unit,
+                             bool indices)
 {
     td_tensor *dense;
     if (!td_pool_has(kind, (td_dtype)SELF->dtype, false)) return no_kernel(p, SELF);
     TD_TRY(td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, p->ndim, p->sizes));
-    if (indices) TD_TRY(td_tensor_empty(&call->out[1], TD_I64, (td_device)SELF->device, p->ndim, p->sizes));
+    if (indices)
+        TD_TRY(td_tensor_empty(&call->out[1], TD_I64, (td_device)SELF->device, p->ndim, p->sizes));
     if (!td_is_meta(SELF) && call->out[0]->numel) {
         TD_TRY(td_contiguous(&dense, SELF));
-        td_pool_forward_run(kind, &p->pool, p->planes, unit, dense, call->out[0], indices ? call->out[1] : NULL);
+        td_pool_forward_run(kind, &p->pool, p->planes, unit, dense, call->out[0],
+                            indices ? call->out[1] : NULL);
         td_tensor_free(dense);
     }
     TD_TRY(td_match_channels_last(OUT, SELF));
@@ -124,7 +149,8 @@ static td_status run_backward(td_call *call, const pooling *p, td_pool_kind kind
     td_tensor *grad, *dense;
     if (!td_pool_has(kind, (td_dtype)self->dtype, true)) return no_kernel(p, self);
     TD_TRY(check_gradient(p, SELF, self));
-    TD_TRY(td_tensor_empty(OUT, (td_dtype)self->dtype, (td_device)self->device, self->ndim, self->sizes));
+    TD_TRY(td_tensor_empty(OUT, (td_dtype)self->dtype, (td_device)self->device, self->ndim,
+                           self->sizes));
     if (td_is_meta(self) || self->numel == 0) return td_match_channels_last(OUT, self);
     TD_TRY(td_contiguous(&grad, SELF));
     td_status status = td_contiguous(&dense, self);
@@ -140,7 +166,8 @@ static td_status run_backward(td_call *call, const pooling *p, td_pool_kind kind
 
 static const int64_t ones[] = {1, 1, 1};
 
-static td_status read_max(pooling *p, const td_call *call, const char *name, int dims, const td_tensor *self, int at)
+static td_status read_max(pooling *p, const td_call *call, const char *name, int dims,
+                          const td_tensor *self, int at)
 {
     start(p, name, dims, self);
     td_pool *k = &p->pool;
@@ -159,14 +186,17 @@ static td_status list_places(pooling *p, int64_t **out)
     int64_t n = 1;
     for (int d = 0; d < 3; d++)
         if (td_mul_overflows(n, k->window[d], &n) || n > INT32_MAX)
-            return td_fail(TD_RUNTIME_ERROR, "%s: a window of %lld x %lld x %lld is too large", p->name, LL(k->window[0]), LL(k->window[1]),
-                           LL(k->window[2]));
+            return td_fail(TD_RUNTIME_ERROR, "%s: a window of %lld x %lld x %lld is too large",
+                           p->name, LL(k->window[0]), LL(k->window[1]), LL(k->window[2]));
     int64_t *places = malloc((size_t)n * sizeof *places), *next = places;
-    if (!places) return td_fail(TD_MEMORY_ERROR, "%s: no memory for a window of %lld places", p->name, LL(n));
+    if (!places)
+        return td_fail(TD_MEMORY_ERROR, "%s: no memory for a window of %lld places", p->name,
+                       LL(n));
     for (int64_t d = 0; d < k->window[0]; d++)
         for (int64_t h = 0; h < k->window[1]; h++)
             for (int64_t w = 0; w < k->window[2]; w++)
-                *next++ = (d * k->dilation[0] * k->in[1] + h * k->dilation[1]) * k->in[2] + w * k->dilation[2];
+                *next++ = (d * k->dilation[0] * k->in[1] + h * k->dilation[1]) * k->in[2] +
+                          w * k->dilation[2];
     p->pool.places = *out = places;
     return TD_OK;
 }
@@ -194,17 +224,28 @@ static td_status max_pool_backward(td_call *call, const char *name, int dims)
     return status;
 }
 
-#define MAX_POOL(dims)                                                                                                    \
-    td_status td_op_max_pool##dims##d(td_call *call) { return max_pool(call, "max_pool" #dims "d", dims, false); }            \
-    td_status td_op_max_pool##dims##d_with_indices(td_call *call) { return max_pool(call, "max_pool" #dims "d", dims, true); } \
-    td_status td_op_max_pool##dims##d_backward(td_call *call) { return max_pool_backward(call, "max_pool" #dims "d", dims); }
+#define MAX_POOL(dims)                                              \
+    td_status td_op_max_pool##dims##d(td_call *call)                \
+    {                                                               \
+        return max_pool(call, "max_pool" #dims "d", dims, false);   \
+    }                                                               \
+    td_status td_op_max_pool##dims##d_with_indices(td_call *call)   \
+    {                                                               \
+        return max_pool(call, "max_pool" #dims "d", dims, true);    \
+    }                                                               \
+    td_status td_op_max_pool##dims##d_backward(td_call *call)       \
+    {                                                               \
+        return max_pool_backward(call, "max_pool" #dims "d", dims); \
+    }
 MAX_POOL(1)
 MAX_POOL(2)
 MAX_POOL(3)
 
-/* ---- average pooling: kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override ---- */
+/* ---- average pooling: kernel_size, stride, padding, ceil_mode, count_include_pad,
+ * divisor_override ---- */
 
-static td_status read_average(pooling *p, const td_call *call, const char *name, int dims, const td_tensor *self, int at)
+static td_status read_average(pooling *p, const td_call *call, const char *name, int dims,
+                              const td_tensor *self, int at)
 {
     start(p, name, dims, self);
     td_pool *k = &p->pool;
@@ -234,16 +275,23 @@ static td_status avg_pool_backward(td_call *call, const char *name, int dims)
     return run_backward(call, &p, TD_POOL_AVERAGE, window_work(&p.pool) + 3);
 }
 
-#define AVG_POOL(dims)                                                                                           \
-    td_status td_op_avg_pool##dims##d(td_call *call) { return avg_pool(call, "avg_pool" #dims "d", dims); }          \
-    td_status td_op_avg_pool##dims##d_backward(td_call *call) { return avg_pool_backward(call, "avg_pool" #dims "d", dims); }
+#define AVG_POOL(dims)                                              \
+    td_status td_op_avg_pool##dims##d(td_call *call)                \
+    {                                                               \
+        return avg_pool(call, "avg_pool" #dims "d", dims);          \
+    }                                                               \
+    td_status td_op_avg_pool##dims##d_backward(td_call *call)       \
+    {                                                               \
+        return avg_pool_backward(call, "avg_pool" #dims "d", dims); \
+    }
 AVG_POOL(1)
 AVG_POOL(2)
 AVG_POOL(3)
 
 /* ---- adaptive pooling: output_size ---- */
 
-static td_status read_adaptive(pooling *p, const td_call *call, const char *name, int dims, const td_tensor *self)
+static td_status read_adaptive(pooling *p, const td_call *call, const char *name, int dims,
+                               const td_tensor *self)
 {
     start(p, name, dims, self);
     TD_TRY(check_input(p, self));
@@ -280,17 +328,24 @@ static td_status adaptive_avg_backward(td_call *call, const char *name, int dims
     const td_tensor *self = TD_TENSOR(1);
     start(&p, name, dims, self);
     TD_TRY(check_input(&p, self));
-    for (int d = 0; d < dims && SELF->ndim == self->ndim; d++) p.pool.out[3 - dims + d] = SELF->sizes[SELF->ndim - dims + d];
+    for (int d = 0; d < dims && SELF->ndim == self->ndim; d++)
+        p.pool.out[3 - dims + d] = SELF->sizes[SELF->ndim - dims + d];
     set_output(&p);
     return run_backward(call, &p, TD_POOL_ADAPTIVE_AVERAGE, part_work(&p.pool));
 }
 
-#define ADAPTIVE(dims)                                                                                                                    \
-    td_status td_op_adaptive_avg_pool##dims##d(td_call *call) { return adaptive_avg(call, "adaptive_avg_pool" #dims "d", dims); }          \
-    td_status td_op_adaptive_max_pool##dims##d(td_call *call) { return adaptive_max(call, "adaptive_max_pool" #dims "d", dims); }          \
-    td_status td_op_adaptive_avg_pool##dims##d_backward(td_call *call)                                                                     \
-    {                                                                                                                                      \
-        return adaptive_avg_backward(call, "adaptive_avg_pool" #dims "d", dims);                                                           \
+#define ADAPTIVE(dims)                                                           \
+    td_status td_op_adaptive_avg_pool##dims##d(td_call *call)                    \
+    {                                                                            \
+        return adaptive_avg(call, "adaptive_avg_pool" #dims "d", dims);          \
+    }                                                                            \
+    td_status td_op_adaptive_max_pool##dims##d(td_call *call)                    \
+    {                                                                            \
+        return adaptive_max(call, "adaptive_max_pool" #dims "d", dims);          \
+    }                                                                            \
+    td_status td_op_adaptive_avg_pool##dims##d_backward(td_call *call)           \
+    {                                                                            \
+        return adaptive_avg_backward(call, "adaptive_avg_pool" #dims "d", dims); \
     }
 ADAPTIVE(1)
 ADAPTIVE(2)

@@ -1,4 +1,5 @@
-/* recurrent.c - layers of LSTM, GRU and plain recurrences as one operator each: arguments and results. The steps: recurrent_run.c. */
+/* recurrent.c - layers of LSTM, GRU and plain recurrences as one operator each: arguments and
+ * results. The steps: recurrent_run.c. */
 #include <string.h>
 #include "cpu/recurrent/recurrent_run.h"
 #include "runtime/op.h"
@@ -6,15 +7,18 @@
 /* ---- arguments ---- */
 static const char *const NAMES[TD_CELLS] = {"lstm", "gru", "rnn", "rnn"};
 
-static td_status wants(const td_recurrence *r, const char *what, const td_tensor *t, int ndim, const int64_t *sizes)
+static td_status wants(const td_recurrence *r, const char *what, const td_tensor *t, int ndim,
+                       const int64_t *sizes)
 {
     char have[TD_SHAPE_TEXT], want[TD_SHAPE_TEXT];
     if (t->ndim != ndim || memcmp(t->sizes, sizes, (size_t)ndim * sizeof *sizes) != 0)
-        return td_fail(TD_RUNTIME_ERROR, "%s: expected %s of shape %s, got %s", NAMES[r->cell], what, td_shape_text(ndim, sizes, want),
+        return td_fail(TD_RUNTIME_ERROR, "%s: expected %s of shape %s, got %s", NAMES[r->cell],
+                       what, td_shape_text(ndim, sizes, want),
                        td_shape_text(t->ndim, t->sizes, have));
     if (t->dtype != r->weight->dtype)
-        return td_fail(TD_RUNTIME_ERROR, "%s: expected %s of dtype %s like the weight, got %s", NAMES[r->cell], what,
-                       td_dtypes[r->weight->dtype].name, td_dtypes[t->dtype].name);
+        return td_fail(TD_RUNTIME_ERROR, "%s: expected %s of dtype %s like the weight, got %s",
+                       NAMES[r->cell], what, td_dtypes[r->weight->dtype].name,
+                       td_dtypes[t->dtype].name);
     return TD_OK;
 }
 
@@ -29,15 +33,20 @@ static td_status wants_states(const td_recurrence *r, const char *what, const td
 }
 
 /* Sizes by `numbers`, [T, N, parts * H], and the weight [G * H, H]. */
-static td_status read_sizes(td_recurrence *r, const char *what, const td_tensor *numbers, int parts, const td_tensor *weight)
+static td_status read_sizes(td_recurrence *r, const char *what, const td_tensor *numbers, int parts,
+                            const td_tensor *weight)
 {
     char a[TD_SHAPE_TEXT], b[TD_SHAPE_TEXT];
     int gates = td_cell_of(r->cell, TD_F32)->gates;
     if (numbers->ndim != 3 || weight->ndim != 2 || weight->sizes[0] != gates * weight->sizes[1])
-        return td_fail(TD_RUNTIME_ERROR, "%s: expected %s as [T, N, %d * H] and a weight [%d * H, H], got %s and %s", NAMES[r->cell], what,
-                       parts, gates, td_shape_text(numbers->ndim, numbers->sizes, a), td_shape_text(weight->ndim, weight->sizes, b));
+        return td_fail(TD_RUNTIME_ERROR,
+                       "%s: expected %s as [T, N, %d * H] and a weight [%d * H, H], got %s and %s",
+                       NAMES[r->cell], what, parts, gates,
+                       td_shape_text(numbers->ndim, numbers->sizes, a),
+                       td_shape_text(weight->ndim, weight->sizes, b));
     if (weight->dtype != TD_F32 && weight->dtype != TD_F64)
-        return td_fail(TD_RUNTIME_ERROR, "%s: expected float32 or float64, got %s", NAMES[r->cell], td_dtypes[weight->dtype].name);
+        return td_fail(TD_RUNTIME_ERROR, "%s: expected float32 or float64, got %s", NAMES[r->cell],
+                       td_dtypes[weight->dtype].name);
     r->steps = numbers->sizes[0];
     r->rows = numbers->sizes[1];
     r->units = weight->sizes[1];
@@ -47,24 +56,33 @@ static td_status read_sizes(td_recurrence *r, const char *what, const td_tensor 
 
 static td_status read_share(td_recurrence *r, const td_tensor *share, const td_tensor *weight)
 {
-    return read_sizes(r, "the inputs' share of the gates", share, td_cell_of(r->cell, TD_F32)->gates, weight);
+    return read_sizes(r, "the inputs' share of the gates", share,
+                      td_cell_of(r->cell, TD_F32)->gates, weight);
 }
 
-static td_status wants_dense(const td_recurrence *r, const td_tensor *states, const td_tensor *slots)
+static td_status wants_dense(const td_recurrence *r, const td_tensor *states,
+                             const td_tensor *slots)
 {
     if (td_is_contiguous(states) && td_is_contiguous(slots)) return TD_OK;
-    return td_fail(TD_RUNTIME_ERROR, "%s: expected the states and the gates as the forward pass made them, contiguous", NAMES[r->cell]);
+    return td_fail(
+        TD_RUNTIME_ERROR,
+        "%s: expected the states and the gates as the forward pass made them, contiguous",
+        NAMES[r->cell]);
 }
 
 /* No memory to work on: a meta tensor, or an empty one. */
-static bool nothing(const td_recurrence *r) { return td_is_meta(r->weight) || r->rows * r->units == 0; }
+static bool nothing(const td_recurrence *r)
+{
+    return td_is_meta(r->weight) || r->rows * r->units == 0;
+}
 
 /* ---- results ---- */
 /* [T, N, parts * H], or [N, H] if parts is 0 */
 static td_status make(td_tensor **out, const td_recurrence *r, int parts)
 {
     int64_t sizes[] = {r->steps, r->rows, r->units * (parts ? parts : 1)};
-    return td_tensor_empty(out, (td_dtype)r->weight->dtype, (td_device)r->weight->device, parts ? 3 : 2, parts ? sizes : sizes + 1);
+    return td_tensor_empty(out, (td_dtype)r->weight->dtype, (td_device)r->weight->device,
+                           parts ? 3 : 2, parts ? sizes : sizes + 1);
 }
 
 /* ---- tensors that must lie densely ---- */
@@ -88,7 +106,8 @@ static td_status make_dense(td_tensor **dense, int n, td_tensor *const *given)
 
 static bool has_rows(const td_tensor *t) { return t->strides[2] == 1 || t->sizes[2] <= 1; }
 
-/* Runs a layer whose first states are given[0] (hidden) and, for an LSTM, given[1]; a share without dense rows is copied. */
+/* Runs a layer whose first states are given[0] (hidden) and, for an LSTM, given[1]; a share without
+ * dense rows is copied. */
 static td_status forward(td_recurrence *r, td_tensor *share, int states, td_tensor *const *given)
 {
     td_tensor *dense[MAX_DENSE], *rows = share;
@@ -143,7 +162,8 @@ td_status td_op__lstm(td_call *call)
     return TD_OK;
 }
 
-/* ---- _lstm_backward(grad_output, grad_cell, cell, weight, cells, gates, reverse) -> (share, hidden, cell) ---- */
+/* ---- _lstm_backward(grad_output, grad_cell, cell, weight, cells, gates, reverse) -> (share,
+ * hidden, cell) ---- */
 td_status td_op__lstm_backward(td_call *call)
 {
     td_recurrence r = {.cell = TD_CELL_LSTM, .reverse = TD_BOOLEAN(6)};
@@ -188,7 +208,8 @@ td_status td_op__gru(td_call *call)
     return status;
 }
 
-/* ---- _gru_backward(grad_output, hidden, weight, output, gates, reverse) -> (share, products, hidden) ---- */
+/* ---- _gru_backward(grad_output, hidden, weight, output, gates, reverse) -> (share, products,
+ * hidden) ---- */
 td_status td_op__gru_backward(td_call *call)
 {
     td_recurrence r = {.cell = TD_CELL_GRU, .reverse = TD_BOOLEAN(5)};
@@ -221,7 +242,8 @@ td_status td_op__gru_backward(td_call *call)
 /* ---- _rnn(share, hidden, weight, relu, reverse) -> output ---- */
 td_status td_op__rnn(td_call *call)
 {
-    td_recurrence r = {.cell = TD_BOOLEAN(3) ? TD_CELL_RELU : TD_CELL_TANH, .reverse = TD_BOOLEAN(4)};
+    td_recurrence r = {.cell = TD_BOOLEAN(3) ? TD_CELL_RELU : TD_CELL_TANH,
+                       .reverse = TD_BOOLEAN(4)};
     TD_TRY(read_share(&r, TD_TENSOR(0), TD_TENSOR(2)));
     TD_TRY(wants_state(&r, "a hidden state", TD_TENSOR(1)));
     TD_TRY(make(&call->out[0], &r, 1));
@@ -233,7 +255,8 @@ td_status td_op__rnn(td_call *call)
 /* ---- _rnn_backward(grad_output, weight, output, relu, reverse) -> (share, hidden) ---- */
 td_status td_op__rnn_backward(td_call *call)
 {
-    td_recurrence r = {.cell = TD_BOOLEAN(3) ? TD_CELL_RELU : TD_CELL_TANH, .reverse = TD_BOOLEAN(4)};
+    td_recurrence r = {.cell = TD_BOOLEAN(3) ? TD_CELL_RELU : TD_CELL_TANH,
+                       .reverse = TD_BOOLEAN(4)};
     TD_TRY(read_sizes(&r, "the outputs", TD_TENSOR(2), 1, TD_TENSOR(1)));
     TD_TRY(wants_states(&r, "gradients of the output", TD_TENSOR(0)));
     TD_TRY(wants_dense(&r, TD_TENSOR(2), TD_TENSOR(2)));

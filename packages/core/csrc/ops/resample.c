@@ -1,7 +1,8 @@
-/* resample.c - upsample_linear1d, bilinear2d, trilinear3d, bicubic2d and the antialiased ones, forward and backward.
+/* resample.c - upsample_linear1d, bilinear2d, trilinear3d, bicubic2d and the antialiased ones,
+ * forward and backward.
  *
- * What a mode means is how its tables of neighbours are made; the sums are the same for all. A third dimension is
- * resampled by itself, as lines of whole planes; the last two go together. */
+ * What a mode means is how its tables of neighbours are made; the sums are the same for all. A
+ * third dimension is resampled by itself, as lines of whole planes; the last two go together. */
 #include "cpu/resample_run.h"
 #include <math.h>
 #include "ops/layout.h"
@@ -29,7 +30,11 @@ static double filter(mode m, double x)
     return x == 0 ? 1 : x < 3 ? 3 * sin(angle) * sin(angle / 3) / (angle * angle) : 0;
 }
 
-typedef struct axis { int64_t in, out; bool align; double scale; /* 0: the ratio of the sizes */ } axis;
+typedef struct axis {
+    int64_t in, out;
+    bool align;
+    double scale; /* 0: the ratio of the sizes */
+} axis;
 
 static double step_of(const axis *a)
 {
@@ -71,7 +76,8 @@ static void fill_neighbours(td_taps *t, bool wide, const axis *a, mode m)
             set_tap(t, wide, 0, i, base, 1 - part);
             set_tap(t, wide, 1, i, base + 1, part);
         } else {
-            for (int k = 0; k < 4; k++) set_tap(t, wide, k, i, base - 1 + k, cubic(part + 1 - k, -0.75));
+            for (int k = 0; k < 4; k++)
+                set_tap(t, wide, k, i, base - 1 + k, cubic(part + 1 - k, -0.75));
         }
     }
 }
@@ -86,10 +92,14 @@ static void fill_window(td_taps *t, bool wide, const axis *a, mode m)
         int64_t first = (int64_t)within(centre - support + 0.5, 0, (double)a->in);
         int64_t end = (int64_t)within(centre + support + 0.5, 0, (double)a->in);
         if (end - first > t->count) end = first + t->count;
-        for (int64_t j = first; j < end; j++) total += filter(m, ((double)j - centre + 0.5) / stretch);
+        for (int64_t j = first; j < end; j++)
+            total += filter(m, ((double)j - centre + 0.5) / stretch);
         for (int64_t k = 0; k < t->count; k++) {
             bool inside = first + k < end;
-            set_tap(t, wide, k, i, inside ? first + k : first, inside && total != 0 ? filter(m, ((double)(first + k) - centre + 0.5) / stretch) / total : 0);
+            set_tap(t, wide, k, i, inside ? first + k : first,
+                    inside && total != 0
+                        ? filter(m, ((double)(first + k) - centre + 0.5) / stretch) / total
+                        : 0);
         }
     }
 }
@@ -99,10 +109,12 @@ static td_status make_taps(td_taps *t, bool wide, const axis *a, mode m)
     int64_t n;
     *t = (td_taps){.in = a->in, .out = a->out, .count = taps_of(a, m)};
     if (td_mul_overflows(t->count, t->out, &n) || n > INT32_MAX || a->in > INT32_MAX)
-        return td_fail(TD_RUNTIME_ERROR, "interpolate: sizes %lld to %lld are too large", LL(a->in), LL(a->out));
+        return td_fail(TD_RUNTIME_ERROR, "interpolate: sizes %lld to %lld are too large", LL(a->in),
+                       LL(a->out));
     t->place = malloc((size_t)n * sizeof *t->place);
     t->weight = malloc((size_t)n * sizeof(double));
-    if (!t->place || !t->weight) return td_fail(TD_MEMORY_ERROR, "interpolate: no memory for %lld weights", LL(n));
+    if (!t->place || !t->weight)
+        return td_fail(TD_MEMORY_ERROR, "interpolate: no memory for %lld weights", LL(n));
     if (a->in == a->out && t->count == 1) /* nothing changes */
         for (int64_t i = 0; i < t->out; i++) set_tap(t, wide, 0, i, i, 1);
     else if (m <= CUBIC) fill_neighbours(t, wide, a, m);
@@ -133,30 +145,39 @@ static td_status check(const resampling *r)
     bool fits = r->in[1] > 0;
     for (int d = 2; d < r->dims + 2; d++) fits &= r->in[d] > 0 && r->out[d] > 0;
     if (fits) return TD_OK;
-    return td_fail(TD_RUNTIME_ERROR, "%s: Input and output sizes should be greater than 0, but got input %s output %s", r->name,
-                   td_shape_text(r->dims + 2, r->in, a), td_shape_text(r->dims + 2, r->out, b));
+    return td_fail(
+        TD_RUNTIME_ERROR,
+        "%s: Input and output sizes should be greater than 0, but got input %s output %s", r->name,
+        td_shape_text(r->dims + 2, r->in, a), td_shape_text(r->dims + 2, r->out, b));
 }
 
-/* Sizes from argument `at` on: output_size, then (backward) input_size, then align_corners and the scales. */
+/* Sizes from argument `at` on: output_size, then (backward) input_size, then align_corners and the
+ * scales. */
 static td_status read(resampling *r, const td_call *call, int at, bool backward)
 {
     int n = r->dims + 2, k = at + 1 + backward;
     const td_tensor *self = TD_TENSOR(0);
     char shape[TD_SHAPE_TEXT];
     if (self->ndim != n || TD_LEN(at) != r->dims || (backward && TD_LEN(at + 1) != n))
-        return td_fail(TD_RUNTIME_ERROR, "%s: It is expected output_size equals to %d and a %d-dimensional input, but got output size of "
-                       "length %lld and shape %s", r->name, r->dims, n, LL(TD_LEN(at)), td_shape_text(self->ndim, self->sizes, shape));
+        return td_fail(TD_RUNTIME_ERROR,
+                       "%s: It is expected output_size equals to %d and a %d-dimensional input, "
+                       "but got output size of length %lld and shape %s",
+                       r->name, r->dims, n, LL(TD_LEN(at)),
+                       td_shape_text(self->ndim, self->sizes, shape));
     for (int d = 0; d < n; d++) {
         r->in[d] = backward ? TD_INTS(at + 1)[d] : self->sizes[d];
         r->out[d] = d < 2 ? r->in[d] : TD_INTS(at)[d - 2];
         if (backward && self->sizes[d] != r->out[d])
-            return td_fail(TD_RUNTIME_ERROR, "%s: expected a gradient of size %lld at dimension %d, got shape %s", r->name, LL(r->out[d]), d,
+            return td_fail(TD_RUNTIME_ERROR,
+                           "%s: expected a gradient of size %lld at dimension %d, got shape %s",
+                           r->name, LL(r->out[d]), d,
                            td_shape_text(self->ndim, self->sizes, shape));
     }
     for (int d = 0; d < 3; d++) {
         int own = d - (3 - r->dims);
         r->axes[d] = own < 0 ? (axis){1, 1, false, 0}
-                             : (axis){r->in[2 + own], r->out[2 + own], TD_BOOLEAN(k), TD_HAS(k + 1 + own) ? TD_FLOAT(k + 1 + own) : 0};
+                             : (axis){r->in[2 + own], r->out[2 + own], TD_BOOLEAN(k),
+                                      TD_HAS(k + 1 + own) ? TD_FLOAT(k + 1 + own) : 0};
     }
     return check(r);
 }
@@ -174,7 +195,8 @@ static td_status run_all(resampling *r, const td_tensor *from, td_tensor *to, bo
         return td_resample_planes(&p, planes, wide, adjoint);
     }
     if (!adjoint) { /* depth first: its input is usually the smaller one */
-        TD_TRY(td_tensor_empty(&middle, (td_dtype)from->dtype, (td_device)from->device, 3, (int64_t[]){planes, deep->out, rows->in * columns->in}));
+        TD_TRY(td_tensor_empty(&middle, (td_dtype)from->dtype, (td_device)from->device, 3,
+                               (int64_t[]){planes, deep->out, rows->in * columns->in}));
         td_resample_deep(middle, from, deep, planes, rows->in * columns->in, false);
         p.from = td_data(middle);
         p.to = td_data(to);
@@ -182,7 +204,8 @@ static td_status run_all(resampling *r, const td_tensor *from, td_tensor *to, bo
         td_tensor_free(middle);
         return status;
     }
-    TD_TRY(td_tensor_empty(&middle, (td_dtype)from->dtype, (td_device)from->device, 3, (int64_t[]){planes, deep->out, rows->in * columns->in}));
+    TD_TRY(td_tensor_empty(&middle, (td_dtype)from->dtype, (td_device)from->device, 3,
+                           (int64_t[]){planes, deep->out, rows->in * columns->in}));
     p.from = td_data(from);
     p.to = td_data(middle);
     td_status status = td_resample_planes(&p, planes * deep->out, wide, adjoint);
@@ -194,7 +217,8 @@ static td_status run_all(resampling *r, const td_tensor *from, td_tensor *to, bo
 static td_status run_once(resampling *r, const td_tensor *from, td_tensor *to, bool adjoint)
 {
     td_status status = TD_OK;
-    for (int d = 0; d < 3 && status == TD_OK; d++) status = make_taps(&r->taps[d], from->dtype == TD_F64, &r->axes[d], r->mode);
+    for (int d = 0; d < 3 && status == TD_OK; d++)
+        status = make_taps(&r->taps[d], from->dtype == TD_F64, &r->axes[d], r->mode);
     if (status == TD_OK) status = run_all(r, from, to, adjoint);
     for (int d = 0; d < 3; d++) drop_taps(&r->taps[d]);
     return status;
@@ -207,7 +231,8 @@ static td_status run_bytes(const resampling *r, const td_tensor *from, td_tensor
     td_tensor *middle;
     across.axes[1] = (axis){r->axes[1].in, r->axes[1].in, r->axes[1].align, 0};
     down.axes[2] = (axis){r->axes[2].out, r->axes[2].out, r->axes[2].align, 0};
-    TD_TRY(td_tensor_empty(&middle, TD_F32, (td_device)from->device, 4, (int64_t[]){r->in[0], r->in[1], r->in[2], r->out[3]}));
+    TD_TRY(td_tensor_empty(&middle, TD_F32, (td_device)from->device, 4,
+                           (int64_t[]){r->in[0], r->in[1], r->in[2], r->out[3]}));
     td_status status = run_once(&across, from, middle, false);
     if (status == TD_OK) {
         td_round_bytes(middle);
@@ -232,15 +257,19 @@ static td_status resample(td_call *call, const char *name, int dims, mode m, boo
     td_tensor *dense, *made;
     TD_TRY(read(&r, call, 1, backward));
     const int64_t *sizes = backward ? r.in : r.out;
-    bool bytes = self->dtype == TD_U8 && dims == 2 && !backward; /* images as they come from files */
+    /* images as they come from files */
+    bool bytes = self->dtype == TD_U8 && dims == 2 && !backward;
     if (!bytes && (!td_is_floating((td_dtype)self->dtype) || td_is_float8((td_dtype)self->dtype)))
-        return td_fail(TD_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", name, td_dtypes[self->dtype].type_name);
+        return td_fail(TD_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", name,
+                       td_dtypes[self->dtype].type_name);
     if (td_is_meta(self) || self->numel == 0) {
-        TD_TRY(td_tensor_empty(OUT, (td_dtype)self->dtype, (td_device)self->device, dims + 2, sizes));
+        TD_TRY(
+            td_tensor_empty(OUT, (td_dtype)self->dtype, (td_device)self->device, dims + 2, sizes));
         return td_match_channels_last(OUT, self);
     }
     TD_TRY(td_cast_contiguous(&dense, self, self->dtype == TD_F64 ? TD_F64 : TD_F32));
-    td_status status = td_tensor_empty(&made, (td_dtype)dense->dtype, (td_device)dense->device, dims + 2, sizes);
+    td_status status =
+        td_tensor_empty(&made, (td_dtype)dense->dtype, (td_device)dense->device, dims + 2, sizes);
     if (status == TD_OK) {
         status = bytes ? run_bytes(&r, dense, made) : run_once(&r, dense, made, backward);
         if (status == TD_OK) status = finish(call, made, self);
@@ -250,9 +279,12 @@ static td_status resample(td_call *call, const char *name, int dims, mode m, boo
     return status;
 }
 
-#define UPSAMPLE(name, dims, mode)                                                                      \
-    td_status td_op_##name(td_call *call) { return resample(call, #name, dims, mode, false); }          \
-    td_status td_op_##name##_backward(td_call *call) { return resample(call, #name, dims, mode, true); }
+#define UPSAMPLE(name, dims, mode)                                                             \
+    td_status td_op_##name(td_call *call) { return resample(call, #name, dims, mode, false); } \
+    td_status td_op_##name##_backward(td_call *call)                                           \
+    {                                                                                          \
+        return resample(call, #name, dims, mode, true);                                        \
+    }
 UPSAMPLE(upsample_linear1d, 1, LINEAR)
 UPSAMPLE(upsample_bilinear2d, 2, LINEAR)
 UPSAMPLE(upsample_trilinear3d, 3, LINEAR)

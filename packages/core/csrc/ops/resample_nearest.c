@@ -1,4 +1,5 @@
-/* resample_nearest.c - upsample_nearest1d to 3d and their exact forms: every output is one input. */
+/* resample_nearest.c - upsample_nearest1d to 3d and their exact forms: every output is one input.
+ */
 #include <math.h>
 #include "ops/indexing/index.h"
 #include "ops/layout.h"
@@ -14,18 +15,22 @@ static int64_t source_of(int64_t i, int64_t in, int64_t out, double scale, bool 
 {
     if (in == out && scale == 0) return i;
     float step = scale > 0 ? (float)(1 / scale) : (float)in / (float)out;
-    float at = floorf(((float)i + (exact ? 0.5f : 0.0f)) * step); /* more than an int64 holds, for some scales */
+    /* more than an int64 holds, for some scales */
+    float at = floorf(((float)i + (exact ? 0.5f : 0.0f)) * step);
     return at < (float)in && (int64_t)at < in ? (int64_t)at : in - 1;
 }
 
 /* Sources of one dimension, as an index that broadcasts against those of the others. */
-static td_status axis_index(td_tensor **out, int dims, int d, int64_t in, int64_t size, double scale, bool exact)
+static td_status axis_index(td_tensor **out, int dims, int d, int64_t in, int64_t size,
+                            double scale, bool exact)
 {
     int64_t sizes[3] = {1, 1, 1};
     sizes[d] = size;
     TD_TRY(td_tensor_empty(out, TD_I64, TD_CPU, dims, sizes));
-    if (dims == 2 && !exact && (size == in || size == 2 * in)) scale = 0; /* images: the sizes count, not the factor */
-    for (int64_t i = 0; i < size; i++) ((int64_t *)td_data(*out))[i] = source_of(i, in, size, scale, exact);
+    /* images: the sizes count, not the factor */
+    if (dims == 2 && !exact && (size == in || size == 2 * in)) scale = 0;
+    for (int64_t i = 0; i < size; i++)
+        ((int64_t *)td_data(*out))[i] = source_of(i, in, size, scale, exact);
     return TD_OK;
 }
 
@@ -35,19 +40,25 @@ static td_status check(const td_call *call, const char *name, int dims, bool bac
     char shape[TD_SHAPE_TEXT];
     const int64_t *in = backward ? TD_INTS(2) : SELF->sizes;
     bool fits = SELF->ndim == dims + 2 && TD_LEN(1) == dims && (!backward || TD_LEN(2) == dims + 2);
-    for (int d = 0; d < dims && fits; d++) fits = in[2 + d] > 0 && TD_INTS(1)[d] > 0 && (!backward || SELF->sizes[2 + d] == TD_INTS(1)[d]);
+    for (int d = 0; d < dims && fits; d++)
+        fits = in[2 + d] > 0 && TD_INTS(1)[d] > 0 &&
+               (!backward || SELF->sizes[2 + d] == TD_INTS(1)[d]);
     fits = fits && in[1] > 0 && (!backward || (SELF->sizes[0] == in[0] && SELF->sizes[1] == in[1]));
     if (fits) return TD_OK;
-    return td_fail(TD_RUNTIME_ERROR, "%s: Input and output sizes should be greater than 0 and of %d spatial dimensions, but got input %s and "
-                   "output_size of length %lld", name, dims, td_shape_text(SELF->ndim, SELF->sizes, shape), LL(TD_LEN(1)));
+    return td_fail(TD_RUNTIME_ERROR,
+                   "%s: Input and output sizes should be greater than 0 and of %d spatial "
+                   "dimensions, but got input %s and output_size of length %lld",
+                   name, dims, td_shape_text(SELF->ndim, SELF->sizes, shape), LL(TD_LEN(1)));
 }
 
-static td_status plan_of(td_index_plan *plan, const td_call *call, const td_tensor *input, int dims, bool exact, int scales)
+static td_status plan_of(td_index_plan *plan, const td_call *call, const td_tensor *input, int dims,
+                         bool exact, int scales)
 {
     td_tensor *at[5] = {0};
     td_status status = TD_OK;
     for (int d = 0; d < dims && status == TD_OK; d++)
-        status = axis_index(&at[2 + d], dims, d, input->sizes[2 + d], TD_INTS(1)[d], TD_HAS(scales + d) ? TD_FLOAT(scales + d) : 0, exact);
+        status = axis_index(&at[2 + d], dims, d, input->sizes[2 + d], TD_INTS(1)[d],
+                            TD_HAS(scales + d) ? TD_FLOAT(scales + d) : 0, exact);
     if (status == TD_OK) status = td_index_plan_make(plan, input, at, &rule);
     for (int d = 0; d < 5; d++) td_tensor_free(at[d]);
     return status;
@@ -69,7 +80,8 @@ static td_status backward(td_call *call, const char *name, int dims, bool exact)
     td_tensor *grad;
     td_scalar zero = td_scalar_int(0);
     TD_TRY(check(call, name, dims, true));
-    TD_TRY(td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, dims + 2, TD_INTS(2)));
+    TD_TRY(
+        td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, dims + 2, TD_INTS(2)));
     TD_TRY(td_fill(call->out[0], &zero));
     TD_TRY(plan_of(&plan, call, call->out[0], dims, exact, 3));
     td_status status = td_contiguous(&grad, SELF);
@@ -81,8 +93,8 @@ static td_status backward(td_call *call, const char *name, int dims, bool exact)
     return status == TD_OK ? td_match_channels_last(OUT, SELF) : status;
 }
 
-#define NEAREST(name, dims, exact)                                                                   \
-    td_status td_op_##name(td_call *call) { return forward(call, #name, dims, exact); }              \
+#define NEAREST(name, dims, exact)                                                      \
+    td_status td_op_##name(td_call *call) { return forward(call, #name, dims, exact); } \
     td_status td_op_##name##_backward(td_call *call) { return backward(call, #name, dims, exact); }
 NEAREST(upsample_nearest1d, 1, false)
 NEAREST(upsample_nearest2d, 2, false)

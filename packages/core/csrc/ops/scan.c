@@ -15,7 +15,8 @@ static td_dtype kernel_dtype(td_scan_kind kind, td_dtype d)
 
 static td_status cannot(const char *op, td_dtype d)
 {
-    return td_fail(TD_NOT_IMPLEMENTED, "%s is not implemented for '%s'", op, td_dtypes[d].type_name);
+    return td_fail(TD_NOT_IMPLEMENTED, "%s is not implemented for '%s'", op,
+                   td_dtypes[d].type_name);
 }
 
 /* Complex sums are sums of their parts: one more, innermost dimension. */
@@ -24,7 +25,8 @@ static td_status sum_parts(td_tensor *out, const td_tensor *x, int64_t dim)
     td_tensor *from = NULL, *to = NULL;
     TD_TRY(td_view_as_real(&from, x));
     td_status status = td_view_as_real(&to, out);
-    if (status == TD_OK) status = x->ndim ? td_scan_run(TD_CUMSUM, to, NULL, from, dim) : td_copy(out, x);
+    if (status == TD_OK)
+        status = x->ndim ? td_scan_run(TD_CUMSUM, to, NULL, from, dim) : td_copy(out, x);
     td_tensor_free(from);
     td_tensor_free(to);
     return status;
@@ -38,13 +40,15 @@ static td_status accumulate(td_call *call, const char *op, td_scan_kind kind, td
     bool parts = kind == TD_CUMSUM && td_is_complex(result);
     TD_TRY(td_wrap_dim(TD_INT(1), SELF->ndim, &dim));
     if (compute > TD_C128 || (!parts && !td_scan_has(kind, compute))) return cannot(op, result);
-    if (td_is_meta(SELF)) return td_tensor_empty(&call->out[0], result, TD_META, SELF->ndim, SELF->sizes);
+    if (td_is_meta(SELF))
+        return td_tensor_empty(&call->out[0], result, TD_META, SELF->ndim, SELF->sizes);
     TD_TRY(td_cast(&cast, SELF, result)); /* dtype= converts before it accumulates */
     td_status status = td_cast_contiguous(&x, cast, compute);
     td_tensor_free(cast);
     if (status != TD_OK) return status;
     status = td_tensor_empty(&made, compute, (td_device)x->device, x->ndim, x->sizes);
-    if (status == TD_OK) status = parts ? sum_parts(made, x, dim) : td_scan_run(kind, made, NULL, x, dim);
+    if (status == TD_OK)
+        status = parts ? sum_parts(made, x, dim) : td_scan_run(kind, made, NULL, x, dim);
     if (status == TD_OK) status = td_cast(&call->out[0], made, result);
     td_tensor_free(made);
     td_tensor_free(x);
@@ -54,11 +58,19 @@ static td_status accumulate(td_call *call, const char *op, td_scan_kind kind, td
 static td_dtype accumulated(const td_call *call)
 {
     td_dtype own = (td_dtype)call->args[0].tensor->dtype;
-    return call->args[2].kind != TD_ARG_NONE ? (td_dtype)call->args[2].i : td_is_integral(own) ? TD_I64 : own;
+    return call->args[2].kind != TD_ARG_NONE ? (td_dtype)call->args[2].i
+           : td_is_integral(own)             ? TD_I64
+                                             : own;
 }
 
-td_status td_op_cumsum(td_call *call) { return accumulate(call, "cumsum", TD_CUMSUM, accumulated(call)); }
-td_status td_op_cumprod(td_call *call) { return accumulate(call, "cumprod", TD_CUMPROD, accumulated(call)); }
+td_status td_op_cumsum(td_call *call)
+{
+    return accumulate(call, "cumsum", TD_CUMSUM, accumulated(call));
+}
+td_status td_op_cumprod(td_call *call)
+{
+    return accumulate(call, "cumprod", TD_CUMPROD, accumulated(call));
+}
 td_status td_op_logcumsumexp(td_call *call)
 {
     return accumulate(call, "logcumsumexp", TD_LOGCUMSUMEXP, (td_dtype)SELF->dtype);
@@ -77,7 +89,8 @@ static td_status extremum(td_call *call, const char *op, td_scan_kind kind)
     }
     TD_TRY(td_cast_contiguous(&x, SELF, compute));
     td_status status = td_tensor_empty(&values, compute, (td_device)x->device, x->ndim, x->sizes);
-    if (status == TD_OK) status = td_tensor_empty(&call->out[1], TD_I64, (td_device)x->device, x->ndim, x->sizes);
+    if (status == TD_OK)
+        status = td_tensor_empty(&call->out[1], TD_I64, (td_device)x->device, x->ndim, x->sizes);
     if (status == TD_OK) status = td_scan_run(kind, values, call->out[1], x, dim);
     if (status == TD_OK) status = td_cast(&call->out[0], values, own);
     td_tensor_free(values);

@@ -13,7 +13,8 @@ static td_status check_dtype(const char *op, const td_tensor *x)
 {
     td_dtype d = (td_dtype)x->dtype;
     if (d == TD_F16 || d == TD_BF16 || d == TD_F32 || d == TD_F64) return TD_OK;
-    return td_fail(TD_NOT_IMPLEMENTED, "%s is not implemented for '%s'; it takes floating-point tensors", op,
+    return td_fail(TD_NOT_IMPLEMENTED,
+                   "%s is not implemented for '%s'; it takes floating-point tensors", op,
                    td_dtypes[d].type_name);
 }
 
@@ -27,14 +28,18 @@ static td_status convert(td_tensor **t, td_dtype dtype)
     return status;
 }
 
-/* On the processor, or by the device's slot; tables that were made before there was one end earlier. */
-static td_status run_along(td_softmax_kind kind, td_tensor *out, const td_tensor *a, const td_tensor *b, int64_t dim)
+/* On the processor, or by the device's slot; tables that were made before there was one end
+ * earlier. */
+static td_status run_along(td_softmax_kind kind, td_tensor *out, const td_tensor *a,
+                           const td_tensor *b, int64_t dim)
 {
     if (a->device == TD_CPU) return td_softmax_run(kind, out, a, b, dim), TD_OK;
     const td_device_table *table = td_table_of(a->device);
-    bool there = table->size >= offsetof(td_device_table, softmax) + sizeof table->softmax && table->softmax;
+    bool there =
+        table->size >= offsetof(td_device_table, softmax) + sizeof table->softmax && table->softmax;
     if (there) return table->softmax((int)kind, out, a, b, dim);
-    return td_fail(TD_NOT_IMPLEMENTED, "softmax and its kin are not implemented for device '%s'", table->name);
+    return td_fail(TD_NOT_IMPLEMENTED, "softmax and its kin are not implemented for device '%s'",
+                   table->name);
 }
 
 /* ---- forward ---- */
@@ -46,9 +51,11 @@ static td_status forward(td_call *call, const char *op, td_softmax_kind kind, td
     td_dtype compute = compute_dtype(dtype);
     TD_TRY(td_wrap_dim(TD_INT(1), SELF->ndim, &dim));
     if (SELF->dtype == dtype) TD_TRY(check_dtype(op, SELF));
-    if (td_is_meta(SELF)) return td_tensor_empty(&call->out[0], dtype, TD_META, SELF->ndim, SELF->sizes);
+    if (td_is_meta(SELF))
+        return td_tensor_empty(&call->out[0], dtype, TD_META, SELF->ndim, SELF->sizes);
     TD_TRY(td_cast_contiguous(&x, SELF, compute));
-    td_status status = td_tensor_empty(&out, compute, (td_device)SELF->device, SELF->ndim, SELF->sizes);
+    td_status status =
+        td_tensor_empty(&out, compute, (td_device)SELF->device, SELF->ndim, SELF->sizes);
     if (status == TD_OK) {
         status = run_along(kind, out, x, x, dim);
         if (status == TD_OK) status = convert(&out, dtype);
@@ -71,13 +78,17 @@ static td_status with_dtype(td_call *call, const char *op, td_softmax_kind kind)
 }
 
 td_status td_op_softmax(td_call *call) { return with_dtype(call, "softmax", TD_SOFTMAX); }
-td_status td_op_log_softmax(td_call *call) { return with_dtype(call, "log_softmax", TD_LOG_SOFTMAX); }
+td_status td_op_log_softmax(td_call *call)
+{
+    return with_dtype(call, "log_softmax", TD_LOG_SOFTMAX);
+}
 
 static td_status check_half_to_float(const td_call *call, const char *op)
 {
-    return TD_BOOLEAN(2) ? td_fail(TD_RUNTIME_ERROR,
-                                   "%s: conversion from half to float is not supported on the CPU", op)
-                         : TD_OK;
+    return TD_BOOLEAN(2)
+               ? td_fail(TD_RUNTIME_ERROR,
+                         "%s: conversion from half to float is not supported on the CPU", op)
+               : TD_OK;
 }
 
 td_status td_op__softmax(td_call *call)
@@ -102,8 +113,9 @@ static td_status check_backward(const td_call *call, const char *op)
     TD_TRY(check_dtype(op, result));
     if (td_same_shape(grad, result)) return TD_OK;
     return td_fail(TD_RUNTIME_ERROR,
-                   "%s: grad_output of shape %s and output of shape %s must have the same shape", op,
-                   td_shape_text(grad->ndim, grad->sizes, a), td_shape_text(result->ndim, result->sizes, b));
+                   "%s: grad_output of shape %s and output of shape %s must have the same shape",
+                   op, td_shape_text(grad->ndim, grad->sizes, a),
+                   td_shape_text(result->ndim, result->sizes, b));
 }
 
 static td_status backward(td_call *call, const char *op, td_softmax_kind kind)
@@ -113,10 +125,12 @@ static td_status backward(td_call *call, const char *op, td_softmax_kind kind)
     td_dtype compute = compute_dtype((td_dtype)TD_TENSOR(1)->dtype), dtype = (td_dtype)TD_INT(3);
     TD_TRY(td_wrap_dim(TD_INT(2), SELF->ndim, &dim));
     TD_TRY(check_backward(call, op));
-    if (td_is_meta(SELF)) return td_tensor_empty(&call->out[0], dtype, TD_META, SELF->ndim, SELF->sizes);
+    if (td_is_meta(SELF))
+        return td_tensor_empty(&call->out[0], dtype, TD_META, SELF->ndim, SELF->sizes);
     td_status status = td_cast_contiguous(&grad, TD_TENSOR(0), compute);
     if (status == TD_OK) status = td_cast_contiguous(&result, TD_TENSOR(1), compute);
-    if (status == TD_OK) status = td_tensor_empty(&out, compute, (td_device)SELF->device, SELF->ndim, SELF->sizes);
+    if (status == TD_OK)
+        status = td_tensor_empty(&out, compute, (td_device)SELF->device, SELF->ndim, SELF->sizes);
     if (status == TD_OK) {
         status = run_along(kind, out, grad, result, dim);
         if (status == TD_OK) status = convert(&out, dtype);
@@ -171,7 +185,10 @@ static td_status logsumexp_into(td_tensor *out, const td_tensor *x, uint64_t mas
     if (status != TD_OK) return status;
     if (one) status = run_along(TD_LOGSUMEXP, out, dense, dense, dim);
     else if (x->device == TD_CPU) td_logsumexp_rows(out, dense, n);
-    else status = td_fail(TD_NOT_IMPLEMENTED, "logsumexp over several dimensions, or of complex numbers, is not implemented there");
+    else
+        status = td_fail(
+            TD_NOT_IMPLEMENTED,
+            "logsumexp over several dimensions, or of complex numbers, is not implemented there");
     td_tensor_free(dense);
     return status;
 }

@@ -9,5 +9,6 @@ static inline bool td_is_aligned(const void *at, td_dtype dtype)
     uintptr_t size = (uintptr_t)td_itemsize(dtype);
     return (uintptr_t)at % (td_is_complex(dtype) ? size / 2 : size) == 0;
 }
-bool td_may_overlap_itself(const td_tensor *t); /* several elements may be one place; false only if none are (runtime/tensor.c) */
+/* several elements may be one place; false only if none are (runtime/tensor.c) */
+bool td_may_overlap_itself(const td_tensor *t);
 #endif

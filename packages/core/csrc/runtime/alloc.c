@@ -4,19 +4,22 @@
  *                                                                                   ├─ a region ── up to 4 MiB
  *                                                                                   └─ mmap ──── larger
  *
- * Regions are address space for huge pages: with small ones a step over many tensors of some hundred KiB spends an
- * eighth of its time on translating addresses. A block is cut off a region once. Given back, it loses its pages and keeps
- * its addresses for the next block of that size: unmapped one by one, blocks among others in use would leave more holes
- * than the system keeps account of (65,530 mappings), and then it maps nothing more.
+ * Regions are address space for huge pages: with small ones a step over many tensors of some
+ * hundred KiB spends an eighth of its time on translating addresses. A block is cut off a region
+ * once. Given back, it loses its pages and keeps its addresses for the next block of that size:
+ * unmapped one by one, blocks among others in use would leave more holes than the system keeps
+ * account of (65,530 mappings), and then it maps nothing more.
  *
- * A free block keeps the link to the next one in its own first bytes. A block freed by another thread than the one that
- * got it joins the freeing thread's list; lists that grow too long hand half to the shared ones, and a thread that ends
- * hands over everything. When a freed block would take the shared lists over their limit, they are emptied first: what
- * a program frees now is likelier to be wanted again than what it freed long ago.
+ * A free block keeps the link to the next one in its own first bytes. A block freed by another
+ * thread than the one that got it joins the freeing thread's list; lists that grow too long hand
+ * half to the shared ones, and a thread that ends hands over everything. When a freed block would
+ * take the shared lists over their limit, they are emptied first: what a program frees now is
+ * likelier to be wanted again than what it freed long ago.
  *
- * Threads count for themselves and settle with the shared counters every 64 KiB, so `peak` is exact to 64 KiB a thread;
- * all other figures are exact. Under the address sanitizer nothing is kept or mapped apart, so that it sees every use after free and
- * both ends of every block; canary.h watches what lies behind the bytes asked for. */
+ * Threads count for themselves and settle with the shared counters every 64 KiB, so `peak` is exact
+ * to 64 KiB a thread; all other figures are exact. Under the address sanitizer nothing is kept or
+ * mapped apart, so that it sees every use after free and both ends of every block; canary.h watches
+ * what lies behind the bytes asked for. */
 #define _GNU_SOURCE
 #include "runtime/alloc.h"
 #include "runtime/canary.h"
@@ -37,18 +40,21 @@
 #endif
 
 enum {
-    FINE_CLASSES = 16,                       /* 64 bytes to 1 KiB */
-    THREAD_CLASSES = FINE_CLASSES + 4 * 6,   /* to 64 KiB */
-    CLASSES = FINE_CLASSES + 4 * (47 - 10),  /* to 128 TiB, more than an address space holds */
+    FINE_CLASSES = 16,                      /* 64 bytes to 1 KiB */
+    THREAD_CLASSES = FINE_CLASSES + 4 * 6,  /* to 64 KiB */
+    CLASSES = FINE_CLASSES + 4 * (47 - 10), /* to 128 TiB, more than an address space holds */
 };
 #define HUGE_PAGE ((int64_t)2 << 20)
 #define REGION ((int64_t)32 << 20)
 #define REGION_FROM ((int64_t)64 << 10)
 #define MAPPED_FROM ((int64_t)4 << 20)
-#define THREAD_BYTES ((int64_t)32 << 10) /* kept in one class by one thread, but four blocks at least */
+#define THREAD_BYTES \
+    ((int64_t)32 << 10) /* kept in one class by one thread, but four blocks at least */
 #define SETTLE_BYTES ((int64_t)64 << 10)
 
-typedef struct block { struct block *next; } block;
+typedef struct block {
+    struct block *next;
+} block;
 
 /* ---- size classes ---- */
 static inline int class_of(int64_t bytes)
@@ -77,7 +83,8 @@ static atomic_llong total_allocated, total_peak, total_calls, total_mapped, fail
 /* ---- memory of the system ---- */
 static void *map_aligned(int64_t bytes)
 {
-    char *start = mmap(NULL, (size_t)(bytes + HUGE_PAGE), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *start = mmap(NULL, (size_t)(bytes + HUGE_PAGE), PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (start == MAP_FAILED) return NULL;
     char *aligned = (char *)(((uintptr_t)start + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1));
     if (aligned > start) munmap(start, (size_t)(aligned - start));
@@ -86,7 +93,11 @@ static void *map_aligned(int64_t bytes)
     return aligned;
 }
 
-typedef struct hollow { struct hollow *next; void *block; } hollow; /* outside the block: to write there would bring a page back */
+/* outside the block: to write there would bring a page back */
+typedef struct hollow {
+    struct hollow *next;
+    void *block;
+} hollow;
 
 static struct {
     pthread_mutex_t lock;
@@ -96,7 +107,8 @@ static struct {
 
 static bool in_region(int64_t bytes)
 {
-    return KEEP_BLOCKS && bytes > REGION_FROM && bytes < MAPPED_FROM && bytes % sysconf(_SC_PAGESIZE) == 0;
+    return KEEP_BLOCKS && bytes > REGION_FROM && bytes < MAPPED_FROM &&
+           bytes % sysconf(_SC_PAGESIZE) == 0;
 }
 
 /* a block without pages; NULL: there is none */
@@ -194,10 +206,22 @@ static int list_room(int k)
     return !KEEP_BLOCKS ? 0 : n < 4 ? 4 : n;
 }
 
-static inline int64_t peek(atomic_llong *c) { return atomic_load_explicit(c, memory_order_relaxed); }
-static inline void put(atomic_llong *c, int64_t v) { atomic_store_explicit(c, v, memory_order_relaxed); }
-static inline int length(thread_list *l) { return atomic_load_explicit(&l->count, memory_order_relaxed); }
-static inline void set_length(thread_list *l, int n) { atomic_store_explicit(&l->count, n, memory_order_relaxed); }
+static inline int64_t peek(atomic_llong *c)
+{
+    return atomic_load_explicit(c, memory_order_relaxed);
+}
+static inline void put(atomic_llong *c, int64_t v)
+{
+    atomic_store_explicit(c, v, memory_order_relaxed);
+}
+static inline int length(thread_list *l)
+{
+    return atomic_load_explicit(&l->count, memory_order_relaxed);
+}
+static inline void set_length(thread_list *l, int n)
+{
+    atomic_store_explicit(&l->count, n, memory_order_relaxed);
+}
 
 static void note_peak(int64_t now)
 {
@@ -435,7 +459,10 @@ void td_free(void *b, int64_t bytes)
     else give_watched(t, b, bytes);
 }
 
-void *td_alloc_struct(int64_t bytes) { return must_fail() ? NULL : take_watched(my_cache(), bytes); }
+void *td_alloc_struct(int64_t bytes)
+{
+    return must_fail() ? NULL : take_watched(my_cache(), bytes);
+}
 
 void td_free_struct(void *b, int64_t bytes)
 {
@@ -446,7 +473,8 @@ void td_alloc_trim(void)
 {
     block *lists[CLASSES];
     pthread_mutex_lock(&shared.lock);
-    for (int k = 0; mine && k < THREAD_CLASSES; k++) hand_over(&mine->lists[k], k, length(&mine->lists[k]));
+    for (int k = 0; mine && k < THREAD_CLASSES; k++)
+        hand_over(&mine->lists[k], k, length(&mine->lists[k]));
     detach_all(lists);
     pthread_mutex_unlock(&shared.lock);
     release_all(lists);
@@ -464,12 +492,16 @@ void td_alloc_set_limit(int64_t bytes)
 void td_alloc_get_stats(td_alloc_stats *out)
 {
     pthread_mutex_lock(&shared.lock);
-    *out = (td_alloc_stats){.allocated = peek(&total_allocated), .cached = shared.cached, .calls = peek(&total_calls),
-                            .limit = shared.limit ? shared.limit : default_limit(), .mapped = peek(&total_mapped)};
+    *out = (td_alloc_stats){.allocated = peek(&total_allocated),
+                            .cached = shared.cached,
+                            .calls = peek(&total_calls),
+                            .limit = shared.limit ? shared.limit : default_limit(),
+                            .mapped = peek(&total_mapped)};
     for (thread_cache *t = all_caches; t; t = t->next) {
         out->allocated += peek(&t->allocated);
         out->calls += peek(&t->calls);
-        for (int k = 0; k < THREAD_CLASSES; k++) out->cached += length(&t->lists[k]) * class_bytes(k);
+        for (int k = 0; k < THREAD_CLASSES; k++)
+            out->cached += length(&t->lists[k]) * class_bytes(k);
     }
     pthread_mutex_unlock(&shared.lock);
     note_peak(out->allocated);

@@ -1,4 +1,5 @@
-/* checksum.h - CRC-32 of zip, gzip and PNG (polynomial 0x04c11db7), and CRC-32C of iSCSI and ext4 (0x1edc6f41); bits reflected. */
+/* checksum.h - CRC-32 of zip, gzip and PNG (polynomial 0x04c11db7), and CRC-32C of iSCSI and ext4
+ * (0x1edc6f41); bits reflected. */
 #ifndef TD_CHECKSUM_H
 #define TD_CHECKSUM_H
 #include <stddef.h>

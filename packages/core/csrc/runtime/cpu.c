@@ -7,10 +7,11 @@ static td_isa_level detect(void)
 {
 #ifdef __x86_64__
     __builtin_cpu_init();
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("f16c"))
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") ||
+        !__builtin_cpu_supports("f16c"))
         return TD_ISA_GENERIC;
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl"))
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
         return TD_ISA_AVX512;
     return TD_ISA_AVX2;
 #else
@@ -18,7 +19,8 @@ static td_isa_level detect(void)
 #endif
 }
 
-/* The variable can only ask for less than the machine has: more would end the process with an illegal instruction. */
+/* The variable can only ask for less than the machine has: more would end the process with an
+ * illegal instruction. */
 static td_isa_level choose(void)
 {
     static const char *const names[] = {"generic", "avx2", "avx512"};

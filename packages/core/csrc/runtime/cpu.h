@@ -1,12 +1,17 @@
-/* cpu.h - which instruction set the kernels use. TAEDA_ISA=generic|avx2|avx512 in the environment forces one (tests). */
+/* cpu.h - which instruction set the kernels use. TAEDA_ISA=generic|avx2|avx512 in the environment
+ * forces one (tests). */
 #ifndef TD_CPU_H
 #define TD_CPU_H
 typedef enum td_isa_level { TD_ISA_GENERIC, TD_ISA_AVX2, TD_ISA_AVX512 } td_isa_level;
 td_isa_level td_isa(void); /* decided once */
 
-/* The best instance of a symbol that every ISA build of a kernel file exports: TD_PICK(td_gemm_kernels)->f32(...) */
+/* The best instance of a symbol that every ISA build of a kernel file exports:
+ * TD_PICK(td_gemm_kernels)->f32(...) */
 #ifdef __x86_64__
-#define TD_PICK(name) (td_isa() == TD_ISA_AVX512 ? &name##_avx512 : td_isa() == TD_ISA_AVX2 ? &name##_avx2 : &name##_generic)
+#define TD_PICK(name)                           \
+    (td_isa() == TD_ISA_AVX512 ? &name##_avx512 \
+     : td_isa() == TD_ISA_AVX2 ? &name##_avx2   \
+                               : &name##_generic)
 #else
 #define TD_PICK(name) (&name##_generic)
 #endif

@@ -13,12 +13,17 @@ const td_device_table *td_device_tables[TD_DEVICE_TYPES];
 td_status td_device_register(int type, const td_device_table *table)
 {
     if (type < 0 || type >= TD_DEVICE_TYPES || type == TD_META)
-        return td_fail(TD_VALUE_ERROR, "a device type is a number from 0 to %d and not meta's, got %d", TD_DEVICE_TYPES - 1, type);
+        return td_fail(TD_VALUE_ERROR,
+                       "a device type is a number from 0 to %d and not meta's, got %d",
+                       TD_DEVICE_TYPES - 1, type);
     if (td_device_tables[type])
-        return td_fail(TD_RUNTIME_ERROR, "device type %d is taken by '%s'", type, td_device_tables[type]->name);
-    if (!HAS(table, name) || !HAS(table, count) || !HAS(table, alloc) || !HAS(table, release) || !HAS(table, walk) ||
-        !HAS(table, transfer) || !HAS(table, synchronize))
-        return td_fail(TD_VALUE_ERROR, "a device needs a name, count, alloc, release, walk, transfer and synchronize");
+        return td_fail(TD_RUNTIME_ERROR, "device type %d is taken by '%s'", type,
+                       td_device_tables[type]->name);
+    if (!HAS(table, name) || !HAS(table, count) || !HAS(table, alloc) || !HAS(table, release) ||
+        !HAS(table, walk) || !HAS(table, transfer) || !HAS(table, synchronize))
+        return td_fail(
+            TD_VALUE_ERROR,
+            "a device needs a name, count, alloc, release, walk, transfer and synchronize");
     __atomic_store_n(&td_device_tables[type], table, __ATOMIC_RELEASE);
     return TD_OK;
 }
@@ -46,7 +51,9 @@ td_status td_walk_copy(td_walk **out, const td_walk *w)
     if (context) memcpy(context, w->context, (size_t)w->context_bytes);
     k->walk.context = context;
     for (int i = 0; i < w->nd->nop; i++)
-        if (w->numbers >> i & 1) k->nd.data[i] = memcpy(k->numbers[i], w->nd->data[i], (size_t)td_itemsize((td_dtype)w->dtypes[i]));
+        if (w->numbers >> i & 1)
+            k->nd.data[i] =
+                memcpy(k->numbers[i], w->nd->data[i], (size_t)td_itemsize((td_dtype)w->dtypes[i]));
     *out = &k->walk;
     return TD_OK;
 }
@@ -81,7 +88,9 @@ td_status td_to_host(td_tensor **out, const td_tensor *t)
 const char *td_device_text(td_device device, char buffer[TD_DEVICE_TEXT])
 {
     int type = td_device_type(device);
-    const char *name = type == TD_META ? "meta" : td_device_tables[type] ? td_device_tables[type]->name : "?";
+    const char *name = type == TD_META          ? "meta"
+                       : td_device_tables[type] ? td_device_tables[type]->name
+                                                : "?";
     if (type == TD_CPU || type == TD_META) snprintf(buffer, TD_DEVICE_TEXT, "%s", name);
     else snprintf(buffer, TD_DEVICE_TEXT, "%.24s:%d", name, td_device_index(device));
     return buffer;

@@ -4,62 +4,80 @@
  *   storage ──────────────────────────────────▶ table[type]->alloc      bytes that only this device may touch
  *   copies between devices ───────────────────▶ table[type]->transfer
  *
- * A walk is a value: it is run at once, or copied (td_walk_copy) and run later, or joined with others. */
+ * A walk is a value: it is run at once, or copied (td_walk_copy) and run later, or joined with
+ * others. */
 #ifndef TD_DEVICE_H
 #define TD_DEVICE_H
 #include "runtime/loops.h"
 
 typedef enum td_walk_kind {
-    TD_WALK_LOOP,   /* `entry`: operand 0 is written, the others are read */
-    TD_WALK_COPY,   /* operand 1 into operand 0, with conversion of the dtype; operand 1 may be a number: then a fill */
+    TD_WALK_LOOP, /* `entry`: operand 0 is written, the others are read */
+    /* operand 1 into operand 0, with conversion of the dtype; operand 1 may be a number: then a
+       fill */
+    TD_WALK_COPY,
     TD_WALK_NEGATE, /* operand 0 changes its sign in place */
 } td_walk_kind;
 
 typedef struct td_walk {
     td_walk_kind kind;
-    uint32_t numbers;                /* bit k: nd->data[k] lies in the host's memory and holds one element */
+    /* bit k: nd->data[k] lies in the host's memory and holds one element */
+    uint32_t numbers;
     uint8_t dtypes[TD_MAX_OPERANDS]; /* of the operands as they lie in memory */
-    const td_loop_entry *entry;      /* the processor's loop, and the name and dtype under which a device knows its own */
-    const void *context;             /* what the loop is given: the arguments of the call */
+    /* the processor's loop, and the name and dtype under which a device knows its own */
+    const td_loop_entry *entry;
+    const void *context; /* what the loop is given: the arguments of the call */
     int64_t context_bytes;
-    double cost;                     /* nanoseconds per element and thread of the processor, about */
+    /* nanoseconds per element and thread of the processor, about */
+    double cost;
     const td_nd *nd;
 } td_walk;
 
 struct td_reduce_plan; /* ops/reduction/plan.h */
 struct td_product;     /* cpu/matmul/gemm_run.h */
 
-/* Slots are only appended. A device without a slot's work leaves it NULL: operators that need it refuse. */
+/* Slots are only appended. A device without a slot's work leaves it NULL: operators that need it
+ * refuse. */
 typedef struct td_device_table {
     uint32_t size; /* sizeof the table of whoever made it */
     const char *name;
     int (*count)(void); /* how many devices of this type there are */
-    /* `block` is what `release` gets as its first argument: from any thread, with or without the interpreter's lock; it cannot fail */
+    /* `block` is what `release` gets as its first argument: from any thread, with or without the
+     * interpreter's lock; it cannot fail */
     td_status (*alloc)(char **out, int64_t bytes, td_device device, void **block);
     void (*release)(void *block, char *data, int64_t bytes);
     td_status (*walk)(const td_walk *w, td_device device);
-    /* Bytes from one device to another, one of them may be the host. When `wait` is false the call may return before they are there:
-     * work that comes later on that device sees them. */
-    td_status (*transfer)(char *to, td_device to_device, const char *from, td_device from_device, int64_t bytes, bool wait);
+    /* Bytes from one device to another, one of them may be the host. When `wait` is false the call
+     * may return before they are there: work that comes later on that device sees them. */
+    td_status (*transfer)(char *to, td_device to_device, const char *from, td_device from_device,
+                          int64_t bytes, bool wait);
     td_status (*reduce)(const struct td_reduce_plan *plan, td_device device);
     td_status (*gemm)(const struct td_product *product, td_device device);
     td_status (*synchronize)(td_device device);
-    /* `kind` of cpu/softmax.h along `dim`: dense, of one dtype, float32 or float64, all on one device */
-    td_status (*softmax)(int kind, td_tensor *out, const td_tensor *a, const td_tensor *b, int64_t dim);
+    /* `kind` of cpu/softmax.h along `dim`: dense, of one dtype, float32 or float64, all on one
+     * device */
+    td_status (*softmax)(int kind, td_tensor *out, const td_tensor *a, const td_tensor *b,
+                         int64_t dim);
 } td_device_table;
 
 extern const td_device_table *td_device_tables[TD_DEVICE_TYPES]; /* NULL: that type is not there */
 
-/* Make a type of device available. Refuses a type that is taken and a table without alloc, release, walk and transfer. */
+/* Make a type of device available. Refuses a type that is taken and a table without alloc, release,
+ * walk and transfer. */
 td_status td_device_register(int type, const td_device_table *table);
 
-static inline const td_device_table *td_table_of(td_device device) { return td_device_tables[td_device_type(device)]; }
+static inline const td_device_table *td_table_of(td_device device)
+{
+    return td_device_tables[td_device_type(device)];
+}
 static inline bool td_on_host(const td_tensor *t) { return t->device == TD_CPU; }
 /* Has it memory at all? Meta tensors have none. */
 static inline bool td_has_memory(td_device device) { return td_device_type(device) != TD_META; }
 
 /* The one place where elementwise work starts. */
-static inline td_status td_walk_run(const td_walk *w, td_device device) { return td_table_of(device)->walk(w, device); }
+static inline td_status td_walk_run(const td_walk *w, td_device device)
+{
+    return td_table_of(device)->walk(w, device);
+}
 
 /* A walk that outlives the call it came from: the geometry, numbers and the context are copied. */
 td_status td_walk_copy(td_walk **out, const td_walk *w);
@@ -74,7 +92,8 @@ td_status td_element(const td_tensor *t, char place[16]);
 /* A copy on the cpu, row-major; an alias of a tensor that is that already. */
 td_status td_to_host(td_tensor **out, const td_tensor *t);
 
-/* Where operators on such tensors compute: the first device that is not the host's, because numbers of the host are welcome anywhere. */
+/* Where operators on such tensors compute: the first device that is not the host's, because numbers
+ * of the host are welcome anywhere. */
 td_device td_common_device(int n, td_tensor *const *tensors);
 
 #endif

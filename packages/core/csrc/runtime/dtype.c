@@ -1,7 +1,8 @@
 /* dtype.c - the table of element types, promotion and permitted casts. */
 #include "runtime/dtype.h"
 
-#define ROW(name, type_name, size, category, is_signed) {name, type_name, size, TD_CAT_##category, is_signed}
+#define ROW(name, type_name, size, category, is_signed) \
+    {name, type_name, size, TD_CAT_##category, is_signed}
 
 const td_dtype_info td_dtypes[TD_NDTYPES] = {
     [TD_BOOL] = ROW("bool", "Bool", 1, BOOL, 0),
@@ -49,7 +50,8 @@ td_dtype td_to_real(td_dtype d)
 static bool is_wide_unsigned(td_dtype d) { return d >= TD_U16 && d <= TD_U64; }
 static td_dtype later(td_dtype a, td_dtype b) { return a > b ? a : b; }
 
-/* Bool and the five integers, which the enum lists by width; uint8 beside int8 is the pair neither of which fits. */
+/* Bool and the five integers, which the enum lists by width; uint8 beside int8 is the pair neither
+ * of which fits. */
 static td_dtype promote_integers(td_dtype a, td_dtype b)
 {
     if (a != TD_BOOL && b != TD_BOOL && later(a, b) == TD_I8) return TD_I16;
@@ -66,7 +68,8 @@ static td_dtype promote_floats(td_dtype a, td_dtype b)
 int td_promote(td_dtype a, td_dtype b)
 {
     if (a == b) return a;
-    if (a >= TD_F8_E4M3FN || b >= TD_F8_E4M3FN) return -1; /* float8 and quantized meet only themselves */
+    /* float8 and quantized meet only themselves */
+    if (a >= TD_F8_E4M3FN || b >= TD_F8_E4M3FN) return -1;
     bool floating_a = td_is_floating(a), floating_b = td_is_floating(b);
     if (is_wide_unsigned(a)) return floating_b ? (int)b : -1;
     if (is_wide_unsigned(b)) return floating_a ? (int)a : -1;

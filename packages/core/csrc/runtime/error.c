@@ -9,7 +9,8 @@
 
 enum { ROOM = 2048 };
 
-static TD_THREAD_LOCAL char *message; /* ROOM bytes from the first failure on; NULL if there was no memory for them */
+/* ROOM bytes from the first failure on; NULL if there was no memory for them */
+static TD_THREAD_LOCAL char *message;
 static pthread_key_t at_exit;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -40,4 +41,7 @@ td_status td_fail(td_status kind, const char *format, ...)
     return kind;
 }
 
-const char *td_error_message(void) { return message ? message : "out of memory: not even a message could be kept"; }
+const char *td_error_message(void)
+{
+    return message ? message : "out of memory: not even a message could be kept";
+}

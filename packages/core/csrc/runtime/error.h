@@ -1,6 +1,6 @@
 /* error.h - how the runtime and the operators report failure.
- * A function that can fail returns td_status; the text waits in a thread-local buffer until the caller
- * (the Python layer, or an extension) turns it into an exception of the named type. */
+ * A function that can fail returns td_status; the text waits in a thread-local buffer until the
+ * caller (the Python layer, or an extension) turns it into an exception of the named type. */
 #ifndef TD_ERROR_H
 #define TD_ERROR_H
 
@@ -20,9 +20,9 @@ typedef enum td_status {
 td_status td_fail(td_status kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *td_error_message(void);
 
-#define TD_TRY(call)                         \
-    do {                                     \
-        td_status td_try_status = (call);    \
+#define TD_TRY(call)                                      \
+    do {                                                  \
+        td_status td_try_status = (call);                 \
         if (td_try_status != TD_OK) return td_try_status; \
     } while (0)
 

@@ -1,4 +1,5 @@
-/* float_mode.c - the switch for numbers below the normal range; a worker takes the mode of the thread whose job it does. */
+/* float_mode.c - the switch for numbers below the normal range; a worker takes the mode of the
+ * thread whose job it does. */
 #include "runtime/float_mode.h"
 
 #ifdef __x86_64__

@@ -4,8 +4,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-bool td_flush_denormal(bool on);        /* of the calling thread; false: this processor has no such switch */
-uint32_t td_float_mode(void);           /* the whole control word, to hand to another thread */
+/* of the calling thread; false: this processor has no such switch */
+bool td_flush_denormal(bool on);
+uint32_t td_float_mode(void); /* the whole control word, to hand to another thread */
 void td_take_float_mode(uint32_t mode);
 
 #endif

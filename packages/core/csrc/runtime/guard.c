@@ -2,9 +2,9 @@
  *
  *   behind   | no rights | ....... block, canary | no rights |      before   | no rights | block ....... | no rights |
  *
- * A block begins at a multiple of 16, so behind its last byte there may be up to 15 before the page: they hold a canary.
- * Blocks are cut off one range of address space, one after the other, and never given out again: whoever uses one after its
- * end is found, too. */
+ * A block begins at a multiple of 16, so behind its last byte there may be up to 15 before the
+ * page: they hold a canary. Blocks are cut off one range of address space, one after the other, and
+ * never given out again: whoever uses one after its end is found, too. */
 #define _GNU_SOURCE
 #include "runtime/guard.h"
 #include <pthread.h>
@@ -40,8 +40,10 @@ static char *cut(int64_t bytes)
 
 void *td_guard_take(int64_t bytes)
 {
-    int64_t page = sysconf(_SC_PAGESIZE), room = round_up(bytes ? bytes : 1, ALIGNMENT), pages = round_up(room, page);
-    char *start = pages < RANGE ? cut(pages + page) : NULL; /* the page before is the last one of the block before */
+    int64_t page = sysconf(_SC_PAGESIZE), room = round_up(bytes ? bytes : 1, ALIGNMENT),
+            pages = round_up(room, page);
+    /* the page before is the last one of the block before */
+    char *start = pages < RANGE ? cut(pages + page) : NULL;
     if (!start || mprotect(start + page, (size_t)pages, PROT_READ | PROT_WRITE)) return NULL;
     char *b = start + page + (td_guard_mode == TD_GUARD_BEFORE ? 0 : pages - room);
     memset(b + bytes, CANARY, (size_t)(room - bytes));
@@ -62,7 +64,8 @@ void td_guard_give(void *block, int64_t bytes)
 
 static bool reserve(void)
 {
-    char *at = mmap(NULL, (size_t)RANGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *at =
+        mmap(NULL, (size_t)RANGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) return false;
     td_guard_range = at;
     td_guard_size = RANGE - sysconf(_SC_PAGESIZE);

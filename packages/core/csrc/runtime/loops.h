@@ -1,11 +1,13 @@
 /* loops.h - the contract between elementwise kernels and the code that drives them.
  *
- * A loop walks `n` elements along one dimension. data[0] is the output, data[1..] the inputs; strides are bytes, of any
- * sign, 0 for a broadcast operand. Operands are either the very same memory (in-place) or disjoint. Shapes and dtypes are
- * already checked. Loops do not allocate, lock, fail or know Python.
+ * A loop walks `n` elements along one dimension. data[0] is the output, data[1..] the inputs;
+ * strides are bytes, of any sign, 0 for a broadcast operand. Operands are either the very same
+ * memory (in-place) or disjoint. Shapes and dtypes are already checked. Loops do not allocate,
+ * lock, fail or know Python.
  *
- * Every kernel file is compiled once per instruction set with TD_ISA set to its suffix and exports one table
- * TD_TABLE(<file>) of (op name, compute dtype, loop); the best table is chosen at load. */
+ * Every kernel file is compiled once per instruction set with TD_ISA set to its suffix and exports
+ * one table TD_TABLE(<file>) of (op name, compute dtype, loop); the best table is chosen at load.
+ */
 #ifndef TD_LOOPS_H
 #define TD_LOOPS_H
 #include "runtime/tensor.h"
@@ -18,7 +20,8 @@ typedef struct td_loop_entry {
     td_loop loop;
 } td_loop_entry; /* tables end with a row whose name is NULL */
 
-/* Every TD_TABLE of the kernel files in the best instruction set of this machine; ends with NULL (generated). */
+/* Every TD_TABLE of the kernel files in the best instruction set of this machine; ends with NULL
+ * (generated). */
 const td_loop_entry *const *td_loop_tables(void);
 
 #define TD_PASTE_(a, b) a##_##b
@@ -28,7 +31,8 @@ const td_loop_entry *const *td_loop_tables(void);
 #define TD_SYM(name) TD_PASTE(name, TD_ISA)              /* td_softmax_f32_avx512 */
 #endif
 
-/* ---- n-dimensional iteration: geometry (runtime/nd.c), the walk on the processor (cpu/run/walk.c) ---- */
+/* ---- n-dimensional iteration: geometry (runtime/nd.c), the walk on the processor (cpu/run/walk.c)
+ * ---- */
 #define TD_MAX_OPERANDS 8
 typedef struct td_nd {
     int ndim, nop;
@@ -38,21 +42,30 @@ typedef struct td_nd {
     char *data[TD_MAX_OPERANDS];
 } td_nd;
 
-/* Operand 0 is the output and has the full shape; the others are broadcast to it. Dimensions of size 1 are dropped,
- * the rest ordered by the output's strides (inner first) and merged where all operands allow it. */
+/* Operand 0 is the output and has the full shape; the others are broadcast to it. Dimensions of
+ * size 1 are dropped, the rest ordered by the output's strides (inner first) and merged where all
+ * operands allow it. */
 td_status td_nd_init(td_nd *nd, int nop, td_tensor *const *operands);
-/* The same from raw strides (bytes): for operands that are no tensors of their own, such as reductions. */
-void td_nd_init_raw(td_nd *nd, int nop, char *const *data, int ndim, const int64_t *sizes, const int64_t *const *strides);
-/* Walk it, in parallel when numel * cost is worth it. cost: about nanoseconds per element (add 0.3, exp 1, pow 10). */
+/* The same from raw strides (bytes): for operands that are no tensors of their own, such as
+ * reductions. */
+void td_nd_init_raw(td_nd *nd, int nop, char *const *data, int ndim, const int64_t *sizes,
+                    const int64_t *const *strides);
+/* Walk it, in parallel when numel * cost is worth it. cost: about nanoseconds per element (add 0.3,
+ * exp 1, pow 10). */
 void td_nd_run(const td_nd *nd, td_loop loop, const void *context, double cost);
 void td_nd_run_serial(const td_nd *nd, td_loop loop, const void *context);
 
 /* ---- common whole-tensor helpers (runtime/copy.c), all dtypes, any strides, any device ---- */
-td_status td_copy(td_tensor *dst, const td_tensor *src);             /* broadcasts src, converts dtype, resolves conj/neg bits */
+/* broadcasts src, converts dtype, resolves conj/neg bits */
+td_status td_copy(td_tensor *dst, const td_tensor *src);
 td_status td_fill(td_tensor *dst, const td_scalar *value);
-td_status td_contiguous(td_tensor **out, const td_tensor *src);      /* alias if already row-major, else a copy */
-td_status td_cast(td_tensor **out, const td_tensor *src, td_dtype dtype); /* alias if nothing changes, else a dense copy */
-td_status td_cast_contiguous(td_tensor **out, const td_tensor *src, td_dtype dtype); /* both: alias if nothing changes, else a row-major copy */
-td_status td_cast_optional(td_tensor **out, const td_tensor *src, td_dtype dtype);   /* the same; NULL for NULL */
+/* alias if already row-major, else a copy */
+td_status td_contiguous(td_tensor **out, const td_tensor *src);
+/* alias if nothing changes, else a dense copy */
+td_status td_cast(td_tensor **out, const td_tensor *src, td_dtype dtype);
+/* both: alias if nothing changes, else a row-major copy */
+td_status td_cast_contiguous(td_tensor **out, const td_tensor *src, td_dtype dtype);
+/* the same; NULL for NULL */
+td_status td_cast_optional(td_tensor **out, const td_tensor *src, td_dtype dtype);
 
 #endif

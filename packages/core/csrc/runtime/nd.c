@@ -67,17 +67,20 @@ static void finish(td_nd *nd)
     if (nd->ndim == 1 || nd->numel == 0) return;
     order(nd);
     merge(nd);
-    if (nd->ndim > 1 && nd->sizes[0] < SHORT_ROW && nd->sizes[1] >= 4 * nd->sizes[0]) swap_dims(nd, 0, 1);
+    if (nd->ndim > 1 && nd->sizes[0] < SHORT_ROW && nd->sizes[1] >= 4 * nd->sizes[0])
+        swap_dims(nd, 0, 1);
 }
 
 static td_status cannot_expand(const td_tensor *from, const td_tensor *to)
 {
     char a[TD_SHAPE_TEXT], b[TD_SHAPE_TEXT];
     return td_fail(TD_RUNTIME_ERROR, "a tensor of shape %s cannot be broadcast to shape %s",
-                   td_shape_text(from->ndim, from->sizes, a), td_shape_text(to->ndim, to->sizes, b));
+                   td_shape_text(from->ndim, from->sizes, a),
+                   td_shape_text(to->ndim, to->sizes, b));
 }
 
-/* Byte stride of operand `t` along dimension `d` of a walk over `full`; false if it does not broadcast. */
+/* Byte stride of operand `t` along dimension `d` of a walk over `full`; false if it does not
+ * broadcast. */
 static bool operand_stride(const td_tensor *t, const td_tensor *full, int d, int64_t *stride)
 {
     int own = d - (full->ndim - t->ndim);
@@ -101,7 +104,8 @@ td_status td_nd_init(td_nd *nd, int nop, td_tensor *const *operands)
     for (int d = full->ndim - 1; d >= 0; d--) {
         int64_t *strides = nd->strides[nd->ndim];
         for (int k = 0; k < nop; k++)
-            if (!operand_stride(operands[k], full, d, &strides[k])) return cannot_expand(operands[k], full);
+            if (!operand_stride(operands[k], full, d, &strides[k]))
+                return cannot_expand(operands[k], full);
         if (full->sizes[d] != 1) nd->sizes[nd->ndim++] = full->sizes[d];
     }
     finish(nd);

@@ -1,10 +1,12 @@
 /* op.h - what an operator implementation in C receives and returns (csrc/ops/<family>.c).
  *
- * The op table (src/taeda/_table) names an implementation; the function here is td_op_<name>(td_call *). Arguments arrive in
- * schema order, parsed and type-checked, with defaults filled in; all tensors on one device (cpu or meta), conj and neg bits
- * resolved unless the row says otherwise. The function checks shapes, dtypes and values, makes its outputs, and on a
- * meta device stops there. It never sees Python objects, forms of the op (in-place, out=) or autograd: the dispatcher copies or
- * records around it. Inputs are never written unless the schema marks them (a!). */
+ * The op table (src/taeda/_table) names an implementation; the function here is
+ * td_op_<name>(td_call *). Arguments arrive in schema order, parsed and type-checked, with defaults
+ * filled in; all tensors on one device (cpu or meta), conj and neg bits resolved unless the row
+ * says otherwise. The function checks shapes, dtypes and values, makes its outputs, and on a meta
+ * device stops there. It never sees Python objects, forms of the op (in-place, out=) or autograd:
+ * the dispatcher copies or records around it. Inputs are never written unless the schema marks them
+ * (a!). */
 #ifndef TD_OP_H
 #define TD_OP_H
 #include <stdlib.h>
@@ -15,8 +17,22 @@
 #define TD_MAX_OUTS 6
 
 typedef enum td_arg_kind {
-    TD_ARG_NONE, TD_ARG_TENSOR, TD_ARG_TENSORS, TD_ARG_SCALAR, TD_ARG_INT, TD_ARG_INTS, TD_ARG_FLOAT, TD_ARG_FLOATS, TD_ARG_BOOL,
-    TD_ARG_BOOLS, TD_ARG_STR, TD_ARG_DTYPE, TD_ARG_DEVICE, TD_ARG_LAYOUT, TD_ARG_MEMORY_FORMAT, TD_ARG_GENERATOR
+    TD_ARG_NONE,
+    TD_ARG_TENSOR,
+    TD_ARG_TENSORS,
+    TD_ARG_SCALAR,
+    TD_ARG_INT,
+    TD_ARG_INTS,
+    TD_ARG_FLOAT,
+    TD_ARG_FLOATS,
+    TD_ARG_BOOL,
+    TD_ARG_BOOLS,
+    TD_ARG_STR,
+    TD_ARG_DTYPE,
+    TD_ARG_DEVICE,
+    TD_ARG_LAYOUT,
+    TD_ARG_MEMORY_FORMAT,
+    TD_ARG_GENERATOR
 } td_arg_kind;
 
 typedef struct td_arg {
@@ -38,7 +54,8 @@ typedef struct td_arg {
 typedef struct td_call td_call;
 typedef td_status (*td_impl)(td_call *call);
 
-/* How a pointwise op turns the dtypes of its operands into the dtype it computes in and the dtype it returns. */
+/* How a pointwise op turns the dtypes of its operands into the dtype it computes in and the dtype
+ * it returns. */
 typedef enum td_promotion {
     TD_PROMOTE_NONE,
     TD_PROMOTE_SAME,    /* common dtype in and out: add, maximum */
@@ -54,9 +71,10 @@ typedef struct td_op {
     const char *overload; /* "Tensor", or "" */
     td_impl impl;         /* NULL: implemented in Python */
     const char *loop;     /* pointwise ops: the name their loops are registered under */
-    const td_loop_entry **entries; /* pointwise ops: [TD_NDTYPES], filled at load, NULL where there is none */
-    float cost;           /* nanoseconds per element and thread, about */
-    uint8_t promotion;    /* td_promotion */
+    /* pointwise ops: [TD_NDTYPES], filled at load, NULL where there is none */
+    const td_loop_entry **entries;
+    float cost;        /* nanoseconds per element and thread, about */
+    uint8_t promotion; /* td_promotion */
     uint8_t writes_out;
     uint16_t id;
 } td_op;
@@ -64,22 +82,29 @@ typedef struct td_op {
 struct td_call {
     const td_op *op;
     int nargs, nout;
-    int slot;                    /* ops defined at run time: which of its kernels this is (dispatch/custom.h) */
+    /* ops defined at run time: which of its kernels this is (dispatch/custom.h) */
+    int slot;
     td_arg args[TD_MAX_ARGS];
-    td_tensor *out[TD_MAX_OUTS]; /* results: the function makes them, the caller owns them.
-                                  * Rows marked `writes_out` may find a ready target here and then write into it.
-                                  * out[0] may be the very argument self (fill_, contiguous, resolve_conj): then the
-                                  * result is that object itself. */
-    td_tensor **outs;            /* a Tensor[] result: `nout` tensors in an array made by td_outs, NULL otherwise. The
-                                  * caller owns and frees both, after a failure too (entries may then be NULL). */
+    td_tensor
+        *out[TD_MAX_OUTS]; /* results: the function makes them, the caller owns them.
+                            * Rows marked `writes_out` may find a ready target here and then write
+                            * into it. out[0] may be the very argument self (fill_, contiguous,
+                            * resolve_conj): then the result is that object itself. */
+    td_tensor *
+        *outs; /* a Tensor[] result: `nout` tensors in an array made by td_outs, NULL otherwise. The
+                * caller owns and frees both, after a failure too (entries may then be NULL). */
 };
 
-/* Make room for a Tensor[] result of n tensors; a list longer than any memory holds is refused at once. */
+/* Make room for a Tensor[] result of n tensors; a list longer than any memory holds is refused at
+ * once. */
 #define TD_MAX_LIST (1 << 24)
 static inline td_status td_outs(td_call *call, int64_t n)
 {
-    call->outs = n >= 0 && n <= TD_MAX_LIST ? (td_tensor **)calloc((size_t)n + 1, sizeof(td_tensor *)) : NULL;
-    if (!call->outs) return td_fail(TD_MEMORY_ERROR, "no memory for a list of %lld tensors", (long long)n);
+    call->outs = n >= 0 && n <= TD_MAX_LIST
+                     ? (td_tensor **)calloc((size_t)n + 1, sizeof(td_tensor *))
+                     : NULL;
+    if (!call->outs)
+        return td_fail(TD_MEMORY_ERROR, "no memory for a list of %lld tensors", (long long)n);
     call->nout = (int)n;
     return TD_OK;
 }

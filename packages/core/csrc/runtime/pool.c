@@ -1,16 +1,20 @@
 /* pool.c - the thread pool.
  *
- * One job at a time. The caller opens it, works on it like everybody, closes it and waits for those inside; it never
- * waits for a worker that has not started, so a busy machine costs no more than the caller's own time. Workers look for
- * a new job for about 20 microseconds, then sleep on a futex whose word counts the jobs. While jobs follow each other
- * closely, as in a training step, they look for longer: to wake one costs the caller 5 to 40 microseconds. Not on a busy
- * machine, though, which a worker knows by having lost its core while it looked: there that time is somebody else's.
+ * One job at a time. The caller opens it, works on it like everybody, closes it and waits for those
+ * inside; it never waits for a worker that has not started, so a busy machine costs no more than
+ * the caller's own time. Workers look for a new job for about 20 microseconds, then sleep on a
+ * futex whose word counts the jobs. While jobs follow each other closely, as in a training step,
+ * they look for longer: to wake one costs the caller 5 to 40 microseconds. Not on a busy machine,
+ * though, which a worker knows by having lost its core while it looked: there that time is somebody
+ * else's.
  *
- * Everybody begins with a share of their own, the same part of every job, and then takes chunks of what others have left:
- * in a run of jobs over the same tensors a thread finds in its own cache what it wrote there the time before.
+ * Everybody begins with a share of their own, the same part of every job, and then takes chunks of
+ * what others have left: in a run of jobs over the same tensors a thread finds in its own cache
+ * what it wrote there the time before.
  *
- * `open` and `inside` are sequentially consistent: a worker enters, then looks whether the job is open; the caller closes,
- * then looks whether anybody is inside. One of the two sees the other, so no worker touches a job after its end. */
+ * `open` and `inside` are sequentially consistent: a worker enters, then looks whether the job is
+ * open; the caller closes, then looks whether anybody is inside. One of the two sees the other, so
+ * no worker touches a job after its end. */
 #define _GNU_SOURCE
 #include "runtime/pool.h"
 #include "runtime/float_mode.h"
@@ -29,8 +33,8 @@
 
 #define SPIN_NS 20000
 #define LONG_SPIN_NS 200000 /* after a job that came within this time */
-#define LOST_NS 20000       /* between two looks, half a microsecond apart: the core was taken away */
-#define WARY_JOBS 2000      /* after that */
+#define LOST_NS 20000  /* between two looks, half a microsecond apart: the core was taken away */
+#define WARY_JOBS 2000 /* after that */
 #define CHUNKS_PER_THREAD 4 /* so that a late worker still finds something to do */
 #define MAX_WORKERS 255
 
@@ -95,7 +99,8 @@ static uint32_t wait_for_job(uint32_t seen, patience *p)
     while ((jobs = atomic_load(&pool.jobs)) == seen) {
         bool look = now - from < p->spin;
         int64_t before = now;
-        if (look) for (int i = 0; i < 8; i++) relax();
+        if (look)
+            for (int i = 0; i < 8; i++) relax();
         else sleep_until_job(seen);
         now = now_ns();
         if (look && now - before > LOST_NS) p->wary = WARY_JOBS;
@@ -117,7 +122,8 @@ static void wait_for_workers(void)
 static void take_chunks(share *s)
 {
     int64_t begin;
-    while ((begin = atomic_fetch_add_explicit(&s->next, pool.chunk, memory_order_relaxed)) < s->end) {
+    while ((begin = atomic_fetch_add_explicit(&s->next, pool.chunk, memory_order_relaxed)) <
+           s->end) {
         int64_t left = s->end - begin;
         pool.fn(pool.context, begin, begin + (left < pool.chunk ? left : pool.chunk));
     }
@@ -158,8 +164,9 @@ static void child_starts_fresh(void)
 
 static void register_fork_handler(void) { pthread_atfork(NULL, NULL, child_starts_fresh); }
 
-/* Signals belong to the program's own threads, but for those that an instruction of the worker itself raises: blocked, they
- * would end the process past any handler. A refusal by the system leaves fewer helpers, which is no error. */
+/* Signals belong to the program's own threads, but for those that an instruction of the worker
+ * itself raises: blocked, they would end the process past any handler. A refusal by the system
+ * leaves fewer helpers, which is no error. */
 static const int own_faults[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
 
 static void start_workers(int count)
@@ -168,7 +175,8 @@ static void start_workers(int count)
     pthread_once(&once, register_fork_handler);
     sigset_t all, old;
     sigfillset(&all);
-    for (size_t i = 0; i < sizeof own_faults / sizeof *own_faults; i++) sigdelset(&all, own_faults[i]);
+    for (size_t i = 0; i < sizeof own_faults / sizeof *own_faults; i++)
+        sigdelset(&all, own_faults[i]);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     for (pthread_t t; pool.started < count; pool.started++) {
         if (pthread_create(&t, NULL, worker, (void *)(intptr_t)pool.started)) break;
@@ -198,7 +206,8 @@ static void run_job(td_range_fn fn, void *context)
     pool.float_mode = td_float_mode();
     atomic_store(&pool.open, 1);
     atomic_fetch_add(&pool.jobs, 1);
-    if (atomic_load(&pool.asleep)) syscall(SYS_futex, &pool.jobs, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+    if (atomic_load(&pool.asleep))
+        syscall(SYS_futex, &pool.jobs, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
     in_body = 1;
     work(0);
     in_body = 0;

@@ -21,7 +21,10 @@ void td_philox_at(uint64_t seed, uint64_t index, uint32_t sub, uint32_t out[4])
     for (int i = 0; i < 4; i++) out[i] = c[i];
 }
 
-void td_philox(uint64_t seed, uint64_t index, uint32_t out[4]) { td_philox_at(seed, index, 0, out); }
+void td_philox(uint64_t seed, uint64_t index, uint32_t out[4])
+{
+    td_philox_at(seed, index, 0, out);
+}
 
 uint64_t td_generator_take(td_generator *g, uint64_t blocks)
 {

@@ -4,15 +4,19 @@
 #include <math.h>
 #include <string.h>
 
-typedef union bits32 { float f; uint32_t u; } bits32;
+typedef union bits32 {
+    float f;
+    uint32_t u;
+} bits32;
 
 static float float_of_bits(uint32_t u) { return ((bits32){.u = u}).f; }
 static uint32_t bits_of_float(float f) { return ((bits32){.f = f}).u; }
 
 /* ---- formats of sign, exponent and mantissa ----
- * For a small format with m mantissa bits and exponent bias b, shifting a float32's bits right by 23 - m and subtracting
- * the difference of the biases gives the code of a normal number; below, adding a power of two whose last mantissa bit
- * weighs as much as the format's smallest step lets the adder do the rounding. */
+ * For a small format with m mantissa bits and exponent bias b, shifting a float32's bits right by
+ * 23 - m and subtracting the difference of the biases gives the code of a normal number; below,
+ * adding a power of two whose last mantissa bit weighs as much as the format's smallest step lets
+ * the adder do the rounding. */
 typedef struct small_format {
     int mantissa, bias;
     uint32_t largest;  /* code of the largest finite number */
@@ -46,7 +50,8 @@ static inline uint32_t encode(const small_format *s, uint32_t u)
 
 static inline float decode(const small_format *s, uint32_t code)
 {
-    if (code >> s->mantissa == 0) return (float)code * float_of_bits((uint32_t)(128 - s->bias - s->mantissa) << 23);
+    if (code >> s->mantissa == 0)
+        return (float)code * float_of_bits((uint32_t)(128 - s->bias - s->mantissa) << 23);
     return float_of_bits((code << (23 - s->mantissa)) + ((uint32_t)(127 - s->bias) << 23));
 }
 
@@ -86,7 +91,8 @@ float td_float8_to_float(td_dtype dtype, uint8_t b)
     if (s->unsigned_zero && b == 0x80) return NAN;
     uint32_t sign = (uint32_t)(b & 0x80) << 24, code = b & 0x7f;
     if (!s->unsigned_zero && code > s->largest)
-        return float_of_bits(sign | (code == s->overflow && s->overflow != s->nan ? 0x7f800000u : 0x7fc00000u));
+        return float_of_bits(
+            sign | (code == s->overflow && s->overflow != s->nan ? 0x7f800000u : 0x7fc00000u));
     return float_of_bits(sign | bits_of_float(decode(s, code)));
 }
 
@@ -105,10 +111,10 @@ uint8_t td_float_to_float8(td_dtype dtype, float f)
 td_dtype td_scalar_dtype(const td_scalar *s)
 {
     switch (s->kind) {
-    case TD_S_BOOL: return TD_BOOL;
-    case TD_S_INT: return TD_I64;
-    case TD_S_FLOAT: return td_default_dtype;
-    default: return td_to_complex(td_default_dtype);
+        case TD_S_BOOL: return TD_BOOL;
+        case TD_S_INT: return TD_I64;
+        case TD_S_FLOAT: return td_default_dtype;
+        default: return td_to_complex(td_default_dtype);
     }
 }
 
@@ -124,8 +130,8 @@ bool td_scalar_fits_integer(const td_scalar *s, td_dtype dtype)
     return s->re <= limit - 1 && s->re >= (is_signed ? -limit : 0);
 }
 
-/* What is out of int64's range, and NaN, becomes its smallest number, as the processor's instruction has it;
- * uint64's upper half is kept. */
+/* What is out of int64's range, and NaN, becomes its smallest number, as the processor's
+ * instruction has it; uint64's upper half is kept. */
 static int64_t integer_of(const td_scalar *s)
 {
     if (s->kind <= TD_S_INT) return s->i;
@@ -140,32 +146,42 @@ static float single_of(const td_scalar *s)
     return fits ? (float)s->i : (float)s->re;
 }
 
-#define PUT(type, value)                      \
-    do {                                      \
-        type put_value = (type)(value);       \
+#define PUT(type, value)                         \
+    do {                                         \
+        type put_value = (type)(value);          \
         memcpy(where, &put_value, sizeof(type)); \
-        return;                               \
+        return;                                  \
     } while (0)
 
 void td_scalar_store(const td_scalar *s, td_dtype dtype, void *where)
 {
     switch (dtype) {
-    case TD_BOOL: PUT(uint8_t, s->kind <= TD_S_INT ? s->i != 0 : s->re != 0 || s->im != 0);
-    case TD_U8: case TD_I8: case TD_QINT8: case TD_QUINT8: case TD_QUINT4X2: case TD_QUINT2X4:
-        PUT(uint8_t, integer_of(s));
-    case TD_I16: case TD_U16: PUT(uint16_t, integer_of(s));
-    case TD_I32: case TD_U32: case TD_QINT32: PUT(uint32_t, integer_of(s));
-    case TD_I64: case TD_U64: PUT(int64_t, integer_of(s));
-    case TD_F16: PUT(uint16_t, td_float_to_half(single_of(s)));
-    case TD_BF16: PUT(uint16_t, td_float_to_bf16(single_of(s)));
-    case TD_F32: PUT(float, single_of(s));
-    case TD_F64: PUT(double, s->re);
-    case TD_C32:
-        memcpy(where, (uint16_t[2]){td_float_to_half(single_of(s)), td_float_to_half((float)s->im)}, 4);
-        return;
-    case TD_C64: memcpy(where, (float[2]){single_of(s), (float)s->im}, 8); return;
-    case TD_C128: memcpy(where, (double[2]){s->re, s->im}, 16); return;
-    default: PUT(uint8_t, td_float_to_float8(dtype, single_of(s)));
+        case TD_BOOL: PUT(uint8_t, s->kind <= TD_S_INT ? s->i != 0 : s->re != 0 || s->im != 0);
+        case TD_U8:
+        case TD_I8:
+        case TD_QINT8:
+        case TD_QUINT8:
+        case TD_QUINT4X2:
+        case TD_QUINT2X4: PUT(uint8_t, integer_of(s));
+        case TD_I16:
+        case TD_U16: PUT(uint16_t, integer_of(s));
+        case TD_I32:
+        case TD_U32:
+        case TD_QINT32: PUT(uint32_t, integer_of(s));
+        case TD_I64:
+        case TD_U64: PUT(int64_t, integer_of(s));
+        case TD_F16: PUT(uint16_t, td_float_to_half(single_of(s)));
+        case TD_BF16: PUT(uint16_t, td_float_to_bf16(single_of(s)));
+        case TD_F32: PUT(float, single_of(s));
+        case TD_F64: PUT(double, s->re);
+        case TD_C32:
+            memcpy(where,
+                   (uint16_t[2]){td_float_to_half(single_of(s)), td_float_to_half((float)s->im)},
+                   4);
+            return;
+        case TD_C64: memcpy(where, (float[2]){single_of(s), (float)s->im}, 8); return;
+        case TD_C128: memcpy(where, (double[2]){s->re, s->im}, 16); return;
+        default: PUT(uint8_t, td_float_to_float8(dtype, single_of(s)));
     }
 }
 
@@ -188,29 +204,59 @@ static td_scalar load_complex(td_dtype dtype, const void *where)
         return td_scalar_complex(re, im);
     }
     td_dtype part = td_to_real(dtype);
-    td_scalar re = td_scalar_load(part, where), im = td_scalar_load(part, (const char *)where + td_itemsize(part));
+    td_scalar re = td_scalar_load(part, where),
+              im = td_scalar_load(part, (const char *)where + td_itemsize(part));
     return td_scalar_complex(re.re, im.re);
 }
 
-#define AS_INT(type) { GET(type, v); return td_scalar_int(v); }
+#define AS_INT(type)             \
+    {                            \
+        GET(type, v);            \
+        return td_scalar_int(v); \
+    }
 
 td_scalar td_scalar_load(td_dtype dtype, const void *where)
 {
     switch (dtype) {
-    case TD_BOOL: { GET(uint8_t, v); return td_scalar_bool(v != 0); }
-    case TD_U8: case TD_QUINT8: case TD_QUINT4X2: case TD_QUINT2X4: AS_INT(uint8_t)
-    case TD_I8: case TD_QINT8: AS_INT(int8_t)
-    case TD_I16: AS_INT(int16_t)
-    case TD_U16: AS_INT(uint16_t)
-    case TD_I32: case TD_QINT32: AS_INT(int32_t)
-    case TD_U32: AS_INT(uint32_t)
-    case TD_I64: AS_INT(int64_t)
-    case TD_U64: return load_unsigned64(where);
-    case TD_F16: { GET(uint16_t, v); return td_scalar_float(td_half_to_float(v)); }
-    case TD_BF16: { GET(uint16_t, v); return td_scalar_float(td_bf16_to_float(v)); }
-    case TD_F32: { GET(float, v); return td_scalar_float(v); }
-    case TD_F64: { GET(double, v); return td_scalar_float(v); }
-    case TD_C32: case TD_C64: case TD_C128: return load_complex(dtype, where);
-    default: { GET(uint8_t, v); return td_scalar_float(td_float8_to_float(dtype, v)); }
+        case TD_BOOL: {
+            GET(uint8_t, v);
+            return td_scalar_bool(v != 0);
+        }
+        case TD_U8:
+        case TD_QUINT8:
+        case TD_QUINT4X2:
+        case TD_QUINT2X4: AS_INT(uint8_t)
+        case TD_I8:
+        case TD_QINT8: AS_INT(int8_t)
+        case TD_I16: AS_INT(int16_t)
+        case TD_U16: AS_INT(uint16_t)
+        case TD_I32:
+        case TD_QINT32: AS_INT(int32_t)
+        case TD_U32: AS_INT(uint32_t)
+        case TD_I64: AS_INT(int64_t)
+        case TD_U64: return load_unsigned64(where);
+        case TD_F16: {
+            GET(uint16_t, v);
+            return td_scalar_float(td_half_to_float(v));
+        }
+        case TD_BF16: {
+            GET(uint16_t, v);
+            return td_scalar_float(td_bf16_to_float(v));
+        }
+        case TD_F32: {
+            GET(float, v);
+            return td_scalar_float(v);
+        }
+        case TD_F64: {
+            GET(double, v);
+            return td_scalar_float(v);
+        }
+        case TD_C32:
+        case TD_C64:
+        case TD_C128: return load_complex(dtype, where);
+        default: {
+            GET(uint8_t, v);
+            return td_scalar_float(td_float8_to_float(dtype, v));
+        }
     }
 }

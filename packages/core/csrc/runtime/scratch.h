@@ -1,5 +1,5 @@
-/* scratch.h - work memory for the bodies of one parallel loop: one block a thread, taken before the loop, because a
- * body cannot fail. A body takes a free block and gives it back. */
+/* scratch.h - work memory for the bodies of one parallel loop: one block a thread, taken before the
+ * loop, because a body cannot fail. A body takes a free block and gives it back. */
 #ifndef TD_SCRATCH_H
 #define TD_SCRATCH_H
 #include <stdatomic.h>
@@ -9,8 +9,9 @@
 #include "runtime/pool.h"
 
 typedef struct td_scratch {
-    char *memory;       /* the blocks, then a flag for each */
-    int64_t used, each, bytes; /* a block may be used up to `used`; the next one begins `each` behind it */
+    char *memory; /* the blocks, then a flag for each */
+    /* a block may be used up to `used`; the next one begins `each` behind it */
+    int64_t used, each, bytes;
     int count;
 } td_scratch;
 
@@ -19,11 +20,15 @@ static inline td_status td_scratch_begin_some(td_scratch *s, int count, int64_t 
 {
     s->count = count;
     s->used = each > 0 ? each : 0;
-    s->each = (each > 0 ? (each + 63) / 64 * 64 : 64) + TD_CANARY_BYTES; /* never 0: the place of a block says which flag is its own */
+    /* never 0: the place of a block says which flag is its own */
+    s->each = (each > 0 ? (each + 63) / 64 * 64 : 64) + TD_CANARY_BYTES;
     s->bytes = s->count * (s->each + 64);
     s->memory = td_alloc(s->bytes);
-    if (!s->memory) return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of work space", (long long)s->bytes);
-    for (int i = 0; i < s->count; i++) atomic_init((atomic_int *)(s->memory + s->count * s->each + i * 64), 0);
+    if (!s->memory)
+        return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of work space",
+                       (long long)s->bytes);
+    for (int i = 0; i < s->count; i++)
+        atomic_init((atomic_int *)(s->memory + s->count * s->each + i * 64), 0);
     td_canary_hide(s->memory, s->count * s->each);
     return TD_OK;
 }

@@ -14,10 +14,13 @@
 
 static td_status system_error(const char *what, int64_t nbytes)
 {
-    const char *advice = errno == ENOSPC || errno == EDQUOT ? ". Free some space, or enlarge the file system (in a container: --shm-size)"
-                         : errno == ENOMEM ? ". Memory or address space is out"
-                                           : "";
-    return td_fail(TD_RUNTIME_ERROR, "shared memory: cannot %s %lld bytes: %s (%d)%s", what, (long long)nbytes, strerror(errno), errno, advice);
+    const char *advice =
+        errno == ENOSPC || errno == EDQUOT
+            ? ". Free some space, or enlarge the file system (in a container: --shm-size)"
+        : errno == ENOMEM ? ". Memory or address space is out"
+                          : "";
+    return td_fail(TD_RUNTIME_ERROR, "shared memory: cannot %s %lld bytes: %s (%d)%s", what,
+                   (long long)nbytes, strerror(errno), errno, advice);
 }
 
 /* ---- the file ---- */
@@ -28,7 +31,8 @@ static td_status identify(td_segment *s, int fd, int64_t end)
     s->device = facts.st_dev;
     s->inode = facts.st_ino;
     if (facts.st_size >= end) return TD_OK;
-    return td_fail(TD_RUNTIME_ERROR, "shared memory: the file has %lld bytes, %lld are needed", (long long)facts.st_size, (long long)end);
+    return td_fail(TD_RUNTIME_ERROR, "shared memory: the file has %lld bytes, %lld are needed",
+                   (long long)facts.st_size, (long long)end);
 }
 
 static td_status write_all(int fd, const char *data, int64_t nbytes, int64_t offset)
@@ -47,9 +51,11 @@ static td_status write_all(int fd, const char *data, int64_t nbytes, int64_t off
 static td_status map_range(td_segment *s, int fd, int64_t nbytes, int flags)
 {
     int64_t page = sysconf(_SC_PAGESIZE), skipped = s->offset % page;
-    if (td_add_overflows(nbytes, skipped, &s->length)) return td_fail(TD_RUNTIME_ERROR, "shared memory: a size overflows 64 bits");
+    if (td_add_overflows(nbytes, skipped, &s->length))
+        return td_fail(TD_RUNTIME_ERROR, "shared memory: a size overflows 64 bits");
     int mode = flags & TD_MAP_SHARED ? MAP_SHARED : MAP_PRIVATE;
-    char *base = mmap(NULL, (size_t)s->length, PROT_READ | PROT_WRITE, mode, fd, (off_t)(s->offset - skipped));
+    char *base = mmap(NULL, (size_t)s->length, PROT_READ | PROT_WRITE, mode, fd,
+                      (off_t)(s->offset - skipped));
     if (base == MAP_FAILED) return system_error("map", nbytes);
     s->base = base;
     return TD_OK;
@@ -76,11 +82,13 @@ static void segment_free(td_segment *s)
 static void release_segment(void *context, char *data, int64_t nbytes) { segment_free(context); }
 
 /* The descriptor stays the caller's; segment_own takes it when all else has gone well. */
-static td_status segment_new(td_segment **out, int fd, int64_t offset, int64_t nbytes, int flags, const char *name)
+static td_status segment_new(td_segment **out, int fd, int64_t offset, int64_t nbytes, int flags,
+                             const char *name)
 {
     int64_t end;
     if (offset < 0 || nbytes < 0 || td_add_overflows(offset, nbytes, &end))
-        return td_fail(TD_RUNTIME_ERROR, "shared memory: %lld bytes at offset %lld cannot exist", (long long)nbytes, (long long)offset);
+        return td_fail(TD_RUNTIME_ERROR, "shared memory: %lld bytes at offset %lld cannot exist",
+                       (long long)nbytes, (long long)offset);
     td_segment *s = calloc(1, sizeof *s);
     char *copy = name ? strdup(name) : NULL;
     if (!s || (name && !copy)) {
@@ -88,7 +96,11 @@ static td_status segment_new(td_segment **out, int fd, int64_t offset, int64_t n
         free(copy);
         return td_fail(TD_MEMORY_ERROR, "out of memory: no room for a shared segment");
     }
-    *s = (td_segment){.fd = -1, .watch = -1, .shared = (flags & TD_MAP_SHARED) != 0, .offset = offset, .name = copy};
+    *s = (td_segment){.fd = -1,
+                      .watch = -1,
+                      .shared = (flags & TD_MAP_SHARED) != 0,
+                      .offset = offset,
+                      .name = copy};
     td_status status = identify(s, fd, end);
     if (!status && nbytes) status = map_range(s, fd, nbytes, flags);
     if (status) segment_free(s);
@@ -104,7 +116,10 @@ static void segment_own(td_segment *s, int fd, int flags)
 
 /* ---- the table: two handles to one place in one file are one storage ---- */
 enum { BUCKETS = 1024 };
-static struct { pthread_mutex_t lock; td_storage *first[BUCKETS]; } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static struct {
+    pthread_mutex_t lock;
+    td_storage *first[BUCKETS];
+} table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void lock_table(void) { pthread_mutex_lock(&table.lock); }
 static void unlock_table(void) { pthread_mutex_unlock(&table.lock); }
@@ -131,7 +146,9 @@ static td_storage *find(int fd, int64_t offset, int64_t nbytes)
     td_storage *s = *bucket(facts.st_ino);
     for (; s; s = *next_of(s)) {
         const td_segment *at = s->context;
-        if (at->inode == facts.st_ino && at->device == facts.st_dev && at->offset == offset && s->nbytes == nbytes) break;
+        if (at->inode == facts.st_ino && at->device == facts.st_dev && at->offset == offset &&
+            s->nbytes == nbytes)
+            break;
     }
     if (s) td_storage_keep(s);
     unlock_table();
@@ -166,7 +183,10 @@ static void enlist_shared(td_storage *s)
     if (s->nbytes && segment->shared) enlist(s, s->context);
 }
 
-const td_segment *td_segment_of(const td_storage *s) { return s->release == release_segment ? s->context : NULL; }
+const td_segment *td_segment_of(const td_storage *s)
+{
+    return s->release == release_segment ? s->context : NULL;
+}
 
 bool td_shared_watch(td_storage *s, int socket)
 {
@@ -178,7 +198,8 @@ bool td_shared_watch(td_storage *s, int socket)
     return true;
 }
 
-static td_status on_segment(td_storage **out, int fd, int64_t offset, int64_t nbytes, int flags, const char *name)
+static td_status on_segment(td_storage **out, int fd, int64_t offset, int64_t nbytes, int flags,
+                            const char *name)
 {
     td_segment *segment = NULL;
     TD_TRY(segment_new(&segment, fd, offset, nbytes, flags, name));
@@ -191,10 +212,12 @@ static td_status on_segment(td_storage **out, int fd, int64_t offset, int64_t nb
     return TD_OK;
 }
 
-td_status td_shared_map(td_storage **out, int fd, int64_t offset, int64_t nbytes, int flags, const char *name)
+td_status td_shared_map(td_storage **out, int fd, int64_t offset, int64_t nbytes, int flags,
+                        const char *name)
 {
     if (flags & TD_MAP_FIND && (*out = find(fd, offset, nbytes))) {
-        if (fd != td_segment_of(*out)->fd) close(fd); /* a started process inherits one descriptor for several handles */
+        /* a started process inherits one descriptor for several handles */
+        if (fd != td_segment_of(*out)->fd) close(fd);
         return TD_OK;
     }
     TD_TRY(on_segment(out, fd, offset, nbytes, flags, name));
@@ -203,7 +226,8 @@ td_status td_shared_map(td_storage **out, int fd, int64_t offset, int64_t nbytes
     return TD_OK;
 }
 
-td_status td_shared_copy(td_tensor **out, const char *from, int64_t nbytes, int fd, int64_t offset, int flags, const char *name)
+td_status td_shared_copy(td_tensor **out, const char *from, int64_t nbytes, int fd, int64_t offset,
+                         int flags, const char *name)
 {
     td_storage *there;
     td_tensor *handle;
@@ -223,10 +247,14 @@ td_status td_shared_copy(td_tensor **out, const char *from, int64_t nbytes, int 
 static td_status may_land(const td_storage *s, const td_tensor *there, const char *from)
 {
     const td_segment *now = td_segment_of(s);
-    if (now && now->shared) return td_fail(TD_RUNTIME_ERROR, "shared memory: the storage is shared already");
-    if (s->device != TD_CPU) return td_fail(TD_RUNTIME_ERROR, "shared memory: a meta storage has no bytes to share");
+    if (now && now->shared)
+        return td_fail(TD_RUNTIME_ERROR, "shared memory: the storage is shared already");
+    if (s->device != TD_CPU)
+        return td_fail(TD_RUNTIME_ERROR, "shared memory: a meta storage has no bytes to share");
     if (s->data == from && s->nbytes == there->storage->nbytes) return TD_OK;
-    return td_fail(TD_RUNTIME_ERROR, "shared memory: the storage was resized while its bytes were copied; share it again");
+    return td_fail(
+        TD_RUNTIME_ERROR,
+        "shared memory: the storage was resized while its bytes were copied; share it again");
 }
 
 td_status td_shared_land(td_storage *s, td_tensor *there, const char *from, int fd, int flags)
@@ -240,7 +268,8 @@ td_status td_shared_land(td_storage *s, td_tensor *there, const char *from, int 
     segment_own(segment, fd, flags);
     td_storage_swap(s, there->storage);
     enlist_shared(s);
-    if (s->exported) segment->before = td_storage_keep(there->storage); /* somebody may hold the address it had */
+    /* somebody may hold the address it had */
+    if (s->exported) segment->before = td_storage_keep(there->storage);
     td_tensor_retire(there, s);
     return TD_OK;
 }

@@ -22,7 +22,8 @@ static td_status take_bytes(bytes *out, int64_t nbytes, td_device device)
     }
     out->data = td_alloc(nbytes);
     if (out->data) return TD_OK;
-    return td_fail(TD_MEMORY_ERROR, "out of memory: a storage of %lld bytes could not be allocated", (long long)nbytes);
+    return td_fail(TD_MEMORY_ERROR, "out of memory: a storage of %lld bytes could not be allocated",
+                   (long long)nbytes);
 }
 
 static void give_bytes(const bytes *b, int64_t nbytes)
@@ -42,7 +43,9 @@ static td_status move_bytes(char *to, const char *from, int64_t nbytes, td_devic
 static td_status check_size(int64_t nbytes)
 {
     if (nbytes >= 0) return TD_OK;
-    return td_fail(TD_RUNTIME_ERROR, "a storage cannot have %lld bytes: the size must not be negative", (long long)nbytes);
+    return td_fail(TD_RUNTIME_ERROR,
+                   "a storage cannot have %lld bytes: the size must not be negative",
+                   (long long)nbytes);
 }
 
 td_status td_storage_new(td_storage **out, int64_t nbytes, td_device device)
@@ -55,7 +58,12 @@ td_status td_storage_new(td_storage **out, int64_t nbytes, td_device device)
         give_bytes(&b, nbytes);
         return td_fail(TD_MEMORY_ERROR, "out of memory: no room for a storage object");
     }
-    *s = (td_storage){.data = b.data, .nbytes = nbytes, .refs = 1, .device = device, .release = b.release, .context = b.block};
+    *s = (td_storage){.data = b.data,
+                      .nbytes = nbytes,
+                      .refs = 1,
+                      .device = device,
+                      .release = b.release,
+                      .context = b.block};
     *out = s;
     return TD_OK;
 }
@@ -71,8 +79,10 @@ void td_storage_drop(td_storage *s)
     if (!s) return;
     if (s->listed) {
         if (!td_shared_leave(s)) return;
-    /* the only owner need not count: nobody else can reach it */
-    } else if (__atomic_load_n(&s->refs, __ATOMIC_ACQUIRE) != 1 && __atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL) > 0) return;
+        /* the only owner need not count: nobody else can reach it */
+    } else if (__atomic_load_n(&s->refs, __ATOMIC_ACQUIRE) != 1 &&
+               __atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
     bytes b = bytes_of(s);
     give_bytes(&b, s->nbytes);
     td_free_struct(s, sizeof *s);
@@ -82,12 +92,15 @@ td_status td_storage_resize(td_storage *s, int64_t nbytes)
 {
     TD_TRY(check_size(nbytes));
     if (s->fixed)
-        return td_fail(TD_RUNTIME_ERROR, "a storage of %lld bytes cannot be resized to %lld: its memory belongs to another owner",
+        return td_fail(TD_RUNTIME_ERROR,
+                       "a storage of %lld bytes cannot be resized to %lld: its memory belongs to "
+                       "another owner",
                        (long long)s->nbytes, (long long)nbytes);
     if (nbytes == s->nbytes) return TD_OK;
     td_tensor *other; /* on the new memory, and after the exchange on the old */
     TD_TRY(td_tensor_empty(&other, TD_U8, (td_device)s->device, 1, &nbytes));
-    td_status status = move_bytes(other->storage->data, s->data, nbytes < s->nbytes ? nbytes : s->nbytes, s->device);
+    td_status status = move_bytes(other->storage->data, s->data,
+                                  nbytes < s->nbytes ? nbytes : s->nbytes, s->device);
     if (status != TD_OK) {
         td_tensor_free(other);
         return status;

@@ -9,9 +9,12 @@ static int64_t dims_bytes(int ndim) { return (int64_t)sizeof(int64_t) * 2 * ndim
 static td_status new_struct(td_tensor **out, int ndim)
 {
     if (ndim < 0 || ndim > TD_MAX_DIMS)
-        return td_fail(TD_RUNTIME_ERROR, "a tensor has at most %d dimensions, but got %d", TD_MAX_DIMS, ndim);
+        return td_fail(TD_RUNTIME_ERROR, "a tensor has at most %d dimensions, but got %d",
+                       TD_MAX_DIMS, ndim);
     td_tensor *t = td_alloc_struct(sizeof *t);
-    int64_t *dims = !t ? NULL : ndim <= TD_INLINE_DIMS ? t->inline_dims : td_alloc_struct(dims_bytes(ndim));
+    int64_t *dims = !t                       ? NULL
+                    : ndim <= TD_INLINE_DIMS ? t->inline_dims
+                                             : td_alloc_struct(dims_bytes(ndim));
     if (!dims) {
         td_free_struct(t, sizeof *t);
         return td_fail(TD_MEMORY_ERROR, "out of memory: no room for a tensor object");
@@ -59,13 +62,14 @@ void td_tensor_free(td_tensor *t)
 static td_status no_room(int ndim, const int64_t *sizes, td_dtype dtype)
 {
     char text[TD_SHAPE_TEXT];
-    return td_fail(TD_RUNTIME_ERROR, "the size in bytes of a %s tensor of shape %s overflowed 64 bits", td_dtypes[dtype].name,
-                   td_shape_text(ndim, sizes, text));
+    return td_fail(TD_RUNTIME_ERROR,
+                   "the size in bytes of a %s tensor of shape %s overflowed 64 bits",
+                   td_dtypes[dtype].name, td_shape_text(ndim, sizes, text));
 }
 
 /* A tensor without strides yet, on a new storage of `elements` elements. */
-static td_status on_new_storage(td_tensor **out, td_dtype dtype, td_device device, int ndim, const int64_t *sizes,
-                                int64_t numel, int64_t elements)
+static td_status on_new_storage(td_tensor **out, td_dtype dtype, td_device device, int ndim,
+                                const int64_t *sizes, int64_t numel, int64_t elements)
 {
     int64_t nbytes;
     if (td_mul_overflows(elements, td_itemsize(dtype), &nbytes)) return no_room(ndim, sizes, dtype);
@@ -88,10 +92,12 @@ static td_status on_new_storage(td_tensor **out, td_dtype dtype, td_device devic
 static td_status check_rank(int ndim)
 {
     if (ndim >= 0 && ndim <= TD_MAX_DIMS) return TD_OK;
-    return td_fail(TD_RUNTIME_ERROR, "a tensor has at most %d dimensions, but got %d", TD_MAX_DIMS, ndim);
+    return td_fail(TD_RUNTIME_ERROR, "a tensor has at most %d dimensions, but got %d", TD_MAX_DIMS,
+                   ndim);
 }
 
-td_status td_tensor_empty(td_tensor **out, td_dtype dtype, td_device device, int ndim, const int64_t *sizes)
+td_status td_tensor_empty(td_tensor **out, td_dtype dtype, td_device device, int ndim,
+                          const int64_t *sizes)
 {
     int64_t numel;
     TD_TRY(check_rank(ndim));
@@ -102,22 +108,25 @@ td_status td_tensor_empty(td_tensor **out, td_dtype dtype, td_device device, int
 }
 
 /* One past the last element that the strides reach. */
-static td_status reach(int ndim, const int64_t *sizes, const int64_t *strides, td_dtype dtype, int64_t *out)
+static td_status reach(int ndim, const int64_t *sizes, const int64_t *strides, td_dtype dtype,
+                       int64_t *out)
 {
     int64_t last = 0, step;
     for (int i = 0; i < ndim; i++) {
         if (strides[i] < 0) {
             char text[TD_SHAPE_TEXT];
-            return td_fail(TD_RUNTIME_ERROR, "strides must not be negative, but got %s", td_shape_text(ndim, strides, text));
+            return td_fail(TD_RUNTIME_ERROR, "strides must not be negative, but got %s",
+                           td_shape_text(ndim, strides, text));
         }
-        if (td_mul_overflows(sizes[i] > 0 ? sizes[i] - 1 : 0, strides[i], &step) || td_add_overflows(last, step, &last))
+        if (td_mul_overflows(sizes[i] > 0 ? sizes[i] - 1 : 0, strides[i], &step) ||
+            td_add_overflows(last, step, &last))
             return no_room(ndim, sizes, dtype);
     }
     return td_add_overflows(last, 1, out) ? no_room(ndim, sizes, dtype) : TD_OK;
 }
 
-td_status td_tensor_empty_strided(td_tensor **out, td_dtype dtype, td_device device, int ndim, const int64_t *sizes,
-                                  const int64_t *strides)
+td_status td_tensor_empty_strided(td_tensor **out, td_dtype dtype, td_device device, int ndim,
+                                  const int64_t *sizes, const int64_t *strides)
 {
     int64_t numel, elements;
     TD_TRY(check_rank(ndim));
@@ -130,8 +139,10 @@ td_status td_tensor_empty_strided(td_tensor **out, td_dtype dtype, td_device dev
 
 td_status td_tensor_empty_like(td_tensor **out, const td_tensor *like, td_dtype dtype)
 {
-    if (!td_is_dense(like)) return td_tensor_empty(out, dtype, (td_device)like->device, like->ndim, like->sizes);
-    TD_TRY(on_new_storage(out, dtype, (td_device)like->device, like->ndim, like->sizes, like->numel, like->numel));
+    if (!td_is_dense(like))
+        return td_tensor_empty(out, dtype, (td_device)like->device, like->ndim, like->sizes);
+    TD_TRY(on_new_storage(out, dtype, (td_device)like->device, like->ndim, like->sizes, like->numel,
+                          like->numel));
     copy_dims(like->ndim, (*out)->strides, like->strides);
     return TD_OK;
 }
@@ -145,8 +156,8 @@ td_status td_tensor_from_scalar(td_tensor **out, const td_scalar *value, td_dtyp
 }
 
 /* ---- tensors on a storage that exists ---- */
-td_status td_tensor_on_storage(td_tensor **out, td_storage *s, td_dtype dtype, int ndim, const int64_t *sizes,
-                               const int64_t *strides, int64_t offset)
+td_status td_tensor_on_storage(td_tensor **out, td_storage *s, td_dtype dtype, int ndim,
+                               const int64_t *sizes, const int64_t *strides, int64_t offset)
 {
     int64_t numel;
     td_tensor *t = NULL;
@@ -164,10 +175,11 @@ td_status td_tensor_on_storage(td_tensor **out, td_storage *s, td_dtype dtype, i
     return TD_OK;
 }
 
-td_status td_tensor_view(td_tensor **out, const td_tensor *base, int ndim, const int64_t *sizes, const int64_t *strides,
-                         int64_t offset)
+td_status td_tensor_view(td_tensor **out, const td_tensor *base, int ndim, const int64_t *sizes,
+                         const int64_t *strides, int64_t offset)
 {
-    TD_TRY(td_tensor_on_storage(out, base->storage, (td_dtype)base->dtype, ndim, sizes, strides, offset));
+    TD_TRY(td_tensor_on_storage(out, base->storage, (td_dtype)base->dtype, ndim, sizes, strides,
+                                offset));
     (*out)->flags = base->flags & ~TD_FLAG_WRAPPED;
     (*out)->own_version = keep_version(base->own_version);
     return TD_OK;
@@ -302,13 +314,15 @@ td_scalar td_meant_number(const td_tensor *t, td_scalar value)
         bool conj = t->flags & TD_FLAG_CONJ;
         return td_scalar_complex(neg ? -value.re : value.re, conj != neg ? -value.im : value.im);
     }
-    return neg ? td_scalar_float(-value.re) : value; /* the neg bit comes with floating-point and complex numbers only */
+    /* the neg bit comes with floating-point and complex numbers only */
+    return neg ? td_scalar_float(-value.re) : value;
 }
 
 bool td_same_layout(const td_tensor *a, const td_tensor *b)
 {
     return a->storage == b->storage && a->offset == b->offset && td_same_shape(a, b) &&
-           td_itemsize((td_dtype)a->dtype) == td_itemsize((td_dtype)b->dtype) && equal_dims(a->ndim, a->strides, b->strides);
+           td_itemsize((td_dtype)a->dtype) == td_itemsize((td_dtype)b->dtype) &&
+           equal_dims(a->ndim, a->strides, b->strides);
 }
 
 td_overlap td_overlap_of(const td_tensor *out, const td_tensor *t)
@@ -320,12 +334,16 @@ td_overlap td_overlap_of(const td_tensor *out, const td_tensor *t)
 
 td_status td_fail_overlap(void)
 {
-    return td_fail(TD_RUNTIME_ERROR, "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
-                                     "single memory location. Please clone() the tensor before performing the operation.");
+    return td_fail(
+        TD_RUNTIME_ERROR,
+        "unsupported operation: some elements of the input tensor and the written-to tensor refer "
+        "to a single memory location. Please clone() the tensor before performing the operation.");
 }
 
 td_status td_fail_overlap_within(void)
 {
-    return td_fail(TD_RUNTIME_ERROR, "unsupported operation: more than one element of the written-to tensor refers to a single "
-                                     "memory location. Please clone() the tensor before performing the operation.");
+    return td_fail(
+        TD_RUNTIME_ERROR,
+        "unsupported operation: more than one element of the written-to tensor refers to a single "
+        "memory location. Please clone() the tensor before performing the operation.");
 }

@@ -1,5 +1,6 @@
-/* emulate.h - CUDA's words for g++: a launch is two loops, over blocks and over the threads of one; where threads wait for each other
- * (kernels called td_..._together) they are fibers of one host thread. */
+/* emulate.h - CUDA's words for g++: a launch is two loops, over blocks and over the threads of one;
+ * where threads wait for each other (kernels called td_..._together) they are fibers of one host
+ * thread. */
 #ifndef TD_EMULATE_H
 #define TD_EMULATE_H
 #define TD_EMULATE 1
@@ -9,10 +10,30 @@
 #include <cstring>
 #include <type_traits>
 using namespace std;
-static inline float __uint_as_float(uint32_t u) { float f; memcpy(&f, &u, 4); return f; }
-static inline uint32_t __float_as_uint(float f) { uint32_t u; memcpy(&u, &f, 4); return u; }
-static inline double __longlong_as_double(int64_t u) { double f; memcpy(&f, &u, 8); return f; }
-static inline int64_t __double_as_longlong(double f) { int64_t u; memcpy(&u, &f, 8); return u; }
+static inline float __uint_as_float(uint32_t u)
+{
+    float f;
+    memcpy(&f, &u, 4);
+    return f;
+}
+static inline uint32_t __float_as_uint(float f)
+{
+    uint32_t u;
+    memcpy(&u, &f, 4);
+    return u;
+}
+static inline double __longlong_as_double(int64_t u)
+{
+    double f;
+    memcpy(&f, &u, 8);
+    return f;
+}
+static inline int64_t __double_as_longlong(double f)
+{
+    int64_t u;
+    memcpy(&u, &f, 8);
+    return u;
+}
 #define __fmaf_rn __builtin_fmaf
 #define __fma_rn __builtin_fma
 #define TD_IN inline
@@ -21,13 +42,23 @@ static inline int64_t __double_as_longlong(double f) { int64_t u; memcpy(&u, &f,
 #define __shared__ static
 #define __grid_constant__
 #define __launch_bounds__(...)
-struct td_dim3 { unsigned x, y, z; };
+struct td_dim3 {
+    unsigned x, y, z;
+};
 static thread_local td_dim3 gridDim, blockDim, blockIdx, threadIdx;
-static inline uint32_t __umulhi(uint32_t a, uint32_t b) { return (uint32_t)((uint64_t)a * b >> 32); }
+static inline uint32_t __umulhi(uint32_t a, uint32_t b)
+{
+    return (uint32_t)((uint64_t)a * b >> 32);
+}
 
-/* ---- threads that wait for each other: fibers, each of which runs to its next barrier in turn ---- */
+/* ---- threads that wait for each other: fibers, each of which runs to its next barrier in turn
+ * ---- */
 #include <ucontext.h>
-struct td_fiber { ucontext_t at; void *stack; bool ended; };
+struct td_fiber {
+    ucontext_t at;
+    void *stack;
+    bool ended;
+};
 static thread_local td_fiber td_fibers[1024], *td_running;
 static thread_local ucontext_t td_scheduler;
 static thread_local void (*td_body)(void *);
@@ -72,18 +103,28 @@ static inline int td_run_block(unsigned threads, void (*body)(void *), void *arg
 }
 
 /* a kernel by its name, as the stand-in driver finds it */
-struct td_emulated { const char *name; int (*run)(unsigned grid, unsigned block, void **arguments); size_t bytes; };
+struct td_emulated {
+    const char *name;
+    int (*run)(unsigned grid, unsigned block, void **arguments);
+    size_t bytes;
+};
 template <class Call> struct td_argument;
-template <class Call> struct td_argument<void (*)(Call)> { typedef Call type; };
-template <auto Kernel, bool Together> static int td_launch(unsigned grid, unsigned block, void **arguments)
+template <class Call> struct td_argument<void (*)(Call)> {
+    typedef Call type;
+};
+template <auto Kernel, bool Together>
+static int td_launch(unsigned grid, unsigned block, void **arguments)
 {
     typedef typename td_argument<decltype(Kernel)>::type Call;
     gridDim = {grid, 1, 1};
     blockDim = {block, 1, 1};
     for (blockIdx.x = 0; Together && blockIdx.x < grid; blockIdx.x++)
-        if (td_run_block(block, [](void *call) { Kernel(*(remove_const_t<Call> *)call); }, arguments[0])) return 1;
+        if (td_run_block(
+                block, [](void *call) { Kernel(*(remove_const_t<Call> *)call); }, arguments[0]))
+            return 1;
     for (blockIdx.x = 0; !Together && blockIdx.x < grid; blockIdx.x++)
-        for (threadIdx.x = 0; threadIdx.x < block; threadIdx.x++) Kernel(*(remove_const_t<Call> *)arguments[0]);
+        for (threadIdx.x = 0; threadIdx.x < block; threadIdx.x++)
+            Kernel(*(remove_const_t<Call> *)arguments[0]);
     return 0;
 }
 /* kernels with barriers say so by their names */
@@ -97,5 +138,7 @@ constexpr bool td_is_together(const char *name)
     }
     return false;
 }
-#define TD_KERNEL(...) {#__VA_ARGS__, td_launch<__VA_ARGS__, td_is_together(#__VA_ARGS__)>, sizeof(typename td_argument<decltype(&__VA_ARGS__)>::type)},
+#define TD_KERNEL(...)                                                   \
+    {#__VA_ARGS__, td_launch<__VA_ARGS__, td_is_together(#__VA_ARGS__)>, \
+     sizeof(typename td_argument<decltype(&__VA_ARGS__)>::type)},
 #endif

@@ -1,7 +1,8 @@
 /* libcuda_null.c - a stand-in for libcuda.so.1 on a machine without a GPU; TAEDA_LIBCUDA names it.
  *
- * Device memory is host memory that is closed (PROT_NONE) except while a copy or a launch runs, so host code that follows a device
- * pointer faults. An image of a module is the path of a shared library of emulated kernels (emulate.h). Settings:
+ * Device memory is host memory that is closed (PROT_NONE) except while a copy or a launch runs, so
+ * host code that follows a device pointer faults. An image of a module is the path of a shared
+ * library of emulated kernels (emulate.h). Settings:
  *
  *   TAEDA_NULL_DEVICES=2       how many devices there are
  *   TAEDA_NULL_MIB=4096        memory of each
@@ -21,15 +22,40 @@
 #include <time.h>
 
 #define ENTRY __attribute__((visibility("default"))) int
-enum { OK, INVALID, NO_MEMORY, NOT_STARTED, NO_DEVICE = 100, BAD_DEVICE, BAD_CONTEXT = 201, BAD_HANDLE = 400, NOT_FOUND = 500 };
+enum {
+    OK,
+    INVALID,
+    NO_MEMORY,
+    NOT_STARTED,
+    NO_DEVICE = 100,
+    BAD_DEVICE,
+    BAD_CONTEXT = 201,
+    BAD_HANDLE = 400,
+    NOT_FOUND = 500
+};
 enum { DEVICES = 16, SEGMENTS = 4096 };
 
-typedef struct { const char *name; int (*run)(unsigned grid, unsigned block, void **arguments); size_t bytes; } emulated;
-typedef struct { const emulated *kernels; } module;
-typedef struct { double at; int recorded, timed; } event;
+typedef struct {
+    const char *name;
+    int (*run)(unsigned grid, unsigned block, void **arguments);
+    size_t bytes;
+} emulated;
+typedef struct {
+    const emulated *kernels;
+} module;
+typedef struct {
+    double at;
+    int recorded, timed;
+} event;
 
-static struct { char *data; size_t bytes; int device; } segments[SEGMENTS];
-static struct { size_t size, used; } devices[DEVICES];
+static struct {
+    char *data;
+    size_t bytes;
+    int device;
+} segments[SEGMENTS];
+static struct {
+    size_t size, used;
+} devices[DEVICES];
 static int ndevices, started, protect = 1, late, sticky;
 static long fail_at, fail_code, calls;
 static char fail_name[64];
@@ -41,16 +67,17 @@ static int checked(const char *name)
 {
     if (!started) return NOT_STARTED;
     if (sticky) return sticky;
-    if (fail_name[0] && !strcmp(name, fail_name) && __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) == fail_at) {
+    if (fail_name[0] && !strcmp(name, fail_name) &&
+        __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) == fail_at) {
         if (fail_code >= 700) sticky = (int)fail_code;
         return (int)fail_code;
     }
     return OK;
 }
-#define CHECK                           \
-    do {                                \
-        int code_ = checked(__func__);  \
-        if (code_) return code_;        \
+#define CHECK                          \
+    do {                               \
+        int code_ = checked(__func__); \
+        if (code_) return code_;       \
     } while (0)
 
 /* ---- memory ---- */
@@ -59,15 +86,25 @@ static void set_protection(int how)
     for (int i = 0; protect && i < SEGMENTS; i++)
         if (segments[i].data) mprotect(segments[i].data, segments[i].bytes, how);
 }
-static void open_memory(void) { pthread_mutex_lock(&lock); set_protection(PROT_READ | PROT_WRITE); }
-static void close_memory(void) { set_protection(PROT_NONE); pthread_mutex_unlock(&lock); }
+static void open_memory(void)
+{
+    pthread_mutex_lock(&lock);
+    set_protection(PROT_READ | PROT_WRITE);
+}
+static void close_memory(void)
+{
+    set_protection(PROT_NONE);
+    pthread_mutex_unlock(&lock);
+}
 
 /* a whole range within one segment of the device; else the address is nobody's */
 static int holds(const void *address, size_t bytes)
 {
     const char *at = address;
     for (int i = 0; i < SEGMENTS; i++)
-        if (segments[i].data && at >= segments[i].data && at + bytes <= segments[i].data + segments[i].bytes) return 1;
+        if (segments[i].data && at >= segments[i].data &&
+            at + bytes <= segments[i].data + segments[i].bytes)
+            return 1;
     return 0;
 }
 
@@ -96,7 +133,8 @@ static int perform(work *w) /* memory is open */
     int code = OK;
     if (w->kernel) {
         void *argument = w->argument;
-        if (w->kernel->run(w->grid, w->block, &argument)) code = sticky = 700; /* threads that wait for ever */
+        /* threads that wait for ever */
+        if (w->kernel->run(w->grid, w->block, &argument)) code = sticky = 700;
     } else if (w->recorded) {
         w->recorded->at = now();
         w->recorded->recorded = 1;
@@ -142,8 +180,10 @@ static work *new_work(size_t argument)
 /* ---- start and devices ---- */
 ENTRY cuInit(unsigned flags)
 {
-    const char *count = getenv("TAEDA_NULL_DEVICES"), *mib = getenv("TAEDA_NULL_MIB"), *open = getenv("TAEDA_NULL_PROTECT");
-    const char *fail = getenv("TAEDA_NULL_FAIL"), *visible = getenv("CUDA_VISIBLE_DEVICES"), *wait = getenv("TAEDA_NULL_LATE");
+    const char *count = getenv("TAEDA_NULL_DEVICES"), *mib = getenv("TAEDA_NULL_MIB"),
+               *open = getenv("TAEDA_NULL_PROTECT");
+    const char *fail = getenv("TAEDA_NULL_FAIL"), *visible = getenv("CUDA_VISIBLE_DEVICES"),
+               *wait = getenv("TAEDA_NULL_LATE");
     if (started) return OK;
     ndevices = count ? atoi(count) : 2;
     if (ndevices > DEVICES) ndevices = DEVICES;
@@ -165,13 +205,24 @@ ENTRY cuInit(unsigned flags)
 }
 ENTRY cuDriverGetVersion(int *version) { return *version = 13000, OK; }
 ENTRY cuDeviceGetCount(int *n) { return *n = ndevices, started ? OK : NOT_STARTED; }
-ENTRY cuDeviceGet(int *device, int ordinal) { return *device = ordinal, ordinal >= 0 && ordinal < ndevices ? OK : BAD_DEVICE; }
-ENTRY cuDeviceGetName(char *name, int n, int device) { return snprintf(name, (size_t)n, "taeda stand-in"), OK; }
+ENTRY cuDeviceGet(int *device, int ordinal)
+{
+    return *device = ordinal, ordinal >= 0 && ordinal < ndevices ? OK : BAD_DEVICE;
+}
+ENTRY cuDeviceGetName(char *name, int n, int device)
+{
+    return snprintf(name, (size_t)n, "taeda stand-in"), OK;
+}
 ENTRY cuDeviceTotalMem_v2(size_t *n, int device) { return *n = devices[device].size, OK; }
 ENTRY cuDeviceGetAttribute(int *value, int attribute, int device)
 {
-    *value = attribute == 75 ? 9 : attribute == 76 ? 0 : attribute == 16 ? 4 : attribute == 1 ? 1024 : attribute == 10 ? 32
-           : attribute == 39 ? 2048 : 0;
+    *value = attribute == 75   ? 9
+             : attribute == 76 ? 0
+             : attribute == 16 ? 4
+             : attribute == 1  ? 1024
+             : attribute == 10 ? 32
+             : attribute == 39 ? 2048
+                               : 0;
     return OK;
 }
 ENTRY cuDevicePrimaryCtxRetain(void **context, int device)
@@ -201,7 +252,8 @@ ENTRY cuMemAlloc_v2(uint64_t *address, size_t bytes)
     pthread_mutex_lock(&lock);
     for (int i = 0; i < SEGMENTS && whole <= devices[current].size - devices[current].used; i++) {
         if (segments[i].data) continue;
-        char *data = mmap(NULL, whole, protect ? PROT_NONE : PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        char *data = mmap(NULL, whole, protect ? PROT_NONE : PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (data == MAP_FAILED) break;
         segments[i].data = data;
         segments[i].bytes = whole;
@@ -258,7 +310,8 @@ ENTRY cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *strea
     if (!holds((void *)to, bytes) || !holds((void *)from, bytes)) return INVALID;
     return copy((char *)to, (char *)from, bytes, 0);
 }
-ENTRY cuMemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from, void *from_context, size_t bytes, void *stream)
+ENTRY cuMemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from, void *from_context,
+                        size_t bytes, void *stream)
 {
     CHECK;
     if (!holds((void *)to, bytes) || !holds((void *)from, bytes)) return INVALID;
@@ -266,11 +319,31 @@ ENTRY cuMemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from, void *from
 }
 
 /* ---- streams and events: one queue for all ---- */
-ENTRY cuCtxSynchronize(void) { CHECK; return drain(); }
-ENTRY cuStreamCreateWithPriority(void **stream, unsigned flags, int priority) { CHECK; return *stream = malloc(16), OK; }
-ENTRY cuStreamSynchronize(void *stream) { CHECK; return drain(); }
-ENTRY cuStreamQuery(void *stream) { CHECK; return first ? 600 : OK; }
-ENTRY cuStreamWaitEvent(void *stream, void *waited, unsigned flags) { CHECK; return OK; }
+ENTRY cuCtxSynchronize(void)
+{
+    CHECK;
+    return drain();
+}
+ENTRY cuStreamCreateWithPriority(void **stream, unsigned flags, int priority)
+{
+    CHECK;
+    return *stream = malloc(16), OK;
+}
+ENTRY cuStreamSynchronize(void *stream)
+{
+    CHECK;
+    return drain();
+}
+ENTRY cuStreamQuery(void *stream)
+{
+    CHECK;
+    return first ? 600 : OK;
+}
+ENTRY cuStreamWaitEvent(void *stream, void *waited, unsigned flags)
+{
+    CHECK;
+    return OK;
+}
 ENTRY cuEventCreate(void **made, unsigned flags)
 {
     CHECK;
@@ -278,7 +351,12 @@ ENTRY cuEventCreate(void **made, unsigned flags)
     e->timed = !(flags & 2);
     return *made = e, OK;
 }
-ENTRY cuEventDestroy_v2(void *e) { drain(); free(e); return OK; }
+ENTRY cuEventDestroy_v2(void *e)
+{
+    drain();
+    free(e);
+    return OK;
+}
 ENTRY cuEventRecord(void *e, void *stream)
 {
     CHECK;
@@ -287,8 +365,16 @@ ENTRY cuEventRecord(void *e, void *stream)
     w->recorded->recorded = 0;
     return submit(w);
 }
-ENTRY cuEventQuery(void *e) { CHECK; return first ? 600 : OK; }
-ENTRY cuEventSynchronize(void *e) { CHECK; return drain(); }
+ENTRY cuEventQuery(void *e)
+{
+    CHECK;
+    return first ? 600 : OK;
+}
+ENTRY cuEventSynchronize(void *e)
+{
+    CHECK;
+    return drain();
+}
 ENTRY cuEventElapsedTime(float *ms, void *begin, void *end)
 {
     CHECK;
@@ -316,8 +402,9 @@ ENTRY cuModuleGetFunction(void **function, void *m, const char *name)
 }
 static long launches;
 __attribute__((visibility("default"))) long td_null_launches(void) { return launches; }
-ENTRY cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
-                     void *stream, void **arguments, void **extra)
+ENTRY cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                     unsigned by, unsigned bz, unsigned shared, void *stream, void **arguments,
+                     void **extra)
 {
     CHECK;
     const emulated *e = function;
@@ -334,14 +421,20 @@ ENTRY cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsi
 /* ---- errors ---- */
 ENTRY cuGetErrorName(int code, const char **name)
 {
-    *name = code == OK ? "CUDA_SUCCESS" : code == INVALID ? "CUDA_ERROR_INVALID_VALUE" : code == NO_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY"
-          : code == NO_DEVICE ? "CUDA_ERROR_NO_DEVICE" : code == BAD_DEVICE ? "CUDA_ERROR_INVALID_DEVICE"
-          : code == BAD_HANDLE ? "CUDA_ERROR_INVALID_HANDLE" : code == NOT_FOUND ? "CUDA_ERROR_NOT_FOUND"
-          : code == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR_UNKNOWN";
+    *name = code == OK           ? "CUDA_SUCCESS"
+            : code == INVALID    ? "CUDA_ERROR_INVALID_VALUE"
+            : code == NO_MEMORY  ? "CUDA_ERROR_OUT_OF_MEMORY"
+            : code == NO_DEVICE  ? "CUDA_ERROR_NO_DEVICE"
+            : code == BAD_DEVICE ? "CUDA_ERROR_INVALID_DEVICE"
+            : code == BAD_HANDLE ? "CUDA_ERROR_INVALID_HANDLE"
+            : code == NOT_FOUND  ? "CUDA_ERROR_NOT_FOUND"
+            : code == 700        ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+                                 : "CUDA_ERROR_UNKNOWN";
     return OK;
 }
 ENTRY cuGetErrorString(int code, const char **text)
 {
-    *text = code == 700 ? "an illegal memory access was encountered" : "an error of the stand-in driver";
+    *text = code == 700 ? "an illegal memory access was encountered"
+                        : "an error of the stand-in driver";
     return OK;
 }

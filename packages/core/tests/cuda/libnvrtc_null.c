@@ -1,7 +1,9 @@
-/* libnvrtc_null.c - a stand-in for NVRTC: programs become shared libraries of emulated kernels. TAEDA_LIBNVRTC names it.
+/* libnvrtc_null.c - a stand-in for NVRTC: programs become shared libraries of emulated kernels.
+ * TAEDA_LIBNVRTC names it.
  *
- * The text and its headers are written into a folder below TAEDA_NULL_FOLDER, and the command TAEDA_NULL_COMPILE is given that folder;
- * it leaves the path of the library in `image` there. The "cubin" is that path; a lowered name is the name itself. */
+ * The text and its headers are written into a folder below TAEDA_NULL_FOLDER, and the command
+ * TAEDA_NULL_COMPILE is given that folder; it leaves the path of the library in `image` there. The
+ * "cubin" is that path; a lowered name is the name itself. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +12,11 @@
 #include <unistd.h>
 
 #define ENTRY __attribute__((visibility("default"))) int
-typedef struct program { char folder[512], image[1024], log[4096]; FILE *names; char *last; } program;
+typedef struct program {
+    char folder[512], image[1024], log[4096];
+    FILE *names;
+    char *last;
+} program;
 
 static void write_text(const char *folder, const char *name, const char *text)
 {
@@ -26,7 +32,8 @@ static void write_text(const char *folder, const char *name, const char *text)
 }
 
 ENTRY nvrtcVersion(int *major, int *minor) { return *major = 0, *minor = 0, 0; }
-ENTRY nvrtcCreateProgram(program **made, const char *text, const char *name, int n, const char *const *headers, const char *const *names)
+ENTRY nvrtcCreateProgram(program **made, const char *text, const char *name, int n,
+                         const char *const *headers, const char *const *names)
 {
     const char *root = getenv("TAEDA_NULL_FOLDER");
     program *p = calloc(1, sizeof *p);
@@ -40,12 +47,16 @@ ENTRY nvrtcCreateProgram(program **made, const char *text, const char *name, int
     p->names = fopen(path, "w");
     return *made = p, 0;
 }
-ENTRY nvrtcAddNameExpression(program *p, const char *name) { return fprintf(p->names, "%s\n", name) < 0; }
+ENTRY nvrtcAddNameExpression(program *p, const char *name)
+{
+    return fprintf(p->names, "%s\n", name) < 0;
+}
 ENTRY nvrtcCompileProgram(program *p, int n, const char *const *options)
 {
     char command[2048];
     fclose(p->names);
-    snprintf(command, sizeof command, "%s %s >%s/log 2>&1", getenv("TAEDA_NULL_COMPILE"), p->folder, p->folder);
+    snprintf(command, sizeof command, "%s %s >%s/log 2>&1", getenv("TAEDA_NULL_COMPILE"), p->folder,
+             p->folder);
     int failed = system(command) != 0;
     char path[600];
     snprintf(path, sizeof path, "%s/%s", p->folder, failed ? "log" : "image");

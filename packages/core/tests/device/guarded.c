@@ -1,7 +1,8 @@
-/* guarded.c - a device for tests: its memory can be touched by its own functions only. Host code that follows a pointer of it faults.
+/* guarded.c - a device for tests: its memory can be touched by its own functions only. Host code
+ * that follows a pointer of it faults.
  *
- * The kernels are the processor's. Work runs at once, or, in the late mode, when somebody waits: a missing wait then shows as a wrong number.
- * Nothing here locks: tests drive it from one thread. */
+ * The kernels are the processor's. Work runs at once, or, in the late mode, when somebody waits: a
+ * missing wait then shows as a wrong number. Nothing here locks: tests drive it from one thread. */
 #define _GNU_SOURCE
 #include <string.h>
 #include <sys/mman.h>
@@ -21,7 +22,10 @@ static copy_walk keep_walk;
 static void (*free_walk)(td_walk *w);
 
 /* ---- memory ---- */
-static struct block { char *data; size_t bytes; } blocks[MOST];
+static struct block {
+    char *data;
+    size_t bytes;
+} blocks[MOST];
 static int64_t live;
 
 static void protect(int how)
@@ -83,7 +87,8 @@ static td_status walk(const td_walk *w, td_device device)
     return status;
 }
 
-static td_status transfer(char *to, td_device to_device, const char *from, td_device from_device, int64_t bytes, bool wait)
+static td_status transfer(char *to, td_device to_device, const char *from, td_device from_device,
+                          int64_t bytes, bool wait)
 {
     open_all();
     td_status status = run_late();
@@ -112,8 +117,15 @@ static td_status synchronize(td_device device)
 static int two(void) { return 2; }
 
 static const td_device_table table = {
-    .size = sizeof table, .name = "guarded", .count = two, .alloc = alloc, .release = release, .walk = walk, .transfer = transfer,
-    .reduce = reduce, .synchronize = synchronize,
+    .size = sizeof table,
+    .name = "guarded",
+    .count = two,
+    .alloc = alloc,
+    .release = release,
+    .walk = walk,
+    .transfer = transfer,
+    .reduce = reduce,
+    .synchronize = synchronize,
 };
 
 EXPORT const void *guarded_table(const void *cpu, copy_walk copy, void (*drop)(td_walk *))

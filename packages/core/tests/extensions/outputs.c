@@ -1,4 +1,5 @@
-/* outputs.c - kernels that leave their outputs in every wrong way: none may be freed twice, nor an input at all. */
+/* outputs.c - kernels that leave their outputs in every wrong way: none may be freed twice, nor an
+ * input at all. */
 #include "taeda/abi.h"
 
 static const taeda_api *api;
@@ -33,7 +34,10 @@ static int32_t fails(const taeda_call *call) { return failed(call, good(call)); 
 static int32_t fails_twice(const taeda_call *call) { return failed(call, twice(call)); }
 static int32_t fails_input(const taeda_call *call) { return failed(call, input(call)); }
 
-static const struct { const char *name, *schema; taeda_kernel call; } kernels[] = {
+static const struct {
+    const char *name, *schema;
+    taeda_kernel call;
+} kernels[] = {
     {"good", "outputs::good(Tensor x) -> (Tensor, Tensor)", good},
     {"twice", "outputs::twice(Tensor x) -> (Tensor, Tensor)", twice},
     {"input", "outputs::input(Tensor x) -> (Tensor, Tensor)", input},
@@ -49,7 +53,8 @@ int32_t taeda_ext_init(const taeda_api *table)
     taeda_error error = {0};
     api = table;
     for (unsigned i = 0; i < sizeof kernels / sizeof *kernels; i++) {
-        taeda_op_def def = {.size = sizeof def, .schema = kernels[i].schema, .cpu = kernels[i].call, .doc = ""};
+        taeda_op_def def = {
+            .size = sizeof def, .schema = kernels[i].schema, .cpu = kernels[i].call, .doc = ""};
         int32_t code = api->register_kernel(kernels[i].name, 1, 2, kernels[i].call, 0);
         if (!code) code = api->define_op(&def, &error);
         if (code) return code;

@@ -1,9 +1,13 @@
-/* scale.c - an extension as a user would write it, for the test of the ABI: y = 2 x, and a kernel that refuses. */
+/* scale.c - an extension as a user would write it, for the test of the ABI: y = 2 x, and a kernel
+ * that refuses. */
 #include "taeda/abi.h"
 
 static const taeda_api *api;
 
-typedef struct work { const float *x; float *y; } work;
+typedef struct work {
+    const float *x;
+    float *y;
+} work;
 static void body(void *context, int64_t begin, int64_t end)
 {
     const work *w = (const work *)context;
@@ -17,7 +21,8 @@ static int32_t twice(const taeda_call *call)
     int32_t code = api->contiguous(call->inputs[0], &x, call->error);
     if (code) return code;
     api->facts(x, &in);
-    if (in.dtype != TAEDA_FLOAT32) code = api->fail(call->error, TAEDA_TYPE_ERROR, "wanted float32");
+    if (in.dtype != TAEDA_FLOAT32)
+        code = api->fail(call->error, TAEDA_TYPE_ERROR, "wanted float32");
     else code = api->empty(in.dtype, in.ndim, in.sizes, in.on_cpu, &call->outputs[0], call->error);
     if (!code && in.on_cpu) {
         api->facts(call->outputs[0], &out);

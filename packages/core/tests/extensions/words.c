@@ -1,4 +1,5 @@
-/* words.c - an extension that uses what ABI 1.2 added: strides, work space, random bits, Python's lock, DLPack, later kinds. */
+/* words.c - an extension that uses what ABI 1.2 added: strides, work space, random bits, Python's
+ * lock, DLPack, later kinds. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,18 +19,22 @@ static float *data_of(const taeda_tensor *t, taeda_facts *f)
 static int32_t strided(const taeda_call *call) /* (int[] sizes, int[] strides, bool meta) */
 {
     const taeda_value *v = call->args;
-    return api->empty_strided(TAEDA_FLOAT32, v[2].as.integer ? TAEDA_META : TAEDA_CPU, (int32_t)v[0].count, v[0].as.integers,
-                              v[1].as.integers, &call->outputs[0], call->error);
+    return api->empty_strided(TAEDA_FLOAT32, v[2].as.integer ? TAEDA_META : TAEDA_CPU,
+                              (int32_t)v[0].count, v[0].as.integers, v[1].as.integers,
+                              &call->outputs[0], call->error);
 }
 static int32_t formatted(const taeda_call *call) /* (int[] sizes, int format) */
 {
     const taeda_value *v = call->args;
-    return api->empty_format(TAEDA_FLOAT32, TAEDA_CPU, (int32_t)v[0].count, v[0].as.integers, (int32_t)v[1].as.integer,
-                             &call->outputs[0], call->error);
+    return api->empty_format(TAEDA_FLOAT32, TAEDA_CPU, (int32_t)v[0].count, v[0].as.integers,
+                             (int32_t)v[1].as.integer, &call->outputs[0], call->error);
 }
 
 /* ---- work space: each body takes its own ---- */
-typedef struct turn { float *x; int32_t code; } turn;
+typedef struct turn {
+    float *x;
+    int32_t code;
+} turn;
 static void reverse(void *context, int64_t begin, int64_t end)
 {
     turn *t = context;
@@ -68,7 +73,10 @@ static int32_t space_of(const taeda_call *call) /* (int bytes): is it at a multi
 }
 
 /* ---- random bits ---- */
-typedef struct draw { taeda_random part; int32_t *words; } draw;
+typedef struct draw {
+    taeda_random part;
+    int32_t *words;
+} draw;
 static void draw_some(void *context, int64_t begin, int64_t end)
 {
     const draw *d = context;
@@ -86,7 +94,8 @@ static int32_t bits(const taeda_call *call) /* (int blocks, Generator? generator
     api->parallel_for(blocks, 1, draw_some, &d);
     return 0;
 }
-static int32_t seeded(const taeda_call *call) /* (Generator? generator): hands it on to an operator */
+static int32_t
+seeded(const taeda_call *call) /* (Generator? generator): hands it on to an operator */
 {
     const taeda_op *randperm;
     taeda_value given[2] = {{TAEDA_KIND_INT, 0, 0, {.integer = 9}}, call->args[0]}, made;
@@ -115,7 +124,10 @@ static int32_t filled(const taeda_call *call) /* (Scalar x): full((2,), x) by th
 {
     const taeda_op *full;
     int64_t size = 2;
-    taeda_value given[3] = {{TAEDA_KIND_INTS, 0, 1, {.integers = &size}}, call->args[0], {TAEDA_KIND_DTYPE, 0, 0, {.integer = TAEDA_UINT64}}}, made;
+    taeda_value given[3] = {{TAEDA_KIND_INTS, 0, 1, {.integers = &size}},
+                            call->args[0],
+                            {TAEDA_KIND_DTYPE, 0, 0, {.integer = TAEDA_UINT64}}},
+                made;
     int32_t code = api->find_op("full", &full, call->error);
     taeda_op_call c = {sizeof c, 3, full, given, &made, 1, 0, call->error};
     if (!code) code = api->call_op(&c);
@@ -124,11 +136,18 @@ static int32_t filled(const taeda_call *call) /* (Scalar x): full((2,), x) by th
 }
 
 /* ---- Python's lock: a thread of our own calls an operator, and the kernel waits for it ---- */
-typedef struct errand { const taeda_tensor *x; taeda_tensor *made; taeda_error error; int32_t code; } errand;
+typedef struct errand {
+    const taeda_tensor *x;
+    taeda_tensor *made;
+    taeda_error error;
+    int32_t code;
+} errand;
 static void *run_errand(void *context)
 {
     errand *e = context;
-    taeda_value given[2] = {{TAEDA_KIND_TENSOR, 0, 0, {.tensor = (taeda_tensor *)e->x}}, {TAEDA_KIND_INT, 0, 0, {.integer = 1}}}, made;
+    taeda_value given[2] = {{TAEDA_KIND_TENSOR, 0, 0, {.tensor = (taeda_tensor *)e->x}},
+                            {TAEDA_KIND_INT, 0, 0, {.integer = 1}}},
+                made;
     taeda_op_call c = {sizeof c, 2, add, given, &made, 1, 0, &e->error};
     e->code = api->call_op(&c);
     if (!e->code) e->made = made.as.tensor;
@@ -163,17 +182,43 @@ static int32_t round_trip(const taeda_call *call) /* (Tensor x): another handle 
     int32_t code = api->to_dlpack(call->inputs[0], &managed, call->error);
     return code ? code : api->from_dlpack(managed, &call->outputs[0], call->error);
 }
-typedef struct { uint32_t major, minor; void *context; void (*deleter)(void *); uint64_t flags; void *data; int32_t device, id, ndim; uint8_t code, bits; uint16_t lanes; int64_t *shape, *strides; uint64_t offset; } managed_tensor;
+typedef struct {
+    uint32_t major, minor;
+    void *context;
+    void (*deleter)(void *);
+    uint64_t flags;
+    void *data;
+    int32_t device, id, ndim;
+    uint8_t code, bits;
+    uint16_t lanes;
+    int64_t *shape, *strides;
+    uint64_t offset;
+} managed_tensor;
 static int deleted;
 static void count(void *self) { deleted += self != NULL; }
-static int32_t foreign(const taeda_call *call) /* (int major, int flags, int device): a struct of our own */
+static int32_t
+foreign(const taeda_call *call) /* (int major, int flags, int device): a struct of our own */
 {
     static float numbers[3] = {1, 2, 3};
     static int64_t shape[1] = {3};
     static managed_tensor one;
-    one = (managed_tensor){(uint32_t)call->args[0].as.integer, 0, NULL, count, (uint64_t)call->args[1].as.integer, numbers,
-                           (int32_t)call->args[2].as.integer, 0, 1, 2, 32, 1, shape, NULL, 0};
-    return api->from_dlpack((struct DLManagedTensorVersioned *)&one, &call->outputs[0], call->error);
+    one = (managed_tensor){(uint32_t)call->args[0].as.integer,
+                           0,
+                           NULL,
+                           count,
+                           (uint64_t)call->args[1].as.integer,
+                           numbers,
+                           (int32_t)call->args[2].as.integer,
+                           0,
+                           1,
+                           2,
+                           32,
+                           1,
+                           shape,
+                           NULL,
+                           0};
+    return api->from_dlpack((struct DLManagedTensorVersioned *)&one, &call->outputs[0],
+                            call->error);
 }
 static int32_t deletions(const taeda_call *call) /* () */
 {
@@ -184,13 +229,22 @@ static int32_t deletions(const taeda_call *call) /* () */
 uint32_t taeda_ext_abi(void) { return ABI; }
 int32_t taeda_ext_init(const taeda_api *given)
 {
-    static const struct { const char *schema; taeda_kernel call; } ops[] = {
-        {"strided(int[] sizes, int[] strides, bool meta) -> Tensor", strided}, {"formatted(int[] sizes, int format) -> Tensor", formatted},
-        {"negated(Tensor x) -> Tensor", negated}, {"space_of(int bytes) -> Tensor", space_of},
-        {"bits(int blocks, Generator? generator=None) -> Tensor", bits}, {"seeded(Generator? generator=None) -> Tensor", seeded},
-        {"natural(Scalar x) -> Tensor", natural}, {"filled(Scalar x) -> Tensor", filled}, {"waits(Tensor x) -> Tensor", waits},
-        {"forgets(Tensor x) -> Tensor", forgets}, {"round_trip(Tensor(a) x) -> Tensor(a)", round_trip},
-        {"foreign(int major, int flags, int device) -> Tensor", foreign}, {"deletions() -> Tensor", deletions}};
+    static const struct {
+        const char *schema;
+        taeda_kernel call;
+    } ops[] = {{"strided(int[] sizes, int[] strides, bool meta) -> Tensor", strided},
+               {"formatted(int[] sizes, int format) -> Tensor", formatted},
+               {"negated(Tensor x) -> Tensor", negated},
+               {"space_of(int bytes) -> Tensor", space_of},
+               {"bits(int blocks, Generator? generator=None) -> Tensor", bits},
+               {"seeded(Generator? generator=None) -> Tensor", seeded},
+               {"natural(Scalar x) -> Tensor", natural},
+               {"filled(Scalar x) -> Tensor", filled},
+               {"waits(Tensor x) -> Tensor", waits},
+               {"forgets(Tensor x) -> Tensor", forgets},
+               {"round_trip(Tensor(a) x) -> Tensor(a)", round_trip},
+               {"foreign(int major, int flags, int device) -> Tensor", foreign},
+               {"deletions() -> Tensor", deletions}};
     taeda_error error;
     int32_t code = 0;
     char schema[128];

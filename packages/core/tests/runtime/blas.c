@@ -1,4 +1,5 @@
-/* blas.c - stands for an OpenBLAS that others in the process use: computes nothing, tells who was inside. */
+/* blas.c - stands for an OpenBLAS that others in the process use: computes nothing, tells who was
+ * inside. */
 #include <stdatomic.h>
 #include <unistd.h>
 

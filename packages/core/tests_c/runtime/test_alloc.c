@@ -1,4 +1,5 @@
-/* test_alloc.c - size classes, figures, reuse, limits, threads, forks, and memory that runs out at every place. */
+/* test_alloc.c - size classes, figures, reuse, limits, threads, forks, and memory that runs out at
+ * every place. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -16,8 +17,10 @@ enum { KEEPS = 0 }; /* the address sanitizer sees every block: nothing is kept *
 enum { KEEPS = 1 };
 #endif
 
-static const int64_t SIZES[] = {0, 1, 63, 64, 65, 1000, 1024, 1025, 5000, 60 * KiB, 64 * KiB, 64 * KiB + 1, 80 * KiB, 100000, MiB,
-                                3 * MiB + 17, 4 * MiB - 1, 4 * MiB, 5 * MiB + 3, 9 * MiB};
+static const int64_t SIZES[] = {0,           1,      63,   64,           65,          1000,
+                                1024,        1025,   5000, 60 * KiB,     64 * KiB,    64 * KiB + 1,
+                                80 * KiB,    100000, MiB,  3 * MiB + 17, 4 * MiB - 1, 4 * MiB,
+                                5 * MiB + 3, 9 * MiB};
 enum { COUNT = sizeof SIZES / sizeof *SIZES };
 
 static td_alloc_stats stats(void)
@@ -180,7 +183,8 @@ TEST(threads_take_and_give_at_once_and_hand_over_when_they_end)
 {
     int64_t before = stats().allocated;
     pthread_t threads[4];
-    for (intptr_t i = 0; i < 4; i++) pthread_create(&threads[i], NULL, thread_body, (void *)(i + 1));
+    for (intptr_t i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, thread_body, (void *)(i + 1));
     for (int i = 0; i < 50; i++) stats();
     for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
     EQUAL(stats().allocated, before);
@@ -257,7 +261,8 @@ TEST(memory_that_is_out_gives_null_and_memory_that_comes_back_is_used)
     fail_call(CALL_MMAP, -1);
     if (KEEPS) CHECK(!td_alloc(5 * MiB));
     void *blocks[40];
-    int64_t each = 3 * MiB; /* a region holds ten: then it has none left, and the system gives no other */
+    /* a region holds ten: then it has none left, and the system gives no other */
+    int64_t each = 3 * MiB;
     for (int i = 0; i < 40; i++) blocks[i] = td_alloc(each);
     if (KEEPS) CHECK(!blocks[39]);
     fail_call(CALL_MMAP, 0);

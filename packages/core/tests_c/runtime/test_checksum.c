@@ -1,4 +1,5 @@
-/* test_checksum.c - both sums against one bit after the other, for every length about the edges and any alignment. */
+/* test_checksum.c - both sums against one bit after the other, for every length about the edges and
+ * any alignment. */
 #include "harness.h"
 #include "runtime/checksum.h"
 

@@ -10,13 +10,15 @@ static td_tensor *strided(td_dtype dtype, bool turned)
 {
     td_tensor *t = NULL;
     int64_t sizes[2] = {ROWS, COLS}, strides[2] = {turned ? 1 : COLS, turned ? ROWS : 1};
-    if (td_tensor_empty_strided(&t, dtype, TD_CPU, 2, sizes, strides)) FAIL("no tensor: %s", td_error_message());
+    if (td_tensor_empty_strided(&t, dtype, TD_CPU, 2, sizes, strides))
+        FAIL("no tensor: %s", td_error_message());
     return t;
 }
 
 static char *element(const td_tensor *t, int64_t i, int64_t j)
 {
-    return (char *)td_data(t) + (i * t->strides[0] + j * t->strides[1]) * td_itemsize((td_dtype)t->dtype);
+    return (char *)td_data(t) +
+           (i * t->strides[0] + j * t->strides[1]) * td_itemsize((td_dtype)t->dtype);
 }
 
 static bool converts(int d) { return d < TD_QINT8; }
@@ -27,7 +29,8 @@ TEST(every_dtype_to_every_dtype_in_any_layout)
         for (int to = 0; to < TD_NDTYPES; to++) {
             if (!converts(from) || !converts(to)) continue;
             for (int layout = 0; layout < 4; layout++) {
-                td_tensor *a = strided((td_dtype)from, layout & 1), *b = strided((td_dtype)to, layout & 2);
+                td_tensor *a = strided((td_dtype)from, layout & 1),
+                          *b = strided((td_dtype)to, layout & 2);
                 for (int64_t k = 0; k < ROWS * COLS; k++) {
                     td_scalar value = td_scalar_float((double)(k % 3)); /* what every type holds */
                     td_scalar_store(&value, (td_dtype)from, element(a, k / COLS, k % COLS));
@@ -35,10 +38,13 @@ TEST(every_dtype_to_every_dtype_in_any_layout)
                 NEED(td_copy(b, a));
                 for (int64_t k = 0; k < ROWS * COLS; k++) {
                     char wanted[16] = {0};
-                    td_scalar value = td_scalar_load((td_dtype)from, element(a, k / COLS, k % COLS));
+                    td_scalar value =
+                        td_scalar_load((td_dtype)from, element(a, k / COLS, k % COLS));
                     td_scalar_store(&value, (td_dtype)to, wanted);
-                    if (memcmp(wanted, element(b, k / COLS, k % COLS), (size_t)td_itemsize((td_dtype)to)))
-                        FAIL("%s to %s, layout %d: element %d", td_dtypes[from].name, td_dtypes[to].name, layout, (int)k);
+                    if (memcmp(wanted, element(b, k / COLS, k % COLS),
+                               (size_t)td_itemsize((td_dtype)to)))
+                        FAIL("%s to %s, layout %d: element %d", td_dtypes[from].name,
+                             td_dtypes[to].name, layout, (int)k);
                 }
                 td_tensor_free(a);
                 td_tensor_free(b);

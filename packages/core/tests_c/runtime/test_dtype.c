@@ -29,7 +29,8 @@ TEST(complex_types_and_their_parts)
     EQUAL(td_to_complex(TD_I32), TD_C64);
     EQUAL(td_to_complex(TD_F64), TD_C128);
     EQUAL(td_to_real(TD_F32), TD_F32);
-    CHECK(!td_can_cast(TD_C64, TD_F32) && !td_can_cast(TD_F32, TD_I64) && !td_can_cast(TD_I64, TD_BOOL));
+    CHECK(!td_can_cast(TD_C64, TD_F32) && !td_can_cast(TD_F32, TD_I64) &&
+          !td_can_cast(TD_I64, TD_BOOL));
     CHECK(td_can_cast(TD_I64, TD_F16) && td_can_cast(TD_BOOL, TD_U8));
     EQUAL(td_promote(TD_U8, TD_I8), TD_I16);
     EQUAL(td_promote(TD_F16, TD_BF16), TD_F32);

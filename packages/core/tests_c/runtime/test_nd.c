@@ -1,4 +1,5 @@
-/* test_nd.c - the geometry of operands: whatever is dropped, ordered or merged, the same elements meet. */
+/* test_nd.c - the geometry of operands: whatever is dropped, ordered or merged, the same elements
+ * meet. */
 #include <stdlib.h>
 #include "harness.h"
 #include "runtime/loops.h"
@@ -38,11 +39,13 @@ TEST(whatever_the_geometry_the_same_elements_meet)
         for (int d = 0; d < ndim; d++) {
             sizes[d] = below(10) ? 1 + below(6) : 0;
             numel *= sizes[d];
-            for (int o = 0; o < 2; o++) strides[o][d] = below(3) ? 4 * (1 + below(40)) : below(2) ? 0 : -4 * (1 + below(9));
+            for (int o = 0; o < 2; o++)
+                strides[o][d] = below(3) ? 4 * (1 + below(40)) : below(2) ? 0 : -4 * (1 + below(9));
         }
         if (round % 2) { /* row-major: what merges */
             int64_t step = 4;
-            for (int d = ndim - 1; d >= 0; step *= sizes[d] ? sizes[d] : 1, d--) strides[0][d] = strides[1][d] = step;
+            for (int d = ndim - 1; d >= 0; step *= sizes[d] ? sizes[d] : 1, d--)
+                strides[0][d] = strides[1][d] = step;
         }
         if (numel > MOST) continue;
         td_nd nd;
@@ -74,9 +77,12 @@ TEST(tensors_broadcast_to_the_first)
     NEED(td_tensor_empty(&row, TD_F64, TD_CPU, 2, (int64_t[]){1, 4}));
     NEED(td_tensor_empty(&wrong, TD_F32, TD_CPU, 1, (int64_t[]){3}));
     NEED(td_nd_init(&nd, 2, (td_tensor *[]){full, row}));
-    CHECK(nd.ndim == 2 && nd.sizes[0] == 4 && nd.strides[0][0] == 4 && nd.strides[0][1] == 8 && nd.strides[1][1] == 0);
-    REFUSED(td_nd_init(&nd, 2, (td_tensor *[]){full, wrong}), TD_RUNTIME_ERROR, "shape [3] cannot be broadcast to shape [3, 4]");
-    REFUSED(td_nd_init(&nd, 2, (td_tensor *[]){wrong, full}), TD_RUNTIME_ERROR, "cannot be broadcast");
+    CHECK(nd.ndim == 2 && nd.sizes[0] == 4 && nd.strides[0][0] == 4 && nd.strides[0][1] == 8 &&
+          nd.strides[1][1] == 0);
+    REFUSED(td_nd_init(&nd, 2, (td_tensor *[]){full, wrong}), TD_RUNTIME_ERROR,
+            "shape [3] cannot be broadcast to shape [3, 4]");
+    REFUSED(td_nd_init(&nd, 2, (td_tensor *[]){wrong, full}), TD_RUNTIME_ERROR,
+            "cannot be broadcast");
     td_tensor_free(full);
     td_tensor_free(row);
     td_tensor_free(wrong);

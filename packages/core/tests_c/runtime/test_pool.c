@@ -1,4 +1,5 @@
-/* test_pool.c - every index is handed out once, whatever the number of threads; nested use is serial; a child starts fresh. */
+/* test_pool.c - every index is handed out once, whatever the number of threads; nested use is
+ * serial; a child starts fresh. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -7,7 +8,10 @@
 #include "runtime/pool.h"
 
 enum { N = 5000 };
-typedef struct counts { _Atomic int seen[N]; _Atomic int calls, nested; } counts;
+typedef struct counts {
+    _Atomic int seen[N];
+    _Atomic int calls, nested;
+} counts;
 
 static void mark(void *context, int64_t begin, int64_t end)
 {

@@ -1,4 +1,5 @@
-/* test_random.c - Philox4x32-10 by the known answers of its authors; streams that several threads draw from. */
+/* test_random.c - Philox4x32-10 by the known answers of its authors; streams that several threads
+ * draw from. */
 #include "harness.h"
 #include "runtime/random.h"
 

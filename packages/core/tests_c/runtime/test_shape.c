@@ -2,7 +2,8 @@
 #include "harness.h"
 #include "runtime/tensor.h"
 
-#define NUMEL(out, ...) td_numel(sizeof((int64_t[]){__VA_ARGS__}) / 8, (int64_t[]){__VA_ARGS__}, out)
+#define NUMEL(out, ...) \
+    td_numel(sizeof((int64_t[]){__VA_ARGS__}) / 8, (int64_t[]){__VA_ARGS__}, out)
 
 TEST(products_of_sizes)
 {
@@ -22,7 +23,8 @@ TEST(negative_sizes_and_overflow_are_refused_and_write_nothing)
     int64_t n = 77;
     REFUSED(NUMEL(&n, 2, -3), TD_RUNTIME_ERROR, "negative dimension -3 in the shape [2, -3]");
     REFUSED(NUMEL(&n, INT64_MAX, 2), TD_RUNTIME_ERROR, "overflowed 64 bits");
-    REFUSED(NUMEL(&n, 0, INT64_MAX, 2), TD_RUNTIME_ERROR, "overflowed"); /* its strides would overflow */
+    REFUSED(NUMEL(&n, 0, INT64_MAX, 2), TD_RUNTIME_ERROR,
+            "overflowed"); /* its strides would overflow */
     REFUSED(NUMEL(&n, (int64_t)1 << 32, (int64_t)1 << 31), TD_RUNTIME_ERROR, "overflowed");
     EQUAL(n, 77);
 }
@@ -33,7 +35,8 @@ TEST(sums_and_products_tell_their_overflow)
     CHECK(!td_add_overflows(INT64_MAX, 0, &r) && r == INT64_MAX);
     CHECK(td_add_overflows(INT64_MAX, 1, &r) && td_add_overflows(INT64_MIN, -1, &r));
     CHECK(!td_mul_overflows(INT64_MIN, 1, &r) && r == INT64_MIN);
-    CHECK(td_mul_overflows(INT64_MIN, -1, &r) && td_mul_overflows((int64_t)1 << 32, (int64_t)1 << 31, &r));
+    CHECK(td_mul_overflows(INT64_MIN, -1, &r) &&
+          td_mul_overflows((int64_t)1 << 32, (int64_t)1 << 31, &r));
 }
 
 TEST(row_major_strides)
@@ -77,8 +80,10 @@ TEST(shapes_broadcast_from_the_last_dimension)
     NEED(td_broadcast(3, own, 2, (int64_t[]){3, 1}, &n, own));
     CHECK(n == 3 && own[0] == 2 && own[1] == 3 && own[2] == 5);
     REFUSED(td_broadcast(2, (int64_t[]){2, 3}, 1, (int64_t[]){4}, &n, out), TD_RUNTIME_ERROR,
-            "shapes [2, 3] and [4] do not broadcast: sizes 3 and 4 must match at non-singleton dimension 1");
-    REFUSED(td_broadcast(1, (int64_t[]){0}, 1, (int64_t[]){2}, &n, out), TD_RUNTIME_ERROR, "sizes 0 and 2");
+            "shapes [2, 3] and [4] do not broadcast: sizes 3 and 4 must match at non-singleton "
+            "dimension 1");
+    REFUSED(td_broadcast(1, (int64_t[]){0}, 1, (int64_t[]){2}, &n, out), TD_RUNTIME_ERROR,
+            "sizes 0 and 2");
 }
 
 TEST(long_shapes_are_cut_in_messages)

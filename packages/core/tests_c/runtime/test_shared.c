@@ -1,4 +1,5 @@
-/* test_shared.c - storages on files: found again, refused where the file is too short, and whole when the system fails. */
+/* test_shared.c - storages on files: found again, refused where the file is too short, and whole
+ * when the system fails. */
 #define _GNU_SOURCE
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -29,7 +30,8 @@ TEST(writes_reach_the_file_and_both_handles_are_one_storage)
     NEED(td_shared_map(&b, dup(fd), 0, 100, TD_MAP_SHARED | TD_MAP_FIND, NULL)); /* another place */
     CHECK(a != b);
     td_storage *c;
-    NEED(td_shared_map(&c, dup(fd), 4097, 100, TD_MAP_SHARED | TD_MAP_FIND, NULL)); /* found beside another in its bucket */
+    /* found beside another in its bucket */
+    NEED(td_shared_map(&c, dup(fd), 4097, 100, TD_MAP_SHARED | TD_MAP_FIND, NULL));
     CHECK(c == a);
     td_storage_drop(c);
     td_storage_drop(a);
@@ -55,11 +57,13 @@ TEST(what_cannot_be_mapped_is_refused)
 {
     int fd = file(100);
     td_storage *s = NULL;
-    REFUSED(td_shared_map(&s, fd, 0, 101, 0, NULL), TD_RUNTIME_ERROR, "the file has 100 bytes, 101 are needed");
+    REFUSED(td_shared_map(&s, fd, 0, 101, 0, NULL), TD_RUNTIME_ERROR,
+            "the file has 100 bytes, 101 are needed");
     REFUSED(td_shared_map(&s, fd, -1, 5, 0, NULL), TD_RUNTIME_ERROR, "cannot exist");
     REFUSED(td_shared_map(&s, fd, 0, -5, 0, NULL), TD_RUNTIME_ERROR, "cannot exist");
     REFUSED(td_shared_map(&s, fd, INT64_MAX, 5, 0, NULL), TD_RUNTIME_ERROR, "cannot exist");
-    REFUSED(td_shared_map(&s, -1, 0, 5, TD_MAP_FIND, "n"), TD_RUNTIME_ERROR, "cannot look at a file");
+    REFUSED(td_shared_map(&s, -1, 0, 5, TD_MAP_FIND, "n"), TD_RUNTIME_ERROR,
+            "cannot look at a file");
     fail_call(CALL_MMAP, 1);
     REFUSED(td_shared_map(&s, fd, 0, 50, 0, "n"), TD_RUNTIME_ERROR, "cannot map 50 bytes");
     fail_call(CALL_CALLOC, 1);
@@ -105,7 +109,8 @@ TEST(landing_is_refused_where_the_bytes_have_changed_places)
     td_tensor *there;
     NEED(td_storage_new(&s, 64, TD_CPU));
     NEED(td_tensor_empty(&there, TD_U8, TD_CPU, 1, (int64_t[]){64}));
-    REFUSED(td_shared_land(s, there, s->data + 1, -1, 0), TD_RUNTIME_ERROR, "resized while its bytes were copied");
+    REFUSED(td_shared_land(s, there, s->data + 1, -1, 0), TD_RUNTIME_ERROR,
+            "resized while its bytes were copied");
     NEED(td_tensor_empty(&there, TD_U8, TD_CPU, 1, (int64_t[]){32}));
     REFUSED(td_shared_land(s, there, s->data, -1, 0), TD_RUNTIME_ERROR, "resized");
     NEED(td_storage_new(&meta, 64, TD_META));
@@ -121,17 +126,20 @@ TEST(copying_that_fails_leaves_the_storage_alone)
     int fd = file(0);
     td_tensor *there = NULL;
     fail_call(CALL_PWRITE, 1);
-    REFUSED(td_shared_copy(&there, "abc", 3, fd, 0, TD_MAP_SHARED, NULL), TD_RUNTIME_ERROR, "Free some space");
+    REFUSED(td_shared_copy(&there, "abc", 3, fd, 0, TD_MAP_SHARED, NULL), TD_RUNTIME_ERROR,
+            "Free some space");
     harness_short_write = 1; /* interrupted: tried again */
     NEED(td_shared_copy(&there, "abc", 3, fd, 0, TD_MAP_SHARED, NULL));
     td_tensor_free(there);
     for (int n = 1; n < 3; n++) {
         td_alloc_fail_at(n);
-        REFUSED(td_shared_copy(&there, "abc", 3, fd, 0, TD_MAP_SHARED, NULL), TD_MEMORY_ERROR, "out of memory");
+        REFUSED(td_shared_copy(&there, "abc", 3, fd, 0, TD_MAP_SHARED, NULL), TD_MEMORY_ERROR,
+                "out of memory");
     }
     td_alloc_fail_at(0);
     fail_call(CALL_MMAP, 1);
-    REFUSED(td_shared_copy(&there, "abc", 3, fd, 0, TD_MAP_SHARED, "n"), TD_RUNTIME_ERROR, "cannot map");
+    REFUSED(td_shared_copy(&there, "abc", 3, fd, 0, TD_MAP_SHARED, "n"), TD_RUNTIME_ERROR,
+            "cannot map");
     REFUSED(td_shared_copy(&there, "abc", 3, -1, 0, 0, NULL), TD_RUNTIME_ERROR, "cannot write");
     close(fd);
 }
@@ -183,7 +191,8 @@ TEST(a_full_quota_is_told_like_a_full_disk)
     td_tensor *there;
     int fd = file(0);
     harness_short_write = -1;
-    REFUSED(td_shared_copy(&there, "abc", 3, fd, 0, TD_MAP_SHARED, NULL), TD_RUNTIME_ERROR, "Free some space");
+    REFUSED(td_shared_copy(&there, "abc", 3, fd, 0, TD_MAP_SHARED, NULL), TD_RUNTIME_ERROR,
+            "Free some space");
     close(fd);
 }
 

@@ -1,4 +1,5 @@
-/* test_storage.c - bytes with owners: the last one frees, a pin keeps what was lost, a resize keeps the old bytes. */
+/* test_storage.c - bytes with owners: the last one frees, a pin keeps what was lost, a resize keeps
+ * the old bytes. */
 #include "harness.h"
 #include "runtime/alloc.h"
 #include "runtime/tensor.h"

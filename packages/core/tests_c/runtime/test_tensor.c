@@ -54,11 +54,15 @@ TEST(shapes_that_cannot_be_are_refused)
 {
     td_tensor *t = NULL;
     int64_t sizes[70] = {0}, strides[2] = {INT64_MAX, 1};
-    REFUSED(td_tensor_empty(&t, TD_F32, TD_CPU, 65, sizes), TD_RUNTIME_ERROR, "at most 64 dimensions");
+    REFUSED(td_tensor_empty(&t, TD_F32, TD_CPU, 65, sizes), TD_RUNTIME_ERROR,
+            "at most 64 dimensions");
     REFUSED(td_tensor_empty(&t, TD_F32, TD_CPU, -1, sizes), TD_RUNTIME_ERROR, "dimensions");
-    REFUSED(td_tensor_empty(&t, TD_F64, TD_CPU, 1, (int64_t[]){INT64_MAX}), TD_RUNTIME_ERROR, "overflowed");
-    REFUSED(td_tensor_empty_strided(&t, TD_U8, TD_CPU, 2, (int64_t[]){3, 3}, strides), TD_RUNTIME_ERROR, "overflowed");
-    REFUSED(td_tensor_empty_strided(&t, TD_U8, TD_CPU, 1, (int64_t[]){3}, (int64_t[]){-1}), TD_RUNTIME_ERROR, "negative");
+    REFUSED(td_tensor_empty(&t, TD_F64, TD_CPU, 1, (int64_t[]){INT64_MAX}), TD_RUNTIME_ERROR,
+            "overflowed");
+    REFUSED(td_tensor_empty_strided(&t, TD_U8, TD_CPU, 2, (int64_t[]){3, 3}, strides),
+            TD_RUNTIME_ERROR, "overflowed");
+    REFUSED(td_tensor_empty_strided(&t, TD_U8, TD_CPU, 1, (int64_t[]){3}, (int64_t[]){-1}),
+            TD_RUNTIME_ERROR, "negative");
     CHECK(t == NULL);
 }
 

@@ -1,4 +1,5 @@
-/* columns_run.c - convolutions of integers and complex numbers: patches are copied to a matrix, then multiplied. */
+/* columns_run.c - convolutions of integers and complex numbers: patches are copied to a matrix,
+ * then multiplied. */
 #include <string.h>
 #include "cpu/conv/conv_run.h"
 #include "cpu/matmul/gemm_run.h"
@@ -35,7 +36,8 @@ static void copy_rows(void *context, int64_t begin, int64_t end)
 {
     const columns *k = context;
     int64_t plane = td_volume(k->c->in) * k->item, row = td_volume(k->c->out) * k->item;
-    for (int64_t i = begin; i < end; i++) copy_row(k, k->x + i / k->c->taps * plane, &k->c->tap[i % k->c->taps], k->to + i * row);
+    for (int64_t i = begin; i < end; i++)
+        copy_row(k, k->x + i / k->c->taps * plane, &k->c->tap[i % k->c->taps], k->to + i * row);
 }
 
 static void make_columns(const td_conv *c, int64_t which, char *to)
@@ -56,20 +58,34 @@ static td_status take_matrix(const td_conv *c, char **matrix, int64_t *bytes)
 {
     *bytes = c->channels * c->taps * td_volume(c->out) * td_itemsize(c->dtype);
     *matrix = td_alloc(*bytes);
-    return *matrix ? TD_OK : td_fail(TD_MEMORY_ERROR, "convolution: no memory for %lld bytes", (long long)*bytes);
+    return *matrix ? TD_OK
+                   : td_fail(TD_MEMORY_ERROR, "convolution: no memory for %lld bytes",
+                             (long long)*bytes);
 }
 
 td_status td_conv_columns_forward(const td_conv *c)
 {
     char *matrix;
-    int64_t bytes, item = td_itemsize(c->dtype), depth = c->channels * c->taps, pixels = td_volume(c->out);
+    int64_t bytes, item = td_itemsize(c->dtype), depth = c->channels * c->taps,
+                   pixels = td_volume(c->out);
     td_status status = take_matrix(c, &matrix, &bytes);
     if (status != TD_OK) return status;
     for (int64_t i = 0; i < c->images * c->groups && status == TD_OK; i++) {
         int64_t group = i % c->groups;
-        td_product p = {.dtype = c->dtype, .m = c->outputs, .n = pixels, .k = depth, .a = c->w + group * c->outputs * depth * item,
-                        .b = matrix, .c = c->y + i * c->outputs * pixels * item, .a_row = depth, .a_col = 1, .b_row = pixels,
-                        .b_col = 1, .c_row = pixels, .alpha = td_scalar_int(1), .beta = td_scalar_int(c->bias != NULL)};
+        td_product p = {.dtype = c->dtype,
+                        .m = c->outputs,
+                        .n = pixels,
+                        .k = depth,
+                        .a = c->w + group * c->outputs * depth * item,
+                        .b = matrix,
+                        .c = c->y + i * c->outputs * pixels * item,
+                        .a_row = depth,
+                        .a_col = 1,
+                        .b_row = pixels,
+                        .b_col = 1,
+                        .c_row = pixels,
+                        .alpha = td_scalar_int(1),
+                        .beta = td_scalar_int(c->bias != NULL)};
         make_columns(c, i, matrix);
         if (c->bias) fill_bias(c, c->bias + group * c->outputs * item, p.c);
         status = td_product_run(&p);
@@ -81,13 +97,25 @@ td_status td_conv_columns_forward(const td_conv *c)
 td_status td_conv_columns_weight(const td_conv *c, const char *g, char *dw)
 {
     char *matrix;
-    int64_t bytes, item = td_itemsize(c->dtype), depth = c->channels * c->taps, pixels = td_volume(c->out);
+    int64_t bytes, item = td_itemsize(c->dtype), depth = c->channels * c->taps,
+                   pixels = td_volume(c->out);
     td_status status = take_matrix(c, &matrix, &bytes);
     if (status != TD_OK) return status;
     for (int64_t i = 0; i < c->images * c->groups && status == TD_OK; i++) {
-        td_product p = {.dtype = c->dtype, .m = c->outputs, .n = depth, .k = pixels, .a = g + i * c->outputs * pixels * item, .b = matrix,
-                        .c = dw + i % c->groups * c->outputs * depth * item, .a_row = pixels, .a_col = 1, .b_row = 1,
-                        .b_col = pixels, .c_row = depth, .alpha = td_scalar_int(1), .beta = td_scalar_int(i >= c->groups)};
+        td_product p = {.dtype = c->dtype,
+                        .m = c->outputs,
+                        .n = depth,
+                        .k = pixels,
+                        .a = g + i * c->outputs * pixels * item,
+                        .b = matrix,
+                        .c = dw + i % c->groups * c->outputs * depth * item,
+                        .a_row = pixels,
+                        .a_col = 1,
+                        .b_row = 1,
+                        .b_col = pixels,
+                        .c_row = depth,
+                        .alpha = td_scalar_int(1),
+                        .beta = td_scalar_int(i >= c->groups)};
         make_columns(c, i, matrix);
         status = td_product_run(&p);
     }

@@ -29,6 +29,8 @@
 #include "cpu/conv/plane.h"
 
 const td_conv_kernels TD_SYM(td_conv_kernels) = {{
-    {patches_f32, patches_work_f32, turned_f32, turned_work_f32, plane_f32, plane_work_f32, plane_weight_f32},
-    {patches_f64, patches_work_f64, turned_f64, turned_work_f64, plane_f64, plane_work_f64, plane_weight_f64},
+    {patches_f32, patches_work_f32, turned_f32, turned_work_f32, plane_f32, plane_work_f32,
+     plane_weight_f32},
+    {patches_f64, patches_work_f64, turned_f64, turned_work_f64, plane_f64, plane_work_f64,
+     plane_weight_f64},
 }};

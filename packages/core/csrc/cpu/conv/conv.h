@@ -1,12 +1,15 @@
-/* conv.h - what convolutions add to products of matrices: panels of patches, depthwise planes, Winograd tiles.
+/* conv.h - what convolutions add to products of matrices: panels of patches, depthwise planes,
+ * Winograd tiles.
  *
- * All convolutions are seen as one: an output pixel looks at the input at pixel * stride + tap, for a list of taps. Padding,
- * dilation and transposition only change the taps. One- and two-dimensional ones have leading sizes of 1. */
+ * All convolutions are seen as one: an output pixel looks at the input at pixel * stride + tap, for
+ * a list of taps. Padding, dilation and transposition only change the taps. One- and
+ * two-dimensional ones have leading sizes of 1. */
 #ifndef TD_CONV_H
 #define TD_CONV_H
 #include "cpu/matmul/gemm.h"
 
-/* Where the patches of some images lie. Planes are row-major; taps may point outside of them, where zeros are read. */
+/* Where the patches of some images lie. Planes are row-major; taps may point outside of them, where
+ * zeros are read. */
 typedef struct td_patches {
     const void *x;
     int64_t image, channel; /* strides, in elements */
@@ -23,8 +26,10 @@ typedef struct td_conv_kernel {
     /* The same turned: rows are pixels. */
     td_pack_b turned;
     int64_t (*turned_work)(const td_patches *p);
-    /* One plane with one set of weights: y[pixel] = bias + sum over taps of w[tap] * x[pixel * stride + tap]. */
-    void (*plane)(const td_patches *p, const void *x, const void *w, double bias, void *y, void *work);
+    /* One plane with one set of weights: y[pixel] = bias + sum over taps of w[tap] * x[pixel *
+     * stride + tap]. */
+    void (*plane)(const td_patches *p, const void *x, const void *w, double bias, void *y,
+                  void *work);
     int64_t (*plane_work)(const td_patches *p);
     /* dw[tap] += sum over pixels of g[pixel] * x[pixel * stride + tap] */
     void (*plane_weight)(const td_patches *p, const void *x, const void *g, double *dw, void *work);

@@ -28,7 +28,8 @@ typedef struct even {
 static void run_part(void *context, int64_t begin, int64_t end)
 {
     const even *e = context;
-    for (int64_t i = begin; i < end; i++) e->fn(e->context, e->n * i / e->parts, e->n * (i + 1) / e->parts);
+    for (int64_t i = begin; i < end; i++)
+        e->fn(e->context, e->n * i / e->parts, e->n * (i + 1) / e->parts);
 }
 
 void td_parallel_even(int64_t n, td_range_fn fn, void *context)
@@ -41,7 +42,10 @@ void td_parallel_even(int64_t n, td_range_fn fn, void *context)
 /* ---- patches as the right side of a product ---- */
 td_patches td_conv_patches(const td_conv *c)
 {
-    td_patches p = {.x = c->x, .channel = td_volume(c->in), .taps = c->taps, .tap = (const int64_t(*)[3])c->tap};
+    td_patches p = {.x = c->x,
+                    .channel = td_volume(c->in),
+                    .taps = c->taps,
+                    .tap = (const int64_t(*)[3])c->tap};
     p.image = p.channel * c->channels * c->groups;
     memcpy(p.in, c->in, sizeof p.in);
     memcpy(p.out, c->out, sizeof p.out);
@@ -76,14 +80,23 @@ typedef struct job {
 } job;
 
 /* the product for pixels [first, first + n) of one image and group */
-static td_gemm block_product(const job *j, td_patches *patches, int64_t image, int64_t group, int64_t first, int64_t n)
+static td_gemm block_product(const job *j, td_patches *patches, int64_t image, int64_t group,
+                             int64_t first, int64_t n)
 {
     const td_conv *c = j->c;
     int64_t depth = c->channels * c->taps, plane = td_volume(c->in);
     const char *x = c->x + (image * c->groups + group) * c->channels * plane * j->item;
-    td_gemm g = {.m = c->outputs, .n = n, .k = depth, .a = c->w + group * c->outputs * depth * j->item, .a_row = depth, .a_col = 1,
-                 .c = c->y + ((image * c->groups + group) * c->outputs * j->pixels + first) * j->item, .c_row = j->pixels,
-                 .alpha = 1, .row_bias = c->bias ? c->bias + group * c->outputs * j->item : NULL};
+    td_gemm g = {.m = c->outputs,
+                 .n = n,
+                 .k = depth,
+                 .a = c->w + group * c->outputs * depth * j->item,
+                 .a_row = depth,
+                 .a_col = 1,
+                 .c = c->y +
+                      ((image * c->groups + group) * c->outputs * j->pixels + first) * j->item,
+                 .c_row = j->pixels,
+                 .alpha = 1,
+                 .row_bias = c->bias ? c->bias + group * c->outputs * j->item : NULL};
     if (j->pointwise) {
         g.b = x + first * j->item;
         g.b_row = plane;
@@ -100,7 +113,8 @@ static td_gemm block_product(const job *j, td_patches *patches, int64_t image, i
     return g;
 }
 
-/* The way of a whole image: were it chosen block by block, the bits would depend on how many threads there are. */
+/* The way of a whole image: were it chosen block by block, the bits would depend on how many
+ * threads there are. */
 static td_gemm_way way_of_image(const job *j)
 {
     td_patches patches;
@@ -115,7 +129,8 @@ static void run_blocks(void *context, int64_t begin, int64_t end)
     for (int64_t i = begin; i < end; i++) {
         td_patches patches;
         int64_t first = i % j->steps * j->step, which = i / j->steps;
-        td_gemm g = block_product(j, &patches, which / j->c->groups, which % j->c->groups, first, least(j->step, j->pixels - first));
+        td_gemm g = block_product(j, &patches, which / j->c->groups, which % j->c->groups, first,
+                                  least(j->step, j->pixels - first));
         j->gemm->run(&g, work);
     }
     td_scratch_give(&j->scratch, work);
@@ -124,8 +139,12 @@ static void run_blocks(void *context, int64_t begin, int64_t end)
 static job job_of(const td_conv *c)
 {
     int is_double = c->dtype == TD_F64;
-    return (job){.c = c, .patches = td_conv_patches(c), .conv = &TD_PICK(td_conv_kernels)->real[is_double],
-                 .gemm = td_gemm_kernel_of(is_double), .item = td_itemsize(c->dtype), .pixels = td_volume(c->out),
+    return (job){.c = c,
+                 .patches = td_conv_patches(c),
+                 .conv = &TD_PICK(td_conv_kernels)->real[is_double],
+                 .gemm = td_gemm_kernel_of(is_double),
+                 .item = td_itemsize(c->dtype),
+                 .pixels = td_volume(c->out),
                  .pointwise = td_conv_pointwise(c)};
 }
 
@@ -162,7 +181,8 @@ static void place_planes(void *context, int64_t begin, int64_t end)
     const placing *p = context;
     for (int64_t i = begin; i < end; i++) {
         int64_t image = i / p->outputs, output = i % p->outputs;
-        memcpy(p->y + i * p->bytes, p->from + (output * p->images + image) * p->bytes, (size_t)p->bytes);
+        memcpy(p->y + i * p->bytes, p->from + (output * p->images + image) * p->bytes,
+               (size_t)p->bytes);
     }
 }
 
@@ -171,10 +191,21 @@ static td_status run_all_images(const td_conv *c)
     job j = job_of(c);
     int64_t bytes = c->outputs * c->images * j.pixels * j.item, depth = c->channels * c->taps;
     char *sums = td_alloc(bytes);
-    if (!sums) return td_fail(TD_MEMORY_ERROR, "convolution: no memory for %lld bytes", (long long)bytes);
-    td_gemm g = {.m = c->outputs, .n = c->images * j.pixels, .k = depth, .a = c->w, .a_row = depth, .a_col = 1, .c = sums,
-                 .c_row = c->images * j.pixels, .alpha = 1, .row_bias = c->bias, .pack = j.conv->patches,
-                 .pack_context = &j.patches, .pack_work = j.conv->patches_work(&j.patches)};
+    if (!sums)
+        return td_fail(TD_MEMORY_ERROR, "convolution: no memory for %lld bytes", (long long)bytes);
+    td_gemm g = {.m = c->outputs,
+                 .n = c->images * j.pixels,
+                 .k = depth,
+                 .a = c->w,
+                 .a_row = depth,
+                 .a_col = 1,
+                 .c = sums,
+                 .c_row = c->images * j.pixels,
+                 .alpha = 1,
+                 .row_bias = c->bias,
+                 .pack = j.conv->patches,
+                 .pack_context = &j.patches,
+                 .pack_work = j.conv->patches_work(&j.patches)};
     td_status status = td_gemm_run(c->dtype == TD_F64, &g);
     placing p = {c->y, sums, c->images, c->outputs, j.pixels * j.item};
     if (status == TD_OK) td_parallel(c->images * c->outputs, 1 + 65536 / p.bytes, place_planes, &p);
@@ -191,9 +222,12 @@ static void run_planes(void *context, int64_t begin, int64_t end)
     void *work = td_scratch_take(&j->scratch);
     for (int64_t i = begin; i < end; i++) {
         int64_t output = i % (c->groups * c->outputs);
-        double bias = !c->bias ? 0 : c->dtype == TD_F64 ? ((const double *)c->bias)[output] : ((const float *)c->bias)[output];
-        j->conv->plane(&j->patches, c->x + i / c->outputs * plane, c->w + output * c->taps * j->item, bias,
-                       c->y + i * j->pixels * j->item, work);
+        double bias = !c->bias             ? 0
+                      : c->dtype == TD_F64 ? ((const double *)c->bias)[output]
+                                           : ((const float *)c->bias)[output];
+        j->conv->plane(&j->patches, c->x + i / c->outputs * plane,
+                       c->w + output * c->taps * j->item, bias, c->y + i * j->pixels * j->item,
+                       work);
     }
     td_scratch_give(&j->scratch, work);
 }
@@ -210,8 +244,12 @@ static td_status run_depthwise(const td_conv *c)
 /* ---- Winograd ---- */
 bool td_conv_winograd_fits(const td_conv *c)
 {
-    if (!td_conv_winograd || c->dtype != TD_F32 || c->groups != 1 || c->channels < 16 || c->outputs < 16) return false;
-    if (c->in[0] != 1 || c->out[0] != 1 || c->kernel[0] != 1 || c->kernel[1] != 3 || c->kernel[2] != 3) return false;
+    if (!td_conv_winograd || c->dtype != TD_F32 || c->groups != 1 || c->channels < 16 ||
+        c->outputs < 16)
+        return false;
+    if (c->in[0] != 1 || c->out[0] != 1 || c->kernel[0] != 1 || c->kernel[1] != 3 ||
+        c->kernel[2] != 3)
+        return false;
     for (int d = 1; d < 3; d++)
         if (c->stride[d] != 1 || c->dilation[d] != 1) return false;
     return true;
@@ -219,8 +257,10 @@ bool td_conv_winograd_fits(const td_conv *c)
 
 static bool wants_winograd(const td_conv *c)
 {
-    int64_t tiles = (c->out[1] + 3) / 4 * ((c->out[2] + 3) / 4) * c->images, side = least(c->out[1], c->out[2]);
-    return td_conv_winograd_fits(c) && tiles >= 64 && (side >= 14 || (c->images >= 16 && side >= 8));
+    int64_t tiles = (c->out[1] + 3) / 4 * ((c->out[2] + 3) / 4) * c->images,
+            side = least(c->out[1], c->out[2]);
+    return td_conv_winograd_fits(c) && tiles >= 64 &&
+           (side >= 14 || (c->images >= 16 && side >= 8));
 }
 
 typedef struct weight_job {
@@ -251,8 +291,14 @@ static void run_tiles(void *context, int64_t begin, int64_t end)
 
 td_winograd td_conv_winograd_of(const td_conv *c, const float *weights)
 {
-    td_winograd p = {.channels = c->channels, .outputs = c->outputs, .x = (const float *)c->x, .y = (float *)c->y,
-                     .bias = (const float *)c->bias, .weights = weights, .x_channel = td_volume(c->in), .y_channel = td_volume(c->out)};
+    td_winograd p = {.channels = c->channels,
+                     .outputs = c->outputs,
+                     .x = (const float *)c->x,
+                     .y = (float *)c->y,
+                     .bias = (const float *)c->bias,
+                     .weights = weights,
+                     .x_channel = td_volume(c->in),
+                     .y_channel = td_volume(c->out)};
     p.x_image = p.x_channel * c->channels;
     p.y_image = p.y_channel * c->outputs;
     for (int d = 0; d < 2; d++) {
@@ -270,7 +316,8 @@ static td_status run_winograd(const td_conv *c)
     const td_winograd_kernel *kernel = TD_PICK(td_winograd_kernel);
     int64_t bytes = 36 * c->outputs * c->channels * (int64_t)sizeof(float);
     float *weights = td_alloc(bytes);
-    if (!weights) return td_fail(TD_MEMORY_ERROR, "convolution: no memory for %lld bytes", (long long)bytes);
+    if (!weights)
+        return td_fail(TD_MEMORY_ERROR, "convolution: no memory for %lld bytes", (long long)bytes);
     weight_job w = {c, kernel, weights};
     td_parallel(c->channels, 1 + 4096 / c->outputs, run_weights, &w);
     td_winograd p = td_conv_winograd_of(c, weights);
@@ -291,6 +338,7 @@ td_status td_conv_forward(const td_conv *c)
     if (!td_conv_is_real(c->dtype)) return td_conv_columns_forward(c);
     if (wants_winograd(c)) return run_winograd(c);
     if (c->groups > 1 && c->channels == 1 && c->outputs <= 4) return run_depthwise(c);
-    td_status (*run)(const td_conv *) = c->groups == 1 && c->images > 1 && pixels <= 256 ? run_all_images : run_per_image;
+    td_status (*run)(const td_conv *) =
+        c->groups == 1 && c->images > 1 && pixels <= 256 ? run_all_images : run_per_image;
     return td_conv_wants_padding(c) ? td_conv_over_padded(c, run) : run(c);
 }

@@ -5,7 +5,9 @@
 #include "cpu/conv/winograd.h"
 #include "runtime/tensor.h"
 
-typedef struct td_tap { int64_t at[3]; } td_tap;
+typedef struct td_tap {
+    int64_t at[3];
+} td_tap;
 
 /* y[image][group][output][pixel] = bias + sum over channel, tap of
  *     w[group][output][channel][tap] * x[image][group][channel][pixel * stride + tap]
@@ -17,21 +19,24 @@ typedef struct td_conv {
     int64_t in[3], out[3], stride[3];
     int64_t taps;
     const td_tap *tap;
-    int64_t kernel[3], dilation[3], padding[3]; /* taps as a regular grid; kernel[0] is 0 if they are none */
-    const char *x, *w, *bias;                   /* bias may be NULL */
+    /* taps as a regular grid; kernel[0] is 0 if they are none */
+    int64_t kernel[3], dilation[3], padding[3];
+    const char *x, *w, *bias; /* bias may be NULL */
     char *y;
 } td_conv;
 
 td_status td_conv_forward(const td_conv *c);
 /* dw[group][output][channel][tap] = sum over images, pixels of g * x; g has the shape of y */
 td_status td_conv_weight(const td_conv *c, const char *g, char *dw);
-/* The same sums seen from x: x[..] = sum of w * y. `c->x` is not read; writes x, adds bias[group][channel] if not NULL. */
+/* The same sums seen from x: x[..] = sum of w * y. `c->x` is not read; writes x, adds
+ * bias[group][channel] if not NULL. */
 td_status td_conv_data(const td_conv *c, const char *y, char *x, const char *bias);
 
 /* what the algorithms share */
 td_patches td_conv_patches(const td_conv *c);
-bool td_conv_pointwise(const td_conv *c);     /* 1x1: pixels see themselves only */
-bool td_conv_winograd_fits(const td_conv *c); /* 3x3 of stride 1, and channels enough to be worth it */
+bool td_conv_pointwise(const td_conv *c); /* 1x1: pixels see themselves only */
+/* 3x3 of stride 1, and channels enough to be worth it */
+bool td_conv_winograd_fits(const td_conv *c);
 td_winograd td_conv_winograd_of(const td_conv *c, const float *weights);
 
 /* the regular grid of taps of kernel, dilation and padding; td_free it with td_taps_bytes */
@@ -52,5 +57,6 @@ td_status td_conv_columns_forward(const td_conv *c);
 td_status td_conv_columns_weight(const td_conv *c, const char *g, char *dw);
 
 /* [begin, end) in a few parts of equal size, so that threads that start together end together */
-void td_parallel_even(int64_t n, void (*fn)(void *context, int64_t begin, int64_t end), void *context);
+void td_parallel_even(int64_t n, void (*fn)(void *context, int64_t begin, int64_t end),
+                      void *context);
 #endif

@@ -1,8 +1,9 @@
 /* grad_run.c - the two gradients of convolutions.
  *
- * With respect to the input, a convolution of stride s is s * s ... convolutions of stride 1: inputs whose positions agree
- * modulo the stride see the same taps. Each such phase runs the forward algorithms on the output's gradient, with the
- * weights of its taps, and its results are spread over the input. */
+ * With respect to the input, a convolution of stride s is s * s ... convolutions of stride 1:
+ * inputs whose positions agree modulo the stride see the same taps. Each such phase runs the
+ * forward algorithms on the output's gradient, with the weights of its taps, and its results are
+ * spread over the input. */
 #include "cpu/conv/conv_run.h"
 #include <string.h>
 #include "cpu/conv/conv.h"
@@ -16,7 +17,9 @@ td_status td_conv_make_taps(td_conv *c, td_tap **taps)
 {
     c->taps = td_volume(c->kernel);
     td_tap *made = td_alloc(td_taps_bytes(c->taps));
-    if (!made) return td_fail(TD_MEMORY_ERROR, "convolution: no memory for a kernel of %lld elements", (long long)c->taps);
+    if (!made)
+        return td_fail(TD_MEMORY_ERROR, "convolution: no memory for a kernel of %lld elements",
+                       (long long)c->taps);
     for (int64_t t = 0; t < c->taps; t++) {
         int64_t rest = t;
         for (int d = 2; d >= 0; d--) {
@@ -30,16 +33,17 @@ td_status td_conv_make_taps(td_conv *c, td_tap **taps)
 
 /* ---- phases ---- */
 typedef struct phase {
-    int64_t at[3], stride[3];  /* inputs at + stride * i */
-    td_conv conv;              /* from the output's gradient to those inputs */
+    int64_t at[3], stride[3]; /* inputs at + stride * i */
+    td_conv conv;             /* from the output's gradient to those inputs */
     td_tap *taps;
-    int64_t *source;           /* which tap of the forward convolution each one was */
+    int64_t *source; /* which tap of the forward convolution each one was */
     char *weights;
 } phase;
 
 static int64_t ceil_div(int64_t a, int64_t b) { return a > 0 ? (a + b - 1) / b : 0; }
 
-/* Does an input at phase `at` meet tap t? Then where it looks at the output's gradient: (at - tap) / stride. */
+/* Does an input at phase `at` meet tap t? Then where it looks at the output's gradient: (at - tap)
+ * / stride. */
 static bool meets(const td_conv *c, const int64_t *at, int64_t t, td_tap *look)
 {
     for (int d = 0; d < 3; d++) {
@@ -62,10 +66,11 @@ static void collect_taps(const td_conv *c, phase *p)
     p->conv.tap = p->taps;
 }
 
-/* [group][channel][output][tap] from [group][output][channel][tap], CHANNELS of a group at a time. What is read lies pages
- * apart, what is written in CHANNELS streams, and the processor foresees neither: asking for both ahead halves the time. */
+/* [group][channel][output][tap] from [group][output][channel][tap], CHANNELS of a group at a time.
+ * What is read lies pages apart, what is written in CHANNELS streams, and the processor foresees
+ * neither: asking for both ahead halves the time. */
 #define CHANNELS 16
-#define AHEAD 256      /* bytes of a stream */
+#define AHEAD 256 /* bytes of a stream */
 #define OUTPUTS_AHEAD 4
 #define LINE 64
 typedef struct turning {
@@ -81,7 +86,8 @@ static void turn_taps(char *to, const char *from, const int64_t *source, int64_t
     else if (item == 8)
         for (int64_t k = 0; k < taps; k++) memcpy(to + 8 * k, from + 8 * source[k], 8);
     else
-        for (int64_t k = 0; k < taps; k++) memcpy(to + item * k, from + item * source[k], (size_t)item);
+        for (int64_t k = 0; k < taps; k++)
+            memcpy(to + item * k, from + item * source[k], (size_t)item);
 }
 
 static void ask_ahead(const char *from, int64_t bytes)
@@ -95,15 +101,18 @@ static void turn_weights(void *context, int64_t begin, int64_t end)
     const td_conv *c = t->c;
     int64_t taps = t->p->conv.taps, item = t->item;
     for (int64_t i = begin; i < end; i++) {
-        int64_t group = i / t->blocks, first = i % t->blocks * CHANNELS, last = least(first + CHANNELS, c->channels);
+        int64_t group = i / t->blocks, first = i % t->blocks * CHANNELS,
+                last = least(first + CHANNELS, c->channels);
         const char *from = c->w + group * c->outputs * c->channels * c->taps * item;
         char *to = t->p->weights + group * c->channels * c->outputs * taps * item;
         for (int64_t o = 0; o < c->outputs; o++) {
-            ask_ahead(from + ((o + OUTPUTS_AHEAD) * c->channels + first) * c->taps * item, (last - first) * c->taps * item);
+            ask_ahead(from + ((o + OUTPUTS_AHEAD) * c->channels + first) * c->taps * item,
+                      (last - first) * c->taps * item);
             for (int64_t channel = first; channel < last; channel++) {
                 char *place = to + (channel * c->outputs + o) * taps * item;
                 if (taps > 2) __builtin_prefetch(place + AHEAD, 1);
-                turn_taps(place, from + (o * c->channels + channel) * c->taps * item, t->p->source, taps, item);
+                turn_taps(place, from + (o * c->channels + channel) * c->taps * item, t->p->source,
+                          taps, item);
             }
         }
     }
@@ -120,7 +129,8 @@ static td_status run_phase(const td_conv *c, phase *p, const char *bias)
 {
     int64_t bytes = c->groups * c->channels * c->outputs * p->conv.taps * td_itemsize(c->dtype);
     p->weights = td_alloc(bytes);
-    if (!p->weights) return td_fail(TD_MEMORY_ERROR, "convolution: no memory for %lld bytes", (long long)bytes);
+    if (!p->weights)
+        return td_fail(TD_MEMORY_ERROR, "convolution: no memory for %lld bytes", (long long)bytes);
     turn_all_weights(c, p);
     p->conv.w = p->weights;
     p->conv.bias = bias;
@@ -131,8 +141,13 @@ static td_status run_phase(const td_conv *c, phase *p, const char *bias)
 
 static void start_phase(const td_conv *c, phase *p, int64_t number, const char *y)
 {
-    p->conv = (td_conv){.dtype = c->dtype, .images = c->images, .groups = c->groups, .channels = c->outputs, .outputs = c->channels,
-                        .x = y, .stride = {1, 1, 1}};
+    p->conv = (td_conv){.dtype = c->dtype,
+                        .images = c->images,
+                        .groups = c->groups,
+                        .channels = c->outputs,
+                        .outputs = c->channels,
+                        .x = y,
+                        .stride = {1, 1, 1}};
     for (int d = 2; d >= 0; d--) {
         int64_t phases = least(c->stride[d], c->in[d] > 0 ? c->in[d] : 1);
         p->at[d] = number % phases;
@@ -143,21 +158,23 @@ static void start_phase(const td_conv *c, phase *p, int64_t number, const char *
     }
     collect_taps(c, p);
     if (td_volume(c->stride) != 1 || !c->kernel[0]) return;
-    for (int d = 0; d < 3; d++) { /* the taps backwards are those of a convolution with another padding */
+    /* the taps backwards are those of a convolution with another padding */
+    for (int d = 0; d < 3; d++) {
         p->conv.kernel[d] = c->kernel[d];
         p->conv.dilation[d] = c->dilation[d];
         p->conv.padding[d] = c->dilation[d] * (c->kernel[d] - 1) - c->padding[d];
     }
 }
 
-/* ---- spreading: the phases of one row, side by side in memory, woven into the input's rows ---- */
+/* ---- spreading: the phases of one row, side by side in memory, woven into the input's rows ----
+ */
 typedef struct weaving {
     const td_conv *c;
-    const phase *p;              /* the last of them: they differ in the last dimension only */
-    int64_t item, lanes, rows;   /* rows of a plane */
+    const phase *p;            /* the last of them: they differ in the last dimension only */
+    int64_t item, lanes, rows; /* rows of a plane */
     const char *results, *bias;
     char *x;
-    const bool *empty;           /* lanes without taps hold the bias alone */
+    const bool *empty; /* lanes without taps hold the bias alone */
 } weaving;
 
 static void weave_pair(char *to, const char *a, const char *b, int64_t n, int64_t item)
@@ -174,7 +191,8 @@ static void weave_pair(char *to, const char *a, const char *b, int64_t n, int64_
         }
 }
 
-static void weave_lane(char *to, const char *from, int64_t n, int64_t step, int64_t item, int64_t from_step)
+static void weave_lane(char *to, const char *from, int64_t n, int64_t step, int64_t item,
+                       int64_t from_step)
 {
     for (int64_t i = 0; i < n; i++, to += step * item, from += from_step * item) {
         if (item == 4) memcpy(to, from, 4);
@@ -183,16 +201,22 @@ static void weave_lane(char *to, const char *from, int64_t n, int64_t step, int6
     }
 }
 
-static int64_t lane_width(const weaving *w, int64_t lane) { return ceil_div(w->c->in[2] - lane, w->p->stride[2]); }
+static int64_t lane_width(const weaving *w, int64_t lane)
+{
+    return ceil_div(w->c->in[2] - lane, w->p->stride[2]);
+}
 
 static void weave_row(const weaving *w, char *to, int64_t plane, int64_t row)
 {
     static const char zero[16];
-    int64_t planes = w->c->images * w->c->groups * w->c->channels, item = w->item, at = plane * w->rows + row;
-    const char *lane_start = w->results, *bias = w->bias ? w->bias + plane % (w->c->groups * w->c->channels) * item : zero;
+    int64_t planes = w->c->images * w->c->groups * w->c->channels, item = w->item,
+            at = plane * w->rows + row;
+    const char *lane_start = w->results,
+               *bias = w->bias ? w->bias + plane % (w->c->groups * w->c->channels) * item : zero;
     if (w->lanes == 2 && !w->empty[0] && !w->empty[1]) {
         int64_t wide = lane_width(w, 0), narrow = lane_width(w, 1);
-        const char *a = lane_start + at * wide * item, *b = lane_start + (planes * w->rows * wide + at * narrow) * item;
+        const char *a = lane_start + at * wide * item,
+                   *b = lane_start + (planes * w->rows * wide + at * narrow) * item;
         weave_pair(to, a, b, narrow, item);
         if (wide > narrow) memcpy(to + 2 * narrow * item, a + narrow * item, (size_t)item);
         return;
@@ -212,23 +236,29 @@ static void weave_planes(void *context, int64_t begin, int64_t end)
     const phase *p = w->p;
     for (int64_t i = begin; i < end; i++)
         for (int64_t row = 0; row < w->rows; row++) {
-            int64_t z = p->at[0] + row / p->conv.out[1] * p->stride[0], y = p->at[1] + row % p->conv.out[1] * p->stride[1];
+            int64_t z = p->at[0] + row / p->conv.out[1] * p->stride[0],
+                    y = p->at[1] + row % p->conv.out[1] * p->stride[1];
             weave_row(w, w->x + ((i * c->in[0] + z) * c->in[1] + y) * c->in[2] * w->item, i, row);
         }
 }
 
-/* all phases of the rows at (z, y) modulo the strides; `first` is the number of the first of them */
-static td_status run_rows(const td_conv *c, phase *p, int64_t first, int64_t lanes, const char *y, char *x, const char *bias)
+/* all phases of the rows at (z, y) modulo the strides; `first` is the number of the first of them
+ */
+static td_status run_rows(const td_conv *c, phase *p, int64_t first, int64_t lanes, const char *y,
+                          char *x, const char *bias)
 {
     int64_t item = td_itemsize(c->dtype), planes = c->images * c->groups * c->channels, bytes = 0;
-    bool direct = lanes == 1 && least(c->stride[0], c->in[0]) == 1 && least(c->stride[1], c->in[1]) == 1;
+    bool direct =
+        lanes == 1 && least(c->stride[0], c->in[0]) == 1 && least(c->stride[1], c->in[1]) == 1;
     weaving w = {.c = c, .p = p, .item = item, .lanes = lanes, .bias = bias, .x = x};
     start_phase(c, p, first, y);
     w.rows = p->conv.out[0] * p->conv.out[1];
     bytes = direct ? 0 : planes * w.rows * c->in[2] * item;
     char *results = td_alloc(bytes + lanes), *next = results;
     bool *empty = (bool *)(results + bytes);
-    td_status status = results ? TD_OK : td_fail(TD_MEMORY_ERROR, "convolution: no memory for %lld bytes", (long long)bytes);
+    td_status status = results ? TD_OK
+                               : td_fail(TD_MEMORY_ERROR, "convolution: no memory for %lld bytes",
+                                         (long long)bytes);
     for (int64_t lane = 0; lane < lanes && status == TD_OK; lane++) {
         start_phase(c, p, first + lane, y);
         empty[lane] = !(p->conv.taps && td_volume(p->conv.in) && c->outputs);
@@ -238,21 +268,26 @@ static td_status run_rows(const td_conv *c, phase *p, int64_t first, int64_t lan
     }
     w.results = results;
     w.empty = empty;
-    if (status == TD_OK && !(direct && !empty[0])) td_parallel(planes, 1 + 16384 / (w.rows * c->in[2] + 1), weave_planes, &w);
+    if (status == TD_OK && !(direct && !empty[0]))
+        td_parallel(planes, 1 + 16384 / (w.rows * c->in[2] + 1), weave_planes, &w);
     if (results) td_free(results, bytes + lanes);
     return status;
 }
 
 td_status td_conv_data(const td_conv *c, const char *y, char *x, const char *bias)
 {
-    int64_t each = (int64_t)sizeof(td_tap) + (int64_t)sizeof(int64_t), lanes = least(c->stride[2], c->in[2]);
+    int64_t each = (int64_t)sizeof(td_tap) + (int64_t)sizeof(int64_t),
+            lanes = least(c->stride[2], c->in[2]);
     int64_t phases = least(c->stride[0], c->in[0]) * least(c->stride[1], c->in[1]) * lanes;
     phase p = {.taps = td_alloc(c->taps * each)};
-    if (!p.taps) return td_fail(TD_MEMORY_ERROR, "convolution: no memory for a kernel of %lld elements", (long long)c->taps);
+    if (!p.taps)
+        return td_fail(TD_MEMORY_ERROR, "convolution: no memory for a kernel of %lld elements",
+                       (long long)c->taps);
     p.source = (int64_t *)(p.taps + c->taps);
     td_status status = TD_OK;
     if (c->images && c->groups && c->channels)
-        for (int64_t i = 0; i < phases && status == TD_OK; i += lanes) status = run_rows(c, &p, i, lanes, y, x, bias);
+        for (int64_t i = 0; i < phases && status == TD_OK; i += lanes)
+            status = run_rows(c, &p, i, lanes, y, x, bias);
     td_free(p.taps, c->taps * each);
     return status;
 }
@@ -272,8 +307,13 @@ typedef struct weight_job {
 static weight_job weight_job_of(const td_conv *c, const char *g, char *dw)
 {
     int is_double = c->dtype == TD_F64;
-    weight_job j = {.c = c, .conv = &TD_PICK(td_conv_kernels)->real[is_double], .gemm = td_gemm_kernel_of(is_double), .g = g, .dw = dw,
-                    .item = td_itemsize(c->dtype), .pixels = td_volume(c->out)};
+    weight_job j = {.c = c,
+                    .conv = &TD_PICK(td_conv_kernels)->real[is_double],
+                    .gemm = td_gemm_kernel_of(is_double),
+                    .g = g,
+                    .dw = dw,
+                    .item = td_itemsize(c->dtype),
+                    .pixels = td_volume(c->out)};
     j.patches = td_conv_patches(c);
     return j;
 }
@@ -300,21 +340,32 @@ static void run_plane_weights(void *context, int64_t begin, int64_t end)
 static td_status depthwise_weight(const td_conv *c, const char *g, char *dw)
 {
     weight_job j = weight_job_of(c, g, dw);
-    TD_TRY(td_scratch_begin(&j.scratch, c->taps * (int64_t)sizeof(double) + j.conv->plane_work(&j.patches)));
+    TD_TRY(td_scratch_begin(&j.scratch,
+                            c->taps * (int64_t)sizeof(double) + j.conv->plane_work(&j.patches)));
     td_parallel_even(c->groups * c->outputs, run_plane_weights, &j);
     td_scratch_end(&j.scratch);
     return TD_OK;
 }
 
-/* dw of one group from images [first, first + count): rows of g are `g_row` apart, pixels of the images follow each other */
-static td_gemm weight_product(const weight_job *j, td_patches *patches, const char *g, int64_t g_row, int64_t first, int64_t count,
-                              int64_t group)
+/* dw of one group from images [first, first + count): rows of g are `g_row` apart, pixels of the
+ * images follow each other */
+static td_gemm weight_product(const weight_job *j, td_patches *patches, const char *g,
+                              int64_t g_row, int64_t first, int64_t count, int64_t group)
 {
     const td_conv *c = j->c;
     int64_t columns = c->channels * c->taps;
-    const char *x = c->x + (first * j->patches.image + group * c->channels * j->patches.channel) * j->item;
-    td_gemm product = {.m = c->outputs, .n = columns, .k = count * j->pixels, .a = g, .a_row = g_row, .a_col = 1,
-                       .c = j->dw + group * c->outputs * columns * j->item, .c_row = columns, .alpha = 1, .add = first > 0};
+    const char *x =
+        c->x + (first * j->patches.image + group * c->channels * j->patches.channel) * j->item;
+    td_gemm product = {.m = c->outputs,
+                       .n = columns,
+                       .k = count * j->pixels,
+                       .a = g,
+                       .a_row = g_row,
+                       .a_col = 1,
+                       .c = j->dw + group * c->outputs * columns * j->item,
+                       .c_row = columns,
+                       .alpha = 1,
+                       .add = first > 0};
     if (count == 1 && td_conv_pointwise(c)) {
         product.b = x;
         product.b_row = 1;
@@ -373,7 +424,8 @@ static void gather_planes(void *context, int64_t begin, int64_t end)
     const gathering *p = context;
     for (int64_t i = begin; i < end; i++) {
         int64_t output = i / p->images, image = i % p->images;
-        memcpy(p->to + i * p->bytes, p->from + (image * p->outputs + output) * p->bytes, (size_t)p->bytes);
+        memcpy(p->to + i * p->bytes, p->from + (image * p->outputs + output) * p->bytes,
+               (size_t)p->bytes);
     }
 }
 
@@ -383,7 +435,8 @@ static td_status weight_all_images(weight_job *j)
     const td_conv *c = j->c;
     int64_t row = c->images * j->pixels, bytes = c->outputs * row * j->item;
     char *g = td_alloc(bytes);
-    if (!g) return td_fail(TD_MEMORY_ERROR, "convolution: no memory for %lld bytes", (long long)bytes);
+    if (!g)
+        return td_fail(TD_MEMORY_ERROR, "convolution: no memory for %lld bytes", (long long)bytes);
     gathering p = {j->g, g, c->images, c->outputs, j->pixels * j->item};
     td_parallel(c->images * c->outputs, 1 + 65536 / p.bytes, gather_planes, &p);
     td_patches patches;
@@ -393,7 +446,8 @@ static td_status weight_all_images(weight_job *j)
     return status;
 }
 
-/* ---- Winograd: blocks of outputs and channels. The sums of a weight run over the tiles in one order, whatever the blocks. ---- */
+/* ---- Winograd: blocks of outputs and channels. The sums of a weight run over the tiles in one
+ * order, whatever the blocks. ---- */
 typedef struct winograd_job {
     td_winograd p;
     const td_winograd_kernel *kernel;
@@ -414,16 +468,24 @@ static void run_winograd_blocks(void *context, int64_t begin, int64_t end)
     td_scratch_give(&j->scratch, work);
 }
 
-static int64_t winograd_tiles(const td_conv *c) { return (c->out[1] + 3) / 4 * ((c->out[2] + 3) / 4) * c->images; }
+static int64_t winograd_tiles(const td_conv *c)
+{
+    return (c->out[1] + 3) / 4 * ((c->out[2] + 3) / 4) * c->images;
+}
 
 static int64_t pieces(int64_t n, int64_t each) { return (n + each - 1) / each; }
 
 static td_status winograd_weight(const td_conv *c, const char *g, char *dw)
 {
-    winograd_job j = {.p = td_conv_winograd_of(c, NULL), .kernel = TD_PICK(td_winograd_kernel), .dw = (float *)dw, .outputs = 64,
+    winograd_job j = {.p = td_conv_winograd_of(c, NULL),
+                      .kernel = TD_PICK(td_winograd_kernel),
+                      .dw = (float *)dw,
+                      .outputs = 64,
                       .channels = 64};
     j.p.y = (float *)(uintptr_t)g; /* only read */
-    while (j.channels > 16 && pieces(c->outputs, j.outputs) * pieces(c->channels, j.channels) < 2 * td_num_threads()) j.channels /= 2;
+    while (j.channels > 16 &&
+           pieces(c->outputs, j.outputs) * pieces(c->channels, j.channels) < 2 * td_num_threads())
+        j.channels /= 2;
     j.across = pieces(c->channels, j.channels);
     TD_TRY(td_scratch_begin(&j.scratch, j.kernel->gradient_work(j.outputs, j.channels)));
     td_parallel_even(pieces(c->outputs, j.outputs) * j.across, run_winograd_blocks, &j);

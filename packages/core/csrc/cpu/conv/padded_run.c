@@ -1,7 +1,7 @@
 /* padded_run.c - a copy of x in which no tap of any pixel leaves its plane.
  *
- * Its patches are whole vectors, read without masks. At stride 2 in the last dimension the copy also parts the columns,
- * 0 2 4 .. 1 3 5 .., so that the convolution over it has stride 1 there:
+ * Its patches are whole vectors, read without masks. At stride 2 in the last dimension the copy
+ * also parts the columns, 0 2 4 .. 1 3 5 .., so that the convolution over it has stride 1 there:
  *
  *     x of stride 2     . . a b c d e f . .         copy       . a c e . | . b d f .
  *     taps -2 .. 2      └───────┘                   taps       0 1 2       5 6
@@ -35,29 +35,34 @@ static padded plan_of(const td_conv *c)
     return p;
 }
 
-/* Every number of x is read `reads` times; a copy costs about as much as four of those save. Where rows are shorter than a
- * vector it saves nothing. */
+/* Every number of x is read `reads` times; a copy costs about as much as four of those save. Where
+ * rows are shorter than a vector it saves nothing. */
 bool td_conv_wants_padding(const td_conv *c)
 {
-    if (!td_conv_is_real(c->dtype) || c->taps < 2 || c->stride[2] > 2 || c->out[2] < 16) return false;
+    if (!td_conv_is_real(c->dtype) || c->taps < 2 || c->stride[2] > 2 || c->out[2] < 16)
+        return false;
     padded p = plan_of(c);
-    double reads = (double)c->taps / ((double)c->stride[0] * (double)c->stride[1] * (double)c->stride[2]);
+    double reads =
+        (double)c->taps / ((double)c->stride[0] * (double)c->stride[1] * (double)c->stride[2]);
     double volume = (double)p.size[0] * (double)p.size[1] * (double)p.size[2];
     return reads >= 6 && volume <= 2 * (double)td_volume(c->in) + 1024;
 }
 
-#define PART_COLUMNS(type)                                                                       \
-    static void part_##type(type *to, const type *from, int64_t n)                               \
-    {                                                                                            \
-        for (int64_t i = 0; i < n; i++) to[i] = from[2 * i];                                     \
+#define PART_COLUMNS(type)                                         \
+    static void part_##type(type *to, const type *from, int64_t n) \
+    {                                                              \
+        for (int64_t i = 0; i < n; i++) to[i] = from[2 * i];       \
     }
 PART_COLUMNS(uint32_t)
 PART_COLUMNS(uint64_t)
 
-/* `size` places at `to` for columns first, first + step .. of a row of n numbers, zeros where it has none */
-static void copy_columns(const padded *p, char *to, int64_t size, const char *row, int64_t first, int64_t step, int64_t n)
+/* `size` places at `to` for columns first, first + step .. of a row of n numbers, zeros where it
+ * has none */
+static void copy_columns(const padded *p, char *to, int64_t size, const char *row, int64_t first,
+                         int64_t step, int64_t n)
 {
-    int64_t before = first < 0 ? (-first + step - 1) / step : 0, end = first < n ? (n - first + step - 1) / step : 0;
+    int64_t before = first < 0 ? (-first + step - 1) / step : 0,
+            end = first < n ? (n - first + step - 1) / step : 0;
     if (end > size) end = size;
     if (before > end) before = end;
     const char *from = row + (first + before * step) * p->item;
@@ -89,7 +94,8 @@ static void copy_planes(void *context, int64_t begin, int64_t end)
             int64_t z = r / size[1] + p->low[0], y = r % size[1] + p->low[1];
             char *to = p->to + (i * size[0] * size[1] + r) * row;
             bool exists = z >= 0 && z < in[0] && y >= 0 && y < in[1];
-            if (exists) copy_row(p, to, p->c->x + (((i * in[0] + z) * in[1] + y) * in[2]) * p->item);
+            if (exists)
+                copy_row(p, to, p->c->x + (((i * in[0] + z) * in[1] + y) * in[2]) * p->item);
             else memset(to, 0, (size_t)row);
         }
 }
@@ -107,11 +113,14 @@ td_status td_conv_over_padded(const td_conv *c, td_status (*run)(const td_conv *
 {
     padded p = plan_of(c);
     td_conv over = *c;
-    int64_t planes = c->images * c->groups * c->channels, bytes = planes * td_volume(p.size) * p.item;
+    int64_t planes = c->images * c->groups * c->channels,
+            bytes = planes * td_volume(p.size) * p.item;
     td_tap *taps = td_alloc(td_taps_bytes(c->taps));
     p.to = td_alloc(bytes);
     td_status status = TD_OK;
-    if (!taps || !p.to) status = td_fail(TD_MEMORY_ERROR, "convolution: no memory for %lld bytes", (long long)bytes);
+    if (!taps || !p.to)
+        status =
+            td_fail(TD_MEMORY_ERROR, "convolution: no memory for %lld bytes", (long long)bytes);
     else {
         td_parallel(planes, 1 + 32768 / td_volume(p.size), copy_planes, &p);
         shift_taps(&p, taps);

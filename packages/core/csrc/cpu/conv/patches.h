@@ -1,14 +1,16 @@
-/* patches.h - panels of patches for the product kernels. Included by conv.c once per element type, as gemm_tile.h.
+/* patches.h - panels of patches for the product kernels. Included by conv.c once per element type,
+ * as gemm_tile.h.
  *
- * A panel's NR pixels are cut into pieces: runs of pixels of one output row within one vector. Seen from one tap, a piece
- * reads a run of one input row, with a mask for what lies outside; the pieces of a vector are read onto each other.
- * Masks and offsets do not depend on the channel, so they are found once per panel, and the inner loop runs over channels. */
+ * A panel's NR pixels are cut into pieces: runs of pixels of one output row within one vector. Seen
+ * from one tap, a piece reads a run of one input row, with a mask for what lies outside; the pieces
+ * of a vector are read onto each other. Masks and offsets do not depend on the channel, so they are
+ * found once per panel, and the inner loop runs over channels. */
 
 typedef struct G(segment) {
-    int64_t base;         /* of the first pixel, from x, for a tap of (0, 0, 0) */
-    int64_t at[3];        /* the input position of that pixel */
+    int64_t base;  /* of the first pixel, from x, for a tap of (0, 0, 0) */
+    int64_t at[3]; /* the input position of that pixel */
     int32_t lane, length;
-    int inside;           /* every tap of every pixel reads inside of x */
+    int inside; /* every tap of every pixel reads inside of x */
 } G(segment);
 
 /* lanes i with 0 <= first + i * stride < size, among `length` */
@@ -20,7 +22,8 @@ TD_INLINE uint32_t G(inside)(int64_t first, int64_t stride, int64_t size, int64_
     return high > low ? td_lanes(high, LANES) & ~td_lanes(low, LANES) : 0;
 }
 
-/* The same for stride 1 without divisions; for stride 2 the elements in memory, of which every other is used. */
+/* The same for stride 1 without divisions; for stride 2 the elements in memory, of which every
+ * other is used. */
 TD_INLINE uint64_t G(raw_inside)(int64_t first, int64_t size, int64_t span)
 {
     int64_t low = first < 0 ? -first : 0, high = size - first < span ? size - first : span;
@@ -28,9 +31,11 @@ TD_INLINE uint64_t G(raw_inside)(int64_t first, int64_t size, int64_t span)
     return ((1ull << high) - 1) & ~((1ull << low) - 1);
 }
 
-TD_INLINE uint64_t G(segment_mask)(const td_patches *p, const G(segment) *s, const int64_t *tap)
+TD_INLINE uint64_t G(segment_mask)(const td_patches *p, const G(segment) * s, const int64_t *tap)
 {
-    if ((uint64_t)(s->at[0] + tap[0]) >= (uint64_t)p->in[0] || (uint64_t)(s->at[1] + tap[1]) >= (uint64_t)p->in[1]) return 0;
+    if ((uint64_t)(s->at[0] + tap[0]) >= (uint64_t)p->in[0] ||
+        (uint64_t)(s->at[1] + tap[1]) >= (uint64_t)p->in[1])
+        return 0;
     int64_t first = s->at[2] + tap[2];
     if (p->stride[2] == 1) return G(raw_inside)(first, p->in[2], s->length);
     if (p->stride[2] == 2) return G(raw_inside)(first, p->in[2], 2 * s->length - 1);
@@ -42,7 +47,8 @@ TD_INLINE int64_t G(tap_offset)(const td_patches *p, const int64_t *tap)
     return (tap[0] * p->in[1] + tap[1]) * p->in[2] + tap[2];
 }
 
-static G(segment) G(segment_at)(const td_patches *p, int64_t image, const int64_t *pixel, int64_t length)
+static G(segment)
+    G(segment_at)(const td_patches *p, int64_t image, const int64_t *pixel, int64_t length)
 {
     G(segment) s = {.length = (int32_t)length};
     for (int d = 0; d < 3; d++) s.at[d] = pixel[d] * p->stride[d];
@@ -67,7 +73,7 @@ static G(walk) G(walk_from)(const td_patches *p, int64_t column)
 }
 
 /* at most `most` pixels, to the end of the row; moves on */
-TD_INLINE int64_t G(walk_run)(const td_patches *p, G(walk) *w, int64_t most)
+TD_INLINE int64_t G(walk_run)(const td_patches *p, G(walk) * w, int64_t most)
 {
     int64_t run = p->out[2] - w->pixel[2];
     if (run > most) run = most;
@@ -82,9 +88,10 @@ TD_INLINE int64_t G(walk_run)(const td_patches *p, G(walk) *w, int64_t most)
     return run;
 }
 
-/* The LANES elements stride apart from `from` that the mask admits, onto those of earlier pieces. For stride 2 the mask is
- * that of the elements in memory, two vectors of them. */
-TD_INLINE VEC G(read_onto)(VEC rest, const REAL *from, uint32_t mask, const int64_t stride, int64_t any_stride)
+/* The LANES elements stride apart from `from` that the mask admits, onto those of earlier pieces.
+ * For stride 2 the mask is that of the elements in memory, two vectors of them. */
+TD_INLINE VEC G(read_onto)(VEC rest, const REAL *from, uint32_t mask, const int64_t stride,
+                           int64_t any_stride)
 {
     if (stride == 1) return V(load_onto)(rest, mask, from);
     if (stride == 2)
@@ -94,12 +101,12 @@ TD_INLINE VEC G(read_onto)(VEC rest, const REAL *from, uint32_t mask, const int6
 }
 
 typedef struct G(panel_plan) {
-    int count, most;           /* pieces, and the most in one vector */
-    int first[TD_NV + 1];      /* those of vector v are first[v] .. first[v + 1] */
+    int count, most;      /* pieces, and the most in one vector */
+    int first[TD_NV + 1]; /* those of vector v are first[v] .. first[v + 1] */
     G(segment) pieces[NR];
 } G(panel_plan);
 
-static int G(is_inside)(const td_patches *p, const G(segment) *s)
+static int G(is_inside)(const td_patches *p, const G(segment) * s)
 {
     for (int d = 0; d < 3; d++) {
         int64_t last = s->at[d] + (d == 2 ? (s->length - 1) * p->stride[2] : 0);
@@ -108,7 +115,7 @@ static int G(is_inside)(const td_patches *p, const G(segment) *s)
     return 1;
 }
 
-static void G(find_pieces)(const td_patches *p, int64_t column, int64_t width, G(panel_plan) *plan)
+static void G(find_pieces)(const td_patches *p, int64_t column, int64_t width, G(panel_plan) * plan)
 {
     G(walk) w = G(walk_from)(p, column);
     plan->count = plan->most = 0;
@@ -136,7 +143,8 @@ typedef struct G(tap_plan) {
 } G(tap_plan);
 
 /* The pieces of each vector are spread to `slots` entries, empty ones with an empty mask. */
-static void G(plan_tap)(const td_patches *p, const G(panel_plan) *plan, const int64_t *tap, int slots, G(tap_plan) *t)
+static void G(plan_tap)(const td_patches *p, const G(panel_plan) * plan, const int64_t *tap,
+                        int slots, G(tap_plan) * t)
 {
     int64_t offset = G(tap_offset)(p, tap), stride = p->stride[2];
     for (int v = 0; v < TD_NV; v++)
@@ -153,29 +161,32 @@ static void G(plan_tap)(const td_patches *p, const G(panel_plan) *plan, const in
         }
 }
 
-/* Rows of one tap: n channels. At most two pieces a vector; places and masks are copied, because stores into the panel could
- * change them for all the compiler knows. */
-TD_INLINE void G(fill_tap)(const REAL *x, int64_t channel, const G(tap_plan) *t, const int slots, const int64_t stride, REAL *out,
-                           int64_t step, int64_t n)
+/* Rows of one tap: n channels. At most two pieces a vector; places and masks are copied, because
+ * stores into the panel could change them for all the compiler knows. */
+TD_INLINE void G(fill_tap)(const REAL *x, int64_t channel, const G(tap_plan) * t, const int slots,
+                           const int64_t stride, REAL *out, int64_t step, int64_t n)
 {
     const REAL *from[2 * TD_NV] = {NULL};
     uint32_t mask[2 * TD_NV] = {0};
-    TD_UNROLL for (int i = 0; i < TD_NV * slots; i++) {
+    TD_UNROLL for (int i = 0; i < TD_NV * slots; i++)
+    {
         from[i] = x + t->place[i];
         mask[i] = t->mask[i];
     }
     for (int64_t c = 0, at = 0; c < n; c++, at += channel, out += step)
-        TD_UNROLL for (int v = 0; v < TD_NV; v++) {
+        TD_UNROLL for (int v = 0; v < TD_NV; v++)
+        {
             VEC r = V(zero)();
-            TD_UNROLL for (int s = 0; s < slots; s++)
-                r = G(read_onto)(r, from[v * slots + s] + at, mask[v * slots + s], stride, stride);
+            TD_UNROLL for (int s = 0; s < slots; s++) r =
+                G(read_onto)(r, from[v * slots + s] + at, mask[v * slots + s], stride, stride);
             V(store)(out + v * LANES, r);
         }
 }
 
 /* the same for any number of pieces and any stride */
-TD_INLINE void G(fill_tap_slowly)(const REAL *x, int64_t channel, const G(tap_plan) *t, int slots, const int64_t stride,
-                                  int64_t any_stride, REAL *out, int64_t step, int64_t n)
+TD_INLINE void G(fill_tap_slowly)(const REAL *x, int64_t channel, const G(tap_plan) * t, int slots,
+                                  const int64_t stride, int64_t any_stride, REAL *out, int64_t step,
+                                  int64_t n)
 {
     for (int64_t c = 0; c < n; c++, x += channel, out += step)
         for (int v = 0; v < TD_NV; v++) {
@@ -186,8 +197,8 @@ TD_INLINE void G(fill_tap_slowly)(const REAL *x, int64_t channel, const G(tap_pl
         }
 }
 
-static void G(fill_any)(const REAL *x, int64_t channel, const G(tap_plan) *t, int slots, int64_t stride, REAL *out, int64_t step,
-                        int64_t n)
+static void G(fill_any)(const REAL *x, int64_t channel, const G(tap_plan) * t, int slots,
+                        int64_t stride, REAL *out, int64_t step, int64_t n)
 {
     if (stride == 1 && slots == 1) G(fill_tap)(x, channel, t, 1, 1, out, step, n);
     else if (stride == 1 && slots == 2) G(fill_tap)(x, channel, t, 2, 1, out, step, n);
@@ -198,9 +209,11 @@ static void G(fill_any)(const REAL *x, int64_t channel, const G(tap_plan) *t, in
     else G(fill_tap_slowly)(x, channel, t, slots, 0, stride, out, step, n);
 }
 
-/* Pixels of which every tap lies inside of x: masks depend on the piece alone, and a tap is an offset. */
-TD_INLINE void G(fill_inside)(const td_patches *p, const G(panel_plan) *plan, const int slots, const int64_t stride,
-                              const int64_t *offset, REAL *out, int64_t k0, int64_t k)
+/* Pixels of which every tap lies inside of x: masks depend on the piece alone, and a tap is an
+ * offset. */
+TD_INLINE void G(fill_inside)(const td_patches *p, const G(panel_plan) * plan, const int slots,
+                              const int64_t stride, const int64_t *offset, REAL *out, int64_t k0,
+                              int64_t k)
 {
     const REAL *from[2 * TD_NV];
     uint32_t mask[2 * TD_NV];
@@ -214,10 +227,11 @@ TD_INLINE void G(fill_inside)(const td_patches *p, const G(panel_plan) *plan, co
         }
     int64_t c = k0 / p->taps * p->channel, t = k0 % p->taps;
     for (int64_t row = 0; row < k; row++, out += NR) {
-        TD_UNROLL for (int v = 0; v < TD_NV; v++) {
+        TD_UNROLL for (int v = 0; v < TD_NV; v++)
+        {
             VEC r = V(zero)();
-            TD_UNROLL for (int s = 0; s < slots; s++)
-                r = G(read_onto)(r, from[v * slots + s] + c + offset[t], mask[v * slots + s], stride, stride);
+            TD_UNROLL for (int s = 0; s < slots; s++) r = G(read_onto)(
+                r, from[v * slots + s] + c + offset[t], mask[v * slots + s], stride, stride);
             V(store)(out + v * LANES, r);
         }
         if (++t < p->taps) continue;
@@ -227,7 +241,8 @@ TD_INLINE void G(fill_inside)(const td_patches *p, const G(panel_plan) *plan, co
 }
 
 /* Is it such a panel? Then fill it. */
-static int G(filled_inside)(const td_patches *p, const G(panel_plan) *plan, int64_t *offset, REAL *out, int64_t k0, int64_t k)
+static int G(filled_inside)(const td_patches *p, const G(panel_plan) * plan, int64_t *offset,
+                            REAL *out, int64_t k0, int64_t k)
 {
     if (plan->most > 2 || p->stride[2] > 2) return 0;
     for (int i = 0; i < plan->count; i++)
@@ -240,11 +255,15 @@ static int G(filled_inside)(const td_patches *p, const G(panel_plan) *plan, int6
     return 1;
 }
 
-static int64_t G(patches_work)(const td_patches *p) { return p->taps * (int64_t)sizeof(G(tap_plan)); }
+static int64_t G(patches_work)(const td_patches *p)
+{
+    return p->taps * (int64_t)sizeof(G(tap_plan));
+}
 
 #define CHANNELS_AT_ONCE 16 /* their rows stay in the first cache from tap to tap */
 
-static void G(patches)(const void *context, void *panel, int64_t k0, int64_t k, int64_t column, int64_t width, void *work)
+static void G(patches)(const void *context, void *panel, int64_t k0, int64_t k, int64_t column,
+                       int64_t width, void *work)
 {
     const td_patches *p = context;
     G(tap_plan) *taps = work;
@@ -256,16 +275,19 @@ static void G(patches)(const void *context, void *panel, int64_t k0, int64_t k, 
     for (int64_t c = first; c <= last; c += CHANNELS_AT_ONCE) {
         int64_t stop = c + CHANNELS_AT_ONCE <= last + 1 ? c + CHANNELS_AT_ONCE : last + 1;
         for (int64_t t = 0; t < p->taps; t++) {
-            int64_t from = c * p->taps + t < k0 ? c + 1 : c, to = (stop - 1) * p->taps + t >= k0 + k ? stop - 1 : stop;
+            int64_t from = c * p->taps + t < k0 ? c + 1 : c,
+                    to = (stop - 1) * p->taps + t >= k0 + k ? stop - 1 : stop;
             if (from >= to) continue;
-            G(fill_any)((const REAL *)p->x + from * p->channel, p->channel, &taps[t], plan.most, p->stride[2],
-                        (REAL *)panel + (from * p->taps + t - k0) * NR, p->taps * NR, to - from);
+            G(fill_any)((const REAL *)p->x + from * p->channel, p->channel, &taps[t], plan.most,
+                        p->stride[2], (REAL *)panel + (from * p->taps + t - k0) * NR, p->taps * NR,
+                        to - from);
         }
     }
 }
 #undef CHANNELS_AT_ONCE
 
-/* ---- turned: a row is a pixel, a column is (channel, tap); LANES pixels at a time are read and transposed ---- */
+/* ---- turned: a row is a pixel, a column is (channel, tap); LANES pixels at a time are read and
+ * transposed ---- */
 typedef struct G(column) {
     int64_t offset, z, y; /* of its tap, in x and in the first two dimensions */
     int slot;             /* of its tap's last coordinate among the different ones */
@@ -283,7 +305,8 @@ static int64_t G(turned_work)(const td_patches *p)
     return (int64_t)sizeof(G(turned_plan));
 }
 
-static void G(plan_columns)(const td_patches *p, int64_t column, int64_t width, G(turned_plan) *plan)
+static void G(plan_columns)(const td_patches *p, int64_t column, int64_t width,
+                            G(turned_plan) * plan)
 {
     plan->slots = 0;
     for (int64_t j = 0; j < width; j++) {
@@ -291,17 +314,19 @@ static void G(plan_columns)(const td_patches *p, int64_t column, int64_t width, 
         int slot = 0;
         while (slot < plan->slots && plan->last[slot] != tap[2]) slot++;
         if (slot == plan->slots) plan->last[plan->slots++] = tap[2];
-        plan->columns[j] = (G(column)){(column + j) / p->taps * p->channel + G(tap_offset)(p, tap), tap[0], tap[1], slot};
+        plan->columns[j] = (G(column)){(column + j) / p->taps * p->channel + G(tap_offset)(p, tap),
+                                       tap[0], tap[1], slot};
     }
 }
 
-TD_INLINE void G(turn_run)(const td_patches *p, const G(segment) *s, const G(turned_plan) *plan, int64_t width, const int64_t stride,
-                           REAL *out)
+TD_INLINE void G(turn_run)(const td_patches *p, const G(segment) * s, const G(turned_plan) * plan,
+                           int64_t width, const int64_t stride, REAL *out)
 {
     uint64_t masks[NR];
     const REAL *x = (const REAL *)p->x + s->base;
     for (int i = 0; i < plan->slots; i++) {
-        const int64_t tap[3] = {-s->at[0], -s->at[1], plan->last[i]}; /* a row that exists: only the columns count */
+        /* a row that exists: only the columns count */
+        const int64_t tap[3] = {-s->at[0], -s->at[1], plan->last[i]};
         masks[i] = G(segment_mask)(p, s, tap);
     }
     for (int64_t h = 0; h < NR; h += LANES) {
@@ -311,14 +336,16 @@ TD_INLINE void G(turn_run)(const td_patches *p, const G(segment) *s, const G(tur
             r[i] = V(zero)();
             if (h + i >= width || (uint64_t)(s->at[0] + c->z) >= (uint64_t)p->in[0]) continue;
             if ((uint64_t)(s->at[1] + c->y) >= (uint64_t)p->in[1]) continue;
-            r[i] = G(read_onto)(r[i], x + c->offset, (uint32_t)masks[c->slot], stride, p->stride[2]);
+            r[i] =
+                G(read_onto)(r[i], x + c->offset, (uint32_t)masks[c->slot], stride, p->stride[2]);
         }
         V(transpose)(r);
         for (int64_t i = 0; i < s->length; i++) V(store)(out + i * NR + h, r[i]);
     }
 }
 
-static void G(turned)(const void *context, void *panel, int64_t k0, int64_t k, int64_t column, int64_t width, void *work)
+static void G(turned)(const void *context, void *panel, int64_t k0, int64_t k, int64_t column,
+                      int64_t width, void *work)
 {
     const td_patches *p = context;
     G(turned_plan) *plan = work;

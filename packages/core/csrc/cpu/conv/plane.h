@@ -1,7 +1,8 @@
-/* plane.h - depthwise convolutions: a plane and one set of weights. Included per type, as gemm_tile.h.
+/* plane.h - depthwise convolutions: a plane and one set of weights. Included per type, as
+ * gemm_tile.h.
  *
- * A strip of the plane is copied with its zeros around it, and for a stride S along the rows as S rows of every S-th element.
- * Then every tap of every pixel is a plain load at a fixed offset. */
+ * A strip of the plane is copied with its zeros around it, and for a stride S along the rows as S
+ * rows of every S-th element. Then every tap of every pixel is a plain load at a fixed offset. */
 
 #define STRIP_BYTES 49152 /* stays in the caches */
 
@@ -15,7 +16,8 @@ static G(strip) G(strip_of)(const td_patches *p)
     int64_t stride = p->stride[2], high = p->high[1] - p->low[1] + 1;
     G(strip) s = {.depth = p->high[0] - p->low[0] + 1};
     s.width = (p->out[2] + LANES - 1) / LANES * LANES + (p->high[2] - p->low[2]) / stride + 1;
-    double row = (double)s.depth * (double)stride * (double)s.width * sizeof(REAL); /* bytes: more than an int64 holds, too */
+    /* bytes: more than an int64 holds, too */
+    double row = (double)s.depth * (double)stride * (double)s.width * sizeof(REAL);
     int64_t fit = (int64_t)(STRIP_BYTES / row);
     s.most = fit > high ? (fit - high) / p->stride[1] + 1 : 1;
     if (s.most > p->out[1]) s.most = p->out[1];
@@ -27,7 +29,8 @@ static G(strip) G(strip_of)(const td_patches *p)
 static int64_t G(plane_work)(const td_patches *p)
 {
     G(strip) s = G(strip_of)(p);
-    return s.depth * s.rows * p->stride[2] * s.width * (int64_t)sizeof(REAL) + p->taps * (int64_t)sizeof(int64_t);
+    return s.depth * s.rows * p->stride[2] * s.width * (int64_t)sizeof(REAL) +
+           p->taps * (int64_t)sizeof(int64_t);
 }
 
 /* to[i] = from[i * stride] */
@@ -35,13 +38,16 @@ static void G(copy_every)(REAL *to, const REAL *from, int64_t low, int64_t high,
 {
     int64_t i = low;
     if (stride == 2)
-        for (; i + LANES < high; i += LANES) /* one short, because the second vector reads one element too many */
+        for (; i + LANES < high;
+             i += LANES) /* one short, because the second vector reads one element too many */
             V(store)(to + i, V(even)(V(load)(from + 2 * i), V(load)(from + 2 * i + LANES)));
     for (; i < high; i++) to[i] = from[i * stride];
 }
 
-/* One input row from element `first` on, outside of which zeros stand: every stride-th element of each phase. */
-static void G(copy_row)(const REAL *row, int64_t size, int64_t first, int64_t stride, int64_t width, REAL *to)
+/* One input row from element `first` on, outside of which zeros stand: every stride-th element of
+ * each phase. */
+static void G(copy_row)(const REAL *row, int64_t size, int64_t first, int64_t stride, int64_t width,
+                        REAL *to)
 {
     for (int64_t phase = 0; phase < stride; phase++, to += width) {
         int64_t start = first + phase, low = start < 0 ? (-start + stride - 1) / stride : 0;
@@ -57,43 +63,50 @@ static void G(copy_row)(const REAL *row, int64_t size, int64_t first, int64_t st
 }
 
 /* what output rows [row, row + rows) at output depth z look at */
-static void G(copy_strip)(const td_patches *p, const G(strip) *s, const REAL *x, int64_t z, int64_t row, int64_t rows, REAL *to)
+static void G(copy_strip)(const td_patches *p, const G(strip) * s, const REAL *x, int64_t z,
+                          int64_t row, int64_t rows, REAL *to)
 {
-    int64_t span = p->stride[2] * s->width, used = (rows - 1) * p->stride[1] + p->high[1] - p->low[1] + 1;
+    int64_t span = p->stride[2] * s->width,
+            used = (rows - 1) * p->stride[1] + p->high[1] - p->low[1] + 1;
     for (int64_t d = 0; d < s->depth; d++)
         for (int64_t r = 0; r < used; r++) {
-            int64_t at_z = z * p->stride[0] + p->low[0] + d, at_y = row * p->stride[1] + p->low[1] + r;
+            int64_t at_z = z * p->stride[0] + p->low[0] + d,
+                    at_y = row * p->stride[1] + p->low[1] + r;
             REAL *line = to + (d * s->rows + r) * span;
             if ((uint64_t)at_z < (uint64_t)p->in[0] && (uint64_t)at_y < (uint64_t)p->in[1])
-                G(copy_row)(x + (at_z * p->in[1] + at_y) * p->in[2], p->in[2], p->low[2], p->stride[2], s->width, line);
-            else
-                memset(line, 0, (size_t)span * sizeof(REAL));
+                G(copy_row)(x + (at_z * p->in[1] + at_y) * p->in[2], p->in[2], p->low[2],
+                            p->stride[2], s->width, line);
+            else memset(line, 0, (size_t)span * sizeof(REAL));
         }
 }
 
-static void G(strip_offsets)(const td_patches *p, const G(strip) *s, int64_t *offsets)
+static void G(strip_offsets)(const td_patches *p, const G(strip) * s, int64_t *offsets)
 {
     for (int64_t t = 0; t < p->taps; t++) {
-        int64_t z = p->tap[t][0] - p->low[0], y = p->tap[t][1] - p->low[1], x = p->tap[t][2] - p->low[2];
-        offsets[t] = ((z * s->rows + y) * p->stride[2] + x % p->stride[2]) * s->width + x / p->stride[2];
+        int64_t z = p->tap[t][0] - p->low[0], y = p->tap[t][1] - p->low[1],
+                x = p->tap[t][2] - p->low[2];
+        offsets[t] =
+            ((z * s->rows + y) * p->stride[2] + x % p->stride[2]) * s->width + x / p->stride[2];
     }
 }
 
 /* n vectors of an output row */
-TD_INLINE void G(plane_block)(const int n, const REAL *from, const int64_t *offsets, const REAL *w, int64_t taps, REAL bias,
-                              uint32_t last, REAL *y)
+TD_INLINE void G(plane_block)(const int n, const REAL *from, const int64_t *offsets, const REAL *w,
+                              int64_t taps, REAL bias, uint32_t last, REAL *y)
 {
     VEC sum[4];
     TD_UNROLL for (int i = 0; i < n; i++) sum[i] = V(set1)(bias);
     for (int64_t t = 0; t < taps; t++) {
         VEC weight = V(set1)(w[t]);
-        TD_UNROLL for (int i = 0; i < n; i++) sum[i] = V(fma)(weight, V(load)(from + offsets[t] + i * LANES), sum[i]);
+        TD_UNROLL for (int i = 0; i < n; i++) sum[i] =
+            V(fma)(weight, V(load)(from + offsets[t] + i * LANES), sum[i]);
     }
     TD_UNROLL for (int i = 0; i < n - 1; i++) V(store)(y + i * LANES, sum[i]);
     V(store_part)(y + (n - 1) * LANES, last, sum[n - 1]);
 }
 
-static void G(plane_row)(const REAL *from, const int64_t *offsets, const REAL *w, int64_t taps, REAL bias, int64_t width, REAL *y)
+static void G(plane_row)(const REAL *from, const int64_t *offsets, const REAL *w, int64_t taps,
+                         REAL bias, int64_t width, REAL *y)
 {
     for (int64_t j = 0; j < width; j += 4 * LANES) {
         int64_t vectors = (width - j + LANES - 1) / LANES;
@@ -105,7 +118,8 @@ static void G(plane_row)(const REAL *from, const int64_t *offsets, const REAL *w
     }
 }
 
-static void G(plane)(const td_patches *p, const void *x, const void *w, double bias, void *y, void *work)
+static void G(plane)(const td_patches *p, const void *x, const void *w, double bias, void *y,
+                     void *work)
 {
     G(strip) s = G(strip_of)(p);
     int64_t span = p->stride[1] * p->stride[2] * s.width, *offsets = work;
@@ -121,20 +135,22 @@ static void G(plane)(const td_patches *p, const void *x, const void *w, double b
 }
 
 /* ---- the gradient of the weights: n taps over the rows of one strip ---- */
-TD_INLINE void G(tap_sums)(const int n, const REAL *copy, int64_t span, const int64_t *offsets, const REAL *g, int64_t rows,
-                           int64_t width, double *dw)
+TD_INLINE void G(tap_sums)(const int n, const REAL *copy, int64_t span, const int64_t *offsets,
+                           const REAL *g, int64_t rows, int64_t width, double *dw)
 {
     VEC sums[9];
     TD_UNROLL for (int t = 0; t < n; t++) sums[t] = V(zero)();
     for (int64_t r = 0; r < rows; r++, copy += span, g += width)
         for (int64_t j = 0; j < width; j += LANES) {
             VEC grad = V(load_part)(td_lanes(width - j, LANES), g + j);
-            TD_UNROLL for (int t = 0; t < n; t++) sums[t] = V(fma)(grad, V(load)(copy + offsets[t] + j), sums[t]);
+            TD_UNROLL for (int t = 0; t < n; t++) sums[t] =
+                V(fma)(grad, V(load)(copy + offsets[t] + j), sums[t]);
         }
     TD_UNROLL for (int t = 0; t < n; t++) dw[t] += V(sum)(sums[t]);
 }
 
-static void G(plane_weight)(const td_patches *p, const void *x, const void *g, double *dw, void *work)
+static void G(plane_weight)(const td_patches *p, const void *x, const void *g, double *dw,
+                            void *work)
 {
     G(strip) s = G(strip_of)(p);
     int64_t span = p->stride[1] * p->stride[2] * s.width, *offsets = work;
@@ -145,9 +161,12 @@ static void G(plane_weight)(const td_patches *p, const void *x, const void *g, d
             int64_t rows = p->out[1] - row < s.most ? p->out[1] - row : s.most, t = 0;
             const REAL *grad = (const REAL *)g + (z * p->out[1] + row) * p->out[2];
             G(copy_strip)(p, &s, x, z, row, rows, copy);
-            for (; t + 9 <= p->taps; t += 9) G(tap_sums)(9, copy, span, offsets + t, grad, rows, p->out[2], dw + t);
-            for (; t + 3 <= p->taps; t += 3) G(tap_sums)(3, copy, span, offsets + t, grad, rows, p->out[2], dw + t);
-            for (; t < p->taps; t++) G(tap_sums)(1, copy, span, offsets + t, grad, rows, p->out[2], dw + t);
+            for (; t + 9 <= p->taps; t += 9)
+                G(tap_sums)(9, copy, span, offsets + t, grad, rows, p->out[2], dw + t);
+            for (; t + 3 <= p->taps; t += 3)
+                G(tap_sums)(3, copy, span, offsets + t, grad, rows, p->out[2], dw + t);
+            for (; t < p->taps; t++)
+                G(tap_sums)(1, copy, span, offsets + t, grad, rows, p->out[2], dw + t);
         }
 }
 #undef STRIP_BYTES

@@ -1,4 +1,5 @@
-/* winograd.c - the transformations of F(4x4, 3x3) and the products between them, LANES tiles at a time. */
+/* winograd.c - the transformations of F(4x4, 3x3) and the products between them, LANES tiles at a
+ * time. */
 #include "cpu/conv/winograd.h"
 #include <stdbool.h>
 #include "cpu/matmul/gemm.h"
@@ -38,7 +39,8 @@ TD_INLINE void weights_1d(vf x0, vf x1, vf x2, vf *t, int step)
 /* six inputs to six, in place */
 TD_INLINE void input_1d(vf *d, int step)
 {
-    vf d0 = d[0], d1 = d[step], d2 = d[2 * step], d3 = d[3 * step], d4 = d[4 * step], d5 = d[5 * step];
+    vf d0 = d[0], d1 = d[step], d2 = d[2 * step], d3 = d[3 * step], d4 = d[4 * step],
+       d5 = d[5 * step];
     d[0] = vf_fma(C(A2 * B2), d0, vf_fnma(C(A2 + B2), d2, d4));
     d[5 * step] = vf_fma(C(A2 * B2), d1, vf_fnma(C(A2 + B2), d3, d5));
     vf even = vf_fnma(C(B2), d2, d4), odd = vf_mul(C(A), vf_fnma(C(B2), d1, d3));
@@ -61,9 +63,11 @@ TD_INLINE void output_1d(const vf *m, int step, vf *o, int out_step)
     o[3 * out_step] = vf_add(vf_fma(C(B2 * B), d, vf_mul(C(A2 * A), b)), m[5 * step]);
 }
 
-/* ---- weights: as many outputs of one channel at a time as a tile has rows, stored as the product kernels pack A.
- * Channel after channel, so that what is read and what is written lies one after the other. ---- */
-static void transform_weights(float *to, const float *w, int64_t outputs, int64_t channels, int64_t begin, int64_t end)
+/* ---- weights: as many outputs of one channel at a time as a tile has rows, stored as the product
+ * kernels pack A. Channel after channel, so that what is read and what is written lies one after
+ * the other. ---- */
+static void transform_weights(float *to, const float *w, int64_t outputs, int64_t channels,
+                              int64_t begin, int64_t end)
 {
     for (int64_t first = 0; first < outputs; first += MR) {
         int64_t rows = outputs - first < MR ? outputs - first : MR;
@@ -73,8 +77,10 @@ static void transform_weights(float *to, const float *w, int64_t outputs, int64_
             vf g[9], half[18], u[36];
             for (int i = 0; i < 9; i++) g[i] = vf_gather(bits, from + i, channels * 9);
             for (int i = 0; i < 3; i++) weights_1d(g[i], g[3 + i], g[6 + i], half + i, 3);
-            for (int i = 0; i < 6; i++) weights_1d(half[3 * i], half[3 * i + 1], half[3 * i + 2], u + 6 * i, 1);
-            for (int i = 0; i < 36; i++) vf_store_part(to + (i * outputs + first) * channels + c * rows, bits, u[i]);
+            for (int i = 0; i < 6; i++)
+                weights_1d(half[3 * i], half[3 * i + 1], half[3 * i + 2], u + 6 * i, 1);
+            for (int i = 0; i < 36; i++)
+                vf_store_part(to + (i * outputs + first) * channels + c * rows, bits, u[i]);
         }
     }
 }
@@ -87,7 +93,8 @@ typedef struct tile {
 
 static int find_tiles(const td_winograd *p, int64_t first, tile *tiles)
 {
-    int64_t count = p->all_tiles - first < NR ? p->all_tiles - first : NR, area = p->tiles[0] * p->tiles[1];
+    int64_t count = p->all_tiles - first < NR ? p->all_tiles - first : NR,
+            area = p->tiles[0] * p->tiles[1];
     for (int64_t i = 0; i < count; i++) {
         int64_t t = first + i, rest = t % area;
         tile *at = &tiles[i];
@@ -119,7 +126,8 @@ static void transform_input(const td_winograd *p, const tile *tiles, int count, 
             vf d[36];
             for (int row = 0; row < 6; row++) {
                 vf r[LANES];
-                for (int i = 0; i < LANES; i++) r[i] = first + i < count ? read_row(p, &tiles[first + i], c, row) : vf_zero();
+                for (int i = 0; i < LANES; i++)
+                    r[i] = first + i < count ? read_row(p, &tiles[first + i], c, row) : vf_zero();
                 vf_transpose(r);
                 for (int i = 0; i < 6; i++) d[6 * row + i] = r[i];
             }
@@ -147,7 +155,8 @@ static void transform_output(const td_winograd *p, const tile *tiles, int count,
         for (int first = 0; first < count; first += LANES) {
             vf sums[36], half[24], o[16];
             float out[LANES][16];
-            for (int i = 0; i < 36; i++) sums[i] = vf_load(m + (i * p->outputs + output) * NR + first);
+            for (int i = 0; i < 36; i++)
+                sums[i] = vf_load(m + (i * p->outputs + output) * NR + first);
             for (int i = 0; i < 6; i++) output_1d(sums + i, 6, half + i, 6);
             for (int i = 0; i < 4; i++) output_1d(half + 6 * i, 1, o + 4 * i, 1);
             for (int i = 0; i < 16; i++) o[i] = vf_add(o[i], bias);
@@ -155,12 +164,16 @@ static void transform_output(const td_winograd *p, const tile *tiles, int count,
                 vf_transpose(o + part);
                 for (int i = 0; i < LANES; i++) vf_store(out[i] + part, o[part + i]);
             }
-            for (int i = 0; i < LANES && first + i < count; i++) write_tile(p, &tiles[first + i], output, out[i]);
+            for (int i = 0; i < LANES && first + i < count; i++)
+                write_tile(p, &tiles[first + i], output, out[i]);
         }
     }
 }
 
-static int64_t work(const td_winograd *p) { return 36 * NR * (p->channels + p->outputs) * (int64_t)sizeof(float); }
+static int64_t work(const td_winograd *p)
+{
+    return 36 * NR * (p->channels + p->outputs) * (int64_t)sizeof(float);
+}
 
 static void run(const td_winograd *p, int64_t begin, int64_t end, void *scratch)
 {
@@ -171,8 +184,9 @@ static void run(const td_winograd *p, int64_t begin, int64_t end, void *scratch)
         int count = find_tiles(p, step * NR, tiles);
         transform_input(p, tiles, count, v);
         for (int i = 0; i < 36; i++)
-            gemm->panel(p->outputs, p->channels, 1, p->weights + i * p->outputs * p->channels, v + i * p->channels * NR,
-                        m + i * p->outputs * NR, NR, (count + LANES - 1) / LANES * LANES, 0);
+            gemm->panel(p->outputs, p->channels, 1, p->weights + i * p->outputs * p->channels,
+                        v + i * p->channels * NR, m + i * p->outputs * NR, NR,
+                        (count + LANES - 1) / LANES * LANES, 0);
         transform_output(p, tiles, count, m);
     }
 }
@@ -205,24 +219,26 @@ TD_INLINE void weight_1d(const vf *m, int step, vf *o, int out_step)
     o[2 * out_step] = vf_add(vf_fma(C(B2), c, vf_mul(C(A2), a)), m[5 * step]);
 }
 
-/* The rows that a run of tiles reads, for LANES planes, copied with zeros for what lies outside: planes apart by a power of two
- * would fall on the same lines of the cache. */
-#define RUN 8                       /* tiles */
-#define ROW (4 * RUN + 4)           /* floats */
+/* The rows that a run of tiles reads, for LANES planes, copied with zeros for what lies outside:
+ * planes apart by a power of two would fall on the same lines of the cache. */
+#define RUN 8             /* tiles */
+#define ROW (4 * RUN + 4) /* floats */
 #define STRIP (LANES * 6 * ROW + LANES)
 
 /* rows [y, y + rows) and columns [x, x + width) of planes of `size` */
-static void copy_rows(const float *from, int64_t plane, int64_t planes, const int64_t size[2], int64_t y, int64_t x, int rows, int width,
-                      float *to)
+static void copy_rows(const float *from, int64_t plane, int64_t planes, const int64_t size[2],
+                      int64_t y, int64_t x, int rows, int width, float *to)
 {
     for (int64_t c = 0; c < LANES; c++)
         for (int64_t row = y; row < y + rows; row++, to += ROW) {
             bool exists = c < planes && row >= 0 && row < size[0];
             const float *line = from + c * plane + row * size[1] + x;
             for (int j = 0; j < width; j += LANES) {
-                uint32_t bits = exists ? td_lanes(size[1] - x - j, LANES) & ~td_lanes(-x - j, LANES) : 0;
+                uint32_t bits =
+                    exists ? td_lanes(size[1] - x - j, LANES) & ~td_lanes(-x - j, LANES) : 0;
                 TD_PREFETCH(line + 4 * size[1] + j); /* for the tiles below */
-                vf_store(to + j, vf_load_part(bits, line + j)); /* what runs over is written again by the next row */
+                /* what runs over is written again by the next row */
+                vf_store(to + j, vf_load_part(bits, line + j));
             }
         }
 }
@@ -237,11 +253,12 @@ TD_INLINE void read_planes(const float *from, const int rows, const int width, v
 }
 
 /* LANES channels of `n` neighbouring tiles: v[36][step] per tile, tiles `across` apart */
-static void input_planes(const td_winograd *p, const tile *t, int n, int64_t channel, int64_t planes, float *v, int64_t across,
-                         int64_t step, float *strip)
+static void input_planes(const td_winograd *p, const tile *t, int n, int64_t channel,
+                         int64_t planes, float *v, int64_t across, int64_t step, float *strip)
 {
     const float *from = p->x + t->image * p->x_image + channel * p->x_channel;
-    copy_rows(from, p->x_channel, planes, p->in, t->y - p->pad[0], t->x - p->pad[1], 6, 4 * n + 2, strip);
+    copy_rows(from, p->x_channel, planes, p->in, t->y - p->pad[0], t->x - p->pad[1], 6, 4 * n + 2,
+              strip);
     for (int k = 0; k < n; k++, v += across) {
         vf d[36];
         for (int row = 0; row < 6; row++) read_planes(strip + row * ROW + 4 * k, 6, 6, d + 6 * row);
@@ -251,8 +268,8 @@ static void input_planes(const td_winograd *p, const tile *t, int n, int64_t cha
     }
 }
 
-static void gradient_planes(const td_winograd *p, const tile *t, int n, int64_t output, int64_t planes, float *u, int64_t across,
-                            int64_t step, float *strip)
+static void gradient_planes(const td_winograd *p, const tile *t, int n, int64_t output,
+                            int64_t planes, float *u, int64_t across, int64_t step, float *strip)
 {
     const float *from = p->y + t->image * p->y_image + output * p->y_channel;
     copy_rows(from, p->y_channel, planes, p->out, t->y, t->x, 4, 4 * n, strip);
@@ -260,7 +277,9 @@ static void gradient_planes(const td_winograd *p, const tile *t, int n, int64_t 
         vf g[16], half[24], d[36];
         for (int row = 0; row < 4; row++) read_planes(strip + row * ROW + 4 * k, 4, 4, g + 4 * row);
         for (int i = 0; i < 4; i++) gradient_1d(g[i], g[4 + i], g[8 + i], g[12 + i], half + i, 4);
-        for (int i = 0; i < 6; i++) gradient_1d(half[4 * i], half[4 * i + 1], half[4 * i + 2], half[4 * i + 3], d + 6 * i, 1);
+        for (int i = 0; i < 6; i++)
+            gradient_1d(half[4 * i], half[4 * i + 1], half[4 * i + 2], half[4 * i + 3], d + 6 * i,
+                        1);
         for (int i = 0; i < 36; i++) vf_store(u + i * step, d[i]);
     }
 }
@@ -282,8 +301,8 @@ static int64_t gradient_work(int64_t outputs, int64_t channels)
 }
 
 /* m[36][padded outputs][padded channels] to dw, LANES channels of an output at a time */
-static void write_weights(const td_winograd *p, const float *m, int64_t output, int64_t outputs, int64_t channel, int64_t channels,
-                          float *dw)
+static void write_weights(const td_winograd *p, const float *m, int64_t output, int64_t outputs,
+                          int64_t channel, int64_t channels, float *dw)
 {
     int64_t across = padded(channels), all = padded(outputs) * across;
     for (int64_t o = 0; o < outputs; o++)
@@ -299,31 +318,48 @@ static void write_weights(const td_winograd *p, const float *m, int64_t output, 
         }
 }
 
-static void gradient(const td_winograd *p, int64_t output, int64_t outputs, int64_t channel, int64_t channels, float *dw, void *scratch)
+static void gradient(const td_winograd *p, int64_t output, int64_t outputs, int64_t channel,
+                     int64_t channels, float *dw, void *scratch)
 {
     const td_gemm_kernel *gemm = &TD_SYM(td_gemm_kernels).real[0];
     int64_t high = padded(outputs), across = padded(channels);
-    float *u = scratch, *v = u + 36 * STEP * high, *m = v + 36 * STEP * across, *strip = m + 36 * high * across;
+    float *u = scratch, *v = u + 36 * STEP * high, *m = v + 36 * STEP * across,
+          *strip = m + 36 * high * across;
     tile tiles[STEP + NR];
     for (int64_t first = 0; first < p->all_tiles; first += STEP) {
         int64_t count = 0;
-        while (count < STEP && first + count < p->all_tiles) count += find_tiles(p, first + count, tiles + count);
+        while (count < STEP && first + count < p->all_tiles)
+            count += find_tiles(p, first + count, tiles + count);
         if (count > STEP) count = STEP;
         for (int64_t t = 0, n; t < count; t += n) {
             n = run_of(&tiles[t], count - t);
             for (int64_t c = 0; c < channels; c += LANES)
-                input_planes(p, &tiles[t], (int)n, channel + c, channels - c, v + t * across + c, across, STEP * across, strip);
+                input_planes(p, &tiles[t], (int)n, channel + c, channels - c, v + t * across + c,
+                             across, STEP * across, strip);
             for (int64_t o = 0; o < outputs; o += LANES)
-                gradient_planes(p, &tiles[t], (int)n, output + o, outputs - o, u + t * high + o, high, STEP * high, strip);
+                gradient_planes(p, &tiles[t], (int)n, output + o, outputs - o, u + t * high + o,
+                                high, STEP * high, strip);
         }
         for (int i = 0; i < 36; i++) {
-            td_gemm g = {.m = outputs, .n = across, .k = count, .a = u + i * STEP * high, .a_row = 1, .a_col = high,
-                         .b = v + i * STEP * across, .b_row = across, .b_col = 1, .c = m + i * high * across, .c_row = across,
-                         .alpha = 1, .add = first > 0, .way = TD_GEMM_SMALL};
+            td_gemm g = {.m = outputs,
+                         .n = across,
+                         .k = count,
+                         .a = u + i * STEP * high,
+                         .a_row = 1,
+                         .a_col = high,
+                         .b = v + i * STEP * across,
+                         .b_row = across,
+                         .b_col = 1,
+                         .c = m + i * high * across,
+                         .c_row = across,
+                         .alpha = 1,
+                         .add = first > 0,
+                         .way = TD_GEMM_SMALL};
             gemm->run(&g, NULL);
         }
     }
     write_weights(p, m, output, outputs, channel, channels, dw);
 }
 
-const td_winograd_kernel TD_SYM(td_winograd_kernel) = {NR, work, transform_weights, run, gradient_work, gradient};
+const td_winograd_kernel TD_SYM(td_winograd_kernel) = {NR,  work,          transform_weights,
+                                                       run, gradient_work, gradient};

@@ -1,6 +1,7 @@
-/* butterflies.h - transforms of a few points in registers. Included by fft.c per element type (fft_numbers.h).
- * Sums over halves of halves for powers of two; Winograd's and Rader's savings do not pay with fused products, so 3 and 5 are
- * written out and other odd numbers are sums over points that mirror each other. */
+/* butterflies.h - transforms of a few points in registers. Included by fft.c per element type
+ * (fft_numbers.h). Sums over halves of halves for powers of two; Winograd's and Rader's savings do
+ * not pay with fused products, so 3 and 5 are written out and other odd numbers are sums over
+ * points that mirror each other. */
 
 TD_INLINE void G(dft1)(CV *a) { (void)a; }
 
@@ -21,7 +22,8 @@ TD_INLINE void G(dft4_of)(CV *a, CV *b, CV *c, CV *d)
 }
 TD_INLINE void G(dft4)(CV *a) { G(dft4_of)(a, a + 1, a + 2, a + 3); }
 
-/* a +- exp(-pi i / 4) b and a +- exp(-3 pi i / 4) b, as (sum, difference): the root of a half goes into the sums */
+/* a +- exp(-pi i / 4) b and a +- exp(-3 pi i / 4) b, as (sum, difference): the root of a half goes
+ * into the sums */
 TD_INLINE void G(eighth)(CV a, CV b, CV *sum, CV *difference)
 {
     const VEC half = V(set1)((REAL)0.70710678118654752440);
@@ -81,12 +83,16 @@ TD_INLINE void G(dft3)(CV *a)
 
 TD_INLINE void G(dft5)(CV *a)
 {
-    const VEC c1 = V(set1)((REAL)0.30901699437494742410), c2 = V(set1)((REAL)-0.80901699437494742410);
-    const VEC s1 = V(set1)((REAL)0.95105651629515357212), s2 = V(set1)((REAL)0.58778525229247312917);
+    const VEC c1 = V(set1)((REAL)0.30901699437494742410),
+              c2 = V(set1)((REAL)-0.80901699437494742410);
+    const VEC s1 = V(set1)((REAL)0.95105651629515357212),
+              s2 = V(set1)((REAL)0.58778525229247312917);
     CV p = G(add)(a[1], a[4]), q = G(add)(a[2], a[3]);
     CV d = G(times_i)(G(sub)(a[1], a[4])), e = G(times_i)(G(sub)(a[2], a[3]));
-    CV m1 = G(add_part)(G(add_part)(a[0], c1, p), c2, q), m2 = G(add_part)(G(add_part)(a[0], c2, p), c1, q);
-    CV n1 = G(add_part)(G(scaled)(d, s1, s1), s2, e), n2 = G(add_part)(G(scaled)(d, s2, s2), -s1, e);
+    CV m1 = G(add_part)(G(add_part)(a[0], c1, p), c2, q),
+       m2 = G(add_part)(G(add_part)(a[0], c2, p), c1, q);
+    CV n1 = G(add_part)(G(scaled)(d, s1, s1), s2, e),
+       n2 = G(add_part)(G(scaled)(d, s2, s2), -s1, e);
     a[0] = G(add)(a[0], G(add)(p, q));
     a[1] = G(sub)(m1, n1);
     a[4] = G(add)(m1, n1);
@@ -94,8 +100,8 @@ TD_INLINE void G(dft5)(CV *a)
     a[3] = G(add)(m2, n2);
 }
 
-/* Any odd radix. X[k] and X[radix - k] are the sum and the difference of a sum over a[j] + a[radix - j], with cosines, and
- * one over a[j] - a[radix - j], with sines. */
+/* Any odd radix. X[k] and X[radix - k] are the sum and the difference of a sum over a[j] + a[radix
+ * - j], with cosines, and one over a[j] - a[radix - j], with sines. */
 TD_INLINE void G(dft_odd)(CV *a, const int64_t radix, const REAL *roots)
 {
     CV s[TD_FFT_MAX_PRIME / 2 + 1], d[TD_FFT_MAX_PRIME / 2 + 1], first = a[0];
@@ -121,9 +127,20 @@ static void G(dft_any)(CV *a, int64_t radix, const REAL *roots) { G(dft_odd)(a, 
 TD_INLINE void G(dft7)(CV *a)
 {
     static const REAL roots[14] = {
-        1, 0, 0.62348980185873353053, 0.78183148246802980871, -0.22252093395631440429, 0.97492791218182360702,
-        -0.90096886790241912624, 0.43388373911755812048, -0.90096886790241912624, -0.43388373911755812048,
-        -0.22252093395631440429, -0.97492791218182360702, 0.62348980185873353053, -0.78183148246802980871,
+        1,
+        0,
+        0.62348980185873353053,
+        0.78183148246802980871,
+        -0.22252093395631440429,
+        0.97492791218182360702,
+        -0.90096886790241912624,
+        0.43388373911755812048,
+        -0.90096886790241912624,
+        -0.43388373911755812048,
+        -0.22252093395631440429,
+        -0.97492791218182360702,
+        0.62348980185873353053,
+        -0.78183148246802980871,
     };
     G(dft_odd)(a, 7, roots);
 }

@@ -1,5 +1,6 @@
-/* cache_plan.c - plans that were used lately, up to a number and a sum of bytes. The one used longest ago goes first; a plan in
- * use outlives its place. Building happens outside the lock: two threads that want the same new length both build it. */
+/* cache_plan.c - plans that were used lately, up to a number and a sum of bytes. The one used
+ * longest ago goes first; a plan in use outlives its place. Building happens outside the lock: two
+ * threads that want the same new length both build it. */
 #include <pthread.h>
 #include "cpu/fft/fft_plan.h"
 

@@ -36,10 +36,10 @@
 #include "cpu/fft/halves.h"
 #undef LANES
 
-#define FFT_KERNEL(lanes, type)                                                                                \
-    {                                                                                                          \
-        lanes, stages_##type, load_##type, store_##type, gather_##type, scatter_##type, turn_##type,           \
-            unfold_##type, fold_##type, unfold_lanes_##type, fold_lanes_##type, widen_##type, narrow_##type,   \
-            mirror_##type, multiply_##type                                                                     \
-    }
-const td_fft_kernels TD_SYM(td_fft_kernels) = {{FFT_KERNEL(VF_LANES, f32), FFT_KERNEL(VD_LANES, f64)}};
+#define FFT_KERNEL(lanes, type)                                            \
+    {lanes,         stages_##type,       load_##type,       store_##type,  \
+     gather_##type, scatter_##type,      turn_##type,       unfold_##type, \
+     fold_##type,   unfold_lanes_##type, fold_lanes_##type, widen_##type,  \
+     narrow_##type, mirror_##type,       multiply_##type}
+const td_fft_kernels TD_SYM(td_fft_kernels) = {
+    {FFT_KERNEL(VF_LANES, f32), FFT_KERNEL(VD_LANES, f64)}};

@@ -1,5 +1,6 @@
-/* fft_plan.c - factors of a length and the numbers that its passes multiply by. All of them are computed in double from an
- * angle of at most an eighth of the circle, so each is right to its last bit or two. */
+/* fft_plan.c - factors of a length and the numbers that its passes multiply by. All of them are
+ * computed in double from an angle of at most an eighth of the circle, so each is right to its last
+ * bit or two. */
 #include "cpu/fft/fft_plan.h"
 #include <math.h>
 #include <string.h>
@@ -16,7 +17,10 @@ static td_status take(td_fft_plan *p, void *out, int64_t count, int64_t each)
     int64_t bytes;
     void *block = NULL;
     if (!__builtin_mul_overflow(count, each, &bytes)) block = td_alloc_struct(bytes);
-    if (!block) return td_fail(TD_MEMORY_ERROR, "no memory for the plan of a Fourier transform of %lld points", (long long)p->n);
+    if (!block)
+        return td_fail(TD_MEMORY_ERROR,
+                       "no memory for the plan of a Fourier transform of %lld points",
+                       (long long)p->n);
     p->block_bytes[p->nblocks] = bytes;
     p->blocks[p->nblocks++] = block;
     p->bytes += bytes;
@@ -43,8 +47,10 @@ static void put(int type, void *to, int64_t at, double x)
 /* exp(-2 pi i k / n), 0 <= k < n */
 static void root(double *re, double *im, int64_t k, int64_t n)
 {
-    int64_t eighth = (int64_t)((__int128)8 * k / n), rest = (int64_t)((__int128)8 * k - (__int128)eighth * n);
-    double angle = (double)(eighth % 2 ? n - rest : rest) / (double)n * (M_PI / 4), c = cos(angle), s = sin(angle);
+    int64_t eighth = (int64_t)((__int128)8 * k / n),
+            rest = (int64_t)((__int128)8 * k - (__int128)eighth * n);
+    double angle = (double)(eighth % 2 ? n - rest : rest) / (double)n * (M_PI / 4), c = cos(angle),
+           s = sin(angle);
     bool turned = (eighth + 1) / 2 % 2; /* nearer to the imaginary axis */
     double x = turned ? s : c, y = turned ? c : s;
     *re = eighth >= 2 && eighth < 6 ? -x : x;
@@ -70,12 +76,14 @@ static void put_lane(int type, void *to, int64_t point, int lane, int lanes, int
 
 /* ---- passes ---- */
 
-/* Radices of n, those of two last, because the last pass multiplies by nothing; 0 if a prime factor is too large. */
+/* Radices of n, those of two last, because the last pass multiplies by nothing; 0 if a prime factor
+ * is too large. */
 static int radices_of(int64_t n, int64_t *radix)
 {
     int count = 0, twos = 0;
     for (int64_t p = 3; p <= TD_FFT_MAX_PRIME; p += 2)
-        for (; n % p == 0; n /= p) radix[count++] = p; /* a p that is no prime finds its factors gone */
+        /* a p that is no prime finds its factors gone */
+        for (; n % p == 0; n /= p) radix[count++] = p;
     for (; n % 2 == 0; n /= 2) twos++;
     for (int passes = (twos + 3) / 4; passes > 0; passes--) {
         int part = twos / passes;
@@ -87,7 +95,8 @@ static int radices_of(int64_t n, int64_t *radix)
     return count;
 }
 
-static td_status stages_new(td_fft_plan *p, td_fft_stages **out, int64_t n, const int64_t *radix, int count)
+static td_status stages_new(td_fft_plan *p, td_fft_stages **out, int64_t n, const int64_t *radix,
+                            int count)
 {
     td_fft_stages *s = NULL;
     char *numbers = NULL;
@@ -101,7 +110,8 @@ static td_status stages_new(td_fft_plan *p, td_fft_stages **out, int64_t n, cons
         int64_t r = radix[i], left = n / (done * r);
         s->pass[i] = (td_fft_pass){r, left, done, numbers, numbers + left * (r - 1) * each};
         for (int64_t k = 0; k < left; k++)
-            for (int64_t j = 1; j < r; j++) put_root(p->type, numbers, k * (r - 1) + j - 1, k * j, left * r);
+            for (int64_t j = 1; j < r; j++)
+                put_root(p->type, numbers, k * (r - 1) + j - 1, k * j, left * r);
         numbers += left * (r - 1) * each;
         for (int64_t t = 0; t < r; t++) put_root(p->type, numbers, t, r - t, r); /* cos and +sin */
         numbers += r * each;
@@ -118,13 +128,15 @@ static td_status stages_of(td_fft_plan *p, td_fft_stages **out, int64_t n)
 
 /* ---- folding ---- */
 
-/* Work of lines of n points, `lines` at a time in vectors: vectors times passes, odd radices by their length. */
+/* Work of lines of n points, `lines` at a time in vectors: vectors times passes, odd radices by
+ * their length. */
 static double work_of(int64_t n, int64_t lines, int lanes)
 {
     int64_t radix[TD_FFT_MAX_PASSES];
     double passes = 1;
     int count = radices_of(n, radix);
-    for (int i = 0; i < count; i++) passes += radix[i] % 2 && radix[i] > 7 ? 1 + (double)radix[i] / 4 : 1;
+    for (int i = 0; i < count; i++)
+        passes += radix[i] % 2 && radix[i] > 7 ? 1 + (double)radix[i] / 4 : 1;
     return passes * (double)n * (double)((lines + lanes - 1) / lanes);
 }
 
@@ -145,15 +157,16 @@ static int64_t rows_of(int64_t n, int lanes, double *work_of_it)
     return best;
 }
 
-/* Bringing lines into lanes and back is work of two passes, turning a rectangle of one. What the first cache does not hold takes
- * half as long again. */
+/* Bringing lines into lanes and back is work of two passes, turning a rectangle of one. What the
+ * first cache does not hold takes half as long again. */
 static bool better_side_by_side(int64_t n, int lanes, double folded)
 {
     double aside = (work_of(n, lanes, lanes) + 2 * (double)n) / lanes;
     return (n > NEAR_POINTS ? 1.5 : 1) * aside < folded + (double)n / lanes;
 }
 
-/* Factors for all columns where they are few. Long lines multiply by two factors instead of reading n numbers more. */
+/* Factors for all columns where they are few. Long lines multiply by two factors instead of reading
+ * n numbers more. */
 static td_status fold(td_fft_plan *p, int64_t n1)
 {
     int lanes = td_fft_kernel_of(p)->lanes;
@@ -210,7 +223,13 @@ static td_status chirp_spectrum(td_fft_plan *p, double *line)
         back[1] = at[1] = -at[1];
         square = (int64_t)(((__int128)square + 2 * j + 1) % (2 * p->n));
     }
-    td_fft_job job = {.kind = TD_FFT_C2C, .plan = wide, .in = line, .out = line, .count = 1, .points = m, .sign = 1,
+    td_fft_job job = {.kind = TD_FFT_C2C,
+                      .plan = wide,
+                      .in = line,
+                      .out = line,
+                      .count = 1,
+                      .points = m,
+                      .sign = 1,
                       .scale = 1 / (double)m};
     td_status status = td_fft_run(&job);
     for (int64_t k = 0; k < 2 * m; k++) put(p->type, p->spectrum, k, line[k]);
@@ -222,14 +241,18 @@ static td_status chirp(td_fft_plan *p)
 {
     double *line;
     int64_t m, each = 2 * td_fft_itemsize(p);
-    if (p->n > INT64_MAX / 64) return td_fail(TD_MEMORY_ERROR, "no memory for a Fourier transform of %lld points", (long long)p->n);
+    if (p->n > INT64_MAX / 64)
+        return td_fail(TD_MEMORY_ERROR, "no memory for a Fourier transform of %lld points",
+                       (long long)p->n);
     m = wide_enough(2 * p->n - 1);
     TD_TRY(td_fft_plan_new(&p->wide, m, p->type));
     p->bytes += p->wide->bytes;
     TD_TRY(take(p, &p->chirp, p->n, each));
     TD_TRY(take(p, &p->spectrum, m, each));
     chirps(p);
-    if (!(line = td_alloc(m * 16))) return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of work space", (long long)m * 16);
+    if (!(line = td_alloc(m * 16)))
+        return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of work space",
+                       (long long)m * 16);
     td_status status = chirp_spectrum(p, line);
     td_free(line, m * 16);
     return status;
@@ -243,7 +266,8 @@ static td_status halves(td_fft_plan *p)
     int64_t blocks = p->n / 2 / lanes + 1, each = 2 * td_fft_itemsize(p);
     TD_TRY(take(p, &p->half_fine, lanes, each));
     TD_TRY(take(p, &p->half_coarse, blocks, each));
-    for (int lane = 0; lane < lanes; lane++) put_lane(p->type, p->half_fine, 0, lane, lanes, 1 + lane, 2 * p->n);
+    for (int lane = 0; lane < lanes; lane++)
+        put_lane(p->type, p->half_fine, 0, lane, lanes, 1 + lane, 2 * p->n);
     for (int64_t b = 0; b < blocks; b++) put_root(p->type, p->half_coarse, b, b * lanes, 2 * p->n);
     return TD_OK;
 }

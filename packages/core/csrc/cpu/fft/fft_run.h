@@ -5,8 +5,8 @@
 
 typedef enum td_fft_kind { TD_FFT_C2C, TD_FFT_R2C, TD_FFT_C2R } td_fft_kind;
 
-/* `count` lines of adjacent numbers, one behind the other. A complex spectrum of real points has points / 2 + 1 numbers, or
- * all of them if `whole`. in may be out for complex to complex. */
+/* `count` lines of adjacent numbers, one behind the other. A complex spectrum of real points has
+ * points / 2 + 1 numbers, or all of them if `whole`. in may be out for complex to complex. */
 typedef struct td_fft_job {
     td_fft_kind kind;
     const td_fft_plan *plan; /* of td_fft_plan_points(kind, points) */
@@ -27,6 +27,8 @@ static inline int64_t td_fft_plan_points(td_fft_kind kind, int64_t points)
 
 td_status td_fft_run(const td_fft_job *job);
 
-/* Complex lines along the middle one of outer x points x inner, where plan->whole is there. in may be out. */
-td_status td_fft_columns(const td_fft_plan *plan, const void *in, void *out, int64_t outer, int64_t inner, int sign, double scale);
+/* Complex lines along the middle one of outer x points x inner, where plan->whole is there. in may
+ * be out. */
+td_status td_fft_columns(const td_fft_plan *plan, const void *in, void *out, int64_t outer,
+                         int64_t inner, int sign, double scale);
 #endif

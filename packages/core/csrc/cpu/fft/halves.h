@@ -1,9 +1,10 @@
 /* halves.h - spectra of real lines. Included by fft.c per element type (fft_numbers.h).
  *
- * A line of 2 m real points is transformed as m complex ones, Z. With E and O the spectra of its even and odd points and
- * w = exp(-2 pi i / 2 m):
+ * A line of 2 m real points is transformed as m complex ones, Z. With E and O the spectra of its
+ * even and odd points and w = exp(-2 pi i / 2 m):
  *
- *   E[k] = (Z[k] + conj Z[m - k]) / 2,  i O[k] = (Z[k] - conj Z[m - k]) / 2,  X[k] = E[k] + w^k O[k],  X[m - k] = conj(E[k] - w^k O[k]) */
+ *   E[k] = (Z[k] + conj Z[m - k]) / 2,  i O[k] = (Z[k] - conj Z[m - k]) / 2,  X[k] = E[k] + w^k
+ * O[k],  X[m - k] = conj(E[k] - w^k O[k]) */
 
 /* vectors k .. k + lanes - 1, and m - k downwards */
 TD_INLINE CV G(load_down)(const REAL *p)
@@ -25,7 +26,8 @@ TD_INLINE CV G(turning)(const void *fine, const void *coarse, int64_t block)
 }
 static void G(turning_lane)(const void *fine, const void *coarse, int64_t k, REAL *re, REAL *im)
 {
-    const REAL *f = (const REAL *)fine + (k - 1) % LANES, *c = (const REAL *)coarse + (k - 1) / LANES * 2;
+    const REAL *f = (const REAL *)fine + (k - 1) % LANES,
+               *c = (const REAL *)coarse + (k - 1) / LANES * 2;
     *re = f[0] * c[0] - f[LANES] * c[1];
     *im = f[0] * c[1] + f[LANES] * c[0];
 }
@@ -43,14 +45,15 @@ TD_INLINE void G(unfold_pair)(CV w, CV *z, CV *y)
 static void G(unfold_lane)(REAL *row, int64_t m, int64_t k, REAL wr, REAL wi)
 {
     REAL *z = row + 2 * k, *y = row + 2 * (m - k);
-    REAL er = (z[0] + y[0]) / 2, ei = (z[1] - y[1]) / 2, dr = (z[0] - y[0]) / 2, di = (z[1] + y[1]) / 2;
+    REAL er = (z[0] + y[0]) / 2, ei = (z[1] - y[1]) / 2, dr = (z[0] - y[0]) / 2,
+         di = (z[1] + y[1]) / 2;
     REAL tr = dr * wr - di * wi, ti = dr * wi + di * wr;
     y[0] = er - ti, y[1] = -(ei + tr); /* first, for k = m / 2, where both are one place */
     z[0] = er + ti, z[1] = ei - tr;
 }
 
-/* The two vectors of a pair meet in the middle: both are read before one is written, and each keeps its side. Lines shorter than
- * both go by single numbers. */
+/* The two vectors of a pair meet in the middle: both are read before one is written, and each keeps
+ * its side. Lines shorter than both go by single numbers. */
 static void G(unfold)(void *line, int64_t m, const void *fine, const void *coarse)
 {
     REAL *row = line, first = row[0], last = row[1], wr, wi;
@@ -80,7 +83,8 @@ static void G(unfold_lanes)(void *split, int64_t m, const void *fine, const void
         CV z = G(load_split)(row + k * SPLIT), y = G(load_split)(row + (m - k) * SPLIT);
         G(turning_lane)(fine, coarse, k, &w[0], &w[1]);
         G(unfold_pair)(G(spread)(w), &z, &y);
-        G(store_split)(row + (m - k) * SPLIT, y); /* first, for k = m / 2, where both are one place */
+        /* first, for k = m / 2, where both are one place */
+        G(store_split)(row + (m - k) * SPLIT, y);
         G(store_split)(row + k * SPLIT, z);
     }
     G(store_split)(row, (CV){ends.r + ends.i, V(zero)()});
@@ -89,7 +93,8 @@ static void G(unfold_lanes)(void *split, int64_t m, const void *fine, const void
 
 TD_INLINE void G(fold_pair)(CV w, CV *x, CV *y)
 {
-    CV mirror = G(conj)(*y), even = G(add)(*x, mirror), odd = G(times_i)(G(mul)(G(sub)(*x, mirror), G(conj)(w)));
+    CV mirror = G(conj)(*y), even = G(add)(*x, mirror),
+       odd = G(times_i)(G(mul)(G(sub)(*x, mirror), G(conj)(w)));
     *x = G(add)(even, odd);
     *y = G(conj)(G(sub)(even, odd));
 }

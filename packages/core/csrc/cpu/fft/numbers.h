@@ -1,5 +1,6 @@
-/* numbers.h - a vector of complex numbers, parts apart. Included by fft.c per element type, as the next three, with
- * REAL the type, VEC its vector, V(op) an operation of gemm_vec.h or fft_vec.h, LANES, and G(name) a name of that type. */
+/* numbers.h - a vector of complex numbers, parts apart. Included by fft.c per element type, as the
+ * next three, with REAL the type, VEC its vector, V(op) an operation of gemm_vec.h or fft_vec.h,
+ * LANES, and G(name) a name of that type. */
 
 typedef struct G(cv) {
     VEC r, i;
@@ -13,7 +14,10 @@ TD_INLINE CV G(times_i)(CV a) { return (CV){-a.i, a.r}; }
 TD_INLINE CV G(conj)(CV a) { return (CV){a.r, -a.i}; }
 TD_INLINE CV G(scaled)(CV a, VEC re, VEC im) { return (CV){a.r * re, a.i * im}; }
 /* a + s * b */
-TD_INLINE CV G(add_part)(CV a, VEC s, CV b) { return (CV){V(fma)(s, b.r, a.r), V(fma)(s, b.i, a.i)}; }
+TD_INLINE CV G(add_part)(CV a, VEC s, CV b)
+{
+    return (CV){V(fma)(s, b.r, a.r), V(fma)(s, b.i, a.i)};
+}
 TD_INLINE CV G(mul)(CV a, CV w)
 {
     return (CV){V(fma)(a.r, w.r, -(a.i * w.i)), V(fma)(a.r, w.i, a.i * w.r)};

@@ -1,4 +1,5 @@
-/* any.h - products of integers and complex numbers: C = alpha * A B + beta * C, any strides, integers wrap. */
+/* any.h - products of integers and complex numbers: C = alpha * A B + beta * C, any strides,
+ * integers wrap. */
 #ifndef TD_GEMM_ANY_H
 #define TD_GEMM_ANY_H
 #include "runtime/cpu.h"
@@ -14,8 +15,8 @@ typedef struct td_any_gemm {
 
 /* rows [begin, end) of C; work: TD_ANY_WORK bytes, 64-byte aligned */
 typedef void (*td_any_gemm_fn)(const td_any_gemm *g, int64_t begin, int64_t end, void *work);
-#define TD_ANY_DEPTH 128  /* rows of B in a block */
-#define TD_ANY_WIDTH 64   /* its columns */
+#define TD_ANY_DEPTH 128 /* rows of B in a block */
+#define TD_ANY_WIDTH 64  /* its columns */
 #define TD_ANY_WORK (TD_ANY_DEPTH * TD_ANY_WIDTH * 16)
 
 typedef struct td_any_kernels {
@@ -27,5 +28,6 @@ extern const td_any_kernels td_any_kernels_generic;
 extern const td_any_kernels td_any_kernels_avx2, td_any_kernels_avx512;
 #endif
 
-td_status td_any_run(td_dtype dtype, const td_any_gemm *g); /* over all threads (cpu/matmul/any_run.c) */
+/* over all threads (cpu/matmul/any_run.c) */
+td_status td_any_run(td_dtype dtype, const td_any_gemm *g);
 #endif

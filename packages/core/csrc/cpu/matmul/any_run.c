@@ -19,7 +19,9 @@ static void run_rows(void *context, int64_t begin, int64_t end)
 td_status td_any_run(td_dtype dtype, const td_any_gemm *g)
 {
     job j = {g, TD_PICK(td_any_kernels)->of[dtype], {0}};
-    if (!j.run) return td_fail(TD_NOT_IMPLEMENTED, "products of matrices are not implemented for '%s'", td_dtypes[dtype].type_name);
+    if (!j.run)
+        return td_fail(TD_NOT_IMPLEMENTED, "products of matrices are not implemented for '%s'",
+                       td_dtypes[dtype].type_name);
     TD_TRY(td_scratch_begin(&j.scratch, TD_ANY_WORK));
     double each = (double)g->n * (double)(g->k + 1) * 0.25; /* nanoseconds a row */
     double grain = 100000 / each;

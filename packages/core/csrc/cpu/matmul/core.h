@@ -3,8 +3,9 @@
  *   for each KC rows of B:  for each MC rows of A: pack them
  *       for each panel of NR columns: pack it if not yet done, then run the tiles of all row panels on it
  *
- * A packed block of A (MC x KC) stays in the second cache, one panel of B (KC x NR) in the first. Where B is a few panels
- * wide and rows of A lie in memory along k, only the last few rows of A are packed: tiles read the others in place. */
+ * A packed block of A (MC x KC) stays in the second cache, one panel of B (KC x NR) in the first.
+ * Where B is a few panels wide and rows of A lie in memory along k, only the last few rows of A are
+ * packed: tiles read the others in place. */
 
 #define KC TD_GEMM_KC
 #define MC (12 * MR)
@@ -38,7 +39,8 @@ static void G(run_small)(const td_gemm *g)
             int64_t h = g->m - i < tall ? g->m - i : tall;
             G(finish) f = G(finish_at)(g, 0, i, j);
             G(small_fn) tile = G(small)[nv - 1][h];
-            tile(g->k, a + i * g->a_row, g->a_row, g->a_col, b + j, g->b_row, c + i * g->c_row + j, g->c_row, w, &f);
+            tile(g->k, a + i * g->a_row, g->a_row, g->a_col, b + j, g->b_row, c + i * g->c_row + j,
+                 g->c_row, w, &f);
         }
     }
 }
@@ -62,7 +64,8 @@ static void G(run_direct)(const td_gemm *g, void *scratch)
 /* slices of k, so that the few rows stay in the first cache while the others stream by */
 static void G(run_dot)(const td_gemm *g)
 {
-    const int64_t tall = (int64_t)(sizeof G(dot)[0] / sizeof G(dot)[0][0]) - 1, wide = TD_MR == 12 ? 4 : 2;
+    const int64_t tall = (int64_t)(sizeof G(dot)[0] / sizeof G(dot)[0][0]) - 1,
+                  wide = TD_MR == 12 ? 4 : 2;
     for (int64_t k0 = 0; k0 < g->k; k0 += DOT_SLICE) {
         const REAL *a = (const REAL *)g->a + k0, *b = (const REAL *)g->b + k0;
         int64_t kc = g->k - k0 < DOT_SLICE ? g->k - k0 : DOT_SLICE;
@@ -79,12 +82,17 @@ static void G(run_dot)(const td_gemm *g)
     }
 }
 
-/* How many of mc rows of A are read in place: whole tiles, where packing them would cost more than so few panels bring. */
-static int64_t G(rows_in_place)(const td_gemm *g, int64_t mc) { return g->a_col == 1 && g->n <= 4 * NR ? mc / MR * MR : 0; }
+/* How many of mc rows of A are read in place: whole tiles, where packing them would cost more than
+ * so few panels bring. */
+static int64_t G(rows_in_place)(const td_gemm *g, int64_t mc)
+{
+    return g->a_col == 1 && g->n <= 4 * NR ? mc / MR * MR : 0;
+}
 
 /* one panel of B against rows [first, mc) of A, of which those from `in_place` on are packed */
-TD_INLINE void G(run_panel)(const td_gemm *g, const REAL *packed, const REAL *panel, int64_t row, int64_t first, int64_t in_place,
-                            int64_t mc, int64_t k0, int64_t kc, int64_t col, int64_t width)
+TD_INLINE void G(run_panel)(const td_gemm *g, const REAL *packed, const REAL *panel, int64_t row,
+                            int64_t first, int64_t in_place, int64_t mc, int64_t k0, int64_t kc,
+                            int64_t col, int64_t width)
 {
     int64_t vectors = (width - 1) / LANES;
     const REAL *a = (const REAL *)g->a + row * g->a_row + k0 * g->a_col;
@@ -93,22 +101,23 @@ TD_INLINE void G(run_panel)(const td_gemm *g, const REAL *packed, const REAL *pa
         REAL *c = (REAL *)g->c + (row + i) * g->c_row + col;
         G(finish) f = G(finish_at)(g, k0, row + i, col);
         G(unpacked_fn) unpacked = G(unpacked)[vectors];
-        if (i < in_place) unpacked(kc, a + i * g->a_row, g->a_row, g->a_col, panel, c, g->c_row, width, &f);
+        if (i < in_place)
+            unpacked(kc, a + i * g->a_row, g->a_row, g->a_col, panel, c, g->c_row, width, &f);
         else G(packed)[vectors][h](kc, packed + i * kc, panel, c, g->c_row, width, &f);
     }
 }
 
-static void G(panel)(int64_t m, int64_t k, double alpha, const void *packed, const void *panel, void *c, int64_t c_row,
-                     int64_t width, int add)
+static void G(panel)(int64_t m, int64_t k, double alpha, const void *packed, const void *panel,
+                     void *c, int64_t c_row, int64_t width, int add)
 {
     td_gemm g = {.c = c, .c_row = c_row, .alpha = alpha, .add = add};
     G(run_panel)(&g, packed, panel, 0, 0, 0, m, 0, k, 0, width);
 }
 
-/* Fill a panel of B. Where B's rows lie in memory, the first tile reads them there and stores the panel on its way, if its
- * rows of A are packed; returns the rows of A already done. */
-static int64_t G(fill_panel)(const td_gemm *g, const REAL *packed, REAL *panel, int64_t rows, int64_t k0, int64_t kc,
-                             int64_t col, int64_t width, void *work)
+/* Fill a panel of B. Where B's rows lie in memory, the first tile reads them there and stores the
+ * panel on its way, if its rows of A are packed; returns the rows of A already done. */
+static int64_t G(fill_panel)(const td_gemm *g, const REAL *packed, REAL *panel, int64_t rows,
+                             int64_t k0, int64_t kc, int64_t col, int64_t width, void *work)
 {
     const REAL *b = (const REAL *)g->b + k0 * g->b_row + col * g->b_col;
     if (g->pack) {
@@ -123,14 +132,16 @@ static int64_t G(fill_panel)(const td_gemm *g, const REAL *packed, REAL *panel, 
     return 0;
 }
 
-/* With one block of A every panel is used once: all are made in the same place, which stays in the caches. */
+/* With one block of A every panel is used once: all are made in the same place, which stays in the
+ * caches. */
 static int64_t G(panel_elements)(const td_gemm *g)
 {
     int64_t n = g->m <= MC ? NR : g->n < NC ? (g->n + NR - 1) / NR * NR : NC;
     return (g->k < KC ? g->k : KC) * n;
 }
 
-/* rows of A in a block: as equal as tiles allow, so that no pass over the panels serves a few rows only */
+/* rows of A in a block: as equal as tiles allow, so that no pass over the panels serves a few rows
+ * only */
 static int64_t G(block_rows)(const td_gemm *g)
 {
     int64_t blocks = (g->m + MC - 1) / MC;
@@ -152,13 +163,16 @@ static void G(run_packed)(const td_gemm *g, void *scratch)
         for (int64_t k0 = 0; k0 < g->k; k0 += KC) {
             int64_t nc = g->n - n0 < NC ? g->n - n0 : NC, kc = g->k - k0 < KC ? g->k - k0 : KC;
             for (int64_t row = 0; row < g->m; row += rows) {
-                int64_t mc = g->m - row < rows ? g->m - row : rows, in_place = G(rows_in_place)(g, mc);
+                int64_t mc = g->m - row < rows ? g->m - row : rows,
+                        in_place = G(rows_in_place)(g, mc);
                 const REAL *a = (const REAL *)g->a + (row + in_place) * g->a_row + k0 * g->a_col;
                 G(pack_a)(packed + in_place * kc, a, g->a_row, g->a_col, mc - in_place, kc);
                 for (int64_t j = 0; j < nc; j += NR) {
                     int64_t width = nc - j < NR ? nc - j : NR, done = 0;
                     REAL *panel = g->m <= MC ? panels : panels + j * kc;
-                    if (row == 0) done = G(fill_panel)(g, packed, panel, mc - in_place, k0, kc, n0 + j, width, work);
+                    if (row == 0)
+                        done = G(fill_panel)(g, packed, panel, mc - in_place, k0, kc, n0 + j, width,
+                                             work);
                     G(run_panel)(g, packed, panel, row, done, in_place, mc, k0, kc, n0 + j, width);
                 }
             }
@@ -169,14 +183,16 @@ static void G(run_packed)(const td_gemm *g, void *scratch)
 static void G(run_empty)(const td_gemm *g)
 {
     for (int64_t i = 0; i < g->m; i++) {
-        REAL *c = (REAL *)g->c + i * g->c_row, rest = g->row_bias ? ((const REAL *)g->row_bias)[i] : 0;
+        REAL *c = (REAL *)g->c + i * g->c_row,
+             rest = g->row_bias ? ((const REAL *)g->row_bias)[i] : 0;
         for (int64_t j = 0; j < g->n; j++)
             c[j] = (g->add ? c[j] : g->col_bias ? ((const REAL *)g->col_bias)[j] : 0) + rest;
     }
 }
 
 /* four chains of sums, so that one addition does not wait for the last */
-static double G(dot_of)(int64_t n, const void *left, int64_t a_step, const void *right, int64_t b_step)
+static double G(dot_of)(int64_t n, const void *left, int64_t a_step, const void *right,
+                        int64_t b_step)
 {
     const REAL *a = left, *b = right;
     VEC sum[4];
@@ -185,8 +201,8 @@ static double G(dot_of)(int64_t n, const void *left, int64_t a_step, const void 
     for (int j = 0; j < 4; j++) sum[j] = V(zero)();
     if (a_step == 1 && b_step == 1)
         for (; i + 4 * LANES <= n; i += 4 * LANES)
-            TD_UNROLL for (int j = 0; j < 4; j++)
-                sum[j] = V(fma)(V(load)(a + i + j * LANES), V(load)(b + i + j * LANES), sum[j]);
+            TD_UNROLL for (int j = 0; j < 4; j++) sum[j] =
+                V(fma)(V(load)(a + i + j * LANES), V(load)(b + i + j * LANES), sum[j]);
     for (; i < n; i++) rest += a[i * a_step] * b[i * b_step];
     return (double)V(sum)(V(add)(V(add)(sum[0], sum[1]), V(add)(sum[2], sum[3]))) + rest;
 }
@@ -195,14 +211,17 @@ static td_gemm_way G(plan)(const td_gemm *g)
 {
     const int64_t item = sizeof(REAL);
     if (g->pack) return TD_GEMM_PACKED;
-    if (g->b_row == 1 && g->a_col == 1 && (g->n == 1 || (g->m == 1 && g->b_col != 1))) return TD_GEMM_DOT;
+    if (g->b_row == 1 && g->a_col == 1 && (g->n == 1 || (g->m == 1 && g->b_col != 1)))
+        return TD_GEMM_DOT;
     if (g->b_col == 1) {
-        if (g->k * g->n * item <= TD_SMALL_BYTES && (g->a_col == 1 || g->m * g->k * item <= TD_SMALL_BYTES))
+        if (g->k * g->n * item <= TD_SMALL_BYTES &&
+            (g->a_col == 1 || g->m * g->k * item <= TD_SMALL_BYTES))
             return TD_GEMM_SMALL;
         if (g->m <= MR) return TD_GEMM_DIRECT;
     }
     if (g->b_row == 1 && g->a_col == 1 && (g->m <= 4 * MR || g->n <= 4)) {
-        if (g->k >= 512 || (g->k >= 6 * LANES && g->m <= MR) || g->m <= 2 || g->n <= 2) return TD_GEMM_DOT;
+        if (g->k >= 512 || (g->k >= 6 * LANES && g->m <= MR) || g->m <= 2 || g->n <= 2)
+            return TD_GEMM_DOT;
     }
     return TD_GEMM_PACKED;
 }
@@ -217,16 +236,11 @@ static int64_t G(work)(const td_gemm *g)
 static void G(run)(const td_gemm *g, void *scratch)
 {
     if (g->m == 0 || g->n == 0) return;
-    if (g->k == 0)
-        G(run_empty)(g);
-    else if (g->way == TD_GEMM_SMALL)
-        G(run_small)(g);
-    else if (g->way == TD_GEMM_DOT)
-        G(run_dot)(g);
-    else if (g->way == TD_GEMM_DIRECT)
-        G(run_direct)(g, scratch);
-    else
-        G(run_packed)(g, scratch);
+    if (g->k == 0) G(run_empty)(g);
+    else if (g->way == TD_GEMM_SMALL) G(run_small)(g);
+    else if (g->way == TD_GEMM_DOT) G(run_dot)(g);
+    else if (g->way == TD_GEMM_DIRECT) G(run_direct)(g, scratch);
+    else G(run_packed)(g, scratch);
 }
 
 #undef KC

@@ -6,7 +6,8 @@
 #include "runtime/loops.h"
 
 #define TD_GEMM_NC 3072
-#define TD_SMALL_BYTES 65536 /* what an operand used in place may measure: about the first cache twice */
+#define TD_SMALL_BYTES \
+    65536 /* what an operand used in place may measure: about the first cache twice */
 
 #define MR TD_MR
 #define NR (TD_NV * LANES)
@@ -36,6 +37,8 @@
 #undef LANES
 
 const td_gemm_kernels TD_SYM(td_gemm_kernels) = {{
-    {MR, TD_NV * VF_LANES, plan_f32, work_f32, run_f32, panel_f32, pack_a_f32, dot_of_f32, pack_b_f32},
-    {MR, TD_NV * VD_LANES, plan_f64, work_f64, run_f64, panel_f64, pack_a_f64, dot_of_f64, pack_b_f64},
+    {MR, TD_NV * VF_LANES, plan_f32, work_f32, run_f32, panel_f32, pack_a_f32, dot_of_f32,
+     pack_b_f32},
+    {MR, TD_NV * VD_LANES, plan_f64, work_f64, run_f64, panel_f64, pack_a_f64, dot_of_f64,
+     pack_b_f64},
 }};

@@ -1,18 +1,21 @@
-/* gemm.h - products of matrices of float and double, as one serial kernel call on one block of the result.
+/* gemm.h - products of matrices of float and double, as one serial kernel call on one block of the
+ * result.
  *
  *   C[m, n] = alpha * A[m, k] B[k, n] + row_bias[m] + (C if add, or else col_bias[n])
  *
- * A and B have any strides (in elements); rows of C have adjacent elements. B need not exist in memory: `pack` may make
- * its panels, which is how convolution multiplies by patches it never stores. Who splits the work over threads
- * (cpu/matmul/gemm_run.c) plans once for the whole product, so an element's value does not depend on the split. */
+ * A and B have any strides (in elements); rows of C have adjacent elements. B need not exist in
+ * memory: `pack` may make its panels, which is how convolution multiplies by patches it never
+ * stores. Who splits the work over threads (cpu/matmul/gemm_run.c) plans once for the whole
+ * product, so an element's value does not depend on the split. */
 #ifndef TD_GEMM_H
 #define TD_GEMM_H
 #include <stdint.h>
 #include "runtime/cpu.h"
 
-/* Write rows [k0, k0 + k) and columns [col, col + width) of B to `panel`: k rows of `nr` numbers, those past `width`
- * finite. work: the bytes the kernel asked for, `pack_work`. */
-typedef void (*td_pack_b)(const void *context, void *panel, int64_t k0, int64_t k, int64_t col, int64_t width, void *work);
+/* Write rows [k0, k0 + k) and columns [col, col + width) of B to `panel`: k rows of `nr` numbers,
+ * those past `width` finite. work: the bytes the kernel asked for, `pack_work`. */
+typedef void (*td_pack_b)(const void *context, void *panel, int64_t k0, int64_t k, int64_t col,
+                          int64_t width, void *work);
 
 typedef enum td_gemm_way {
     TD_GEMM_PACKED, /* both operands in panels */
@@ -41,18 +44,22 @@ typedef struct td_gemm {
 
 /* What one instruction set offers for one element type. */
 typedef struct td_gemm_kernel {
-    int mr, nr;                                    /* tile: splits at multiples of these lose nothing */
-    td_gemm_way (*plan)(const td_gemm *g);         /* the way for this whole product */
-    int64_t (*work)(const td_gemm *g);             /* bytes of scratch for this block; a block of fewer rows may want more */
-    void (*run)(const td_gemm *g, void *scratch);  /* scratch: 64-byte aligned */
-    /* One panel of B (k rows) times A packed by pack_a: all m rows of C, up to `width` columns; added to C if `add`. */
-    void (*panel)(int64_t m, int64_t k, double alpha, const void *packed_a, const void *panel, void *c, int64_t c_row, int64_t width,
-                  int add);
+    /* tile: splits at multiples of these lose nothing */
+    int mr, nr;
+    td_gemm_way (*plan)(const td_gemm *g); /* the way for this whole product */
+    /* bytes of scratch for this block; a block of fewer rows may want more */
+    int64_t (*work)(const td_gemm *g);
+    void (*run)(const td_gemm *g, void *scratch); /* scratch: 64-byte aligned */
+    /* One panel of B (k rows) times A packed by pack_a: all m rows of C, up to `width` columns;
+     * added to C if `add`. */
+    void (*panel)(int64_t m, int64_t k, double alpha, const void *packed_a, const void *panel,
+                  void *c, int64_t c_row, int64_t width, int add);
     /* m rows of k numbers into panels of mr rows, each [k][mr], the last one narrower */
     void (*pack_a)(void *packed, const void *a, int64_t a_row, int64_t a_col, int64_t m, int64_t k);
     double (*dot)(int64_t n, const void *a, int64_t a_step, const void *b, int64_t b_step);
     /* A panel of plain B: k rows of nr numbers, columns past width zero */
-    void (*pack_b)(void *panel, const void *b, int64_t b_row, int64_t b_col, int64_t k, int64_t width);
+    void (*pack_b)(void *panel, const void *b, int64_t b_row, int64_t b_col, int64_t k,
+                   int64_t width);
 } td_gemm_kernel;
 
 typedef struct td_gemm_kernels {

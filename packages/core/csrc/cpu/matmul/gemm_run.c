@@ -1,6 +1,7 @@
 /* gemm_run.c - products over threads and batches.
- * A kernel call is serial; here the result is cut into blocks. The way (packed, in place, dot products) and the slices
- * of k are those of the whole product, so the result has the same bits for any number of threads. */
+ * A kernel call is serial; here the result is cut into blocks. The way (packed, in place, dot
+ * products) and the slices of k are those of the whole product, so the result has the same bits for
+ * any number of threads. */
 #include "cpu/matmul/gemm_run.h"
 #include <complex.h>
 #include <math.h>
@@ -10,17 +11,23 @@
 #include "cpu/run/blas.h"
 
 #define PARALLEL_NS 12000 /* below, waking a thread costs more than it brings */
-#define BLAS_FLOPS 1.5e9  /* from here on complex numbers go to a BLAS, real ones to one that TAEDA_BLAS names; ours is as fast as OpenBLAS */
+#define BLAS_FLOPS                                                                              \
+    1.5e9 /* from here on complex numbers go to a BLAS, real ones to one that TAEDA_BLAS names; \
+             ours is as fast as OpenBLAS */
 
 /* arithmetic on whole vectors, or memory at 25 bytes a nanosecond */
 double td_gemm_cost(int64_t m, int64_t n, int64_t k)
 {
     double rows = (double)m, cols = (double)((n + 15) & ~(int64_t)15), depth = (double)k;
-    double compute = rows * cols * depth / 60, memory = 4 * (rows * depth + depth * (double)n + rows * (double)n) / 25;
+    double compute = rows * cols * depth / 60,
+           memory = 4 * (rows * depth + depth * (double)n + rows * (double)n) / 25;
     return 20 + (compute > memory ? compute : memory);
 }
 
-static double flops_of(int64_t m, int64_t n, int64_t k) { return 2.0 * (double)m * (double)n * (double)k; }
+static double flops_of(int64_t m, int64_t n, int64_t k)
+{
+    return 2.0 * (double)m * (double)n * (double)k;
+}
 
 /* ---- one product, cut into a grid of blocks ---- */
 typedef struct grid {
@@ -30,7 +37,8 @@ typedef struct grid {
     td_scratch scratch;
 } grid;
 
-static td_gemm block_of(const td_gemm *g, int64_t item, int64_t row, int64_t col, int64_t m, int64_t n)
+static td_gemm block_of(const td_gemm *g, int64_t item, int64_t row, int64_t col, int64_t m,
+                        int64_t n)
 {
     td_gemm b = *g;
     b.m = m;
@@ -68,14 +76,17 @@ static int64_t step_for(int64_t size, int64_t parts, int64_t tile)
 
 static int64_t pieces(int64_t size, int64_t step) { return (size + step - 1) / step; }
 
-/* How long `threads` need for a grid, in units of a multiplication: the rounds of blocks, each with its packing (what it
- * costs in time was fitted to measurements; counted alone it would be a third). */
+/* How long `threads` need for a grid, in units of a multiplication: the rounds of blocks, each with
+ * its packing (what it costs in time was fitted to measurements; counted alone it would be a
+ * third). */
 static double grid_cost(const grid *d, int threads)
 {
     const td_gemm *g = d->whole;
     int64_t blocks = pieces(g->m, d->row_step) * pieces(g->n, d->col_step);
-    double m = (double)d->row_step, n = (double)d->col_step, rounds = (double)((blocks + threads - 1) / threads);
-    double late = rounds > 1 ? 1 : 1.01; /* with a block each, a thread that wakes late leaves another to wait */
+    double m = (double)d->row_step, n = (double)d->col_step,
+           rounds = (double)((blocks + threads - 1) / threads);
+    /* with a block each, a thread that wakes late leaves another to wait */
+    double late = rounds > 1 ? 1 : 1.01;
     return rounds * late * (m * n + 32 * (m + n));
 }
 
@@ -97,8 +108,9 @@ static void choose_grid(grid *d)
     *d = best;
 }
 
-/* What the neediest block of the grid wants. A smaller block may want more: it is cut and packed in another way. All blocks of
- * a grid have one of four sizes, that of its first or last row by that of its first or last column. */
+/* What the neediest block of the grid wants. A smaller block may want more: it is cut and packed in
+ * another way. All blocks of a grid have one of four sizes, that of its first or last row by that
+ * of its first or last column. */
 static int64_t grid_work(const grid *d)
 {
     const td_gemm *g = d->whole;
@@ -127,7 +139,8 @@ static td_status run_serial(const td_gemm_kernel *kernel, const td_gemm *g)
 {
     int64_t bytes = kernel->work(g);
     void *work = bytes ? td_alloc(bytes) : NULL;
-    if (bytes && !work) return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of work space", (long long)bytes);
+    if (bytes && !work)
+        return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of work space", (long long)bytes);
     kernel->run(g, work);
     if (bytes) td_free(work, bytes);
     return TD_OK;
@@ -138,15 +151,22 @@ td_status td_gemm_run(int is_double, td_gemm *g)
     const td_gemm_kernel *kernel = td_gemm_kernel_of(is_double);
     if (g->m == 0 || g->n == 0) return TD_OK;
     g->way = kernel->plan(g);
-    if (td_num_threads() == 1 || td_in_parallel() || td_gemm_cost(g->m, g->n, g->k) < PARALLEL_NS) return run_serial(kernel, g);
+    if (td_num_threads() == 1 || td_in_parallel() || td_gemm_cost(g->m, g->n, g->k) < PARALLEL_NS)
+        return run_serial(kernel, g);
     return run_parallel(kernel, g, is_double ? 8 : 4);
 }
 
 /* ---- one product of any dtype ---- */
 static bool is_real(td_dtype d) { return d == TD_F32 || d == TD_F64; }
 
-static bool is_zero(const td_scalar *s) { return s->kind <= TD_S_INT ? s->i == 0 : s->re == 0 && s->im == 0; }
-static bool is_one(const td_scalar *s) { return s->kind <= TD_S_INT ? s->i == 1 : s->re == 1 && s->im == 0; }
+static bool is_zero(const td_scalar *s)
+{
+    return s->kind <= TD_S_INT ? s->i == 0 : s->re == 0 && s->im == 0;
+}
+static bool is_one(const td_scalar *s)
+{
+    return s->kind <= TD_S_INT ? s->i == 1 : s->re == 1 && s->im == 0;
+}
 
 typedef struct one { /* a single product of a batch */
     const td_product *p;
@@ -163,14 +183,21 @@ static void scale_rows(const td_product *p, char *c)
             else ((double *)c)[i * p->c_row + j] *= beta;
 }
 
-/* The same product as a call of the float kernels. With one column, and A stored by columns, the transposed product
- * reads A by rows. */
+/* The same product as a call of the float kernels. With one column, and A stored by columns, the
+ * transposed product reads A by rows. */
 static td_gemm real_gemm(const one *o)
 {
     const td_product *p = o->p;
-    td_gemm g = {.m = p->m, .n = p->n, .k = is_zero(&p->alpha) ? 0 : p->k, .c = o->c, .c_row = p->c_row,
-                 .alpha = p->alpha.re, .add = !is_zero(&p->beta), .col_bias = p->col_bias};
-    bool turn = p->n == 1 && p->m > 1 && p->a_row == 1 && p->a_col != 1 && p->c_row == 1 && !p->col_bias;
+    td_gemm g = {.m = p->m,
+                 .n = p->n,
+                 .k = is_zero(&p->alpha) ? 0 : p->k,
+                 .c = o->c,
+                 .c_row = p->c_row,
+                 .alpha = p->alpha.re,
+                 .add = !is_zero(&p->beta),
+                 .col_bias = p->col_bias};
+    bool turn =
+        p->n == 1 && p->m > 1 && p->a_row == 1 && p->a_col != 1 && p->c_row == 1 && !p->col_bias;
     g.a = turn ? o->b : o->a;
     g.b = turn ? o->a : o->b;
     g.a_row = turn ? p->b_col : p->a_row;
@@ -188,8 +215,11 @@ static td_gemm real_gemm(const one *o)
 static td_any_gemm any_gemm(const one *o)
 {
     const td_product *p = o->p;
-    td_any_gemm g = {p->m, p->n, is_zero(&p->alpha) ? 0 : p->k, o->a, o->b, o->c, p->a_row, p->a_col, p->b_row, p->b_col,
-                     p->c_row, {0}, {0}};
+    td_any_gemm g = {p->m,     p->n,     is_zero(&p->alpha) ? 0 : p->k,
+                     o->a,     o->b,     o->c,
+                     p->a_row, p->a_col, p->b_row,
+                     p->b_col, p->c_row, {0},
+                     {0}};
     td_scalar_store(&p->alpha, p->dtype, g.alpha);
     td_scalar_store(&p->beta, p->dtype, g.beta);
     return g;
@@ -223,13 +253,15 @@ static void blas_block(const blas_job *j, int64_t row, int64_t col, int64_t m, i
     void *c = j->o->c + (row * p->c_row + col) * item;
     double complex alpha = p->alpha.re + p->alpha.im * I, beta = p->beta.re + p->beta.im * I;
     if (p->dtype == TD_F32)
-        td_blas_sgemm(j->tb, j->ta, n, m, p->k, (float)p->alpha.re, b, j->ldb, a, j->lda, (float)p->beta.re, c, p->c_row);
+        td_blas_sgemm(j->tb, j->ta, n, m, p->k, (float)p->alpha.re, b, j->ldb, a, j->lda,
+                      (float)p->beta.re, c, p->c_row);
     else if (p->dtype == TD_F64)
-        td_blas_dgemm(j->tb, j->ta, n, m, p->k, p->alpha.re, b, j->ldb, a, j->lda, p->beta.re, c, p->c_row);
+        td_blas_dgemm(j->tb, j->ta, n, m, p->k, p->alpha.re, b, j->ldb, a, j->lda, p->beta.re, c,
+                      p->c_row);
     else if (p->dtype == TD_C64)
-        td_blas_cgemm(j->tb, j->ta, n, m, p->k, (float complex)alpha, b, j->ldb, a, j->lda, (float complex)beta, c, p->c_row);
-    else
-        td_blas_zgemm(j->tb, j->ta, n, m, p->k, alpha, b, j->ldb, a, j->lda, beta, c, p->c_row);
+        td_blas_cgemm(j->tb, j->ta, n, m, p->k, (float complex)alpha, b, j->ldb, a, j->lda,
+                      (float complex)beta, c, p->c_row);
+    else td_blas_zgemm(j->tb, j->ta, n, m, p->k, alpha, b, j->ldb, a, j->lda, beta, c, p->c_row);
 }
 
 static void run_blas(void *context, int64_t begin, int64_t end)
@@ -245,8 +277,12 @@ static void run_blas(void *context, int64_t begin, int64_t end)
 static bool blas_wants(const one *o, blas_job *j)
 {
     const td_product *p = o->p;
-    double flops = flops_of(p->m, p->n, p->k) * (td_is_complex(p->dtype) ? 64 : p->dtype == TD_F64 ? 8 : 1);
-    if (flops < BLAS_FLOPS || least(p->m, least(p->n, p->k)) < 64 || p->col_bias || is_zero(&p->alpha)) return false;
+    double flops = flops_of(p->m, p->n, p->k) * (td_is_complex(p->dtype) ? 64
+                                                 : p->dtype == TD_F64    ? 8
+                                                                         : 1);
+    if (flops < BLAS_FLOPS || least(p->m, least(p->n, p->k)) < 64 || p->col_bias ||
+        is_zero(&p->alpha))
+        return false;
     j->ta = blas_form(p->a_row, p->a_col, p->m, p->k, &j->lda);
     j->tb = blas_form(p->b_row, p->b_col, p->k, p->n, &j->ldb);
     if (!j->ta || !j->tb || !(is_real(p->dtype) ? td_blas_chosen() : td_blas_load())) return false;
@@ -257,7 +293,8 @@ static bool blas_wants(const one *o, blas_job *j)
     return td_blas_fits(largest > j->ldb ? largest : j->ldb);
 }
 
-/* The blocks depend on the sizes only, so that the result does not depend on the number of threads. */
+/* The blocks depend on the sizes only, so that the result does not depend on the number of threads.
+ */
 static void blas_run(blas_job *j)
 {
     const td_product *p = j->o->p;
@@ -344,7 +381,8 @@ td_status td_product_run(const td_product *p)
     for (int d = 0; d < p->batch_dims; d++) count *= p->batch[d];
     if (count == 0 || p->m == 0 || p->n == 0) return TD_OK;
     bool many = count >= 2 * td_num_threads() || td_gemm_cost(p->m, p->n, p->k) < PARALLEL_NS;
-    if (is_real(p->dtype) && count > 1 && many && flops_of(p->m, p->n, p->k) < BLAS_FLOPS) return run_batch(p, count);
+    if (is_real(p->dtype) && count > 1 && many && flops_of(p->m, p->n, p->k) < BLAS_FLOPS)
+        return run_batch(p, count);
     for (int64_t i = 0; i < count; i++) {
         one o = item_of(p, i);
         TD_TRY(run_one(&o));

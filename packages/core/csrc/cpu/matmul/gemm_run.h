@@ -4,7 +4,8 @@
 #include "cpu/matmul/gemm.h"
 #include "runtime/tensor.h"
 
-/* C = alpha * A B + beta * C for every matrix of a batch. Strides in elements; rows of C have adjacent elements. */
+/* C = alpha * A B + beta * C for every matrix of a batch. Strides in elements; rows of C have
+ * adjacent elements. */
 typedef struct td_product {
     td_dtype dtype; /* float32, float64, complex64, complex128 or an integer */
     int64_t m, n, k;
@@ -25,5 +26,8 @@ td_status td_gemm_run(int is_double, td_gemm *g);
 /* nanoseconds it would take, about */
 double td_gemm_cost(int64_t m, int64_t n, int64_t k);
 
-static inline const td_gemm_kernel *td_gemm_kernel_of(int is_double) { return &TD_PICK(td_gemm_kernels)->real[is_double]; }
+static inline const td_gemm_kernel *td_gemm_kernel_of(int is_double)
+{
+    return &TD_PICK(td_gemm_kernels)->real[is_double];
+}
 #endif

@@ -1,5 +1,5 @@
-/* isa.h - the register tile of each instruction set: MR rows of A times NV vectors of B. Panels of packed B are NV
- * vectors wide, so whoever packs them must know it too. */
+/* isa.h - the register tile of each instruction set: MR rows of A times NV vectors of B. Panels of
+ * packed B are NV vectors wide, so whoever packs them must know it too. */
 #ifndef TD_GEMM_ISA_H
 #define TD_GEMM_ISA_H
 #if defined(__AVX512F__)

@@ -1,18 +1,23 @@
-/* pack.h - copying blocks of A and B into the panels that tiles read in order. Included per type, as gemm_tile.h.
+/* pack.h - copying blocks of A and B into the panels that tiles read in order. Included per type,
+ * as gemm_tile.h.
  *
  *   A, mc x kc:  panels of MR rows, each [kc][MR]; the last one is as narrow as its rows
  *   B, kc x nc:  panels of NR columns, each [kc][NR], the last one filled up with zeros
  */
 
-#define AHEAD (4 * LANES) /* rows lie pages apart, and so many streams the processor does not follow by itself */
+#define AHEAD                                                                                 \
+    (4 * LANES) /* rows lie pages apart, and so many streams the processor does not follow by \
+                   itself */
 
 /* LANES rows of length k, contiguous along k, to out[k][stride]; returns how much of k is done */
-TD_INLINE int64_t G(turn_blocks)(REAL *out, int64_t stride, const REAL *from, int64_t row, int64_t k)
+TD_INLINE int64_t G(turn_blocks)(REAL *out, int64_t stride, const REAL *from, int64_t row,
+                                 int64_t k)
 {
     int64_t p = 0;
     for (; p + LANES <= k; p += LANES) {
         VEC r[LANES];
-        TD_UNROLL for (int q = 0; q < LANES; q++) {
+        TD_UNROLL for (int q = 0; q < LANES; q++)
+        {
             r[q] = V(load)(from + q * row + p);
             TD_PREFETCH(from + q * row + p + AHEAD);
         }
@@ -24,9 +29,11 @@ TD_INLINE int64_t G(turn_blocks)(REAL *out, int64_t stride, const REAL *from, in
 #undef AHEAD
 
 /* w rows (<= LANES) of length k, contiguous along k, to out[k][stride] */
-TD_INLINE void G(pack_turned)(REAL *out, int64_t stride, const REAL *from, int64_t row, int64_t w, int64_t k, uint32_t bits)
+TD_INLINE void G(pack_turned)(REAL *out, int64_t stride, const REAL *from, int64_t row, int64_t w,
+                              int64_t k, uint32_t bits)
 {
-    for (int64_t p = w == LANES ? G(turn_blocks)(out, stride, from, row, k) : 0; p < k; p += LANES) {
+    for (int64_t p = w == LANES ? G(turn_blocks)(out, stride, from, row, k) : 0; p < k;
+         p += LANES) {
         VEC r[LANES];
         uint32_t here = td_lanes(k - p, LANES);
         for (int q = 0; q < w; q++) r[q] = V(load_part)(here, from + q * row + p);
@@ -37,7 +44,8 @@ TD_INLINE void G(pack_turned)(REAL *out, int64_t stride, const REAL *from, int64
     }
 }
 
-static void G(pack_a_panel)(REAL *out, const REAL *a, int64_t row, int64_t col, int64_t w, int64_t k)
+static void G(pack_a_panel)(REAL *out, const REAL *a, int64_t row, int64_t col, int64_t w,
+                            int64_t k)
 {
     if (col == 1)
         for (int64_t i = 0; i < w; i += LANES) {
@@ -49,7 +57,8 @@ static void G(pack_a_panel)(REAL *out, const REAL *a, int64_t row, int64_t col, 
             for (int64_t i = 0; i < w; i++) *out++ = a[i * row + p * col];
 }
 
-/* Rows side by side in memory: one pass for all panels, so that a line of A is read once and whole. */
+/* Rows side by side in memory: one pass for all panels, so that a line of A is read once and whole.
+ */
 static void G(pack_a_wide)(REAL *out, const REAL *a, int64_t col, int64_t m, int64_t k)
 {
     uint32_t tile[(MR + LANES - 1) / LANES], rest[(MR + LANES - 1) / LANES];
@@ -61,13 +70,16 @@ static void G(pack_a_wide)(REAL *out, const REAL *a, int64_t col, int64_t m, int
     for (int64_t p = 0; p < k; p++, a += col) {
         for (int64_t i = 0; i < whole; i += MR)
             for (int64_t j = 0; j < MR; j += LANES)
-                V(store_part)(out + i * k + p * MR + j, tile[j / LANES], V(load_part)(tile[j / LANES], a + i + j));
+                V(store_part)(out + i * k + p * MR + j, tile[j / LANES],
+                              V(load_part)(tile[j / LANES], a + i + j));
         for (int64_t j = 0; j < left; j += LANES)
-            V(store_part)(out + whole * k + p * left + j, rest[j / LANES], V(load_part)(rest[j / LANES], a + whole + j));
+            V(store_part)(out + whole * k + p * left + j, rest[j / LANES],
+                          V(load_part)(rest[j / LANES], a + whole + j));
     }
 }
 
-static void G(pack_a)(void *packed, const void *from, int64_t row, int64_t col, int64_t m, int64_t k)
+static void G(pack_a)(void *packed, const void *from, int64_t row, int64_t col, int64_t m,
+                      int64_t k)
 {
     REAL *out = packed;
     const REAL *a = from;
@@ -87,16 +99,19 @@ static void G(pack_b_rows)(REAL *out, const REAL *b, int64_t row, int64_t k, int
 {
     if (width == NR) {
         for (int64_t p = 0; p < k; p++, out += NR, b += row)
-            TD_UNROLL for (int j = 0; j < TD_NV; j++) V(store)(out + j * LANES, V(load)(b + j * LANES));
+            TD_UNROLL for (int j = 0; j < TD_NV; j++)
+                V(store)(out + j * LANES, V(load)(b + j * LANES));
         return;
     }
     uint32_t bits[TD_NV];
     for (int j = 0; j < TD_NV; j++) bits[j] = td_lanes(width - j * LANES, LANES);
     for (int64_t p = 0; p < k; p++, out += NR, b += row)
-        TD_UNROLL for (int j = 0; j < TD_NV; j++) V(store)(out + j * LANES, V(load_part)(bits[j], b + j * LANES));
+        TD_UNROLL for (int j = 0; j < TD_NV; j++)
+            V(store)(out + j * LANES, V(load_part)(bits[j], b + j * LANES));
 }
 
-static void G(pack_b)(void *panel, const void *from, int64_t row, int64_t col, int64_t k, int64_t width)
+static void G(pack_b)(void *panel, const void *from, int64_t row, int64_t col, int64_t k,
+                      int64_t width)
 {
     REAL *out = panel;
     const REAL *b = from;

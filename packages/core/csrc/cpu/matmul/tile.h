@@ -1,13 +1,15 @@
-/* tile.h - register tiles: the inner loops of every product. Included by gemm.c once per element type, with
- *   REAL the type, VEC its vector, V(op) an operation of gemm_vec.h, LANES, and G(name) a name of that type.
+/* tile.h - register tiles: the inner loops of every product. Included by gemm.c once per element
+ * type, with
+ *   REAL the type, VEC its vector, V(op) an operation of gemm_vec.h, LANES, and G(name) a name of
+ * that type.
  *
  *              b  nv vectors          A tile holds mr x nv accumulators. Each step of k loads nv vectors of B and
  *            ┌─┬─┐                    broadcasts mr numbers of A. Sums run over k in order, one rounding a step, so an
  *   a  mr    ├─┼─┤  c                 element of C does not depend on the tile that computed it.
  */
 
-/* What happens to the sums at the end: alpha * sum + plus[row][col] + row_bias[row]. One form without branches for all
- * products: absent parts point to zeros. */
+/* What happens to the sums at the end: alpha * sum + plus[row][col] + row_bias[row]. One form
+ * without branches for all products: absent parts point to zeros. */
 typedef struct G(finish) {
     REAL alpha;
     const REAL *plus; /* C itself, a bias per column, or zeros */
@@ -17,41 +19,45 @@ typedef struct G(finish) {
 } G(finish);
 static const REAL G(zeros)[8 * LANES];
 
-TD_INLINE void G(put)(REAL *c, uint32_t bits, VEC sum, const G(finish) *f, int row, int col)
+TD_INLINE void G(put)(REAL *c, uint32_t bits, VEC sum, const G(finish) * f, int row, int col)
 {
     VEC plus = V(load_part)(bits, f->plus + row * f->plus_row + col);
     plus = V(add)(plus, V(set1)(f->row_bias[row]));
     V(store_part)(c, bits, V(fma)(sum, V(set1)(f->alpha), plus));
 }
 
-TD_INLINE void G(put_all)(const int mr, const int nv, REAL *c, int64_t c_row, const uint32_t *bits, VEC acc[12][8],
-                          const G(finish) *f)
+TD_INLINE void G(put_all)(const int mr, const int nv, REAL *c, int64_t c_row, const uint32_t *bits,
+                          VEC acc[12][8], const G(finish) * f)
 {
     if (f->plain)
-        TD_UNROLL for (int i = 0; i < mr; i++)
-            TD_UNROLL for (int j = 0; j < nv; j++) V(store_part)(c + i * c_row + j * LANES, bits[j], acc[i][j]);
+        TD_UNROLL for (int i = 0; i < mr; i++) TD_UNROLL for (int j = 0; j < nv; j++)
+            V(store_part)(c + i * c_row + j * LANES, bits[j], acc[i][j]);
     else
-        TD_UNROLL for (int i = 0; i < mr; i++)
-            TD_UNROLL for (int j = 0; j < nv; j++) G(put)(c + i * c_row + j * LANES, bits[j], acc[i][j], f, i, j * LANES);
+        TD_UNROLL for (int i = 0; i < mr; i++) TD_UNROLL for (int j = 0; j < nv; j++)
+            G(put)(c + i * c_row + j * LANES, bits[j], acc[i][j], f, i, j * LANES);
 }
 
 /* one step of k: row i of A at a + i * a_row */
-TD_INLINE void G(step)(const int mr, const int nv, VEC acc[12][8], const REAL *a, int64_t a_row, const VEC *b)
+TD_INLINE void G(step)(const int mr, const int nv, VEC acc[12][8], const REAL *a, int64_t a_row,
+                       const VEC *b)
 {
-    TD_UNROLL for (int i = 0; i < mr; i++) {
+    TD_UNROLL for (int i = 0; i < mr; i++)
+    {
         VEC x = V(set1)(a[i * a_row]);
         TD_UNROLL for (int j = 0; j < nv; j++) acc[i][j] = V(fma)(x, b[j], acc[i][j]);
     }
 }
 
-/* B in memory at rows of b_row elements. keep: also store what was read there, as a packed panel. */
-TD_INLINE void G(tile)(const int mr, const int nv, const int partial, int64_t k, const REAL *a, int64_t a_row,
-                       int64_t a_col, const REAL *b, int64_t b_row, REAL *keep, REAL *c, int64_t c_row, int64_t width,
-                       const G(finish) *f)
+/* B in memory at rows of b_row elements. keep: also store what was read there, as a packed panel.
+ */
+TD_INLINE void G(tile)(const int mr, const int nv, const int partial, int64_t k, const REAL *a,
+                       int64_t a_row, int64_t a_col, const REAL *b, int64_t b_row, REAL *keep,
+                       REAL *c, int64_t c_row, int64_t width, const G(finish) * f)
 {
     VEC acc[12][8], bb[8];
     uint32_t bits[8];
-    TD_UNROLL for (int j = 0; j < nv; j++) {
+    TD_UNROLL for (int j = 0; j < nv; j++)
+    {
         bits[j] = td_lanes(width - j * LANES, LANES);
         TD_UNROLL for (int i = 0; i < mr; i++) acc[i][j] = V(zero)();
     }
@@ -59,7 +65,8 @@ TD_INLINE void G(tile)(const int mr, const int nv, const int partial, int64_t k,
     int64_t p = 0;
     if (b_row == NR && !partial)
         for (; p < k && p < mr; p++) { /* the first steps fetch the tile's part of C, a row each */
-            TD_UNROLL for (int j = 0; j < nv; j++) {
+            TD_UNROLL for (int j = 0; j < nv; j++)
+            {
                 bb[j] = V(load)(b + j * LANES);
                 TD_PREFETCH(out + j * LANES);
             }
@@ -69,12 +76,14 @@ TD_INLINE void G(tile)(const int mr, const int nv, const int partial, int64_t k,
             a += a_col;
         }
     for (; p < k; p++) {
-        TD_UNROLL for (int j = 0; j < nv; j++) {
+        TD_UNROLL for (int j = 0; j < nv; j++)
+        {
             bb[j] = partial ? V(load_part)(bits[j], b + j * LANES) : V(load)(b + j * LANES);
             TD_PREFETCH(b + j * LANES + 8 * b_row);
             if (partial && keep) V(store)(keep + j * LANES, bb[j]);
         }
-        if (partial && keep) { /* rows of B may lie pages apart: ask for the next panel's part while here */
+        /* rows of B may lie pages apart: ask for the next panel's part while here */
+        if (partial && keep) {
             TD_UNROLL for (int j = 0; j < nv; j++) TD_PREFETCH_L2(b + (nv + j) * LANES);
             keep += nv * LANES;
         }
@@ -88,55 +97,73 @@ TD_INLINE void G(tile)(const int mr, const int nv, const int partial, int64_t k,
 }
 
 /* Tiles with both operands packed: a[k][mr], b[k][NR]. */
-typedef void (*G(packed_fn))(int64_t k, const REAL *a, const REAL *b, REAL *c, int64_t c_row, int64_t width,
-                             const G(finish) *f);
-#define PACKED(mr, nv)                                                                                        \
-    static void G(packed_##mr##_##nv)(int64_t k, const REAL *a, const REAL *b, REAL *c, int64_t c_row,        \
-                                      int64_t width, const G(finish) *f)                                      \
-    {                                                                                                         \
-        G(tile)(mr, nv, 0, k, a, 1, mr, b, NR, NULL, c, c_row, width, f);                                     \
+typedef void (*G(packed_fn))(int64_t k, const REAL *a, const REAL *b, REAL *c, int64_t c_row,
+                             int64_t width, const G(finish) * f);
+#define PACKED(mr, nv)                                                                   \
+    static void G(packed_##mr##_##nv)(int64_t k, const REAL *a, const REAL *b, REAL *c,  \
+                                      int64_t c_row, int64_t width, const G(finish) * f) \
+    {                                                                                    \
+        G(tile)(mr, nv, 0, k, a, 1, mr, b, NR, NULL, c, c_row, width, f);                \
     }
 /* B packed, whole tiles of A in place, at rows of a_row elements. */
-typedef void (*G(unpacked_fn))(int64_t k, const REAL *a, int64_t a_row, int64_t a_col, const REAL *b, REAL *c, int64_t c_row,
-                               int64_t width, const G(finish) *f);
-#define UNPACKED(nv)                                                                                          \
-    static void G(unpacked_##nv)(int64_t k, const REAL *a, int64_t a_row, int64_t a_col, const REAL *b, REAL *c, \
-                                 int64_t c_row, int64_t width, const G(finish) *f)                            \
-    {                                                                                                         \
-        G(tile)(TD_MR, nv, 0, k, a, a_row, a_col, b, NR, NULL, c, c_row, width, f);                           \
+typedef void (*G(unpacked_fn))(int64_t k, const REAL *a, int64_t a_row, int64_t a_col,
+                               const REAL *b, REAL *c, int64_t c_row, int64_t width,
+                               const G(finish) * f);
+#define UNPACKED(nv)                                                                     \
+    static void G(unpacked_##nv)(int64_t k, const REAL *a, int64_t a_row, int64_t a_col, \
+                                 const REAL *b, REAL *c, int64_t c_row, int64_t width,   \
+                                 const G(finish) * f)                                    \
+    {                                                                                    \
+        G(tile)(TD_MR, nv, 0, k, a, a_row, a_col, b, NR, NULL, c, c_row, width, f);      \
     }
 /* A packed, B in place. */
-typedef void (*G(direct_fn))(int64_t k, const REAL *a, const REAL *b, int64_t b_row, REAL *keep, REAL *c, int64_t c_row,
-                             int64_t width, const G(finish) *f);
-#define DIRECT(mr, nv)                                                                                        \
-    static void G(direct_##mr)(int64_t k, const REAL *a, const REAL *b, int64_t b_row, REAL *keep, REAL *c,   \
-                               int64_t c_row, int64_t width, const G(finish) *f)                              \
-    {                                                                                                         \
-        if (width >= nv * LANES && !keep)                                                                     \
-            G(tile)(mr, nv, 0, k, a, 1, mr, b, b_row, NULL, c, c_row, width, f);                              \
-        else                                                                                                  \
-            G(tile)(mr, nv, 1, k, a, 1, mr, b, b_row, keep, c, c_row, width, f);                              \
+typedef void (*G(direct_fn))(int64_t k, const REAL *a, const REAL *b, int64_t b_row, REAL *keep,
+                             REAL *c, int64_t c_row, int64_t width, const G(finish) * f);
+#define DIRECT(mr, nv)                                                                             \
+    static void G(direct_##mr)(int64_t k, const REAL *a, const REAL *b, int64_t b_row, REAL *keep, \
+                               REAL *c, int64_t c_row, int64_t width, const G(finish) * f)         \
+    {                                                                                              \
+        if (width >= nv * LANES && !keep)                                                          \
+            G(tile)(mr, nv, 0, k, a, 1, mr, b, b_row, NULL, c, c_row, width, f);                   \
+        else G(tile)(mr, nv, 1, k, a, 1, mr, b, b_row, keep, c, c_row, width, f);                  \
     }
 /* Both in place: for products too small to pack anything. */
-typedef void (*G(small_fn))(int64_t k, const REAL *a, int64_t a_row, int64_t a_col, const REAL *b, int64_t b_row, REAL *c,
-                            int64_t c_row, int64_t width, const G(finish) *f);
-#define SMALL(mr, nv)                                                                                         \
-    static void G(small_##mr##_##nv)(int64_t k, const REAL *a, int64_t a_row, int64_t a_col, const REAL *b,   \
-                                     int64_t b_row, REAL *c, int64_t c_row, int64_t width, const G(finish) *f) \
-    {                                                                                                         \
-        if (width == nv * LANES)                                                                              \
-            G(tile)(mr, nv, 0, k, a, a_row, a_col, b, b_row, NULL, c, c_row, width, f);                       \
-        else                                                                                                  \
-            G(tile)(mr, nv, 1, k, a, a_row, a_col, b, b_row, NULL, c, c_row, width, f);                       \
+typedef void (*G(small_fn))(int64_t k, const REAL *a, int64_t a_row, int64_t a_col, const REAL *b,
+                            int64_t b_row, REAL *c, int64_t c_row, int64_t width,
+                            const G(finish) * f);
+#define SMALL(mr, nv)                                                                        \
+    static void G(small_##mr##_##nv)(int64_t k, const REAL *a, int64_t a_row, int64_t a_col, \
+                                     const REAL *b, int64_t b_row, REAL *c, int64_t c_row,   \
+                                     int64_t width, const G(finish) * f)                     \
+    {                                                                                        \
+        if (width == nv * LANES)                                                             \
+            G(tile)(mr, nv, 0, k, a, a_row, a_col, b, b_row, NULL, c, c_row, width, f);      \
+        else G(tile)(mr, nv, 1, k, a, a_row, a_col, b, b_row, NULL, c, c_row, width, f);     \
     }
 
-/* NAME(rows, vectors) for each tile that exists; WIDE is how many vectors wide a direct tile of few rows may be */
+/* NAME(rows, vectors) for each tile that exists; WIDE is how many vectors wide a direct tile of few
+ * rows may be */
 #if TD_MR == 12
-#define FOR_ROWS(X, nv) X(1, nv) X(2, nv) X(3, nv) X(4, nv) X(5, nv) X(6, nv) \
-    X(7, nv) X(8, nv) X(9, nv) X(10, nv) X(11, nv) X(12, nv)
-#define FOR_DIRECT(X) X(1, 8) X(2, 8) X(3, 8) X(4, 4) X(5, 4) X(6, 4) X(7, 2) X(8, 2) X(9, 2) X(10, 2) X(11, 2) X(12, 2)
+#define FOR_ROWS(X, nv) \
+    X(1, nv)            \
+    X(2, nv)            \
+    X(3, nv) X(4, nv) X(5, nv) X(6, nv) X(7, nv) X(8, nv) X(9, nv) X(10, nv) X(11, nv) X(12, nv)
+#define FOR_DIRECT(X) \
+    X(1, 8)           \
+    X(2, 8)           \
+    X(3, 8)           \
+    X(4, 4)           \
+    X(5, 4)           \
+    X(6, 4)           \
+    X(7, 2)           \
+    X(8, 2)           \
+    X(9, 2)           \
+    X(10, 2)          \
+    X(11, 2)          \
+    X(12, 2)
 #define FOR_SMALL_ROWS(X, nv) X(1, nv) X(2, nv) X(3, nv) X(4, nv) X(5, nv) X(6, nv)
-#define FOR_SMALL(X) FOR_SMALL_ROWS(X, 1) FOR_SMALL_ROWS(X, 2) FOR_SMALL_ROWS(X, 3) FOR_SMALL_ROWS(X, 4)
+#define FOR_SMALL(X) \
+    FOR_SMALL_ROWS(X, 1) FOR_SMALL_ROWS(X, 2) FOR_SMALL_ROWS(X, 3) FOR_SMALL_ROWS(X, 4)
 #define SMALL_ROWS 6
 #define SMALL_VECTORS 4
 #elif TD_NV == 2
@@ -170,10 +197,9 @@ FOR_SMALL(SMALL)
 #define DIRECT_WIDTH(mr, nv) [mr] = nv * LANES,
 #define SMALL_ENTRY(mr, nv) [nv - 1][mr] = G(small_##mr##_##nv),
 
-static const G(packed_fn) G(packed)[TD_NV][TD_MR + 1] = {
-    FOR_ROWS(PACKED_ENTRY, 1)
+static const G(packed_fn) G(packed)[TD_NV][TD_MR + 1] = {FOR_ROWS(PACKED_ENTRY, 1)
 #if TD_NV == 2
-    FOR_ROWS(PACKED_ENTRY, 2)
+                                                             FOR_ROWS(PACKED_ENTRY, 2)
 #endif
 };
 static const G(unpacked_fn) G(unpacked)[TD_NV] = {
@@ -187,15 +213,18 @@ static const int16_t G(direct_width)[TD_MR + 1] = {FOR_DIRECT(DIRECT_WIDTH)};
 static const G(small_fn) G(small)[SMALL_VECTORS][SMALL_ROWS + 1] = {FOR_SMALL(SMALL_ENTRY)};
 
 /* Rows of A times rows of B, both contiguous along k: vectors of partial sums, nothing packed. */
-TD_INLINE void G(dot_tile)(const int mr, const int nr, int64_t k, const REAL *a, int64_t a_row, const REAL *b,
-                           int64_t b_col, REAL *c, int64_t c_row, const G(finish) *f)
+TD_INLINE void G(dot_tile)(const int mr, const int nr, int64_t k, const REAL *a, int64_t a_row,
+                           const REAL *b, int64_t b_col, REAL *c, int64_t c_row,
+                           const G(finish) * f)
 {
     VEC acc[12][8], bb[8];
-    TD_UNROLL for (int i = 0; i < mr; i++) TD_UNROLL for (int j = 0; j < nr; j++) acc[i][j] = V(zero)();
+    TD_UNROLL for (int i = 0; i < mr; i++) TD_UNROLL for (int j = 0; j < nr; j++) acc[i][j] =
+        V(zero)();
     int64_t p = 0;
     for (; p + LANES <= k; p += LANES) {
         TD_UNROLL for (int j = 0; j < nr; j++) bb[j] = V(load)(b + j * b_col + p);
-        TD_UNROLL for (int i = 0; i < mr; i++) {
+        TD_UNROLL for (int i = 0; i < mr; i++)
+        {
             VEC x = V(load)(a + i * a_row + p);
             TD_UNROLL for (int j = 0; j < nr; j++) acc[i][j] = V(fma)(x, bb[j], acc[i][j]);
         }
@@ -203,29 +232,31 @@ TD_INLINE void G(dot_tile)(const int mr, const int nr, int64_t k, const REAL *a,
     if (p < k) {
         uint32_t bits = td_lanes(k - p, LANES);
         TD_UNROLL for (int j = 0; j < nr; j++) bb[j] = V(load_part)(bits, b + j * b_col + p);
-        TD_UNROLL for (int i = 0; i < mr; i++) {
+        TD_UNROLL for (int i = 0; i < mr; i++)
+        {
             VEC x = V(load_part)(bits, a + i * a_row + p);
             TD_UNROLL for (int j = 0; j < nr; j++) acc[i][j] = V(fma)(x, bb[j], acc[i][j]);
         }
     }
-    TD_UNROLL for (int i = 0; i < mr; i++)
-        TD_UNROLL for (int j = 0; j < nr; j++) {
-            REAL plus = f->plus[i * f->plus_row + j] + f->row_bias[i];
-            c[i * c_row + j] = f->alpha * V(sum)(acc[i][j]) + plus;
-        }
+    TD_UNROLL for (int i = 0; i < mr; i++) TD_UNROLL for (int j = 0; j < nr; j++)
+    {
+        REAL plus = f->plus[i * f->plus_row + j] + f->row_bias[i];
+        c[i * c_row + j] = f->alpha * V(sum)(acc[i][j]) + plus;
+    }
 }
 
-typedef void (*G(dot_fn))(int64_t k, const REAL *a, int64_t a_row, const REAL *b, int64_t b_col, REAL *c, int64_t c_row,
-                          const G(finish) *f);
-#define DOT(mr, nr)                                                                                            \
-    static void G(dot_##mr##_##nr)(int64_t k, const REAL *a, int64_t a_row, const REAL *b, int64_t b_col,      \
-                                   REAL *c, int64_t c_row, const G(finish) *f)                  \
-    {                                                                                                          \
-        G(dot_tile)(mr, nr, k, a, a_row, b, b_col, c, c_row, f);                                               \
+typedef void (*G(dot_fn))(int64_t k, const REAL *a, int64_t a_row, const REAL *b, int64_t b_col,
+                          REAL *c, int64_t c_row, const G(finish) * f);
+#define DOT(mr, nr)                                                                            \
+    static void G(dot_##mr##_##nr)(int64_t k, const REAL *a, int64_t a_row, const REAL *b,     \
+                                   int64_t b_col, REAL *c, int64_t c_row, const G(finish) * f) \
+    {                                                                                          \
+        G(dot_tile)(mr, nr, k, a, a_row, b, b_col, c, c_row, f);                               \
     }
 #if TD_MR == 12
 #define DOT_ROWS 6
-#define FOR_DOT(X) X(1, 1) X(2, 1) X(3, 1) X(4, 1) X(5, 1) X(6, 1) X(1, 4) X(2, 4) X(3, 4) X(4, 4) X(5, 4) X(6, 4)
+#define FOR_DOT(X) \
+    X(1, 1) X(2, 1) X(3, 1) X(4, 1) X(5, 1) X(6, 1) X(1, 4) X(2, 4) X(3, 4) X(4, 4) X(5, 4) X(6, 4)
 #define DOT_COLS 4
 #else
 #define DOT_ROWS 3

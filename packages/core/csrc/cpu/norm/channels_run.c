@@ -35,8 +35,8 @@ static void run(const job *j, int64_t tasks, int64_t unit, td_range_fn fn)
     td_heavy_end(token);
 }
 
-static job job_of(td_tensor *out, const td_tensor *grad, const td_tensor *x, const td_tensor *numbers,
-                  const td_channels *shape)
+static job job_of(td_tensor *out, const td_tensor *grad, const td_tensor *x,
+                  const td_tensor *numbers, const td_channels *shape)
 {
     td_dtype dtype = (td_dtype)x->dtype;
     return (job){td_norm_kernel_for(dtype),
@@ -58,8 +58,9 @@ static double number(const job *j, int64_t i) { return td_norm_read(j->numbers, 
 static void scale_segments(void *context, int64_t begin, int64_t end)
 {
     const job *j = context;
-    j->kernel->segment_scale(j->out, j->x, td_numbers_row(j->numbers, 0), td_numbers_row(j->numbers, 1),
-                             begin, end, j->shape->period, j->shape->inner);
+    j->kernel->segment_scale(j->out, j->x, td_numbers_row(j->numbers, 0),
+                             td_numbers_row(j->numbers, 1), begin, end, j->shape->period,
+                             j->shape->inner);
 }
 
 static void scale_columns(void *context, int64_t begin, int64_t end)
@@ -70,13 +71,12 @@ static void scale_columns(void *context, int64_t begin, int64_t end)
                             td_numbers_row(j->numbers, 1), end - begin, n);
 }
 
-void td_channel_scale(td_tensor *out, const td_tensor *x, const td_tensor *numbers, const td_channels *shape)
+void td_channel_scale(td_tensor *out, const td_tensor *x, const td_tensor *numbers,
+                      const td_channels *shape)
 {
     job j = job_of(out, NULL, x, numbers, shape);
-    if (shape->columns)
-        run(&j, shape->outer, shape->channels, scale_columns);
-    else
-        run(&j, shape->outer * shape->channels, shape->inner, scale_segments);
+    if (shape->columns) run(&j, shape->outer, shape->channels, scale_columns);
+    else run(&j, shape->outer * shape->channels, shape->inner, scale_segments);
 }
 
 /* ---- mixing gradient and input ---- */
@@ -94,17 +94,16 @@ static void mix_columns(void *context, int64_t begin, int64_t end)
     const job *j = context;
     int64_t n = j->shape->channels, at = begin * n * j->itemsize;
     j->kernel->column_mix(j->out + at, j->grad + at, j->x + at, td_numbers_row(j->numbers, 0),
-                          td_numbers_row(j->numbers, 1), td_numbers_row(j->numbers, 2), end - begin, n);
+                          td_numbers_row(j->numbers, 1), td_numbers_row(j->numbers, 2), end - begin,
+                          n);
 }
 
-void td_channel_mix(td_tensor *out, const td_tensor *grad, const td_tensor *x, const td_tensor *numbers,
-                    const td_channels *shape)
+void td_channel_mix(td_tensor *out, const td_tensor *grad, const td_tensor *x,
+                    const td_tensor *numbers, const td_channels *shape)
 {
     job j = job_of(out, grad, x, numbers, shape);
-    if (shape->columns)
-        run(&j, shape->outer, shape->channels, mix_columns);
-    else
-        run(&j, shape->outer * shape->channels, shape->inner, mix_segments);
+    if (shape->columns) run(&j, shape->outer, shape->channels, mix_columns);
+    else run(&j, shape->outer * shape->channels, shape->inner, mix_segments);
 }
 
 /* ---- sums ---- */
@@ -123,16 +122,18 @@ static void sum_channels(void *context, int64_t begin, int64_t end)
     const job *j = context;
     int64_t bytes = j->shape->inner * j->itemsize;
     for (int64_t c = begin; c < end; c++)
-        j->kernel->segment_sums(j->sums + 2 * c, j->grad + c * bytes, j->x + c * bytes, number(j, c),
-                                j->shape->inner, j->shape->outer, j->shape->channels * j->shape->inner);
+        j->kernel->segment_sums(j->sums + 2 * c, j->grad + c * bytes, j->x + c * bytes,
+                                number(j, c), j->shape->inner, j->shape->outer,
+                                j->shape->channels * j->shape->inner);
 }
 
 static void channel_moments(void *context, int64_t begin, int64_t end)
 {
     const job *j = context;
     for (int64_t c = begin; c < end; c++)
-        j->kernel->segment_moments(j->sums + 2 * c, j->x + c * j->shape->inner * j->itemsize, j->shape->inner,
-                                   j->shape->outer, j->shape->channels * j->shape->inner);
+        j->kernel->segment_moments(j->sums + 2 * c, j->x + c * j->shape->inner * j->itemsize,
+                                   j->shape->inner, j->shape->outer,
+                                   j->shape->channels * j->shape->inner);
 }
 
 void td_channel_moments(double *moments, const td_tensor *x, const td_channels *shape)
@@ -147,14 +148,16 @@ static void sum_columns(void *context, int64_t begin, int64_t end)
 {
     const job *j = context;
     for (int64_t task = begin; task < end; task++) {
-        int64_t chunk = task / j->strips, n = j->shape->channels, column = task % j->strips * TD_NORM_STRIP;
+        int64_t chunk = task / j->strips, n = j->shape->channels,
+                column = task % j->strips * TD_NORM_STRIP;
         int64_t first = chunk * j->shape->outer / j->chunks,
                 rows = (chunk + 1) * j->shape->outer / j->chunks - first;
         int64_t at = (first * n + column) * j->itemsize,
                 m = n - column < TD_NORM_STRIP ? n - column : TD_NORM_STRIP;
         double *sum_g = j->sums + 2 * n * chunk + column;
         j->kernel->column_sums(sum_g, sum_g + n, j->grad + at, j->x + at,
-                               (const char *)td_data(j->numbers) + column * j->itemsize, rows, n, m);
+                               (const char *)td_data(j->numbers) + column * j->itemsize, rows, n,
+                               m);
     }
 }
 
@@ -165,7 +168,8 @@ static td_status column_sums(job *j, double *sums)
     j->strips = (n + TD_NORM_STRIP - 1) / TD_NORM_STRIP;
     int64_t bytes = j->chunks * 2 * n * (int64_t)sizeof(double);
     if (!(j->sums = td_alloc(bytes)))
-        return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of partial sums", (long long)bytes);
+        return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of partial sums",
+                       (long long)bytes);
     run(j, j->chunks * j->strips, work / (j->chunks * j->strips), sum_columns);
     for (int64_t c = 0; c < n; c++) {
         sums[2 * c] = sums[2 * c + 1] = 0;
@@ -178,16 +182,14 @@ static td_status column_sums(job *j, double *sums)
     return TD_OK;
 }
 
-td_status td_channel_sums(double *sums, const td_tensor *grad, const td_tensor *x, const td_tensor *mean,
-                          const td_channels *shape, bool together)
+td_status td_channel_sums(double *sums, const td_tensor *grad, const td_tensor *x,
+                          const td_tensor *mean, const td_channels *shape, bool together)
 {
     job j = job_of(NULL, grad, x, mean, shape);
     if (shape->channels == 0) return TD_OK;
     if (shape->columns) return column_sums(&j, sums);
     j.sums = sums;
-    if (together)
-        run(&j, shape->channels, shape->outer * shape->inner, sum_channels);
-    else
-        run(&j, shape->outer * shape->channels, shape->inner, sum_segments);
+    if (together) run(&j, shape->channels, shape->outer * shape->inner, sum_channels);
+    else run(&j, shape->outer * shape->channels, shape->inner, sum_segments);
     return TD_OK;
 }

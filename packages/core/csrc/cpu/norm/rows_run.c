@@ -1,4 +1,5 @@
-/* rows_run.c - how threads share rows; in the backward pass chunks of rows, each with weight gradients of its own. */
+/* rows_run.c - how threads share rows; in the backward pass chunks of rows, each with weight
+ * gradients of its own. */
 #include "cpu/norm/rows_run.h"
 #include <string.h>
 #include "runtime/alloc.h"
@@ -22,7 +23,8 @@ static void forward_rows(void *context, int64_t begin, int64_t end)
     td_norm_row part = p->row;
     int64_t at = begin * part.n * j->itemsize, stat = begin * j->itemsize;
     part.rows = end - begin;
-    j->kernel->rows(&part, p->out + at, p->mean ? p->mean + stat : NULL, p->rstd + stat, p->x + at, p->weight, p->bias);
+    j->kernel->rows(&part, p->out + at, p->mean ? p->mean + stat : NULL, p->rstd + stat, p->x + at,
+                    p->weight, p->bias);
 }
 
 void td_norm_rows_run(const td_norm_forward *p)
@@ -55,8 +57,8 @@ static void backward_chunks(void *context, int64_t begin, int64_t end)
              *db = j->wants_bias ? j->partial + (2 * c + 1) * bytes : NULL;
         if (dw) memset(dw, 0, (size_t)bytes);
         if (db) memset(db, 0, (size_t)bytes);
-        j->kernel->rows_backward(&part, p->dx ? p->dx + at : NULL, dw, db, p->grad + at, p->x + at, p->mean ? p->mean + stat : NULL,
-                                 p->rstd + stat, p->weight);
+        j->kernel->rows_backward(&part, p->dx ? p->dx + at : NULL, dw, db, p->grad + at, p->x + at,
+                                 p->mean ? p->mean + stat : NULL, p->rstd + stat, p->weight);
     }
 }
 
@@ -81,7 +83,8 @@ static td_status run_backward(backward_job *j, td_tensor *dweight, td_tensor *db
                                                  : work / CHUNK_ELEMENTS;
     int64_t bytes = 2 * j->chunks * j->p->row.n * j->itemsize;
     if ((j->wants_weight || j->wants_bias) && !(j->partial = td_alloc(bytes)))
-        return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of partial gradients", (long long)bytes);
+        return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of partial gradients",
+                       (long long)bytes);
     void *token = td_heavy_begin((double)work * ROW_NS);
     td_parallel(j->chunks, 1, backward_chunks, j);
     if (dweight) join_chunks(j, dweight, 0);
@@ -93,6 +96,12 @@ static td_status run_backward(backward_job *j, td_tensor *dweight, td_tensor *db
 
 td_status td_norm_rows_backward_run(const td_norm_backward *p, td_tensor *dweight, td_tensor *dbias)
 {
-    backward_job j = {p, td_norm_kernel_for(p->dtype), td_itemsize(p->dtype), 0, NULL, dweight != NULL, dbias != NULL};
+    backward_job j = {p,
+                      td_norm_kernel_for(p->dtype),
+                      td_itemsize(p->dtype),
+                      0,
+                      NULL,
+                      dweight != NULL,
+                      dbias != NULL};
     return run_backward(&j, dweight, dbias);
 }

@@ -18,6 +18,8 @@ typedef struct td_norm_backward {
 } td_norm_backward;
 
 void td_norm_rows_run(const td_norm_forward *p);
-td_status td_norm_rows_backward_run(const td_norm_backward *p, td_tensor *dweight, td_tensor *dbias); /* NULL: not wanted */
+/* NULL: not wanted */
+td_status td_norm_rows_backward_run(const td_norm_backward *p, td_tensor *dweight,
+                                    td_tensor *dbias);
 
 #endif

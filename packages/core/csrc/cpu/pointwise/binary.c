@@ -1,4 +1,5 @@
-/* binary.c - arithmetic of two operands. Integers wrap; division by zero is refused before a loop runs. */
+/* binary.c - arithmetic of two operands. Integers wrap; division by zero is refused before a loop
+ * runs. */
 #include "cpu/simd/vrow.h"
 #include "cpu/simd/vrow_complex.h"
 
@@ -9,8 +10,9 @@ static bool alpha_is_one(const void *context)
     const td_scalar *alpha = &((const td_arg *)context)[2].scalar;
     return alpha->re == 1 && alpha->im == 0;
 }
-#define SUM_ROW(name, suffix) \
-    TD_CHOICE(name##_##suffix##_row, 2, alpha_is_one(context), name##_plain_##suffix##_row, name##_scaled_##suffix##_row)
+#define SUM_ROW(name, suffix)                                                               \
+    TD_CHOICE(name##_##suffix##_row, 2, alpha_is_one(context), name##_plain_##suffix##_row, \
+              name##_scaled_##suffix##_row)
 
 VROWS(add_plain, 2, , x + y)
 VROWS(sub_plain, 2, , x - y)
@@ -28,7 +30,8 @@ VROWS(rsub_scaled, 2, vec alpha = VARG(2), vfma(-x, alpha, y))
 INT_TYPES(INT_SUM, add, WRAP(T, U, x, +, y), WRAP(T, U, x, +, TIMES_ALPHA(y)))
 INT_TYPES(INT_SUM, sub, WRAP(T, U, x, -, y), WRAP(T, U, x, -, TIMES_ALPHA(y)))
 INT_TYPES(INT_SUM, rsub, WRAP(T, U, y, -, x), WRAP(T, U, y, -, TIMES_ALPHA(x)))
-TD_C_ROW(add_b8_row, 2, uint8_t, uint8_t, uint8_t alpha = td_real_arg(context, 2) != 0, x | (y & alpha))
+TD_C_ROW(add_b8_row, 2, uint8_t, uint8_t, uint8_t alpha = td_real_arg(context, 2) != 0,
+         x | (y & alpha))
 TD_LOOP(add_b8, add_b8_row, TD_BOOL, TD_BOOL, TD_BOOL)
 
 #define ALPHA vec alpha = CARG(2)
@@ -43,10 +46,10 @@ NUMBER_ROWS(add, vec alpha = VARG(2), vfma(y, alpha, x))
 NUMBER_ROWS(sub, vec alpha = VARG(2), vfma(-y, alpha, x))
 NUMBER_ROWS(rsub, vec alpha = VARG(2), vfma(-x, alpha, y))
 
-#define SUM(name)                                                                \
-    SUM_ROW(name, f32) SUM_ROW(name, f64) SUM_ROW(name, c64) SUM_ROW(name, c128) \
-    NUMBER_LOOPS(name)                                                           \
-    COMPLEX_LOOPS(name, 2)
+#define SUM(name)      \
+    SUM_ROW(name, f32) \
+    SUM_ROW(name, f64) \
+    SUM_ROW(name, c64) SUM_ROW(name, c128) NUMBER_LOOPS(name) COMPLEX_LOOPS(name, 2)
 SUM(add)
 SUM(sub)
 SUM(rsub)
@@ -64,7 +67,7 @@ NUMBER_LOOPS(div)
 TD_LOOP(div_trunc_f32, div_trunc_f32_row, TD_F32, TD_F32, TD_F32)
 TD_LOOP(div_trunc_f64, div_trunc_f64_row, TD_F64, TD_F64, TD_F64)
 /* short floats round the quotient to their own precision first, then cut it */
-#define SHORT_DIV_TRUNC(suffix, dtype)                          \
+#define SHORT_DIV_TRUNC(suffix, dtype)                           \
     TD_LOOP(truncated_##suffix, truncated_f32_row, dtype, dtype) \
     TD_THEN_LOOP(div_trunc_##suffix, dtype, div_##suffix, truncated_##suffix)
 SHORT_DIV_TRUNC(f16, TD_F16)
@@ -76,14 +79,16 @@ COMPLEX_LOOPS(div, 2)
 ALL_INT_TYPES(INT_LOOP, mul, 2, WRAP(T, U, x, *, y))
 BOOL_TYPE(INT_LOOP, mul, 2, x & y)
 
-/* Zero divisors are refused beforehand, yet memory may change under our hands: no division here can trap. The
- * smallest number over -1 does not fit: it wraps. */
+/* Zero divisors are refused beforehand, yet memory may change under our hands: no division here can
+ * trap. The smallest number over -1 does not fit: it wraps. */
 #define ODD_DIVISOR(y) ((U)((U)(y) + 1u) <= 1) /* 0 or -1 */
 #define TRUNC_DIV(x, y) (ODD_DIVISOR(y) ? (y) == 0 ? (T)0 : WRAP(T, U, 0, -, x) : (T)((x) / (y)))
 #define TRUNC_MOD(x, y) (ODD_DIVISOR(y) ? (T)0 : (T)((x) % (y)))
 SIGNED_TYPES(INT_LOOP, div_trunc, 2, TRUNC_DIV(x, y))
-SIGNED_TYPES(INT_LOOP, floor_divide, 2, TRUNC_DIV(x, y) - (TRUNC_MOD(x, y) != 0 && (x < 0) != (y < 0)))
-SIGNED_TYPES(INT_LOOP, remainder, 2, TRUNC_MOD(x, y) + (TRUNC_MOD(x, y) != 0 && (x < 0) != (y < 0) ? y : 0))
+SIGNED_TYPES(INT_LOOP, floor_divide, 2,
+             TRUNC_DIV(x, y) - (TRUNC_MOD(x, y) != 0 && (x < 0) != (y < 0)))
+SIGNED_TYPES(INT_LOOP, remainder, 2,
+             TRUNC_MOD(x, y) + (TRUNC_MOD(x, y) != 0 && (x < 0) != (y < 0) ? y : 0))
 SIGNED_TYPES(INT_LOOP, fmod, 2, TRUNC_MOD(x, y))
 INT_LOOP(u8, uint8_t, uint8_t, TD_U8, divide, 2, y ? x / y : 0)
 INT_LOOP(u8, uint8_t, uint8_t, TD_U8, modulo, 2, y ? x % y : 0)
@@ -96,7 +101,8 @@ BOOL_TYPE(INT_LOOP, minimum, 2, x & y)
 INT_TYPES(INT_LOOP, heaviside, 2, x == 0 ? y : x > 0)
 BOOL_TYPE(INT_LOOP, heaviside, 2, x == 0 ? y : 1)
 
-/* ---- greatest common divisor: of magnitudes, as unsigned numbers, so that the smallest number has one ---- */
+/* ---- greatest common divisor: of magnitudes, as unsigned numbers, so that the smallest number has
+ * one ---- */
 #define MAGNITUDE(x) ((U)((x) > 0 ? (U)(x) : (U)(1u * (U)0 - (U)(x))))
 #define EUCLID(suffix, type, utype, dtype, ...)                                               \
     static utype euclid_##suffix(utype a, utype b)                                            \
@@ -118,57 +124,46 @@ BOOL_TYPE(INT_LOOP, heaviside, 2, x == 0 ? y : 1)
 INT_TYPES(EUCLID, )
 
 /* ---- integer powers by squaring; a negative exponent leaves only 1 and -1 other than 0 ---- */
-#define POWER(suffix, type, utype, dtype, ...)                                       \
-    static type power_##suffix(type base, type exponent)                             \
-    {                                                                                \
-        typedef type T;                                                              \
-        typedef utype U;                                                             \
-        if ((T)-1 < (T)1 && exponent < (T)1 && exponent != 0)                        \
-            return base == 1 ? 1 : base == (T)-1 ? ((exponent & 1) ? (T)-1 : 1) : 0; \
-        T result = 1;                                                                \
-        for (U e = (U)exponent; e; e >>= 1) {                                        \
-            if (e & 1) result = WRAP(T, U, result, *, base);                         \
-            base = WRAP(T, U, base, *, base);                                        \
-        }                                                                            \
-        return result;                                                               \
-    }                                                                                \
+#define POWER(suffix, type, utype, dtype, ...)                                           \
+    static type power_##suffix(type base, type exponent)                                 \
+    {                                                                                    \
+        typedef type T;                                                                  \
+        typedef utype U;                                                                 \
+        if ((T) - 1 < (T)1 && exponent < (T)1 && exponent != 0)                          \
+            return base == 1 ? 1 : base == (T) - 1 ? ((exponent & 1) ? (T) - 1 : 1) : 0; \
+        T result = 1;                                                                    \
+        for (U e = (U)exponent; e; e >>= 1) {                                            \
+            if (e & 1) result = WRAP(T, U, result, *, base);                             \
+            base = WRAP(T, U, base, *, base);                                            \
+        }                                                                                \
+        return result;                                                                   \
+    }                                                                                    \
     INT_LOOP(suffix, type, utype, dtype, pow, 2, power_##suffix(x, y))
 INT_TYPES(POWER, )
 
-#define ARITHMETIC(op, name) FLOAT_ENTRIES(op, name) COMPLEX_ENTRIES(op, name) INT_TYPES(INT_ENTRY, op, name)
+#define ARITHMETIC(op, name) \
+    FLOAT_ENTRIES(op, name) COMPLEX_ENTRIES(op, name) INT_TYPES(INT_ENTRY, op, name)
 /* clang-format off: entries bring their own commas */
 const td_loop_entry TD_TABLE(binary)[] = {
-    ARITHMETIC("add", add)
-    ARITHMETIC("sub", sub)
-    ARITHMETIC("rsub", rsub)
-    ARITHMETIC("mul", mul)
-    WIDE_UNSIGNED_TYPES(INT_ENTRY, "mul", mul)
-    {"add", TD_BOOL, add_b8},
+    ARITHMETIC("add", add) ARITHMETIC("sub", sub) ARITHMETIC("rsub", rsub) ARITHMETIC("mul", mul)
+        WIDE_UNSIGNED_TYPES(INT_ENTRY, "mul", mul){"add", TD_BOOL, add_b8},
     {"mul", TD_BOOL, mul_b8},
-    FLOAT_ENTRIES("div", div)
-    COMPLEX_ENTRIES("div", div)
-    FLOAT_ENTRIES("div_trunc", div_trunc)
-    SIGNED_TYPES(INT_ENTRY, "div_trunc", div_trunc)
-    SIGNED_TYPES(INT_ENTRY, "floor_divide", floor_divide)
-    SIGNED_TYPES(INT_ENTRY, "remainder", remainder)
-    SIGNED_TYPES(INT_ENTRY, "fmod", fmod)
-    {"div_trunc", TD_U8, divide_u8},
+    FLOAT_ENTRIES("div", div) COMPLEX_ENTRIES("div", div) FLOAT_ENTRIES("div_trunc", div_trunc)
+        SIGNED_TYPES(INT_ENTRY, "div_trunc", div_trunc)
+            SIGNED_TYPES(INT_ENTRY, "floor_divide", floor_divide)
+                SIGNED_TYPES(INT_ENTRY, "remainder", remainder)
+                    SIGNED_TYPES(INT_ENTRY, "fmod", fmod){"div_trunc", TD_U8, divide_u8},
     {"floor_divide", TD_U8, divide_u8},
     {"remainder", TD_U8, modulo_u8},
     {"fmod", TD_U8, modulo_u8},
-    INT_TYPES(INT_ENTRY, "maximum", maximum)
-    INT_TYPES(INT_ENTRY, "minimum", minimum)
-    INT_TYPES(INT_ENTRY, "fmax", maximum)
-    INT_TYPES(INT_ENTRY, "fmin", minimum)
-    {"maximum", TD_BOOL, maximum_b8},
+    INT_TYPES(INT_ENTRY, "maximum", maximum) INT_TYPES(INT_ENTRY, "minimum", minimum)
+        INT_TYPES(INT_ENTRY, "fmax", maximum)
+            INT_TYPES(INT_ENTRY, "fmin", minimum){"maximum", TD_BOOL, maximum_b8},
     {"minimum", TD_BOOL, minimum_b8},
     {"fmax", TD_BOOL, maximum_b8},
     {"fmin", TD_BOOL, minimum_b8},
-    INT_TYPES(INT_ENTRY, "heaviside", heaviside)
-    {"heaviside", TD_BOOL, heaviside_b8},
-    INT_TYPES(INT_ENTRY, "gcd", gcd)
-    INT_TYPES(INT_ENTRY, "lcm", lcm)
-    INT_TYPES(INT_ENTRY, "pow", pow)
-    {NULL, 0, NULL},
+    INT_TYPES(INT_ENTRY, "heaviside", heaviside){"heaviside", TD_BOOL, heaviside_b8},
+    INT_TYPES(INT_ENTRY, "gcd", gcd) INT_TYPES(INT_ENTRY, "lcm", lcm)
+        INT_TYPES(INT_ENTRY, "pow", pow){NULL, 0, NULL},
 };
 /* clang-format on */

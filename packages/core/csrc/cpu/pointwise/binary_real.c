@@ -11,19 +11,19 @@
 #define OTHER_SIGN(r, y) vlt((r) * vcopysign(vset(r, 1), y), vzero(r))
 #define VREMAINDER(x, y) LET(vec r_ = vfmod(x, y), vsel(OTHER_SIGN(r_, y), r_ + y, r_))
 
-/* x // y: (x - fmod) / y, rounded to the integer it is but for one rounding error; 1 less between signs */
-#define VFLOOR_DIVIDE(x, y)                                            \
-    LET(vec r_ = vfmod(x, y);                                          \
-        vec q_ = (x - r_) / y;                                         \
-        q_ = vsel(OTHER_SIGN(r_, y), q_ - vset(x, 1), q_);             \
-        vec f_ = vfloor(q_);                                           \
-        f_ = vsel(vgt(q_ - f_, vset(x, 0.5)), f_ + vset(x, 1), f_);    \
-        f_ = vsel(veq(q_, vzero(x)), vcopysign(vzero(x), x / y), f_),  \
+/* x // y: (x - fmod) / y, rounded to the integer it is but for one rounding error; 1 less between
+ * signs */
+#define VFLOOR_DIVIDE(x, y)                                                     \
+    LET(vec r_ = vfmod(x, y); vec q_ = (x - r_) / y;                            \
+        q_ = vsel(OTHER_SIGN(r_, y), q_ - vset(x, 1), q_); vec f_ = vfloor(q_); \
+        f_ = vsel(vgt(q_ - f_, vset(x, 0.5)), f_ + vset(x, 1), f_);             \
+        f_ = vsel(veq(q_, vzero(x)), vcopysign(vzero(x), x / y), f_),           \
         vsel(veq(y, vzero(x)), x / y, f_))
 
 /* max + log(1 + e^-distance), also for two equal infinities */
-#define VLOGADDEXP(x, y, log1p_exp)                 \
-    LET(vec m_ = KEEP_NAN(x, vmax(x, y)); vec d_ = x - y, \
+#define VLOGADDEXP(x, y, log1p_exp)       \
+    LET(vec m_ = KEEP_NAN(x, vmax(x, y)); \
+        vec d_ = x - y,                   \
         vsel(vand(veq(x, y), veq(vabs(x), vset(x, INFINITY))), x, m_ + log1p_exp(-vabs(d_))))
 #define LOG1P_EXP(d) vlog1p(vexp(d))
 #define LOG1P_EXP2(d) (vlog1p(vexp2(d)) * vset(d, 1.4426950408889634))
@@ -31,11 +31,11 @@
 #define XLOGY(x, y, l) vsel(visnan(y), y, vsel(veq(x, vzero(x)), vzero(x), x * l))
 
 /* the larger times sqrt(1 + ratio^2); an infinity beside NaN still has infinite length */
-#define VHYPOT(x, y)                                                                            \
-    LET(vec a_ = vabs(x); vec b_ = vabs(y); vec s_ = vmin(a_, b_); vec l_ = vmax(a_, b_);       \
-        vec inf_ = vset(x, INFINITY); vec r_ = s_ / l_;                                         \
-        vec h_ = l_ * vsqrt(vfma(r_, r_, vset(x, 1)));                                          \
-        h_ = vsel(visnan(x), x, vsel(visnan(y), y, vsel(veq(l_, vzero(x)), l_, h_))),           \
+#define VHYPOT(x, y)                                                                      \
+    LET(vec a_ = vabs(x); vec b_ = vabs(y); vec s_ = vmin(a_, b_); vec l_ = vmax(a_, b_); \
+        vec inf_ = vset(x, INFINITY); vec r_ = s_ / l_;                                   \
+        vec h_ = l_ * vsqrt(vfma(r_, r_, vset(x, 1)));                                    \
+        h_ = vsel(visnan(x), x, vsel(visnan(y), y, vsel(veq(l_, vzero(x)), l_, h_))),     \
         vsel(veq(a_, inf_), inf_, vsel(veq(b_, inf_), inf_, h_)))
 
 #define BINARY(X)                                                                         \
@@ -69,42 +69,53 @@ VROWS(pow_minus_1, 1, , vset(x, 1) / x)
 VROWS(pow_minus_2, 1, , vset(x, 1) / (x * x))
 
 #ifdef TD_DEVICE /* a thread has one element: it chooses for itself */
-#define EASY_POWER(vector)                                                                                   \
-    VFN vector easy_power(vector x, vector y)                                                                \
-    {                                                                                                        \
-        vector one = vector(1);                                                                              \
-        return y.v == 2 ? x * x : y.v == 3 ? x * x * x : y.v == 0.5f ? vector##_sqrt(x) : y.v == 1 ? x       \
-             : y.v == -1 ? one / x : y.v == -2 ? one / (x * x) : y.v == -0.5f ? one / vector##_sqrt(x)       \
-             : y.v == 0 ? one : vector##_pow(x, y);                                                          \
+#define EASY_POWER(vector)                             \
+    VFN vector easy_power(vector x, vector y)          \
+    {                                                  \
+        vector one = vector(1);                        \
+        return y.v == 2       ? x * x                  \
+               : y.v == 3     ? x * x * x              \
+               : y.v == 0.5f  ? vector##_sqrt(x)       \
+               : y.v == 1     ? x                      \
+               : y.v == -1    ? one / x                \
+               : y.v == -2    ? one / (x * x)          \
+               : y.v == -0.5f ? one / vector##_sqrt(x) \
+               : y.v == 0     ? one                    \
+                              : vector##_pow(x, y);        \
     }
 EASY_POWER(vf)
 EASY_POWER(vd)
 VROWS(pow, 2, bool number = td_number_arg(context, 1), number ? easy_power(x, y) : vpow(x, y))
 FLOAT_LOOPS(pow, 2)
 #else
-#define POW_ROWS(suffix)                                                                                       \
-    static td_row easy_power_##suffix(double exponent)                                                         \
-    {                                                                                                          \
-        return exponent == 2 ? pow_2_##suffix##_row : exponent == 3 ? pow_3_##suffix##_row                     \
-             : exponent == 0.5 ? pow_half_##suffix##_row : exponent == 1 ? pow_1_##suffix##_row                \
-             : exponent == -1 ? pow_minus_1_##suffix##_row : exponent == -2 ? pow_minus_2_##suffix##_row       \
-             : exponent == -0.5 ? pow_minus_half_##suffix##_row : exponent == 0 ? pow_0_##suffix##_row : NULL; \
+#define POW_ROWS(suffix)                                          \
+    static td_row easy_power_##suffix(double exponent)            \
+    {                                                             \
+        return exponent == 2      ? pow_2_##suffix##_row          \
+               : exponent == 3    ? pow_3_##suffix##_row          \
+               : exponent == 0.5  ? pow_half_##suffix##_row       \
+               : exponent == 1    ? pow_1_##suffix##_row          \
+               : exponent == -1   ? pow_minus_1_##suffix##_row    \
+               : exponent == -2   ? pow_minus_2_##suffix##_row    \
+               : exponent == -0.5 ? pow_minus_half_##suffix##_row \
+               : exponent == 0    ? pow_0_##suffix##_row          \
+                                  : NULL;                            \
     }
 POW_ROWS(f32)
 POW_ROWS(f64)
 
-/* pow of a Python number: the same for the whole walk; pow of a tensor follows C to the last sign of zero */
-#define POW_LOOP(suffix, dtype, row_suffix, LOAD)                                                       \
-    TD_LOOP(pow_rows_##suffix, pow_general_##row_suffix##_row, dtype, dtype, dtype)                     \
-    static void pow_##suffix(char *const *data, const int64_t *strides, int64_t n, const void *context) \
-    {                                                                                                   \
-        bool number = strides[2] == 0 && n > 0 && td_number_arg(context, 1);                                \
-        td_row easy = number ? easy_power_##row_suffix(LOAD(data[2])) : NULL;                           \
-        static const uint8_t dtypes[] = {dtype, dtype};                                                 \
-        if (easy)                                                                                       \
-            td_drive(easy, 1, dtypes, data, strides, n, context);                                       \
-        else                                                                                            \
-            pow_rows_##suffix(data, strides, n, context);                                               \
+/* pow of a Python number: the same for the whole walk; pow of a tensor follows C to the last sign
+ * of zero */
+#define POW_LOOP(suffix, dtype, row_suffix, LOAD)                                   \
+    TD_LOOP(pow_rows_##suffix, pow_general_##row_suffix##_row, dtype, dtype, dtype) \
+    static void pow_##suffix(char *const *data, const int64_t *strides, int64_t n,  \
+                             const void *context)                                   \
+    {                                                                               \
+        bool number = strides[2] == 0 && n > 0 && td_number_arg(context, 1);        \
+        td_row easy = number ? easy_power_##row_suffix(LOAD(data[2])) : NULL;       \
+        static const uint8_t dtypes[] = {dtype, dtype};                             \
+        if (easy) td_drive(easy, 1, dtypes, data, strides, n, context);             \
+        else pow_rows_##suffix(data, strides, n, context);                          \
     }
 #define LOAD_F16(p) td_half_to_float(*(const uint16_t *)(p))
 #define LOAD_BF16(p) td_bf16_to_float(*(const uint16_t *)(p))
@@ -116,7 +127,8 @@ POW_LOOP(f32, TD_F32, f32, LOAD_F32)
 POW_LOOP(f64, TD_F64, f64, LOAD_F64)
 #endif
 
-/* ---- the neighbour of x towards y: one step of the bit pattern, whose order is that of the magnitudes ---- */
+/* ---- the neighbour of x towards y: one step of the bit pattern, whose order is that of the
+ * magnitudes ---- */
 #define NEXT(suffix, type, utype, infinity)                              \
     static utype next_##suffix(utype x, utype y)                         \
     {                                                                    \
@@ -133,23 +145,34 @@ NEXT(f16, int16_t, uint16_t, 0x7c00)
 NEXT(bf16, int16_t, uint16_t, 0x7f80)
 NEXT(f32, int32_t, uint32_t, 0x7f800000)
 NEXT(f64, int64_t, uint64_t, 0x7ff0000000000000)
-TD_LOOP(nextafter_f16, nextafter_f16_row, TD_I16, TD_I16, TD_I16) /* bits, not numbers: no conversion */
+TD_LOOP(nextafter_f16, nextafter_f16_row, TD_I16, TD_I16,
+        TD_I16) /* bits, not numbers: no conversion */
 TD_LOOP(nextafter_bf16, nextafter_bf16_row, TD_I16, TD_I16, TD_I16)
 TD_LOOP(nextafter_f32, nextafter_f32_row, TD_F32, TD_F32, TD_F32)
 TD_LOOP(nextafter_f64, nextafter_f64_row, TD_F64, TD_F64, TD_F64)
 
-#define NAMES(X)                                                                                 \
-    X(maximum) X(minimum) X(fmax) X(fmin) X(fmod) X(remainder) X(floor_divide) X(atan2) X(hypot) \
-    X(copysign) X(logaddexp) X(logaddexp2) X(xlogy) X(xlog1py) X(heaviside)
+#define NAMES(X)    \
+    X(maximum)      \
+    X(minimum)      \
+    X(fmax)         \
+    X(fmin)         \
+    X(fmod)         \
+    X(remainder)    \
+    X(floor_divide) \
+    X(atan2)        \
+    X(hypot)        \
+    X(copysign)     \
+    X(logaddexp)    \
+    X(logaddexp2)   \
+    X(xlogy)        \
+    X(xlog1py)      \
+    X(heaviside)
 #define LOOPS(name) FLOAT_LOOPS(name, 2)
 NAMES(LOOPS)
 
 #define ENTRIES(name) FLOAT_ENTRIES(#name, name)
 /* clang-format off: entries bring their own commas */
 const td_loop_entry TD_TABLE(binary_real)[] = {
-    NAMES(ENTRIES)
-    FLOAT_ENTRIES("pow", pow)
-    FLOAT_ENTRIES("nextafter", nextafter)
-    {NULL, 0, NULL},
+    NAMES(ENTRIES) FLOAT_ENTRIES("pow", pow) FLOAT_ENTRIES("nextafter", nextafter){NULL, 0, NULL},
 };
 /* clang-format on */

@@ -5,7 +5,8 @@
 #define LOOPS(name, suffix, type, dtype, expression)                \
     TD_C_ROW(name##_##suffix##_row, 2, uint8_t, type, , expression) \
     TD_LOOP(name##_##suffix, name##_##suffix##_row, TD_BOOL, dtype, dtype)
-#define INT_LOOPS(suffix, type, utype, dtype, name, expression) LOOPS(name, suffix, type, dtype, expression)
+#define INT_LOOPS(suffix, type, utype, dtype, name, expression) \
+    LOOPS(name, suffix, type, dtype, expression)
 
 #define REAL(name, expression)                                   \
     BOOL_TYPE(INT_LOOPS, name, expression)                       \
@@ -32,9 +33,6 @@ EQUALITY(COMPLEX)
 #define EQUALITY_ENTRIES(name, expression) COMPLEX_ENTRIES(#name, name)
 /* clang-format off: entries bring their own commas */
 const td_loop_entry TD_TABLE(compare)[] = {
-    ORDERED(REAL_ENTRIES)
-    EQUALITY(REAL_ENTRIES)
-    EQUALITY(EQUALITY_ENTRIES)
-    {NULL, 0, NULL},
+    ORDERED(REAL_ENTRIES) EQUALITY(REAL_ENTRIES) EQUALITY(EQUALITY_ENTRIES){NULL, 0, NULL},
 };
 /* clang-format on */

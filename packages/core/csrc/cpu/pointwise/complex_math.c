@@ -22,11 +22,14 @@ static c128 sign_c(c128 z)
 }
 static double angle_c(c128 z) { return atan2(cimag(z), creal(z)); }
 /* log of each part over log 2 or log 10 */
-static c128 over(c128 z, double unit) { return __builtin_complex(creal(z) * unit, cimag(z) * unit); }
+static c128 over(c128 z, double unit)
+{
+    return __builtin_complex(creal(z) * unit, cimag(z) * unit);
+}
 
 #define ONE ((complex_t)1)
 /* top times the logistic curve, by the exponential that does not overflow */
-#define LOGISTIC(x, top)                                                                            \
+#define LOGISTIC(x, top)                                                           \
     (__real__(x) < 0 ? cdivide((top) * CPICK(x, cexp)(x), ONE + CPICK(x, cexp)(x)) \
                      : cdivide(top, ONE + CPICK(x, cexp)(-(x))))
 #define UNARY(X)                                                 \
@@ -64,7 +67,8 @@ CROWS(square, 1, , ctimes(x, x))
 CROWS(reciprocal, 1, , cover(cnumber(x, 1, 0), x))
 COMPLEX_LOOPS(square, 1)
 COMPLEX_LOOPS(reciprocal, 1)
-COMPLEX_ROWS(sinc, 1, , x == 0 ? (complex_t)1 : cdivide(CPICK(x, csin)(x * (real_t)M_PI), x * (real_t)M_PI))
+COMPLEX_ROWS(sinc, 1, ,
+             x == 0 ? (complex_t)1 : cdivide(CPICK(x, csin)(x * (real_t)M_PI), x * (real_t)M_PI))
 COMPLEX_LOOPS(sinc, 1)
 
 /* ---- of two numbers ---- */
@@ -92,7 +96,8 @@ static c128 complex_logaddexp(c128 x, c128 y)
 {
     if (x != x || y != y) return __builtin_complex((double)NAN, (double)NAN);
     c128 high = creal(x) >= creal(y) ? x : y, low = creal(x) >= creal(y) ? y : x;
-    if (isinf(creal(high)) && creal(high) == creal(low)) return creal(high) < 0 ? low : clog(cexp(high) + cexp(low));
+    if (isinf(creal(high)) && creal(high) == creal(low))
+        return creal(high) < 0 ? low : clog(cexp(high) + cexp(low));
     return high + clog(1 + cexp(low - high));
 }
 COMPLEX_ROWS(logaddexp, 2, , (complex_t)complex_logaddexp(x, y))
@@ -110,7 +115,8 @@ TD_LOOP(angle_c32, angle_c64_row, TD_F16, TD_C32)
 TD_LOOP(angle_c64, angle_c64_row, TD_F32, TD_C64)
 TD_LOOP(angle_c128, angle_c128_row, TD_F64, TD_C128)
 /* of real numbers: 0 or pi, NaN stays */
-VROWS(angle, 1, , vsel(vlt(x, vzero(x)), vset(x, 3.14159265358979324), vsel(visnan(x), x, vzero(x))))
+VROWS(angle, 1, ,
+      vsel(vlt(x, vzero(x)), vset(x, 3.14159265358979324), vsel(visnan(x), x, vzero(x))))
 FLOAT_LOOPS(angle, 1)
 
 #define TEST(name, expression)                                \
@@ -126,18 +132,11 @@ TEST(isfinite, __real__ x - __real__ x == 0 && __imag__ x - __imag__ x == 0)
 #define ENTRIES(name, expression) COMPLEX_ENTRIES(#name, name)
 /* clang-format off: entries bring their own commas */
 const td_loop_entry TD_TABLE(complex_math)[] = {
-    UNARY(ENTRIES)
-    COMPLEX_ENTRIES("square", square)
-    COMPLEX_ENTRIES("reciprocal", reciprocal)
-    COMPLEX_ENTRIES("sinc", sinc)
-    COMPLEX_ENTRIES("pow", pow)
-    COMPLEX_ENTRIES("logaddexp", logaddexp)
-    COMPLEX_ENTRIES("abs", abs)
-    COMPLEX_ENTRIES("angle", angle)
-    FLOAT_ENTRIES("angle", angle)
-    COMPLEX_ENTRIES("isnan", isnan)
-    COMPLEX_ENTRIES("isinf", isinf)
-    COMPLEX_ENTRIES("isfinite", isfinite)
-    {NULL, 0, NULL},
+    UNARY(ENTRIES) COMPLEX_ENTRIES("square", square) COMPLEX_ENTRIES("reciprocal", reciprocal)
+        COMPLEX_ENTRIES("sinc", sinc) COMPLEX_ENTRIES("pow", pow)
+            COMPLEX_ENTRIES("logaddexp", logaddexp) COMPLEX_ENTRIES("abs", abs)
+                COMPLEX_ENTRIES("angle", angle) FLOAT_ENTRIES("angle", angle)
+                    COMPLEX_ENTRIES("isnan", isnan) COMPLEX_ENTRIES("isinf", isinf)
+                        COMPLEX_ENTRIES("isfinite", isfinite){NULL, 0, NULL},
 };
 /* clang-format on */

@@ -5,7 +5,8 @@
 #define LOOPS(name, arity, suffix, type, dtype, expression)             \
     TD_C_ROW(name##_##suffix##_row, arity, uint8_t, type, , expression) \
     TD_LOOP(name##_##suffix, name##_##suffix##_row, TD_BOOL, VINS_##arity(dtype))
-#define INT_LOOPS(suffix, type, utype, dtype, name, arity, expression) LOOPS(name, arity, suffix, type, dtype, expression)
+#define INT_LOOPS(suffix, type, utype, dtype, name, arity, expression) \
+    LOOPS(name, arity, suffix, type, dtype, expression)
 
 #define DEFINE(name, arity, expression)                                  \
     BOOL_TYPE(INT_LOOPS, name, arity, expression)                        \

@@ -1,16 +1,17 @@
-/* tiles_run.c - elementwise walks, those too whose operands disagree on memory order, as in a + b.t().
+/* tiles_run.c - elementwise walks, those too whose operands disagree on memory order, as in a +
+ * b.t().
  *
- * Along the output's rows such an operand jumps from cache line to cache line. Tile by tile it is transposed
- * into a buffer, whole lines at a time; the loop then reads the buffer. */
+ * Along the output's rows such an operand jumps from cache line to cache line. Tile by tile it is
+ * transposed into a buffer, whole lines at a time; the loop then reads the buffer. */
 #include "cpu/convert.h"
 #include "cpu/run/device.h"
 #include "runtime/cpu.h"
 #include "runtime/pool.h"
 
-#define TILE_BYTES 8192   /* of one operand's buffer */
+#define TILE_BYTES 8192 /* of one operand's buffer */
 #define TILE_ROWS 32
-#define MAX_TURNED 3      /* operands that are transposed; the rest are read as they lie */
-#define WORTH_IT 16384    /* elements; smaller operands stay in cache whatever their order */
+#define MAX_TURNED 3   /* operands that are transposed; the rest are read as they lie */
+#define WORTH_IT 16384 /* elements; smaller operands stay in cache whatever their order */
 
 typedef struct tiling {
     const td_nd *nd;
@@ -19,7 +20,7 @@ typedef struct tiling {
     int row_dim;                     /* where the turned operands are dense */
     int nturned, turned[MAX_TURNED]; /* their numbers */
     int64_t itemsize[MAX_TURNED];
-    int64_t cols, strips, stripes;   /* columns of a tile; tiles down and across */
+    int64_t cols, strips, stripes; /* columns of a tile; tiles down and across */
 } tiling;
 
 /* The dimension a turned operand is dense in, or 0. */
@@ -65,7 +66,8 @@ static void run_tile(const tiling *t, char *const *corner, int64_t rows, int64_t
     for (int i = 0; i < t->nturned; i++) {
         int k = t->turned[i];
         int64_t size = t->itemsize[i], step = t->cols * size;
-        kernels->transpose[__builtin_ctz((unsigned)size)](buffers[i], step, corner[k], strides[k], rows, cols);
+        kernels->transpose[__builtin_ctz((unsigned)size)](buffers[i], step, corner[k], strides[k],
+                                                          rows, cols);
         data[k] = buffers[i];
         strides[k] = size;
         steps[k] = step;
@@ -81,7 +83,8 @@ static void run_tiles(void *context, int64_t begin, int64_t end)
     const tiling *t = context;
     const td_nd *nd = t->nd;
     for (int64_t tile = begin; tile < end; tile++) {
-        int64_t col = tile % t->stripes * t->cols, rest = tile / t->stripes, row = rest % t->strips * TILE_ROWS;
+        int64_t col = tile % t->stripes * t->cols, rest = tile / t->stripes,
+                row = rest % t->strips * TILE_ROWS;
         char *corner[TD_MAX_OPERANDS];
         rest /= t->strips;
         for (int k = 0; k < nd->nop; k++)
@@ -100,7 +103,9 @@ static bool run_tiled(const td_walk *w)
 {
     const td_nd *nd = w->nd;
     tiling t = {.nd = nd, .loop = w->entry->loop, .context = w->context};
-    if (nd->ndim < 2 || nd->numel < WORTH_IT || nd->sizes[0] < TILE_ROWS / 2 || !plan(&t, nd, w->dtypes)) return false;
+    if (nd->ndim < 2 || nd->numel < WORTH_IT || nd->sizes[0] < TILE_ROWS / 2 ||
+        !plan(&t, nd, w->dtypes))
+        return false;
     int64_t rows = nd->sizes[t.row_dim], cols = nd->sizes[0], planes = nd->numel / rows / cols;
     t.strips = (rows + TILE_ROWS - 1) / TILE_ROWS;
     t.stripes = (cols + t.cols - 1) / t.cols;

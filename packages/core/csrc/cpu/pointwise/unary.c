@@ -1,5 +1,5 @@
-/* unary.c - elementwise functions of one floating-point number: exponentials, logarithms, trigonometry,
- * roots. A new one is a line of UNARY; float16 and bfloat16 compute in float32. */
+/* unary.c - elementwise functions of one floating-point number: exponentials, logarithms,
+ * trigonometry, roots. A new one is a line of UNARY; float16 and bfloat16 compute in float32. */
 #include "cpu/simd/vmath_erf.h"
 #include "cpu/simd/vmath_trig.h"
 #include "cpu/simd/vrow.h"

@@ -27,27 +27,29 @@ SAME(DEFINE)
 /* round to `decimals` places: scaled up, rounded, scaled down */
 static double power_of_ten(const void *context)
 {
-    static const double exact[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                   1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    static const double exact[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     int64_t n = ((const td_arg *)context)[1].i;
     n = n == INT64_MIN ? INT64_MAX : n < 0 ? -n : n;
     return n < 23 ? exact[n] : pow(10.0, (double)n);
 }
 static bool scales_down(const void *context) { return ((const td_arg *)context)[1].i < 0; }
-VROWS(round_decimals, 1, vec ten = VSET_(vec, (real)power_of_ten(context)); bool down = scales_down(context),
-      down ? vround(x / ten) * ten : vround(x * ten) / ten)
+VROWS(round_decimals, 1, vec ten = VSET_(vec, (real)power_of_ten(context));
+      bool down = scales_down(context), down ? vround(x / ten) * ten : vround(x * ten) / ten)
 FLOAT_LOOPS(round_decimals, 1)
 
-/* nan, posinf, neginf: what replaces them; by default 0 and the largest and smallest number of the dtype */
+/* nan, posinf, neginf: what replaces them; by default 0 and the largest and smallest number of the
+ * dtype */
 static double replacement(const void *context, int k, double otherwise)
 {
     return td_has_arg(context, k) ? td_real_arg(context, k) : otherwise;
 }
-#define NAN_TO_NUM(name, v, type, width, largest)                                                       \
-    VROW(name##_row, 1, v, type, width,                                                                 \
-         vec nan = VSET_(vec, (real)replacement(context, 1, 0));                                        \
-         vec high = VSET_(vec, (real)replacement(context, 2, largest));                                 \
-         vec low = VSET_(vec, (real)replacement(context, 3, -largest)); vec inf = VSET_(vec, INFINITY), \
+#define NAN_TO_NUM(name, v, type, width, largest)                                               \
+    VROW(name##_row, 1, v, type, width, vec nan = VSET_(vec, (real)replacement(context, 1, 0)); \
+         vec high = VSET_(vec, (real)replacement(context, 2, largest));                         \
+         vec low = VSET_(vec, (real)replacement(context, 3, -largest));                         \
+         vec inf = VSET_(vec, INFINITY),                                                        \
          vsel(visnan(x), nan, vsel(veq(x, inf), high, vsel(veq(x, -inf), low, x))))
 NAN_TO_NUM(nan_to_num_f16, vf, float, VF_WIDTH, 65504.0)
 NAN_TO_NUM(nan_to_num_bf16, vf, float, VF_WIDTH, 0x1.fep127)
@@ -67,7 +69,8 @@ TD_LOOP(nan_to_num_c128, nan_to_num_c128_row, TD_C128, TD_C128)
 
 /* ---- tests: bool out ---- */
 
-#define TEST_ROW(name, suffix, type, expression) TD_C_ROW(name##_##suffix##_row, 1, uint8_t, type, , expression)
+#define TEST_ROW(name, suffix, type, expression) \
+    TD_C_ROW(name##_##suffix##_row, 1, uint8_t, type, , expression)
 #define FLOAT_TEST(name, expression)                       \
     TEST_ROW(name, f32, float, expression)                 \
     TEST_ROW(name, f64, double, expression)                \
@@ -113,43 +116,25 @@ FLOAT_LOOPS(same, 1)
 #define ALL_ENTRIES(op, name) ALL_INT_TYPES(INT_ENTRY, op, name) BOOL_TYPE(INT_ENTRY, op, name)
 /* clang-format off: entries bring their own commas */
 const td_loop_entry TD_TABLE(unary_real)[] = {
-    SAME(SAME_ENTRIES)
-    FLOAT_ENTRIES("sign", sgn)
-    FLOAT_ENTRIES("round_decimals", round_decimals)
-    FLOAT_ENTRIES("nan_to_num", nan_to_num)
-    {"nan_to_num", TD_C32, nan_to_num_c32},
+    SAME(SAME_ENTRIES) FLOAT_ENTRIES("sign", sgn) FLOAT_ENTRIES("round_decimals", round_decimals)
+        FLOAT_ENTRIES("nan_to_num", nan_to_num){"nan_to_num", TD_C32, nan_to_num_c32},
     {"nan_to_num", TD_C64, nan_to_num_c64},
     {"nan_to_num", TD_C128, nan_to_num_c128},
-    FLOAT_ENTRIES("isnan", isnan)
-    FLOAT_ENTRIES("isinf", isinf)
-    FLOAT_ENTRIES("isposinf", isposinf)
-    FLOAT_ENTRIES("isneginf", isneginf)
-    FLOAT_ENTRIES("isfinite", isfinite)
-    FLOAT_ENTRIES("signbit", signbit)
-    ALL_ENTRIES("isnan", never)
-    ALL_ENTRIES("isinf", never)
-    ALL_ENTRIES("isposinf", never)
-    ALL_ENTRIES("isneginf", never)
-    ALL_ENTRIES("isfinite", always)
-    SIGNED_TYPES(INT_ENTRY, "signbit", signbit)
-    {"signbit", TD_U8, never_u8},
+    FLOAT_ENTRIES("isnan", isnan) FLOAT_ENTRIES("isinf", isinf) FLOAT_ENTRIES("isposinf", isposinf)
+        FLOAT_ENTRIES("isneginf", isneginf) FLOAT_ENTRIES("isfinite", isfinite)
+            FLOAT_ENTRIES("signbit", signbit) ALL_ENTRIES("isnan", never)
+                ALL_ENTRIES("isinf", never) ALL_ENTRIES("isposinf", never)
+                    ALL_ENTRIES("isneginf", never) ALL_ENTRIES("isfinite", always)
+                        SIGNED_TYPES(INT_ENTRY, "signbit", signbit){"signbit", TD_U8, never_u8},
     {"signbit", TD_BOOL, never_b8},
-    INT_TYPES(INT_ENTRY, "neg", neg)
-    SIGNED_TYPES(INT_ENTRY, "abs", abs)
-    {"abs", TD_U8, same_u8},
+    INT_TYPES(INT_ENTRY, "neg", neg) SIGNED_TYPES(INT_ENTRY, "abs", abs){"abs", TD_U8, same_u8},
     INT_TYPES(INT_ENTRY, "square", square)
-    INT_TYPES(INT_ENTRY, "sgn", sgn)
-    {"sgn", TD_BOOL, same_b8},
-    INT_TYPES(INT_ENTRY, "sign", sgn)
-    {"sign", TD_BOOL, same_b8},
-    INT_TYPES(INT_ENTRY, "relu", relu)
-    INT_TYPES(INT_ENTRY, "floor", same)
-    INT_TYPES(INT_ENTRY, "ceil", same)
-    INT_TYPES(INT_ENTRY, "trunc", same)
-    INT_TYPES(INT_ENTRY, "round", same)
-    ALL_ENTRIES("nan_to_num", same)
-    ALL_ENTRIES("conj_physical", same)
-    FLOAT_ENTRIES("conj_physical", same)
-    {NULL, 0, NULL},
+        INT_TYPES(INT_ENTRY, "sgn", sgn){"sgn", TD_BOOL, same_b8},
+    INT_TYPES(INT_ENTRY, "sign", sgn){"sign", TD_BOOL, same_b8},
+    INT_TYPES(INT_ENTRY, "relu", relu) INT_TYPES(INT_ENTRY, "floor", same)
+        INT_TYPES(INT_ENTRY, "ceil", same) INT_TYPES(INT_ENTRY, "trunc", same)
+            INT_TYPES(INT_ENTRY, "round", same) ALL_ENTRIES("nan_to_num", same)
+                ALL_ENTRIES("conj_physical", same)
+                    FLOAT_ENTRIES("conj_physical", same){NULL, 0, NULL},
 };
 /* clang-format on */

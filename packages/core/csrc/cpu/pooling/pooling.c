@@ -1,4 +1,5 @@
-/* pooling.c - the loops of pooling, instantiated for each element type; see pooling.h and pooling_rows.h. */
+/* pooling.c - the loops of pooling, instantiated for each element type; see pooling.h and
+ * pooling_rows.h. */
 #include "cpu/pooling/pooling.h"
 #include <math.h>
 #include <string.h>
@@ -49,9 +50,16 @@
 #define AVERAGE
 #include "cpu/pooling/rows.h"
 
-/* Sums wrap round, and the least number over -1 (divisor_override) is itself: the processor would stop the program. */
-static inline int64_t wrapped_sum(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
-static inline int64_t wrapped_quotient(int64_t a, int64_t b) { return b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b; }
+/* Sums wrap round, and the least number over -1 (divisor_override) is itself: the processor would
+ * stop the program. */
+static inline int64_t wrapped_sum(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+static inline int64_t wrapped_quotient(int64_t a, int64_t b)
+{
+    return b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
+}
 
 #define NAME(x) x##_i64
 #define TYPE int64_t
@@ -101,9 +109,11 @@ static inline int64_t wrapped_quotient(int64_t a, int64_t b) { return b == -1 ? 
 #define IS_NAN(x) 0
 #include "cpu/pooling/rows.h"
 
-#define FLOATS(name) [TD_F16] = name##_f16, [TD_BF16] = name##_bf16, [TD_F32] = name##_f32, [TD_F64] = name##_f64
-#define INTEGERS(name) \
-    [TD_U8] = name##_u8, [TD_I8] = name##_i8, [TD_I16] = name##_i16, [TD_I32] = name##_i32, [TD_I64] = name##_i64
+#define FLOATS(name) \
+    [TD_F16] = name##_f16, [TD_BF16] = name##_bf16, [TD_F32] = name##_f32, [TD_F64] = name##_f64
+#define INTEGERS(name)                                                                      \
+    [TD_U8] = name##_u8, [TD_I8] = name##_i8, [TD_I16] = name##_i16, [TD_I32] = name##_i32, \
+    [TD_I64] = name##_i64
 
 const td_pooling_kernels TD_SYM(td_pooling_kernels) = {
     .max = {FLOATS(max), INTEGERS(max)},
@@ -112,5 +122,6 @@ const td_pooling_kernels TD_SYM(td_pooling_kernels) = {
     .average_backward = {FLOATS(average_backward), [TD_I64] = average_backward_i64},
     .adaptive_max = {FLOATS(adaptive_max), INTEGERS(adaptive_max)},
     .adaptive_average = {FLOATS(adaptive_average), [TD_I64] = adaptive_average_i64},
-    .adaptive_average_backward = {FLOATS(adaptive_average_backward), [TD_I64] = adaptive_average_backward_i64},
+    .adaptive_average_backward =
+        {FLOATS(adaptive_average_backward), [TD_I64] = adaptive_average_backward_i64},
 };

@@ -1,5 +1,6 @@
-/* pooling.h - the loops of max, average and adaptive pooling over one to three dimensions. One instance per
- * instruction set (TD_PICK). Tensors are row-major; a plane is one channel of one sample. */
+/* pooling.h - the loops of max, average and adaptive pooling over one to three dimensions. One
+ * instance per instruction set (TD_PICK). Tensors are row-major; a plane is one channel of one
+ * sample. */
 #ifndef TD_POOLING_KERNELS_H
 #define TD_POOLING_KERNELS_H
 #include "runtime/loops.h"
@@ -7,19 +8,25 @@
 /* Fewer dimensions are the last of three; the others have size 1, a window of 1 and no padding. */
 typedef struct td_pool {
     int64_t in[3], out[3], window[3], stride[3], pad[3], dilation[3];
-    int64_t divisor;       /* average: 0 unless it is given */
-    bool include_pad;      /* average: padding counts */
-    const int64_t *places; /* max: offset in a plane of each place of a window, from the window's first */
+    int64_t divisor;  /* average: 0 unless it is given */
+    bool include_pad; /* average: padding counts */
+    /* max: offset in a plane of each place of a window, from the window's first */
+    const int64_t *places;
 } td_pool;
 
-/* Forward loops make output rows begin <= row < end of all planes; `where` gets places in the plane, or is NULL.
- * Backward loops add up the gradients of planes begin <= plane < end, and clear them first. */
-typedef void (*td_pool_forward)(const td_pool *p, const char *in, char *out, int64_t *where, int64_t begin, int64_t end);
-typedef void (*td_pool_backward)(const td_pool *p, const char *in, const char *grad, char *grad_in, int64_t begin, int64_t end);
+/* Forward loops make output rows begin <= row < end of all planes; `where` gets places in the
+ * plane, or is NULL. Backward loops add up the gradients of planes begin <= plane < end, and clear
+ * them first. */
+typedef void (*td_pool_forward)(const td_pool *p, const char *in, char *out, int64_t *where,
+                                int64_t begin, int64_t end);
+typedef void (*td_pool_backward)(const td_pool *p, const char *in, const char *grad, char *grad_in,
+                                 int64_t begin, int64_t end);
 
 typedef struct td_pooling_kernels {
-    td_pool_forward max[TD_NDTYPES], average[TD_NDTYPES], adaptive_max[TD_NDTYPES], adaptive_average[TD_NDTYPES];
-    td_pool_backward max_backward[TD_NDTYPES], average_backward[TD_NDTYPES], adaptive_average_backward[TD_NDTYPES];
+    td_pool_forward max[TD_NDTYPES], average[TD_NDTYPES], adaptive_max[TD_NDTYPES],
+        adaptive_average[TD_NDTYPES];
+    td_pool_backward max_backward[TD_NDTYPES], average_backward[TD_NDTYPES],
+        adaptive_average_backward[TD_NDTYPES];
 } td_pooling_kernels;
 
 extern const td_pooling_kernels td_pooling_kernels_generic;
@@ -29,7 +36,13 @@ extern const td_pooling_kernels td_pooling_kernels_avx512;
 #endif
 
 /* Where the part of adaptive pooling that makes output `i` begins and ends. */
-static inline int64_t td_adaptive_begin(int64_t i, int64_t in, int64_t out) { return (i / out) * in + (i % out) * in / out; }
-static inline int64_t td_adaptive_end(int64_t i, int64_t in, int64_t out) { return 1 + ((i + 1) * in - 1) / out; }
+static inline int64_t td_adaptive_begin(int64_t i, int64_t in, int64_t out)
+{
+    return (i / out) * in + (i % out) * in / out;
+}
+static inline int64_t td_adaptive_end(int64_t i, int64_t in, int64_t out)
+{
+    return 1 + ((i + 1) * in - 1) / out;
+}
 
 #endif

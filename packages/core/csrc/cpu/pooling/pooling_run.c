@@ -7,10 +7,10 @@ static td_pool_forward forward_of(td_pool_kind kind, td_dtype dtype)
 {
     const td_pooling_kernels *k = TD_PICK(td_pooling_kernels);
     switch (kind) {
-    case TD_POOL_MAX: return k->max[dtype];
-    case TD_POOL_AVERAGE: return k->average[dtype];
-    case TD_POOL_ADAPTIVE_MAX: return k->adaptive_max[dtype];
-    default: return k->adaptive_average[dtype];
+        case TD_POOL_MAX: return k->max[dtype];
+        case TD_POOL_AVERAGE: return k->average[dtype];
+        case TD_POOL_ADAPTIVE_MAX: return k->adaptive_max[dtype];
+        default: return k->adaptive_average[dtype];
     }
 }
 
@@ -18,9 +18,9 @@ static td_pool_backward backward_of(td_pool_kind kind, td_dtype dtype)
 {
     const td_pooling_kernels *k = TD_PICK(td_pooling_kernels);
     switch (kind) {
-    case TD_POOL_MAX: return k->max_backward[dtype];
-    case TD_POOL_AVERAGE: return k->average_backward[dtype];
-    default: return k->adaptive_average_backward[dtype];
+        case TD_POOL_MAX: return k->max_backward[dtype];
+        case TD_POOL_AVERAGE: return k->average_backward[dtype];
+        default: return k->adaptive_average_backward[dtype];
     }
 }
 
@@ -56,15 +56,29 @@ static void run(job *j, int64_t units, double unit)
     td_heavy_end(token);
 }
 
-void td_pool_forward_run(td_pool_kind kind, const td_pool *pool, int64_t planes, double unit, const td_tensor *x, td_tensor *out, td_tensor *where)
+void td_pool_forward_run(td_pool_kind kind, const td_pool *pool, int64_t planes, double unit,
+                         const td_tensor *x, td_tensor *out, td_tensor *where)
 {
-    job j = {pool, td_data(x), NULL, td_data(out), where ? td_data(where) : NULL, forward_of(kind, (td_dtype)x->dtype), NULL};
+    job j = {pool,
+             td_data(x),
+             NULL,
+             td_data(out),
+             where ? td_data(where) : NULL,
+             forward_of(kind, (td_dtype)x->dtype),
+             NULL};
     run(&j, planes * pool->out[0] * pool->out[1], unit * (double)pool->out[2]);
 }
 
-void td_pool_backward_run(td_pool_kind kind, const td_pool *pool, int64_t planes, double unit, const td_tensor *x, const td_tensor *grad,
-                          td_tensor *out)
+void td_pool_backward_run(td_pool_kind kind, const td_pool *pool, int64_t planes, double unit,
+                          const td_tensor *x, const td_tensor *grad, td_tensor *out)
 {
-    job j = {pool, td_data(x), td_data(grad), td_data(out), NULL, NULL, backward_of(kind, (td_dtype)x->dtype)};
-    run(&j, planes, unit * (double)(pool->out[0] * pool->out[1] * pool->out[2]) + (double)(x->numel / planes));
+    job j = {pool,
+             td_data(x),
+             td_data(grad),
+             td_data(out),
+             NULL,
+             NULL,
+             backward_of(kind, (td_dtype)x->dtype)};
+    run(&j, planes,
+        unit * (double)(pool->out[0] * pool->out[1] * pool->out[2]) + (double)(x->numel / planes));
 }

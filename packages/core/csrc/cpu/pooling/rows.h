@@ -4,7 +4,8 @@
  *   IS_NAN(x)                    AVERAGE  defined if the type has averages
  *   PLUS(a, b), QUOTIENT(a, b)  of two ACC, if that is not a + b and a / b
  *   VECTOR_QUARTERS  defined if pooling_quarters.h has the type
- * Rows are made in blocks of BLOCK outputs, so that a block's numbers stay in registers or the first cache. */
+ * Rows are made in blocks of BLOCK outputs, so that a block's numbers stay in registers or the
+ * first cache. */
 
 /* ---- geometry ---- */
 
@@ -18,12 +19,15 @@
 #define LANES 32
 #define COLUMNS 256
 
-/* Output columns [*lo, *hi) within [0, n) for which column * stride + offset lies within [0, size). */
-static inline void columns(int64_t offset, int64_t stride, int64_t size, int64_t n, int64_t *lo, int64_t *hi)
+/* Output columns [*lo, *hi) within [0, n) for which column * stride + offset lies within [0, size).
+ */
+static inline void columns(int64_t offset, int64_t stride, int64_t size, int64_t n, int64_t *lo,
+                           int64_t *hi)
 {
     *lo = 0;
     *hi = n;
-    if (offset >= 0 && offset + (n - 1) * stride < size) return; /* the usual case, without divisions */
+    /* the usual case, without divisions */
+    if (offset >= 0 && offset + (n - 1) * stride < size) return;
     *lo = offset >= 0 ? 0 : (-offset + stride - 1) / stride;
     *hi = offset >= size ? 0 : (size - 1 - offset) / stride + 1;
     if (*hi > n) *hi = n;
@@ -31,10 +35,15 @@ static inline void columns(int64_t offset, int64_t stride, int64_t size, int64_t
 }
 
 /* First place of a window that is not padding. */
-static inline int64_t first_place(int64_t start, int64_t dilation) { return start >= 0 ? 0 : (-start + dilation - 1) / dilation; }
+static inline int64_t first_place(int64_t start, int64_t dilation)
+{
+    return start >= 0 ? 0 : (-start + dilation - 1) / dilation;
+}
 
 /* The place of an output row, and the step to the next. */
-typedef struct row_at { int64_t plane, d, h; } row_at;
+typedef struct row_at {
+    int64_t plane, d, h;
+} row_at;
 static inline row_at locate(const td_pool *p, int64_t row)
 {
     return (row_at){row / (p->out[0] * p->out[1]), row / p->out[1] % p->out[0], row % p->out[1]};
@@ -51,74 +60,92 @@ static inline int64_t plane_size(const int64_t *size) { return size[0] * size[1]
 static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* Constant strides let the compiler use shuffles instead of single loads. */
-#define BY_STRIDE(stride, loop)          \
-    if ((stride) == 1) { loop(1) }       \
-    else if ((stride) == 2) { loop(2) }  \
-    else { loop(stride) }
+#define BY_STRIDE(stride, loop) \
+    if ((stride) == 1) {        \
+        loop(1)                 \
+    } else if ((stride) == 2) { \
+        loop(2)                 \
+    } else {                    \
+        loop(stride)            \
+    }
 #endif
 
 /* ---- max ---- */
 
-/* Largest number of the windows of n output columns from c0 on, and its place in the window (if `place`): the first of
- * equal ones, a NaN before all. */
-static inline __attribute__((always_inline)) void NAME(max_block)(const td_pool *p, const TYPE *plane, int64_t od, int64_t oh,
-                                                                  int64_t c0, int64_t n, ACC *restrict best, int32_t *restrict place)
+/* Largest number of the windows of n output columns from c0 on, and its place in the window (if
+ * `place`): the first of equal ones, a NaN before all. */
+static inline __attribute__((always_inline)) void
+NAME(max_block)(const td_pool *p, const TYPE *plane, int64_t od, int64_t oh, int64_t c0, int64_t n,
+                ACC *restrict best, int32_t *restrict place)
 {
-    int64_t d0 = od * p->stride[0] - p->pad[0], h0 = oh * p->stride[1] - p->pad[1], sw = p->stride[2];
+    int64_t d0 = od * p->stride[0] - p->pad[0], h0 = oh * p->stride[1] - p->pad[1],
+            sw = p->stride[2];
     int64_t kd0 = first_place(d0, p->dilation[0]), kh0 = first_place(h0, p->dilation[1]);
     for (int64_t c = 0; c < n; c++) best[c] = LOWEST;
     for (int64_t c = 0; place && c < n; c++)
-        place[c] = (int32_t)((kd0 * p->window[1] + kh0) * p->window[2] + first_place((c0 + c) * sw - p->pad[2], p->dilation[2]));
+        place[c] = (int32_t)((kd0 * p->window[1] + kh0) * p->window[2] +
+                             first_place((c0 + c) * sw - p->pad[2], p->dilation[2]));
     for (int64_t kd = kd0; kd < p->window[0] && d0 + kd * p->dilation[0] < p->in[0]; kd++)
         for (int64_t kh = kh0; kh < p->window[1] && h0 + kh * p->dilation[1] < p->in[1]; kh++) {
-            const TYPE *row = plane + ((d0 + kd * p->dilation[0]) * p->in[1] + h0 + kh * p->dilation[1]) * p->in[2];
+            const TYPE *row =
+                plane +
+                ((d0 + kd * p->dilation[0]) * p->in[1] + h0 + kh * p->dilation[1]) * p->in[2];
             for (int64_t kw = 0; kw < p->window[2]; kw++) {
                 int64_t offset = c0 * sw - p->pad[2] + kw * p->dilation[2], lo, hi;
                 int32_t k = (int32_t)((kd * p->window[1] + kh) * p->window[2] + kw);
                 columns(offset, sw, p->in[2], n, &lo, &hi);
                 const TYPE *at = row + offset;
-#define VALUES(s)                                             \
-    for (int64_t c = lo; c < hi; c++) {                       \
-        ACC v = LOAD(at[c * (s)]);                            \
-        best[c] = v > best[c] || IS_NAN(v) ? v : best[c];        \
+#define VALUES(s)                                         \
+    for (int64_t c = lo; c < hi; c++) {                   \
+        ACC v = LOAD(at[c * (s)]);                        \
+        best[c] = v > best[c] || IS_NAN(v) ? v : best[c]; \
     }
-#define PLACES(s)                                             \
-    for (int64_t c = lo; c < hi; c++) {                       \
-        ACC v = LOAD(at[c * (s)]);                            \
-        bool better = v > best[c] || IS_NAN(v);                  \
-        best[c] = better ? v : best[c];                       \
-        place[c] = better ? k : place[c];                     \
+#define PLACES(s)                               \
+    for (int64_t c = lo; c < hi; c++) {         \
+        ACC v = LOAD(at[c * (s)]);              \
+        bool better = v > best[c] || IS_NAN(v); \
+        best[c] = better ? v : best[c];         \
+        place[c] = better ? k : place[c];       \
     }
-                if (place) { BY_STRIDE(sw, PLACES) }
-                else { BY_STRIDE(sw, VALUES) }
+                if (place) {
+                    BY_STRIDE(sw, PLACES)
+                } else {
+                    BY_STRIDE(sw, VALUES)
+                }
 #undef VALUES
 #undef PLACES
             }
         }
 }
 
-/* A window's place to a place in the plane. A window may lie in the padding altogether, if dilation steps over the input. */
-static inline int64_t NAME(in_plane)(const td_pool *p, int64_t od, int64_t oh, int64_t ow, int32_t place)
+/* A window's place to a place in the plane. A window may lie in the padding altogether, if dilation
+ * steps over the input. */
+static inline int64_t NAME(in_plane)(const td_pool *p, int64_t od, int64_t oh, int64_t ow,
+                                     int32_t place)
 {
-    int64_t first = ((od * p->stride[0] - p->pad[0]) * p->in[1] + oh * p->stride[1] - p->pad[1]) * p->in[2] + ow * p->stride[2] - p->pad[2];
+    int64_t first =
+        ((od * p->stride[0] - p->pad[0]) * p->in[1] + oh * p->stride[1] - p->pad[1]) * p->in[2] +
+        ow * p->stride[2] - p->pad[2];
     int64_t at = place < p->window[0] * p->window[1] * p->window[2] ? first + p->places[place] : 0;
     return at < 0 || at >= plane_size(p->in) ? 0 : at;
 }
 
-/* Windows of 2 x 2 side by side, the usual case: their largest numbers; each gradient goes to one of four places, the
- * others become 0. Float and double have vector code. */
+/* Windows of 2 x 2 side by side, the usual case: their largest numbers; each gradient goes to one
+ * of four places, the others become 0. Float and double have vector code. */
 static inline bool NAME(is_quartered)(const td_pool *p)
 {
     const int64_t *k = p->window, *s = p->stride;
-    return p->in[0] == 1 && k[0] == 1 && k[1] == 2 && k[2] == 2 && s[1] == 2 && s[2] == 2 && p->pad[0] + p->pad[1] + p->pad[2] == 0 &&
-           p->dilation[1] == 1 && p->dilation[2] == 1 && p->out[1] == p->in[1] / 2 && p->out[2] == p->in[2] / 2;
+    return p->in[0] == 1 && k[0] == 1 && k[1] == 2 && k[2] == 2 && s[1] == 2 && s[2] == 2 &&
+           p->pad[0] + p->pad[1] + p->pad[2] == 0 && p->dilation[1] == 1 && p->dilation[2] == 1 &&
+           p->out[1] == p->in[1] / 2 && p->out[2] == p->in[2] / 2;
 }
 
 #ifndef VECTOR_QUARTERS
 static void NAME(quarter_max)(const TYPE *top, const TYPE *low, TYPE *restrict out, int64_t n)
 {
     for (int64_t c = 0; c < n; c++) {
-        ACC best = LOAD(top[2 * c]), b = LOAD(top[2 * c + 1]), v = LOAD(low[2 * c]), w = LOAD(low[2 * c + 1]);
+        ACC best = LOAD(top[2 * c]), b = LOAD(top[2 * c + 1]), v = LOAD(low[2 * c]),
+            w = LOAD(low[2 * c + 1]);
         best = b > best || IS_NAN(b) ? b : best;
         best = v > best || IS_NAN(v) ? v : best;
         best = w > best || IS_NAN(w) ? w : best;
@@ -126,12 +153,14 @@ static void NAME(quarter_max)(const TYPE *top, const TYPE *low, TYPE *restrict o
     }
 }
 
-static void NAME(quarter_row)(const TYPE *restrict top, const TYPE *restrict low, const TYPE *restrict g, TYPE *restrict to_top,
-                              TYPE *restrict to_low, int64_t n)
+static void NAME(quarter_row)(const TYPE *restrict top, const TYPE *restrict low,
+                              const TYPE *restrict g, TYPE *restrict to_top, TYPE *restrict to_low,
+                              int64_t n)
 {
     const TYPE zero = 0; /* the bits of 0 in every format */
     for (int64_t c = 0; c < n; c++) {
-        ACC best = LOAD(top[2 * c]), b = LOAD(top[2 * c + 1]), v = LOAD(low[2 * c]), w = LOAD(low[2 * c + 1]);
+        ACC best = LOAD(top[2 * c]), b = LOAD(top[2 * c + 1]), v = LOAD(low[2 * c]),
+            w = LOAD(low[2 * c + 1]);
         int32_t place = 0;
         place = b > best || IS_NAN(b) ? 1 : place;
         best = b > best || IS_NAN(b) ? b : best;
@@ -146,7 +175,8 @@ static void NAME(quarter_row)(const TYPE *restrict top, const TYPE *restrict low
 }
 #endif
 
-static void NAME(max)(const td_pool *p, const char *in, char *out, int64_t *where, int64_t begin, int64_t end)
+static void NAME(max)(const td_pool *p, const char *in, char *out, int64_t *where, int64_t begin,
+                      int64_t end)
 {
     ACC best[BLOCK];
     int32_t place[BLOCK];
@@ -164,15 +194,18 @@ static void NAME(max)(const td_pool *p, const char *in, char *out, int64_t *wher
             if (where) NAME(max_block)(p, plane, at.d, at.h, c, n, best, place);
             else NAME(max_block)(p, plane, at.d, at.h, c, n, best, NULL);
             for (int64_t i = 0; i < n; i++) ((TYPE *)out)[first + i] = (TYPE)STORE(best[i]);
-            for (int64_t i = 0; where && i < n; i++) where[first + i] = NAME(in_plane)(p, at.d, at.h, c + i, place[i]);
+            for (int64_t i = 0; where && i < n; i++)
+                where[first + i] = NAME(in_plane)(p, at.d, at.h, c + i, place[i]);
         }
     }
 }
 
-static void NAME(quarters)(const td_pool *p, const TYPE *in, const TYPE *grad, TYPE *to, int64_t planes)
+static void NAME(quarters)(const td_pool *p, const TYPE *in, const TYPE *grad, TYPE *to,
+                           int64_t planes)
 {
     int64_t width = p->in[2];
-    for (int64_t plane = 0; plane < planes; plane++, in += p->in[1] * width, to += p->in[1] * width) {
+    for (int64_t plane = 0; plane < planes;
+         plane++, in += p->in[1] * width, to += p->in[1] * width) {
         for (int64_t h = 0; h < p->out[1]; h++, grad += p->out[2]) {
             int64_t top = 2 * h * width, low = top + width;
             NAME(quarter_row)(in + top, in + low, grad, to + top, to + low, p->out[2]);
@@ -182,14 +215,16 @@ static void NAME(quarters)(const td_pool *p, const TYPE *in, const TYPE *grad, T
     }
 }
 
-static void NAME(max_backward)(const td_pool *p, const char *in, const char *grad, char *grad_in, int64_t begin, int64_t end)
+static void NAME(max_backward)(const td_pool *p, const char *in, const char *grad, char *grad_in,
+                               int64_t begin, int64_t end)
 {
     ACC best[BLOCK];
     int32_t place[BLOCK];
     int64_t rows = p->out[0] * p->out[1], size = plane_size(p->in);
     if (NAME(is_quartered)(p)) {
-        NAME(quarters)(p, (const TYPE *)in + begin * size, (const TYPE *)grad + begin * rows * p->out[2], (TYPE *)grad_in + begin * size,
-                       end - begin);
+        NAME(quarters)(p, (const TYPE *)in + begin * size,
+                       (const TYPE *)grad + begin * rows * p->out[2],
+                       (TYPE *)grad_in + begin * size, end - begin);
         return;
     }
     for (int64_t plane = begin; plane < end; plane++) {
@@ -213,14 +248,17 @@ static void NAME(max_backward)(const td_pool *p, const char *in, const char *gra
 
 /* ---- adaptive: parts of nearly equal size ---- */
 
-static void NAME(adaptive_max)(const td_pool *p, const char *in, char *out, int64_t *where, int64_t begin, int64_t end)
+static void NAME(adaptive_max)(const td_pool *p, const char *in, char *out, int64_t *where,
+                               int64_t begin, int64_t end)
 {
     row_at at = locate(p, begin);
     for (int64_t row = begin; row < end; row++, next_row(p, &at)) {
         const TYPE *plane = (const TYPE *)in + at.plane * plane_size(p->in);
-        int64_t d1 = td_adaptive_end(at.d, p->in[0], p->out[0]), h1 = td_adaptive_end(at.h, p->in[1], p->out[1]);
+        int64_t d1 = td_adaptive_end(at.d, p->in[0], p->out[0]),
+                h1 = td_adaptive_end(at.h, p->in[1], p->out[1]);
         for (int64_t c = 0; c < p->out[2]; c++) {
-            int64_t w0 = td_adaptive_begin(c, p->in[2], p->out[2]), w1 = td_adaptive_end(c, p->in[2], p->out[2]), place = -1;
+            int64_t w0 = td_adaptive_begin(c, p->in[2], p->out[2]),
+                    w1 = td_adaptive_end(c, p->in[2], p->out[2]), place = -1;
             ACC best = LOWEST;
             for (int64_t d = td_adaptive_begin(at.d, p->in[0], p->out[0]); d < d1; d++)
                 for (int64_t h = td_adaptive_begin(at.h, p->in[1], p->out[1]); h < h1; h++)
@@ -247,14 +285,16 @@ static inline int64_t NAME(divisor)(const td_pool *p, int64_t od, int64_t oh, in
     const int64_t at[] = {od, oh, ow};
     int64_t with_pad = 1, inside = 1;
     for (int k = 0; k < 3; k++) {
-        int64_t from = at[k] * p->stride[k] - p->pad[k], to = least(from + p->window[k], p->in[k] + p->pad[k]);
+        int64_t from = at[k] * p->stride[k] - p->pad[k],
+                to = least(from + p->window[k], p->in[k] + p->pad[k]);
         with_pad *= to - from;
         inside *= least(to, p->in[k]) - (from > 0 ? from : 0);
     }
     return p->divisor ? p->divisor : p->include_pad ? with_pad : inside > 0 ? inside : 1;
 }
 
-static void NAME(average)(const td_pool *p, const char *in, char *out, int64_t *where, int64_t begin, int64_t end)
+static void NAME(average)(const td_pool *p, const char *in, char *out, int64_t *where,
+                          int64_t begin, int64_t end)
 {
     ACC sum[BLOCK];
     int64_t sw = p->stride[2];
@@ -272,17 +312,20 @@ static void NAME(average)(const td_pool *p, const char *in, char *out, int64_t *
                         int64_t offset = c0 * sw - p->pad[2] + kw, lo, hi;
                         columns(offset, sw, p->in[2], n, &lo, &hi);
                         const TYPE *from = plane + (d * p->in[1] + h) * p->in[2] + offset;
-#define SUMS(s) for (int64_t c = lo; c < hi; c++) sum[c] = PLUS(sum[c], LOAD(from[c * (s)]));
+#define SUMS(s) \
+    for (int64_t c = lo; c < hi; c++) sum[c] = PLUS(sum[c], LOAD(from[c * (s)]));
                         BY_STRIDE(sw, SUMS)
 #undef SUMS
                     }
             TYPE *to = (TYPE *)out + r * p->out[2] + c0;
-            for (int64_t c = 0; c < n; c++) to[c] = (TYPE)STORE(QUOTIENT(sum[c], (ACC)NAME(divisor)(p, at.d, at.h, c0 + c)));
+            for (int64_t c = 0; c < n; c++)
+                to[c] = (TYPE)STORE(QUOTIENT(sum[c], (ACC)NAME(divisor)(p, at.d, at.h, c0 + c)));
         }
     }
 }
 
-static void NAME(average_backward)(const td_pool *p, const char *in, const char *grad, char *grad_in, int64_t begin, int64_t end)
+static void NAME(average_backward)(const td_pool *p, const char *in, const char *grad,
+                                   char *grad_in, int64_t begin, int64_t end)
 {
     ACC part[BLOCK];
     int64_t rows = p->out[0] * p->out[1], sw = p->stride[2];
@@ -295,14 +338,16 @@ static void NAME(average_backward)(const td_pool *p, const char *in, const char 
         for (int64_t c0 = 0; c0 < p->out[2]; c0 += BLOCK) {
             int64_t n = least(BLOCK, p->out[2] - c0);
             const TYPE *g = (const TYPE *)grad + r * p->out[2] + c0;
-            for (int64_t c = 0; c < n; c++) part[c] = QUOTIENT(LOAD(g[c]), (ACC)NAME(divisor)(p, at.d, at.h, c0 + c));
+            for (int64_t c = 0; c < n; c++)
+                part[c] = QUOTIENT(LOAD(g[c]), (ACC)NAME(divisor)(p, at.d, at.h, c0 + c));
             for (int64_t d = d0 > 0 ? d0 : 0; d < least(d0 + p->window[0], p->in[0]); d++)
                 for (int64_t h = h0 > 0 ? h0 : 0; h < least(h0 + p->window[1], p->in[1]); h++)
                     for (int64_t kw = 0; kw < p->window[2]; kw++) {
                         int64_t offset = c0 * sw - p->pad[2] + kw, lo, hi;
                         columns(offset, sw, p->in[2], n, &lo, &hi);
                         TYPE *to = plane + (d * p->in[1] + h) * p->in[2] + offset;
-#define PARTS(s) for (int64_t c = lo; c < hi; c++) to[c * (s)] = (TYPE)STORE(PLUS(LOAD(to[c * (s)]), part[c]));
+#define PARTS(s) \
+    for (int64_t c = lo; c < hi; c++) to[c * (s)] = (TYPE)STORE(PLUS(LOAD(to[c * (s)]), part[c]));
                         BY_STRIDE(sw, PARTS)
 #undef PARTS
                     }
@@ -324,8 +369,9 @@ static inline ACC NAME(row_sum)(const TYPE *row, int64_t n)
 }
 
 /* Sums of columns w0 <= w < w1 over the rows [h0, h1) of each of the layers [d0, d1). */
-static inline void NAME(column_sums)(const td_pool *p, const TYPE *plane, int64_t d0, int64_t d1, int64_t h0, int64_t h1,
-                                     int64_t w0, int64_t w1, ACC *restrict sums)
+static inline void NAME(column_sums)(const td_pool *p, const TYPE *plane, int64_t d0, int64_t d1,
+                                     int64_t h0, int64_t h1, int64_t w0, int64_t w1,
+                                     ACC *restrict sums)
 {
     memset(sums, 0, (size_t)(w1 - w0) * sizeof *sums);
     for (int64_t d = d0; d < d1; d++)
@@ -335,15 +381,18 @@ static inline void NAME(column_sums)(const td_pool *p, const TYPE *plane, int64_
         }
 }
 
-static void NAME(adaptive_average)(const td_pool *p, const char *in, char *out, int64_t *where, int64_t begin, int64_t end)
+static void NAME(adaptive_average)(const td_pool *p, const char *in, char *out, int64_t *where,
+                                   int64_t begin, int64_t end)
 {
     ACC sums[COLUMNS];
     (void)where;
     row_at at = locate(p, begin);
     for (int64_t r = begin; r < end; r++, next_row(p, &at)) {
         const TYPE *plane = (const TYPE *)in + at.plane * plane_size(p->in);
-        int64_t d0 = td_adaptive_begin(at.d, p->in[0], p->out[0]), d1 = td_adaptive_end(at.d, p->in[0], p->out[0]);
-        int64_t h0 = td_adaptive_begin(at.h, p->in[1], p->out[1]), h1 = td_adaptive_end(at.h, p->in[1], p->out[1]);
+        int64_t d0 = td_adaptive_begin(at.d, p->in[0], p->out[0]),
+                d1 = td_adaptive_end(at.d, p->in[0], p->out[0]);
+        int64_t h0 = td_adaptive_begin(at.h, p->in[1], p->out[1]),
+                h1 = td_adaptive_end(at.h, p->in[1], p->out[1]);
         TYPE *to = (TYPE *)out + r * p->out[2];
         if (p->out[2] == 1) { /* rows that touch are one row */
             ACC sum = 0;
@@ -355,7 +404,8 @@ static void NAME(adaptive_average)(const td_pool *p, const char *in, char *out, 
             continue;
         }
         for (int64_t c = 0, done = 0, first = 0; c < p->out[2]; c++) {
-            int64_t w0 = td_adaptive_begin(c, p->in[2], p->out[2]), w1 = td_adaptive_end(c, p->in[2], p->out[2]);
+            int64_t w0 = td_adaptive_begin(c, p->in[2], p->out[2]),
+                    w1 = td_adaptive_end(c, p->in[2], p->out[2]);
             ACC sum = 0;
             for (int64_t w = w0; w < w1; w++) {
                 if (w >= done || w < first) { /* the sums of the next columns */
@@ -370,7 +420,8 @@ static void NAME(adaptive_average)(const td_pool *p, const char *in, char *out, 
     }
 }
 
-static void NAME(adaptive_average_backward)(const td_pool *p, const char *in, const char *grad, char *grad_in, int64_t begin, int64_t end)
+static void NAME(adaptive_average_backward)(const td_pool *p, const char *in, const char *grad,
+                                            char *grad_in, int64_t begin, int64_t end)
 {
     int64_t rows = p->out[0] * p->out[1];
     (void)in;
@@ -378,11 +429,15 @@ static void NAME(adaptive_average_backward)(const td_pool *p, const char *in, co
     for (int64_t r = begin * rows; r < end * rows; r++, next_row(p, &at)) {
         TYPE *plane = (TYPE *)grad_in + at.plane * plane_size(p->in);
         if (at.d == 0 && at.h == 0) memset(plane, 0, (size_t)plane_size(p->in) * sizeof(TYPE));
-        int64_t d0 = td_adaptive_begin(at.d, p->in[0], p->out[0]), d1 = td_adaptive_end(at.d, p->in[0], p->out[0]);
-        int64_t h0 = td_adaptive_begin(at.h, p->in[1], p->out[1]), h1 = td_adaptive_end(at.h, p->in[1], p->out[1]);
+        int64_t d0 = td_adaptive_begin(at.d, p->in[0], p->out[0]),
+                d1 = td_adaptive_end(at.d, p->in[0], p->out[0]);
+        int64_t h0 = td_adaptive_begin(at.h, p->in[1], p->out[1]),
+                h1 = td_adaptive_end(at.h, p->in[1], p->out[1]);
         for (int64_t c = 0; c < p->out[2]; c++) {
-            int64_t w0 = td_adaptive_begin(c, p->in[2], p->out[2]), w1 = td_adaptive_end(c, p->in[2], p->out[2]);
-            ACC part = LOAD(((const TYPE *)grad)[r * p->out[2] + c]) / (ACC)((d1 - d0) * (h1 - h0) * (w1 - w0));
+            int64_t w0 = td_adaptive_begin(c, p->in[2], p->out[2]),
+                    w1 = td_adaptive_end(c, p->in[2], p->out[2]);
+            ACC part = LOAD(((const TYPE *)grad)[r * p->out[2] + c]) /
+                       (ACC)((d1 - d0) * (h1 - h0) * (w1 - w0));
             for (int64_t d = d0; d < d1; d++)
                 for (int64_t h = h0; h < h1; h++) {
                     TYPE *to = plane + (d * p->in[1] + h) * p->in[2];

@@ -1,11 +1,13 @@
-/* draws_run.h - samplers that need a number of draws known only when they are done: rejection, walks along a distribution. */
+/* draws_run.h - samplers that need a number of draws known only when they are done: rejection,
+ * walks along a distribution. */
 #ifndef TD_DRAWS_RUN_H
 #define TD_DRAWS_RUN_H
 #include <math.h>
 #include "runtime/random.h"
 #include "runtime/tensor.h"
 
-/* Every element has a block of its own, and more of them in the third word of the counter if it needs them. */
+/* Every element has a block of its own, and more of them in the third word of the counter if it
+ * needs them. */
 typedef struct td_draws {
     uint64_t seed, block;
     uint32_t used;
@@ -30,9 +32,10 @@ static inline double td_next_normal(td_draws *d)
 
 /* The sample whose parameter is a, or whose parameters are a and b. */
 typedef double (*td_drawing)(double a, double b, td_draws d);
-/* a[i] = sample(a[i], b[i]) over contiguous float64 tensors of one shape, in parallel; b may be NULL. `cost`: ns a sample. */
-void td_draw_each(td_tensor *a, const td_tensor *b, td_generator *g, td_drawing sample, double cost);
-
+/* a[i] = sample(a[i], b[i]) over contiguous float64 tensors of one shape, in parallel; b may be
+ * NULL. `cost`: ns a sample. */
+void td_draw_each(td_tensor *a, const td_tensor *b, td_generator *g, td_drawing sample,
+                  double cost);
 
 double td_gamma_of(double shape, double unused, td_draws d);
 double td_poisson_of(double rate, double unused, td_draws d);

@@ -29,9 +29,13 @@ static td_status explain(const double *w, int64_t n, int64_t row)
 {
     for (int64_t i = 0; i < n; i++)
         if (!(w[i] >= 0 && w[i] < INFINITY))
-            return td_fail(TD_RUNTIME_ERROR, "multinomial expects finite weights >= 0, but got %g at category %lld of row %lld",
-                           w[i], (long long)i, (long long)row);
-    return td_fail(TD_RUNTIME_ERROR, "multinomial: the weights of row %lld sum to %g, but they must sum to a finite number above 0",
+            return td_fail(
+                TD_RUNTIME_ERROR,
+                "multinomial expects finite weights >= 0, but got %g at category %lld of row %lld",
+                w[i], (long long)i, (long long)row);
+    return td_fail(TD_RUNTIME_ERROR,
+                   "multinomial: the weights of row %lld sum to %g, but they must sum to a finite "
+                   "number above 0",
                    (long long)row, total_of(w, n));
 }
 
@@ -41,8 +45,8 @@ static bool row_is_fine(const double *w, int64_t n)
     return total > 0 && total < INFINITY;
 }
 
-/* First category whose running sum passes u times the total; the sums replace the weights. A category without weight
- * adds nothing to the sum, so it is never the first. */
+/* First category whose running sum passes u times the total; the sums replace the weights. A
+ * category without weight adds nothing to the sum, so it is never the first. */
 static void draw_again(const weights *m, double *w, const double *u, int64_t *out)
 {
     for (int64_t i = 1; i < m->categories; i++) w[i] += w[i - 1];
@@ -58,7 +62,10 @@ static void draw_again(const weights *m, double *w, const double *u, int64_t *ou
     }
 }
 
-static bool earlier(const double *key, int64_t a, int64_t b) { return key[a] < key[b] || (key[a] == key[b] && a < b); }
+static bool earlier(const double *key, int64_t a, int64_t b)
+{
+    return key[a] < key[b] || (key[a] == key[b] && a < b);
+}
 
 static void sift_down(const double *key, int64_t *heap, int64_t n, int64_t i)
 {
@@ -71,8 +78,9 @@ static void sift_down(const double *key, int64_t *heap, int64_t n, int64_t i)
     }
 }
 
-/* A race: category i arrives after an exponential time of rate w[i]; the first ones home are the sample, in that order.
- * A category without weight never arrives, and is taken only when the others are used up. */
+/* A race: category i arrives after an exponential time of rate w[i]; the first ones home are the
+ * sample, in that order. A category without weight never arrives, and is taken only when the others
+ * are used up. */
 static void draw_once(const weights *m, double *w, const double *u, int64_t *heap, int64_t *out)
 {
     int64_t n = m->categories;
@@ -105,14 +113,22 @@ static void draw_rows(void *context, int64_t begin, int64_t end)
         }
         int64_t *out = m->out + row * m->samples;
         if (m->replacement) draw_again(m, w, m->uniforms + row * m->samples, out);
-        else draw_once(m, w, m->uniforms + row * m->categories, m->order + row * m->categories, out);
+        else
+            draw_once(m, w, m->uniforms + row * m->categories, m->order + row * m->categories, out);
     }
 }
 
-td_status td_multinomial_run(td_tensor *out, td_tensor *values, td_tensor *uniforms, td_tensor *order, bool replacement)
+td_status td_multinomial_run(td_tensor *out, td_tensor *values, td_tensor *uniforms,
+                             td_tensor *order, bool replacement)
 {
-    weights m = {td_data(values), td_data(uniforms), td_data(out), order ? td_data(order) : NULL,
-                 values->sizes[values->ndim - 1], out->sizes[out->ndim - 1], replacement, INT64_MAX};
+    weights m = {td_data(values),
+                 td_data(uniforms),
+                 td_data(out),
+                 order ? td_data(order) : NULL,
+                 values->sizes[values->ndim - 1],
+                 out->sizes[out->ndim - 1],
+                 replacement,
+                 INT64_MAX};
     int64_t rows = values->ndim == 2 ? values->sizes[0] : 1;
     void *token = td_heavy_begin((double)values->numel * 20);
     td_parallel(rows, 1 + 4096 / (m.categories + 1), draw_rows, &m);

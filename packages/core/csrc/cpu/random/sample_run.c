@@ -1,4 +1,5 @@
-/* sample_run.c - how threads share samples: whole groups of a stream, whose numbers depend on the place alone. */
+/* sample_run.c - how threads share samples: whole groups of a stream, whose numbers depend on the
+ * place alone. */
 #include "cpu/random/sample_run.h"
 #include <math.h>
 #include "runtime/cpu.h"
@@ -17,18 +18,20 @@ static sampler sampler_of(const td_sampling *how)
     const td_random_kernels *k = TD_PICK(td_random_kernels);
     const td_mask_kernels *m = TD_PICK(td_mask_kernels);
     switch (how->kind) {
-    case TD_SAMPLE_UNIFORM_F32: return (sampler){k->uniform_f32, TD_GROUP_WORDS, 2};
-    case TD_SAMPLE_UNIFORM_F64: return (sampler){k->uniform_f64, TD_GROUP_NUMBERS, 5};
-    case TD_SAMPLE_OPEN_F64: return (sampler){k->open_f64, TD_GROUP_NUMBERS, 5};
-    case TD_SAMPLE_NORMAL_F32: return (sampler){k->normal_f32, TD_GROUP_WORDS, 3};
-    case TD_SAMPLE_NORMAL_F64: return (sampler){k->normal_f64, TD_GROUP_NUMBERS, 25};
-    case TD_SAMPLE_EXPONENTIAL_F32: return (sampler){k->exponential_f32, TD_GROUP_WORDS, 3};
-    case TD_SAMPLE_INTEGERS: return (sampler){k->integers, TD_GROUP_WORDS, 2};
-    case TD_SAMPLE_WIDE_INTEGERS: return (sampler){k->wide_integers, TD_GROUP_NUMBERS, 5};
-    case TD_SAMPLE_COIN: return (sampler){m->coin[__builtin_ctzll((uint64_t)td_itemsize(how->dtype))], TD_GROUP_WORDS, 2};
-    case TD_SAMPLE_COINS_F32: return (sampler){m->coins_f32, TD_GROUP_WORDS, 3};
-    case TD_SAMPLE_COINS_F64: return (sampler){m->coins_f64, TD_GROUP_WORDS, 3};
-    default: return (sampler){m->dropout[td_dropout_kind(how->dtype)], TD_GROUP_WORDS, 3};
+        case TD_SAMPLE_UNIFORM_F32: return (sampler){k->uniform_f32, TD_GROUP_WORDS, 2};
+        case TD_SAMPLE_UNIFORM_F64: return (sampler){k->uniform_f64, TD_GROUP_NUMBERS, 5};
+        case TD_SAMPLE_OPEN_F64: return (sampler){k->open_f64, TD_GROUP_NUMBERS, 5};
+        case TD_SAMPLE_NORMAL_F32: return (sampler){k->normal_f32, TD_GROUP_WORDS, 3};
+        case TD_SAMPLE_NORMAL_F64: return (sampler){k->normal_f64, TD_GROUP_NUMBERS, 25};
+        case TD_SAMPLE_EXPONENTIAL_F32: return (sampler){k->exponential_f32, TD_GROUP_WORDS, 3};
+        case TD_SAMPLE_INTEGERS: return (sampler){k->integers, TD_GROUP_WORDS, 2};
+        case TD_SAMPLE_WIDE_INTEGERS: return (sampler){k->wide_integers, TD_GROUP_NUMBERS, 5};
+        case TD_SAMPLE_COIN:
+            return (sampler){m->coin[__builtin_ctzll((uint64_t)td_itemsize(how->dtype))],
+                             TD_GROUP_WORDS, 2};
+        case TD_SAMPLE_COINS_F32: return (sampler){m->coins_f32, TD_GROUP_WORDS, 3};
+        case TD_SAMPLE_COINS_F64: return (sampler){m->coins_f64, TD_GROUP_WORDS, 3};
+        default: return (sampler){m->dropout[td_dropout_kind(how->dtype)], TD_GROUP_WORDS, 3};
     }
 }
 
@@ -44,7 +47,8 @@ typedef struct fill_job {
 static void fill_groups(void *context, int64_t begin, int64_t end)
 {
     const fill_job *job = context;
-    int64_t per = job->how.per_group, first = begin * per, n = (end * per < job->n ? end * per : job->n) - first;
+    int64_t per = job->how.per_group, first = begin * per,
+            n = (end * per < job->n ? end * per : job->n) - first;
     td_stream stream = {job->stream.seed, job->stream.block + (uint64_t)begin * TD_GROUP_BLOCKS};
     job->how.draw(job->out + first * job->itemsize, first, n, stream, job->params);
 }
@@ -54,7 +58,12 @@ void td_sample_run(void *data, int64_t n, td_generator *g, const td_sampling *ho
     if (n == 0) return;
     sampler s = sampler_of(how);
     int64_t groups = (n - 1) / s.per_group + 1;
-    fill_job job = {s, data, n, {g->seed, td_generator_take(g, (uint64_t)groups * TD_GROUP_BLOCKS)}, td_itemsize(how->dtype), how->params};
+    fill_job job = {s,
+                    data,
+                    n,
+                    {g->seed, td_generator_take(g, (uint64_t)groups * TD_GROUP_BLOCKS)},
+                    td_itemsize(how->dtype),
+                    how->params};
     void *token = td_heavy_begin((double)n * s.cost);
     td_parallel(groups, PARALLEL_ELEMENTS / s.per_group, fill_groups, &job);
     td_heavy_end(token);
@@ -75,13 +84,20 @@ static void apply(void *context, int64_t begin, int64_t end)
 }
 
 static double exponential_of(double u, double scale, double unused) { return -log(u) * scale; }
-static double cauchy_of(double u, double median, double sigma) { return median + sigma * tan(3.141592653589793 * (u - 0.5)); }
-static double geometric_of(double u, double log_miss, double unused) { return ceil(log(u) / log_miss); }
+static double cauchy_of(double u, double median, double sigma)
+{
+    return median + sigma * tan(3.141592653589793 * (u - 0.5));
+}
+static double geometric_of(double u, double log_miss, double unused)
+{
+    return ceil(log(u) / log_miss);
+}
 static double log_normal_of(double z, double mean, double std) { return exp(mean + std * z); }
 
 void td_transform_run(td_tensor *samples, td_transform of, double a, double b)
 {
-    static double (*const functions[])(double, double, double) = {exponential_of, cauchy_of, geometric_of, log_normal_of};
+    static double (*const functions[])(double, double, double) = {exponential_of, cauchy_of,
+                                                                  geometric_of, log_normal_of};
     transform_job t = {functions[of], a, b, td_data(samples)};
     void *token = td_heavy_begin((double)samples->numel * 30);
     td_parallel(samples->numel, 2048, apply, &t);
@@ -95,7 +111,8 @@ static void add_scaled(int64_t n, int parts, const double *mean, const double *s
 
 void td_scale_shift_run(td_tensor *samples, const td_tensor *mean, const td_tensor *std)
 {
-    add_scaled(samples->numel, td_is_complex((td_dtype)samples->dtype) ? 2 : 1, td_data(mean), std ? td_data(std) : NULL, td_data(samples));
+    add_scaled(samples->numel, td_is_complex((td_dtype)samples->dtype) ? 2 : 1, td_data(mean),
+               std ? td_data(std) : NULL, td_data(samples));
 }
 
 int64_t td_first_negative(const td_tensor *t)
@@ -109,7 +126,8 @@ int64_t td_first_negative(const td_tensor *t)
 int64_t td_first_outside(const td_tensor *t, double *value)
 {
     for (int64_t i = 0; i < t->numel; i++) {
-        *value = t->dtype == TD_F32 ? ((const float *)td_data(t))[i] : ((const double *)td_data(t))[i];
+        *value =
+            t->dtype == TD_F32 ? ((const float *)td_data(t))[i] : ((const double *)td_data(t))[i];
         if (!(*value >= 0 && *value <= 1)) return i;
     }
     return t->numel;
@@ -120,13 +138,13 @@ int64_t td_first_outside(const td_tensor *t, double *value)
 int td_dropout_kind(td_dtype d)
 {
     switch (d) {
-    case TD_F16: return TD_DROP_F16;
-    case TD_BF16: return TD_DROP_BF16;
-    case TD_F32: return TD_DROP_F32;
-    case TD_F64: return TD_DROP_F64;
-    case TD_C64: return TD_DROP_C64;
-    case TD_C128: return TD_DROP_C128;
-    default: return -1;
+        case TD_F16: return TD_DROP_F16;
+        case TD_BF16: return TD_DROP_BF16;
+        case TD_F32: return TD_DROP_F32;
+        case TD_F64: return TD_DROP_F64;
+        case TD_C64: return TD_DROP_C64;
+        case TD_C128: return TD_DROP_C128;
+        default: return -1;
     }
 }
 
@@ -146,10 +164,15 @@ static void backward_range(void *context, int64_t begin, int64_t end)
     job->scale_by(job->out + at, job->grad + at, job->mask + begin, job->scale, end - begin);
 }
 
-void td_dropout_backward_run(td_tensor *out, const td_tensor *grad, const td_tensor *mask, double scale)
+void td_dropout_backward_run(td_tensor *out, const td_tensor *grad, const td_tensor *mask,
+                             double scale)
 {
     td_dtype dtype = (td_dtype)grad->dtype;
-    backward_job job = {TD_PICK(td_mask_kernels)->scale[td_dropout_kind(dtype)], td_data(out), td_data(grad), td_data(mask), scale,
+    backward_job job = {TD_PICK(td_mask_kernels)->scale[td_dropout_kind(dtype)],
+                        td_data(out),
+                        td_data(grad),
+                        td_data(mask),
+                        scale,
                         td_itemsize(dtype)};
     void *token = td_heavy_begin((double)grad->numel * 0.5);
     td_parallel(grad->numel, 32768, backward_range, &job);

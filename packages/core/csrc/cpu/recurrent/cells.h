@@ -2,7 +2,8 @@
 /* ---- LSTM ---- */
 PART(lstm_forward_part)
 {
-    vec i = vsigmoid(GET(SLOT(0))), f = vsigmoid(GET(SLOT(1))), g = vtanh(GET(SLOT(2))), o = vsigmoid(GET(SLOT(3)));
+    vec i = vsigmoid(GET(SLOT(0))), f = vsigmoid(GET(SLOT(1))), g = vtanh(GET(SLOT(2))),
+        o = vsigmoid(GET(SLOT(3)));
     vec c = vfma(f, GET(AT(r->before)), i * g);
     PUT(SLOT(0), i);
     PUT(SLOT(1), f);
@@ -15,7 +16,8 @@ PART(lstm_forward_part)
 PART(lstm_backward_part)
 {
     vec i = GET(SLOT(0)), f = GET(SLOT(1)), g = GET(SLOT(2)), o = GET(SLOT(3));
-    vec t = vtanh(GET(AT(r->cell))), dh = GET(AT(r->grad)), dc = vfma(dh * o, ONE(t) - t * t, GET(AT(r->carry)));
+    vec t = vtanh(GET(AT(r->cell))), dh = GET(AT(r->grad)),
+        dc = vfma(dh * o, ONE(t) - t * t, GET(AT(r->carry)));
     PUT(TO(r->to_state, 0), dc * g * SLOPE(i));
     PUT(TO(r->to_state, 1), dc * GET(AT(r->before)) * SLOPE(f));
     PUT(TO(r->to_state, 2), dc * i * (ONE(g) - g * g));
@@ -26,7 +28,8 @@ PART(lstm_backward_part)
 /* ---- GRU ---- */
 PART(gru_forward_part)
 {
-    vec reset = vsigmoid(GET(SLOT(0))), z = vsigmoid(GET(SLOT(1))), n = vtanh(vfma(reset, GET(SLOT(3)), GET(SLOT(2))));
+    vec reset = vsigmoid(GET(SLOT(0))), z = vsigmoid(GET(SLOT(1))),
+        n = vtanh(vfma(reset, GET(SLOT(3)), GET(SLOT(2))));
     PUT(SLOT(0), reset);
     PUT(SLOT(1), z);
     PUT(SLOT(2), n);

@@ -3,7 +3,8 @@
 #include "cpu/simd/vmath.h"
 #include "runtime/loops.h"
 
-/* One vector at place j of the rows r; k is WIDTH but at the end of a row, and known when this is compiled. */
+/* One vector at place j of the rows r; k is WIDTH but at the end of a row, and known when this is
+ * compiled. */
 #define ONE(x) vset(x, 1)
 #define AT(p) ((real *)(p) + j)
 #define SLOT(s) (AT(r->slots) + (s) * r->apart)
@@ -13,12 +14,12 @@
 #define SLOPE(s) ((s) * (ONE(s) - (s))) /* of the logistic curve, by its value */
 
 #define PART(name) VFN void REAL(name)(const td_cell_rows *r, int64_t j, int64_t k)
-#define ROW(name, part)                                          \
-    static void REAL(name)(const td_cell_rows *r, int64_t n)     \
-    {                                                            \
-        int64_t j = 0;                                           \
+#define ROW(name, part)                                             \
+    static void REAL(name)(const td_cell_rows *r, int64_t n)        \
+    {                                                               \
+        int64_t j = 0;                                              \
         for (; j + WIDTH <= n; j += WIDTH) REAL(part)(r, j, WIDTH); \
-        if (j < n) REAL(part)(r, j, n - j);                      \
+        if (j < n) REAL(part)(r, j, n - j);                         \
     }
 
 #define REAL(name) name##_f32
@@ -41,12 +42,14 @@
 #define vec vd
 #include "cpu/recurrent/cells.h"
 
-#define CELL(name, ...)                                                          \
-    {                                                                            \
-        {__VA_ARGS__, name##_forward_f32, name##_backward_f32},                  \
-        {__VA_ARGS__, name##_forward_f64, name##_backward_f64},                  \
+#define CELL(name, ...)                                         \
+    {                                                           \
+        {__VA_ARGS__, name##_forward_f32, name##_backward_f32}, \
+        {__VA_ARGS__, name##_forward_f64, name##_backward_f64}, \
     }
 const td_recurrent_kernels TD_SYM(td_recurrent_kernels) = {
-    .cells = {[TD_CELL_LSTM] = CELL(lstm, 4, 4, 3), [TD_CELL_GRU] = CELL(gru, 3, 4, 3), [TD_CELL_TANH] = CELL(tanh, 1, 0, 0),
+    .cells = {[TD_CELL_LSTM] = CELL(lstm, 4, 4, 3),
+              [TD_CELL_GRU] = CELL(gru, 3, 4, 3),
+              [TD_CELL_TANH] = CELL(tanh, 1, 0, 0),
               [TD_CELL_RELU] = CELL(relu, 1, 0, 0)},
 };

@@ -4,7 +4,8 @@
 #include "cpu/recurrent/recurrent.h"
 #include "cpu/matmul/gemm_run.h"
 
-/* What a layer reads and writes. Everything is dense but the share; times and rows as in the names' shapes. */
+/* What a layer reads and writes. Everything is dense but the share; times and rows as in the names'
+ * shapes. */
 typedef struct td_recurrence {
     td_cell cell;
     bool reverse;                  /* starts at the last step */
@@ -14,11 +15,14 @@ typedef struct td_recurrence {
     int64_t share_step, share_row; /* bytes */
     const char *bias;              /* [H], of a GRU's last gate, or NULL */
     const char *first;             /* [N, H]: the state that `states` continues */
-    char *output, *states, *slots; /* [T, N, H]; the LSTM's c, else the output; kept for the way back */
+    /* [T, N, H]; the LSTM's c, else the output; kept for the way back */
+    char *output, *states, *slots;
     /* the way back */
-    const char *grad_output;       /* [T, N, H] */
-    char *grad_hidden, *carry;     /* [N, H]: of the first state; what the cell carries, begun by the caller */
-    char *grad_state, *grad_share; /* [T, N, G * H]: of the products with the state; of the share, NULL: the same */
+    const char *grad_output; /* [T, N, H] */
+    /* [N, H]: of the first state; what the cell carries, begun by the caller */
+    char *grad_hidden, *carry;
+    /* [T, N, G * H]: of the products with the state; of the share, NULL: the same */
+    char *grad_state, *grad_share;
 } td_recurrence;
 
 const td_cell_kernel *td_cell_of(td_cell cell, td_dtype dtype);

@@ -1,6 +1,7 @@
-/* moments.c - the reducer behind var, std and their means: count, mean and sum of squared deviations.
- * A row is read twice while it is in the cache: its mean first, then deviations from that mean, whose own sum
- * corrects what the mean lost by rounding. Pieces are joined by the parallel form of the update. */
+/* moments.c - the reducer behind var, std and their means: count, mean and sum of squared
+ * deviations. A row is read twice while it is in the cache: its mean first, then deviations from
+ * that mean, whose own sum corrects what the mean lost by rounding. Pieces are joined by the
+ * parallel form of the update. */
 #include "cpu/reduction/reduce.h"
 #include "cpu/simd/rows.h"
 
@@ -31,7 +32,8 @@ ROW_FOLD_F64(total_f64, 0, MAP_SAME, JOIN_ADD)
         SUM_ZERO(v, s);                                                                        \
         SUM_ZERO(v, q);                                                                        \
         for (; at + 2 * group_ <= n; at += 2 * group_) /* in pairs: the chains are shorter */  \
-            ROW_UNROLL for (int j = 0; j < SUM_ACCS; j++) {                                    \
+            ROW_UNROLL for (int j = 0; j < SUM_ACCS; j++)                                      \
+            {                                                                                  \
                 v d = v##_load(x + at + j * (WIDTH)) - m;                                      \
                 v e = v##_load(x + at + group_ + j * (WIDTH)) - m;                             \
                 s[j] += d + e;                                                                 \
@@ -70,33 +72,33 @@ ROW(row_f64, double, total_f64, deviations_f64)
 
 /* Columns: the running update, with mean and squares of a strip in arrays of their own. */
 #define STRIP 256
-#define COLS(name, real)                                                                               \
-    static void name(moments *acc, const char *x, int64_t m, int64_t n, int64_t xn)                    \
-    {                                                                                                  \
-        double mean[STRIP] = {0}, m2[STRIP] = {0};                                                     \
-        for (int64_t i = 0; i < n; i++) {                                                              \
-            const real *row = (const real *)(x + i * xn);                                              \
-            double weight = 1 / (double)(i + 1);                                                       \
-            for (int64_t c = 0; c < m; c++) {                                                          \
-                double v = (double)row[c], delta = v - mean[c];                                        \
-                mean[c] += delta * weight;                                                             \
-                m2[c] += delta * (v - mean[c]);                                                        \
-            }                                                                                          \
-        }                                                                                              \
-        for (int64_t c = 0; c < m; c++) acc[c] = (moments){(double)n, mean[c], m2[c]};                 \
-    }                                                                                                  \
-    static void name##_strips(moments *acc, const char *x, int64_t m, int64_t n, int64_t xn)           \
-    {                                                                                                  \
-        for (int64_t c = 0; c < m; c += STRIP)                                                         \
-            name(acc + c, x + c * (int64_t)sizeof(real), m - c < STRIP ? m - c : STRIP, n, xn);        \
+#define COLS(name, real)                                                                        \
+    static void name(moments *acc, const char *x, int64_t m, int64_t n, int64_t xn)             \
+    {                                                                                           \
+        double mean[STRIP] = {0}, m2[STRIP] = {0};                                              \
+        for (int64_t i = 0; i < n; i++) {                                                       \
+            const real *row = (const real *)(x + i * xn);                                       \
+            double weight = 1 / (double)(i + 1);                                                \
+            for (int64_t c = 0; c < m; c++) {                                                   \
+                double v = (double)row[c], delta = v - mean[c];                                 \
+                mean[c] += delta * weight;                                                      \
+                m2[c] += delta * (v - mean[c]);                                                 \
+            }                                                                                   \
+        }                                                                                       \
+        for (int64_t c = 0; c < m; c++) acc[c] = (moments){(double)n, mean[c], m2[c]};          \
+    }                                                                                           \
+    static void name##_strips(moments *acc, const char *x, int64_t m, int64_t n, int64_t xn)    \
+    {                                                                                           \
+        for (int64_t c = 0; c < m; c += STRIP)                                                  \
+            name(acc + c, x + c * (int64_t)sizeof(real), m - c < STRIP ? m - c : STRIP, n, xn); \
     }
 COLS(cols_f32, float)
 COLS(cols_f64, double)
 
-#define UPDATE                                 \
-    double delta = (double)v - a.mean;         \
-    a.n += 1;                                  \
-    a.mean += delta / a.n;                     \
+#define UPDATE                         \
+    double delta = (double)v - a.mean; \
+    a.n += 1;                          \
+    a.mean += delta / a.n;             \
     a.m2 += delta * ((double)v - a.mean)
 TD_BLOCK(moments_f32, float, moments, row_f32, cols_f32_strips, ((moments){0}), UPDATE)
 TD_BLOCK(moments_f64, double, moments, row_f64, cols_f64_strips, ((moments){0}), UPDATE)
@@ -114,8 +116,17 @@ TD_FINISH(mean_f32, float, moments, a.mean)
 TD_FINISH(mean_f64, double, moments, a.mean)
 
 const td_reducers TD_SYM(td_moment_reducers) = {
-    [TD_MOMENTS] = {
-        [TD_F32] = {sizeof(moments), {TD_F32, TD_F32}, moments_f32, join_moments, {spread_f32, mean_f32}},
-        [TD_F64] = {sizeof(moments), {TD_F64, TD_F64}, moments_f64, join_moments, {spread_f64, mean_f64}},
-    },
+    [TD_MOMENTS] =
+        {
+            [TD_F32] = {sizeof(moments),
+                        {TD_F32, TD_F32},
+                        moments_f32,
+                        join_moments,
+                        {spread_f32, mean_f32}},
+            [TD_F64] = {sizeof(moments),
+                        {TD_F64, TD_F64},
+                        moments_f64,
+                        join_moments,
+                        {spread_f64, mean_f64}},
+        },
 };

@@ -14,11 +14,11 @@ typedef struct job {
 
 /* ---- NaN ---- */
 
-#define COUNT_NAN(T, TEST)                             \
-    for (int64_t i = 0; i < n; i++) {                  \
-        T v = ((const T *)x)[i];                       \
-        if (!(TEST)) continue;                         \
-        if (count++ == 0) *first = i;                  \
+#define COUNT_NAN(T, TEST)            \
+    for (int64_t i = 0; i < n; i++) { \
+        T v = ((const T *)x)[i];      \
+        if (!(TEST)) continue;        \
+        if (count++ == 0) *first = i; \
     }
 /* How many NaN a row holds, and where the first one is. */
 static int64_t count_nan(const char *x, int64_t n, td_dtype dtype, int64_t *first)
@@ -63,11 +63,14 @@ static int64_t pick(const job *j, const char *row, char *packs, char *spare)
 {
     const td_rows *r = j->rows;
     int64_t k = j->k, first_nan,
-            nans = j->what == TD_RANK_MEDIAN || j->what == TD_RANK_NANMEDIAN ? count_nan(row, r->n, j->dtype, &first_nan) : 0;
+            nans = j->what == TD_RANK_MEDIAN || j->what == TD_RANK_NANMEDIAN
+                       ? count_nan(row, r->n, j->dtype, &first_nan)
+                       : 0;
     if (j->what == TD_RANK_MEDIAN && nans) return first_nan;
     if (j->what == TD_RANK_NANMEDIAN && nans == r->n) return 0;
     r->element->make(packs, row, 0, r->n, 0);
-    if (j->what == TD_RANK_MODE) return most_frequent(r->pack, td_sort_packs(r->pack, packs, spare, r->n), r->n);
+    if (j->what == TD_RANK_MODE)
+        return most_frequent(r->pack, td_sort_packs(r->pack, packs, spare, r->n), r->n);
     if (j->what != TD_RANK_KTH) k = (r->n - nans - 1) / 2;
     r->pack->select(packs, r->n, k);
     return index_of(r->pack, packs, k);
@@ -100,8 +103,14 @@ static td_status run(job *j)
     return TD_OK;
 }
 
-td_status td_rank_run(const td_rows *rows, td_dtype dtype, td_rank what, int64_t k, td_tensor *values, td_tensor *indices)
+td_status td_rank_run(const td_rows *rows, td_dtype dtype, td_rank what, int64_t k,
+                      td_tensor *values, td_tensor *indices)
 {
-    job j = {.rows = rows, .dtype = dtype, .what = what, .k = k, .values = td_data(values), .indices = indices ? td_data(indices) : NULL};
+    job j = {.rows = rows,
+             .dtype = dtype,
+             .what = what,
+             .k = k,
+             .values = td_data(values),
+             .indices = indices ? td_data(indices) : NULL};
     return run(&j);
 }

@@ -1,6 +1,6 @@
 /* reduce.c - reducers that add or multiply: sum, nansum, prod, norms, and any, all, count of bools.
- * Floats are added in float lanes over ROW_BLOCK elements, the blocks in double; halves are widened block by
- * block; integers are added and multiplied modulo 2^64. */
+ * Floats are added in float lanes over ROW_BLOCK elements, the blocks in double; halves are widened
+ * block by block; integers are added and multiplied modulo 2^64. */
 #include "cpu/reduction/reduce.h"
 #include <complex.h>
 #include "cpu/simd/half.h"
@@ -21,13 +21,13 @@ ROW_FOLD_F64(square_f64, 0, MAP_SQUARE, JOIN_ADD)
 ROW_FOLD_F32(multiply_f32, 1, MAP_SAME, JOIN_MUL)
 ROW_FOLD_F64(multiply_f64, 1, MAP_SAME, JOIN_MUL)
 
-#define BLOCKED_ROW(name, T, fold, START, OP)                  \
-    static inline double name(const T *x, int64_t n)           \
-    {                                                          \
-        double total = START;                                  \
-        for (; n > ROW_BLOCK; n -= ROW_BLOCK, x += ROW_BLOCK)  \
-            total = total OP (double)fold(x, ROW_BLOCK);       \
-        return total OP (double)fold(x, n);                    \
+#define BLOCKED_ROW(name, T, fold, START, OP)                 \
+    static inline double name(const T *x, int64_t n)          \
+    {                                                         \
+        double total = START;                                 \
+        for (; n > ROW_BLOCK; n -= ROW_BLOCK, x += ROW_BLOCK) \
+            total = total OP(double) fold(x, ROW_BLOCK);      \
+        return total OP(double) fold(x, n);                   \
     }
 BLOCKED_ROW(sum_row_f32, float, add_f32, 0, +)
 BLOCKED_ROW(sum_row_f64, double, add_f64, 0, +)
@@ -42,34 +42,36 @@ BLOCKED_ROW(prod_row_f64, double, multiply_f64, 1, *)
 
 /* Half types: the same over a widened copy of 512 elements at a time. */
 #define WIDE 512
-#define HALF_ROW(name, load, fold)                                               \
-    static double name(const uint16_t *x, int64_t n)                             \
-    {                                                                            \
-        double total = 0;                                                        \
-        float wide[WIDE];                                                        \
-        for (int64_t i = 0; i < n; i += WIDE) {                                  \
-            int64_t k = n - i < WIDE ? n - i : WIDE;                             \
-            for (int64_t j = 0; j < k; j++) wide[j] = load(x[i + j]);            \
-            total += (double)fold(wide, k);                                      \
-        }                                                                        \
-        return total;                                                            \
+#define HALF_ROW(name, load, fold)                                    \
+    static double name(const uint16_t *x, int64_t n)                  \
+    {                                                                 \
+        double total = 0;                                             \
+        float wide[WIDE];                                             \
+        for (int64_t i = 0; i < n; i += WIDE) {                       \
+            int64_t k = n - i < WIDE ? n - i : WIDE;                  \
+            for (int64_t j = 0; j < k; j++) wide[j] = load(x[i + j]); \
+            total += (double)fold(wide, k);                           \
+        }                                                             \
+        return total;                                                 \
     }
 HALF_ROW(sum_row_bf16, td_bf16_load, add_f32)
 HALF_ROW(sum_row_f16, td_f16_load, add_f32)
 
-/* ---- dense columns: four rows a turn, so that accumulators are loaded and stored once for them ---- */
+/* ---- dense columns: four rows a turn, so that accumulators are loaded and stored once for them
+ * ---- */
 
-#define COLS_OF_FOUR(name, T, MAP)                                                                       \
-    static void name(double *restrict acc, const char *x, int64_t m, int64_t n, int64_t xn)              \
-    {                                                                                                    \
-        for (int64_t c = 0; c < m; c++) acc[c] = 0;                                                      \
-        for (; n >= 4; n -= 4, x += 4 * xn) {                                                            \
-            const T *p = (const T *)x, *q = (const T *)(x + xn);                                         \
-            const T *r = (const T *)(x + 2 * xn), *s = (const T *)(x + 3 * xn);                          \
-            for (int64_t c = 0; c < m; c++) acc[c] += (MAP(p[c]) + MAP(q[c])) + (MAP(r[c]) + MAP(s[c])); \
-        }                                                                                                \
-        for (; n > 0; n--, x += xn)                                                                      \
-            for (int64_t c = 0; c < m; c++) acc[c] += MAP(((const T *)x)[c]);                            \
+#define COLS_OF_FOUR(name, T, MAP)                                                          \
+    static void name(double *restrict acc, const char *x, int64_t m, int64_t n, int64_t xn) \
+    {                                                                                       \
+        for (int64_t c = 0; c < m; c++) acc[c] = 0;                                         \
+        for (; n >= 4; n -= 4, x += 4 * xn) {                                               \
+            const T *p = (const T *)x, *q = (const T *)(x + xn);                            \
+            const T *r = (const T *)(x + 2 * xn), *s = (const T *)(x + 3 * xn);             \
+            for (int64_t c = 0; c < m; c++)                                                 \
+                acc[c] += (MAP(p[c]) + MAP(q[c])) + (MAP(r[c]) + MAP(s[c]));                \
+        }                                                                                   \
+        for (; n > 0; n--, x += xn)                                                         \
+            for (int64_t c = 0; c < m; c++) acc[c] += MAP(((const T *)x)[c]);               \
     }
 #define OF_REAL(v) ((double)(v))
 #define OF_NUMBER(v) ((v) == (v) ? (double)(v) : 0.0)
@@ -77,8 +79,8 @@ HALF_ROW(sum_row_f16, td_f16_load, add_f32)
 #define OF_SQUARE(v) ((double)(v) * (double)(v))
 #define OF_BF16(v) ((double)td_bf16_load(v))
 #define OF_F16(v) ((double)td_f16_load(v))
-#define ADDING(name, T, ACC_ROW, MAP)          \
-    COLS_OF_FOUR(name##_cols, T, MAP)          \
+#define ADDING(name, T, ACC_ROW, MAP) \
+    COLS_OF_FOUR(name##_cols, T, MAP) \
     TD_BLOCK(name, T, double, ACC_ROW, name##_cols, 0, a += MAP(v))
 ADDING(sum_f32, float, sum_row_f32, OF_REAL)
 ADDING(sum_f64, double, sum_row_f64, OF_REAL)
@@ -91,8 +93,8 @@ ADDING(norm1_f64, double, norm1_row_f64, OF_ABS)
 ADDING(norm2_f32, float, norm2_row_f32, OF_SQUARE)
 ADDING(norm2_f64, double, norm2_row_f64, OF_SQUARE)
 
-#define TIMES(name, T)                                                 \
-    TD_PLAIN_COLS(name##_cols, T, double, 1, a *= (double)v)           \
+#define TIMES(name, T)                                       \
+    TD_PLAIN_COLS(name##_cols, T, double, 1, a *= (double)v) \
     TD_BLOCK(name, T, double, prod_row_##T, name##_cols, 1, a *= (double)v)
 #define prod_row_float prod_row_f32
 #define prod_row_double prod_row_f64
@@ -101,12 +103,12 @@ TIMES(prod_f64, double)
 
 /* ---- what is left to the compiler ---- */
 
-#define PLAIN(name, T, ACC, START, STEP)               \
-    TD_PLAIN_ROW(name##_row, T, ACC, START, STEP)      \
-    TD_PLAIN_COLS(name##_cols, T, ACC, START, STEP)    \
+#define PLAIN(name, T, ACC, START, STEP)            \
+    TD_PLAIN_ROW(name##_row, T, ACC, START, STEP)   \
+    TD_PLAIN_COLS(name##_cols, T, ACC, START, STEP) \
     TD_BLOCK(name, T, ACC, name##_row, name##_cols, START, STEP)
-#define INTEGER(T, suffix)                                              \
-    PLAIN(sum_##suffix, T, uint64_t, 0, a += (uint64_t)(int64_t)v)      \
+#define INTEGER(T, suffix)                                         \
+    PLAIN(sum_##suffix, T, uint64_t, 0, a += (uint64_t)(int64_t)v) \
     PLAIN(prod_##suffix, T, uint64_t, 1, a *= (uint64_t)(int64_t)v)
 INTEGER(uint8_t, u8)
 INTEGER(int8_t, i8)
@@ -145,16 +147,16 @@ TD_BLOCK(any_bool, uint8_t, uint8_t, any_row, any_cols, 0, a |= v != 0)
 TD_BLOCK(all_bool, uint8_t, uint8_t, all_row, all_cols, 1, a &= v != 0)
 
 /* Norms of any p want the exponent from the context, so they have a block of their own. */
-#define POWER(name, T)                                                                                       \
-    static void name(void *accs, const char *x, int64_t m, int64_t xm, int64_t n, int64_t xn, int64_t first, \
-                     const td_reduce_context *context)                                                       \
-    {                                                                                                        \
-        for (int64_t c = 0; c < m; c++) {                                                                    \
-            double a = 0;                                                                                    \
-            for (int64_t i = 0; i < n; i++)                                                                  \
-                a += pow(fabs((double)TD_ELEMENT(T, x + c * xm + i * xn)), context->exponent);               \
-            ((double *)accs)[c] = a;                                                                         \
-        }                                                                                                    \
+#define POWER(name, T)                                                                         \
+    static void name(void *accs, const char *x, int64_t m, int64_t xm, int64_t n, int64_t xn,  \
+                     int64_t first, const td_reduce_context *context)                          \
+    {                                                                                          \
+        for (int64_t c = 0; c < m; c++) {                                                      \
+            double a = 0;                                                                      \
+            for (int64_t i = 0; i < n; i++)                                                    \
+                a += pow(fabs((double)TD_ELEMENT(T, x + c * xm + i * xn)), context->exponent); \
+            ((double *)accs)[c] = a;                                                           \
+        }                                                                                      \
     }
 POWER(normp_f32, float)
 POWER(normp_f64, double)
@@ -180,31 +182,38 @@ TD_FINISH(to_c64, float complex, double complex, a)
 TD_FINISH(to_c128, double complex, double complex, a)
 TD_FINISH(to_bool, uint8_t, uint8_t, a)
 
-#define REDUCER(ACC, out, block, join, finish) {sizeof(ACC), {out, 0}, block, join, {finish, NULL}}
-#define INTEGERS(op)                                                                              \
-    [TD_BOOL] = REDUCER(uint64_t, TD_I64, op##_u8, join_##op, to_i64),                            \
-    [TD_U8] = REDUCER(uint64_t, TD_I64, op##_u8, join_##op, to_i64),                              \
-    [TD_I8] = REDUCER(uint64_t, TD_I64, op##_i8, join_##op, to_i64),                              \
-    [TD_I16] = REDUCER(uint64_t, TD_I64, op##_i16, join_##op, to_i64),                            \
-    [TD_I32] = REDUCER(uint64_t, TD_I64, op##_i32, join_##op, to_i64),                            \
-    [TD_I64] = REDUCER(uint64_t, TD_I64, op##_i64, join_##op, to_i64),                            \
-    [TD_U16] = REDUCER(uint64_t, TD_I64, op##_u16, join_##op, to_i64),                            \
-    [TD_U32] = REDUCER(uint64_t, TD_I64, op##_u32, join_##op, to_i64),                            \
+#define REDUCER(ACC, out, block, join, finish)               \
+    {                                                        \
+        sizeof(ACC), {out, 0}, block, join, { finish, NULL } \
+    }
+#define INTEGERS(op)                                                   \
+    [TD_BOOL] = REDUCER(uint64_t, TD_I64, op##_u8, join_##op, to_i64), \
+    [TD_U8] = REDUCER(uint64_t, TD_I64, op##_u8, join_##op, to_i64),   \
+    [TD_I8] = REDUCER(uint64_t, TD_I64, op##_i8, join_##op, to_i64),   \
+    [TD_I16] = REDUCER(uint64_t, TD_I64, op##_i16, join_##op, to_i64), \
+    [TD_I32] = REDUCER(uint64_t, TD_I64, op##_i32, join_##op, to_i64), \
+    [TD_I64] = REDUCER(uint64_t, TD_I64, op##_i64, join_##op, to_i64), \
+    [TD_U16] = REDUCER(uint64_t, TD_I64, op##_u16, join_##op, to_i64), \
+    [TD_U32] = REDUCER(uint64_t, TD_I64, op##_u32, join_##op, to_i64), \
     [TD_U64] = REDUCER(uint64_t, TD_I64, op##_u64, join_##op, to_i64)
 #define join_sum join_add_int
 #define join_prod join_mul_int
-#define FLOATS(op, join, finish)                                         \
-    [TD_F32] = REDUCER(double, TD_F32, op##_f32, join, finish##_f32),    \
-    [TD_F64] = REDUCER(double, TD_F64, op##_f64, join, finish##_f64)
+#define FLOATS(op, join, finish)                                                                  \
+    [TD_F32] = REDUCER(double, TD_F32, op##_f32, join, finish##_f32), [TD_F64] =                  \
+                                                                          REDUCER(double, TD_F64, \
+                                                                                  op##_f64, join, \
+                                                                                  finish##_f64)
 
 const td_reducers TD_SYM(td_sum_reducers) = {
-    [TD_SUM] = {INTEGERS(sum), FLOATS(sum, join_add, to),
-                [TD_F16] = REDUCER(double, TD_F32, sum_f16, join_add, to_f32),
-                [TD_BF16] = REDUCER(double, TD_F32, sum_bf16, join_add, to_f32)},
+    [TD_SUM] =
+        {INTEGERS(sum),
+         FLOATS(sum, join_add, to), [TD_F16] = REDUCER(double, TD_F32, sum_f16, join_add, to_f32),
+         [TD_BF16] = REDUCER(double, TD_F32, sum_bf16, join_add, to_f32)},
     [TD_NANSUM] = {FLOATS(nansum, join_add, to)},
     [TD_PROD] = {INTEGERS(prod), FLOATS(prod, join_mul, to),
                  [TD_C64] = REDUCER(double complex, TD_C64, prod_c64, join_mul_complex, to_c64),
-                 [TD_C128] = REDUCER(double complex, TD_C128, prod_c128, join_mul_complex, to_c128)},
+                 [TD_C128] = REDUCER(double complex, TD_C128, prod_c128, join_mul_complex,
+                                     to_c128)},
     [TD_NORM0] = {FLOATS(norm0, join_add, to)},
     [TD_NORM1] = {FLOATS(norm1, join_add, to)},
     [TD_NORM2] = {FLOATS(norm2, join_add, root)},

@@ -1,9 +1,9 @@
 /* reduce_plan.c - how a reduction is cut into blocks.
  *
- * Dimensions are split into kept and reduced ones; neighbours in memory are merged. The innermost kept
- * dimension (m outputs a strip) and the innermost reduced one (n elements) make the blocks that kernels see;
- * the rest are loops. Where there are few outputs the reduced space is cut into chunks as well. All of these
- * cuts depend on the shape only. */
+ * Dimensions are split into kept and reduced ones; neighbours in memory are merged. The innermost
+ * kept dimension (m outputs a strip) and the innermost reduced one (n elements) make the blocks
+ * that kernels see; the rest are loops. Where there are few outputs the reduced space is cut into
+ * chunks as well. All of these cuts depend on the shape only. */
 #include "cpu/reduction/reduce_plan.h"
 #include <string.h>
 #include "runtime/cpu.h"
@@ -37,8 +37,7 @@ static void push(axis *axes, int *n, axis next, bool merge_out)
     axis *last = *n ? &axes[*n - 1] : NULL; /* outer neighbour */
     if (last && last->x == next.x * next.size && (!merge_out || last->out == next.out * next.size))
         *last = (axis){last->size * next.size, next.x, next.out};
-    else
-        axes[(*n)++] = next;
+    else axes[(*n)++] = next;
 }
 
 static int64_t magnitude(int64_t v) { return v < 0 ? -v : v; }
@@ -67,10 +66,8 @@ static void split_axes(plan *p, const td_tensor *x, uint64_t dims, bool in_order
     for (int d = 0; d < x->ndim; d++) {
         axis a = {x->sizes[d], x->strides[d] * itemsize, strides[d]};
         if (a.size == 1) continue;
-        if (dims >> d & 1)
-            reduced[n++] = a;
-        else
-            push(p->keep, &p->kept, a, true);
+        if (dims >> d & 1) reduced[n++] = a;
+        else push(p->keep, &p->kept, a, true);
     }
     if (!in_order) sort_by_stride(reduced, n);
     for (int i = 0; i < n; i++) push(p->reduce, &p->reduced, reduced[i], false);
@@ -84,7 +81,8 @@ static axis take(axis *axes, int *n, int which)
     return taken;
 }
 
-/* The inner dimensions. False: neither is dense in memory though there is work enough to make it so. */
+/* The inner dimensions. False: neither is dense in memory though there is work enough to make it
+ * so. */
 static bool choose_inner(plan *p, int64_t itemsize, int64_t numel)
 {
     p->n = p->reduced ? take(p->reduce, &p->reduced, p->reduced - 1) : (axis){1, itemsize, 0};
@@ -104,7 +102,10 @@ static int64_t product(const axis *axes, int n)
 }
 
 static int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
-static int64_t clamp(int64_t v, int64_t low, int64_t high) { return v < low ? low : v > high ? high : v; }
+static int64_t clamp(int64_t v, int64_t low, int64_t high)
+{
+    return v < low ? low : v > high ? high : v;
+}
 
 static void cut(plan *p, int64_t itemsize)
 {
@@ -125,8 +126,8 @@ static void cut(plan *p, int64_t itemsize)
     if (p->chunks > p->pieces * p->outer_reduced) p->chunks = p->pieces * p->outer_reduced;
 }
 
-static td_status run_contiguous(td_reduction kind, const td_reduce_context *context, const td_tensor *x, uint64_t dims,
-                                td_tensor *const out[2])
+static td_status run_contiguous(td_reduction kind, const td_reduce_context *context,
+                                const td_tensor *x, uint64_t dims, td_tensor *const out[2])
 {
     td_tensor *dense;
     TD_TRY(td_tensor_empty(&dense, (td_dtype)x->dtype, x->device, x->ndim, x->sizes));
@@ -136,22 +137,30 @@ static td_status run_contiguous(td_reduction kind, const td_reduce_context *cont
     return status;
 }
 
-td_status td_reduce_run(td_reduction kind, const td_reduce_context *context, const td_tensor *x, uint64_t dims,
-                        td_tensor *const out[2])
+td_status td_reduce_run(td_reduction kind, const td_reduce_context *context, const td_tensor *x,
+                        uint64_t dims, td_tensor *const out[2])
 {
     const td_reducer *reducer = td_find_reducer(kind, (td_dtype)x->dtype);
     const td_device_table *device = td_table_of(x->device);
-    plan p = {.kind = kind, .dtype = (td_dtype)x->dtype, .reducer = reducer, .context = context, .x = td_data(x), .numel = x->numel};
+    plan p = {.kind = kind,
+              .dtype = (td_dtype)x->dtype,
+              .reducer = reducer,
+              .context = context,
+              .x = td_data(x),
+              .numel = x->numel};
     int64_t itemsize = td_itemsize((td_dtype)x->dtype);
     if (x->numel == 0) return TD_OK;
-    if (!device->reduce) return td_fail(TD_NOT_IMPLEMENTED, "reductions are not implemented for device '%s'", device->name);
+    if (!device->reduce)
+        return td_fail(TD_NOT_IMPLEMENTED, "reductions are not implemented for device '%s'",
+                       device->name);
     for (int k = 0; k < 2; k++) {
         p.out[k] = out[k] ? td_data(out[k]) : NULL;
         p.out_size[k] = out[k] ? td_itemsize((td_dtype)out[k]->dtype) : 0;
     }
     bool in_order = reducer->finish[1] && reducer->dtype[1] == TD_I64; /* the result is an index */
     split_axes(&p, x, dims, in_order);
-    if (((in_order && p.reduced > 1) || !choose_inner(&p, itemsize, x->numel)) && !td_is_contiguous(x))
+    if (((in_order && p.reduced > 1) || !choose_inner(&p, itemsize, x->numel)) &&
+        !td_is_contiguous(x))
         return run_contiguous(kind, context, x, dims, out);
     cut(&p, itemsize);
     return device->reduce(&p, x->device);

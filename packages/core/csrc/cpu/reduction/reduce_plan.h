@@ -1,5 +1,5 @@
-/* reduce_plan.h - how a reduction is cut into blocks: by its shape and strides only, so that every device and any number of threads
- * adds in the same order. */
+/* reduce_plan.h - how a reduction is cut into blocks: by its shape and strides only, so that every
+ * device and any number of threads adds in the same order. */
 #ifndef TD_REDUCE_PLAN_H
 #define TD_REDUCE_PLAN_H
 #include "cpu/reduction/reduce.h"
@@ -27,9 +27,10 @@ typedef struct td_reduce_plan {
 
 /* The reducer of a kind for a dtype, of size 0 if there is none. */
 const td_reducer *td_find_reducer(td_reduction kind, td_dtype dtype);
-/* Plan, and let the device of x run: into dense row-major tensors (either may be NULL) of the shape that is left. */
-td_status td_reduce_run(td_reduction kind, const td_reduce_context *context, const td_tensor *x, uint64_t dims,
-                        td_tensor *const out[2]);
+/* Plan, and let the device of x run: into dense row-major tensors (either may be NULL) of the shape
+ * that is left. */
+td_status td_reduce_run(td_reduction kind, const td_reduce_context *context, const td_tensor *x,
+                        uint64_t dims, td_tensor *const out[2]);
 td_status td_cpu_reduce(const td_reduce_plan *plan); /* cpu/reduction/reduce_run.c */
 
 #endif

@@ -1,6 +1,6 @@
 /* blas.c - finding a BLAS by dlopen and calling it.
- * Wheels of OpenBLAS prefix their names with scipy_, and add 64_ where integers have 64 bits; MKL's runtime library and the
- * systems' libraries use the plain names with 32 bits. */
+ * Wheels of OpenBLAS prefix their names with scipy_, and add 64_ where integers have 64 bits; MKL's
+ * runtime library and the systems' libraries use the plain names with 32 bits. */
 #define _GNU_SOURCE
 #include "cpu/run/blas.h"
 #include "runtime/thread_local.h"
@@ -11,11 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef void (*gemm32)(const char *, const char *, const int *, const int *, const int *, const void *, const void *,
-                       const int *, const void *, const int *, const void *, void *, const int *, size_t, size_t);
-typedef void (*gemm64)(const char *, const char *, const int64_t *, const int64_t *, const int64_t *, const void *,
-                       const void *, const int64_t *, const void *, const int64_t *, const void *, void *, const int64_t *,
-                       size_t, size_t);
+typedef void (*gemm32)(const char *, const char *, const int *, const int *, const int *,
+                       const void *, const void *, const int *, const void *, const int *,
+                       const void *, void *, const int *, size_t, size_t);
+typedef void (*gemm64)(const char *, const char *, const int64_t *, const int64_t *,
+                       const int64_t *, const void *, const void *, const int64_t *, const void *,
+                       const int64_t *, const void *, void *, const int64_t *, size_t, size_t);
 
 enum { SINGLE, DOUBLE, COMPLEX_SINGLE, COMPLEX_DOUBLE, KINDS };
 static const char *const GEMM_NAMES[KINDS] = {"sgemm", "dgemm", "cgemm", "zgemm"};
@@ -32,7 +33,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* How the library is told how many threads to use, and who is inside it. */
 static struct {
-    int (*get)(void);      /* of the whole process; NULL if it need not be put back */
+    int (*get)(void); /* of the whole process; NULL if it need not be put back */
     void (*set)(int);
     int (*set_local)(int); /* of the calling thread: gives what was before */
     int room, inside, before;
@@ -68,7 +69,8 @@ enum { LEAST_ROOM = 48 };
 
 static void learn_control(void *library, const char *prefix, const char *suffix)
 {
-    const char *(*config)(void) = (const char *(*)(void))symbol(library, prefix, "openblas_get_config", suffix);
+    const char *(*config)(void) =
+        (const char *(*)(void))symbol(library, prefix, "openblas_get_config", suffix);
     control.get = (int (*)(void))symbol(library, prefix, "openblas_get_num_threads", suffix);
     control.set = (void (*)(int))symbol(library, prefix, "openblas_set_num_threads", suffix);
     control.set_local = (int (*)(int))dlsym(library, "MKL_Set_Num_Threads_Local");
@@ -88,9 +90,15 @@ static void settle_control(void)
 
 static bool adopt(const char *file)
 {
-    static const struct { const char *prefix, *gemm_suffix, *suffix; bool wide; } styles[] = {
-        {"scipy_", "_", "", false}, {"scipy_", "_64_", "64_", true}, {"", "_64_", "64_", true}, {"", "_", "", false}};
-    void *known = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD), *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    static const struct {
+        const char *prefix, *gemm_suffix, *suffix;
+        bool wide;
+    } styles[] = {{"scipy_", "_", "", false},
+                  {"scipy_", "_64_", "64_", true},
+                  {"", "_64_", "64_", true},
+                  {"", "_", "", false}};
+    void *known = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD),
+         *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (known) dlclose(known);
     if (!library) return false;
     blas.shared |= known != NULL;
@@ -110,7 +118,8 @@ static bool adopt(const char *file)
 
 static bool adopt_mkl(void) { return adopt("libmkl_rt.so.2") || adopt("libmkl_rt.so"); }
 
-/* In a forked process: those who were inside are not here. Its library has what the last one was to put back. */
+/* In a forked process: those who were inside are not here. Its library has what the last one was to
+ * put back. */
 static void nobody_inside(void)
 {
     pthread_mutex_init(&control.lock, NULL);
@@ -148,7 +157,10 @@ bool td_blas_chosen(void) { return td_blas_load() && blas.chosen; }
 const char *td_blas_name(void) { return td_blas_load() ? blas.name : ""; }
 bool td_blas_fits(int64_t largest) { return blas.wide || largest <= INT_MAX; }
 bool td_blas_is_wide(void) { return blas.wide; }
-void *td_blas_symbol(const char *name) { return td_blas_load() ? symbol(blas.library, blas.prefix, name, blas.suffix) : NULL; }
+void *td_blas_symbol(const char *name)
+{
+    return td_blas_load() ? symbol(blas.library, blas.prefix, name, blas.suffix) : NULL;
+}
 
 /* ---- calling ---- */
 static TD_THREAD_LOCAL int depth;
@@ -169,14 +181,18 @@ static void give_room(void)
 {
     pthread_mutex_lock(&control.lock);
     if (--control.inside == 0 && control.before) {
-        if (control.get() == 1) control.set(control.before); /* else somebody has chosen another number meanwhile */
+        /* else somebody has chosen another number meanwhile */
+        if (control.get() == 1) control.set(control.before);
         control.before = 0;
     }
     pthread_cond_signal(&control.left);
     pthread_mutex_unlock(&control.lock);
 }
 
-typedef struct guarded { td_range_fn body; void *context; } guarded;
+typedef struct guarded {
+    td_range_fn body;
+    void *context;
+} guarded;
 
 static void run_guarded(void *context, int64_t begin, int64_t end)
 {
@@ -196,22 +212,25 @@ void td_blas_parallel(int64_t n, int64_t grain, td_range_fn body, void *context)
     td_parallel(n, grain, run_guarded, &(guarded){body, context});
 }
 
-static void gemm(int kind, char ta, char tb, const int64_t sizes[3], const void *alpha, const void *a, int64_t lda,
-                 const void *b, int64_t ldb, const void *beta, void *c, int64_t ldc)
+static void gemm(int kind, char ta, char tb, const int64_t sizes[3], const void *alpha,
+                 const void *a, int64_t lda, const void *b, int64_t ldb, const void *beta, void *c,
+                 int64_t ldc)
 {
     if (blas.wide) {
-        ((gemm64)blas.gemm[kind])(&ta, &tb, &sizes[0], &sizes[1], &sizes[2], alpha, a, &lda, b, &ldb, beta, c, &ldc, 1, 1);
+        ((gemm64)blas.gemm[kind])(&ta, &tb, &sizes[0], &sizes[1], &sizes[2], alpha, a, &lda, b,
+                                  &ldb, beta, c, &ldc, 1, 1);
         return;
     }
-    int m = (int)sizes[0], n = (int)sizes[1], k = (int)sizes[2], la = (int)lda, lb = (int)ldb, lc = (int)ldc;
+    int m = (int)sizes[0], n = (int)sizes[1], k = (int)sizes[2], la = (int)lda, lb = (int)ldb,
+        lc = (int)ldc;
     ((gemm32)blas.gemm[kind])(&ta, &tb, &m, &n, &k, alpha, a, &la, b, &lb, beta, c, &lc, 1, 1);
 }
 
-#define GEMM(symbol, kind, type)                                                                                        \
-    void symbol(char ta, char tb, int64_t m, int64_t n, int64_t k, type alpha, const type *a, int64_t lda, const type *b, \
-                int64_t ldb, type beta, type *c, int64_t ldc)                                                           \
-    {                                                                                                                   \
-        gemm(kind, ta, tb, (const int64_t[3]){m, n, k}, &alpha, a, lda, b, ldb, &beta, c, ldc);                         \
+#define GEMM(symbol, kind, type)                                                                \
+    void symbol(char ta, char tb, int64_t m, int64_t n, int64_t k, type alpha, const type *a,   \
+                int64_t lda, const type *b, int64_t ldb, type beta, type *c, int64_t ldc)       \
+    {                                                                                           \
+        gemm(kind, ta, tb, (const int64_t[3]){m, n, k}, &alpha, a, lda, b, ldb, &beta, c, ldc); \
     }
 GEMM(td_blas_sgemm, SINGLE, float)
 GEMM(td_blas_dgemm, DOUBLE, double)

@@ -5,24 +5,28 @@
 #include "runtime/cpu.h"
 #include "runtime/pool.h"
 
-#define SCRATCH 512      /* float32 elements between the two stages of a conversion */
+#define SCRATCH 512 /* float32 elements between the two stages of a conversion */
 
 static int log2_size(int64_t itemsize) { return __builtin_ctz((unsigned)itemsize); }
 
 /* ---- float8: one element at a time through the scalar routines ---- */
 
-#define FLOAT8(name, dtype)                                                                                           \
-    static void name##_to_f32(char *const *data, const int64_t *strides, int64_t n, const void *context)              \
-    {                                                                                                                 \
-        (void)context;                                                                                                \
-        for (int64_t i = 0; i < n; i++)                                                                               \
-            *(float *)(data[0] + i * strides[0]) = td_float8_to_float(dtype, *(uint8_t *)(data[1] + i * strides[1])); \
-    }                                                                                                                 \
-    static void f32_to_##name(char *const *data, const int64_t *strides, int64_t n, const void *context)              \
-    {                                                                                                                 \
-        (void)context;                                                                                                \
-        for (int64_t i = 0; i < n; i++)                                                                               \
-            *(uint8_t *)(data[0] + i * strides[0]) = td_float_to_float8(dtype, *(float *)(data[1] + i * strides[1])); \
+#define FLOAT8(name, dtype)                                                         \
+    static void name##_to_f32(char *const *data, const int64_t *strides, int64_t n, \
+                              const void *context)                                  \
+    {                                                                               \
+        (void)context;                                                              \
+        for (int64_t i = 0; i < n; i++)                                             \
+            *(float *)(data[0] + i * strides[0]) =                                  \
+                td_float8_to_float(dtype, *(uint8_t *)(data[1] + i * strides[1]));  \
+    }                                                                               \
+    static void f32_to_##name(char *const *data, const int64_t *strides, int64_t n, \
+                              const void *context)                                  \
+    {                                                                               \
+        (void)context;                                                              \
+        for (int64_t i = 0; i < n; i++)                                             \
+            *(uint8_t *)(data[0] + i * strides[0]) =                                \
+                td_float_to_float8(dtype, *(float *)(data[1] + i * strides[1]));    \
     }
 FLOAT8(e4m3fn, TD_F8_E4M3FN)
 FLOAT8(e5m2, TD_F8_E5M2)
@@ -30,13 +34,16 @@ FLOAT8(e4m3fnuz, TD_F8_E4M3FNUZ)
 FLOAT8(e5m2fnuz, TD_F8_E5M2FNUZ)
 FLOAT8(e8m0fnu, TD_F8_E8M0FNU)
 
-static const td_loop float8_to_f32[] = {e4m3fn_to_f32, e5m2_to_f32, e4m3fnuz_to_f32, e5m2fnuz_to_f32, e8m0fnu_to_f32};
-static const td_loop f32_to_float8[] = {f32_to_e4m3fn, f32_to_e5m2, f32_to_e4m3fnuz, f32_to_e5m2fnuz, f32_to_e8m0fnu};
+static const td_loop float8_to_f32[] = {e4m3fn_to_f32, e5m2_to_f32, e4m3fnuz_to_f32,
+                                        e5m2fnuz_to_f32, e8m0fnu_to_f32};
+static const td_loop f32_to_float8[] = {f32_to_e4m3fn, f32_to_e5m2, f32_to_e4m3fnuz,
+                                        f32_to_e5m2fnuz, f32_to_e8m0fnu};
 
 /* ---- plans: which loops turn one dtype into another ---- */
 
 typedef struct plan {
-    td_loop first, second; /* of real numbers; second NULL, or first writes float32 and second reads it */
+    /* of real numbers; second NULL, or first writes float32 and second reads it */
+    td_loop first, second;
     int64_t to_half, from_half; /* bytes of one part of a complex number */
 } plan;
 
@@ -69,8 +76,10 @@ static void run_real(const plan *p, char *const *data, const int64_t *strides, i
     float scratch[SCRATCH];
     for (int64_t done = 0; done < n; done += SCRATCH) {
         int64_t m = n - done < SCRATCH ? n - done : SCRATCH;
-        p->first((char *const[]){(char *)scratch, data[1] + done * strides[1]}, (int64_t[]){4, strides[1]}, m, NULL);
-        p->second((char *const[]){data[0] + done * strides[0], (char *)scratch}, (int64_t[]){strides[0], 4}, m, NULL);
+        p->first((char *const[]){(char *)scratch, data[1] + done * strides[1]},
+                 (int64_t[]){4, strides[1]}, m, NULL);
+        p->second((char *const[]){data[0] + done * strides[0], (char *)scratch},
+                  (int64_t[]){strides[0], 4}, m, NULL);
     }
 }
 
@@ -79,7 +88,8 @@ static void real_to_real(char *const *data, const int64_t *strides, int64_t n, c
     run_real(context, data, strides, n);
 }
 
-static void complex_to_complex(char *const *data, const int64_t *strides, int64_t n, const void *context)
+static void complex_to_complex(char *const *data, const int64_t *strides, int64_t n,
+                               const void *context)
 {
     const plan *p = context;
     if (strides[0] == 2 * p->to_half && strides[1] == 2 * p->from_half) {
@@ -90,7 +100,8 @@ static void complex_to_complex(char *const *data, const int64_t *strides, int64_
     run_real(p, (char *const[]){data[0] + p->to_half, data[1] + p->from_half}, strides, n);
 }
 
-/* n numbers of `size` bytes side by side, each followed by a zero; a wider integer of little end is just that */
+/* n numbers of `size` bytes side by side, each followed by a zero; a wider integer of little end is
+ * just that */
 static void widen(char *out, const char *in, int64_t n, int64_t size)
 {
     const td_convert_kernels *k = TD_PICK(td_convert_kernels);
@@ -105,7 +116,8 @@ static void widen(char *out, const char *in, int64_t n, int64_t size)
     loop((char *const[]){out, (char *)in}, (int64_t[]){2 * size, size}, n, NULL);
 }
 
-static void real_to_complex(char *const *data, const int64_t *strides, int64_t n, const void *context)
+static void real_to_complex(char *const *data, const int64_t *strides, int64_t n,
+                            const void *context)
 {
     const plan *p = context;
     int64_t half = p->to_half;
@@ -117,7 +129,8 @@ static void real_to_complex(char *const *data, const int64_t *strides, int64_t n
     }
     for (int64_t done = 0; done < n; done += SCRATCH) {
         int64_t m = n - done < SCRATCH ? n - done : SCRATCH;
-        run_real(p, (char *const[]){(char *)scratch, data[1] + done * strides[1]}, (int64_t[]){half, strides[1]}, m);
+        run_real(p, (char *const[]){(char *)scratch, data[1] + done * strides[1]},
+                 (int64_t[]){half, strides[1]}, m);
         widen(data[0] + done * strides[0], (const char *)scratch, m, half);
     }
 }
@@ -128,7 +141,8 @@ static td_loop choose(plan *p, td_dtype to, td_dtype from)
         p->first = direct(to, to);
         return p->first;
     }
-    if (td_is_complex(from) && to == TD_BOOL) return TD_PICK(td_convert_kernels)->truth[from - TD_C32];
+    if (td_is_complex(from) && to == TD_BOOL)
+        return TD_PICK(td_convert_kernels)->truth[from - TD_C32];
     *p = plan_real(td_to_real(to), td_to_real(from));
     if (!td_is_complex(to)) return real_to_real; /* the real part of a complex number comes first */
     return td_is_complex(from) ? complex_to_complex : real_to_complex;
@@ -148,7 +162,9 @@ typedef struct transposition {
 /* Which dimension a fast transpose may run along, or 0. */
 static int transposed_dim(const td_nd *nd, int64_t itemsize)
 {
-    if (nd->ndim < 2 || nd->strides[0][0] != itemsize || nd->strides[0][1] == itemsize || nd->sizes[0] < 4) return 0;
+    if (nd->ndim < 2 || nd->strides[0][0] != itemsize || nd->strides[0][1] == itemsize ||
+        nd->sizes[0] < 4)
+        return 0;
     for (int d = 1; d < nd->ndim; d++)
         if (nd->strides[d][1] == itemsize && nd->sizes[d] >= 4) return d;
     return 0;
@@ -160,7 +176,8 @@ static void transpose_piece(void *context, int64_t begin, int64_t end)
     const td_nd *nd = t->nd;
     for (int64_t piece = begin; piece < end; piece++) {
         int64_t row = piece % t->strips * STRIP, rest = piece / t->strips;
-        char *out = nd->data[0] + row * nd->strides[t->row_dim][0], *in = nd->data[1] + row * t->itemsize;
+        char *out = nd->data[0] + row * nd->strides[t->row_dim][0],
+             *in = nd->data[1] + row * t->itemsize;
         for (int d = 1; d < nd->ndim; d++) {
             if (d == t->row_dim) continue;
             out += rest % nd->sizes[d] * nd->strides[d][0];
@@ -168,14 +185,17 @@ static void transpose_piece(void *context, int64_t begin, int64_t end)
             rest /= nd->sizes[d];
         }
         int64_t rows = nd->sizes[t->row_dim] - row;
-        t->kernel(out, nd->strides[t->row_dim][0], in, nd->strides[0][1], rows < STRIP ? rows : STRIP, nd->sizes[0]);
+        t->kernel(out, nd->strides[t->row_dim][0], in, nd->strides[0][1],
+                  rows < STRIP ? rows : STRIP, nd->sizes[0]);
     }
 }
 
 static void run_transposed(const td_nd *nd, int row_dim, int64_t itemsize, double cost)
 {
-    int64_t rows = nd->sizes[row_dim], strips = (rows + STRIP - 1) / STRIP, planes = nd->numel / rows / nd->sizes[0];
-    transposition t = {nd, TD_PICK(td_convert_kernels)->transpose[log2_size(itemsize)], row_dim, itemsize, strips};
+    int64_t rows = nd->sizes[row_dim], strips = (rows + STRIP - 1) / STRIP,
+            planes = nd->numel / rows / nd->sizes[0];
+    transposition t = {nd, TD_PICK(td_convert_kernels)->transpose[log2_size(itemsize)], row_dim,
+                       itemsize, strips};
     int64_t grain = 16384 / (STRIP * nd->sizes[0]);
     void *token = td_heavy_begin((double)nd->numel * cost);
     td_parallel(planes * strips, grain > 1 ? grain : 1, transpose_piece, &t);
@@ -198,6 +218,11 @@ td_status td_cpu_copy(const td_walk *w)
 td_status td_cpu_negate(const td_walk *w)
 {
     td_dtype d = (td_dtype)w->dtypes[0];
-    td_nd_run(w->nd, TD_PICK(td_convert_kernels)->negate[d == TD_F64 ? 2 : d == TD_F32 ? 1 : 0], NULL, w->cost);
+    td_nd_run(w->nd,
+              TD_PICK(td_convert_kernels)
+                  ->negate[d == TD_F64   ? 2
+                           : d == TD_F32 ? 1
+                                         : 0],
+              NULL, w->cost);
     return TD_OK;
 }

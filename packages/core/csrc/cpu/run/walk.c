@@ -1,12 +1,14 @@
-/* walk.c - a loop over the rows of n-dimensional operands, in parallel when the work is worth it. */
+/* walk.c - a loop over the rows of n-dimensional operands, in parallel when the work is worth it.
+ */
 #include "runtime/loops.h"
 #include "runtime/pool.h"
 
-/* Below this much work (nanoseconds) waking a second thread costs more than it gains: 32 K additions, 8 K
- * exponentials. */
+/* Below this much work (nanoseconds) waking a second thread costs more than it gains: 32 K
+ * additions, 8 K exponentials. */
 #define PARALLEL_NS 8000.0
 #define GRAIN_NS 4000.0 /* least work of one chunk */
-#define LINE_UNIT 256   /* elements; chunks of long rows begin at multiples: threads share no cache line */
+#define LINE_UNIT \
+    256 /* elements; chunks of long rows begin at multiples: threads share no cache line */
 
 typedef struct position {
     char *data[TD_MAX_OPERANDS];
@@ -52,10 +54,8 @@ static void walk(const td_nd *nd, td_loop loop, const void *context, int64_t beg
 void td_nd_run_serial(const td_nd *nd, td_loop loop, const void *context)
 {
     if (nd->numel == 0) return;
-    if (nd->ndim == 1)
-        loop(nd->data, nd->strides[0], nd->numel, context);
-    else
-        walk(nd, loop, context, 0, nd->numel);
+    if (nd->ndim == 1) loop(nd->data, nd->strides[0], nd->numel, context);
+    else walk(nd, loop, context, 0, nd->numel);
 }
 
 typedef struct job {
@@ -72,7 +72,8 @@ static void run_piece(void *context, int64_t begin, int64_t end)
     walk(j->nd, j->loop, j->context, begin * j->unit, end < j->nd->numel ? end : j->nd->numel);
 }
 
-/* Two threads may not write one place, so an output that is broadcast (a reduction's) is walked by one. */
+/* Two threads may not write one place, so an output that is broadcast (a reduction's) is walked by
+ * one. */
 static bool output_repeats(const td_nd *nd)
 {
     for (int d = 0; d < nd->ndim; d++)

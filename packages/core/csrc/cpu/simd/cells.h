@@ -1,8 +1,9 @@
-/* cells.h - functions as polynomials, one for each cell of an interval (special_cells.h): every lane of a vector takes
- * the coefficients of its own cell.
+/* cells.h - functions as polynomials, one for each cell of an interval (special_cells.h): every
+ * lane of a vector takes the coefficients of its own cell.
  *
- * A table has a row of numbers for each power and a column for each cell; `cells` is 16 or 32, and a lane's index is
- * below that. Nothing here depends on the instruction set but how the numbers are fetched, so results do not either. */
+ * A table has a row of numbers for each power and a column for each cell; `cells` is 16 or 32, and
+ * a lane's index is below that. Nothing here depends on the instruction set but how the numbers are
+ * fetched, so results do not either. */
 #ifndef TD_CELLS_H
 #define TD_CELLS_H
 #include "cpu/simd/vec.h"
@@ -16,12 +17,18 @@ VFN vd vd_pick16(const double *row, vl i)
 VFN vd vd_pick(const double *row, vl i, int cells)
 {
     if (cells == 16) return vd_pick16(row, i);
-    return _mm512_mask_blend_pd(_mm512_test_epi64_mask((__m512i)i, _mm512_set1_epi64(16)), vd_pick16(row, i),
-                                vd_pick16(row + 16, i));
+    return _mm512_mask_blend_pd(_mm512_test_epi64_mask((__m512i)i, _mm512_set1_epi64(16)),
+                                vd_pick16(row, i), vd_pick16(row + 16, i));
 }
-VFN vf vf_pick16(const float *row, vi i) { return _mm512_permutexvar_ps((__m512i)i, _mm512_loadu_ps(row)); }
+VFN vf vf_pick16(const float *row, vi i)
+{
+    return _mm512_permutexvar_ps((__m512i)i, _mm512_loadu_ps(row));
+}
 #elif defined __AVX2__
-VFN vd vd_pick(const double *row, vl i, int cells) { return _mm256_i64gather_pd(row, (__m256i)i, 8); }
+VFN vd vd_pick(const double *row, vl i, int cells)
+{
+    return _mm256_i64gather_pd(row, (__m256i)i, 8);
+}
 VFN vf vf_pick16(const float *row, vi i) { return _mm256_i32gather_ps(row, (__m256i)i, 4); }
 #else
 VFN vd vd_pick(const double *row, vl i, int cells)
@@ -38,8 +45,8 @@ VFN vf vf_pick16(const float *row, vi i)
 }
 #endif
 
-/* The cell that u >= 0, counted in cells, falls into, at most `last` (cells - 1). Any u gives an index within the table:
- * adding 2^52 leaves the whole part in the low bits. */
+/* The cell that u >= 0, counted in cells, falls into, at most `last` (cells - 1). Any u gives an
+ * index within the table: adding 2^52 leaves the whole part in the low bits. */
 VFN vl vd_cell(vd u, int last)
 {
     vd whole = vd_floor(vd_min(vd_set(last), u));
@@ -51,8 +58,8 @@ VFN vi vf_cell(vf u, int last)
     return (vi)(whole + 0x1p23f) & last;
 }
 
-/* c[0] + c[1] t + ... + c[degree] t^degree of each lane's cell: odd and even powers above the first apart, and the
- * constant last, so that the sum is rounded once where it is the largest term */
+/* c[0] + c[1] t + ... + c[degree] t^degree of each lane's cell: odd and even powers above the first
+ * apart, and the constant last, so that the sum is rounded once where it is the largest term */
 VFN vd vd_cells_sum(vd t, vl i, const double *c, int degree, int cells)
 {
     vd square = t * t;
@@ -76,10 +83,13 @@ VFN vf vf_cells_sum(vf t, vi i, const float *c, int degree, vf factor)
 #define CELLS_(c) ((int)(sizeof(c)[0] / sizeof(c)[0][0]))
 #define ROWS_(c) ((int)(sizeof(c) / sizeof(c)[0]))
 /* the function at v in the cells i */
-#define VD_CELLS(v, i, c) vd_cells_sum((v) - vd_pick(c[0], i, CELLS_(c)), i, c[1], ROWS_(c) - 2, CELLS_(c))
-#define VF_CELLS(v, i, c, factor) vf_cells_sum((v) - vf_pick16(c[0], i), i, c[1], ROWS_(c) - 2, factor)
+#define VD_CELLS(v, i, c) \
+    vd_cells_sum((v) - vd_pick(c[0], i, CELLS_(c)), i, c[1], ROWS_(c) - 2, CELLS_(c))
+#define VF_CELLS(v, i, c, factor) \
+    vf_cells_sum((v) - vf_pick16(c[0], i), i, c[1], ROWS_(c) - 2, factor)
 /* the same where the centre of a cell may be a zero of the function, which takes two numbers */
-#define VD_CELLS_ZERO(v, i, c)                                                                                \
-    vd_cells_sum(((v) - vd_pick(c[0], i, CELLS_(c))) - vd_pick(c[1], i, CELLS_(c)), i, c[2], ROWS_(c) - 3, CELLS_(c))
+#define VD_CELLS_ZERO(v, i, c)                                                               \
+    vd_cells_sum(((v) - vd_pick(c[0], i, CELLS_(c))) - vd_pick(c[1], i, CELLS_(c)), i, c[2], \
+                 ROWS_(c) - 3, CELLS_(c))
 
 #endif

@@ -1,5 +1,5 @@
-/* complex_numbers.h - arithmetic of complex numbers the way the field does it: products without the recovery
- * of infinities that C prescribes, quotients scaled by the larger part of the divisor. */
+/* complex_numbers.h - arithmetic of complex numbers the way the field does it: products without the
+ * recovery of infinities that C prescribes, quotients scaled by the larger part of the divisor. */
 #ifndef TD_COMPLEX_NUMBERS_H
 #define TD_COMPLEX_NUMBERS_H
 #include <complex.h>
@@ -9,10 +9,16 @@
 typedef float _Complex c64;
 typedef double _Complex c128;
 
-/* A product that is rounded before it is added to: compilers that vectorise a complex product may fuse the two
- * (gcc 12 does, whatever -ffp-contract says). Rows whose speed counts are written in vectors, vrow_complex.h. */
+/* A product that is rounded before it is added to: compilers that vectorise a complex product may
+ * fuse the two (gcc 12 does, whatever -ffp-contract says). Rows whose speed counts are written in
+ * vectors, vrow_complex.h. */
 #ifdef __x86_64__
-#define ROUNDED(product) __extension__({ __typeof__(product) p_ = (product); __asm__("" : "+x"(p_)); p_; })
+#define ROUNDED(product)                    \
+    __extension__({                         \
+        __typeof__(product) p_ = (product); \
+        __asm__("" : "+x"(p_));             \
+        p_;                                 \
+    })
 #else
 #define ROUNDED(product) (product)
 #endif
@@ -21,18 +27,18 @@ typedef double _Complex c128;
     static inline complex_t multiply_##suffix(complex_t a, complex_t b)                            \
     {                                                                                              \
         real_t ar = __real__ a, ai = __imag__ a, br = __real__ b, bi = __imag__ b;                 \
-        return MAKE(ar * br - ROUNDED(ai * bi), ar * bi + ROUNDED(ai * br));                                       \
+        return MAKE(ar * br - ROUNDED(ai * bi), ar * bi + ROUNDED(ai * br));                       \
     }                                                                                              \
     static inline complex_t divide_##suffix(complex_t a, complex_t b)                              \
     {                                                                                              \
         real_t ar = __real__ a, ai = __imag__ a, br = __real__ b, bi = __imag__ b;                 \
         if (__builtin_fabs(br) >= __builtin_fabs(bi)) {                                            \
             if (br == 0 && bi == 0) return MAKE(ar / __builtin_fabs(br), ai / __builtin_fabs(bi)); \
-            real_t ratio = bi / br, scale = 1 / (br + ROUNDED(bi * ratio));                                 \
-            return MAKE((ar + ROUNDED(ai * ratio)) * scale, (ai - ROUNDED(ar * ratio)) * scale);                     \
+            real_t ratio = bi / br, scale = 1 / (br + ROUNDED(bi * ratio));                        \
+            return MAKE((ar + ROUNDED(ai * ratio)) * scale, (ai - ROUNDED(ar * ratio)) * scale);   \
         }                                                                                          \
-        real_t ratio = br / bi, scale = 1 / (ROUNDED(br * ratio) + bi);                                     \
-        return MAKE((ROUNDED(ar * ratio) + ai) * scale, (ROUNDED(ai * ratio) - ar) * scale);                         \
+        real_t ratio = br / bi, scale = 1 / (ROUNDED(br * ratio) + bi);                            \
+        return MAKE((ROUNDED(ar * ratio) + ai) * scale, (ROUNDED(ai * ratio) - ar) * scale);       \
     }
 COMPLEX_ARITHMETIC(c64, c64, float, __builtin_complex)
 COMPLEX_ARITHMETIC(c128, c128, double, __builtin_complex)
@@ -47,7 +53,8 @@ COMPLEX_ARITHMETIC(c128, c128, double, __builtin_complex)
     TD_LOOP(name##_c32, name##_c64_row, TD_C32, VINS_##arity(TD_C32)) \
     TD_LOOP(name##_c64, name##_c64_row, TD_C64, VINS_##arity(TD_C64)) \
     TD_LOOP(name##_c128, name##_c128_row, TD_C128, VINS_##arity(TD_C128))
-#define COMPLEX_ENTRIES(op, name) {op, TD_C32, name##_c32}, {op, TD_C64, name##_c64}, {op, TD_C128, name##_c128},
+#define COMPLEX_ENTRIES(op, name) \
+    {op, TD_C32, name##_c32}, {op, TD_C64, name##_c64}, {op, TD_C128, name##_c128},
 /* rows of one expression; `complex_t` and `real_t` name the types in it */
 #define COMPLEX_ROWS(name, arity, setup, expression)                                            \
     TD_C_ROW(name##_c64_row, arity, c64, c64, typedef float real_t __attribute__((unused));     \

@@ -1,9 +1,9 @@
 /* elementwise.h - from rows to loops.
  *
- * A row is the kernel proper: it computes n numbers that lie side by side. A loop (loops.h) also takes
- * strides, numbers that repeat, and short floats. td_drive makes the second from the first: what does not lie
- * side by side in a type rows know is brought into a buffer block by block, so that every layout and every
- * dtype gives the same bits. */
+ * A row is the kernel proper: it computes n numbers that lie side by side. A loop (loops.h) also
+ * takes strides, numbers that repeat, and short floats. td_drive makes the second from the first:
+ * what does not lie side by side in a type rows know is brought into a buffer block by block, so
+ * that every layout and every dtype gives the same bits. */
 #ifndef TD_ELEMENTWISE_H
 #define TD_ELEMENTWISE_H
 #include <complex.h>
@@ -22,16 +22,18 @@ static inline td_dtype td_row_dtype(td_dtype d)
     return d == TD_F16 || d == TD_BF16 ? TD_F32 : d == TD_C32 ? TD_C64 : d;
 }
 
-static inline void td_move_part(td_dtype to, char *out, int64_t so, td_dtype from, const char *in, int64_t si,
-                                int64_t n)
+static inline void td_move_part(td_dtype to, char *out, int64_t so, td_dtype from, const char *in,
+                                int64_t si, int64_t n)
 {
     const td_convert_kernels *k = &TD_SYM(td_convert_kernels);
-    td_loop loop = to == from ? k->copy[__builtin_ctz((unsigned)td_itemsize(to))] : k->real[to][from];
+    td_loop loop =
+        to == from ? k->copy[__builtin_ctz((unsigned)td_itemsize(to))] : k->real[to][from];
     loop((char *const[]){out, (char *)in}, (int64_t[]){so, si}, n, NULL);
 }
 
 /* n elements from one dtype and stride to another; complex32 goes by halves. */
-static inline void td_move(td_dtype to, char *out, int64_t so, td_dtype from, const char *in, int64_t si, int64_t n)
+static inline void td_move(td_dtype to, char *out, int64_t so, td_dtype from, const char *in,
+                           int64_t si, int64_t n)
 {
     if (to == from || (to != TD_C32 && from != TD_C32)) {
         td_move_part(to, out, so, from, in, si, n);
@@ -39,7 +41,8 @@ static inline void td_move(td_dtype to, char *out, int64_t so, td_dtype from, co
     }
     td_dtype half_to = to == TD_C32 ? TD_F16 : TD_F32, half_from = from == TD_C32 ? TD_F16 : TD_F32;
     td_move_part(half_to, out, so, half_from, in, si, n);
-    td_move_part(half_to, out + td_itemsize(half_to), so, half_from, in + td_itemsize(half_from), si, n);
+    td_move_part(half_to, out + td_itemsize(half_to), so, half_from, in + td_itemsize(half_from),
+                 si, n);
 }
 
 static inline bool td_row_ready(td_dtype d, int64_t stride)
@@ -47,9 +50,9 @@ static inline bool td_row_ready(td_dtype d, int64_t stride)
     return td_row_dtype(d) == d && stride == td_itemsize(d);
 }
 
-static __attribute__((noinline, unused)) void td_drive_blocks(td_row row, int nin, const uint8_t *dtypes,
-                                                              char *const *data, const int64_t *strides, int64_t n,
-                                                              const void *context)
+static __attribute__((noinline, unused)) void
+td_drive_blocks(td_row row, int nin, const uint8_t *dtypes, char *const *data,
+                const int64_t *strides, int64_t n, const void *context)
 {
     _Alignas(64) char buffers[TD_MAX_OPERANDS][TD_BLOCK_BYTES + TD_BLOCK_PAD];
     const void *in[TD_MAX_OPERANDS];
@@ -79,15 +82,13 @@ static __attribute__((noinline, unused)) void td_drive_blocks(td_row row, int ni
     }
 }
 
-static inline void td_drive(td_row row, int nin, const uint8_t *dtypes, char *const *data, const int64_t *strides,
-                            int64_t n, const void *context)
+static inline void td_drive(td_row row, int nin, const uint8_t *dtypes, char *const *data,
+                            const int64_t *strides, int64_t n, const void *context)
 {
     bool ready = true;
     for (int k = 0; k <= nin; k++) ready = ready && td_row_ready((td_dtype)dtypes[k], strides[k]);
-    if (ready)
-        row(data[0], (const void *const *)(data + 1), n, context);
-    else
-        td_drive_blocks(row, nin, dtypes, data, strides, n, context);
+    if (ready) row(data[0], (const void *const *)(data + 1), n, context);
+    else td_drive_blocks(row, nin, dtypes, data, strides, n, context);
 }
 
 /* A loop over `row`; the dtypes of output and operands follow. */
@@ -99,11 +100,12 @@ static inline void td_drive(td_row row, int nin, const uint8_t *dtypes, char *co
     }
 
 /* Loop `first` of two operands, whose results go through loop `second`, both of one dtype. */
-#define TD_THEN_LOOP(symbol, dtype, first, second)                                                          \
-    static void symbol(char *const *data, const int64_t *strides, int64_t n, const void *context)           \
-    {                                                                                                       \
-        first(data, strides, n, context);                                                                   \
-        second((char *const[]){data[0], data[0]}, (int64_t[]){strides[0], strides[0]}, n, context);         \
+#define TD_THEN_LOOP(symbol, dtype, first, second)                                                \
+    static void symbol(char *const *data, const int64_t *strides, int64_t n, const void *context) \
+    {                                                                                             \
+        first(data, strides, n, context);                                                         \
+        second((char *const[]){data[0], data[0]}, (int64_t[]){strides[0], strides[0]}, n,         \
+               context);                                                                          \
     }
 
 #define TD_ROW(symbol) \
@@ -113,7 +115,9 @@ static inline void td_drive(td_row row, int nin, const uint8_t *dtypes, char *co
 static inline double td_real_arg(const void *context, int k)
 {
     const td_arg *arg = (const td_arg *)context + k;
-    return arg->kind == TD_ARG_SCALAR ? arg->scalar.re : arg->kind == TD_ARG_FLOAT ? arg->f : (double)arg->i;
+    return arg->kind == TD_ARG_SCALAR  ? arg->scalar.re
+           : arg->kind == TD_ARG_FLOAT ? arg->f
+                                       : (double)arg->i;
 }
 /* the same for rows of integers: 1.0 is 1; what does not fit saturates */
 static inline int64_t td_int_arg(const void *context, int k)
@@ -123,16 +127,23 @@ static inline int64_t td_int_arg(const void *context, int k)
     return s->re >= 0x1p63 ? INT64_MAX : s->re >= -0x1p63 ? (int64_t)s->re : INT64_MIN;
 }
 /* the first letter of a str */
-static inline char td_letter_arg(const void *context, int k) { return ((const td_arg *)context)[k].str[0]; }
+static inline char td_letter_arg(const void *context, int k)
+{
+    return ((const td_arg *)context)[k].str[0];
+}
 /* is it a Python number? */
 static inline bool td_number_arg(const void *context, int k)
 {
     const td_arg *arg = (const td_arg *)context + k;
     return arg->kind == TD_ARG_TENSOR && (arg->tensor->flags & TD_FLAG_WRAPPED);
 }
-static inline bool td_has_arg(const void *context, int k) { return ((const td_arg *)context)[k].kind != TD_ARG_NONE; }
+static inline bool td_has_arg(const void *context, int k)
+{
+    return ((const td_arg *)context)[k].kind != TD_ARG_NONE;
+}
 
-/* ---- rows of plain C: `expression` of x (and y, z), which gcc vectorises; memory is the same or disjoint
+/* ---- rows of plain C: `expression` of x (and y, z), which gcc vectorises; memory is the same or
+ * disjoint
  * ---- */
 #define TD_UNPACK_1(type) const type *px = in[0];
 #define TD_UNPACK_2(type) const type *px = in[0], *py = in[1];
@@ -145,13 +156,11 @@ static inline bool td_has_arg(const void *context, int k) { return ((const td_ar
     TD_ROW(symbol)                                           \
     {                                                        \
         to *o = out;                                         \
-        TD_UNPACK_##arity(from)                              \
-        (void)context;                                       \
+        TD_UNPACK_##arity(from)(void) context;               \
         setup;                                               \
         _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++) \
         {                                                    \
-            TD_LOAD_##arity(from)                            \
-            o[i] = expression;                               \
+            TD_LOAD_##arity(from) o[i] = expression;         \
         }                                                    \
     }
 

@@ -1,6 +1,7 @@
-/* gemm_vec.h - the few vector operations that the matrix, convolution and attention kernels are written in.
- * vf_ is a vector of float, vd_ one of double; both have the ISA's full width. Masks are integers with a bit per lane.
- * Every ISA fuses multiply and add except the generic one. Loads and stores need no alignment. */
+/* gemm_vec.h - the few vector operations that the matrix, convolution and attention kernels are
+ * written in. vf_ is a vector of float, vd_ one of double; both have the ISA's full width. Masks
+ * are integers with a bit per lane. Every ISA fuses multiply and add except the generic one. Loads
+ * and stores need no alignment. */
 #ifndef TD_GEMM_VEC_H
 #define TD_GEMM_VEC_H
 #include <math.h>

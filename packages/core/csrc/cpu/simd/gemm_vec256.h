@@ -15,9 +15,18 @@ TD_INLINE vf vf_zero(void) { return _mm256_setzero_ps(); }
 TD_INLINE vf vf_set1(float x) { return _mm256_set1_ps(x); }
 TD_INLINE vf vf_load(const float *p) { return _mm256_loadu_ps(p); }
 TD_INLINE void vf_store(float *p, vf v) { _mm256_storeu_ps(p, v); }
-TD_INLINE vf vf_load_part(uint32_t bits, const float *p) { return _mm256_maskload_ps(p, vf_mask(bits)); }
-TD_INLINE vf vf_load_onto(vf rest, uint32_t bits, const float *p) { return _mm256_or_ps(rest, vf_load_part(bits, p)); }
-TD_INLINE void vf_store_part(float *p, uint32_t bits, vf v) { _mm256_maskstore_ps(p, vf_mask(bits), v); }
+TD_INLINE vf vf_load_part(uint32_t bits, const float *p)
+{
+    return _mm256_maskload_ps(p, vf_mask(bits));
+}
+TD_INLINE vf vf_load_onto(vf rest, uint32_t bits, const float *p)
+{
+    return _mm256_or_ps(rest, vf_load_part(bits, p));
+}
+TD_INLINE void vf_store_part(float *p, uint32_t bits, vf v)
+{
+    _mm256_maskstore_ps(p, vf_mask(bits), v);
+}
 TD_INLINE vf vf_fma(vf a, vf b, vf c) { return _mm256_fmadd_ps(a, b, c); }
 TD_INLINE vf vf_fnma(vf a, vf b, vf c) { return _mm256_fnmadd_ps(a, b, c); }
 TD_INLINE vf vf_add(vf a, vf b) { return _mm256_add_ps(a, b); }
@@ -28,7 +37,10 @@ TD_INLINE vf vf_select(uint32_t bits, vf a, vf b)
 {
     return _mm256_blendv_ps(b, a, _mm256_castsi256_ps(vf_mask(bits)));
 }
-TD_INLINE vf vf_round(vf a) { return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+TD_INLINE vf vf_round(vf a)
+{
+    return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
 TD_INLINE vf vf_scale(vf a, vf n) /* n from -127 to 0; -127 gives 0 */
 {
     __m256i exponent = _mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127));
@@ -54,23 +66,28 @@ TD_INLINE vf vf_even(vf a, vf b)
 }
 TD_INLINE vf vf_gather(uint32_t bits, const float *p, int64_t stride)
 {
-    __m256i index = _mm256_mullo_epi32(_mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0), _mm256_set1_epi32((int)stride));
-    return _mm256_mask_i32gather_ps(_mm256_setzero_ps(), p, index, _mm256_castsi256_ps(vf_mask(bits)), 4);
+    __m256i index = _mm256_mullo_epi32(_mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0),
+                                       _mm256_set1_epi32((int)stride));
+    return _mm256_mask_i32gather_ps(_mm256_setzero_ps(), p, index,
+                                    _mm256_castsi256_ps(vf_mask(bits)), 4);
 }
 TD_INLINE void vf_transpose(vf *r)
 {
     vf t[8];
-    TD_UNROLL for (int i = 0; i < 8; i += 2) {
+    TD_UNROLL for (int i = 0; i < 8; i += 2)
+    {
         t[i] = _mm256_unpacklo_ps(r[i], r[i + 1]);
         t[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
     }
-    TD_UNROLL for (int i = 0; i < 8; i += 4) {
+    TD_UNROLL for (int i = 0; i < 8; i += 4)
+    {
         r[i] = _mm256_shuffle_ps(t[i], t[i + 2], 0x44);
         r[i + 1] = _mm256_shuffle_ps(t[i], t[i + 2], 0xee);
         r[i + 2] = _mm256_shuffle_ps(t[i + 1], t[i + 3], 0x44);
         r[i + 3] = _mm256_shuffle_ps(t[i + 1], t[i + 3], 0xee);
     }
-    TD_UNROLL for (int i = 0; i < 4; i++) {
+    TD_UNROLL for (int i = 0; i < 4; i++)
+    {
         vf low = r[i], high = r[i + 4];
         r[i] = _mm256_permute2f128_ps(low, high, 0x20);
         r[i + 4] = _mm256_permute2f128_ps(low, high, 0x31);
@@ -86,9 +103,18 @@ TD_INLINE vd vd_zero(void) { return _mm256_setzero_pd(); }
 TD_INLINE vd vd_set1(double x) { return _mm256_set1_pd(x); }
 TD_INLINE vd vd_load(const double *p) { return _mm256_loadu_pd(p); }
 TD_INLINE void vd_store(double *p, vd v) { _mm256_storeu_pd(p, v); }
-TD_INLINE vd vd_load_part(uint32_t bits, const double *p) { return _mm256_maskload_pd(p, vd_mask(bits)); }
-TD_INLINE vd vd_load_onto(vd rest, uint32_t bits, const double *p) { return _mm256_or_pd(rest, vd_load_part(bits, p)); }
-TD_INLINE void vd_store_part(double *p, uint32_t bits, vd v) { _mm256_maskstore_pd(p, vd_mask(bits), v); }
+TD_INLINE vd vd_load_part(uint32_t bits, const double *p)
+{
+    return _mm256_maskload_pd(p, vd_mask(bits));
+}
+TD_INLINE vd vd_load_onto(vd rest, uint32_t bits, const double *p)
+{
+    return _mm256_or_pd(rest, vd_load_part(bits, p));
+}
+TD_INLINE void vd_store_part(double *p, uint32_t bits, vd v)
+{
+    _mm256_maskstore_pd(p, vd_mask(bits), v);
+}
 TD_INLINE vd vd_fma(vd a, vd b, vd c) { return _mm256_fmadd_pd(a, b, c); }
 TD_INLINE vd vd_add(vd a, vd b) { return _mm256_add_pd(a, b); }
 TD_INLINE vd vd_mul(vd a, vd b) { return _mm256_mul_pd(a, b); }
@@ -102,7 +128,8 @@ TD_INLINE vd vd_even(vd a, vd b) { return _mm256_permute4x64_pd(_mm256_unpacklo_
 TD_INLINE vd vd_gather(uint32_t bits, const double *p, int64_t stride)
 {
     __m256i index = _mm256_set_epi64x(3 * stride, 2 * stride, stride, 0);
-    return _mm256_mask_i64gather_pd(_mm256_setzero_pd(), p, index, _mm256_castsi256_pd(vd_mask(bits)), 8);
+    return _mm256_mask_i64gather_pd(_mm256_setzero_pd(), p, index,
+                                    _mm256_castsi256_pd(vd_mask(bits)), 8);
 }
 TD_INLINE void vd_transpose(vd *r)
 {

@@ -1,5 +1,5 @@
-/* gemm_vec_any.h - the operations of gemm_vec.h on any machine, by the compiler's vectors: 8 floats or 4 doubles
- * (two registers each on SSE2 and NEON). */
+/* gemm_vec_any.h - the operations of gemm_vec.h on any machine, by the compiler's vectors: 8 floats
+ * or 4 doubles (two registers each on SSE2 and NEON). */
 #pragma GCC diagnostic ignored "-Wpsabi" /* 32-byte vectors never cross a real call */
 
 #define VF_LANES 8
@@ -8,8 +8,9 @@ typedef float vf __attribute__((vector_size(32)));
 typedef double vd __attribute__((vector_size(32)));
 typedef int32_t vi __attribute__((vector_size(32)));
 
-/* Fused where the processor has an instruction for it: in software it would take a hundred times as long. Halves: a register has
- * 16 bytes there, and of a loop over the lanes the compiler makes scalar code. */
+/* Fused where the processor has an instruction for it: in software it would take a hundred times as
+ * long. Halves: a register has 16 bytes there, and of a loop over the lanes the compiler makes
+ * scalar code. */
 #if defined __aarch64__
 #include <arm_neon.h>
 #define TD_LOW_F(a) ((float32x4_t)__builtin_shufflevector(a, a, 0, 1, 2, 3))
@@ -18,12 +19,14 @@ typedef int32_t vi __attribute__((vector_size(32)));
 #define TD_HIGH_D(a) ((float64x2_t)__builtin_shufflevector(a, a, 2, 3))
 TD_INLINE vf vf_fma(vf a, vf b, vf c)
 {
-    float32x4_t low = vfmaq_f32(TD_LOW_F(c), TD_LOW_F(a), TD_LOW_F(b)), high = vfmaq_f32(TD_HIGH_F(c), TD_HIGH_F(a), TD_HIGH_F(b));
+    float32x4_t low = vfmaq_f32(TD_LOW_F(c), TD_LOW_F(a), TD_LOW_F(b)),
+                high = vfmaq_f32(TD_HIGH_F(c), TD_HIGH_F(a), TD_HIGH_F(b));
     return (vf)__builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
 }
 TD_INLINE vd vd_fma(vd a, vd b, vd c)
 {
-    float64x2_t low = vfmaq_f64(TD_LOW_D(c), TD_LOW_D(a), TD_LOW_D(b)), high = vfmaq_f64(TD_HIGH_D(c), TD_HIGH_D(a), TD_HIGH_D(b));
+    float64x2_t low = vfmaq_f64(TD_LOW_D(c), TD_LOW_D(a), TD_LOW_D(b)),
+                high = vfmaq_f64(TD_HIGH_D(c), TD_HIGH_D(a), TD_HIGH_D(b));
     return (vd)__builtin_shufflevector(low, high, 0, 1, 2, 3);
 }
 #elif defined FP_FAST_FMAF
@@ -42,62 +45,65 @@ TD_INLINE vf vf_fma(vf a, vf b, vf c) { return a * b + c; }
 TD_INLINE vd vd_fma(vd a, vd b, vd c) { return a * b + c; }
 #endif
 
-#define TD_ANY_VECTOR(v, real, lanes)                                                                       \
-    TD_INLINE v v##_zero(void) { return (v){0}; }                                                           \
-    TD_INLINE v v##_set1(real x) { return (v){0} + x; }                                                     \
-    TD_INLINE v v##_load(const real *p)                                                                     \
-    {                                                                                                       \
-        v r;                                                                                                \
-        memcpy(&r, p, sizeof r);                                                                            \
-        return r;                                                                                           \
-    }                                                                                                       \
-    TD_INLINE void v##_store(real *p, v a) { memcpy(p, &a, sizeof a); }                                     \
-    TD_INLINE v v##_load_part(uint32_t bits, const real *p)                                                 \
-    {                                                                                                       \
-        v r = {0};                                                                                          \
-        for (int i = 0; i < lanes; i++)                                                                     \
-            if (bits >> i & 1) r[i] = p[i];                                                                 \
-        return r;                                                                                           \
-    }                                                                                                       \
-    TD_INLINE v v##_or(v a, v b) { return (v)((vi)a | (vi)b); }                                             \
-    TD_INLINE v v##_load_onto(v rest, uint32_t bits, const real *p) { return v##_or(rest, v##_load_part(bits, p)); } \
-    TD_INLINE void v##_store_part(real *p, uint32_t bits, v a)                                              \
-    {                                                                                                       \
-        for (int i = 0; i < lanes; i++)                                                                     \
-            if (bits >> i & 1) p[i] = a[i];                                                                 \
-    }                                                                                                       \
-    TD_INLINE v v##_add(v a, v b) { return a + b; }                                                         \
-    TD_INLINE v v##_mul(v a, v b) { return a * b; }                                                         \
-    TD_INLINE real v##_sum(v a)                                                                             \
-    {                                                                                                       \
-        real s = 0;                                                                                         \
-        for (int i = 0; i < lanes; i++) s += a[i];                                                          \
-        return s;                                                                                           \
-    }                                                                                                       \
-    TD_INLINE v v##_even(v a, v b)                                                                          \
-    {                                                                                                       \
-        v r;                                                                                                \
-        for (int i = 0; i < lanes / 2; i++) {                                                               \
-            r[i] = a[2 * i];                                                                                \
-            r[i + lanes / 2] = b[2 * i];                                                                    \
-        }                                                                                                   \
-        return r;                                                                                           \
-    }                                                                                                       \
-    TD_INLINE v v##_gather(uint32_t bits, const real *p, int64_t stride)                                    \
-    {                                                                                                       \
-        v r = {0};                                                                                          \
-        for (int i = 0; i < lanes; i++)                                                                     \
-            if (bits >> i & 1) r[i] = p[i * stride];                                                        \
-        return r;                                                                                           \
-    }                                                                                                       \
-    TD_INLINE void v##_transpose(v *r)                                                                      \
-    {                                                                                                       \
-        for (int i = 0; i < lanes; i++)                                                                     \
-            for (int j = i + 1; j < lanes; j++) {                                                           \
-                real t = r[i][j];                                                                           \
-                r[i][j] = r[j][i];                                                                          \
-                r[j][i] = t;                                                                                \
-            }                                                                                               \
+#define TD_ANY_VECTOR(v, real, lanes)                                    \
+    TD_INLINE v v##_zero(void) { return (v){0}; }                        \
+    TD_INLINE v v##_set1(real x) { return (v){0} + x; }                  \
+    TD_INLINE v v##_load(const real *p)                                  \
+    {                                                                    \
+        v r;                                                             \
+        memcpy(&r, p, sizeof r);                                         \
+        return r;                                                        \
+    }                                                                    \
+    TD_INLINE void v##_store(real *p, v a) { memcpy(p, &a, sizeof a); }  \
+    TD_INLINE v v##_load_part(uint32_t bits, const real *p)              \
+    {                                                                    \
+        v r = {0};                                                       \
+        for (int i = 0; i < lanes; i++)                                  \
+            if (bits >> i & 1) r[i] = p[i];                              \
+        return r;                                                        \
+    }                                                                    \
+    TD_INLINE v v##_or(v a, v b) { return (v)((vi)a | (vi)b); }          \
+    TD_INLINE v v##_load_onto(v rest, uint32_t bits, const real *p)      \
+    {                                                                    \
+        return v##_or(rest, v##_load_part(bits, p));                     \
+    }                                                                    \
+    TD_INLINE void v##_store_part(real *p, uint32_t bits, v a)           \
+    {                                                                    \
+        for (int i = 0; i < lanes; i++)                                  \
+            if (bits >> i & 1) p[i] = a[i];                              \
+    }                                                                    \
+    TD_INLINE v v##_add(v a, v b) { return a + b; }                      \
+    TD_INLINE v v##_mul(v a, v b) { return a * b; }                      \
+    TD_INLINE real v##_sum(v a)                                          \
+    {                                                                    \
+        real s = 0;                                                      \
+        for (int i = 0; i < lanes; i++) s += a[i];                       \
+        return s;                                                        \
+    }                                                                    \
+    TD_INLINE v v##_even(v a, v b)                                       \
+    {                                                                    \
+        v r;                                                             \
+        for (int i = 0; i < lanes / 2; i++) {                            \
+            r[i] = a[2 * i];                                             \
+            r[i + lanes / 2] = b[2 * i];                                 \
+        }                                                                \
+        return r;                                                        \
+    }                                                                    \
+    TD_INLINE v v##_gather(uint32_t bits, const real *p, int64_t stride) \
+    {                                                                    \
+        v r = {0};                                                       \
+        for (int i = 0; i < lanes; i++)                                  \
+            if (bits >> i & 1) r[i] = p[i * stride];                     \
+        return r;                                                        \
+    }                                                                    \
+    TD_INLINE void v##_transpose(v *r)                                   \
+    {                                                                    \
+        for (int i = 0; i < lanes; i++)                                  \
+            for (int j = i + 1; j < lanes; j++) {                        \
+                real t = r[i][j];                                        \
+                r[i][j] = r[j][i];                                       \
+                r[j][i] = t;                                             \
+            }                                                            \
     }
 TD_ANY_VECTOR(vf, float, VF_LANES)
 TD_ANY_VECTOR(vd, double, VD_LANES)

@@ -1,13 +1,23 @@
-/* half.h - float16 and bfloat16 as integers: conversion of one element without branches, so that loops over
- * it vectorise where the processor has no instruction for it. Round to nearest even; NaN becomes 0x7e00 with
- * its sign, or as bfloat16 the default NaN of x86, 0xffc0. */
+/* half.h - float16 and bfloat16 as integers: conversion of one element without branches, so that
+ * loops over it vectorise where the processor has no instruction for it. Round to nearest even; NaN
+ * becomes 0x7e00 with its sign, or as bfloat16 the default NaN of x86, 0xffc0. */
 #ifndef TD_HALF_H
 #define TD_HALF_H
 #include <stdint.h>
 #include <string.h>
 
-static inline uint32_t td_bits_f32(float f) { uint32_t u; memcpy(&u, &f, 4); return u; }
-static inline float td_f32_bits(uint32_t u) { float f; memcpy(&f, &u, 4); return f; }
+static inline uint32_t td_bits_f32(float f)
+{
+    uint32_t u;
+    memcpy(&u, &f, 4);
+    return u;
+}
+static inline float td_f32_bits(uint32_t u)
+{
+    float f;
+    memcpy(&f, &u, 4);
+    return f;
+}
 
 static inline float td_bf16_load(uint16_t h) { return td_f32_bits((uint32_t)h << 16); }
 static inline uint16_t td_bf16_store(float f)
@@ -17,7 +27,8 @@ static inline uint16_t td_bf16_store(float f)
     return (uint16_t)((u & 0x7fffffffu) > 0x7f800000u ? 0xffc0u : rounded);
 }
 
-/* Shift the 15 value bits into float32's place, then scale by 2^112: denormals come out right by themselves. */
+/* Shift the 15 value bits into float32's place, then scale by 2^112: denormals come out right by
+ * themselves. */
 static inline float td_f16_load(uint16_t h)
 {
     uint32_t sign = (uint32_t)(h & 0x8000u) << 16, value = (uint32_t)(h & 0x7fffu) << 13;
@@ -26,7 +37,8 @@ static inline float td_f16_load(uint16_t h)
     return td_f32_bits(sign | ((h & 0x7fffu) >= 0x7c00u ? special : td_bits_f32(scaled)));
 }
 
-/* Normal results round by integer arithmetic; denormal ones by adding a number whose last bit is 2^-24. */
+/* Normal results round by integer arithmetic; denormal ones by adding a number whose last bit is
+ * 2^-24. */
 static inline uint16_t td_f16_store(float f)
 {
     uint32_t u = td_bits_f32(f), sign = (u >> 16) & 0x8000u, a = u & 0x7fffffffu;

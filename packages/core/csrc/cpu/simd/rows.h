@@ -1,8 +1,8 @@
-/* rows.h - what row kernels (reductions, softmax, norms, losses) add to vec.h: NaN-keeping extrema and
- * folds of a whole row.
+/* rows.h - what row kernels (reductions, softmax, norms, losses) add to vec.h: NaN-keeping extrema
+ * and folds of a whole row.
  *
- * A fold runs over groups of ROW_BYTES on every ISA and joins them by one tree, so it gives the same bits
- * whatever the width of a vector. */
+ * A fold runs over groups of ROW_BYTES on every ISA and joins them by one tree, so it gives the
+ * same bits whatever the width of a vector. */
 #ifndef TD_ROWS_H
 #define TD_ROWS_H
 #include "cpu/simd/vec.h"
@@ -19,7 +19,8 @@ VFN vd vd_number(int64_t n) { return vd_set((double)n); }
 #define LANES_2(b) 0 ^ (b), 1 ^ (b)
 #define LANES_4(b) LANES_2(b), 2 ^ (b), 3 ^ (b)
 #define LANES_8(b) LANES_4(b), 4 ^ (b), 5 ^ (b), 6 ^ (b), 7 ^ (b)
-#define LANES_16(b) LANES_8(b), 8 ^ (b), 9 ^ (b), 10 ^ (b), 11 ^ (b), 12 ^ (b), 13 ^ (b), 14 ^ (b), 15 ^ (b)
+#define LANES_16(b) \
+    LANES_8(b), 8 ^ (b), 9 ^ (b), 10 ^ (b), 11 ^ (b), 12 ^ (b), 13 ^ (b), 14 ^ (b), 15 ^ (b)
 #if VBYTES == 64
 #define VF_LANES_XOR(b) LANES_16(b)
 #define VD_LANES_XOR(b) LANES_8(b)
@@ -59,32 +60,32 @@ VFN vf vf_turn(vf a, int by)
 {
     switch (by) {
 #if VBYTES == 64
-    case 8: return __builtin_shuffle(a, (vi){VF_LANES_XOR(8)});
+        case 8: return __builtin_shuffle(a, (vi){VF_LANES_XOR(8)});
 #endif
 #if VBYTES >= 32
-    case 4: return __builtin_shuffle(a, (vi){VF_LANES_XOR(4)});
+        case 4: return __builtin_shuffle(a, (vi){VF_LANES_XOR(4)});
 #endif
-    case 2: return __builtin_shuffle(a, (vi){VF_LANES_XOR(2)});
-    default: return __builtin_shuffle(a, (vi){VF_LANES_XOR(1)});
+        case 2: return __builtin_shuffle(a, (vi){VF_LANES_XOR(2)});
+        default: return __builtin_shuffle(a, (vi){VF_LANES_XOR(1)});
     }
 }
 VFN vd vd_turn(vd a, int by)
 {
     switch (by) {
 #if VBYTES == 64
-    case 4: return __builtin_shuffle(a, (vl){VD_LANES_XOR(4)});
+        case 4: return __builtin_shuffle(a, (vl){VD_LANES_XOR(4)});
 #endif
 #if VBYTES >= 32
-    case 2: return __builtin_shuffle(a, (vl){VD_LANES_XOR(2)});
+        case 2: return __builtin_shuffle(a, (vl){VD_LANES_XOR(2)});
 #endif
-    default: return __builtin_shuffle(a, (vl){VD_LANES_XOR(1)});
+        default: return __builtin_shuffle(a, (vl){VD_LANES_XOR(1)});
     }
 }
 
 /* The lanes of `a` joined: lane i with lane i + half, and so on down to one. */
-#define FOLD_LANES(v, JOIN, a)                                                             \
-    ROW_UNROLL for (int fold_by = VBYTES / (int)sizeof((a)[0]) / 2; fold_by; fold_by /= 2) \
-        a = JOIN(a, v##_turn(a, fold_by));
+#define FOLD_LANES(v, JOIN, a)                                                                 \
+    ROW_UNROLL for (int fold_by = VBYTES / (int)sizeof((a)[0]) / 2; fold_by; fold_by /= 2) a = \
+        JOIN(a, v##_turn(a, fold_by));
 #define FOLD_ACCS(ACCS, JOIN, a)                                     \
     ROW_UNROLL for (int fold_by = (ACCS) / 2; fold_by; fold_by /= 2) \
         ROW_UNROLL for (int k = 0; k < fold_by; k++) a[k] = JOIN(a[k], a[k + fold_by]);
@@ -93,52 +94,57 @@ VFN float vf_total(vf a) { FOLD_LANES(vf, JOIN_ADD, a) return a[0]; }
 VFN double vd_total(vd a) { FOLD_LANES(vd, JOIN_ADD, a) return a[0]; }
 
 /* real name(const real *x, int64_t n): JOIN over MAP of all elements, IDENTITY for none. */
-#define ROW_FOLD(name, real, v, WIDTH, ACCS, IDENTITY, MAP, JOIN)                                         \
-    VFN real name(const real *x, int64_t n)                                                               \
-    {                                                                                                     \
-        v a[ACCS], none = v##_set(IDENTITY);                                                              \
-        int64_t i = 0;                                                                                    \
-        ROW_UNROLL for (int j = 0; j < (ACCS); j++) a[j] = none;                                          \
-        for (; i + (WIDTH) * (ACCS) <= n; i += (WIDTH) * (ACCS))                                          \
-            ROW_UNROLL for (int j = 0; j < (ACCS); j++) {                                                 \
-                v x_ = v##_load(x + i + j * (WIDTH)), y_ = MAP(x_);                                       \
-                a[j] = JOIN(a[j], y_);                                                                    \
-            }                                                                                             \
-        ROW_UNROLL for (int j = 0; j < (ACCS); j++) {                                                     \
-            int64_t left = n - i - j * (WIDTH);                                                           \
-            if (left <= 0) break;                                                                         \
-            v x_ = v##_load_or(x + i + j * (WIDTH), left < (WIDTH) ? left : (WIDTH), none), y_ = MAP(x_); \
-            a[j] = JOIN(a[j], y_);                                                                        \
-        }                                                                                                 \
-        FOLD_ACCS(ACCS, JOIN, a)                                                                          \
-        FOLD_LANES(v, JOIN, a[0])                                                                         \
-        return a[0][0];                                                                                   \
+#define ROW_FOLD(name, real, v, WIDTH, ACCS, IDENTITY, MAP, JOIN)                           \
+    VFN real name(const real *x, int64_t n)                                                 \
+    {                                                                                       \
+        v a[ACCS], none = v##_set(IDENTITY);                                                \
+        int64_t i = 0;                                                                      \
+        ROW_UNROLL for (int j = 0; j < (ACCS); j++) a[j] = none;                            \
+        for (; i + (WIDTH) * (ACCS) <= n; i += (WIDTH) * (ACCS))                            \
+            ROW_UNROLL for (int j = 0; j < (ACCS); j++)                                     \
+            {                                                                               \
+                v x_ = v##_load(x + i + j * (WIDTH)), y_ = MAP(x_);                         \
+                a[j] = JOIN(a[j], y_);                                                      \
+            }                                                                               \
+        ROW_UNROLL for (int j = 0; j < (ACCS); j++)                                         \
+        {                                                                                   \
+            int64_t left = n - i - j * (WIDTH);                                             \
+            if (left <= 0) break;                                                           \
+            v x_ = v##_load_or(x + i + j * (WIDTH), left < (WIDTH) ? left : (WIDTH), none), \
+              y_ = MAP(x_);                                                                 \
+            a[j] = JOIN(a[j], y_);                                                          \
+        }                                                                                   \
+        FOLD_ACCS(ACCS, JOIN, a)                                                            \
+        FOLD_LANES(v, JOIN, a[0])                                                           \
+        return a[0][0];                                                                     \
     }
-/* A sum that is made beside other work keeps SUM_BYTES of partial sums, s[0] to s[SUM_ACCS - 1], on every ISA, and an
- * element's place in the row says to which one it is added: so the width of a vector changes no bit. SUM_OVER runs
- * its body for every vector, with i, the first element; j, the partial sum; k, the count of elements; and `whole`,
- * whether that is all of a vector. What is not an element must add 0. */
+/* A sum that is made beside other work keeps SUM_BYTES of partial sums, s[0] to s[SUM_ACCS - 1], on
+ * every ISA, and an element's place in the row says to which one it is added: so the width of a
+ * vector changes no bit. SUM_OVER runs its body for every vector, with i, the first element; j, the
+ * partial sum; k, the count of elements; and `whole`, whether that is all of a vector. What is not
+ * an element must add 0. */
 #define SUM_BYTES 128
 #define SUM_ACCS (SUM_BYTES / VBYTES)
-#define SUM_ZERO(v, s) ROW_UNROLL for (int j_ = 0; j_ < SUM_ACCS; j_++) (s)[j_] = v##_set(0)
-#define SUM_OVER(WIDTH, n, ...)                                      \
-    do {                                                             \
-        int64_t i = 0;                                               \
-        while (i + SUM_ACCS * (WIDTH) <= (n))                        \
-            ROW_UNROLL for (int j = 0; j < SUM_ACCS; j++) {          \
-                enum { whole = 1 };                                  \
-                const int64_t k = (WIDTH);                           \
-                (void)k;                                             \
-                __VA_ARGS__                                          \
-                i += (WIDTH);                                        \
-            }                                                        \
-        ROW_UNROLL for (int j = 0; j < SUM_ACCS; j++) {              \
-            if (i >= (n)) break;                                     \
-            const int64_t k = (n) - i < (WIDTH) ? (n) - i : (WIDTH); \
-            const bool whole = k == (WIDTH);                         \
-            __VA_ARGS__                                              \
-            i += (WIDTH);                                            \
-        }                                                            \
+#define SUM_ZERO(v, s) ROW_UNROLL for (int j_ = 0; j_ < SUM_ACCS; j_++)(s)[j_] = v##_set(0)
+#define SUM_OVER(WIDTH, n, ...)                                                             \
+    do {                                                                                    \
+        int64_t i = 0;                                                                      \
+        while (i + SUM_ACCS * (WIDTH) <= (n)) ROW_UNROLL for (int j = 0; j < SUM_ACCS; j++) \
+            {                                                                               \
+                enum { whole = 1 };                                                         \
+                const int64_t k = (WIDTH);                                                  \
+                (void)k;                                                                    \
+                __VA_ARGS__                                                                 \
+                i += (WIDTH);                                                               \
+            }                                                                               \
+        ROW_UNROLL for (int j = 0; j < SUM_ACCS; j++)                                       \
+        {                                                                                   \
+            if (i >= (n)) break;                                                            \
+            const int64_t k = (n) - i < (WIDTH) ? (n) - i : (WIDTH);                        \
+            const bool whole = k == (WIDTH);                                                \
+            __VA_ARGS__                                                                     \
+            i += (WIDTH);                                                                   \
+        }                                                                                   \
     } while (0)
 VFN float vf_sums_total(const vf *s)
 {
@@ -155,31 +161,32 @@ VFN double vd_sums_total(const vd *s)
     return vd_total(a[0]);
 }
 
-/* Sums of floats take four groups at a time and join them by a tree before they reach the accumulators: the
- * error, which grows along a chain of additions, grows along a chain a quarter as long. */
-#define ROW_SUM_F32(name, MAP)                                                             \
-    ROW_FOLD_F32(name##_rest, 0, MAP, JOIN_ADD)                                            \
-    VFN float name(const float *x, int64_t n)                                              \
-    {                                                                                      \
-        enum { group_ = VF_WIDTH * VF_ACCS };                                              \
-        vf a[VF_ACCS];                                                                     \
-        int64_t i = 0;                                                                     \
-        if (n < 8 * group_) return name##_rest(x, n);                                      \
-        ROW_UNROLL for (int j = 0; j < VF_ACCS; j++) a[j] = vf_set(0);                     \
-        for (; i + 4 * group_ <= n; i += 4 * group_)                                       \
-            ROW_UNROLL for (int j = 0; j < VF_ACCS; j++) {                                 \
-                const float *at_ = x + i + j * VF_WIDTH;                                   \
-                vf p_ = vf_load(at_), q_ = vf_load(at_ + group_);                          \
-                vf r_ = vf_load(at_ + 2 * group_), s_ = vf_load(at_ + 3 * group_);         \
-                p_ = MAP(p_);                                                              \
-                q_ = MAP(q_);                                                              \
-                r_ = MAP(r_);                                                              \
-                s_ = MAP(s_);                                                              \
-                a[j] += (p_ + q_) + (r_ + s_);                                             \
-            }                                                                              \
-        FOLD_ACCS(VF_ACCS, JOIN_ADD, a)                                                    \
-        FOLD_LANES(vf, JOIN_ADD, a[0])                                                     \
-        return i < n ? a[0][0] + name##_rest(x + i, n - i) : a[0][0];                      \
+/* Sums of floats take four groups at a time and join them by a tree before they reach the
+ * accumulators: the error, which grows along a chain of additions, grows along a chain a quarter as
+ * long. */
+#define ROW_SUM_F32(name, MAP)                                                                    \
+    ROW_FOLD_F32(name##_rest, 0, MAP, JOIN_ADD)                                                   \
+    VFN float name(const float *x, int64_t n)                                                     \
+    {                                                                                             \
+        enum { group_ = VF_WIDTH * VF_ACCS };                                                     \
+        vf a[VF_ACCS];                                                                            \
+        int64_t i = 0;                                                                            \
+        if (n < 8 * group_) return name##_rest(x, n);                                             \
+        ROW_UNROLL for (int j = 0; j < VF_ACCS; j++) a[j] = vf_set(0);                            \
+        for (; i + 4 * group_ <= n; i += 4 * group_) ROW_UNROLL for (int j = 0; j < VF_ACCS; j++) \
+            {                                                                                     \
+                const float *at_ = x + i + j * VF_WIDTH;                                          \
+                vf p_ = vf_load(at_), q_ = vf_load(at_ + group_);                                 \
+                vf r_ = vf_load(at_ + 2 * group_), s_ = vf_load(at_ + 3 * group_);                \
+                p_ = MAP(p_);                                                                     \
+                q_ = MAP(q_);                                                                     \
+                r_ = MAP(r_);                                                                     \
+                s_ = MAP(s_);                                                                     \
+                a[j] += (p_ + q_) + (r_ + s_);                                                    \
+            }                                                                                     \
+        FOLD_ACCS(VF_ACCS, JOIN_ADD, a)                                                           \
+        FOLD_LANES(vf, JOIN_ADD, a[0])                                                            \
+        return i < n ? a[0][0] + name##_rest(x + i, n - i) : a[0][0];                             \
     }
 
 #define ROW_FOLD_F32(name, identity, MAP, JOIN) \

@@ -1,5 +1,5 @@
-/* transpose_avx2.h - the 4-byte transpose in registers: 8 x 8 (AVX2) or 16 x 16 (AVX-512) elements at a time.
- * Included by convert.c only. */
+/* transpose_avx2.h - the 4-byte transpose in registers: 8 x 8 (AVX2) or 16 x 16 (AVX-512) elements
+ * at a time. Included by convert.c only. */
 #include <immintrin.h>
 
 #ifdef __AVX512F__
@@ -51,7 +51,8 @@ static inline void transpose_4_tile(char *out, int64_t so, const char *in, int64
     }
     for (int k = 0; k < 4; k++) {
         _mm256_storeu_ps((float *)(out + k * so), _mm256_permute2f128_ps(a[k], a[k + 4], 0x20));
-        _mm256_storeu_ps((float *)(out + (k + 4) * so), _mm256_permute2f128_ps(a[k], a[k + 4], 0x31));
+        _mm256_storeu_ps((float *)(out + (k + 4) * so),
+                         _mm256_permute2f128_ps(a[k], a[k + 4], 0x31));
     }
 }
 #endif

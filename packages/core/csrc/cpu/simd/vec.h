@@ -1,12 +1,14 @@
-/* vec.h - the vector type of the elementwise kernels: vf holds float, vd double, as wide as the instruction
- * set allows.
+/* vec.h - the vector type of the elementwise kernels: vf holds float, vd double, as wide as the
+ * instruction set allows.
  *
- * Arithmetic, and bit operations on the integer vectors vi and vl of the same size, are C operators (vector
- * extension). The rest are the functions below, in pairs vf_ and vd_; the macros at the end pick one by
+ * Arithmetic, and bit operations on the integer vectors vi and vl of the same size, are C operators
+ * (vector extension). The rest are the functions below, in pairs vf_ and vd_; the macros at the end
+ * pick one by
  * argument type, so that an operation is written once:   vsel(vgt(x, vzero(x)), x, x * slope)
  *
- * A new instruction set provides: fused multiply-add, min, max, square root, rounding, comparison, select,
- * partial load and store. vmin and vmax return their SECOND argument if either is NaN, as x86 does. */
+ * A new instruction set provides: fused multiply-add, min, max, square root, rounding, comparison,
+ * select, partial load and store. vmin and vmax return their SECOND argument if either is NaN, as
+ * x86 does. */
 #ifndef TD_VEC_H
 #define TD_VEC_H
 #include <math.h>
@@ -33,25 +35,47 @@ typedef float vf __attribute__((vector_size(VBYTES)));
 typedef double vd __attribute__((vector_size(VBYTES)));
 typedef int32_t vi __attribute__((vector_size(VBYTES)));
 typedef int64_t vl __attribute__((vector_size(VBYTES)));
-typedef uint32_t vu __attribute__((vector_size(VBYTES))); /* for sums and shifts that may overflow */
+/* for sums and shifts that may overflow */
+typedef uint32_t vu __attribute__((vector_size(VBYTES)));
 typedef uint64_t vw __attribute__((vector_size(VBYTES)));
 
 #define VFN static inline __attribute__((always_inline))
 
-/* Declarations, one `;` after each, then a value: an expression. No comma outside brackets: one declaration a variable. */
-#define LET(declarations, value) __extension__({ declarations; value; })
+/* Declarations, one `;` after each, then a value: an expression. No comma outside brackets: one
+ * declaration a variable. */
+#define LET(declarations, value) \
+    __extension__({              \
+        declarations;            \
+        value;                   \
+    })
 
 VFN vf vf_set(float x) { return x - (vf){0}; } /* also of -0, inf and NaN */
 VFN vd vd_set(double x) { return x - (vd){0}; }
-VFN vf vf_load(const float *p) { vf x; memcpy(&x, p, VBYTES); return x; }
-VFN vd vd_load(const double *p) { vd x; memcpy(&x, p, VBYTES); return x; }
+VFN vf vf_load(const float *p)
+{
+    vf x;
+    memcpy(&x, p, VBYTES);
+    return x;
+}
+VFN vd vd_load(const double *p)
+{
+    vd x;
+    memcpy(&x, p, VBYTES);
+    return x;
+}
 VFN void vf_store(float *p, vf x) { memcpy(p, &x, VBYTES); }
 VFN void vd_store(double *p, vd x) { memcpy(p, &x, VBYTES); }
 
 VFN vf vf_abs(vf x) { return (vf)((vi)x & 0x7fffffff); }
 VFN vd vd_abs(vd x) { return (vd)((vl)x & INT64_MAX); }
-VFN vf vf_copysign(vf size, vf sign) { return (vf)(((vi)size & 0x7fffffff) | ((vi)sign & INT32_MIN)); }
-VFN vd vd_copysign(vd size, vd sign) { return (vd)(((vl)size & INT64_MAX) | ((vl)sign & INT64_MIN)); }
+VFN vf vf_copysign(vf size, vf sign)
+{
+    return (vf)(((vi)size & 0x7fffffff) | ((vi)sign & INT32_MIN));
+}
+VFN vd vd_copysign(vd size, vd sign)
+{
+    return (vd)(((vl)size & INT64_MAX) | ((vl)sign & INT64_MIN));
+}
 
 /* ---- AVX-512 ---- */
 #if defined __AVX512F__
@@ -75,10 +99,19 @@ VFN vf vf_sel(mf m, vf a, vf b) { return _mm512_mask_blend_ps(m, b, a); }
 VFN vd vd_sel(md m, vd a, vd b) { return _mm512_mask_blend_pd(m, b, a); }
 VFN bool vf_any(mf m) { return m != 0; }
 VFN bool vd_any(md m) { return m != 0; }
-VFN vf vf_load_n(const float *p, int64_t n) { return _mm512_maskz_loadu_ps((mf)((1u << n) - 1), p); }
-VFN vd vd_load_n(const double *p, int64_t n) { return _mm512_maskz_loadu_pd((md)((1u << n) - 1), p); }
+VFN vf vf_load_n(const float *p, int64_t n)
+{
+    return _mm512_maskz_loadu_ps((mf)((1u << n) - 1), p);
+}
+VFN vd vd_load_n(const double *p, int64_t n)
+{
+    return _mm512_maskz_loadu_pd((md)((1u << n) - 1), p);
+}
 VFN void vf_store_n(float *p, vf x, int64_t n) { _mm512_mask_storeu_ps(p, (mf)((1u << n) - 1), x); }
-VFN void vd_store_n(double *p, vd x, int64_t n) { _mm512_mask_storeu_pd(p, (md)((1u << n) - 1), x); }
+VFN void vd_store_n(double *p, vd x, int64_t n)
+{
+    _mm512_mask_storeu_pd(p, (md)((1u << n) - 1), x);
+}
 
 /* ---- AVX2 ---- */
 #elif defined __AVX2__
@@ -102,7 +135,10 @@ VFN vf vf_sel(mf m, vf a, vf b) { return _mm256_blendv_ps(b, a, (vf)m); }
 VFN vd vd_sel(md m, vd a, vd b) { return _mm256_blendv_pd(b, a, (vd)m); }
 VFN bool vf_any(mf m) { return _mm256_movemask_ps((vf)m) != 0; }
 VFN bool vd_any(md m) { return _mm256_movemask_pd((vd)m) != 0; }
-VFN __m256i first_lanes_f(int64_t n) { return (__m256i)((vi){0, 1, 2, 3, 4, 5, 6, 7} < (int32_t)n); }
+VFN __m256i first_lanes_f(int64_t n)
+{
+    return (__m256i)((vi){0, 1, 2, 3, 4, 5, 6, 7} < (int32_t)n);
+}
 VFN __m256i first_lanes_d(int64_t n) { return (__m256i)((vl){0, 1, 2, 3} < n); }
 VFN vf vf_load_n(const float *p, int64_t n) { return _mm256_maskload_ps(p, first_lanes_f(n)); }
 VFN vd vd_load_n(const double *p, int64_t n) { return _mm256_maskload_pd(p, first_lanes_d(n)); }
@@ -114,8 +150,14 @@ VFN void vd_store_n(double *p, vd x, int64_t n) { _mm256_maskstore_pd(p, first_l
 typedef vi mf;
 typedef vl md;
 #if defined __aarch64__ /* one instruction each, where the compiler does not find it */
-VFN vf vf_fma(vf a, vf b, vf c) { return (vf)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b); }
-VFN vd vd_fma(vd a, vd b, vd c) { return (vd)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b); }
+VFN vf vf_fma(vf a, vf b, vf c)
+{
+    return (vf)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+}
+VFN vd vd_fma(vd a, vd b, vd c)
+{
+    return (vd)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
+}
 #elif defined FP_FAST_FMAF
 VFN vf vf_fma(vf a, vf b, vf c)
 {
@@ -127,7 +169,8 @@ VFN vd vd_fma(vd a, vd b, vd c)
     for (int i = 0; i < VD_WIDTH; i++) c[i] = __builtin_fma(a[i], b[i], c[i]);
     return c;
 }
-#else /* in software a fused product would take a hundred times as long: the last bits may differ here */
+#else /* in software a fused product would take a hundred times as long: the last bits may differ \
+         here */
 VFN vf vf_fma(vf a, vf b, vf c) { return a * b + c; }
 VFN vd vd_fma(vd a, vd b, vd c) { return a * b + c; }
 #endif
@@ -138,7 +181,7 @@ VFN vd vd_min(vd a, vd b) { return vd_sel(a < b, a, b); }
 VFN vf vf_max(vf a, vf b) { return vf_sel(a > b, a, b); }
 VFN vd vd_max(vd a, vd b) { return vd_sel(a > b, a, b); }
 #if defined __aarch64__
-#define VNEON(name, word)                                                   \
+#define VNEON(name, word)                                                 \
     VFN vf vf_##name(vf a) { return (vf)v##word##q_f32((float32x4_t)a); } \
     VFN vd vd_##name(vd a) { return (vd)v##word##q_f64((float64x2_t)a); }
 VNEON(sqrt, sqrt)
@@ -147,8 +190,16 @@ VNEON(floor, rndm)
 VNEON(ceil, rndp)
 VNEON(trunc, rnd)
 #else
-VFN vf vf_sqrt(vf a) { for (int i = 0; i < VF_WIDTH; i++) a[i] = __builtin_sqrtf(a[i]); return a; }
-VFN vd vd_sqrt(vd a) { for (int i = 0; i < VD_WIDTH; i++) a[i] = __builtin_sqrt(a[i]); return a; }
+VFN vf vf_sqrt(vf a)
+{
+    for (int i = 0; i < VF_WIDTH; i++) a[i] = __builtin_sqrtf(a[i]);
+    return a;
+}
+VFN vd vd_sqrt(vd a)
+{
+    for (int i = 0; i < VD_WIDTH; i++) a[i] = __builtin_sqrt(a[i]);
+    return a;
+}
 /* Adding the number whose last bit is 1 rounds; what is larger has no fraction. */
 VFN vf vf_round(vf x)
 {
@@ -160,8 +211,16 @@ VFN vd vd_round(vd x)
     vd a = vd_abs(x), big = vd_set(0x1p52);
     return vd_copysign(vd_sel(a < big, (a + big) - big, a), x);
 }
-VFN vf vf_floor(vf x) { vf r = vf_round(x); return vf_copysign(vf_sel(r > x, r - 1.0f, r), x); }
-VFN vd vd_floor(vd x) { vd r = vd_round(x); return vd_copysign(vd_sel(r > x, r - 1.0, r), x); }
+VFN vf vf_floor(vf x)
+{
+    vf r = vf_round(x);
+    return vf_copysign(vf_sel(r > x, r - 1.0f, r), x);
+}
+VFN vd vd_floor(vd x)
+{
+    vd r = vd_round(x);
+    return vd_copysign(vd_sel(r > x, r - 1.0, r), x);
+}
 VFN vf vf_ceil(vf x) { return -vf_floor(-x); }
 VFN vd vd_ceil(vd x) { return -vd_floor(-x); }
 VFN vf vf_trunc(vf x) { return vf_copysign(vf_floor(vf_abs(x)), x); }
@@ -174,15 +233,46 @@ VFN vd vd_trunc(vd x) { return vd_copysign(vd_floor(vd_abs(x)), x); }
 VFN bool vf_any(mf m) { return vmaxvq_u32((uint32x4_t)m) != 0; }
 VFN bool vd_any(md m) { return vmaxvq_u32((uint32x4_t)m) != 0; }
 #else
-VFN bool vf_any(mf m) { for (int i = 0; i < VF_WIDTH; i++) if (m[i]) return true; return false; }
-VFN bool vd_any(md m) { for (int i = 0; i < VD_WIDTH; i++) if (m[i]) return true; return false; }
+VFN bool vf_any(mf m)
+{
+    for (int i = 0; i < VF_WIDTH; i++)
+        if (m[i]) return true;
+    return false;
+}
+VFN bool vd_any(md m)
+{
+    for (int i = 0; i < VD_WIDTH; i++)
+        if (m[i]) return true;
+    return false;
+}
 #endif
 /* n is at most a vector's width: said for the compiler, which would warn of what cannot be. */
-#define WITHIN(n, width) if ((uint64_t)(n) > (width)) __builtin_unreachable()
-VFN vf vf_load_n(const float *p, int64_t n) { WITHIN(n, VF_WIDTH); vf x = {0}; memcpy(&x, p, (size_t)n * 4); return x; }
-VFN vd vd_load_n(const double *p, int64_t n) { WITHIN(n, VD_WIDTH); vd x = {0}; memcpy(&x, p, (size_t)n * 8); return x; }
-VFN void vf_store_n(float *p, vf x, int64_t n) { WITHIN(n, VF_WIDTH); memcpy(p, &x, (size_t)n * 4); }
-VFN void vd_store_n(double *p, vd x, int64_t n) { WITHIN(n, VD_WIDTH); memcpy(p, &x, (size_t)n * 8); }
+#define WITHIN(n, width) \
+    if ((uint64_t)(n) > (width)) __builtin_unreachable()
+VFN vf vf_load_n(const float *p, int64_t n)
+{
+    WITHIN(n, VF_WIDTH);
+    vf x = {0};
+    memcpy(&x, p, (size_t)n * 4);
+    return x;
+}
+VFN vd vd_load_n(const double *p, int64_t n)
+{
+    WITHIN(n, VD_WIDTH);
+    vd x = {0};
+    memcpy(&x, p, (size_t)n * 8);
+    return x;
+}
+VFN void vf_store_n(float *p, vf x, int64_t n)
+{
+    WITHIN(n, VF_WIDTH);
+    memcpy(p, &x, (size_t)n * 4);
+}
+VFN void vd_store_n(double *p, vd x, int64_t n)
+{
+    WITHIN(n, VD_WIDTH);
+    memcpy(p, &x, (size_t)n * 8);
+}
 #endif
 
 #ifdef VROUND
@@ -206,16 +296,23 @@ VFN vd vf_low(vf x) { return _mm512_cvtps_pd(_mm512_castps512_ps256(x)); }
 VFN vd vf_high(vf x) { return _mm512_cvtps_pd(_mm512_extractf32x8_ps(x, 1)); }
 VFN vf vf_join(vd low, vd high)
 {
-    return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(low)), _mm512_cvtpd_ps(high), 1);
+    return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(low)), _mm512_cvtpd_ps(high),
+                              1);
 }
 #elif defined __AVX2__
 VFN vd vf_low(vf x) { return _mm256_cvtps_pd(_mm256_castps256_ps128(x)); }
 VFN vd vf_high(vf x) { return _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1)); }
-VFN vf vf_join(vd low, vd high) { return _mm256_set_m128(_mm256_cvtpd_ps(high), _mm256_cvtpd_ps(low)); }
+VFN vf vf_join(vd low, vd high)
+{
+    return _mm256_set_m128(_mm256_cvtpd_ps(high), _mm256_cvtpd_ps(low));
+}
 #else
 VFN vd vf_low(vf x) { return (vd){x[0], x[1]}; }
 VFN vd vf_high(vf x) { return (vd){x[2], x[3]}; }
-VFN vf vf_join(vd low, vd high) { return (vf){(float)low[0], (float)low[1], (float)high[0], (float)high[1]}; }
+VFN vf vf_join(vd low, vd high)
+{
+    return (vf){(float)low[0], (float)low[1], (float)high[0], (float)high[1]};
+}
 #endif
 
 /* ---- picked by argument type ---- */
@@ -242,17 +339,18 @@ VFN vf vf_join(vd low, vd high) { return (vf){(float)low[0], (float)low[1], (flo
 #define visnan(a) VPICK(isnan, a)(a)
 #define vand(a, b) ((__typeof__(a))((a) & (b))) /* of masks */
 
-/* c[0] + c[1] x + ...: even and odd powers apart, as two short chains of products finish sooner than a long
- * one */
-#define VPOLY(x, c)                                                                                    \
-    __extension__({                                                                                    \
-        enum { last_ = (int)(sizeof(c) / sizeof *(c)) - 1 };                                           \
-        __typeof__(x) square_ = (x) * (x), one_ = vset(x, (c)[last_]), two_ = vset(x, (c)[last_ - 1]); \
-        for (int k_ = last_ - 2; k_ >= 0; k_ -= 2) {                                                   \
-            one_ = vfma(one_, square_, vset(x, (c)[k_]));                                              \
-            if (k_ > 0) two_ = vfma(two_, square_, vset(x, (c)[k_ - 1]));                              \
-        }                                                                                              \
-        last_ % 2 ? vfma(one_, x, two_) : vfma(two_, x, one_);                                         \
+/* c[0] + c[1] x + ...: even and odd powers apart, as two short chains of products finish sooner
+ * than a long one */
+#define VPOLY(x, c)                                                       \
+    __extension__({                                                       \
+        enum { last_ = (int)(sizeof(c) / sizeof *(c)) - 1 };              \
+        __typeof__(x) square_ = (x) * (x), one_ = vset(x, (c)[last_]),    \
+                      two_ = vset(x, (c)[last_ - 1]);                     \
+        for (int k_ = last_ - 2; k_ >= 0; k_ -= 2) {                      \
+            one_ = vfma(one_, square_, vset(x, (c)[k_]));                 \
+            if (k_ > 0) two_ = vfma(two_, square_, vset(x, (c)[k_ - 1])); \
+        }                                                                 \
+        last_ % 2 ? vfma(one_, x, two_) : vfma(two_, x, one_);            \
     })
 
 #endif

@@ -1,9 +1,9 @@
-/* vmath.h - exponentials, logarithms and what is made of them, on vectors of float (within 3 units in the
- * last place) and of double (within 2.5). Infinities, NaN and denormals come out as in C.
+/* vmath.h - exponentials, logarithms and what is made of them, on vectors of float (within 3 units
+ * in the last place) and of double (within 2.5). Infinities, NaN and denormals come out as in C.
  *
- * The same formulas serve every instruction set, and quotients are real divisions, so results do not depend
- * on it (but for processors without fused products). Polynomials are near-minimax fits; their error, relative
- * to the function, stands beside them. */
+ * The same formulas serve every instruction set, and quotients are real divisions, so results do
+ * not depend on it (but for processors without fused products). Polynomials are near-minimax fits;
+ * their error, relative to the function, stands beside them. */
 #ifndef TD_VMATH_H
 #define TD_VMATH_H
 #include "cpu/simd/vec.h"
@@ -13,8 +13,8 @@
 #ifdef __AVX512F__
 VFN vf vf_scale(vf x, vf n) { return _mm512_scalef_ps(x, n); }
 VFN vd vd_scale(vd x, vd n) { return _mm512_scalef_pd(x, n); }
-/* x = m * 2^e with m in [0.75, 1.5); zero, infinity, NaN and negative numbers give a logarithm as in C by
- * themselves */
+/* x = m * 2^e with m in [0.75, 1.5); zero, infinity, NaN and negative numbers give a logarithm as
+ * in C by themselves */
 VFN vf vf_apart(vf x, vf *e)
 {
     vf m = _mm512_getmant_ps(x, _MM_MANT_NORM_p75_1p5, _MM_MANT_SIGN_nan), n = _mm512_getexp_ps(x);
@@ -36,7 +36,8 @@ VFN vf vf_scale(vf x, vf n)
 }
 VFN vd vd_scale(vd x, vd n)
 {
-    vl k = (vl)((vw)(n + 0x1.8p52) - (vw)vd_set(0x1.8p52)), half = k >> 1; /* the low bits hold the integer */
+    /* the low bits hold the integer */
+    vl k = (vl)((vw)(n + 0x1.8p52) - (vw)vd_set(0x1.8p52)), half = k >> 1;
     return x * (vd)(((vw)half + 1023) << 52) * (vd)(((vw)(k - half) + 1023) << 52);
 }
 VFN vf vf_apart(vf x, vf *e)
@@ -65,11 +66,13 @@ VFN vd vd_apart(vd x, vd *e)
 
 /* ---- exponentials ---- */
 
-/* e^x = 2^n (1 + result), for x within the range where 2^n is finite. Adding 1.5 * 2^23 leaves the nearest
- * integer in the low bits: sooner done than a rounding instruction. */
+/* e^x = 2^n (1 + result), for x within the range where 2^n is finite. Adding 1.5 * 2^23 leaves the
+ * nearest integer in the low bits: sooner done than a rounding instruction. */
 VFN vf vf_exp_core(vf x, vf *n)
 {
-    static const float c[] = {0.49999994f, 0.166665196f, 0.0416683927f, 0.00836878084f, 0.00138144649f}; /* 2e-8 */
+    /* 2e-8 */
+    static const float c[] = {0.49999994f, 0.166665196f, 0.0416683927f, 0.00836878084f,
+                              0.00138144649f};
     *n = vf_fma(x, vf_set(1.44269504f), vf_set(0x1.8p23f)) - 0x1.8p23f;
     vf r = vf_fma(*n, vf_set(-0.693359375f), x);
     r = vf_fma(*n, vf_set(2.12194440e-4f), r);
@@ -77,9 +80,16 @@ VFN vf vf_exp_core(vf x, vf *n)
 }
 VFN vd vd_exp_core(vd x, vd *n)
 {
-    static const double c[] = {0.5, 0.16666666666666671, 0.041666666666666671, 0.0083333333333260838,
-                               0.0013888888888883711, 0.00019841269875002279, 2.4801587325677461e-05,
-                               2.7557255170000888e-06, 2.7557273478718582e-07, 2.5105312729622103e-08,
+    static const double c[] = {0.5,
+                               0.16666666666666671,
+                               0.041666666666666671,
+                               0.0083333333333260838,
+                               0.0013888888888883711,
+                               0.00019841269875002279,
+                               2.4801587325677461e-05,
+                               2.7557255170000888e-06,
+                               2.7557273478718582e-07,
+                               2.5105312729622103e-08,
                                2.0914755325893202e-09}; /* 3e-19 */
     *n = vd_fma(x, vd_set(1.4426950408889634), vd_set(0x1.8p52)) - 0x1.8p52;
     vd r = vd_fma(*n, vd_set(-0x1.62e42fee00000p-1), x);
@@ -87,7 +97,8 @@ VFN vd vd_exp_core(vd x, vd *n)
     return vd_fma(r * r, VPOLY(r, c), r);
 }
 
-/* Clamping would come before all else; choosing the results of what is out of range happens beside the rest. */
+/* Clamping would come before all else; choosing the results of what is out of range happens beside
+ * the rest. */
 VFN vf vf_exp(vf x)
 {
     vf n, p = vf_exp_core(x, &n), y = vf_scale(p + 1.0f, n);
@@ -137,17 +148,22 @@ VFN vd vd_exp2(vd x)
 /* x = 2^e (1 + f); the result is log(1 + f) - f */
 VFN vf vf_log_core(vf x, vf *e, vf *f)
 {
-    static const float c[] = {0.333333313f,  -0.250000209f, 0.200003549f,  -0.166656867f, 0.142695218f,
-                              -0.124967098f, 0.113855347f,  -0.105700485f, 0.0805077404f, -0.0317645706f}; /* 3e-8 */
+    static const float c[] = {
+        0.333333313f, -0.250000209f, 0.200003549f, -0.166656867f, 0.142695218f,
+        /* 3e-8 */
+        -0.124967098f, 0.113855347f, -0.105700485f, 0.0805077404f, -0.0317645706f};
     *f = vf_apart(x, e) - 1.0f;
     vf s = *f * *f;
     return vf_fma(*f * s, VPOLY(*f, c), s * -0.5f);
 }
-/* by the series of the area tangent: f - (s - h (f^2/2 + ...)), in the arrangement that loses nothing */
+/* by the series of the area tangent: f - (s - h (f^2/2 + ...)), in the arrangement that loses
+ * nothing */
 VFN vd vd_log_core(vd x, vd *e, vd *f)
 {
-    static const double c[] = {0.66666666666666696, 0.39999999999898272, 0.28571428626533618, 0.22222211043776857,
-                               0.18182895750119193, 0.15331501611145329, 0.14619166134887973}; /* 1e-17 */
+    static const double c[] = {0.66666666666666696, 0.39999999999898272, 0.28571428626533618,
+                               0.22222211043776857,
+                               /* 1e-17 */
+                               0.18182895750119193, 0.15331501611145329, 0.14619166134887973};
     vd m = vd_apart(x, e);
     md big = vd_gt(m, vd_set(1.4142135623730951)); /* narrower: [0.707, 1.414] */
     m = vd_sel(big, m * 0.5, m);
@@ -160,7 +176,8 @@ VFN vd vd_log_core(vd x, vd *e, vd *f)
 VFN vf vf_log(vf x)
 {
     vf e, f, y = vf_log_core(x, &e, &f);
-    y = vf_fma(e, vf_set(3.19461833e-05f), y); /* both parts of log 2 positive: infinities do not cancel */
+    /* both parts of log 2 positive: infinities do not cancel */
+    y = vf_fma(e, vf_set(3.19461833e-05f), y);
     return vf_fma(e, vf_set(0x1.62ep-1f), f + y);
 }
 VFN vd vd_log(vd x)
@@ -178,18 +195,21 @@ VFN vf vf_log2(vf x)
 }
 VFN vd vd_log2(vd x)
 {
-    vd e, f, y = vd_log_core(x, &e, &f), low = vd_fma(f, vd_set(0x1.777d0ffda0d24p-56), y * 1.4426950408889634);
+    vd e, f, y = vd_log_core(x, &e, &f),
+             low = vd_fma(f, vd_set(0x1.777d0ffda0d24p-56), y * 1.4426950408889634);
     return e + vd_fma(f, vd_set(1.4426950408889634), low);
 }
 VFN vf vf_log10(vf x)
 {
-    vf e, f, y = vf_log_core(x, &e, &f), low = vf_fma(e, vf_set(0.000248745664f), (f + y) * 0.000700731903f);
+    vf e, f, y = vf_log_core(x, &e, &f),
+             low = vf_fma(e, vf_set(0.000248745664f), (f + y) * 0.000700731903f);
     low = vf_fma(y, vf_set(0.43359375f), low);
     return vf_fma(e, vf_set(0.30078125f), vf_fma(f, vf_set(0.43359375f), low));
 }
 VFN vd vd_log10(vd x)
 {
-    vd e, f, y = vd_log_core(x, &e, &f), low = vd_fma(f, vd_set(0x1.95355baaafad3p-57), y * 0x1.bcb7b1526e50ep-2);
+    vd e, f, y = vd_log_core(x, &e, &f),
+             low = vd_fma(f, vd_set(0x1.95355baaafad3p-57), y * 0x1.bcb7b1526e50ep-2);
     low = vd_fma(e, vd_set(0x1.f79fef311f12bp-34), low);
     return vd_fma(e, vd_set(0x1.34413508p-2), vd_fma(f, vd_set(0x1.bcb7b1526e50ep-2), low));
 }
@@ -210,11 +230,12 @@ VFN vd vd_log1p(vd x)
 
 /* ---- hyperbolic functions and the logistic curve ---- */
 
-/* (e^2|x| - 1) / (e^2|x| + 1): where it is 1 within rounding, the exponential may stay what it is */
+/* (e^2|x| - 1) / (e^2|x| + 1): where it is 1 within rounding, the exponential may stay what it is
+ */
 VFN vf vf_tanh(vf x)
 {
     vf a = vf_abs(x), n, p = vf_exp_core(vf_min(vf_set(20), a + a), &n);
-    vf s = (vf)(((vu)__builtin_convertvector(n, vi) + 127) << 23), e = vf_fma(s, p, s - 1.0f);
+    vf s = (vf)(((vu) __builtin_convertvector(n, vi) + 127) << 23), e = vf_fma(s, p, s - 1.0f);
     return vf_copysign(e / (e + 2.0f), x);
 }
 VFN vd vd_tanh(vd x)
@@ -238,8 +259,16 @@ VFN vd vd_half_exp(vd a)
     vd n, p = vd_exp_core(vd_min(vd_set(711), a), &n);
     return vd_scale(p + 1.0, n - 1.0);
 }
-VFN vf vf_cosh(vf x) { vf h = vf_half_exp(vf_abs(x)); return h + 0.25f / h; }
-VFN vd vd_cosh(vd x) { vd h = vd_half_exp(vd_abs(x)); return h + 0.25 / h; }
+VFN vf vf_cosh(vf x)
+{
+    vf h = vf_half_exp(vf_abs(x));
+    return h + 0.25f / h;
+}
+VFN vd vd_cosh(vd x)
+{
+    vd h = vd_half_exp(vd_abs(x));
+    return h + 0.25 / h;
+}
 VFN vf vf_sinh(vf x)
 {
     vf a = vf_abs(x), e = vf_expm1(a), small = (e + e / (e + 1.0f)) * 0.5f;

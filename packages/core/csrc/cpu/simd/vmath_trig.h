@@ -1,13 +1,13 @@
-/* vmath_trig.h - sine, cosine, tangent and their inverses on vectors (within 3 units in the last place, tan
- * 4). */
+/* vmath_trig.h - sine, cosine, tangent and their inverses on vectors (within 3 units in the last
+ * place, tan 4). */
 #ifndef TD_VMATH_TRIG_H
 #define TD_VMATH_TRIG_H
 #include "cpu/simd/vmath.h"
 
 /* ---- sine and cosine ---- */
 
-/* x minus the nearest multiple of pi/2, whose number goes to *n; |x| <= 8192. The first parts have few bits, so
- * that their products with n are exact. */
+/* x minus the nearest multiple of pi/2, whose number goes to *n; |x| <= 8192. The first parts have
+ * few bits, so that their products with n are exact. */
 VFN vf vf_reduce(vf x, vi *n)
 {
     vf k = vf_round(x * 0.636619772f);
@@ -19,7 +19,8 @@ VFN vf vf_reduce(vf x, vi *n)
 }
 VFN vf vf_sin_core(vf r)
 {
-    static const float c[] = {-0.166666672f, 0.00833333191f, -0.000198400827f, 2.72493139e-06f}; /* 2e-11 */
+    /* 2e-11 */
+    static const float c[] = {-0.166666672f, 0.00833333191f, -0.000198400827f, 2.72493139e-06f};
     vf s = r * r;
     return vf_fma(r * s, VPOLY(s, c), r);
 }
@@ -50,7 +51,8 @@ VFN vf vf_tan(vf x)
     vi n;
     vf r = vf_reduce(x, &n), sine = vf_sin_core(r), cosine = vf_cos_core(r);
     vi odd = -(n & 1);
-    vf above = (vf)((odd & (vi)-cosine) | (~odd & (vi)sine)), below = (vf)((odd & (vi)sine) | (~odd & (vi)cosine));
+    vf above = (vf)((odd & (vi)-cosine) | (~odd & (vi)sine)),
+       below = (vf)((odd & (vi)sine) | (~odd & (vi)cosine));
     vf y = above / below;
     mf far = vf_gt(vf_abs(x), vf_set(8192));
     if (__builtin_expect(vf_any(far), 0))
@@ -73,15 +75,19 @@ VFN vd vd_reduce(vd x, vl *n)
 }
 VFN vd vd_sin_core(vd r)
 {
-    static const double c[] = {-0.16666666666666666,   0.0083333333333309254,   -0.00019841269836722418,
-                               2.7557316083816358e-06, -2.5051127944014188e-08, 1.5917848524808262e-10}; /* 1e-17 */
+    static const double c[] = {-0.16666666666666666, 0.0083333333333309254, -0.00019841269836722418,
+                               /* 1e-17 */
+                               2.7557316083816358e-06, -2.5051127944014188e-08,
+                               1.5917848524808262e-10};
     vd s = r * r;
     return vd_fma(r * s, VPOLY(s, c), r);
 }
 VFN vd vd_cos_core(vd r)
 {
-    static const double c[] = {0.041666666666666664,    -0.0013888888888887382, 2.480158729874307e-05,
-                               -2.7557317260008837e-07, 2.0876143827993133e-09, -1.1382456778061306e-11}; /* 5e-19 */
+    static const double c[] = {0.041666666666666664, -0.0013888888888887382, 2.480158729874307e-05,
+                               /* 5e-19 */
+                               -2.7557317260008837e-07, 2.0876143827993133e-09,
+                               -1.1382456778061306e-11};
     vd s = r * r;
     return vd_fma(s * s, VPOLY(s, c), vd_fma(s, vd_set(-0.5), vd_set(1)));
 }
@@ -117,7 +123,8 @@ VFN vd vd_tan(vd x)
     vl n;
     vd r = vd_reduce(x, &n), sine = vd_sin_core(r), cosine = vd_cos_core(r);
     vl odd = -(n & 1);
-    vd above = (vd)((odd & (vl)-cosine) | (~odd & (vl)sine)), below = (vd)((odd & (vl)sine) | (~odd & (vl)cosine));
+    vd above = (vd)((odd & (vl)-cosine) | (~odd & (vl)sine)),
+       below = (vd)((odd & (vl)sine) | (~odd & (vl)cosine));
     vd y = above / below;
     md far = vd_gt(vd_abs(x), vd_set(0x1p20));
     if (__builtin_expect(vd_any(far), 0))
@@ -133,8 +140,10 @@ VFN vd vd_cos(vd x) { return vd_sine(x, 1, cos); }
 /* atan(r) for 0 <= r <= 1 */
 VFN vf vf_atan_core(vf r)
 {
-    static const float c[] = {-0.333333313f, 0.199997395f,  -0.142785653f, 0.110337362f,  -0.0865676254f,
-                              0.0624990091f, -0.0358681716f, 0.013505578f,  -0.0023864184f}; /* 9e-9 */
+    static const float c[] = {-0.333333313f, 0.199997395f, -0.142785653f, 0.110337362f,
+                              -0.0865676254f,
+                              /* 9e-9 */
+                              0.0624990091f, -0.0358681716f, 0.013505578f, -0.0023864184f};
     vf z = r * r;
     return vf_fma(r * z, VPOLY(z, c), r);
 }
@@ -145,7 +154,9 @@ VFN vd vd_atan_core(vd r)
         -0.090909085903720849, 0.076922989628199628, -0.06666564613171988, 0.058815062447258017,
         -0.052579699483446568, 0.047377360669915186, -0.042603157184242797, 0.037493918878463067,
         -0.031275495087745075, 0.023694411689629054, -0.015532736886639482, 0.0083670538772144185,
-        -0.0034948318665711403, 0.00104919968696048, -0.00019986747654045922, 1.8051792922230774e-05}; /* 2e-17 */
+        /* 2e-17 */
+        -0.0034948318665711403, 0.00104919968696048, -0.00019986747654045922,
+        1.8051792922230774e-05};
     vd z = r * r;
     return vd_fma(r * z, VPOLY(z, c), r);
 }
@@ -165,8 +176,8 @@ VFN vd vd_atan(vd x)
     return vd_copysign(vd_sel(big, (1.5707963267948966 - y) + 6.123233995736766e-17, y), x);
 }
 
-/* the angle of (x, y) from the smaller coordinate over the larger; two zeros or infinities count as 0 or 45
- * degrees */
+/* the angle of (x, y) from the smaller coordinate over the larger; two zeros or infinities count as
+ * 0 or 45 degrees */
 VFN vf vf_atan2(vf y, vf x)
 {
     vf a = vf_abs(x), b = vf_abs(y), small = vf_min(a, b), large = vf_max(a, b), zero = vf_set(0);
@@ -183,7 +194,8 @@ VFN vd vd_atan2(vd y, vd x)
     vd r = vd_sel(vd_eq(small, large), vd_sel(vd_eq(small, zero), zero, vd_set(1)), small / large);
     vd t = vd_atan_core(r);
     t = vd_sel(vd_gt(b, a), (1.5707963267948966 - t) + 6.123233995736766e-17, t);
-    t = vd_sel(vd_lt(vd_copysign(vd_set(1), x), zero), (3.1415926535897931 - t) + 1.2246467991473532e-16, t);
+    t = vd_sel(vd_lt(vd_copysign(vd_set(1), x), zero),
+               (3.1415926535897931 - t) + 1.2246467991473532e-16, t);
     t = vd_copysign(t, y);
     return vd_sel(vd_isnan(x), x, vd_sel(vd_isnan(y), y, t));
 }
@@ -191,16 +203,18 @@ VFN vd vd_atan2(vd y, vd x)
 /* asin(r) for 0 <= r <= 0.5, given z = r^2 */
 VFN vf vf_asin_core(vf r, vf z)
 {
-    static const float c[] = {0.166666657f, 0.0750009492f, 0.0445993207f, 0.0311017279f, 0.017143717f, 0.0337007269f};
+    static const float c[] = {0.166666657f,  0.0750009492f, 0.0445993207f,
+                              0.0311017279f, 0.017143717f,  0.0337007269f};
     return vf_fma(r * z, VPOLY(z, c), r); /* 1e-9 */
 }
 VFN vd vd_asin_core(vd r, vd z)
 {
-    static const double c[] = {
-        0.16666666666666669, 0.074999999999984246, 0.04464285714637338, 0.030381944137085216,
-        0.022372173002005596, 0.017352391265909227, 0.013971235301124539, 0.011478952690257387,
-        0.010324318288744113, 0.0054508781877205511, 0.017419357964884856, -0.014881409392818063,
-        0.02877844261259304}; /* 4e-18 */ /* 4e-18 */
+    static const double c[] = {0.16666666666666669,   0.074999999999984246, 0.04464285714637338,
+                               0.030381944137085216,  0.022372173002005596, 0.017352391265909227,
+                               0.013971235301124539,  0.011478952690257387, 0.010324318288744113,
+                               0.0054508781877205511, 0.017419357964884856, -0.014881409392818063,
+                               0.02877844261259304};
+    /* 4e-18 */ /* 4e-18 */
     return vd_fma(r * z, VPOLY(z, c), r);
 }
 /* above a half by the half angle: asin(a) = pi/2 - 2 asin(sqrt((1 - a)/2)) */
@@ -233,7 +247,8 @@ VFN vd vd_acos(vd x)
     md big = vd_gt(a, vd_set(0.5)), left = vd_lt(x, vd_set(0));
     vd z = vd_sel(big, h, a * a), y = vd_asin_core(vd_sel(big, vd_sqrt(h), a), z), twice = y + y;
     vd middle = 1.5707963267948966 - (vd_copysign(y, x) - 6.123233995736766e-17);
-    return vd_sel(big, vd_sel(left, 3.1415926535897931 - (twice - 1.2246467991473532e-16), twice), middle);
+    return vd_sel(big, vd_sel(left, 3.1415926535897931 - (twice - 1.2246467991473532e-16), twice),
+                  middle);
 }
 
 #define vsin(x) VPICK(sin, x)(x)

@@ -10,26 +10,24 @@
 
 #define VLOAD_1(v, how, ...) v x = how(px + i __VA_ARGS__);
 #define VLOAD_2(v, how, ...) v x = how(px + i __VA_ARGS__), y = how(py + i __VA_ARGS__);
-#define VLOAD_3(v, how, ...) v x = how(px + i __VA_ARGS__), y = how(py + i __VA_ARGS__), z = how(pz + i __VA_ARGS__);
+#define VLOAD_3(v, how, ...) \
+    v x = how(px + i __VA_ARGS__), y = how(py + i __VA_ARGS__), z = how(pz + i __VA_ARGS__);
 
-#define VROW(symbol, arity, v, type, width, setup, expression) \
-    TD_ROW(symbol)                                             \
-    {                                                          \
-        typedef type real __attribute__((unused));             \
-        typedef v vec __attribute__((unused));                 \
-        type *o = out;                                         \
-        TD_UNPACK_##arity(type)                                \
-        (void)context;                                         \
-        setup;                                                 \
-        int64_t i = 0;                                         \
-        for (; i + width <= n; i += width) {                   \
-            VLOAD_##arity(v, v##_load, )                       \
-            v##_store(o + i, expression);                      \
-        }                                                      \
-        if (i < n) {                                           \
-            VLOAD_##arity(v, v##_load_n, , n - i)              \
-            v##_store_n(o + i, expression, n - i);             \
-        }                                                      \
+#define VROW(symbol, arity, v, type, width, setup, expression)                           \
+    TD_ROW(symbol)                                                                       \
+    {                                                                                    \
+        typedef type real __attribute__((unused));                                       \
+        typedef v vec __attribute__((unused));                                           \
+        type *o = out;                                                                   \
+        TD_UNPACK_##arity(type)(void) context;                                           \
+        setup;                                                                           \
+        int64_t i = 0;                                                                   \
+        for (; i + width <= n; i += width) {                                             \
+            VLOAD_##arity(v, v##_load, ) v##_store(o + i, expression);                   \
+        }                                                                                \
+        if (i < n) {                                                                     \
+            VLOAD_##arity(v, v##_load_n, , n - i) v##_store_n(o + i, expression, n - i); \
+        }                                                                                \
     }
 
 #define VROWS(name, arity, setup, expression)                           \
@@ -40,8 +38,8 @@
 #define VARG(k) VSET_(vec, (real)td_real_arg(context, k))
 #define VSET_(vec, value) _Generic((vec){0}, vf: vf_set, vd: vd_set)(value)
 
-/* Loops of a float32 and a float64 row for all four floating dtypes; `ins` repeats the dtype, once an
- * operand. */
+/* Loops of a float32 and a float64 row for all four floating dtypes; `ins` repeats the dtype, once
+ * an operand. */
 #define VINS_1(d) d
 #define VINS_2(d) d, d
 #define VINS_3(d) d, d, d
@@ -50,8 +48,9 @@
     TD_LOOP(name##_bf16, name##_f32_row, TD_BF16, VINS_##arity(TD_BF16)) \
     TD_LOOP(name##_f32, name##_f32_row, TD_F32, VINS_##arity(TD_F32))    \
     TD_LOOP(name##_f64, name##_f64_row, TD_F64, VINS_##arity(TD_F64))
-#define FLOAT_ENTRIES(op, name) \
-    {op, TD_F16, name##_f16}, {op, TD_BF16, name##_bf16}, {op, TD_F32, name##_f32}, {op, TD_F64, name##_f64},
+#define FLOAT_ENTRIES(op, name)                                                     \
+    {op, TD_F16, name##_f16}, {op, TD_BF16, name##_bf16}, {op, TD_F32, name##_f32}, \
+        {op, TD_F64, name##_f64},
 
 /* integers: X(suffix, type, unsigned type of the same size, dtype, ...) */
 #define SIGNED_TYPES(X, ...)                       \
@@ -69,7 +68,7 @@
 #define BOOL_TYPE(X, ...) X(b8, uint8_t, uint8_t, TD_BOOL, __VA_ARGS__)
 
 /* a wrapping sum, difference or product: unsigned arithmetic has no overflow */
-#define WRAP(T, U, x, operator, y) ((T)(U)(1u * (U)(x) operator (U)(y)))
+#define WRAP(T, U, x, operator, y) ((T)(U)(1u * (U)(x) operator(U)(y)))
 
 /* argument k of the call in the row's integer type */
 #define INT_ARG(k) ((T)td_int_arg(context, k))
@@ -87,18 +86,17 @@
         typedef type T __attribute__((unused));                             \
         typedef utype U __attribute__((unused));                            \
         type *o = out;                                                      \
-        TD_UNPACK_##arity(type)                                             \
-        (void)context;                                                      \
+        TD_UNPACK_##arity(type)(void) context;                              \
         setup;                                                              \
         _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++)                \
         {                                                                   \
-            TD_LOAD_##arity(type)                                           \
-            o[i] = (type)(expression);                                      \
+            TD_LOAD_##arity(type) o[i] = (type)(expression);                \
         }                                                                   \
     }
 #define INT_ENTRY(suffix, type, utype, dtype, op, name) {op, dtype, name##_##suffix},
 
-/* ---- one number as the second operand: frequent enough to be spared the buffer that repeats it ---- */
+/* ---- one number as the second operand: frequent enough to be spared the buffer that repeats it
+ * ---- */
 
 #define NUMBER_ROW(symbol, v, type, width, setup, expression) \
     TD_ROW(symbol)                                            \
@@ -125,14 +123,14 @@
     NUMBER_ROW(name##_number_f64_row, vd, double, VD_WIDTH, setup, expression)
 
 /* The loops of an op that has both kinds of rows. */
-#define NUMBER_LOOP(name, suffix, dtype, type)                                                             \
-    static void name##_##suffix(char *const *data, const int64_t *strides, int64_t n, const void *context) \
-    {                                                                                                      \
-        static const uint8_t dtypes[] = {dtype, dtype, dtype};                                             \
-        if (strides[2] == 0 && strides[0] == sizeof(type) && strides[1] == sizeof(type))                   \
-            name##_number_##suffix##_row(data[0], (const void *const *)(data + 1), n, context);            \
-        else                                                                                               \
-            td_drive(name##_##suffix##_row, 2, dtypes, data, strides, n, context);                         \
+#define NUMBER_LOOP(name, suffix, dtype, type)                                                  \
+    static void name##_##suffix(char *const *data, const int64_t *strides, int64_t n,           \
+                                const void *context)                                            \
+    {                                                                                           \
+        static const uint8_t dtypes[] = {dtype, dtype, dtype};                                  \
+        if (strides[2] == 0 && strides[0] == sizeof(type) && strides[1] == sizeof(type))        \
+            name##_number_##suffix##_row(data[0], (const void *const *)(data + 1), n, context); \
+        else td_drive(name##_##suffix##_row, 2, dtypes, data, strides, n, context);             \
     }
 #define NUMBER_LOOPS(name)                                          \
     TD_LOOP(name##_f16, name##_f32_row, TD_F16, TD_F16, TD_F16)     \

@@ -1,9 +1,11 @@
-/* vrow_complex.h - rows of vector expressions of complex numbers: a vector holds real and imaginary parts in turn.
+/* vrow_complex.h - rows of vector expressions of complex numbers: a vector holds real and imaginary
+ * parts in turn.
  *
  *   CROWS(mul, 2, , ctimes(x, y))     defines mul_c64_row and mul_c128_row
  *
- * Products and quotients are written out in vectors, because compilers may fuse a complex product that they vectorise
- * themselves (gcc 12 does, whatever -ffp-contract says), and then the instruction sets differ in bits. */
+ * Products and quotients are written out in vectors, because compilers may fuse a complex product
+ * that they vectorise themselves (gcc 12 does, whatever -ffp-contract says), and then the
+ * instruction sets differ in bits. */
 #ifndef TD_VROW_COMPLEX_H
 #define TD_VROW_COMPLEX_H
 #include "cpu/simd/complex_numbers.h"
@@ -56,48 +58,52 @@ VFN vd vd_turn_imag(vd a) { return (vd)((vl)a ^ (vl)vd_complex(0, -0.0)); }
 
 /* (a + ib)(c + id): ac - bd and bc + ad */
 #define ctimes(x, y) VPICK(ctimes, x)(x, y)
-VFN vf vf_ctimes(vf x, vf y) { return x * vf_reals(y) + vf_turn_real(vf_exchanged(x) * vf_imags(y)); }
-VFN vd vd_ctimes(vd x, vd y) { return x * vd_reals(y) + vd_turn_real(vd_exchanged(x) * vd_imags(y)); }
+VFN vf vf_ctimes(vf x, vf y)
+{
+    return x * vf_reals(y) + vf_turn_real(vf_exchanged(x) * vf_imags(y));
+}
+VFN vd vd_ctimes(vd x, vd y)
+{
+    return x * vd_reals(y) + vd_turn_real(vd_exchanged(x) * vd_imags(y));
+}
 
-/* Scaled by the larger part of the divisor, with r the smaller over the larger: (a + b r) / s and (b - a r) / s,
- * or (a r + b) / s and (b r - a) / s. A zero divisor divides each part. */
-#define COVER(v)                                                                                       \
-    VFN v v##_cover(v x, v y)                                                                          \
-    {                                                                                                  \
-        v c = v##_reals(y), d = v##_imags(y), zero = v##_set(0), other = v##_exchanged(x);             \
-        v c_size = v##_abs(c), d_size = v##_abs(d);                                                    \
-        v ratio = v##_sel(v##_ge(c_size, d_size), d, c) / v##_sel(v##_ge(c_size, d_size), c, d);       \
-        v left = v##_sel(v##_ge(c_size, d_size), x, other), right = v##_sel(v##_ge(c_size, d_size), other, x); \
-        v scale = 1 / v##_sel(v##_ge(c_size, d_size), c + d * ratio, c * ratio + d);                   \
-        v product = right * ratio;                                                                     \
-        v by_c = left + v##_turn_imag(product), by_d = product + v##_turn_imag(left);                  \
-        v found = v##_sel(v##_ge(c_size, d_size), by_c, by_d) * scale;                                 \
-        v none = v##_sel(v##_eq(d, zero), x / v##_abs(y), found);                                      \
-        return v##_sel(v##_eq(c, zero), none, found);                                                  \
+/* Scaled by the larger part of the divisor, with r the smaller over the larger: (a + b r) / s and
+ * (b - a r) / s, or (a r + b) / s and (b r - a) / s. A zero divisor divides each part. */
+#define COVER(v)                                                                                 \
+    VFN v v##_cover(v x, v y)                                                                    \
+    {                                                                                            \
+        v c = v##_reals(y), d = v##_imags(y), zero = v##_set(0), other = v##_exchanged(x);       \
+        v c_size = v##_abs(c), d_size = v##_abs(d);                                              \
+        v ratio = v##_sel(v##_ge(c_size, d_size), d, c) / v##_sel(v##_ge(c_size, d_size), c, d); \
+        v left = v##_sel(v##_ge(c_size, d_size), x, other),                                      \
+          right = v##_sel(v##_ge(c_size, d_size), other, x);                                     \
+        v scale = 1 / v##_sel(v##_ge(c_size, d_size), c + d * ratio, c * ratio + d);             \
+        v product = right * ratio;                                                               \
+        v by_c = left + v##_turn_imag(product), by_d = product + v##_turn_imag(left);            \
+        v found = v##_sel(v##_ge(c_size, d_size), by_c, by_d) * scale;                           \
+        v none = v##_sel(v##_eq(d, zero), x / v##_abs(y), found);                                \
+        return v##_sel(v##_eq(c, zero), none, found);                                            \
     }
 COVER(vf)
 COVER(vd)
 #define cover(x, y) VPICK(cover, x)(x, y)
 
-#define CROW(symbol, arity, v, type, width, setup, expression) \
-    TD_ROW(symbol)                                             \
-    {                                                          \
-        typedef type real __attribute__((unused));             \
-        typedef v vec __attribute__((unused));                 \
-        type *o = out;                                         \
-        TD_UNPACK_##arity(type)                                \
-        (void)context;                                         \
-        setup;                                                 \
-        int64_t i = 0;                                         \
-        n *= 2;                                                \
-        for (; i + width <= n; i += width) {                   \
-            VLOAD_##arity(v, v##_load, )                       \
-            v##_store(o + i, expression);                      \
-        }                                                      \
-        if (i < n) {                                           \
-            VLOAD_##arity(v, v##_load_n, , n - i)              \
-            v##_store_n(o + i, expression, n - i);             \
-        }                                                      \
+#define CROW(symbol, arity, v, type, width, setup, expression)                           \
+    TD_ROW(symbol)                                                                       \
+    {                                                                                    \
+        typedef type real __attribute__((unused));                                       \
+        typedef v vec __attribute__((unused));                                           \
+        type *o = out;                                                                   \
+        TD_UNPACK_##arity(type)(void) context;                                           \
+        setup;                                                                           \
+        int64_t i = 0;                                                                   \
+        n *= 2;                                                                          \
+        for (; i + width <= n; i += width) {                                             \
+            VLOAD_##arity(v, v##_load, ) v##_store(o + i, expression);                   \
+        }                                                                                \
+        if (i < n) {                                                                     \
+            VLOAD_##arity(v, v##_load_n, , n - i) v##_store_n(o + i, expression, n - i); \
+        }                                                                                \
     }
 #define CROWS(name, arity, setup, expression)                           \
     CROW(name##_c64_row, arity, vf, float, VF_WIDTH, setup, expression) \

@@ -7,28 +7,27 @@
 
 typedef struct search_job {
     const char *sequence, *values;
-    const int64_t *sorter;       /* NULL: the sequence is sorted as it lies */
+    const int64_t *sorter; /* NULL: the sequence is sorted as it lies */
     char *out;
-    td_dtype dtype;              /* TD_I64, TD_F32 or TD_F64 */
-    int64_t n, values_a_row; /* rows of the sequence have n elements; one row only: all values look there */
+    td_dtype dtype; /* TD_I64, TD_F32 or TD_F64 */
+    /* rows of the sequence have n elements; one row only: all values look there */
+    int64_t n, values_a_row;
     bool right, narrow, one_row; /* narrow: int32 results */
 } search_job;
 
-/* The first place whose element is not less than v (or, on the right, is greater); a NaN looks past the
- * end. */
-#define BISECT(name, T)                                                                                     \
-    static int64_t name(const T *sequence, const int64_t *sorter, int64_t n, T v, bool right)               \
-    {                                                                                                       \
-        int64_t low = 0, high = n;                                                                          \
-        while (low < high) {                                                                                \
-            int64_t middle = low + (high - low) / 2;                                                        \
-            T at = sequence[sorter ? sorter[middle] : middle];                                              \
-            if (right ? !(at > v) : !(at >= v))                                                             \
-                low = middle + 1;                                                                           \
-            else                                                                                            \
-                high = middle;                                                                              \
-        }                                                                                                   \
-        return low;                                                                                         \
+/* The first place whose element is not less than v (or, on the right, is greater); a NaN looks past
+ * the end. */
+#define BISECT(name, T)                                                                       \
+    static int64_t name(const T *sequence, const int64_t *sorter, int64_t n, T v, bool right) \
+    {                                                                                         \
+        int64_t low = 0, high = n;                                                            \
+        while (low < high) {                                                                  \
+            int64_t middle = low + (high - low) / 2;                                          \
+            T at = sequence[sorter ? sorter[middle] : middle];                                \
+            if (right ? !(at > v) : !(at >= v)) low = middle + 1;                             \
+            else high = middle;                                                               \
+        }                                                                                     \
+        return low;                                                                           \
     }
 BISECT(bisect_i64, int64_t)
 BISECT(bisect_f32, float)
@@ -44,15 +43,13 @@ static void search_range(void *context, int64_t begin, int64_t end)
             place = bisect_i64((const int64_t *)j->sequence + row, sorter, j->n,
                                ((const int64_t *)j->values)[i], j->right);
         else if (j->dtype == TD_F32)
-            place = bisect_f32((const float *)j->sequence + row, sorter, j->n, ((const float *)j->values)[i],
-                               j->right);
+            place = bisect_f32((const float *)j->sequence + row, sorter, j->n,
+                               ((const float *)j->values)[i], j->right);
         else
             place = bisect_f64((const double *)j->sequence + row, sorter, j->n,
                                ((const double *)j->values)[i], j->right);
-        if (j->narrow)
-            ((int32_t *)j->out)[i] = (int32_t)place;
-        else
-            ((int64_t *)j->out)[i] = place;
+        if (j->narrow) ((int32_t *)j->out)[i] = (int32_t)place;
+        else ((int64_t *)j->out)[i] = place;
     }
 }
 
@@ -67,10 +64,18 @@ td_status td_search_check(const td_tensor *sorter, int64_t n)
     return TD_OK;
 }
 
-void td_search_run(td_tensor *out, const td_tensor *sequence, const td_tensor *values, const td_tensor *sorter, bool right)
+void td_search_run(td_tensor *out, const td_tensor *sequence, const td_tensor *values,
+                   const td_tensor *sorter, bool right)
 {
-    search_job j = {td_data(sequence), td_data(values), sorter ? td_data(sorter) : NULL, td_data(out), (td_dtype)values->dtype,
-                    sequence->sizes[sequence->ndim - 1], values->ndim ? values->sizes[values->ndim - 1] : 1, right, out->dtype == TD_I32,
+    search_job j = {td_data(sequence),
+                    td_data(values),
+                    sorter ? td_data(sorter) : NULL,
+                    td_data(out),
+                    (td_dtype)values->dtype,
+                    sequence->sizes[sequence->ndim - 1],
+                    values->ndim ? values->sizes[values->ndim - 1] : 1,
+                    right,
+                    out->dtype == TD_I32,
                     sequence->ndim == 1};
     void *token = td_heavy_begin((double)values->numel * 20);
     td_parallel(values->numel, 2048, search_range, &j);
@@ -98,30 +103,29 @@ void td_count_run(td_tensor *out, const td_tensor *x, const td_tensor *weights)
 {
     const int64_t *at = td_data(x);
     for (int64_t i = 0; i < x->numel; i++) {
-        if (!weights)
-            ((int64_t *)td_data(out))[at[i]]++;
+        if (!weights) ((int64_t *)td_data(out))[at[i]]++;
         else if (weights->dtype == TD_F32)
             ((float *)td_data(out))[at[i]] += ((const float *)td_data(weights))[i];
-        else
-            ((double *)td_data(out))[at[i]] += ((const double *)td_data(weights))[i];
+        else ((double *)td_data(out))[at[i]] += ((const double *)td_data(weights))[i];
     }
 }
 
 /* ---- histograms ---- */
 
-/* Bin k holds edge(k) <= x < edge(k + 1), the last one its upper edge too; the quotient is one off at most. */
-#define HISTOGRAM(name, T)                                                                              \
-    static void name(T *counts, const T *x, int64_t n, int64_t bins, T low, T high)                     \
-    {                                                                                                   \
-        double width = ((double)high - (double)low) / (double)bins;                                     \
-        for (int64_t i = 0; i < n; i++) {                                                               \
-            if (!(x[i] >= low && x[i] <= high)) continue;                                               \
-            int64_t bin = (int64_t)(((double)x[i] - (double)low) / width);                              \
-            bin = bin < bins ? bin : bins - 1;                                                          \
-            if (bin + 1 < bins && x[i] >= (T)((double)low + (double)(bin + 1) * width)) bin++;          \
-            if (bin > 0 && x[i] < (T)((double)low + (double)bin * width)) bin--;                        \
-            counts[bin]++;                                                                              \
-        }                                                                                               \
+/* Bin k holds edge(k) <= x < edge(k + 1), the last one its upper edge too; the quotient is one off
+ * at most. */
+#define HISTOGRAM(name, T)                                                                     \
+    static void name(T *counts, const T *x, int64_t n, int64_t bins, T low, T high)            \
+    {                                                                                          \
+        double width = ((double)high - (double)low) / (double)bins;                            \
+        for (int64_t i = 0; i < n; i++) {                                                      \
+            if (!(x[i] >= low && x[i] <= high)) continue;                                      \
+            int64_t bin = (int64_t)(((double)x[i] - (double)low) / width);                     \
+            bin = bin < bins ? bin : bins - 1;                                                 \
+            if (bin + 1 < bins && x[i] >= (T)((double)low + (double)(bin + 1) * width)) bin++; \
+            if (bin > 0 && x[i] < (T)((double)low + (double)bin * width)) bin--;               \
+            counts[bin]++;                                                                     \
+        }                                                                                      \
     }
 HISTOGRAM(histogram_f32, float)
 HISTOGRAM(histogram_f64, double)
@@ -146,7 +150,8 @@ td_status td_histogram_range(const td_tensor *x, double *low, double *high)
     if (!isfinite(*low) || !isfinite(*high))
         return td_fail(TD_RUNTIME_ERROR, "histc: range of [%g, %g] is not finite", *low, *high);
     if (*low > *high)
-        return td_fail(TD_RUNTIME_ERROR, "histc: max must be larger than min, got %g and %g", *high, *low);
+        return td_fail(TD_RUNTIME_ERROR, "histc: max must be larger than min, got %g and %g", *high,
+                       *low);
     return TD_OK;
 }
 

@@ -43,60 +43,58 @@ static inline uint32_t key_bf16(uint16_t v) { return key_half(v, 0x7f80); }
 
 /* ---- packs ---- */
 
-#define PACKS(P, suffix)                                                                            \
-    static void insertion_##suffix(void *packs, int64_t n)                                          \
-    {                                                                                               \
-        P *p = packs;                                                                               \
-        for (int64_t i = 1; i < n; i++) {                                                           \
-            P v = p[i];                                                                             \
-            int64_t j = i;                                                                          \
-            for (; j > 0 && v < p[j - 1]; j--) p[j] = p[j - 1];                                     \
-            p[j] = v;                                                                               \
-        }                                                                                           \
-    }                                                                                               \
-    static void count_##suffix(int64_t *counts, const void *packs, int64_t n)                       \
-    {                                                                                               \
-        const P *p = packs;                                                                         \
-        for (int64_t i = 0; i < n; i++)                                                             \
-            for (int d = 0; d < (int)sizeof(P) / 2; d++)                                            \
-                counts[d * TD_RADIX + (int)(p[i] >> (4 * sizeof(P) + 8 * (unsigned)d) & 255)]++;    \
-    }                                                                                               \
-    static void count_digit_##suffix(int64_t *counts, const void *packs, int64_t n, int shift)      \
-    {                                                                                               \
-        const P *p = packs;                                                                         \
-        for (int64_t i = 0; i < n; i++) counts[(int)(p[i] >> shift & 255)]++;                       \
-    }                                                                                               \
-    static void scatter_##suffix(void *out, const void *packs, int64_t n, int shift, int64_t *next) \
-    {                                                                                               \
-        P *o = out;                                                                                 \
-        const P *p = packs;                                                                         \
-        for (int64_t i = 0; i < n; i++) o[next[(int)(p[i] >> shift & 255)]++] = p[i];               \
-    }                                                                                               \
-    /* quickselect by the median of three; packs are distinct */                                    \
-    static void select_##suffix(void *packs, int64_t n, int64_t k)                                  \
-    {                                                                                               \
-        P *p = packs;                                                                               \
-        int64_t low = 0, high = n - 1;                                                              \
-        while (high - low > 16) {                                                                   \
-            P a = p[low], b = p[low + (high - low) / 2], c = p[high];                               \
-            P pivot = a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);            \
-            int64_t i = low, j = high;                                                              \
-            while (i <= j) {                                                                        \
-                while (p[i] < pivot) i++;                                                           \
-                while (pivot < p[j]) j--;                                                           \
-                if (i > j) break;                                                                   \
-                P t = p[i];                                                                         \
-                p[i++] = p[j];                                                                      \
-                p[j--] = t;                                                                         \
-            }                                                                                       \
-            if (k <= j)                                                                             \
-                high = j;                                                                           \
-            else if (k >= i)                                                                        \
-                low = i;                                                                            \
-            else                                                                                    \
-                return;                                                                             \
-        }                                                                                           \
-        insertion_##suffix(p + low, high - low + 1);                                                \
+#define PACKS(P, suffix)                                                                         \
+    static void insertion_##suffix(void *packs, int64_t n)                                       \
+    {                                                                                            \
+        P *p = packs;                                                                            \
+        for (int64_t i = 1; i < n; i++) {                                                        \
+            P v = p[i];                                                                          \
+            int64_t j = i;                                                                       \
+            for (; j > 0 && v < p[j - 1]; j--) p[j] = p[j - 1];                                  \
+            p[j] = v;                                                                            \
+        }                                                                                        \
+    }                                                                                            \
+    static void count_##suffix(int64_t *counts, const void *packs, int64_t n)                    \
+    {                                                                                            \
+        const P *p = packs;                                                                      \
+        for (int64_t i = 0; i < n; i++)                                                          \
+            for (int d = 0; d < (int)sizeof(P) / 2; d++)                                         \
+                counts[d * TD_RADIX + (int)(p[i] >> (4 * sizeof(P) + 8 * (unsigned)d) & 255)]++; \
+    }                                                                                            \
+    static void count_digit_##suffix(int64_t *counts, const void *packs, int64_t n, int shift)   \
+    {                                                                                            \
+        const P *p = packs;                                                                      \
+        for (int64_t i = 0; i < n; i++) counts[(int)(p[i] >> shift & 255)]++;                    \
+    }                                                                                            \
+    static void scatter_##suffix(void *out, const void *packs, int64_t n, int shift,             \
+                                 int64_t *next)                                                  \
+    {                                                                                            \
+        P *o = out;                                                                              \
+        const P *p = packs;                                                                      \
+        for (int64_t i = 0; i < n; i++) o[next[(int)(p[i] >> shift & 255)]++] = p[i];            \
+    }                                                                                            \
+    /* quickselect by the median of three; packs are distinct */                                 \
+    static void select_##suffix(void *packs, int64_t n, int64_t k)                               \
+    {                                                                                            \
+        P *p = packs;                                                                            \
+        int64_t low = 0, high = n - 1;                                                           \
+        while (high - low > 16) {                                                                \
+            P a = p[low], b = p[low + (high - low) / 2], c = p[high];                            \
+            P pivot = a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);         \
+            int64_t i = low, j = high;                                                           \
+            while (i <= j) {                                                                     \
+                while (p[i] < pivot) i++;                                                        \
+                while (pivot < p[j]) j--;                                                        \
+                if (i > j) break;                                                                \
+                P t = p[i];                                                                      \
+                p[i++] = p[j];                                                                   \
+                p[j--] = t;                                                                      \
+            }                                                                                    \
+            if (k <= j) high = j;                                                                \
+            else if (k >= i) low = i;                                                            \
+            else return;                                                                         \
+        }                                                                                        \
+        insertion_##suffix(p + low, high - low + 1);                                             \
     }
 PACKS(narrow, narrow)
 PACKS(wide, wide)
@@ -104,52 +102,55 @@ PACKS(wide, wide)
 /* ---- elements: T of the row, K its key, P the pack ---- */
 
 #define BLOCK 64
-#define ELEMENTS(suffix, T, K, P, packs_name)                                                             \
-    static void make_##suffix(void *packs, const void *data, int64_t first, int64_t n, int descending)    \
-    {                                                                                                     \
-        P *p = packs;                                                                                     \
-        const T *x = (const T *)data + first;                                                             \
-        K flip = descending ? (K) ~(K)0 : 0;                                                              \
-        for (int64_t i = 0; i < n; i++)                                                                   \
-            p[i] = (P)(key_##suffix(x[i]) ^ flip) << (8 * sizeof(K)) | (P)(first + i);                    \
-    }                                                                                                     \
-    static void write_##suffix(void *values, int64_t values_step, int64_t *indices, int64_t indices_step, \
-                               const void *packs, const void *data, int64_t n)                            \
-    {                                                                                                     \
-        T *v = values;                                                                                    \
-        const T *x = data;                                                                                \
-        const P *p = packs;                                                                               \
-        for (int64_t i = 0; i < n; i++) {                                                                 \
-            int64_t at = (int64_t)(p[i] & (P)(K) ~(K)0);                                                  \
-            v[i * values_step] = x[at];                                                                   \
-            indices[i * indices_step] = at;                                                               \
-        }                                                                                                 \
-    }                                                                                                     \
-    /* Blocks whose best key is no better than the k-th one found so far are passed over. */              \
-    static void top_##suffix(void *buffer, const void *data, int64_t n, int64_t k, int descending)        \
-    {                                                                                                     \
-        P *p = buffer;                                                                                    \
-        const T *x = data;                                                                                \
-        K flip = descending ? (K) ~(K)0 : 0, limit = (K) ~(K)0, keys[BLOCK];                              \
-        int64_t have = 0, room = td_top_capacity(k);                                                      \
-        bool full = false; /* `limit` is the k-th key found: only smaller ones can matter */              \
-        for (int64_t first = 0; first < n; first += BLOCK) {                                              \
-            int64_t m = n - first < BLOCK ? n - first : BLOCK;                                            \
-            K best = (K) ~(K)0;                                                                           \
-            for (int64_t i = 0; i < m; i++) {                                                             \
-                keys[i] = (K)(key_##suffix(x[first + i]) ^ flip);                                         \
-                best = keys[i] < best ? keys[i] : best;                                                   \
-            }                                                                                             \
-            if (full && best >= limit) continue;                                                          \
-            for (int64_t i = 0; i < m; i++)                                                               \
-                if (!full || keys[i] < limit) p[have++] = (P)keys[i] << (8 * sizeof(K)) | (P)(first + i); \
-            if (have + BLOCK <= room) continue;                                                           \
-            select_##packs_name(p, have, k - 1);                                                          \
-            limit = (K)(p[k - 1] >> (8 * sizeof(K)));                                                     \
-            have = k;                                                                                     \
-            full = true;                                                                                  \
-        }                                                                                                 \
-        if (have > k) select_##packs_name(p, have, k - 1);                                                \
+#define ELEMENTS(suffix, T, K, P, packs_name)                                                      \
+    static void make_##suffix(void *packs, const void *data, int64_t first, int64_t n,             \
+                              int descending)                                                      \
+    {                                                                                              \
+        P *p = packs;                                                                              \
+        const T *x = (const T *)data + first;                                                      \
+        K flip = descending ? (K) ~(K)0 : 0;                                                       \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            p[i] = (P)(key_##suffix(x[i]) ^ flip) << (8 * sizeof(K)) | (P)(first + i);             \
+    }                                                                                              \
+    static void write_##suffix(void *values, int64_t values_step, int64_t *indices,                \
+                               int64_t indices_step, const void *packs, const void *data,          \
+                               int64_t n)                                                          \
+    {                                                                                              \
+        T *v = values;                                                                             \
+        const T *x = data;                                                                         \
+        const P *p = packs;                                                                        \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            int64_t at = (int64_t)(p[i] & (P)(K) ~(K)0);                                           \
+            v[i * values_step] = x[at];                                                            \
+            indices[i * indices_step] = at;                                                        \
+        }                                                                                          \
+    }                                                                                              \
+    /* Blocks whose best key is no better than the k-th one found so far are passed over. */       \
+    static void top_##suffix(void *buffer, const void *data, int64_t n, int64_t k, int descending) \
+    {                                                                                              \
+        P *p = buffer;                                                                             \
+        const T *x = data;                                                                         \
+        K flip = descending ? (K) ~(K)0 : 0, limit = (K) ~(K)0, keys[BLOCK];                       \
+        int64_t have = 0, room = td_top_capacity(k);                                               \
+        bool full = false; /* `limit` is the k-th key found: only smaller ones can matter */       \
+        for (int64_t first = 0; first < n; first += BLOCK) {                                       \
+            int64_t m = n - first < BLOCK ? n - first : BLOCK;                                     \
+            K best = (K) ~(K)0;                                                                    \
+            for (int64_t i = 0; i < m; i++) {                                                      \
+                keys[i] = (K)(key_##suffix(x[first + i]) ^ flip);                                  \
+                best = keys[i] < best ? keys[i] : best;                                            \
+            }                                                                                      \
+            if (full && best >= limit) continue;                                                   \
+            for (int64_t i = 0; i < m; i++)                                                        \
+                if (!full || keys[i] < limit)                                                      \
+                    p[have++] = (P)keys[i] << (8 * sizeof(K)) | (P)(first + i);                    \
+            if (have + BLOCK <= room) continue;                                                    \
+            select_##packs_name(p, have, k - 1);                                                   \
+            limit = (K)(p[k - 1] >> (8 * sizeof(K)));                                              \
+            have = k;                                                                              \
+            full = true;                                                                           \
+        }                                                                                          \
+        if (have > k) select_##packs_name(p, have, k - 1);                                         \
     }
 ELEMENTS(u8, uint8_t, uint32_t, narrow, narrow)
 ELEMENTS(i8, int8_t, uint32_t, narrow, narrow)

@@ -1,14 +1,14 @@
-/* sort_run.c - sort and topk of rows. Many rows are shared out; a long row is sorted by all threads together: every pass
- * of the radix sort counts and moves fixed pieces of the row, and a stable sort has one result however it is
- * cut. */
+/* sort_run.c - sort and topk of rows. Many rows are shared out; a long row is sorted by all threads
+ * together: every pass of the radix sort counts and moves fixed pieces of the row, and a stable
+ * sort has one result however it is cut. */
 #include "cpu/sorting/sort_run.h"
 #include <string.h>
 #include "runtime/cpu.h"
 
-#define FEW 48          /* elements that insertion sorts faster */
-#define LONG_ROW 65536  /* elements worth several threads */
-#define PIECES 16       /* of a long row */
-#define SORT_NS 20.0    /* per element, about */
+#define FEW 48         /* elements that insertion sorts faster */
+#define LONG_ROW 65536 /* elements worth several threads */
+#define PIECES 16      /* of a long row */
+#define SORT_NS 20.0   /* per element, about */
 
 /* ---- rows ---- */
 
@@ -28,23 +28,24 @@ td_status td_rows_of(td_rows *rows, const char *op, const td_tensor *x, int64_t 
     for (int64_t d = 0; d < dim; d++) rows->outer *= x->sizes[d];
     for (int64_t d = dim + 1; d < x->ndim; d++) rows->inner *= x->sizes[d];
     if (rows->n > UINT32_MAX && rows->pack->size == 8)
-        return td_fail(TD_RUNTIME_ERROR,
-                       "%s: a dimension of %lld elements of dtype %s is too long; convert to a 64-bit dtype",
-                       op, (long long)rows->n, td_dtypes[x->dtype].name);
+        return td_fail(
+            TD_RUNTIME_ERROR,
+            "%s: a dimension of %lld elements of dtype %s is too long; convert to a 64-bit dtype",
+            op, (long long)rows->n, td_dtypes[x->dtype].name);
     return TD_OK;
 }
 
-#define GATHER(T)                                                                      \
+#define GATHER(T) \
     for (int64_t k = 0; k < r->n; k++) ((T *)space)[k] = ((const T *)at)[k * r->inner]
 const char *td_row_data(const td_rows *r, int64_t i, char *space)
 {
     const char *at = r->data + td_row_start(r, i, r->n) * r->itemsize;
     if (r->inner == 1) return at;
     switch (r->itemsize) {
-    case 1: GATHER(uint8_t); break;
-    case 2: GATHER(uint16_t); break;
-    case 4: GATHER(uint32_t); break;
-    default: GATHER(uint64_t); break;
+        case 1: GATHER(uint8_t); break;
+        case 2: GATHER(uint16_t); break;
+        case 4: GATHER(uint32_t); break;
+        default: GATHER(uint64_t); break;
     }
     return space;
 }
@@ -102,8 +103,8 @@ static void make_pieces(void *context, int64_t begin, int64_t end)
 {
     long_row *j = context;
     for (int64_t p = begin; p < end; p++)
-        j->rows->element->make(j->packs + piece_start(j, p) * j->rows->pack->size, j->data, piece_start(j, p),
-                               piece_length(j, p), j->descending);
+        j->rows->element->make(j->packs + piece_start(j, p) * j->rows->pack->size, j->data,
+                               piece_start(j, p), piece_length(j, p), j->descending);
 }
 
 static void count_pieces(void *context, int64_t begin, int64_t end)
@@ -130,12 +131,13 @@ static void write_pieces(void *context, int64_t begin, int64_t end)
     for (int64_t p = begin; p < end; p++) {
         int64_t at = piece_start(j, p);
         j->rows->element->write(j->values + at * j->step * j->rows->itemsize, j->step,
-                                j->indices + at * j->step, j->step, j->packs + at * j->rows->pack->size,
-                                j->data, piece_length(j, p));
+                                j->indices + at * j->step, j->step,
+                                j->packs + at * j->rows->pack->size, j->data, piece_length(j, p));
     }
 }
 
-/* Counts become places: digit by digit, within a digit piece by piece. False if there is nothing to move. */
+/* Counts become places: digit by digit, within a digit piece by piece. False if there is nothing to
+ * move. */
 static bool place(long_row *j)
 {
     int64_t next = 0;
@@ -187,8 +189,8 @@ static void sort_rows(void *context, int64_t begin, int64_t end)
         int64_t at = td_row_start(r, i, r->n);
         r->element->make(packs, row, 0, r->n, j->descending);
         char *sorted = td_sort_packs(r->pack, packs, spare, r->n);
-        r->element->write(j->values + at * r->itemsize, r->inner, j->indices + at, r->inner, sorted, row,
-                          r->n);
+        r->element->write(j->values + at * r->itemsize, r->inner, j->indices + at, r->inner, sorted,
+                          row, r->n);
     }
     td_scratch_give(&j->scratch, packs);
 }
@@ -223,10 +225,8 @@ static td_status run_sort(sort_job *j)
     TD_TRY(td_scratch_begin(&j->scratch, bytes));
     int64_t grain = 1024 / (r->n + 1);
     void *token = td_heavy_begin((double)count * (double)r->n * SORT_NS);
-    if (together)
-        sort_long_rows(j);
-    else
-        td_parallel(count, grain > 1 ? grain : 1, sort_rows, j);
+    if (together) sort_long_rows(j);
+    else td_parallel(count, grain > 1 ? grain : 1, sort_rows, j);
     td_heavy_end(token);
     td_scratch_end(&j->scratch);
     return TD_OK;
@@ -234,7 +234,11 @@ static td_status run_sort(sort_job *j)
 
 td_status td_sort_run(const td_rows *rows, td_tensor *values, td_tensor *indices, bool descending)
 {
-    sort_job j = {.rows = rows, .values = td_data(values), .indices = td_data(indices), .k = rows->n, .descending = descending};
+    sort_job j = {.rows = rows,
+                  .values = td_data(values),
+                  .indices = td_data(indices),
+                  .k = rows->n,
+                  .descending = descending};
     return run_sort(&j);
 }
 
@@ -259,8 +263,8 @@ static void top_rows(void *context, int64_t begin, int64_t end)
             r->element->top(packs, row, r->n, j->k, j->descending);
         }
         char *sorted = td_sort_packs(r->pack, packs, spare, j->k);
-        r->element->write(j->values + at * r->itemsize, r->inner, j->indices + at, r->inner, sorted, row,
-                          j->k);
+        r->element->write(j->values + at * r->itemsize, r->inner, j->indices + at, r->inner, sorted,
+                          row, j->k);
     }
     td_scratch_give(&j->scratch, packs);
 }
@@ -269,7 +273,8 @@ static td_status run_top(sort_job *j)
 {
     const td_rows *r = j->rows;
     int64_t capacity = takes_all(r, j->k) ? r->n : td_top_capacity(j->k);
-    TD_TRY(td_scratch_begin(&j->scratch, (capacity + j->k) * r->pack->size + r->n * r->itemsize + 64));
+    TD_TRY(
+        td_scratch_begin(&j->scratch, (capacity + j->k) * r->pack->size + r->n * r->itemsize + 64));
     int64_t count = td_row_count(r), grain = 8192 / (r->n + 1);
     void *token = td_heavy_begin((double)count * (double)r->n);
     td_parallel(count, grain > 1 ? grain : 1, top_rows, j);
@@ -278,8 +283,13 @@ static td_status run_top(sort_job *j)
     return TD_OK;
 }
 
-td_status td_top_run(const td_rows *rows, td_tensor *values, td_tensor *indices, int64_t k, bool descending)
+td_status td_top_run(const td_rows *rows, td_tensor *values, td_tensor *indices, int64_t k,
+                     bool descending)
 {
-    sort_job j = {.rows = rows, .values = td_data(values), .indices = td_data(indices), .k = k, .descending = descending};
+    sort_job j = {.rows = rows,
+                  .values = td_data(values),
+                  .indices = td_data(indices),
+                  .k = k,
+                  .descending = descending};
     return run_top(&j);
 }

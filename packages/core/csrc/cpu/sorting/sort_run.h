@@ -1,11 +1,13 @@
-/* sort_run.h - rows of packs (cpu/sorting/sort.h): how threads walk a dimension and order what lies along it. */
+/* sort_run.h - rows of packs (cpu/sorting/sort.h): how threads walk a dimension and order what lies
+ * along it. */
 #ifndef TD_SORT_RUN_H
 #define TD_SORT_RUN_H
 #include "cpu/sorting/sort.h"
 #include "runtime/scratch.h"
 #include "runtime/tensor.h"
 
-/* A tensor as rows along `dim`: outer * inner rows of n elements that are `inner` elements apart. */
+/* A tensor as rows along `dim`: outer * inner rows of n elements that are `inner` elements apart.
+ */
 typedef struct td_rows {
     const td_sort_kernel *element;
     const td_pack_kernel *pack;
@@ -29,6 +31,7 @@ char *td_sort_packs(const td_pack_kernel *k, char *packs, char *spare, int64_t n
 
 /* Values and indices of int64, laid out like x; of topk, `k` of them a row, in order. */
 td_status td_sort_run(const td_rows *rows, td_tensor *values, td_tensor *indices, bool descending);
-td_status td_top_run(const td_rows *rows, td_tensor *values, td_tensor *indices, int64_t k, bool descending);
+td_status td_top_run(const td_rows *rows, td_tensor *values, td_tensor *indices, int64_t k,
+                     bool descending);
 
 #endif

@@ -1,4 +1,5 @@
-/* matmul.h - products of matrices by tiles in shared memory: right for any strides, dtype and batch; no tensor cores. */
+/* matmul.h - products of matrices by tiles in shared memory: right for any strides, dtype and
+ * batch; no tensor cores. */
 #ifndef TD_MATMUL_TEXT_H
 #define TD_MATMUL_TEXT_H
 #include "cpu/simd/vrow_complex.h"
@@ -11,49 +12,61 @@ struct td_product_call { /* laid out as in csrc/cuda/matmul.c; strides in elemen
     char *c;
     int64_t m, n, k, a_row, a_col, b_row, b_col, c_row, batches, batch_dims;
     td_scalar alpha, beta;
-    int64_t batch[TD_PRODUCT_DIMS], a_batch[TD_PRODUCT_DIMS], b_batch[TD_PRODUCT_DIMS], c_batch[TD_PRODUCT_DIMS];
+    int64_t batch[TD_PRODUCT_DIMS], a_batch[TD_PRODUCT_DIMS], b_batch[TD_PRODUCT_DIMS],
+        c_batch[TD_PRODUCT_DIMS];
 };
 
 /* ---- what elements are added up in ---- */
 template <int D> struct td_factor { /* integers wrap */
     typedef typename td_mem<D>::type T;
     typedef uint64_t acc;
-    static TD_IN acc add(acc a, T x, T y) { return a + (uint64_t)(int64_t)x * (uint64_t)(int64_t)y; }
+    static TD_IN acc add(acc a, T x, T y)
+    {
+        return a + (uint64_t)(int64_t)x * (uint64_t)(int64_t)y;
+    }
     static TD_IN acc times(const td_scalar &s, acc a) { return (uint64_t)s.i * a; }
     static TD_IN acc of(T x) { return (uint64_t)(int64_t)x; }
     static TD_IN acc sum(acc a, acc b) { return a + b; }
     static TD_IN T done(acc a) { return (T)a; }
 };
-#define TD_REAL_FACTOR(D, real, fma)                                                       \
-    template <> struct td_factor<D> {                                                      \
-        typedef real T;                                                                    \
-        typedef real acc;                                                                  \
-        static TD_IN acc add(acc a, T x, T y) { return fma(x, y, a); }                     \
-        static TD_IN acc times(const td_scalar &s, acc a) { return (real)s.re * a; }       \
-        static TD_IN acc of(T x) { return x; }                                             \
-        static TD_IN acc sum(acc a, acc b) { return a + b; }                               \
-        static TD_IN T done(acc a) { return a; }                                           \
+#define TD_REAL_FACTOR(D, real, fma)                                                 \
+    template <> struct td_factor<D> {                                                \
+        typedef real T;                                                              \
+        typedef real acc;                                                            \
+        static TD_IN acc add(acc a, T x, T y) { return fma(x, y, a); }               \
+        static TD_IN acc times(const td_scalar &s, acc a) { return (real)s.re * a; } \
+        static TD_IN acc of(T x) { return x; }                                       \
+        static TD_IN acc sum(acc a, acc b) { return a + b; }                         \
+        static TD_IN T done(acc a) { return a; }                                     \
     };
 TD_REAL_FACTOR(TD_F32, float, __fmaf_rn)
 TD_REAL_FACTOR(TD_F64, double, __fma_rn)
-#define TD_COMPLEX_FACTOR(D, complex_type, real)                                                                     \
-    template <> struct td_factor<D> {                                                                                \
-        typedef complex_type T;                                                                                      \
-        typedef complex_type acc;                                                                                    \
-        static TD_IN acc product(acc x, acc y) { return acc(x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re); } \
-        static TD_IN acc add(acc a, T x, T y) { return sum(a, product(x, y)); }                                      \
-        static TD_IN acc times(const td_scalar &s, acc a) { return product(acc((real)s.re, (real)s.im), a); }        \
-        static TD_IN acc of(T x) { return x; }                                                                       \
-        static TD_IN acc sum(acc a, acc b) { return acc(a.re + b.re, a.im + b.im); }                                 \
-        static TD_IN T done(acc a) { return a; }                                                                     \
+#define TD_COMPLEX_FACTOR(D, complex_type, real)                                     \
+    template <> struct td_factor<D> {                                                \
+        typedef complex_type T;                                                      \
+        typedef complex_type acc;                                                    \
+        static TD_IN acc product(acc x, acc y)                                       \
+        {                                                                            \
+            return acc(x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re);        \
+        }                                                                            \
+        static TD_IN acc add(acc a, T x, T y) { return sum(a, product(x, y)); }      \
+        static TD_IN acc times(const td_scalar &s, acc a)                            \
+        {                                                                            \
+            return product(acc((real)s.re, (real)s.im), a);                          \
+        }                                                                            \
+        static TD_IN acc of(T x) { return x; }                                       \
+        static TD_IN acc sum(acc a, acc b) { return acc(a.re + b.re, a.im + b.im); } \
+        static TD_IN T done(acc a) { return a; }                                     \
     };
 TD_COMPLEX_FACTOR(TD_C64, c64, float)
 TD_COMPLEX_FACTOR(TD_C128, c128, double)
 
 VFN bool td_is_number(const td_scalar &s, double value) { return s.re == value && s.im == 0; }
 
-template <int D> VFN void td_product_tile(const td_product_call &c, const typename td_factor<D>::T *a, const typename td_factor<D>::T *b,
-                                          typename td_factor<D>::T *out, int64_t row0, int64_t col0)
+template <int D>
+VFN void td_product_tile(const td_product_call &c, const typename td_factor<D>::T *a,
+                         const typename td_factor<D>::T *b, typename td_factor<D>::T *out,
+                         int64_t row0, int64_t col0)
 {
     typedef td_factor<D> F;
     typedef typename F::T T;
@@ -66,7 +79,8 @@ template <int D> VFN void td_product_tile(const td_product_call &c, const typena
         left[ty][tx] = row < c.m && k0 + tx < c.k ? a[row * c.a_row + (k0 + tx) * c.a_col] : T(0);
         right[ty][tx] = col < c.n && k0 + ty < c.k ? b[(k0 + ty) * c.b_row + col * c.b_col] : T(0);
         __syncthreads();
-        int64_t rest = c.k - k0, most = rest < TD_TILE ? rest : TD_TILE; /* no zeros of the edge: NaN times 0 is NaN */
+        /* no zeros of the edge: NaN times 0 is NaN */
+        int64_t rest = c.k - k0, most = rest < TD_TILE ? rest : TD_TILE;
         for (int i = 0; i < most; i++) sum = F::add(sum, left[ty][i], right[i][tx]);
         __syncthreads();
     }
@@ -78,7 +92,9 @@ template <int D> VFN void td_product_tile(const td_product_call &c, const typena
     *place = F::done(sum);
 }
 
-template <int D> __global__ void __launch_bounds__(256) td_product_together(const __grid_constant__ td_product_call c)
+template <int D>
+__global__ void __launch_bounds__(256)
+    td_product_together(const __grid_constant__ td_product_call c)
 {
     typedef typename td_factor<D>::T T;
     int64_t down = (c.m + TD_TILE - 1) / TD_TILE, across = (c.n + TD_TILE - 1) / TD_TILE;
@@ -91,7 +107,8 @@ template <int D> __global__ void __launch_bounds__(256) td_product_together(cons
             b += index * c.b_batch[d];
             out += index * c.c_batch[d];
         }
-        td_product_tile<D>(c, (const T *)c.a + a, (const T *)c.b + b, (T *)c.c + out, at / across * TD_TILE, at % across * TD_TILE);
+        td_product_tile<D>(c, (const T *)c.a + a, (const T *)c.b + b, (T *)c.c + out,
+                           at / across * TD_TILE, at % across * TD_TILE);
     }
 }
 #endif

@@ -1,5 +1,5 @@
-/* reduce.h - reductions by the plan of cpu/reduction/reduce_plan.h: the same blocks, lanes and trees as cpu/reduction/*.c, so the same
- * bits, whatever the grid.
+/* reduce.h - reductions by the plan of cpu/reduction/reduce_plan.h: the same blocks, lanes and
+ * trees as cpu/reduction/*.c, so the same bits, whatever the grid.
  *
  *   unit = (output strip, chunk, output of the strip)      td_reduce_together: 64 threads a unit, for rows that lie side by side
  *                                                          td_reduce_alone: one thread a unit, neighbours read neighbours
@@ -8,11 +8,14 @@
 #define TD_REDUCE_TEXT_H
 #include "cpu/simd/vrow_complex.h"
 
-#define TD_LANES 64 /* threads of a unit: the lanes of a fold of float; a fold of double has half as many */
+#define TD_LANES \
+    64 /* threads of a unit: the lanes of a fold of float; a fold of double has half as many */
 #define TD_SHORT_ROW 12
 #define TD_ROW_BLOCK 4096
 
-struct td_axis { int64_t size, x, out; };
+struct td_axis {
+    int64_t size, x, out;
+};
 struct td_reduce_call { /* laid out as in csrc/cuda/reduce.c */
     const char *x;
     char *out[2], *partial;
@@ -31,11 +34,11 @@ struct td_reduce_call { /* laid out as in csrc/cuda/reduce.c */
 #define TD_MUL(a, x) ((a) * (x))
 #define TD_TOP(a, x) vsel(visnan(x), x, vmax(x, a))
 #define TD_LOW(a, x) vsel(visnan(x), x, vmin(x, a))
-#define TD_FOLD(name, identity, MAP, JOIN)                                               \
-    struct name {                                                                        \
-        template <class V> static TD_IN V none(V like) { return vset(like, identity); }  \
-        template <class V> static TD_IN V map(V x) { return MAP(x); }                    \
-        template <class V> static TD_IN V join(V a, V x) { return JOIN(a, x); }          \
+#define TD_FOLD(name, identity, MAP, JOIN)                                              \
+    struct name {                                                                       \
+        template <class V> static TD_IN V none(V like) { return vset(like, identity); } \
+        template <class V> static TD_IN V map(V x) { return MAP(x); }                   \
+        template <class V> static TD_IN V join(V a, V x) { return JOIN(a, x); }         \
     };
 TD_FOLD(td_fold_sum, 0, TD_SAME, TD_ADD)
 TD_FOLD(td_fold_nansum, 0, TD_NUMBERS, TD_ADD)
@@ -48,8 +51,14 @@ TD_FOLD(td_fold_absmax, 0, TD_ABS, TD_TOP)
 TD_FOLD(td_fold_absmin, INFINITY, TD_ABS, TD_LOW)
 
 template <class R> struct td_vector;
-template <> struct td_vector<float> { typedef vf type; enum { lanes = 64 }; };
-template <> struct td_vector<double> { typedef vd type; enum { lanes = 32 }; };
+template <> struct td_vector<float> {
+    typedef vf type;
+    enum { lanes = 64 };
+};
+template <> struct td_vector<double> {
+    typedef vd type;
+    enum { lanes = 32 };
+};
 
 /* lane i joined with lane i + by, halving `by`; every thread gets the result */
 template <class F, class R, class V> VFN R td_tree(V a, int lanes)
@@ -67,7 +76,10 @@ template <class F, class R, class V> VFN R td_tree(V a, int lanes)
     return found;
 }
 /* x[i] as the number to compute in: R, or a short float */
-template <int D, class R> VFN R td_element(const typename td_mem<D>::type *x, int64_t i) { return td_read<D, R>(x[i]); }
+template <int D, class R> VFN R td_element(const typename td_mem<D>::type *x, int64_t i)
+{
+    return td_read<D, R>(x[i]);
+}
 
 template <class F, int D, class R> VFN R td_fold_plain(const typename td_mem<D>::type *x, int64_t n)
 {
@@ -75,7 +87,8 @@ template <class F, int D, class R> VFN R td_fold_plain(const typename td_mem<D>:
     enum { lanes = td_vector<R>::lanes };
     V a = F::none(V(R(0)));
     if (threadIdx.x < lanes)
-        for (int64_t i = threadIdx.x; i < n; i += lanes) a = F::join(a, F::map(V(td_element<D, R>(x, i))));
+        for (int64_t i = threadIdx.x; i < n; i += lanes)
+            a = F::join(a, F::map(V(td_element<D, R>(x, i))));
     return td_tree<F, R>(a, lanes);
 }
 /* sums of float take four groups at a time (ROW_SUM_F32 of cpu/simd/rows.h) */
@@ -86,57 +99,74 @@ template <class F, int D> VFN float td_fold_four(const typename td_mem<D>::type 
     int64_t i = 0;
     for (; i + 4 * TD_LANES <= n; i += 4 * TD_LANES) {
         const typename td_mem<D>::type *at = x + i + threadIdx.x;
-        vf p = F::map(vf(td_element<D, float>(at, 0))), q = F::map(vf(td_element<D, float>(at, TD_LANES)));
-        vf r = F::map(vf(td_element<D, float>(at, 2 * TD_LANES))), s = F::map(vf(td_element<D, float>(at, 3 * TD_LANES)));
+        vf p = F::map(vf(td_element<D, float>(at, 0))),
+           q = F::map(vf(td_element<D, float>(at, TD_LANES)));
+        vf r = F::map(vf(td_element<D, float>(at, 2 * TD_LANES))),
+           s = F::map(vf(td_element<D, float>(at, 3 * TD_LANES)));
         a = a + ((p + q) + (r + s));
     }
     float found = td_tree<F, float>(a, TD_LANES);
     return i < n ? found + td_fold_plain<F, D, float>(x + i, n - i) : found;
 }
-template <class F, int D, class R> VFN double td_fold_sum_of(const typename td_mem<D>::type *x, int64_t n)
+template <class F, int D, class R>
+VFN double td_fold_sum_of(const typename td_mem<D>::type *x, int64_t n)
 {
     if constexpr (sizeof(R) == 4) return (double)td_fold_four<F, D>(x, n);
     else return td_fold_plain<F, D, R>(x, n);
 }
 
 /* ---- reducers: what cpu/reduction says of each ---- */
-template <int D> struct td_real { typedef typename td_mem<D>::type type; };
-template <> struct td_real<TD_F16> { typedef float type; };
-template <> struct td_real<TD_BF16> { typedef float type; };
-template <int D> struct td_is_float { enum { value = D == TD_F16 || D == TD_BF16 || D == TD_F32 || D == TD_F64 }; };
+template <int D> struct td_real {
+    typedef typename td_mem<D>::type type;
+};
+template <> struct td_real<TD_F16> {
+    typedef float type;
+};
+template <> struct td_real<TD_BF16> {
+    typedef float type;
+};
+template <int D> struct td_is_float {
+    enum { value = D == TD_F16 || D == TD_BF16 || D == TD_F32 || D == TD_F64 };
+};
 
 /* sums in double of what STEP makes of an element; a block of rows is cut into PIECE elements */
-#define TD_SUMS(name, FOLD, PIECE, VALUE, DONE)                                                                     \
-    template <int D> struct name {                                                                                  \
-        typedef typename td_mem<D>::type T;                                                                         \
-        typedef typename td_real<D>::type R;                                                                        \
-        typedef double acc;                                                                                         \
-        enum { plain = 0 };                                                                                         \
-        static TD_IN double value(T t) { double v = (double)td_read<D, R>(t); return VALUE; }                       \
-        static TD_IN acc start() { return 0; }                                                                      \
-        static TD_IN void step(acc &a, T t, int64_t, const td_reduce_call &) { a += value(t); }                     \
-        static TD_IN acc row(const T *x, int64_t n, int64_t, const td_reduce_call &)                                \
-        {                                                                                                           \
-            double total = 0;                                                                                       \
-            for (; n > PIECE; n -= PIECE, x += PIECE) total = total + td_fold_sum_of<FOLD, D, R>(x, PIECE);         \
-            return total + td_fold_sum_of<FOLD, D, R>(x, n);                                                        \
-        }                                                                                                           \
-        static TD_IN acc column(const char *x, int64_t n, int64_t xn, int64_t, const td_reduce_call &)              \
-        {                                                                                                           \
-            double a = 0;                                                                                           \
-            for (; n >= 4; n -= 4, x += 4 * xn)                                                                     \
-                a += (value(*(const T *)x) + value(*(const T *)(x + xn))) +                                         \
-                     (value(*(const T *)(x + 2 * xn)) + value(*(const T *)(x + 3 * xn)));                           \
-            for (; n > 0; n--, x += xn) a += value(*(const T *)x);                                                  \
-            return a;                                                                                               \
-        }                                                                                                           \
-        static TD_IN acc join(acc a, acc b) { return a + b; }                                                       \
-        static TD_IN void finish(const td_reduce_call &c, acc a, char *out, int)                                    \
-        {                                                                                                           \
-            double made = DONE;                                                                                     \
-            if (c.out_size[0] == 8) *(double *)out = made;                                                          \
-            else *(float *)out = (float)made;                                                                       \
-        }                                                                                                           \
+#define TD_SUMS(name, FOLD, PIECE, VALUE, DONE)                                                 \
+    template <int D> struct name {                                                              \
+        typedef typename td_mem<D>::type T;                                                     \
+        typedef typename td_real<D>::type R;                                                    \
+        typedef double acc;                                                                     \
+        enum { plain = 0 };                                                                     \
+        static TD_IN double value(T t)                                                          \
+        {                                                                                       \
+            double v = (double)td_read<D, R>(t);                                                \
+            return VALUE;                                                                       \
+        }                                                                                       \
+        static TD_IN acc start() { return 0; }                                                  \
+        static TD_IN void step(acc &a, T t, int64_t, const td_reduce_call &) { a += value(t); } \
+        static TD_IN acc row(const T *x, int64_t n, int64_t, const td_reduce_call &)            \
+        {                                                                                       \
+            double total = 0;                                                                   \
+            for (; n > PIECE; n -= PIECE, x += PIECE)                                           \
+                total = total + td_fold_sum_of<FOLD, D, R>(x, PIECE);                           \
+            return total + td_fold_sum_of<FOLD, D, R>(x, n);                                    \
+        }                                                                                       \
+        static TD_IN acc column(const char *x, int64_t n, int64_t xn, int64_t,                  \
+                                const td_reduce_call &)                                         \
+        {                                                                                       \
+            double a = 0;                                                                       \
+            for (; n >= 4; n -= 4, x += 4 * xn)                                                 \
+                a += (value(*(const T *)x) + value(*(const T *)(x + xn))) +                     \
+                     (value(*(const T *)(x + 2 * xn)) + value(*(const T *)(x + 3 * xn)));       \
+            for (; n > 0; n--, x += xn) a += value(*(const T *)x);                              \
+            return a;                                                                           \
+        }                                                                                       \
+        static TD_IN acc join(acc a, acc b) { return a + b; }                                   \
+        static TD_IN void finish(const td_reduce_call &c, acc a, char *out, int)                \
+        {                                                                                       \
+            double made = DONE;                                                                 \
+            if (c.out_size[0] == 8) *(double *)out = made;                                      \
+            else *(float *)out = (float)made;                                                   \
+        }                                                                                       \
     };
 #define TD_PIECE (D == TD_F16 || D == TD_BF16 ? 512 : TD_ROW_BLOCK)
 TD_SUMS(td_sum_real, td_fold_sum, TD_PIECE, v, a / c.divisor)
@@ -144,28 +174,36 @@ TD_SUMS(td_nansum, td_fold_nansum, TD_PIECE, v == v ? v : 0.0, a / c.divisor)
 TD_SUMS(td_norm1, td_fold_abs, TD_PIECE, fabs(v), a / c.divisor)
 TD_SUMS(td_norm2, td_fold_square, TD_PIECE, v *v, sqrt(a))
 
-/* accumulators that give the same in any order, or have one order only: threads of a row take every 64th element, or one takes all */
-#define TD_PLAIN(name, ACC, START, STEP, JOIN, OUT, ANY_ORDER)                                                      \
-    template <int D> struct name {                                                                                  \
-        typedef typename td_mem<D>::type T;                                                                         \
-        typedef ACC acc;                                                                                            \
-        enum { plain = !ANY_ORDER };                                                                                \
-        static TD_IN acc start() { return START; }                                                                  \
-        static TD_IN void step(acc &a, T v, int64_t, const td_reduce_call &c) { STEP; }                             \
-        static TD_IN acc join(acc a, acc v) { JOIN; return a; }                                                     \
-        static TD_IN acc row(const T *x, int64_t n, int64_t first, const td_reduce_call &c)                         \
-        {                                                                                                           \
-            return td_row_of<name>(x, n, first, c);                                                                 \
-        }                                                                                                           \
-        static TD_IN acc column(const char *x, int64_t n, int64_t xn, int64_t first, const td_reduce_call &c)       \
-        {                                                                                                           \
-            acc a = start();                                                                                        \
-            for (int64_t i = 0; i < n; i++) step(a, *(const T *)(x + i * xn), first + i, c);                        \
-            return a;                                                                                               \
-        }                                                                                                           \
-        static TD_IN void finish(const td_reduce_call &c, acc a, char *out, int k) { OUT; }                         \
+/* accumulators that give the same in any order, or have one order only: threads of a row take every
+ * 64th element, or one takes all */
+#define TD_PLAIN(name, ACC, START, STEP, JOIN, OUT, ANY_ORDER)                               \
+    template <int D> struct name {                                                           \
+        typedef typename td_mem<D>::type T;                                                  \
+        typedef ACC acc;                                                                     \
+        enum { plain = !ANY_ORDER };                                                         \
+        static TD_IN acc start() { return START; }                                           \
+        static TD_IN void step(acc &a, T v, int64_t, const td_reduce_call &c) { STEP; }      \
+        static TD_IN acc join(acc a, acc v)                                                  \
+        {                                                                                    \
+            JOIN;                                                                            \
+            return a;                                                                        \
+        }                                                                                    \
+        static TD_IN acc row(const T *x, int64_t n, int64_t first, const td_reduce_call &c)  \
+        {                                                                                    \
+            return td_row_of<name>(x, n, first, c);                                          \
+        }                                                                                    \
+        static TD_IN acc column(const char *x, int64_t n, int64_t xn, int64_t first,         \
+                                const td_reduce_call &c)                                     \
+        {                                                                                    \
+            acc a = start();                                                                 \
+            for (int64_t i = 0; i < n; i++) step(a, *(const T *)(x + i * xn), first + i, c); \
+            return a;                                                                        \
+        }                                                                                    \
+        static TD_IN void finish(const td_reduce_call &c, acc a, char *out, int k) { OUT; }  \
     };
-template <class S> VFN typename S::acc td_row_of(const typename S::T *x, int64_t n, int64_t first, const td_reduce_call &c)
+template <class S>
+VFN typename S::acc td_row_of(const typename S::T *x, int64_t n, int64_t first,
+                              const td_reduce_call &c)
 {
     __shared__ typename S::acc slots[TD_LANES];
     int lane = (int)threadIdx.x;
@@ -173,7 +211,8 @@ template <class S> VFN typename S::acc td_row_of(const typename S::T *x, int64_t
         __syncthreads();
     } else {
         typename S::acc a = S::start();
-        for (int64_t i = S::plain ? 0 : lane; i < n; i += S::plain ? 1 : TD_LANES) S::step(a, x[i], first + i, c);
+        for (int64_t i = S::plain ? 0 : lane; i < n; i += S::plain ? 1 : TD_LANES)
+            S::step(a, x[i], first + i, c);
         slots[lane] = a;
         __syncthreads();
     }
@@ -185,8 +224,8 @@ template <class S> VFN typename S::acc td_row_of(const typename S::T *x, int64_t
 }
 #define TD_AS_I64 *(int64_t *)out = (int64_t)a
 #define TD_AS_BOOL *(uint8_t *)out = a
-#define TD_AS_REAL(VALUE)                             \
-    if (c.out_size[0] == 8) *(double *)out = VALUE;   \
+#define TD_AS_REAL(VALUE)                           \
+    if (c.out_size[0] == 8) *(double *)out = VALUE; \
     else *(float *)out = (float)(VALUE)
 TD_PLAIN(td_sum_whole, uint64_t, 0, a += (uint64_t)(int64_t)v, a += v, TD_AS_I64, 1)
 TD_PLAIN(td_prod_whole, uint64_t, 1, a *= (uint64_t)(int64_t)v, a *= v, TD_AS_I64, 1)
@@ -194,7 +233,8 @@ TD_PLAIN(td_count, uint64_t, 0, a += v != 0, a += v, TD_AS_I64, 1)
 TD_PLAIN(td_any, uint8_t, 0, a |= v != 0, a |= v, TD_AS_BOOL, 1)
 TD_PLAIN(td_all, uint8_t, 1, a &= v != 0, a &= v, TD_AS_BOOL, 1)
 TD_PLAIN(td_norm0, double, 0, a += v != 0, a += v, TD_AS_REAL(a / c.divisor), 1)
-TD_PLAIN(td_normp, double, 0, a += pow(fabs((double)v), c.exponent), a += v, TD_AS_REAL(pow(a, 1 / c.exponent)), 0)
+TD_PLAIN(td_normp, double, 0, a += pow(fabs((double)v), c.exponent), a += v,
+         TD_AS_REAL(pow(a, 1 / c.exponent)), 0)
 
 template <int D> struct td_prod_real {
     typedef typename td_mem<D>::type T;
@@ -215,7 +255,10 @@ template <int D> struct td_prod_real {
         for (; n > 0; n--, x += xn) a *= (double)*(const T *)x;
         return a;
     }
-    static TD_IN void finish(const td_reduce_call &c, acc a, char *out, int) { TD_AS_REAL(a / c.divisor); }
+    static TD_IN void finish(const td_reduce_call &c, acc a, char *out, int)
+    {
+        TD_AS_REAL(a / c.divisor);
+    }
 };
 
 /* ---- extrema ---- */
@@ -223,27 +266,41 @@ template <class T> VFN bool td_better(T v, T a, bool max)
 {
     return (max ? v > a : v < a) | (v != v & !(a != a));
 }
-#define TD_EXTREMUM(name, FOLD, MAX, VALUE)                                                                         \
-    template <int D> struct name {                                                                                  \
-        typedef typename td_mem<D>::type T;                                                                         \
-        struct acc { T value; bool begun; };                                                                        \
-        static TD_IN acc start() { return {T(0), false}; }                                                          \
-        static TD_IN void take(acc &a, T v) { if (!a.begun || (MAX ? v > a.value : v < a.value) | (v != v)) a = {v, true}; } \
-        static TD_IN void step(acc &a, T v, int64_t, const td_reduce_call &) { take(a, VALUE); }                    \
-        static TD_IN acc join(acc a, acc b) { if (b.begun) take(a, b.value); return a; }                            \
-        static TD_IN acc row(const T *x, int64_t n, int64_t first, const td_reduce_call &c)                         \
-        {                                                                                                           \
-            if constexpr (td_is_float<D>::value) return {td_fold_plain<FOLD, D, T>(x, n), true};                    \
-            else return td_row_of<name>(x, n, first, c);                                                            \
-        }                                                                                                           \
-        static TD_IN acc column(const char *x, int64_t n, int64_t xn, int64_t first, const td_reduce_call &c)       \
-        {                                                                                                           \
-            acc a = start();                                                                                        \
-            for (int64_t i = 0; i < n; i++) step(a, *(const T *)(x + i * xn), first + i, c);                        \
-            return a;                                                                                               \
-        }                                                                                                           \
-        enum { plain = 0 };                                                                                         \
-        static TD_IN void finish(const td_reduce_call &, acc a, char *out, int) { *(T *)out = a.value; }            \
+#define TD_EXTREMUM(name, FOLD, MAX, VALUE)                                                      \
+    template <int D> struct name {                                                               \
+        typedef typename td_mem<D>::type T;                                                      \
+        struct acc {                                                                             \
+            T value;                                                                             \
+            bool begun;                                                                          \
+        };                                                                                       \
+        static TD_IN acc start() { return {T(0), false}; }                                       \
+        static TD_IN void take(acc &a, T v)                                                      \
+        {                                                                                        \
+            if (!a.begun || (MAX ? v > a.value : v < a.value) | (v != v)) a = {v, true};         \
+        }                                                                                        \
+        static TD_IN void step(acc &a, T v, int64_t, const td_reduce_call &) { take(a, VALUE); } \
+        static TD_IN acc join(acc a, acc b)                                                      \
+        {                                                                                        \
+            if (b.begun) take(a, b.value);                                                       \
+            return a;                                                                            \
+        }                                                                                        \
+        static TD_IN acc row(const T *x, int64_t n, int64_t first, const td_reduce_call &c)      \
+        {                                                                                        \
+            if constexpr (td_is_float<D>::value) return {td_fold_plain<FOLD, D, T>(x, n), true}; \
+            else return td_row_of<name>(x, n, first, c);                                         \
+        }                                                                                        \
+        static TD_IN acc column(const char *x, int64_t n, int64_t xn, int64_t first,             \
+                                const td_reduce_call &c)                                         \
+        {                                                                                        \
+            acc a = start();                                                                     \
+            for (int64_t i = 0; i < n; i++) step(a, *(const T *)(x + i * xn), first + i, c);     \
+            return a;                                                                            \
+        }                                                                                        \
+        enum { plain = 0 };                                                                      \
+        static TD_IN void finish(const td_reduce_call &, acc a, char *out, int)                  \
+        {                                                                                        \
+            *(T *)out = a.value;                                                                 \
+        }                                                                                        \
     };
 TD_EXTREMUM(td_max, td_fold_max, true, v)
 TD_EXTREMUM(td_min, td_fold_min, false, v)
@@ -253,7 +310,10 @@ TD_EXTREMUM(td_absmin, td_fold_absmin, false, v < 0 ? -v : v)
 /* NaN wins over every number; among equals the first index */
 template <int D, bool Max> struct td_arg_of {
     typedef typename td_mem<D>::type T;
-    struct acc { int64_t index; T value; };
+    struct acc {
+        int64_t index;
+        T value;
+    };
     enum { plain = 0 };
     static TD_IN acc start() { return {-1, T(0)}; }
     static TD_IN void step(acc &a, T v, int64_t i, const td_reduce_call &)
@@ -266,8 +326,12 @@ template <int D, bool Max> struct td_arg_of {
         if (a.index < 0 || td_better(b.value, a.value, Max)) return b;
         return !td_better(a.value, b.value, Max) && b.index < a.index ? b : a;
     }
-    static TD_IN acc row(const T *x, int64_t n, int64_t first, const td_reduce_call &c) { return td_row_of<td_arg_of>(x, n, first, c); }
-    static TD_IN acc column(const char *x, int64_t n, int64_t xn, int64_t first, const td_reduce_call &c)
+    static TD_IN acc row(const T *x, int64_t n, int64_t first, const td_reduce_call &c)
+    {
+        return td_row_of<td_arg_of>(x, n, first, c);
+    }
+    static TD_IN acc column(const char *x, int64_t n, int64_t xn, int64_t first,
+                            const td_reduce_call &c)
     {
         acc a = start();
         for (int64_t i = 0; i < n; i++) step(a, *(const T *)(x + i * xn), first + i, c);
@@ -279,14 +343,18 @@ template <int D, bool Max> struct td_arg_of {
         else *(T *)out = a.value;
     }
 };
-template <int D> struct td_argmax : td_arg_of<D, true> {};
-template <int D> struct td_argmin : td_arg_of<D, false> {};
+template <int D> struct td_argmax : td_arg_of<D, true> {
+};
+template <int D> struct td_argmin : td_arg_of<D, false> {
+};
 
 /* ---- variance: count, mean and sum of squared deviations (cpu/reduction/moments.c) ---- */
 template <int D> struct td_moments {
     typedef typename td_mem<D>::type T;
     typedef typename td_vector<T>::type V;
-    struct acc { double n, mean, m2; };
+    struct acc {
+        double n, mean, m2;
+    };
     enum { lanes = td_vector<T>::lanes / 2 }; /* SUM_BYTES */
     static TD_IN acc start() { return {0, 0, 0}; }
     static TD_IN void step(acc &a, T v, int64_t, const td_reduce_call &)
@@ -319,7 +387,8 @@ template <int D> struct td_moments {
             s = s + d;
             q = vfma(d, d, q);
         }
-        double sum = (double)td_tree<td_fold_sum, T>(s, lanes), squares = (double)td_tree<td_fold_sum, T>(q, lanes);
+        double sum = (double)td_tree<td_fold_sum, T>(s, lanes),
+               squares = (double)td_tree<td_fold_sum, T>(q, lanes);
         double rest = sum / (double)n;
         return {(double)n, rest == rest ? (double)mean + rest : (double)mean, squares - sum * rest};
     }
@@ -342,7 +411,8 @@ template <int D> struct td_moments {
     }
     static TD_IN void finish(const td_reduce_call &c, acc a, char *out, int k)
     {
-        double freedom = a.n - c.correction, variance = (a.m2 < 0 ? 0 : a.m2) / (freedom < 0 ? 0 : freedom);
+        double freedom = a.n - c.correction,
+               variance = (a.m2 < 0 ? 0 : a.m2) / (freedom < 0 ? 0 : freedom);
         double made = k ? a.mean : c.root ? sqrt(variance) : variance;
         *(T *)out = (T)made;
     }
@@ -358,7 +428,9 @@ VFN int64_t td_offset_of(const td_axis *axes, int64_t n, int64_t index, bool of_
     }
     return n ? offset + index * (of_out ? axes[0].out : axes[0].x) : 0;
 }
-template <class S, bool Together> VFN typename S::acc td_block(const td_reduce_call &c, const char *x, int64_t m, int64_t n, int64_t first)
+template <class S, bool Together>
+VFN typename S::acc td_block(const td_reduce_call &c, const char *x, int64_t m, int64_t n,
+                             int64_t first)
 {
     typedef typename S::T T;
     if (n > TD_SHORT_ROW && c.n.x == (int64_t)sizeof(T)) {
@@ -370,24 +442,32 @@ template <class S, bool Together> VFN typename S::acc td_block(const td_reduce_c
     for (int64_t i = 0; i < n; i++) S::step(a, *(const T *)(x + i * c.n.x), first + i, c);
     return a;
 }
-template <class S> VFN void td_write(const td_reduce_call &c, int64_t task, int64_t column, typename S::acc a)
+template <class S>
+VFN void td_write(const td_reduce_call &c, int64_t task, int64_t column, typename S::acc a)
 {
-    int64_t at = td_offset_of(c.axes, c.kept, task / c.strips, true) + (task % c.strips * c.strip + column) * c.m.out;
+    int64_t at = td_offset_of(c.axes, c.kept, task / c.strips, true) +
+                 (task % c.strips * c.strip + column) * c.m.out;
     for (int k = 0; k < 2; k++)
         if (c.out[k]) S::finish(c, a, c.out[k] + at * c.out_size[k], k);
 }
-template <class S, bool Together> VFN void td_unit(const td_reduce_call &c, int64_t unit, bool writes)
+template <class S, bool Together>
+VFN void td_unit(const td_reduce_call &c, int64_t unit, bool writes)
 {
-    int64_t column = unit % c.strip, chunk = unit / c.strip % c.chunks, task = unit / c.strip / c.chunks;
-    int64_t left = c.m.size - task % c.strips * c.strip, m = left < c.strip ? left : c.strip, all = c.pieces * c.outer_reduced;
+    int64_t column = unit % c.strip, chunk = unit / c.strip % c.chunks,
+            task = unit / c.strip / c.chunks;
+    int64_t left = c.m.size - task % c.strips * c.strip, m = left < c.strip ? left : c.strip,
+            all = c.pieces * c.outer_reduced;
     if (column >= m) return;
     int64_t each = all / c.chunks, more = all % c.chunks;
-    int64_t begin = each * chunk + (chunk < more ? chunk : more), end = begin + each + (chunk < more);
-    const char *x = c.x + td_offset_of(c.axes, c.kept, task / c.strips, false) + (task % c.strips * c.strip + column) * c.m.x;
+    int64_t begin = each * chunk + (chunk < more ? chunk : more),
+            end = begin + each + (chunk < more);
+    const char *x = c.x + td_offset_of(c.axes, c.kept, task / c.strips, false) +
+                    (task % c.strips * c.strip + column) * c.m.x;
     typename S::acc a = S::start();
     for (int64_t i = begin; i < end; i++) {
         int64_t first = i % c.pieces * c.piece, n = c.n.size - first;
-        const char *at = x + td_offset_of(c.axes + c.kept, c.reduced, i / c.pieces, false) + first * c.n.x;
+        const char *at =
+            x + td_offset_of(c.axes + c.kept, c.reduced, i / c.pieces, false) + first * c.n.x;
         typename S::acc made = td_block<S, Together>(c, at, m, n < c.piece ? n : c.piece, first);
         a = i == begin ? made : S::join(a, made);
     }
@@ -396,24 +476,31 @@ template <class S, bool Together> VFN void td_unit(const td_reduce_call &c, int6
     else td_write<S>(c, task, column, a);
 }
 
-template <class S> __global__ void __launch_bounds__(64) td_reduce_together(const __grid_constant__ td_reduce_call c)
+template <class S>
+__global__ void __launch_bounds__(64) td_reduce_together(const __grid_constant__ td_reduce_call c)
 {
-    for (int64_t unit = blockIdx.x; unit < c.outer_kept * c.strips * c.chunks * c.strip; unit += gridDim.x)
+    for (int64_t unit = blockIdx.x; unit < c.outer_kept * c.strips * c.chunks * c.strip;
+         unit += gridDim.x)
         td_unit<S, true>(c, unit, threadIdx.x == 0);
 }
-template <class S> __global__ void __launch_bounds__(64) td_reduce_alone(const __grid_constant__ td_reduce_call c)
+template <class S>
+__global__ void __launch_bounds__(64) td_reduce_alone(const __grid_constant__ td_reduce_call c)
 {
     int64_t step = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t unit = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; unit < c.outer_kept * c.strips * c.chunks * c.strip; unit += step)
+    for (int64_t unit = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+         unit < c.outer_kept * c.strips * c.chunks * c.strip; unit += step)
         td_unit<S, false>(c, unit, true);
 }
-template <class S> __global__ void __launch_bounds__(64) td_reduce_join(const __grid_constant__ td_reduce_call c)
+template <class S>
+__global__ void __launch_bounds__(64) td_reduce_join(const __grid_constant__ td_reduce_call c)
 {
     int64_t step = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < c.outer_kept * c.strips * c.strip; k += step) {
+    for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+         k < c.outer_kept * c.strips * c.strip; k += step) {
         int64_t task = k / c.strip, column = k % c.strip;
         if (task % c.strips * c.strip + column >= c.m.size) continue;
-        const typename S::acc *parts = (const typename S::acc *)c.partial + task * c.chunks * c.strip + column;
+        const typename S::acc *parts =
+            (const typename S::acc *)c.partial + task * c.chunks * c.strip + column;
         typename S::acc a = parts[0];
         for (int64_t i = 1; i < c.chunks; i++) a = S::join(a, parts[i * c.strip]);
         td_write<S>(c, task, column, a);

@@ -1,11 +1,18 @@
-/* softmax.h - softmax and its kin along one dimension of dense tensors: the passes, lanes and trees of cpu/softmax.c, so its bits.
- * td_softmax_together: 64 threads a row whose elements lie side by side; td_softmax_alone: one thread a column. */
+/* softmax.h - softmax and its kin along one dimension of dense tensors: the passes, lanes and trees
+ * of cpu/softmax.c, so its bits. td_softmax_together: 64 threads a row whose elements lie side by
+ * side; td_softmax_alone: one thread a column. */
 #ifndef TD_SOFTMAX_TEXT_H
 #define TD_SOFTMAX_TEXT_H
 #include "cpu/simd/vmath.h"
 #include "cuda/kernels/reduce.h"
 
-enum td_softmax_kind { TD_SOFTMAX, TD_LOG_SOFTMAX, TD_SOFTMAX_BACKWARD, TD_LOG_SOFTMAX_BACKWARD, TD_LOGSUMEXP };
+enum td_softmax_kind {
+    TD_SOFTMAX,
+    TD_LOG_SOFTMAX,
+    TD_SOFTMAX_BACKWARD,
+    TD_LOG_SOFTMAX_BACKWARD,
+    TD_LOGSUMEXP
+};
 
 struct td_softmax_call { /* laid out as in csrc/cuda/softmax.c */
     char *out;
@@ -16,8 +23,12 @@ struct td_softmax_call { /* laid out as in csrc/cuda/softmax.c */
 TD_FOLD(td_fold_top, -INFINITY, TD_SAME, TD_FIRST)
 
 template <class R> struct td_softmax_of;
-template <> struct td_softmax_of<float> { enum { dtype = TD_F32 }; };
-template <> struct td_softmax_of<double> { enum { dtype = TD_F64 }; };
+template <> struct td_softmax_of<float> {
+    enum { dtype = TD_F32 };
+};
+template <> struct td_softmax_of<double> {
+    enum { dtype = TD_F64 };
+};
 VFN float td_log_of(float x) { return logf(x); }
 VFN double td_log_of(double x) { return log(x); }
 
@@ -41,7 +52,10 @@ template <class R> VFN R td_dot_of(const R *x, const R *y, int64_t n)
     return td_tree<td_fold_sum, R>(s, lanes);
 }
 VFN float td_row_sum(const float *x, int64_t n) { return td_fold_four<td_fold_sum, TD_F32>(x, n); }
-VFN double td_row_sum(const double *x, int64_t n) { return td_fold_plain<td_fold_sum, TD_F64, double>(x, n); }
+VFN double td_row_sum(const double *x, int64_t n)
+{
+    return td_fold_plain<td_fold_sum, TD_F64, double>(x, n);
+}
 
 template <class R> VFN void td_softmax_row(const td_softmax_call &c, R *o, const R *x, const R *y)
 {
@@ -62,19 +76,24 @@ template <class R> VFN void td_softmax_row(const td_softmax_call &c, R *o, const
     }
     for (int64_t i = threadIdx.x; i < c.n; i += TD_LANES) {
         V p = V(x[i]), q = V(y[i]);
-        V made = c.kind == TD_SOFTMAX ? vexp(p - V(top)) * V(sum) : c.kind == TD_LOG_SOFTMAX ? (p - V(top)) - V(sum)
-               : c.kind == TD_SOFTMAX_BACKWARD ? (p - V(sum)) * q : p - vexp(q) * V(sum);
+        V made = c.kind == TD_SOFTMAX            ? vexp(p - V(top)) * V(sum)
+                 : c.kind == TD_LOG_SOFTMAX      ? (p - V(top)) - V(sum)
+                 : c.kind == TD_SOFTMAX_BACKWARD ? (p - V(sum)) * q
+                                                 : p - vexp(q) * V(sum);
         o[i] = made.v;
     }
 }
-template <class R> __global__ void __launch_bounds__(64) td_softmax_together(const __grid_constant__ td_softmax_call c)
+template <class R>
+__global__ void __launch_bounds__(64) td_softmax_together(const __grid_constant__ td_softmax_call c)
 {
     for (int64_t row = blockIdx.x; row < c.outer; row += gridDim.x)
-        td_softmax_row(c, (R *)c.out + (c.kind == TD_LOGSUMEXP ? row : row * c.n), (const R *)c.a + row * c.n, (const R *)c.b + row * c.n);
+        td_softmax_row(c, (R *)c.out + (c.kind == TD_LOGSUMEXP ? row : row * c.n),
+                       (const R *)c.a + row * c.n, (const R *)c.b + row * c.n);
 }
 
 /* ---- columns ---- */
-template <class R> VFN void td_softmax_column(const td_softmax_call &c, R *o, const R *x, const R *y)
+template <class R>
+VFN void td_softmax_column(const td_softmax_call &c, R *o, const R *x, const R *y)
 {
     typedef typename td_vector<R>::type V;
     R top = -INFINITY, sum = 0;
@@ -94,17 +113,22 @@ template <class R> VFN void td_softmax_column(const td_softmax_call &c, R *o, co
     }
     for (int64_t i = 0; i < c.n; i++) {
         V p = V(x[i * c.inner]), q = V(y[i * c.inner]);
-        V made = c.kind == TD_SOFTMAX ? vexp(p - V(top)) * V(sum) : c.kind == TD_LOG_SOFTMAX ? (p - V(top)) - V(sum)
-               : c.kind == TD_SOFTMAX_BACKWARD ? (p - V(sum)) * q : p - vexp(q) * V(sum);
+        V made = c.kind == TD_SOFTMAX            ? vexp(p - V(top)) * V(sum)
+                 : c.kind == TD_LOG_SOFTMAX      ? (p - V(top)) - V(sum)
+                 : c.kind == TD_SOFTMAX_BACKWARD ? (p - V(sum)) * q
+                                                 : p - vexp(q) * V(sum);
         o[i * c.inner] = made.v;
     }
 }
-template <class R> __global__ void __launch_bounds__(64) td_softmax_alone(const __grid_constant__ td_softmax_call c)
+template <class R>
+__global__ void __launch_bounds__(64) td_softmax_alone(const __grid_constant__ td_softmax_call c)
 {
     int64_t step = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < c.outer * c.inner; k += step) {
+    for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < c.outer * c.inner;
+         k += step) {
         int64_t at = k / c.inner * c.n * c.inner + k % c.inner;
-        td_softmax_column(c, (R *)c.out + (c.kind == TD_LOGSUMEXP ? k : at), (const R *)c.a + at, (const R *)c.b + at);
+        td_softmax_column(c, (R *)c.out + (c.kind == TD_LOGSUMEXP ? k : at), (const R *)c.a + at,
+                          (const R *)c.b + at);
     }
 }
 #endif

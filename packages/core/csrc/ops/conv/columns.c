@@ -1,4 +1,5 @@
-/* columns.c - im2col and col2im: the windows of images as columns of a matrix, and columns added back into images. */
+/* columns.c - im2col and col2im: the windows of images as columns of a matrix, and columns added
+ * back into images. */
 #include "cpu/conv/windows_run.h"
 #include "ops/view/view.h"
 
@@ -6,14 +7,18 @@
 #define OUT (&call->out[0])
 #define LL(x) ((long long)(x))
 
-static td_status read_pair(const td_call *call, int arg, const char *what, int64_t least, int64_t *out)
+static td_status read_pair(const td_call *call, int arg, const char *what, int64_t least,
+                           int64_t *out)
 {
     if (TD_LEN(arg) != 2 && TD_LEN(arg) != 1)
-        return td_fail(TD_RUNTIME_ERROR, "fold and unfold: %s must be one or two ints, got %lld", what, LL(TD_LEN(arg)));
+        return td_fail(TD_RUNTIME_ERROR, "fold and unfold: %s must be one or two ints, got %lld",
+                       what, LL(TD_LEN(arg)));
     for (int d = 0; d < 2; d++) {
         out[d] = TD_INTS(arg)[TD_LEN(arg) == 1 ? 0 : d];
         if (out[d] < least || out[d] > INT32_MAX)
-            return td_fail(TD_RUNTIME_ERROR, "fold and unfold: %s should be at least %lld and fit 31 bits, got %lld", what, LL(least), LL(out[d]));
+            return td_fail(TD_RUNTIME_ERROR,
+                           "fold and unfold: %s should be at least %lld and fit 31 bits, got %lld",
+                           what, LL(least), LL(out[d]));
     }
     return TD_OK;
 }
@@ -29,9 +34,12 @@ static td_status read_windows(td_windows *w, const td_call *call, int at)
         int64_t room = w->in[d] + 2 * w->pad[d] - w->dilation[d] * (w->kernel[d] - 1) - 1;
         w->count[d] = room < 0 ? 0 : room / w->stride[d] + 1;
         if (w->count[d] < 1)
-            return td_fail(TD_RUNTIME_ERROR, "fold and unfold: given spatial size (%lld, %lld), kernel_size=(%lld, %lld), dilation=(%lld, "
-                           "%lld), padding=(%lld, %lld), the windows do not fit: there are (%lld, %lld)", LL(w->in[0]), LL(w->in[1]),
-                           LL(w->kernel[0]), LL(w->kernel[1]), LL(w->dilation[0]), LL(w->dilation[1]), LL(w->pad[0]), LL(w->pad[1]),
+            return td_fail(TD_RUNTIME_ERROR,
+                           "fold and unfold: given spatial size (%lld, %lld), kernel_size=(%lld, "
+                           "%lld), dilation=(%lld, %lld), padding=(%lld, %lld), the windows do not "
+                           "fit: there are (%lld, %lld)",
+                           LL(w->in[0]), LL(w->in[1]), LL(w->kernel[0]), LL(w->kernel[1]),
+                           LL(w->dilation[0]), LL(w->dilation[1]), LL(w->pad[0]), LL(w->pad[1]),
                            LL(w->count[0]), LL(d ? w->count[1] : 0));
     }
     return TD_OK;
@@ -40,26 +48,33 @@ static td_status read_windows(td_windows *w, const td_call *call, int at)
 static td_status bad_input(const td_tensor *self, const char *wanted)
 {
     char shape[TD_SHAPE_TEXT];
-    return td_fail(TD_RUNTIME_ERROR, "Expected %s, but got input of size %s", wanted, td_shape_text(self->ndim, self->sizes, shape));
+    return td_fail(TD_RUNTIME_ERROR, "Expected %s, but got input of size %s", wanted,
+                   td_shape_text(self->ndim, self->sizes, shape));
 }
 
-/* im2col(self, kernel_size, dilation, padding, stride): (N, C, H, W) to (N, C * kernel places, windows) */
+/* im2col(self, kernel_size, dilation, padding, stride): (N, C, H, W) to (N, C * kernel places,
+ * windows) */
 td_status td_op_im2col(td_call *call)
 {
     int n = SELF->ndim;
     td_windows w;
     td_tensor *dense;
-    if ((n != 3 && n != 4) || SELF->sizes[n - 3] == 0 || SELF->sizes[n - 2] == 0 || SELF->sizes[n - 1] == 0)
-        return bad_input(SELF, "3D or 4D (batch mode) tensor with non-zero channels and space for unfold");
+    if ((n != 3 && n != 4) || SELF->sizes[n - 3] == 0 || SELF->sizes[n - 2] == 0 ||
+        SELF->sizes[n - 1] == 0)
+        return bad_input(
+            SELF, "3D or 4D (batch mode) tensor with non-zero channels and space for unfold");
     w.in[0] = SELF->sizes[n - 2];
     w.in[1] = SELF->sizes[n - 1];
     TD_TRY(read_windows(&w, call, 1));
     int64_t sizes[] = {SELF->sizes[0], SELF->sizes[n - 3], w.count[0] * w.count[1]};
-    if (td_mul_overflows(sizes[1], w.kernel[0] * w.kernel[1], &sizes[1])) return bad_input(SELF, "fewer channels or a smaller window");
-    TD_TRY(td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, n - 1, n == 4 ? sizes : sizes + 1));
+    if (td_mul_overflows(sizes[1], w.kernel[0] * w.kernel[1], &sizes[1]))
+        return bad_input(SELF, "fewer channels or a smaller window");
+    TD_TRY(td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, n - 1,
+                           n == 4 ? sizes : sizes + 1));
     if (td_is_meta(SELF) || SELF->numel == 0) return TD_OK;
     TD_TRY(td_contiguous(&dense, SELF));
-    td_status status = td_windows_run(&w, dense, call->out[0], SELF->numel / (w.in[0] * w.in[1]), false);
+    td_status status =
+        td_windows_run(&w, dense, call->out[0], SELF->numel / (w.in[0] * w.in[1]), false);
     td_tensor_free(dense);
     return status;
 }
@@ -74,16 +89,22 @@ td_status td_op_col2im(td_call *call)
     TD_TRY(read_windows(&w, call, 2));
     int64_t places = w.kernel[0] * w.kernel[1];
     if ((n != 2 && n != 3) || SELF->sizes[n - 2] == 0 || SELF->sizes[n - 2] % places)
-        return bad_input(SELF, "2D or 3D (batch mode) tensor for fold whose rows are divisible by the product of kernel_size");
+        return bad_input(SELF, "2D or 3D (batch mode) tensor for fold whose rows are divisible by "
+                               "the product of kernel_size");
     if (SELF->sizes[n - 1] != w.count[0] * w.count[1])
-        return td_fail(TD_RUNTIME_ERROR, "fold: given output_size=(%lld, %lld), expected the input's last dimension to match the number of "
-                       "windows %lld * %lld = %lld, but got input.size(-1)=%lld", LL(w.in[0]), LL(w.in[1]), LL(w.count[0]), LL(w.count[1]),
-                       LL(w.count[0] * w.count[1]), LL(SELF->sizes[n - 1]));
+        return td_fail(
+            TD_RUNTIME_ERROR,
+            "fold: given output_size=(%lld, %lld), expected the input's last dimension to match "
+            "the number of windows %lld * %lld = %lld, but got input.size(-1)=%lld",
+            LL(w.in[0]), LL(w.in[1]), LL(w.count[0]), LL(w.count[1]), LL(w.count[0] * w.count[1]),
+            LL(SELF->sizes[n - 1]));
     int64_t sizes[] = {SELF->sizes[0], SELF->sizes[n - 2] / places, w.in[0], w.in[1]};
-    TD_TRY(td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, n + 1, n == 3 ? sizes : sizes + 1));
+    TD_TRY(td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, n + 1,
+                           n == 3 ? sizes : sizes + 1));
     if (td_is_meta(SELF) || call->out[0]->numel == 0) return TD_OK;
     TD_TRY(td_contiguous(&dense, SELF));
-    td_status status = td_windows_run(&w, call->out[0], dense, call->out[0]->numel / (w.in[0] * w.in[1]), true);
+    td_status status =
+        td_windows_run(&w, call->out[0], dense, call->out[0]->numel / (w.in[0] * w.in[1]), true);
     td_tensor_free(dense);
     return status;
 }

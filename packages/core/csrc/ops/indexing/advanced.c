@@ -1,4 +1,5 @@
-/* advanced.c - self[indices] and self[indices] = values, where indices are integer tensors, masks or absent. */
+/* advanced.c - self[indices] and self[indices] = values, where indices are integer tensors, masks
+ * or absent. */
 #include <string.h>
 #include "ops/indexing/index.h"
 #include "ops/view/view.h"
@@ -8,7 +9,8 @@
 
 static const td_index_rule rule = {"index", TD_INDEX_ERROR, true};
 
-/* Indices as a plan wants them: one int64 tensor or NULL for each dimension of `self`, all owned. */
+/* Indices as a plan wants them: one int64 tensor or NULL for each dimension of `self`, all owned.
+ */
 typedef struct prepared {
     td_tensor *self;
     td_tensor *at[TD_MAX_DIMS];
@@ -29,8 +31,11 @@ static td_status check_mask_shape(const td_tensor *self, const td_tensor *mask, 
     char a[TD_SHAPE_TEXT], b[TD_SHAPE_TEXT];
     for (int d = 0; d < mask->ndim; d++)
         if (mask->sizes[d] != self->sizes[dim + d])
-            return td_fail(TD_INDEX_ERROR, "The shape of the mask %s at index %d does not match the shape of the indexed tensor %s at "
-                           "index %d", td_shape_text(mask->ndim, mask->sizes, a), d, td_shape_text(self->ndim, self->sizes, b), dim + d);
+            return td_fail(TD_INDEX_ERROR,
+                           "The shape of the mask %s at index %d does not match the shape of the "
+                           "indexed tensor %s at index %d",
+                           td_shape_text(mask->ndim, mask->sizes, a), d,
+                           td_shape_text(self->ndim, self->sizes, b), dim + d);
     return TD_OK;
 }
 
@@ -41,7 +46,8 @@ static td_status put_mask(prepared *p, const td_tensor *mask, int dim)
     TD_TRY(check_mask_shape(p->self, mask, dim));
     TD_TRY(td_index_true_places(&rows, mask));
     td_status status = TD_OK;
-    for (int d = 0; d < mask->ndim && status == TD_OK; d++) status = td_view_select(&p->at[dim + d], rows, 0, d);
+    for (int d = 0; d < mask->ndim && status == TD_OK; d++)
+        status = td_view_select(&p->at[dim + d], rows, 0, d);
     td_tensor_free(rows);
     return status;
 }
@@ -50,7 +56,9 @@ static td_status put_mask(prepared *p, const td_tensor *mask, int dim)
 static td_status put_truth(prepared *p, const td_tensor *truth, int dim)
 {
     td_tensor *wider;
-    if (td_is_meta(truth)) return td_fail(TD_NOT_IMPLEMENTED, "index: the value of a mask is unknown on the meta device");
+    if (td_is_meta(truth))
+        return td_fail(TD_NOT_IMPLEMENTED,
+                       "index: the value of a mask is unknown on the meta device");
     TD_TRY(td_view_unsqueeze(&wider, p->self, dim));
     td_tensor_free(p->self);
     p->self = wider;
@@ -63,7 +71,9 @@ static td_status put_truth(prepared *p, const td_tensor *truth, int dim)
 static td_status put_integers(prepared *p, const td_tensor *index, int dim)
 {
     if (index->dtype != TD_I64 && index->dtype != TD_I32)
-        return td_fail(TD_INDEX_ERROR, "tensors used as indices must be long, int, byte or bool tensors, got %s", td_dtypes[index->dtype].name);
+        return td_fail(TD_INDEX_ERROR,
+                       "tensors used as indices must be long, int, byte or bool tensors, got %s",
+                       td_dtypes[index->dtype].name);
     return td_index_long(&p->at[dim], index, "index");
 }
 
@@ -73,7 +83,8 @@ static td_status check_count(const td_tensor *self, int64_t n, td_tensor *const 
     char shape[TD_SHAPE_TEXT];
     for (int64_t i = 0; i < n; i++) taken += dims_taken(indices[i]);
     if (taken <= self->ndim) return TD_OK;
-    return td_fail(TD_INDEX_ERROR, "too many indices for tensor of dimension %d (shape %s): got %lld", self->ndim,
+    return td_fail(TD_INDEX_ERROR,
+                   "too many indices for tensor of dimension %d (shape %s): got %lld", self->ndim,
                    td_shape_text(self->ndim, self->sizes, shape), (long long)taken);
 }
 
@@ -96,7 +107,9 @@ static td_status prepare(prepared *p, const td_tensor *self, int64_t n, td_tenso
 /* One mask of self's whole shape: no list of places is needed. */
 static const td_tensor *whole_mask(const td_tensor *self, int64_t n, td_tensor *const *indices)
 {
-    if (n != 1 || !indices[0] || indices[0]->dtype != TD_BOOL || !indices[0]->ndim || td_is_meta(self)) return NULL;
+    if (n != 1 || !indices[0] || indices[0]->dtype != TD_BOOL || !indices[0]->ndim ||
+        td_is_meta(self))
+        return NULL;
     return td_same_shape(self, indices[0]) ? indices[0] : NULL;
 }
 
@@ -118,13 +131,15 @@ td_status td_op_index(td_call *call)
 
 /* ---- writing ---- */
 
-static td_status spread_values(td_tensor **out, const td_tensor *values, const td_index_plan *plan, bool copy)
+static td_status spread_values(td_tensor **out, const td_tensor *values, const td_index_plan *plan,
+                               bool copy)
 {
     td_tensor *wide;
     char a[TD_SHAPE_TEXT], b[TD_SHAPE_TEXT];
     int64_t sizes[TD_MAX_DIMS];
     int skip = 0, n;
-    while (values->ndim - skip > plan->ndim && values->sizes[skip] == 1) skip++; /* leading ones are no dimensions */
+    /* leading ones are no dimensions */
+    while (values->ndim - skip > plan->ndim && values->sizes[skip] == 1) skip++;
     n = values->ndim - skip;
     memcpy(sizes, values->sizes + skip, (size_t)n * sizeof *sizes);
     TD_TRY(td_tensor_view(&wide, values, n, sizes, values->strides + skip, values->offset));
@@ -133,10 +148,14 @@ static td_status spread_values(td_tensor **out, const td_tensor *values, const t
     td_tensor_free(wide);
     if (status != TD_OK && status != TD_RUNTIME_ERROR) return status;
     if (status == TD_RUNTIME_ERROR)
-        return td_fail(TD_RUNTIME_ERROR, "shape mismatch: value tensor of shape %s cannot be broadcast to indexing result of shape %s",
-                       td_shape_text(values->ndim, values->sizes, a), td_shape_text(plan->ndim, plan->sizes, b));
+        return td_fail(TD_RUNTIME_ERROR,
+                       "shape mismatch: value tensor of shape %s cannot be broadcast to indexing "
+                       "result of shape %s",
+                       td_shape_text(values->ndim, values->sizes, a),
+                       td_shape_text(plan->ndim, plan->sizes, b));
     if (copy) {
-        status = td_tensor_empty(out, (td_dtype)values->dtype, (td_device)values->device, plan->ndim, plan->sizes);
+        status = td_tensor_empty(out, (td_dtype)values->dtype, (td_device)values->device,
+                                 plan->ndim, plan->sizes);
         if (status == TD_OK) status = td_copy(*out, spread);
     } else {
         status = td_contiguous(out, spread);
@@ -145,7 +164,8 @@ static td_status spread_values(td_tensor **out, const td_tensor *values, const t
     return status;
 }
 
-static td_status put(td_tensor *target, int64_t n, td_tensor *const *indices, const td_tensor *values, bool accumulate)
+static td_status put(td_tensor *target, int64_t n, td_tensor *const *indices,
+                     const td_tensor *values, bool accumulate)
 {
     prepared p;
     td_index_plan plan;
@@ -153,8 +173,11 @@ static td_status put(td_tensor *target, int64_t n, td_tensor *const *indices, co
     TD_TRY(prepare(&p, target, n, indices));
     td_status status = td_index_plan_make(&plan, p.self, p.at, &rule);
     if (status == TD_OK) {
-        status = spread_values(&dense, values, &plan, !td_is_meta(target) && td_may_overlap(target, values));
-        if (status == TD_OK) status = td_index_write(p.self, &plan, dense, accumulate ? TD_PUT_ADD : TD_PUT_COPY, "index_put_");
+        status = spread_values(&dense, values, &plan,
+                               !td_is_meta(target) && td_may_overlap(target, values));
+        if (status == TD_OK)
+            status = td_index_write(p.self, &plan, dense, accumulate ? TD_PUT_ADD : TD_PUT_COPY,
+                                    "index_put_");
         td_tensor_free(dense);
         td_index_plan_free(&plan);
     }
@@ -168,8 +191,10 @@ td_status td_op_index_put_(td_call *call)
     const td_tensor *values = TD_TENSOR(2);
     td_tensor *const *indices = call->args[1].tensors;
     if (values->dtype != SELF->dtype)
-        return td_fail(TD_RUNTIME_ERROR, "Index put requires the source and destination dtypes match, got %s for the destination and %s "
-                       "for the source.", td_dtypes[SELF->dtype].name, td_dtypes[values->dtype].name);
+        return td_fail(TD_RUNTIME_ERROR,
+                       "Index put requires the source and destination dtypes match, got %s for the "
+                       "destination and %s for the source.",
+                       td_dtypes[SELF->dtype].name, td_dtypes[values->dtype].name);
     call->out[0] = SELF;
     const td_tensor *mask = whole_mask(SELF, TD_LEN(1), indices);
     if (mask && values->numel == 1 && values->ndim <= 1 && !TD_BOOLEAN(3)) {

@@ -1,4 +1,5 @@
-/* dim.c - gather and the scatter family: along one dimension, every element has an index of its own. */
+/* dim.c - gather and the scatter family: along one dimension, every element has an index of its
+ * own. */
 #include "cpu/indexing_run.h"
 #include "ops/creation.h"
 #include "ops/indexing/index.h"
@@ -14,42 +15,53 @@
 static int64_t size_of(const td_tensor *t, int64_t d) { return t->ndim ? t->sizes[d] : 1; }
 static int rank_of(const td_tensor *t) { return t->ndim ? t->ndim : 1; }
 
-static td_status check_shapes(const char *name, const td_tensor *self, int64_t dim, const td_tensor *index, const td_tensor *src)
+static td_status check_shapes(const char *name, const td_tensor *self, int64_t dim,
+                              const td_tensor *index, const td_tensor *src)
 {
     char a[TD_SHAPE_TEXT], b[TD_SHAPE_TEXT], c[TD_SHAPE_TEXT] = "a number";
     bool fits = true;
     if (index->numel == 0) return TD_OK; /* nothing is read or written */
     if (rank_of(index) != rank_of(self) || (src && rank_of(src) != rank_of(self)))
-        return td_fail(TD_RUNTIME_ERROR, "%s(): Index tensor and source must have the same number of dimensions as input tensor: input %s, "
-                       "index %s", name, td_shape_text(self->ndim, self->sizes, a), td_shape_text(index->ndim, index->sizes, b));
+        return td_fail(TD_RUNTIME_ERROR,
+                       "%s(): Index tensor and source must have the same number of dimensions as "
+                       "input tensor: input %s, index %s",
+                       name, td_shape_text(self->ndim, self->sizes, a),
+                       td_shape_text(index->ndim, index->sizes, b));
     for (int d = 0; d < rank_of(self); d++) {
         fits &= d == dim || size_of(index, d) <= size_of(self, d);
         fits &= !src || size_of(index, d) <= size_of(src, d);
     }
     if (fits) return TD_OK;
     if (src) td_shape_text(src->ndim, src->sizes, c);
-    return td_fail(TD_RUNTIME_ERROR, "%s(): Expected index %s to be no larger than self %s apart from dimension %lld and no larger than "
-                   "src %s", name, td_shape_text(index->ndim, index->sizes, b), td_shape_text(self->ndim, self->sizes, a),
-                   (long long)dim, c);
+    return td_fail(TD_RUNTIME_ERROR,
+                   "%s(): Expected index %s to be no larger than self %s apart from dimension %lld "
+                   "and no larger than src %s",
+                   name, td_shape_text(index->ndim, index->sizes, b),
+                   td_shape_text(self->ndim, self->sizes, a), (long long)dim, c);
 }
 
 static td_status wide_index(td_tensor **out, const char *name, const td_tensor *index)
 {
     td_tensor *small;
     int64_t sizes[TD_MAX_DIMS];
-    for (int d = 0; d < index->ndim; d++) sizes[d] = index->strides[d] == 0 && index->sizes[d] > 1 ? 1 : index->sizes[d];
+    for (int d = 0; d < index->ndim; d++)
+        sizes[d] = index->strides[d] == 0 && index->sizes[d] > 1 ? 1 : index->sizes[d];
     TD_TRY(td_tensor_view(&small, index, index->ndim, sizes, index->strides, index->offset));
     td_status status = td_index_long(out, small, name);
     td_tensor_free(small);
     return status;
 }
 
-/* int64, in range unless `unchecked`. An expanded index is converted and checked once, then expanded again. */
-static td_status ready_index(td_tensor **out, const char *name, const td_tensor *index, int64_t dim, int64_t size, bool unchecked)
+/* int64, in range unless `unchecked`. An expanded index is converted and checked once, then
+ * expanded again. */
+static td_status ready_index(td_tensor **out, const char *name, const td_tensor *index, int64_t dim,
+                             int64_t size, bool unchecked)
 {
     const td_index_rule rule = {name, TD_RUNTIME_ERROR, false};
     td_tensor *dense;
-    if (index->numel == 0) return td_tensor_empty(out, TD_I64, (td_device)index->device, index->ndim, index->sizes); /* of any dtype */
+    /* of any dtype */
+    if (index->numel == 0)
+        return td_tensor_empty(out, TD_I64, (td_device)index->device, index->ndim, index->sizes);
     TD_TRY(wide_index(&dense, name, index));
     td_status status = unchecked ? TD_OK : td_index_check(dense, dim, size, &rule);
     if (status == TD_OK) status = td_view_expand(out, dense, index->ndim, index->sizes);
@@ -66,9 +78,12 @@ td_status td_op_gather(td_call *call)
     TD_TRY(td_wrap_dim(TD_INT(1), SELF->ndim, &dim));
     TD_TRY(check_shapes("gather", SELF, dim, index, NULL));
     TD_TRY(ready_index(&at, "gather", index, dim, size_of(SELF, dim), true));
-    td_status status = td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, index->ndim, index->sizes);
-    if (status == TD_OK && at->numel && !td_is_meta(SELF) && !td_index_gather(call->out[0], at, SELF, dim)) {
-        status = ready_index(&checked, "gather", index, dim, size_of(SELF, dim), false); /* it words the refusal */
+    td_status status = td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device,
+                                       index->ndim, index->sizes);
+    if (status == TD_OK && at->numel && !td_is_meta(SELF) &&
+        !td_index_gather(call->out[0], at, SELF, dim)) {
+        status = ready_index(&checked, "gather", index, dim, size_of(SELF, dim),
+                             false); /* it words the refusal */
         if (status == TD_OK) td_tensor_free(checked);
     }
     td_tensor_free(at);
@@ -77,11 +92,14 @@ td_status td_op_gather(td_call *call)
 
 /* ---- scatter ---- */
 
-/* target[..., index, ...] op= src; index is ready; src may be larger than it, or a 0-dim number for all. */
-static td_status scatter_into(td_tensor *target, int64_t dim, const td_tensor *index, const td_tensor *src, td_put put, const char *name)
+/* target[..., index, ...] op= src; index is ready; src may be larger than it, or a 0-dim number for
+ * all. */
+static td_status scatter_into(td_tensor *target, int64_t dim, const td_tensor *index,
+                              const td_tensor *src, td_put put, const char *name)
 {
     if (!td_index_can_scatter(put, (td_dtype)target->dtype))
-        return td_fail(TD_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", name, td_dtypes[target->dtype].type_name);
+        return td_fail(TD_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", name,
+                       td_dtypes[target->dtype].type_name);
     if (index->numel && !td_is_meta(target)) td_index_scatter(target, dim, index, src, put);
     return TD_OK;
 }
@@ -111,7 +129,8 @@ static td_status prepare(prepared *p, td_call *call, const char *name, const td_
     *p = (prepared){0};
     TD_TRY(td_wrap_dim(TD_INT(1), SELF->ndim, &p->dim));
     if (src && src->dtype != SELF->dtype)
-        return td_fail(TD_RUNTIME_ERROR, "%s(): Expected self.dtype to be equal to src.dtype, got %s and %s", name,
+        return td_fail(TD_RUNTIME_ERROR,
+                       "%s(): Expected self.dtype to be equal to src.dtype, got %s and %s", name,
                        td_dtypes[SELF->dtype].name, td_dtypes[src->dtype].name);
     TD_TRY(check_shapes(name, SELF, p->dim, TD_TENSOR(2), src));
     TD_TRY(ready_index(&p->index, name, TD_TENSOR(2), p->dim, size_of(SELF, p->dim), false));
@@ -145,7 +164,8 @@ static td_status two_reductions(const char *reduce, td_put *put)
 {
     *put = strcmp(reduce, "add") == 0 ? TD_PUT_ADD : TD_PUT_MUL;
     if (*put == TD_PUT_ADD || strcmp(reduce, "multiply") == 0) return TD_OK;
-    return td_fail(TD_RUNTIME_ERROR, "scatter: reduce argument must be either add or multiply, got %s", reduce);
+    return td_fail(TD_RUNTIME_ERROR,
+                   "scatter: reduce argument must be either add or multiply, got %s", reduce);
 }
 
 td_status td_op_scatter(td_call *call) { return scatter(call, "scatter", TD_PUT_COPY); }
@@ -195,8 +215,9 @@ static td_status divide_by_counts(const prepared *p, bool include_self)
     td_scalar start = td_scalar_int(include_self), one = td_scalar_int(1);
     td_dtype dtype = (td_dtype)p->target->dtype;
     td_tensor *unit;
-    if (!td_index_can_put(TD_PUT_DIV, dtype) || !td_index_can_put(TD_PUT_MAX, dtype)) return td_fail(TD_NOT_IMPLEMENTED, "\"scatter_reduce mean\" not implemented for '%s'",
-                                           td_dtypes[p->target->dtype].type_name);
+    if (!td_index_can_put(TD_PUT_DIV, dtype) || !td_index_can_put(TD_PUT_MAX, dtype))
+        return td_fail(TD_NOT_IMPLEMENTED, "\"scatter_reduce mean\" not implemented for '%s'",
+                       td_dtypes[p->target->dtype].type_name);
     if (td_is_meta(p->target)) return TD_OK;
     TD_TRY(td_tensor_empty_like(&counts, p->target, (td_dtype)p->target->dtype));
     td_status status = td_fill(counts, &start);
@@ -213,11 +234,20 @@ static td_status divide_by_counts(const prepared *p, bool include_self)
 
 static td_status reduction_of(const char *reduce, td_put *put)
 {
-    static const struct { const char *name; td_put put; } known[] = {
-        {"sum", TD_PUT_ADD}, {"prod", TD_PUT_MUL}, {"mean", TD_PUT_ADD}, {"amax", TD_PUT_MAX}, {"amin", TD_PUT_MIN}};
+    static const struct {
+        const char *name;
+        td_put put;
+    } known[] = {{"sum", TD_PUT_ADD},
+                 {"prod", TD_PUT_MUL},
+                 {"mean", TD_PUT_ADD},
+                 {"amax", TD_PUT_MAX},
+                 {"amin", TD_PUT_MIN}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(reduce, known[i].name) == 0) return *put = known[i].put, TD_OK;
-    return td_fail(TD_RUNTIME_ERROR, "scatter_reduce: reduce argument must be either sum, prod, mean, amax or amin, got %s", reduce);
+    return td_fail(
+        TD_RUNTIME_ERROR,
+        "scatter_reduce: reduce argument must be either sum, prod, mean, amax or amin, got %s",
+        reduce);
 }
 
 td_status td_op_scatter_reduce(td_call *call)
@@ -228,8 +258,12 @@ td_status td_op_scatter_reduce(td_call *call)
     prepared p;
     TD_TRY(reduction_of(reduce, &put));
     TD_TRY(prepare(&p, call, "scatter_reduce", TD_TENSOR(3)));
-    td_status status = include_self ? TD_OK : scatter_number(&p, p.target, td_index_neutral(put, (td_dtype)SELF->dtype), TD_PUT_COPY);
-    if (status == TD_OK) status = scatter_into(p.target, p.dim, p.index, p.src, put, "scatter_reduce");
+    td_status status =
+        include_self ? TD_OK
+                     : scatter_number(&p, p.target, td_index_neutral(put, (td_dtype)SELF->dtype),
+                                      TD_PUT_COPY);
+    if (status == TD_OK)
+        status = scatter_into(p.target, p.dim, p.index, p.src, put, "scatter_reduce");
     if (status == TD_OK && strcmp(reduce, "mean") == 0) status = divide_by_counts(&p, include_self);
     drop(&p);
     return status;
@@ -237,16 +271,19 @@ td_status td_op_scatter_reduce(td_call *call)
 
 /* ---- take and put: the tensor as one row ---- */
 
-/* Indices of a row: int64 only, negative ones from the end; *out is row-major with all of them in [0, size). */
+/* Indices of a row: int64 only, negative ones from the end; *out is row-major with all of them in
+ * [0, size). */
 static td_status row_index(td_tensor **out, const td_tensor *index, int64_t size, const char *name)
 {
     const td_index_rule rule = {name, TD_INDEX_ERROR, true};
     td_tensor *dense;
-    if (index->dtype != TD_I64) return td_fail(TD_RUNTIME_ERROR, "%s(): Expected a long tensor for index, but got %s", name,
-                                               td_dtypes[index->dtype].name);
+    if (index->dtype != TD_I64)
+        return td_fail(TD_RUNTIME_ERROR, "%s(): Expected a long tensor for index, but got %s", name,
+                       td_dtypes[index->dtype].name);
     TD_TRY(td_contiguous(&dense, index));
     td_status status = index->numel ? td_index_check(dense, 0, size, &rule) : TD_OK;
-    if (status == TD_OK) status = td_tensor_empty(out, TD_I64, (td_device)index->device, index->ndim, index->sizes);
+    if (status == TD_OK)
+        status = td_tensor_empty(out, TD_I64, (td_device)index->device, index->ndim, index->sizes);
     if (status == TD_OK && !td_is_meta(index)) td_index_wrap(*out, dense, size);
     td_tensor_free(dense);
     return status;
@@ -259,15 +296,18 @@ td_status td_op_take(td_call *call)
     TD_TRY(row_index(&at, index, SELF->numel, "take"));
     td_status status = td_contiguous(&row, SELF);
     if (status == TD_OK) {
-        status = td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, index->ndim, index->sizes);
-        if (status == TD_OK && at->numel && !td_is_meta(SELF)) td_index_take_row(call->out[0], at, row);
+        status = td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, index->ndim,
+                                 index->sizes);
+        if (status == TD_OK && at->numel && !td_is_meta(SELF))
+            td_index_take_row(call->out[0], at, row);
         td_tensor_free(row);
     }
     td_tensor_free(at);
     return status;
 }
 
-static td_status put_row(td_tensor *target, const td_tensor *at, const td_tensor *source, td_put put)
+static td_status put_row(td_tensor *target, const td_tensor *at, const td_tensor *source,
+                         td_put put)
 {
     td_tensor *row, *values, *flat;
     int64_t all = at->numel;
@@ -276,13 +316,17 @@ static td_status put_row(td_tensor *target, const td_tensor *at, const td_tensor
     if (status == TD_OK) {
         status = td_view_sizes(&flat, at, 1, &all);
         if (status == TD_OK) {
-            if (td_index_can_scatter(put, (td_dtype)target->dtype)) td_index_put_row(row, flat, values, put);
-            else status = td_fail(TD_NOT_IMPLEMENTED, "\"put_\" not implemented for '%s'", td_dtypes[target->dtype].type_name);
+            if (td_index_can_scatter(put, (td_dtype)target->dtype))
+                td_index_put_row(row, flat, values, put);
+            else
+                status = td_fail(TD_NOT_IMPLEMENTED, "\"put_\" not implemented for '%s'",
+                                 td_dtypes[target->dtype].type_name);
             td_tensor_free(flat);
         }
         td_tensor_free(values);
     }
-    if (status == TD_OK) status = td_copy(target, row); /* nothing to do if the target is row-major */
+    /* nothing to do if the target is row-major */
+    if (status == TD_OK) status = td_copy(target, row);
     td_tensor_free(row);
     return status;
 }
@@ -293,14 +337,19 @@ td_status td_op_put(td_call *call)
     const td_tensor *index = TD_TENSOR(1), *source = TD_TENSOR(2);
     td_tensor *at, *target;
     if (source->dtype != SELF->dtype)
-        return td_fail(TD_RUNTIME_ERROR, "put_(): self and source expected to have the same dtype, but got self.dtype = %s and "
-                       "source.dtype = %s", td_dtypes[SELF->dtype].name, td_dtypes[source->dtype].name);
+        return td_fail(TD_RUNTIME_ERROR,
+                       "put_(): self and source expected to have the same dtype, but got "
+                       "self.dtype = %s and source.dtype = %s",
+                       td_dtypes[SELF->dtype].name, td_dtypes[source->dtype].name);
     if (source->numel != index->numel)
-        return td_fail(TD_INDEX_ERROR, "put_(): Expected source and index to have the same number of elements, but got source.numel() = "
-                       "%lld, index.numel() = %lld", (long long)source->numel, (long long)index->numel);
+        return td_fail(TD_INDEX_ERROR,
+                       "put_(): Expected source and index to have the same number of elements, but "
+                       "got source.numel() = %lld, index.numel() = %lld",
+                       (long long)source->numel, (long long)index->numel);
     TD_TRY(row_index(&at, index, SELF->numel, "put_"));
     td_status status = td_index_target(call, &target);
-    if (status == TD_OK && at->numel && !td_is_meta(SELF)) status = put_row(target, at, source, TD_BOOLEAN(3) ? TD_PUT_ADD : TD_PUT_COPY);
+    if (status == TD_OK && at->numel && !td_is_meta(SELF))
+        status = put_row(target, at, source, TD_BOOLEAN(3) ? TD_PUT_ADD : TD_PUT_COPY);
     td_tensor_free(at);
     return status;
 }

@@ -1,4 +1,5 @@
-/* mask.c - operators on masks: masked_fill, masked_select, masked_scatter, nonzero, and where(condition). */
+/* mask.c - operators on masks: masked_fill, masked_select, masked_scatter, nonzero, and
+ * where(condition). */
 #include <string.h>
 #include "cpu/indexing_mask_run.h"
 #include "ops/creation.h"
@@ -13,13 +14,16 @@
 
 static td_status no_values(const char *name)
 {
-    return td_fail(TD_NOT_IMPLEMENTED, "%s: the shape of the result depends on values, which a meta tensor does not have", name);
+    return td_fail(
+        TD_NOT_IMPLEMENTED,
+        "%s: the shape of the result depends on values, which a meta tensor does not have", name);
 }
 
 static td_status check_mask(const char *name, const td_tensor *mask)
 {
     if (mask->dtype == TD_BOOL) return TD_OK;
-    return td_fail(TD_RUNTIME_ERROR, "%s only supports boolean masks, but got mask with dtype %s", name, td_dtypes[mask->dtype].name);
+    return td_fail(TD_RUNTIME_ERROR, "%s only supports boolean masks, but got mask with dtype %s",
+                   name, td_dtypes[mask->dtype].name);
 }
 
 /* ---- the places of true elements ---- */
@@ -32,7 +36,8 @@ td_status td_index_true_places(td_tensor **out, const td_tensor *mask)
     TD_TRY(td_cast_contiguous(&bytes, mask, TD_BOOL));
     td_status status = td_mask_begin(&c, bytes);
     if (status == TD_OK) {
-        status = td_tensor_empty(out, TD_I64, (td_device)mask->device, 2, (int64_t[]){mask->ndim, c.total});
+        status = td_tensor_empty(out, TD_I64, (td_device)mask->device, 2,
+                                 (int64_t[]){mask->ndim, c.total});
         if (status == TD_OK && (*out)->numel) td_mask_places(&c, *out, mask->ndim, mask->sizes);
         td_mask_end(&c);
     }
@@ -61,7 +66,8 @@ td_status td_op_nonzero(td_call *call)
     return status;
 }
 
-/* where(condition), nonzero(as_tuple=True): one tensor a dimension; a 0-dim one counts as one of size 1 */
+/* where(condition), nonzero(as_tuple=True): one tensor a dimension; a 0-dim one counts as one of
+ * size 1 */
 td_status td_op_nonzero_numpy(td_call *call)
 {
     td_tensor *rows, *self;
@@ -70,7 +76,8 @@ td_status td_op_nonzero_numpy(td_call *call)
     td_status status = td_index_true_places(&rows, self);
     if (status == TD_OK) {
         status = td_outs(call, self->ndim);
-        for (int d = 0; d < self->ndim && status == TD_OK; d++) status = td_view_select(&call->outs[d], rows, 0, d);
+        for (int d = 0; d < self->ndim && status == TD_OK; d++)
+            status = td_view_select(&call->outs[d], rows, 0, d);
         td_tensor_free(rows);
     }
     td_tensor_free(self);
@@ -88,7 +95,8 @@ td_status td_index_compress(td_tensor **out, const td_tensor *self, const td_ten
     if (status == TD_OK) {
         status = td_mask_begin(&c, bytes);
         if (status == TD_OK) {
-            status = td_tensor_empty(out, (td_dtype)self->dtype, (td_device)self->device, 1, &c.total);
+            status =
+                td_tensor_empty(out, (td_dtype)self->dtype, (td_device)self->device, 1, &c.total);
             if (status == TD_OK && c.total) td_mask_compress(&c, *out, dense);
             td_mask_end(&c);
         }
@@ -99,7 +107,8 @@ td_status td_index_compress(td_tensor **out, const td_tensor *self, const td_ten
 }
 
 /* Both operands as views of their common shape. */
-static td_status expand_both(const td_tensor *a, const td_tensor *b, td_tensor **wide_a, td_tensor **wide_b)
+static td_status expand_both(const td_tensor *a, const td_tensor *b, td_tensor **wide_a,
+                             td_tensor **wide_b)
 {
     int64_t sizes[TD_MAX_DIMS];
     int n;
@@ -124,7 +133,8 @@ td_status td_op_masked_select(td_call *call)
 
 /* ---- masked_fill ---- */
 
-td_status td_index_masked_fill(td_tensor *out, const td_tensor *self, const td_tensor *mask, const td_scalar *value)
+td_status td_index_masked_fill(td_tensor *out, const td_tensor *self, const td_tensor *mask,
+                               const td_scalar *value)
 {
     return td_mask_fill(out, self, mask, value);
 }
@@ -139,11 +149,14 @@ static td_status masked_fill(td_call *call, const td_scalar *value)
     TD_TRY(td_broadcast(SELF->ndim, SELF->sizes, mask->ndim, mask->sizes, &n, sizes));
     bool same = n == SELF->ndim && memcmp(sizes, SELF->sizes, (size_t)n * sizeof *sizes) == 0;
     if (call->out[0] && !same)
-        return td_fail(TD_RUNTIME_ERROR, "masked_fill_: output with shape %s doesn't match the broadcast shape %s",
+        return td_fail(TD_RUNTIME_ERROR,
+                       "masked_fill_: output with shape %s doesn't match the broadcast shape %s",
                        td_shape_text(SELF->ndim, SELF->sizes, a), td_shape_text(n, sizes, b));
     td_dtype dtype = (td_dtype)SELF->dtype;
     td_device device = (td_device)SELF->device;
-    if (!call->out[0]) TD_TRY(same ? td_empty_format(OUT, SELF, dtype, device, TD_PRESERVE_FORMAT) : td_tensor_empty(OUT, dtype, device, n, sizes));
+    if (!call->out[0])
+        TD_TRY(same ? td_empty_format(OUT, SELF, dtype, device, TD_PRESERVE_FORMAT)
+                    : td_tensor_empty(OUT, dtype, device, n, sizes));
     if (td_is_meta(SELF) || call->out[0]->numel == 0) return TD_OK;
     return td_index_masked_fill(call->out[0], SELF, mask, value);
 }
@@ -158,8 +171,11 @@ td_status td_op_masked_fill_tensor(td_call *call)
 {
     const td_tensor *value = TD_TENSOR(2);
     td_scalar number = td_scalar_int(0);
-    if (value->ndim) return td_fail(TD_RUNTIME_ERROR, "masked_fill only supports a 0-dimensional value tensor, but got tensor with %d "
-                                    "dimension(s).", value->ndim);
+    if (value->ndim)
+        return td_fail(TD_RUNTIME_ERROR,
+                       "masked_fill only supports a 0-dimensional value tensor, but got tensor "
+                       "with %d dimension(s).",
+                       value->ndim);
     if (!td_is_meta(value)) number = td_scalar_load((td_dtype)value->dtype, td_data(value));
     TD_TRY(td_check_fits(&number, (td_dtype)SELF->dtype));
     return masked_fill(call, &number);
@@ -189,10 +205,13 @@ td_status td_op_masked_scatter(td_call *call)
     td_tensor *self, *wide_mask;
     TD_TRY(check_mask("masked_scatter", mask));
     if (source->dtype != SELF->dtype)
-        return td_fail(TD_RUNTIME_ERROR, "masked_scatter: expected self and source to have same dtypes but got %s and %s",
-                       td_dtypes[SELF->dtype].name, td_dtypes[source->dtype].name);
+        return td_fail(
+            TD_RUNTIME_ERROR,
+            "masked_scatter: expected self and source to have same dtypes but got %s and %s",
+            td_dtypes[SELF->dtype].name, td_dtypes[source->dtype].name);
     TD_TRY(expand_both(SELF, mask, &self, &wide_mask));
-    td_status status = td_tensor_empty(OUT, (td_dtype)self->dtype, (td_device)self->device, self->ndim, self->sizes);
+    td_status status = td_tensor_empty(OUT, (td_dtype)self->dtype, (td_device)self->device,
+                                       self->ndim, self->sizes);
     if (status == TD_OK && !td_is_meta(self)) {
         status = td_copy(call->out[0], self);
         if (status == TD_OK) status = masked_scatter(call->out[0], wide_mask, source);

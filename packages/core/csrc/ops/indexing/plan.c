@@ -11,18 +11,22 @@
 td_status td_index_dense_only(const char *name, const char *argument, bool sparse)
 {
     if (!sparse) return TD_OK;
-    return td_fail(TD_NOT_IMPLEMENTED, "%s: %s=True asks for sparse gradients, which do not exist yet. Leave it away: "
-                   "the gradients are dense then.", name, argument);
+    return td_fail(TD_NOT_IMPLEMENTED,
+                   "%s: %s=True asks for sparse gradients, which do not exist yet. Leave it away: "
+                   "the gradients are dense then.",
+                   name, argument);
 }
 
 td_status td_index_long(td_tensor **out, const td_tensor *index, const char *name)
 {
     if (index->dtype != TD_I64 && index->dtype != TD_I32)
-        return td_fail(TD_RUNTIME_ERROR, "%s(): Expected dtype int32 or int64 for index, got %s", name, td_dtypes[index->dtype].name);
+        return td_fail(TD_RUNTIME_ERROR, "%s(): Expected dtype int32 or int64 for index, got %s",
+                       name, td_dtypes[index->dtype].name);
     return td_cast_contiguous(out, index, TD_I64);
 }
 
-td_status td_index_check(const td_tensor *index, int64_t dim, int64_t size, const td_index_rule *rule)
+td_status td_index_check(const td_tensor *index, int64_t dim, int64_t size,
+                         const td_index_rule *rule)
 {
     const int64_t *at = td_data(index);
     if (td_is_meta(index) || td_index_all_in_range(at, index->numel, size)) return TD_OK;
@@ -30,9 +34,10 @@ td_status td_index_check(const td_tensor *index, int64_t dim, int64_t size, cons
     for (int64_t i = 0; i < index->numel; i++)
         if (at[i] < low || at[i] >= size) {
             int own = strcmp(rule->name, "index") != 0; /* not "index: index 3 ..." */
-            return td_fail(rule->kind, "%s%sindex %lld is out of bounds for dimension %lld with size %lld",
-                           own ? rule->name : "", own ? ": " : "",
-                           (long long)at[i], (long long)dim, (long long)size);
+            return td_fail(rule->kind,
+                           "%s%sindex %lld is out of bounds for dimension %lld with size %lld",
+                           own ? rule->name : "", own ? ": " : "", (long long)at[i], (long long)dim,
+                           (long long)size);
         }
     return TD_OK;
 }
@@ -57,7 +62,8 @@ static int64_t product(const dims *d)
     return n;
 }
 
-/* Offsets of all places of the dimensions, in row-major order: each dimension repeats what is there, shifted. */
+/* Offsets of all places of the dimensions, in row-major order: each dimension repeats what is
+ * there, shifted. */
 static void list_offsets(const dims *d, int64_t *out)
 {
     int64_t n = 1;
@@ -73,7 +79,8 @@ static void list_offsets(const dims *d, int64_t *out)
 static int64_t take_run(dims *d, int64_t itemsize)
 {
     int64_t run = itemsize;
-    while (d->n && (d->sizes[d->n - 1] == 1 || d->strides[d->n - 1] == run)) run *= d->sizes[--d->n];
+    while (d->n && (d->sizes[d->n - 1] == 1 || d->strides[d->n - 1] == run))
+        run *= d->sizes[--d->n];
     return run;
 }
 
@@ -85,9 +92,13 @@ static td_status common_shape(td_tensor *const *indices, int n, dims *shape)
     for (int d = 0; d < n; d++) {
         if (!indices[d]) continue;
         char a[TD_SHAPE_TEXT], b[TD_SHAPE_TEXT];
-        if (td_broadcast(shape->n, shape->sizes, indices[d]->ndim, indices[d]->sizes, &shape->n, shape->sizes) != TD_OK)
-            return td_fail(TD_INDEX_ERROR, "shape mismatch: indexing tensors could not be broadcast together with shapes %s, %s",
-                           td_shape_text(shape->n, shape->sizes, a), td_shape_text(indices[d]->ndim, indices[d]->sizes, b));
+        if (td_broadcast(shape->n, shape->sizes, indices[d]->ndim, indices[d]->sizes, &shape->n,
+                         shape->sizes) != TD_OK)
+            return td_fail(TD_INDEX_ERROR,
+                           "shape mismatch: indexing tensors could not be broadcast together with "
+                           "shapes %s, %s",
+                           td_shape_text(shape->n, shape->sizes, a),
+                           td_shape_text(indices[d]->ndim, indices[d]->sizes, b));
     }
     return TD_OK;
 }
@@ -105,21 +116,24 @@ static int first_indexed(td_tensor *const *indices, int n, bool *together)
     return first;
 }
 
-static td_status result_sizes(td_index_plan *p, const dims *before, const dims *shape, const dims *after)
+static td_status result_sizes(td_index_plan *p, const dims *before, const dims *shape,
+                              const dims *after)
 {
     const dims *parts[] = {before, shape, after};
     int64_t numel;
     p->ndim = 0;
     if (before->n + shape->n + after->n > TD_MAX_DIMS)
-        return td_fail(TD_RUNTIME_ERROR, "indexing would give %d dimensions, at most %d are possible", before->n + shape->n + after->n,
-                       TD_MAX_DIMS);
+        return td_fail(TD_RUNTIME_ERROR,
+                       "indexing would give %d dimensions, at most %d are possible",
+                       before->n + shape->n + after->n, TD_MAX_DIMS);
     for (int k = 0; k < 3; k++)
         for (int i = 0; i < parts[k]->n; i++) p->sizes[p->ndim++] = parts[k]->sizes[i];
     return td_numel(p->ndim, p->sizes, &numel);
 }
 
 /* Add the offsets that one index tensor gives. */
-static td_status add_offsets(int64_t *at, const td_tensor *index, const dims *shape, int64_t size, int64_t stride)
+static td_status add_offsets(int64_t *at, const td_tensor *index, const dims *shape, int64_t size,
+                             int64_t stride)
 {
     td_tensor *wide, *dense;
     TD_TRY(td_view_expand(&wide, index, shape->n, shape->sizes));
@@ -131,17 +145,20 @@ static td_status add_offsets(int64_t *at, const td_tensor *index, const dims *sh
     return TD_OK;
 }
 
-static td_status plan_offsets(td_index_plan *p, const td_tensor *self, td_tensor *const *indices, const dims *before,
-                              const dims *shape, dims *after)
+static td_status plan_offsets(td_index_plan *p, const td_tensor *self, td_tensor *const *indices,
+                              const dims *before, const dims *shape, dims *after)
 {
     int64_t itemsize = td_itemsize((td_dtype)self->dtype), *next;
     p->walk.run = take_run(after, itemsize);
     p->walk.outer = product(before);
     p->walk.count = product(shape);
     p->walk.inner = product(after);
-    p->bytes = 8 * (p->walk.outer + p->walk.count + p->walk.inner); /* no more than three times the result's elements */
+    /* no more than three times the result's elements */
+    p->bytes = 8 * (p->walk.outer + p->walk.count + p->walk.inner);
     p->memory = next = td_alloc(p->bytes);
-    if (!next) return td_fail(TD_MEMORY_ERROR, "indexing: no memory for %lld offsets", (long long)p->bytes / 8);
+    if (!next)
+        return td_fail(TD_MEMORY_ERROR, "indexing: no memory for %lld offsets",
+                       (long long)p->bytes / 8);
     list_offsets(before, next);
     p->walk.outer_at = next;
     list_offsets(after, next + p->walk.outer);
@@ -150,11 +167,14 @@ static td_status plan_offsets(td_index_plan *p, const td_tensor *self, td_tensor
     memset(next, 0, (size_t)p->walk.count * 8);
     p->walk.at = next;
     for (int d = 0; d < self->ndim; d++)
-        if (indices[d]) TD_TRY(add_offsets(next, indices[d], shape, self->sizes[d], self->strides[d] * itemsize));
+        if (indices[d])
+            TD_TRY(
+                add_offsets(next, indices[d], shape, self->sizes[d], self->strides[d] * itemsize));
     return TD_OK;
 }
 
-td_status td_index_plan_make(td_index_plan *p, const td_tensor *self, td_tensor *const *indices, const td_index_rule *rule)
+td_status td_index_plan_make(td_index_plan *p, const td_tensor *self, td_tensor *const *indices,
+                             const td_index_rule *rule)
 {
     dims before = {0}, shape = {0}, after = {0};
     bool together, meta = td_is_meta(self);
@@ -164,7 +184,9 @@ td_status td_index_plan_make(td_index_plan *p, const td_tensor *self, td_tensor 
     int first = first_indexed(indices, self->ndim, &together);
     for (int d = 0; d < self->ndim; d++) {
         if (indices[d] && !meta) TD_TRY(td_index_check(indices[d], d, self->sizes[d], rule));
-        if (!indices[d]) add_dim(together && d < first ? &before : &after, self->sizes[d], self->strides[d] * itemsize);
+        if (!indices[d])
+            add_dim(together && d < first ? &before : &after, self->sizes[d],
+                    self->strides[d] * itemsize);
     }
     TD_TRY(result_sizes(p, &before, &shape, &after));
     TD_TRY(td_numel(p->ndim, p->sizes, &numel));
@@ -192,10 +214,12 @@ td_status td_index_read(td_tensor **out, const td_tensor *self, const td_index_p
 
 /* ---- writing ---- */
 
-td_status td_index_write(td_tensor *self, const td_index_plan *p, const td_tensor *source, td_put put, const char *name)
+td_status td_index_write(td_tensor *self, const td_index_plan *p, const td_tensor *source,
+                         td_put put, const char *name)
 {
     if (!td_index_can_put(put, (td_dtype)self->dtype))
-        return td_fail(TD_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", name, td_dtypes[self->dtype].type_name);
+        return td_fail(TD_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", name,
+                       td_dtypes[self->dtype].type_name);
     if (source->numel && !td_is_meta(self)) td_index_put(self, &p->walk, source, put);
     return TD_OK;
 }
@@ -207,12 +231,15 @@ td_status td_index_target(td_call *call, td_tensor **out)
     const td_tensor *self = TD_TENSOR(0);
     if (call->out[0]) {
         if (td_has_zero_stride(self))
-            return td_fail(TD_RUNTIME_ERROR, "%s_: more than one element of the written-to tensor refers to a single memory location; "
-                           "clone() it first", call->op ? call->op->name : "index");
+            return td_fail(TD_RUNTIME_ERROR,
+                           "%s_: more than one element of the written-to tensor refers to a single "
+                           "memory location; clone() it first",
+                           call->op ? call->op->name : "index");
         *out = call->out[0];
         return TD_OK;
     }
-    TD_TRY(td_empty_format(&call->out[0], self, (td_dtype)self->dtype, (td_device)self->device, TD_PRESERVE_FORMAT));
+    TD_TRY(td_empty_format(&call->out[0], self, (td_dtype)self->dtype, (td_device)self->device,
+                           TD_PRESERVE_FORMAT));
     *out = call->out[0];
     return td_is_meta(self) ? TD_OK : td_copy(*out, self);
 }

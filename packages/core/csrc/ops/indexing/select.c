@@ -1,4 +1,5 @@
-/* select.c - one dimension, one vector of indices: index_select, index_add and relatives; embedding. */
+/* select.c - one dimension, one vector of indices: index_select, index_add and relatives;
+ * embedding. */
 #include "cpu/indexing_run.h"
 #include "ops/creation.h"
 #include "ops/indexing/index.h"
@@ -28,11 +29,14 @@ static void selection_end(selection *s)
     td_tensor_free(s->index);
 }
 
-static td_status selection_begin(selection *s, const td_tensor *self, int64_t dim, const td_tensor *index, const td_index_rule *rule)
+static td_status selection_begin(selection *s, const td_tensor *self, int64_t dim,
+                                 const td_tensor *index, const td_index_rule *rule)
 {
     td_tensor *indices[TD_MAX_DIMS] = {0}, *dense;
     *s = (selection){0};
-    if (index->ndim > 1) return td_fail(TD_INDEX_ERROR, "%s(): Index is supposed to be a vector, got %d dimensions", rule->name, index->ndim);
+    if (index->ndim > 1)
+        return td_fail(TD_INDEX_ERROR, "%s(): Index is supposed to be a vector, got %d dimensions",
+                       rule->name, index->ndim);
     TD_TRY(td_wrap_dim(dim, self->ndim, &dim));
     TD_TRY(td_index_long(&dense, index, rule->name));
     td_status status = with_dims(&s->index, dense);
@@ -51,7 +55,9 @@ td_status td_op_index_select(td_call *call)
     static const td_index_rule rule = {"index_select", TD_INDEX_ERROR, false};
     selection s;
     if (SELF->ndim == 0 && TD_TENSOR(2)->numel != 1)
-        return td_fail(TD_RUNTIME_ERROR, "index_select(): Index to scalar can have only 1 value, got %lld value(s)", (long long)TD_TENSOR(2)->numel);
+        return td_fail(TD_RUNTIME_ERROR,
+                       "index_select(): Index to scalar can have only 1 value, got %lld value(s)",
+                       (long long)TD_TENSOR(2)->numel);
     TD_TRY(selection_begin(&s, SELF, TD_INT(1), TD_TENSOR(2), &rule));
     if (SELF->ndim == 0) s.plan.ndim = 0;
     td_status status = td_index_read(OUT, s.self, &s.plan);
@@ -61,32 +67,44 @@ td_status td_op_index_select(td_call *call)
 
 /* ---- index_copy, index_add, index_reduce: (self, dim, index, source) ---- */
 
-static td_status check_source(const td_tensor *self, int64_t dim, const td_tensor *index, const td_tensor *source, const char *name)
+static td_status check_source(const td_tensor *self, int64_t dim, const td_tensor *index,
+                              const td_tensor *source, const char *name)
 {
     char a[TD_SHAPE_TEXT], b[TD_SHAPE_TEXT];
     int64_t count = source->ndim ? source->sizes[dim < source->ndim ? dim : 0] : 1;
     if (source->dtype != self->dtype)
-        return td_fail(TD_RUNTIME_ERROR, "%s(): self (%s) and source (%s) must have the same scalar type", name,
+        return td_fail(TD_RUNTIME_ERROR,
+                       "%s(): self (%s) and source (%s) must have the same scalar type", name,
                        td_dtypes[self->dtype].name, td_dtypes[source->dtype].name);
     bool fits = source->ndim == self->ndim;
-    for (int d = 0; fits && d < self->ndim; d++) fits = d == dim || source->sizes[d] == self->sizes[d];
-    if (!fits) return td_fail(TD_RUNTIME_ERROR, "%s(): source tensor shape must match self tensor shape, excluding dimension %lld. Got "
-                              "self.shape = %s source.shape = %s", name, (long long)dim, td_shape_text(self->ndim, self->sizes, a),
-                              td_shape_text(source->ndim, source->sizes, b));
+    for (int d = 0; fits && d < self->ndim; d++)
+        fits = d == dim || source->sizes[d] == self->sizes[d];
+    if (!fits)
+        return td_fail(TD_RUNTIME_ERROR,
+                       "%s(): source tensor shape must match self tensor shape, excluding "
+                       "dimension %lld. Got self.shape = %s source.shape = %s",
+                       name, (long long)dim, td_shape_text(self->ndim, self->sizes, a),
+                       td_shape_text(source->ndim, source->sizes, b));
     if (count == index->numel) return TD_OK;
-    return td_fail(TD_RUNTIME_ERROR, "%s(): Number of indices (%lld) should be equal to source.size(dim): (%lld), for dim: %lld", name,
-                   (long long)index->numel, (long long)count, (long long)dim);
+    return td_fail(
+        TD_RUNTIME_ERROR,
+        "%s(): Number of indices (%lld) should be equal to source.size(dim): (%lld), for dim: %lld",
+        name, (long long)index->numel, (long long)count, (long long)dim);
 }
 
 /* source, row-major and apart from the target; times alpha if there is one */
-static td_status ready_source(td_tensor **out, const td_tensor *source, const td_tensor *target, const td_scalar *alpha)
+static td_status ready_source(td_tensor **out, const td_tensor *source, const td_tensor *target,
+                              const td_scalar *alpha)
 {
     bool scaled = alpha && !(alpha->re == 1 && alpha->im == 0);
-    if (!scaled && (td_is_meta(target) || !td_may_overlap(target, source))) return td_contiguous(out, source);
+    if (!scaled && (td_is_meta(target) || !td_may_overlap(target, source)))
+        return td_contiguous(out, source);
     td_tensor *copy, *factor;
-    TD_TRY(td_tensor_empty(&copy, (td_dtype)source->dtype, (td_device)source->device, source->ndim, source->sizes));
+    TD_TRY(td_tensor_empty(&copy, (td_dtype)source->dtype, (td_device)source->device, source->ndim,
+                           source->sizes));
     td_status status = td_is_meta(source) ? TD_OK : td_copy(copy, source);
-    if (status == TD_OK && scaled && td_index_can_put(TD_PUT_MUL, (td_dtype)copy->dtype) && !td_is_meta(source)) {
+    if (status == TD_OK && scaled && td_index_can_put(TD_PUT_MUL, (td_dtype)copy->dtype) &&
+        !td_is_meta(source)) {
         status = td_tensor_from_scalar(&factor, alpha, (td_dtype)copy->dtype);
         if (status == TD_OK) {
             status = td_index_combine(copy, factor, TD_PUT_MUL, 0.5);
@@ -98,12 +116,15 @@ static td_status ready_source(td_tensor **out, const td_tensor *source, const td
     return status;
 }
 
-/* Write source in the way of `put`; if `start`, the places that are written begin with that number. */
-static td_status write_source(const selection *s, const td_tensor *source, td_put put, const td_scalar *start, const char *name)
+/* Write source in the way of `put`; if `start`, the places that are written begin with that number.
+ */
+static td_status write_source(const selection *s, const td_tensor *source, td_put put,
+                              const td_scalar *start, const char *name)
 {
     if (start) {
         td_tensor *first;
-        TD_TRY(td_tensor_empty(&first, (td_dtype)source->dtype, (td_device)source->device, source->ndim, source->sizes));
+        TD_TRY(td_tensor_empty(&first, (td_dtype)source->dtype, (td_device)source->device,
+                               source->ndim, source->sizes));
         td_status status = td_fill(first, start);
         if (status == TD_OK) status = td_index_write(s->self, &s->plan, first, TD_PUT_COPY, name);
         td_tensor_free(first);
@@ -112,7 +133,11 @@ static td_status write_source(const selection *s, const td_tensor *source, td_pu
     return td_index_write(s->self, &s->plan, source, put, name);
 }
 
-typedef struct writer { const char *name; td_put put; const td_scalar *alpha, *start; } writer;
+typedef struct writer {
+    const char *name;
+    td_put put;
+    const td_scalar *alpha, *start;
+} writer;
 
 static td_status index_write(td_call *call, const writer *w, selection *s)
 {
@@ -122,7 +147,8 @@ static td_status index_write(td_call *call, const writer *w, selection *s)
     int64_t dim;
     TD_TRY(td_wrap_dim(TD_INT(1), SELF->ndim, &dim));
     TD_TRY(check_source(SELF, dim, TD_TENSOR(2), source, w->name));
-    TD_TRY(selection_begin(s, SELF, dim, TD_TENSOR(2), &rule)); /* all checks before the first write */
+    /* all checks before the first write */
+    TD_TRY(selection_begin(s, SELF, dim, TD_TENSOR(2), &rule));
     selection_end(s);
     TD_TRY(td_index_target(call, &target));
     TD_TRY(selection_begin(s, target, dim, TD_TENSOR(2), &rule));
@@ -146,7 +172,9 @@ static td_status index_write_once(td_call *call, const writer *w)
 td_status td_op_index_copy(td_call *call)
 {
     if (TD_TENSOR(2)->dtype != TD_I64)
-        return td_fail(TD_RUNTIME_ERROR, "index_copy_(): Expected a long tensor for index, but got %s", td_dtypes[TD_TENSOR(2)->dtype].name);
+        return td_fail(TD_RUNTIME_ERROR,
+                       "index_copy_(): Expected a long tensor for index, but got %s",
+                       td_dtypes[TD_TENSOR(2)->dtype].name);
     return index_write_once(call, &(writer){"index_copy_", TD_PUT_COPY, NULL, NULL});
 }
 
@@ -160,14 +188,21 @@ td_status td_op_index_add(td_call *call)
 
 static td_status reduction_of(const char *reduce, td_put *put)
 {
-    static const struct { const char *name; td_put put; } known[] = {
+    static const struct {
+        const char *name;
+        td_put put;
+    } known[] = {
         {"prod", TD_PUT_MUL}, {"mean", TD_PUT_ADD}, {"amax", TD_PUT_MAX}, {"amin", TD_PUT_MIN}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(reduce, known[i].name) == 0) return *put = known[i].put, TD_OK;
-    return td_fail(TD_RUNTIME_ERROR, "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got %s.", reduce);
+    return td_fail(
+        TD_RUNTIME_ERROR,
+        "index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got %s.",
+        reduce);
 }
 
-/* How many numbers came to each place of the dimension, at least 1, as a tensor that broadcasts against self. */
+/* How many numbers came to each place of the dimension, at least 1, as a tensor that broadcasts
+ * against self. */
 static td_status counts_of(td_tensor **out, const selection *s, int64_t dim, bool include_self)
 {
     int64_t sizes[TD_MAX_DIMS];
@@ -198,10 +233,12 @@ td_status td_op_index_reduce(td_call *call)
     selection s;
     int64_t dim;
     TD_TRY(reduction_of(reduce, &put));
-    if (SELF->dtype == TD_BOOL) return td_fail(TD_NOT_IMPLEMENTED, "\"index_reduce\" not implemented for 'Bool'");
+    if (SELF->dtype == TD_BOOL)
+        return td_fail(TD_NOT_IMPLEMENTED, "\"index_reduce\" not implemented for 'Bool'");
     td_scalar start = td_index_neutral(put, (td_dtype)SELF->dtype);
     TD_TRY(td_wrap_dim(TD_INT(1), SELF->ndim, &dim));
-    TD_TRY(index_write(call, &(writer){"index_reduce_", put, NULL, include_self ? NULL : &start}, &s));
+    TD_TRY(
+        index_write(call, &(writer){"index_reduce_", put, NULL, include_self ? NULL : &start}, &s));
     td_status status = strcmp(reduce, "mean") ? TD_OK : divide_by_counts(&s, dim, include_self);
     selection_end(&s);
     return status;
@@ -215,16 +252,19 @@ static td_status index_fill(td_call *call, const td_scalar *value)
     selection s;
     td_tensor *target, *values;
     if (TD_TENSOR(2)->dtype != TD_I64)
-        return td_fail(TD_INDEX_ERROR, "index_fill_(): Expected dtype int64 for index, got %s", td_dtypes[TD_TENSOR(2)->dtype].name);
+        return td_fail(TD_INDEX_ERROR, "index_fill_(): Expected dtype int64 for index, got %s",
+                       td_dtypes[TD_TENSOR(2)->dtype].name);
     TD_TRY(td_check_fits(value, (td_dtype)SELF->dtype));
     TD_TRY(selection_begin(&s, SELF, TD_INT(1), TD_TENSOR(2), &rule));
     selection_end(&s);
     TD_TRY(td_index_target(call, &target));
     TD_TRY(selection_begin(&s, target, TD_INT(1), TD_TENSOR(2), &rule));
-    td_status status = td_tensor_empty(&values, (td_dtype)SELF->dtype, (td_device)SELF->device, s.plan.ndim, s.plan.sizes);
+    td_status status = td_tensor_empty(&values, (td_dtype)SELF->dtype, (td_device)SELF->device,
+                                       s.plan.ndim, s.plan.sizes);
     if (status == TD_OK) {
         status = td_fill(values, value);
-        if (status == TD_OK) status = td_index_write(s.self, &s.plan, values, TD_PUT_COPY, "index_fill_");
+        if (status == TD_OK)
+            status = td_index_write(s.self, &s.plan, values, TD_PUT_COPY, "index_fill_");
         td_tensor_free(values);
     }
     selection_end(&s);
@@ -237,8 +277,11 @@ td_status td_op_index_fill_tensor(td_call *call)
 {
     const td_tensor *value = TD_TENSOR(3);
     td_scalar number = td_scalar_int(0);
-    if (value->ndim) return td_fail(TD_RUNTIME_ERROR, "index_fill_ only supports a 0-dimensional value tensor, but got tensor with %d "
-                                    "dimension(s).", value->ndim);
+    if (value->ndim)
+        return td_fail(TD_RUNTIME_ERROR,
+                       "index_fill_ only supports a 0-dimensional value tensor, but got tensor "
+                       "with %d dimension(s).",
+                       value->ndim);
     if (!td_is_meta(value)) number = td_scalar_load((td_dtype)value->dtype, td_data(value));
     return index_fill(call, &number);
 }
@@ -254,8 +297,9 @@ td_status td_op_embedding(td_call *call)
     td_index_plan plan;
     char shape[TD_SHAPE_TEXT];
     TD_TRY(td_index_dense_only("embedding", "sparse", TD_INT(4) != 0));
-    if (SELF->ndim != 2) return td_fail(TD_RUNTIME_ERROR, "embedding: 'weight' must be 2-D, got shape %s",
-                                        td_shape_text(SELF->ndim, SELF->sizes, shape));
+    if (SELF->ndim != 2)
+        return td_fail(TD_RUNTIME_ERROR, "embedding: 'weight' must be 2-D, got shape %s",
+                       td_shape_text(SELF->ndim, SELF->sizes, shape));
     TD_TRY(td_index_long(&at[0], indices, "embedding"));
     td_status status = td_index_plan_make(&plan, SELF, at, &embedding_rule);
     if (status == TD_OK) {
@@ -266,25 +310,31 @@ td_status td_op_embedding(td_call *call)
     return status;
 }
 
-static td_status add_rows(td_tensor *out, td_tensor *index, const td_tensor *grad, int64_t padding, bool by_frequency)
+static td_status add_rows(td_tensor *out, td_tensor *index, const td_tensor *grad, int64_t padding,
+                          bool by_frequency)
 {
     td_tensor *at[2] = {index}, *dense, *own = NULL;
     td_index_plan plan;
     TD_TRY(td_contiguous(&dense, grad));
     td_status status = td_index_plan_make(&plan, out, at, &embedding_rule);
     if (status == TD_OK && (by_frequency || td_index_holds(index, padding))) {
-        status = td_tensor_empty(&own, (td_dtype)grad->dtype, (td_device)grad->device, grad->ndim, grad->sizes);
+        status = td_tensor_empty(&own, (td_dtype)grad->dtype, (td_device)grad->device, grad->ndim,
+                                 grad->sizes);
         if (status == TD_OK) status = td_copy(own, dense);
-        if (status == TD_OK) status = td_index_scale_rows(own, index, out->sizes[0], padding, by_frequency);
+        if (status == TD_OK)
+            status = td_index_scale_rows(own, index, out->sizes[0], padding, by_frequency);
     }
-    if (status == TD_OK) status = td_index_write(out, &plan, own ? own : dense, TD_PUT_ADD, "embedding_dense_backward");
+    if (status == TD_OK)
+        status =
+            td_index_write(out, &plan, own ? own : dense, TD_PUT_ADD, "embedding_dense_backward");
     td_index_plan_free(&plan);
     td_tensor_free(own);
     td_tensor_free(dense);
     return status;
 }
 
-/* (grad_output, indices, num_weights, padding_idx, scale_grad_by_freq): the gradient rows added up by index */
+/* (grad_output, indices, num_weights, padding_idx, scale_grad_by_freq): the gradient rows added up
+ * by index */
 td_status td_op_embedding_dense_backward(td_call *call)
 {
     const td_tensor *indices = TD_TENSOR(1);
@@ -293,12 +343,17 @@ td_status td_op_embedding_dense_backward(td_call *call)
     char a[TD_SHAPE_TEXT], b[TD_SHAPE_TEXT];
     int n = indices->ndim;
     if (SELF->ndim != n + 1 || memcmp(SELF->sizes, indices->sizes, (size_t)n * sizeof(int64_t)))
-        return td_fail(TD_RUNTIME_ERROR, "embedding_dense_backward: the gradient must have the shape of the indices and one dimension "
-                       "more, got %s and %s", td_shape_text(SELF->ndim, SELF->sizes, a), td_shape_text(n, indices->sizes, b));
+        return td_fail(TD_RUNTIME_ERROR,
+                       "embedding_dense_backward: the gradient must have the shape of the indices "
+                       "and one dimension more, got %s and %s",
+                       td_shape_text(SELF->ndim, SELF->sizes, a),
+                       td_shape_text(n, indices->sizes, b));
     TD_TRY(td_index_long(&index, indices, "embedding_dense_backward"));
-    td_status status = td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, 2, (int64_t[]){TD_INT(2), SELF->sizes[n]});
+    td_status status = td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, 2,
+                                       (int64_t[]){TD_INT(2), SELF->sizes[n]});
     if (status == TD_OK) status = td_fill(call->out[0], &zero);
-    if (status == TD_OK && !td_is_meta(SELF)) status = add_rows(call->out[0], index, SELF, TD_INT(3), TD_BOOLEAN(4));
+    if (status == TD_OK && !td_is_meta(SELF))
+        status = add_rows(call->out[0], index, SELF, TD_INT(3), TD_BOOLEAN(4));
     td_tensor_free(index);
     return status;
 }

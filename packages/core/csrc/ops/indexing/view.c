@@ -1,5 +1,5 @@
-/* view.c - writing through a view of a new tensor: select_scatter and relatives replace a part of a copy; the
- * backward operators of views put a gradient back where it was read. */
+/* view.c - writing through a view of a new tensor: select_scatter and relatives replace a part of a
+ * copy; the backward operators of views put a gradient back where it was read. */
 #include "cpu/indexing_run.h"
 #include "ops/indexing/index.h"
 #include "ops/layout.h"
@@ -15,8 +15,11 @@ static td_status write_part(td_tensor *part, const td_tensor *src)
     char a[TD_SHAPE_TEXT], b[TD_SHAPE_TEXT];
     td_status status = TD_OK;
     if (!td_same_shape(part, src))
-        status = td_fail(TD_RUNTIME_ERROR, "expected src to have a size equal to the slice of self. src size = %s, slice size = %s",
-                         td_shape_text(src->ndim, src->sizes, a), td_shape_text(part->ndim, part->sizes, b));
+        status = td_fail(TD_RUNTIME_ERROR,
+                         "expected src to have a size equal to the slice of self. src size = %s, "
+                         "slice size = %s",
+                         td_shape_text(src->ndim, src->sizes, a),
+                         td_shape_text(part->ndim, part->sizes, b));
     else if (!td_is_meta(part)) status = td_copy(part, src);
     td_tensor_free(part);
     return status;
@@ -24,7 +27,8 @@ static td_status write_part(td_tensor *part, const td_tensor *src)
 
 static td_status copy_of_self(td_call *call)
 {
-    TD_TRY(td_empty_format(OUT, SELF, (td_dtype)SELF->dtype, (td_device)SELF->device, TD_PRESERVE_FORMAT));
+    TD_TRY(td_empty_format(OUT, SELF, (td_dtype)SELF->dtype, (td_device)SELF->device,
+                           TD_PRESERVE_FORMAT));
     return td_is_meta(SELF) ? TD_OK : td_copy(call->out[0], SELF);
 }
 
@@ -46,7 +50,8 @@ td_status td_op_slice_scatter(td_call *call)
 {
     td_tensor *part;
     TD_TRY(copy_of_self(call));
-    TD_TRY(td_view_slice(&part, call->out[0], TD_INT(2), bound(call, 3), bound(call, 4), TD_INT(5)));
+    TD_TRY(
+        td_view_slice(&part, call->out[0], TD_INT(2), bound(call, 3), bound(call, 4), TD_INT(5)));
     return write_part(part, TD_TENSOR(1));
 }
 
@@ -64,10 +69,13 @@ td_status td_op_as_strided_scatter(td_call *call)
     td_tensor *part;
     char a[TD_SHAPE_TEXT], b[TD_SHAPE_TEXT];
     if (TD_LEN(2) != TD_LEN(3))
-        return td_fail(TD_RUNTIME_ERROR, "as_strided_scatter: mismatch in length of size %s and stride %s",
-                       td_shape_text((int)TD_LEN(2), TD_INTS(2), a), td_shape_text((int)TD_LEN(3), TD_INTS(3), b));
+        return td_fail(TD_RUNTIME_ERROR,
+                       "as_strided_scatter: mismatch in length of size %s and stride %s",
+                       td_shape_text((int)TD_LEN(2), TD_INTS(2), a),
+                       td_shape_text((int)TD_LEN(3), TD_INTS(3), b));
     TD_TRY(copy_of_self(call));
-    TD_TRY(td_view_strided(&part, call->out[0], TD_LEN(2), TD_INTS(2), TD_INTS(3), TD_HAS(4) ? TD_INT(4) : 0));
+    TD_TRY(td_view_strided(&part, call->out[0], TD_LEN(2), TD_INTS(2), TD_INTS(3),
+                           TD_HAS(4) ? TD_INT(4) : 0));
     return write_part(part, TD_TENSOR(1));
 }
 
@@ -76,7 +84,8 @@ td_status td_op_as_strided_scatter(td_call *call)
 static td_status zeros(td_call *call)
 {
     td_scalar zero = td_scalar_int(0);
-    TD_TRY(td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, (int)TD_LEN(1), TD_INTS(1)));
+    TD_TRY(td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, (int)TD_LEN(1),
+                           TD_INTS(1)));
     return td_fill(call->out[0], &zero);
 }
 
@@ -92,7 +101,8 @@ td_status td_op_slice_backward(td_call *call)
 {
     td_tensor *part;
     TD_TRY(zeros(call));
-    TD_TRY(td_view_slice(&part, call->out[0], TD_INT(2), bound(call, 3), bound(call, 4), TD_INT(5)));
+    TD_TRY(
+        td_view_slice(&part, call->out[0], TD_INT(2), bound(call, 3), bound(call, 4), TD_INT(5)));
     return write_part(part, SELF);
 }
 
@@ -108,7 +118,8 @@ td_status td_op_diagonal_backward(td_call *call)
 static td_status combine(td_tensor *target, const td_tensor *source, td_put put)
 {
     if (!td_index_can_put(put, (td_dtype)target->dtype))
-        return td_fail(TD_NOT_IMPLEMENTED, "gradients of overlapping views of %s are not supported", td_dtypes[target->dtype].name);
+        return td_fail(TD_NOT_IMPLEMENTED, "gradients of overlapping views of %s are not supported",
+                       td_dtypes[target->dtype].name);
     if (target->numel == 0 || td_is_meta(target)) return TD_OK;
     return td_index_combine_serial(target, source, put);
 }
@@ -125,21 +136,26 @@ td_status td_op_unfold_backward(td_call *call)
 
 /* ---- as_strided: by way of a piece of storage that holds both the input and the view ---- */
 
-/* One past the last element that sizes and strides reach from the offset; refuses what is no geometry. */
+/* One past the last element that sizes and strides reach from the offset; refuses what is no
+ * geometry. */
 static td_status end_of(const td_arg *sizes, const td_arg *strides, int64_t offset, int64_t *end)
 {
     int64_t step, numel;
     if (sizes->n != strides->n || sizes->n > TD_MAX_DIMS)
-        return td_fail(TD_RUNTIME_ERROR, "as_strided_backward: %lld sizes and %lld strides are not those of one tensor",
-                       (long long)sizes->n, (long long)strides->n);
+        return td_fail(
+            TD_RUNTIME_ERROR,
+            "as_strided_backward: %lld sizes and %lld strides are not those of one tensor",
+            (long long)sizes->n, (long long)strides->n);
     TD_TRY(td_numel((int)sizes->n, sizes->ints, &numel));
     bool over = offset < 0;
     for (int64_t d = 0; d < sizes->n && !over; d++) {
         int64_t last = sizes->ints[d] ? sizes->ints[d] - 1 : 0;
-        over = strides->ints[d] < 0 || td_mul_overflows(last, strides->ints[d], &step) || td_add_overflows(offset, step, &offset);
+        over = strides->ints[d] < 0 || td_mul_overflows(last, strides->ints[d], &step) ||
+               td_add_overflows(offset, step, &offset);
     }
     if (over || td_add_overflows(offset, 1, end))
-        return td_fail(TD_RUNTIME_ERROR, "as_strided_backward: strides and offset must not be negative nor reach beyond 64 bits");
+        return td_fail(TD_RUNTIME_ERROR, "as_strided_backward: strides and offset must not be "
+                                         "negative nor reach beyond 64 bits");
     return TD_OK;
 }
 
@@ -148,11 +164,14 @@ static td_status share_out(td_tensor *storage, td_tensor *input)
 {
     td_tensor *counts, *seen, *one_tensor;
     td_scalar zero = td_scalar_int(0), one = td_scalar_int(1);
-    TD_TRY(td_tensor_empty(&counts, (td_dtype)storage->dtype, (td_device)storage->device, 1, storage->sizes));
+    TD_TRY(td_tensor_empty(&counts, (td_dtype)storage->dtype, (td_device)storage->device, 1,
+                           storage->sizes));
     td_status status = td_fill(counts, &zero);
-    if (status == TD_OK) status = td_tensor_from_scalar(&one_tensor, &one, (td_dtype)storage->dtype);
+    if (status == TD_OK)
+        status = td_tensor_from_scalar(&one_tensor, &one, (td_dtype)storage->dtype);
     if (status == TD_OK) {
-        status = td_tensor_view(&seen, counts, input->ndim, input->sizes, input->strides, input->offset);
+        status =
+            td_tensor_view(&seen, counts, input->ndim, input->sizes, input->strides, input->offset);
         if (status == TD_OK) {
             status = combine(seen, one_tensor, TD_PUT_ADD);
             td_tensor_free(seen);
@@ -175,18 +194,25 @@ td_status td_op_as_strided_backward(td_call *call)
     int64_t span = (input_end > view_end ? input_end : view_end) - low;
     td_scalar zero = td_scalar_int(0);
     td_tensor *storage, *view, *input;
-    if (td_is_meta(SELF)) return td_tensor_empty(OUT, (td_dtype)SELF->dtype, TD_META, (int)TD_LEN(1), TD_INTS(1));
+    if (td_is_meta(SELF))
+        return td_tensor_empty(OUT, (td_dtype)SELF->dtype, TD_META, (int)TD_LEN(1), TD_INTS(1));
     TD_TRY(td_tensor_empty(&storage, (td_dtype)SELF->dtype, (td_device)SELF->device, 1, &span));
     td_status status = td_fill(storage, &zero);
-    if (status == TD_OK) status = td_view_strided(&view, storage, TD_LEN(4), TD_INTS(4), TD_INTS(5), TD_INT(6) - low);
+    if (status == TD_OK)
+        status =
+            td_view_strided(&view, storage, TD_LEN(4), TD_INTS(4), TD_INTS(5), TD_INT(6) - low);
     if (status == TD_OK) {
         status = combine(view, SELF, TD_PUT_ADD);
         td_tensor_free(view);
     }
-    if (status == TD_OK) status = td_view_strided(&input, storage, TD_LEN(1), TD_INTS(1), TD_INTS(2), TD_INT(3) - low);
+    if (status == TD_OK)
+        status =
+            td_view_strided(&input, storage, TD_LEN(1), TD_INTS(1), TD_INTS(2), TD_INT(3) - low);
     if (status == TD_OK) {
         if (!td_is_dense(input)) status = share_out(storage, input);
-        if (status == TD_OK) status = td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, input->ndim, input->sizes);
+        if (status == TD_OK)
+            status = td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device,
+                                     input->ndim, input->sizes);
         if (status == TD_OK) status = td_copy(call->out[0], input);
         td_tensor_free(input);
     }

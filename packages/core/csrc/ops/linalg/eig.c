@@ -1,15 +1,17 @@
-/* eig.c - eigenvalues and eigenvectors of any square matrix. Of a real one the library gives pairs of real columns;
- * results are complex always. Callers have refused NaN and infinity, on which the routine might run for ever. */
+/* eig.c - eigenvalues and eigenvectors of any square matrix. Of a real one the library gives pairs
+ * of real columns; results are complex always. Callers have refused NaN and infinity, on which the
+ * routine might run for ever. */
 #include "cpu/linalg/linalg.h"
 
 typedef struct eig_job {
     const td_lapack *la;
     td_dtype d, real;
     bool vectors;
-    td_stack a, v;      /* v: the result, complex */
+    td_stack a, v; /* v: the result, complex */
     char *values;
     int32_t *info;
-    int64_t lwork, values_at, vectors_at; /* bytes in the work space: values (real: two rows), real vectors */
+    /* bytes in the work space: values (real: two rows), real vectors */
+    int64_t lwork, values_at, vectors_at;
     td_scratch work;
 } eig_job;
 
@@ -19,11 +21,12 @@ static void run(const eig_job *j, int64_t i, char *work, int64_t lwork, int64_t 
     const char *right = j->vectors ? "V" : "N";
     char *a = td_matrix(&j->a, i), *values = work + j->values_at, *v = work + j->vectors_at;
     if (td_is_complex(j->d))
-        j->la->geev_complex("N", right, n, a, n, j->values + i * *n * td_itemsize(j->d), NULL, &one, j->vectors ? td_matrix(&j->v, i) : NULL,
-                            j->vectors ? n : &one, work, &lwork, values, info, 1, 1);
+        j->la->geev_complex("N", right, n, a, n, j->values + i * *n * td_itemsize(j->d), NULL, &one,
+                            j->vectors ? td_matrix(&j->v, i) : NULL, j->vectors ? n : &one, work,
+                            &lwork, values, info, 1, 1);
     else
-        j->la->geev("N", right, n, a, n, values, values + *n * td_itemsize(j->d), NULL, &one, v, j->vectors ? n : &one, work, &lwork, info,
-                    1, 1);
+        j->la->geev("N", right, n, a, n, values, values + *n * td_itemsize(j->d), NULL, &one, v,
+                    j->vectors ? n : &one, work, &lwork, info, 1, 1);
 }
 
 static double get(const eig_job *j, const char *at, int64_t k)
@@ -90,19 +93,24 @@ static td_status begin(eig_job *j)
     TD_TRY(td_linalg_fits("linalg.eig", j->lwork));
     j->values_at = (j->lwork * td_itemsize(j->d) + 63) / 64 * 64;
     j->vectors_at = (j->values_at + 2 * n * td_itemsize(j->real) + 63) / 64 * 64;
-    return td_scratch_begin(&j->work, j->vectors_at + (j->vectors && !td_is_complex(j->d) ? n * n * td_itemsize(j->d) : 64));
+    return td_scratch_begin(
+        &j->work,
+        j->vectors_at + (j->vectors && !td_is_complex(j->d) ? n * n * td_itemsize(j->d) : 64));
 }
 
 static td_status decompose(eig_job *j, const td_tensor *A)
 {
     TD_TRY(begin(j));
     double n = (double)j->a.rows;
-    td_status status = td_linalg_iterate("linalg.eig", A, j->a.count, td_linalg_ns(j->d, n * n * n * 25), decompose_stack, j, &j->info);
+    td_status status =
+        td_linalg_iterate("linalg.eig", A, j->a.count, td_linalg_ns(j->d, n * n * n * 25),
+                          decompose_stack, j, &j->info);
     td_scratch_end(&j->work);
     return status;
 }
 
-/* _linalg_eig(A, vectors): (values, vectors as columns of length 1; empty if they are not wanted) */
+/* _linalg_eig(A, vectors): (values, vectors as columns of length 1; empty if they are not wanted)
+ */
 td_status td_op_linalg_eig(td_call *call)
 {
     const td_tensor *A = TD_TENSOR(0);

@@ -1,4 +1,5 @@
-/* inverse.c - A^-1 = U^-1 L^-1 P^T: the columns of U^-1 are independent of each other, and then its rows are. */
+/* inverse.c - A^-1 = U^-1 L^-1 P^T: the columns of U^-1 are independent of each other, and then its
+ * rows are. */
 #include <math.h>
 #include <string.h>
 #include "cpu/linalg/linalg.h"
@@ -29,7 +30,8 @@ static void unit_columns(td_dtype d, char *x, int64_t n, int64_t col, int64_t wi
 {
     int64_t item = td_itemsize(d);
     memset(x + col * n * item, 0, (size_t)(width * n * item));
-    for (int64_t c = col; c < col + width; c++) memcpy(x + c * (n + 1) * item, td_linalg_one(d), (size_t)item);
+    for (int64_t c = col; c < col + width; c++)
+        memcpy(x + c * (n + 1) * item, td_linalg_one(d), (size_t)item);
 }
 
 static void invert_columns(void *context, int64_t begin, int64_t end)
@@ -41,7 +43,8 @@ static void invert_columns(void *context, int64_t begin, int64_t end)
     for (int64_t block = begin; block < end; block++) {
         int64_t col = block * BLOCK, width = least(BLOCK, n - col);
         unit_columns(j->d, x, n, col, width);
-        td_triangle_solve(&upper, col + width, width, td_matrix(&j->lu->a, j->at), x + col * n * item);
+        td_triangle_solve(&upper, col + width, width, td_matrix(&j->lu->a, j->at),
+                          x + col * n * item);
     }
 }
 
@@ -100,7 +103,8 @@ td_status td_op_linalg_inv(td_call *call)
     TD_TRY(td_linalg_square("linalg.inv", A));
     if (td_is_meta(A) || A->numel == 0) {
         td_stack none;
-        TD_TRY(td_stack_new(&none, (td_dtype)A->dtype, A, A->sizes[A->ndim - 2], A->sizes[A->ndim - 1]));
+        TD_TRY(td_stack_new(&none, (td_dtype)A->dtype, A, A->sizes[A->ndim - 2],
+                            A->sizes[A->ndim - 1]));
         call->out[0] = none.t;
         TD_TRY(td_vectors_new(&call->out[1], TD_I32, A, -1));
         return td_is_meta(A) ? TD_OK : td_fill(call->out[1], &(td_scalar){0});

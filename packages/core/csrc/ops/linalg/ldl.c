@@ -1,4 +1,5 @@
-/* ldl.c - symmetric and Hermitian matrices that need not be positive definite: A = L D L^T, D of blocks of one or two rows. */
+/* ldl.c - symmetric and Hermitian matrices that need not be positive definite: A = L D L^T, D of
+ * blocks of one or two rows. */
 #include "cpu/linalg/linalg.h"
 
 typedef struct ldl_job {
@@ -13,7 +14,8 @@ typedef struct ldl_job {
 
 static void run(const ldl_job *j, char *a, void *pivots, void *work, int64_t lwork, int64_t *info)
 {
-    (j->hermitian ? j->la->hetrf : j->la->sytrf)("L", &j->a.rows, a, &j->a.rows, pivots, work, &lwork, info, 1);
+    (j->hermitian ? j->la->hetrf : j->la->sytrf)("L", &j->a.rows, a, &j->a.rows, pivots, work,
+                                                 &lwork, info, 1);
 }
 
 static void factor_stack(void *context, int64_t begin, int64_t end)
@@ -40,12 +42,14 @@ static td_status factor(ldl_job *j)
     j->lwork = td_work_size(j->d, size);
     TD_TRY(td_linalg_fits("linalg.ldl_factor", j->lwork > n ? j->lwork : n));
     TD_TRY(td_scratch_begin(&j->work, j->lwork * td_itemsize(j->d) + n * TD_LAPACK_INT));
-    td_linalg_parallel(j->a.count, td_linalg_ns(j->d, (double)n * (double)n * (double)n / 3), factor_stack, j);
+    td_linalg_parallel(j->a.count, td_linalg_ns(j->d, (double)n * (double)n * (double)n / 3),
+                       factor_stack, j);
     td_scratch_end(&j->work);
     return TD_OK;
 }
 
-/* _linalg_ldl(A, hermitian): (L and D in one, exchanges, 1 + the place of a zero in D, or 0); the lower triangle of A is read */
+/* _linalg_ldl(A, hermitian): (L and D in one, exchanges, 1 + the place of a zero in D, or 0); the
+ * lower triangle of A is read */
 td_status td_op_linalg_ldl(td_call *call)
 {
     const td_tensor *A = TD_TENSOR(0);

@@ -1,5 +1,5 @@
-/* packed.c - solutions by factors that were made before: lu_solve, ldl_solve. Exchanges of rows come from the caller, so they
- * are checked before the library follows them. */
+/* packed.c - solutions by factors that were made before: lu_solve, ldl_solve. Exchanges of rows
+ * come from the caller, so they are checked before the library follows them. */
 #include "cpu/linalg/linalg.h"
 
 #define COLUMNS 128 /* right sides of one task */
@@ -23,16 +23,21 @@ static void solve_chunks(void *context, int64_t begin, int64_t end)
     td_dtype d = (td_dtype)j->x.t->dtype;
     int64_t n = j->x.rows, item = td_itemsize(d), info;
     for (int64_t task = begin; task < end; task++) {
-        int64_t i = task / j->chunks, at = task % j->chunks * COLUMNS, few = j->x.cols - at < COLUMNS ? j->x.cols - at : COLUMNS;
+        int64_t i = task / j->chunks, at = task % j->chunks * COLUMNS,
+                few = j->x.cols - at < COLUMNS ? j->x.cols - at : COLUMNS;
         const char *a = j->a.data + td_batch_offset(j->a.t, 2, j->dims, j->batch, i) * item;
-        const void *pivots = td_lapack_ints_at(j->pivots, td_batch_offset(j->places, 1, j->dims, j->batch, i));
+        const void *pivots =
+            td_lapack_ints_at(j->pivots, td_batch_offset(j->places, 1, j->dims, j->batch, i));
         char *x = td_matrix(&j->x, i) + at * n * item;
         if (j->kind == LU) td_lu_solve(j->la, d, j->trans, n, few, a, j->lda, pivots, x);
-        else (j->kind == LDL ? j->la->sytrs : j->la->hetrs)("L", &n, &few, a, &j->lda, pivots, x, &n, &info, 1);
+        else
+            (j->kind == LDL ? j->la->sytrs : j->la->hetrs)("L", &n, &few, a, &j->lda, pivots, x, &n,
+                                                           &info, 1);
     }
 }
 
-/* One row's exchange; in LDL two equal negative numbers stand for a block of two rows. Returns how many it takes, 0 if it is wrong. */
+/* One row's exchange; in LDL two equal negative numbers stand for a block of two rows. Returns how
+ * many it takes, 0 if it is wrong. */
 static int64_t exchange_at(const packed_job *j, const int32_t *p, int64_t k, int64_t n)
 {
     if (p[k] >= 1 && p[k] <= n) return 1;
@@ -46,8 +51,11 @@ static td_status read_pivots(packed_job *j)
     for (int64_t i = 0; i < count;) {
         int64_t taken = exchange_at(j, p + i / n * n, i % n, n);
         if (!taken)
-            return td_fail(TD_RUNTIME_ERROR, "%s: pivots must lie between 1 and the %lld rows%s; number %lld of a matrix is %d", j->op,
-                           (long long)n, j->kind == LU ? "" : ", or be two equal negative ones", (long long)(i % n), p[i]);
+            return td_fail(
+                TD_RUNTIME_ERROR,
+                "%s: pivots must lie between 1 and the %lld rows%s; number %lld of a matrix is %d",
+                j->op, (long long)n, j->kind == LU ? "" : ", or be two equal negative ones",
+                (long long)(i % n), p[i]);
         for (; taken; taken--, i++) td_lapack_set_int(j->pivots, i, p[i]);
     }
     return TD_OK;
@@ -57,12 +65,16 @@ static td_status with_pivots(packed_job *j)
 {
     int64_t bytes = j->places->numel * TD_LAPACK_INT, n = j->x.rows;
     j->pivots = td_alloc(bytes);
-    if (!j->pivots) return td_fail(TD_MEMORY_ERROR, "no memory for %lld exchanges of rows", (long long)j->places->numel);
+    if (!j->pivots)
+        return td_fail(TD_MEMORY_ERROR, "no memory for %lld exchanges of rows",
+                       (long long)j->places->numel);
     td_status status = read_pivots(j);
     if (status == TD_OK) {
         double few = j->x.cols < COLUMNS ? (double)j->x.cols : COLUMNS;
         j->chunks = (j->x.cols + COLUMNS - 1) / COLUMNS;
-        td_linalg_parallel(j->x.count * j->chunks, td_linalg_ns((td_dtype)j->x.t->dtype, 2 * few * (double)n * (double)n), solve_chunks, j);
+        td_linalg_parallel(j->x.count * j->chunks,
+                           td_linalg_ns((td_dtype)j->x.t->dtype, 2 * few * (double)n * (double)n),
+                           solve_chunks, j);
     }
     td_free(j->pivots, bytes);
     return status;

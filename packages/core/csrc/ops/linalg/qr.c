@@ -49,7 +49,8 @@ static void take_r(const qr_job *j, int64_t i)
 {
     int64_t item = td_itemsize(j->d), rows = j->r->rows;
     for (int64_t c = 0; c < j->r->cols; c++)
-        memcpy(td_matrix(j->r, i) + c * rows * item, td_matrix(&j->a, i) + c * j->a.rows * item, (size_t)(rows * item));
+        memcpy(td_matrix(j->r, i) + c * rows * item, td_matrix(&j->a, i) + c * j->a.rows * item,
+               (size_t)(rows * item));
     td_clear_below(j->d, td_matrix(j->r, i), rows, j->r->cols);
 }
 
@@ -58,7 +59,8 @@ static void make_q(const qr_job *j, int64_t i, void *work)
     int64_t item = td_itemsize(j->d), info;
     char *q = td_matrix(j->q, i);
     memcpy(q, td_matrix(&j->a, i), (size_t)(j->a.rows * least(j->q->cols, j->a.cols) * item));
-    j->la->orgqr(&j->q->rows, &j->q->cols, &j->k, q, &j->q->rows, j->tau + i * j->k * item, work, &j->lwork, &info);
+    j->la->orgqr(&j->q->rows, &j->q->cols, &j->k, q, &j->q->rows, j->tau + i * j->k * item, work,
+                 &j->lwork, &info);
 }
 
 static void factor_stack(void *context, int64_t begin, int64_t end)
@@ -67,7 +69,8 @@ static void factor_stack(void *context, int64_t begin, int64_t end)
     int64_t info;
     void *work = td_scratch_take(&j->work);
     for (int64_t i = begin; i < end; i++) {
-        j->la->geqrf(&j->a.rows, &j->a.cols, td_matrix(&j->a, i), &j->a.rows, j->tau + i * j->k * td_itemsize(j->d), work, &j->lwork, &info);
+        j->la->geqrf(&j->a.rows, &j->a.cols, td_matrix(&j->a, i), &j->a.rows,
+                     j->tau + i * j->k * td_itemsize(j->d), work, &j->lwork, &info);
         if (j->r) take_r(j, i);
         if (j->q) make_q(j, i, work);
     }
@@ -78,7 +81,9 @@ static td_status factor(qr_job *j)
 {
     int64_t bytes = j->a.count * j->k * td_itemsize(j->d);
     j->tau = td_alloc(bytes);
-    if (!j->tau) return td_fail(TD_MEMORY_ERROR, "no memory for %lld reflections", (long long)(j->a.count * j->k));
+    if (!j->tau)
+        return td_fail(TD_MEMORY_ERROR, "no memory for %lld reflections",
+                       (long long)(j->a.count * j->k));
     td_status status = begin(j, j->q ? j->q->cols : 0);
     if (status == TD_OK) {
         td_linalg_parallel(j->a.count, cost(j) * (j->q ? 2 : 1), factor_stack, j);

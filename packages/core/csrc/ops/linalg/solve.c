@@ -23,10 +23,11 @@ static void solve_chunks(void *context, int64_t begin, int64_t end)
     td_dtype d = (td_dtype)x->t->dtype;
     int64_t n = a->rows;
     for (int64_t task = begin; task < end; task++) {
-        int64_t i = task / j->chunks, col = task % j->chunks * COLUMNS, cols = x->cols - col < COLUMNS ? x->cols - col : COLUMNS;
+        int64_t i = task / j->chunks, col = task % j->chunks * COLUMNS,
+                cols = x->cols - col < COLUMNS ? x->cols - col : COLUMNS;
         int64_t place = td_batch_offset(a->t, 2, j->dims, j->batch, i) / (n * n);
-        td_lu_solve(j->la, d, a->turned ? "T" : "N", n, cols, td_matrix(a, place), n, td_lu_pivots(j->lu, place),
-                    td_matrix(x, i) + col * n * td_itemsize(d));
+        td_lu_solve(j->la, d, a->turned ? "T" : "N", n, cols, td_matrix(a, place), n,
+                    td_lu_pivots(j->lu, place), td_matrix(x, i) + col * n * td_itemsize(d));
     }
 }
 
@@ -35,8 +36,10 @@ static td_status run_solve(const td_lu *lu, const td_stack *x, int dims, const i
     solve_job j = {NULL, lu, x, dims, batch, (x->cols + COLUMNS - 1) / COLUMNS};
     TD_TRY(td_lapack_of(&j.la, (td_dtype)x->t->dtype));
     double cols = x->cols < COLUMNS ? (double)x->cols : COLUMNS;
-    td_linalg_parallel(x->count * j.chunks, td_linalg_ns((td_dtype)x->t->dtype, 2 * cols * (double)lu->a.rows * (double)lu->a.rows),
-                       solve_chunks, &j);
+    td_linalg_parallel(
+        x->count * j.chunks,
+        td_linalg_ns((td_dtype)x->t->dtype, 2 * cols * (double)lu->a.rows * (double)lu->a.rows),
+        solve_chunks, &j);
     return TD_OK;
 }
 
@@ -67,8 +70,12 @@ td_status td_op_linalg_solve(td_call *call)
 
 /* ---- determinants ---- */
 
-/* Of one factored matrix: direction and logarithm of the magnitude; `product` is the determinant itself. */
-typedef struct determinant { double complex sign, product; double log; } determinant;
+/* Of one factored matrix: direction and logarithm of the magnitude; `product` is the determinant
+ * itself. */
+typedef struct determinant {
+    double complex sign, product;
+    double log;
+} determinant;
 
 static determinant determinant_of(const td_lu *lu, int64_t i)
 {
@@ -89,8 +96,11 @@ static determinant determinant_of(const td_lu *lu, int64_t i)
 
 static void store(const td_tensor *out, int64_t i, double complex value)
 {
-    td_scalar v = td_is_complex((td_dtype)out->dtype) ? td_scalar_complex(creal(value), cimag(value)) : td_scalar_float(creal(value));
-    td_scalar_store(&v, (td_dtype)out->dtype, (char *)td_data(out) + i * td_itemsize((td_dtype)out->dtype));
+    td_scalar v = td_is_complex((td_dtype)out->dtype)
+                      ? td_scalar_complex(creal(value), cimag(value))
+                      : td_scalar_float(creal(value));
+    td_scalar_store(&v, (td_dtype)out->dtype,
+                    (char *)td_data(out) + i * td_itemsize((td_dtype)out->dtype));
 }
 
 /* out[0]: the determinant if there is no out[1], else its direction */
@@ -124,6 +134,7 @@ td_status td_op_linalg_slogdet(td_call *call)
 {
     TD_TRY(td_linalg_square("linalg.slogdet", TD_TENSOR(0)));
     TD_TRY(td_vectors_new(&call->out[0], (td_dtype)TD_TENSOR(0)->dtype, TD_TENSOR(0), -1));
-    TD_TRY(td_vectors_new(&call->out[1], td_to_real((td_dtype)TD_TENSOR(0)->dtype), TD_TENSOR(0), -1));
+    TD_TRY(
+        td_vectors_new(&call->out[1], td_to_real((td_dtype)TD_TENSOR(0)->dtype), TD_TENSOR(0), -1));
     return determinants(call);
 }

@@ -1,5 +1,5 @@
-/* svd.c - singular values and vectors, by divide and conquer. The routine may run for ever on NaN or infinity, so a matrix
- * with one is a failure before it begins. */
+/* svd.c - singular values and vectors, by divide and conquer. The routine may run for ever on NaN
+ * or infinity, so a matrix with one is a failure before it begins. */
 #include "cpu/linalg/linalg.h"
 
 typedef struct svd_job {
@@ -10,7 +10,8 @@ typedef struct svd_job {
     char *s;
     int32_t *info;
     bool steps; /* square, with vectors */
-    int64_t k, lwork, real_at, int_at; /* bytes into a block of work space where real numbers and integers begin */
+    /* bytes into a block of work space where real numbers and integers begin */
+    int64_t k, lwork, real_at, int_at;
     td_scratch work;
 } svd_job;
 
@@ -28,13 +29,15 @@ static void run(const svd_job *j, int64_t i, char *work, int64_t lwork, int64_t 
 {
     int64_t item = td_itemsize(td_to_real(j->d)), one = 1, ldvt = j->job[0] == 'N' ? 1 : j->vh.rows;
     char *a = td_matrix(&j->a, i), *s = j->s + i * j->k * item;
-    char *u = j->job[0] == 'N' ? NULL : td_matrix(&j->u, i), *vh = j->job[0] == 'N' ? NULL : td_matrix(&j->vh, i);
+    char *u = j->job[0] == 'N' ? NULL : td_matrix(&j->u, i),
+         *vh = j->job[0] == 'N' ? NULL : td_matrix(&j->vh, i);
     const int64_t *ldu = u ? &j->u.rows : &one;
     if (td_is_complex(j->d))
-        j->la->gesdd_complex(j->job, &j->a.rows, &j->a.cols, a, &j->a.rows, s, u, ldu, vh, &ldvt, work, &lwork, work + j->real_at,
-                             work + j->int_at, info, 1);
+        j->la->gesdd_complex(j->job, &j->a.rows, &j->a.cols, a, &j->a.rows, s, u, ldu, vh, &ldvt,
+                             work, &lwork, work + j->real_at, work + j->int_at, info, 1);
     else
-        j->la->gesdd(j->job, &j->a.rows, &j->a.cols, a, &j->a.rows, s, u, ldu, vh, &ldvt, work, &lwork, work + j->int_at, info, 1);
+        j->la->gesdd(j->job, &j->a.rows, &j->a.cols, a, &j->a.rows, s, u, ldu, vh, &ldvt, work,
+                     &lwork, work + j->int_at, info, 1);
 }
 
 static void decompose_stack(void *context, int64_t begin, int64_t end)
@@ -45,7 +48,8 @@ static void decompose_stack(void *context, int64_t begin, int64_t end)
         int64_t info = 0;
         j->info[i] = -1;
         if (!td_all_finite(j->d, td_matrix(&j->a, i), j->a.rows * j->a.cols)) continue;
-        if (!j->steps || !td_svd_steps(j->la, j->d, j->k, td_matrix(&j->a, i), j->s + i * j->k * td_itemsize(td_to_real(j->d)),
+        if (!j->steps || !td_svd_steps(j->la, j->d, j->k, td_matrix(&j->a, i),
+                                       j->s + i * j->k * td_itemsize(td_to_real(j->d)),
                                        td_matrix(&j->u, i), td_matrix(&j->vh, i), work, &info))
             run(j, i, work, j->lwork, &info);
         j->info[i] = (int32_t)td_lapack_int(&info, 0);
@@ -65,15 +69,18 @@ static td_status begin(svd_job *j)
     j->int_at = (j->real_at + real_work(j) * td_itemsize(td_to_real(j->d)) + 63) / 64 * 64;
     bytes = j->int_at + 8 * j->k * TD_LAPACK_INT;
     j->steps = j->job[0] != 'N' && td_svd_by_steps(j->a.rows, j->a.cols);
-    if (j->steps && td_svd_steps_work(j->la, j->d, j->k) > bytes) bytes = td_svd_steps_work(j->la, j->d, j->k);
+    if (j->steps && td_svd_steps_work(j->la, j->d, j->k) > bytes)
+        bytes = td_svd_steps_work(j->la, j->d, j->k);
     return td_scratch_begin(&j->work, bytes);
 }
 
 static td_status decompose(svd_job *j, const td_tensor *A)
 {
     TD_TRY(begin(j));
-    double flops = (double)j->a.rows * (double)j->a.cols * (double)j->k * (j->job[0] == 'N' ? 4 : 12);
-    td_status status = td_linalg_iterate("linalg.svd", A, j->a.count, td_linalg_ns(j->d, flops), decompose_stack, j, &j->info);
+    double flops =
+        (double)j->a.rows * (double)j->a.cols * (double)j->k * (j->job[0] == 'N' ? 4 : 12);
+    td_status status = td_linalg_iterate("linalg.svd", A, j->a.count, td_linalg_ns(j->d, flops),
+                                         decompose_stack, j, &j->info);
     td_scratch_end(&j->work);
     return status;
 }
@@ -99,7 +106,11 @@ td_status td_op_linalg_svd(td_call *call)
     const td_tensor *A = TD_TENSOR(0);
     TD_TRY(td_linalg_matrix("linalg.svd", A));
     int64_t m = A->sizes[A->ndim - 2], n = A->sizes[A->ndim - 1];
-    svd_job j = {.d = (td_dtype)A->dtype, .job = !TD_BOOLEAN(2) ? "N" : TD_BOOLEAN(1) ? "A" : "S", .k = m < n ? m : n};
+    svd_job j = {.d = (td_dtype)A->dtype,
+                 .job = !TD_BOOLEAN(2)  ? "N"
+                        : TD_BOOLEAN(1) ? "A"
+                                        : "S",
+                 .k = m < n ? m : n};
     TD_TRY(make_outputs(call, &j, A, TD_BOOLEAN(1)));
     if (td_is_meta(A)) return TD_OK;
     if (A->numel == 0) {

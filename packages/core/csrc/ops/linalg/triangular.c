@@ -21,9 +21,11 @@ static void substitute(void *context, int64_t begin, int64_t end)
     const triangle_job *j = context;
     td_dtype d = (td_dtype)j->x.t->dtype;
     int64_t item = td_itemsize(d), n = j->a.rows, all = j->x.turned ? j->x.rows : j->x.cols;
-    td_triangle t = {j->la, d, j->x.turned ? "R" : "L", j->uplo, j->trans, j->diag, j->lda, j->x.rows};
+    td_triangle t = {j->la,  d,        j->x.turned ? "R" : "L", j->uplo, j->trans, j->diag,
+                     j->lda, j->x.rows};
     for (int64_t task = begin; task < end; task++) {
-        int64_t i = task / j->chunks, at = task % j->chunks * COLUMNS, few = all - at < COLUMNS ? all - at : COLUMNS;
+        int64_t i = task / j->chunks, at = task % j->chunks * COLUMNS,
+                few = all - at < COLUMNS ? all - at : COLUMNS;
         const char *a = j->a.data + td_batch_offset(j->a.t, 2, j->dims, j->batch, i) * item;
         char *x = td_matrix(&j->x, i) + at * (j->x.turned ? 1 : n) * item;
         td_triangle_solve(&t, n, few, a, x);
@@ -38,7 +40,8 @@ static td_status run_substitution(triangle_job *j)
     TD_TRY(td_linalg_fits("linalg.solve_triangular", j->lda > j->x.rows ? j->lda : j->x.rows));
     j->chunks = (all + COLUMNS - 1) / COLUMNS;
     double few = all < COLUMNS ? (double)all : COLUMNS;
-    td_linalg_parallel(j->x.count * j->chunks, td_linalg_ns(d, few * (double)n * (double)n), substitute, j);
+    td_linalg_parallel(j->x.count * j->chunks, td_linalg_ns(d, few * (double)n * (double)n),
+                       substitute, j);
     return TD_OK;
 }
 
@@ -71,7 +74,8 @@ typedef struct cholesky_job {
     bool above; /* the triangle as the library sees it */
 } cholesky_job;
 
-/* The first place on the diagonal that is no number, from 1; 0 if all are. The library compares pivots with 0 only. */
+/* The first place on the diagonal that is no number, from 1; 0 if all are. The library compares
+ * pivots with 0 only. */
 static int64_t first_nan(td_dtype d, const char *a, int64_t n)
 {
     for (int64_t k = 0; k < n; k++) {
@@ -81,7 +85,8 @@ static int64_t first_nan(td_dtype d, const char *a, int64_t n)
     return 0;
 }
 
-/* In a turned matrix the library finds the lower triangle above the diagonal, conjugated: A^T = U^H U, A = L L^H with L = U^T. */
+/* In a turned matrix the library finds the lower triangle above the diagonal, conjugated: A^T = U^H
+ * U, A = L L^H with L = U^T. */
 static void factor_stack(void *context, int64_t begin, int64_t end)
 {
     const cholesky_job *j = context;
@@ -98,7 +103,8 @@ static void factor_stack(void *context, int64_t begin, int64_t end)
     }
 }
 
-/* _linalg_cholesky(A, upper): (L or U, order of the first minor that is not positive definite, or 0); one triangle is read */
+/* _linalg_cholesky(A, upper): (L or U, order of the first minor that is not positive definite, or
+ * 0); one triangle is read */
 td_status td_op_linalg_cholesky(td_call *call)
 {
     const td_tensor *A = TD_TENSOR(0);

@@ -9,15 +9,19 @@
 /* ---- shapes and layouts ---- */
 
 /* Results keep channels last; every other input is worked on, and answered, row-major. */
-static bool keeps_channels_last(const td_tensor *x) { return td_is_channels_last(x) && !td_is_contiguous(x); }
+static bool keeps_channels_last(const td_tensor *x)
+{
+    return td_is_channels_last(x) && !td_is_contiguous(x);
+}
 
 static td_status shape_of(const char *op, const td_tensor *x, td_channels *shape)
 {
     char text[TD_SHAPE_TEXT];
     if (x->ndim < 2)
-        return td_fail(TD_RUNTIME_ERROR,
-                       "%s: expected an input of at least 2 dimensions (batch, channels, ...), got shape %s",
-                       op, td_shape_text(x->ndim, x->sizes, text));
+        return td_fail(
+            TD_RUNTIME_ERROR,
+            "%s: expected an input of at least 2 dimensions (batch, channels, ...), got shape %s",
+            op, td_shape_text(x->ndim, x->sizes, text));
     *shape = (td_channels){x->sizes[0], x->sizes[1], 1, x->sizes[1], false};
     for (int d = 2; d < x->ndim; d++) shape->inner *= x->sizes[d];
     shape->columns = shape->inner == 1 || keeps_channels_last(x);
@@ -29,17 +33,16 @@ static td_status shape_of(const char *op, const td_tensor *x, td_channels *shape
 }
 
 /* x in `dtype`, dense in the order of the result for `like`, which is x itself or has its shape. */
-static td_status dense_like(td_tensor **out, const td_tensor *x, const td_tensor *like, td_dtype dtype)
+static td_status dense_like(td_tensor **out, const td_tensor *x, const td_tensor *like,
+                            td_dtype dtype)
 {
     if (!keeps_channels_last(like)) return td_cast_optional(out, x, dtype);
     if (x->dtype == dtype && td_is_channels_last(x)) return td_tensor_alias(out, x);
     td_tensor *copy;
     TD_TRY(td_tensor_empty_like(&copy, like, dtype));
     td_status status = td_copy(copy, x);
-    if (status == TD_OK)
-        *out = copy;
-    else
-        td_tensor_free(copy);
+    if (status == TD_OK) *out = copy;
+    else td_tensor_free(copy);
     return status;
 }
 
@@ -49,18 +52,22 @@ static td_status result_like(td_tensor **out, const td_tensor *like, td_dtype dt
     return td_tensor_empty(out, dtype, (td_device)like->device, like->ndim, like->sizes);
 }
 
-static td_status check_channels(const char *op, const char *what, const td_tensor *t, const td_tensor *x, int64_t channels)
+static td_status check_channels(const char *op, const char *what, const td_tensor *t,
+                                const td_tensor *x, int64_t channels)
 {
     char shape[TD_SHAPE_TEXT];
     if (!t || t->numel == channels) return TD_OK;
-    return td_fail(TD_RUNTIME_ERROR, "%s: the input of shape %s has %lld channels (dimension 1), but %s should contain one element for each "
-                   "and contains %lld", op, td_shape_text(x->ndim, x->sizes, shape), (long long)channels, what, (long long)t->numel);
+    return td_fail(TD_RUNTIME_ERROR,
+                   "%s: the input of shape %s has %lld channels (dimension 1), but %s should "
+                   "contain one element for each and contains %lld",
+                   op, td_shape_text(x->ndim, x->sizes, shape), (long long)channels, what,
+                   (long long)t->numel);
 }
 
 /* ---- statistics ---- */
 
-/* With so many channels each is a task of its own, and channels of up to so many elements may be read
- * twice. */
+/* With so many channels each is a task of its own, and channels of up to so many elements may be
+ * read twice. */
 #define MANY_CHANNELS 16
 #define CACHED_ELEMENTS 16384
 
@@ -68,9 +75,11 @@ static td_status cached_statistics(td_tensor *out[2], const td_tensor *x, const 
 {
     int64_t bytes = 2 * (int64_t)sizeof(double) * shape->channels;
     for (int k = 0; k < 2; k++)
-        TD_TRY(td_tensor_empty(&out[k], (td_dtype)x->dtype, (td_device)x->device, 1, &shape->channels));
+        TD_TRY(td_tensor_empty(&out[k], (td_dtype)x->dtype, (td_device)x->device, 1,
+                               &shape->channels));
     double *moments = td_alloc(bytes);
-    if (!moments) return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of statistics", (long long)bytes);
+    if (!moments)
+        return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of statistics", (long long)bytes);
     td_channel_moments(moments, x, shape);
     for (int64_t c = 0; c < shape->channels; c++)
         for (int k = 0; k < 2; k++) td_norm_write(out[k], c, moments[2 * c + 1 - k]);
@@ -96,16 +105,19 @@ static td_status batch_statistics(td_tensor *out[2], const td_tensor *x, const t
 }
 
 /* running = (1 - momentum) * running + momentum * factor * value */
-static td_status update_running(td_tensor *running, const td_tensor *value, double momentum, double factor)
+static td_status update_running(td_tensor *running, const td_tensor *value, double momentum,
+                                double factor)
 {
     td_tensor *wide;
     if (!running) return TD_OK;
     TD_TRY(td_cast_optional(&wide, running, TD_F64));
     td_tensor *fresh;
-    td_status status = td_tensor_empty(&fresh, TD_F64, (td_device)running->device, running->ndim, running->sizes);
+    td_status status =
+        td_tensor_empty(&fresh, TD_F64, (td_device)running->device, running->ndim, running->sizes);
     for (int64_t c = 0; c < value->numel && status == TD_OK; c++)
         td_norm_write(fresh, c,
-                      (1 - momentum) * td_norm_read(wide, c) + momentum * factor * td_norm_read(value, c));
+                      (1 - momentum) * td_norm_read(wide, c) +
+                          momentum * factor * td_norm_read(value, c));
     if (status == TD_OK) {
         status = td_copy(running, fresh);
         td_tensor_free(fresh);
@@ -121,8 +133,8 @@ static void invert(td_tensor *variance, double eps)
         td_norm_write(variance, c, 1 / sqrt(td_norm_read(variance, c) + eps));
 }
 
-static td_status running_statistics(td_tensor *out[2], const td_tensor *mean, const td_tensor *variance,
-                                    td_dtype dtype)
+static td_status running_statistics(td_tensor *out[2], const td_tensor *mean,
+                                    const td_tensor *variance, td_dtype dtype)
 {
     const td_tensor *from[2] = {variance, mean};
     for (int k = 0; k < 2; k++) {
@@ -143,7 +155,8 @@ static td_status scale_numbers(td_tensor **out, const td_tensor *mean, const td_
                                const td_tensor *weight, const td_tensor *bias)
 {
     td_tensor *w = NULL, *b = NULL, *numbers;
-    TD_TRY(td_tensor_empty(&numbers, (td_dtype)mean->dtype, (td_device)mean->device, 2, (int64_t[]){2, mean->numel}));
+    TD_TRY(td_tensor_empty(&numbers, (td_dtype)mean->dtype, (td_device)mean->device, 2,
+                           (int64_t[]){2, mean->numel}));
     td_status status = td_cast_optional(&w, weight, (td_dtype)mean->dtype);
     if (status == TD_OK) status = td_cast_optional(&b, bias, (td_dtype)mean->dtype);
     for (int64_t c = 0; c < mean->numel && status == TD_OK; c++) {
@@ -153,10 +166,8 @@ static td_status scale_numbers(td_tensor **out, const td_tensor *mean, const td_
     }
     td_tensor_free(w);
     td_tensor_free(b);
-    if (status == TD_OK)
-        *out = numbers;
-    else
-        td_tensor_free(numbers);
+    if (status == TD_OK) *out = numbers;
+    else td_tensor_free(numbers);
     return status;
 }
 
@@ -175,14 +186,16 @@ static td_status check_forward(const forward_args *a, int64_t channels)
     TD_TRY(check_channels("batch_norm", "running_mean", a->running_mean, a->x, channels));
     TD_TRY(check_channels("batch_norm", "running_var", a->running_var, a->x, channels));
     if (!a->training && (!a->running_mean || !a->running_var))
-        return td_fail(TD_RUNTIME_ERROR,
-                       "batch_norm: running_mean and running_var must be defined in evaluation mode");
+        return td_fail(
+            TD_RUNTIME_ERROR,
+            "batch_norm: running_mean and running_var must be defined in evaluation mode");
     return TD_OK;
 }
 
-/* statistics[0] becomes 1 / standard deviation, [1] the mean; running ones are updated in training */
-static td_status take_statistics(td_tensor *statistics[2], const td_tensor *x, const forward_args *a,
-                                 const td_channels *shape)
+/* statistics[0] becomes 1 / standard deviation, [1] the mean; running ones are updated in training
+ */
+static td_status take_statistics(td_tensor *statistics[2], const td_tensor *x,
+                                 const forward_args *a, const td_channels *shape)
 {
     if (!a->training) {
         TD_TRY(running_statistics(statistics, a->running_mean, a->running_var, (td_dtype)x->dtype));
@@ -204,7 +217,8 @@ static td_status forward(td_tensor *out[3], const forward_args *a, const td_chan
     td_tensor *x, *statistics[2] = {NULL, NULL}, *numbers = NULL;
     TD_TRY(dense_like(&x, a->x, a->x, compute));
     td_status status = take_statistics(statistics, x, a, shape);
-    if (status == TD_OK) status = scale_numbers(&numbers, statistics[1], statistics[0], a->weight, a->bias);
+    if (status == TD_OK)
+        status = scale_numbers(&numbers, statistics[1], statistics[0], a->weight, a->bias);
     if (status == TD_OK) status = result_like(&out[0], a->x, compute);
     if (status == TD_OK && x->numel) td_channel_scale(out[0], x, numbers, shape);
     out[1] = statistics[1];
@@ -237,22 +251,28 @@ typedef struct backward_args {
     bool training, wanted[3];
 } backward_args;
 
-static bool together(const td_channels *shape) { return shape->columns || shape->channels >= MANY_CHANNELS; }
+static bool together(const td_channels *shape)
+{
+    return shape->columns || shape->channels >= MANY_CHANNELS;
+}
 
 static int64_t sums_bytes(const td_channels *shape)
 {
     int64_t segments = together(shape) ? 0 : shape->outer * shape->channels;
-    return 2 * (int64_t)sizeof(double) * (segments > shape->channels ? segments : shape->channels + 1);
+    return 2 * (int64_t)sizeof(double) *
+           (segments > shape->channels ? segments : shape->channels + 1);
 }
 
-/* Sums over the batch, per channel; few channels are summed per segment first, so that there is work to share
- * out. */
-static td_status channel_sums(double **out, const td_tensor *grad, const td_tensor *x, const td_tensor *mean,
-                              const td_channels *shape)
+/* Sums over the batch, per channel; few channels are summed per segment first, so that there is
+ * work to share out. */
+static td_status channel_sums(double **out, const td_tensor *grad, const td_tensor *x,
+                              const td_tensor *mean, const td_channels *shape)
 {
-    int64_t segments = together(shape) ? 0 : shape->outer * shape->channels, bytes = sums_bytes(shape);
+    int64_t segments = together(shape) ? 0 : shape->outer * shape->channels,
+            bytes = sums_bytes(shape);
     double *sums = td_alloc(bytes);
-    if (!sums) return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of sums", (long long)bytes);
+    if (!sums)
+        return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of sums", (long long)bytes);
     memset(sums, 0, (size_t)bytes);
     *out = sums;
     TD_TRY(td_channel_sums(sums, grad, x, mean, shape, together(shape)));
@@ -270,7 +290,8 @@ static void mix_numbers(td_tensor *numbers, const double *sums, const td_tensor 
         double b = sums ? -a * s * s * sums[2 * c + 1] / count : 0;
         td_numbers_set(numbers, 0, c, a);
         td_numbers_set(numbers, 1, c, b);
-        td_numbers_set(numbers, 2, c, sums ? -a * sums[2 * c] / count - b * td_norm_read(mean, c) : 0);
+        td_numbers_set(numbers, 2, c,
+                       sums ? -a * sums[2 * c] / count - b * td_norm_read(mean, c) : 0);
     }
 }
 
@@ -280,7 +301,8 @@ static td_status input_gradient(td_tensor **out, const backward_args *a, const t
     td_tensor *numbers;
     td_dtype compute = (td_dtype)dense[1]->dtype;
     TD_TRY(result_like(out, a->x, compute));
-    TD_TRY(td_tensor_empty(&numbers, compute, (td_device)dense[1]->device, 2, (int64_t[]){3, shape->channels}));
+    TD_TRY(td_tensor_empty(&numbers, compute, (td_device)dense[1]->device, 2,
+                           (int64_t[]){3, shape->channels}));
     mix_numbers(numbers, a->training ? sums : NULL, dense[3], dense[4], dense[2],
                 (double)(shape->outer * shape->inner));
     if (dense[1]->numel) td_channel_mix(*out, dense[0], dense[1], numbers, shape);
@@ -288,8 +310,8 @@ static td_status input_gradient(td_tensor **out, const backward_args *a, const t
     return td_norm_convert(out, (td_dtype)a->x->dtype);
 }
 
-static td_status parameter_gradients(td_tensor *out[3], const backward_args *a, const td_tensor *invstd,
-                                     const double *sums, int64_t channels)
+static td_status parameter_gradients(td_tensor *out[3], const backward_args *a,
+                                     const td_tensor *invstd, const double *sums, int64_t channels)
 {
     td_dtype compute = (td_dtype)invstd->dtype,
              dtype = (td_dtype)(a->weight ? a->weight->dtype : a->x->dtype);
@@ -297,7 +319,8 @@ static td_status parameter_gradients(td_tensor *out[3], const backward_args *a, 
         if (!a->wanted[k]) continue;
         TD_TRY(td_tensor_empty(&out[k], compute, (td_device)invstd->device, 1, &channels));
         for (int64_t c = 0; c < channels; c++)
-            td_norm_write(out[k], c, k == 1 ? sums[2 * c + 1] * td_norm_read(invstd, c) : sums[2 * c]);
+            td_norm_write(out[k], c,
+                          k == 1 ? sums[2 * c + 1] * td_norm_read(invstd, c) : sums[2 * c]);
         TD_TRY(td_norm_convert(&out[k], dtype));
     }
     return TD_OK;
@@ -331,9 +354,9 @@ static td_status meta_gradients(td_tensor *out[3], const backward_args *a, const
     return TD_OK;
 }
 
-/* (grad_out, input, weight, running_mean, running_var, save_mean, save_invstd, train, eps, output_mask) ->
- * (dx, dweight, dbias). In evaluation mode the running statistics count if they are given, the saved ones
- * otherwise. */
+/* (grad_out, input, weight, running_mean, running_var, save_mean, save_invstd, train, eps,
+ * output_mask) -> (dx, dweight, dbias). In evaluation mode the running statistics count if they are
+ * given, the saved ones otherwise. */
 td_status td_op_native_batch_norm_backward(td_call *call)
 {
     td_channels shape;

@@ -1,4 +1,5 @@
-/* group_norm.c - group normalisation: statistics per sample over the channels and positions of a group. */
+/* group_norm.c - group normalisation: statistics per sample over the channels and positions of a
+ * group. */
 #include <math.h>
 #include "cpu/norm/channels_run.h"
 #include "ops/norm/norm.h"
@@ -10,36 +11,39 @@ typedef struct groups {
 } groups;
 
 static int64_t rows(const groups *g) { return g->samples * g->count; }
-static int64_t row_length(const groups *g) { return g->count ? g->channels / g->count * g->inner : 0; }
+static int64_t row_length(const groups *g)
+{
+    return g->count ? g->channels / g->count * g->inner : 0;
+}
 static td_channels segments(const groups *g)
 {
     return (td_channels){g->samples, g->channels, g->inner, g->samples * g->channels, false};
 }
 
-static td_status check(const char *op, const td_tensor *x, const td_tensor *weight, const td_tensor *bias,
-                       const groups *g)
+static td_status check(const char *op, const td_tensor *x, const td_tensor *weight,
+                       const td_tensor *bias, const groups *g)
 {
     int64_t expected;
     TD_TRY(td_norm_check_dtypes(op, x, weight, bias));
     if (g->count < 1 || g->channels % g->count)
-        return td_fail(
-            TD_RUNTIME_ERROR,
-            "%s: expected the number of channels to be divisible by num_groups, got %lld channels and "
-            "num_groups=%lld",
-            op, (long long)g->channels, (long long)g->count);
+        return td_fail(TD_RUNTIME_ERROR,
+                       "%s: expected the number of channels to be divisible by num_groups, got "
+                       "%lld channels and num_groups=%lld",
+                       op, (long long)g->channels, (long long)g->count);
     if (td_mul_overflows(g->samples, g->channels, &expected) ||
         td_mul_overflows(expected, g->inner, &expected) || expected != x->numel)
-        return td_fail(
-            TD_RUNTIME_ERROR,
-            "%s: %lld samples of %lld channels and %lld positions do not make an input of %lld elements", op,
-            (long long)g->samples, (long long)g->channels, (long long)g->inner, (long long)x->numel);
+        return td_fail(TD_RUNTIME_ERROR,
+                       "%s: %lld samples of %lld channels and %lld positions do not make an input "
+                       "of %lld elements",
+                       op, (long long)g->samples, (long long)g->channels, (long long)g->inner,
+                       (long long)x->numel);
     for (int k = 0; k < 2; k++) {
         const td_tensor *p = k ? bias : weight;
         if (p && (p->ndim != 1 || p->numel != g->channels))
-            return td_fail(
-                TD_RUNTIME_ERROR,
-                "%s: expected %s to be a vector with an element for each of %lld channels, got %lld elements",
-                op, k ? "bias" : "weight", (long long)g->channels, (long long)p->numel);
+            return td_fail(TD_RUNTIME_ERROR,
+                           "%s: expected %s to be a vector with an element for each of %lld "
+                           "channels, got %lld elements",
+                           op, k ? "bias" : "weight", (long long)g->channels, (long long)p->numel);
     }
     return TD_OK;
 }
@@ -48,7 +52,8 @@ static td_status check(const char *op, const td_tensor *x, const td_tensor *weig
 static td_status statistics_of(td_tensor *out[2], const td_tensor *x, const groups *g, double eps)
 {
     td_tensor *view;
-    int64_t n = row_length(g), sizes[3] = {g->samples, g->count, n}, strides[3] = {g->count * n, n, 1};
+    int64_t n = row_length(g), sizes[3] = {g->samples, g->count, n},
+            strides[3] = {g->count * n, n, 1};
     TD_TRY(td_tensor_view(&view, x, 3, sizes, strides, x->offset));
     td_reduce_spec spec = {"group_norm", TD_MOMENTS, {0}, 4,
                            false,        true,       NAN, {(td_dtype)x->dtype, (td_dtype)x->dtype}};
@@ -88,8 +93,11 @@ static td_status forward(td_tensor *out[3], const td_tensor *self, const td_tens
     if (status == TD_OK) status = td_cast_optional(&b, bias, compute);
     if (status == TD_OK) status = statistics_of(statistics, x, g, eps);
     if (status == TD_OK)
-        status = td_tensor_empty(&numbers, compute, (td_device)self->device, 2, (int64_t[]){2, g->samples * g->channels});
-    if (status == TD_OK) status = td_tensor_empty(&out[0], compute, (td_device)self->device, self->ndim, self->sizes);
+        status = td_tensor_empty(&numbers, compute, (td_device)self->device, 2,
+                                 (int64_t[]){2, g->samples * g->channels});
+    if (status == TD_OK)
+        status =
+            td_tensor_empty(&out[0], compute, (td_device)self->device, self->ndim, self->sizes);
     if (status == TD_OK && x->numel) {
         scale_numbers(numbers, statistics, w, b, g);
         td_channel_scale(out[0], x, numbers, &shape);
@@ -103,7 +111,8 @@ static td_status forward(td_tensor *out[3], const td_tensor *self, const td_tens
     return status == TD_OK ? td_norm_convert(&out[0], dtype) : status;
 }
 
-/* (input, weight, bias, N, C, HxW, group, eps) -> (out, mean, rstd); the last two in the computing dtype */
+/* (input, weight, bias, N, C, HxW, group, eps) -> (out, mean, rstd); the last two in the computing
+ * dtype */
 td_status td_op_native_group_norm(td_call *call)
 {
     const td_tensor *x = TD_TENSOR(0), *w = TD_OPT_TENSOR(1), *b = TD_OPT_TENSOR(2);
@@ -112,7 +121,8 @@ td_status td_op_native_group_norm(td_call *call)
     if (!td_is_meta(x)) return forward(call->out, x, w, b, &g, TD_FLOAT(7));
     TD_TRY(td_tensor_empty(&call->out[0], (td_dtype)x->dtype, TD_META, x->ndim, x->sizes));
     for (int k = 1; k < 3; k++)
-        TD_TRY(td_tensor_empty(&call->out[k], td_norm_dtype(x), TD_META, 2, (int64_t[]){g.samples, g.count}));
+        TD_TRY(td_tensor_empty(&call->out[k], td_norm_dtype(x), TD_META, 2,
+                               (int64_t[]){g.samples, g.count}));
     return TD_OK;
 }
 
@@ -132,7 +142,8 @@ static void mix_numbers(backward_work *k)
     int64_t each = g->channels / g->count;
     double n = (double)row_length(g);
     for (int64_t row = 0; row < rows(g); row++) {
-        double r = td_norm_read(k->rstd, row), m = td_norm_read(k->mean, row), sum_g = 0, sum_gx = 0;
+        double r = td_norm_read(k->rstd, row), m = td_norm_read(k->mean, row), sum_g = 0,
+               sum_gx = 0;
         for (int64_t s = row * each; s < (row + 1) * each; s++) {
             double w = read_or(k->weight, s % g->channels, 1);
             sum_g += w * k->sums[2 * s];
@@ -154,13 +165,14 @@ static void parameter_gradient(td_tensor *out, const backward_work *k, int which
     for (int64_t c = 0; c < g->channels; c++) {
         double total = 0;
         for (int64_t s = c; s < g->samples * g->channels; s += g->channels)
-            total += k->sums[2 * s + (which == 1)] * (which == 1 ? td_norm_read(k->rstd, s / each) : 1);
+            total +=
+                k->sums[2 * s + (which == 1)] * (which == 1 ? td_norm_read(k->rstd, s / each) : 1);
         td_norm_write(out, c, total);
     }
 }
 
-static td_status make_gradients(td_tensor *out[3], const td_tensor *x, const int64_t *mask, int64_t channels,
-                                td_dtype dtype)
+static td_status make_gradients(td_tensor *out[3], const td_tensor *x, const int64_t *mask,
+                                int64_t channels, td_dtype dtype)
 {
     td_device device = (td_device)x->device;
     if (mask[0]) TD_TRY(td_tensor_empty(&out[0], dtype, device, x->ndim, x->sizes));
@@ -173,10 +185,12 @@ static td_status compute_gradients(td_tensor *out[3], backward_work *k, const in
 {
     td_channels shape = segments(k->g);
     int64_t n = k->g->samples * k->g->channels, each = k->g->channels / k->g->count;
-    TD_TRY(td_tensor_empty(&k->numbers, (td_dtype)k->x->dtype, (td_device)k->x->device, 2, (int64_t[]){3, n}));
+    TD_TRY(td_tensor_empty(&k->numbers, (td_dtype)k->x->dtype, (td_device)k->x->device, 2,
+                           (int64_t[]){3, n}));
     if (!(k->sums = td_alloc((n + 1) * 16)))
         return td_fail(TD_MEMORY_ERROR, "no memory for %lld sums", (long long)n);
-    for (int64_t s = 0; s < n; s++) td_numbers_set(k->numbers, 0, s, td_norm_read(k->mean, s / each));
+    for (int64_t s = 0; s < n; s++)
+        td_numbers_set(k->numbers, 0, s, td_norm_read(k->mean, s / each));
     TD_TRY(td_channel_sums(k->sums, k->grad, k->x, k->numbers, &shape, false));
     for (int i = 1; i < 3; i++)
         if (mask[i]) parameter_gradient(out[i], k, i);
@@ -199,7 +213,8 @@ td_status td_op_native_group_norm_backward(td_call *call)
         return td_fail(TD_RUNTIME_ERROR,
                        "native_group_norm_backward: grad_out and input must have the same shape");
     if (TD_TENSOR(2)->numel != rows(&g) || TD_TENSOR(3)->numel != rows(&g))
-        return td_fail(TD_RUNTIME_ERROR, "native_group_norm_backward: expected %lld numbers of statistics",
+        return td_fail(TD_RUNTIME_ERROR,
+                       "native_group_norm_backward: expected %lld numbers of statistics",
                        (long long)rows(&g));
     TD_TRY(make_gradients(call->out, x, mask, g.channels, td_is_meta(x) ? dtype : compute));
     if (td_is_meta(x)) return TD_OK;

@@ -1,4 +1,5 @@
-/* layer_norm.c - normalisation over the last dimensions: layer_norm, rms_norm and their gradients. */
+/* layer_norm.c - normalisation over the last dimensions: layer_norm, rms_norm and their gradients.
+ */
 #include "cpu/norm/rows_run.h"
 #include "ops/norm/norm.h"
 #include <string.h>
@@ -9,8 +10,8 @@ static td_status check_parameter(const char *op, const td_tensor *x, const td_te
 {
     bool half = x->dtype == TD_F16 || x->dtype == TD_BF16;
     if (!p || p->dtype == x->dtype || (half && p->dtype == TD_F32)) return TD_OK;
-    return td_fail(TD_RUNTIME_ERROR, "%s: expected weights of the input's dtype %s, but found %s", op,
-                   td_dtypes[x->dtype].name, td_dtypes[p->dtype].name);
+    return td_fail(TD_RUNTIME_ERROR, "%s: expected weights of the input's dtype %s, but found %s",
+                   op, td_dtypes[x->dtype].name, td_dtypes[p->dtype].name);
 }
 
 td_status td_norm_check_dtypes(const char *op, const td_tensor *x, const td_tensor *weight,
@@ -18,8 +19,9 @@ td_status td_norm_check_dtypes(const char *op, const td_tensor *x, const td_tens
 {
     td_dtype d = (td_dtype)x->dtype;
     if (!td_is_floating(d) || td_is_float8(d))
-        return td_fail(TD_NOT_IMPLEMENTED, "%s is not implemented for '%s'; it takes floating-point tensors",
-                       op, td_dtypes[d].type_name);
+        return td_fail(TD_NOT_IMPLEMENTED,
+                       "%s is not implemented for '%s'; it takes floating-point tensors", op,
+                       td_dtypes[d].type_name);
     TD_TRY(check_parameter(op, x, weight));
     return check_parameter(op, x, bias);
 }
@@ -39,20 +41,21 @@ static void *data_or_null(const td_tensor *t) { return t ? td_data(t) : NULL; }
 /* ---- shapes ---- */
 
 /* Where the normalised dimensions begin, and how many rows and elements a row that gives. */
-static td_status split(const char *op, const td_tensor *x, int64_t nshape, const int64_t *shape, int *axis,
-                       td_norm_row *job)
+static td_status split(const char *op, const td_tensor *x, int64_t nshape, const int64_t *shape,
+                       int *axis, td_norm_row *job)
 {
     char want[TD_SHAPE_TEXT], have[TD_SHAPE_TEXT];
     if (nshape < 1)
         return td_fail(TD_RUNTIME_ERROR,
-                       "%s: expected normalized_shape to have at least one dimension, but got []", op);
+                       "%s: expected normalized_shape to have at least one dimension, but got []",
+                       op);
     *axis = x->ndim - (int)nshape;
     if (*axis < 0 || memcmp(x->sizes + *axis, shape, (size_t)nshape * sizeof *shape) != 0)
-        return td_fail(
-            TD_RUNTIME_ERROR,
-            "%s: given normalized_shape=%s, expected an input whose last dimensions are that, but got "
-            "input of size %s",
-            op, td_shape_text((int)nshape, shape, want), td_shape_text(x->ndim, x->sizes, have));
+        return td_fail(TD_RUNTIME_ERROR,
+                       "%s: given normalized_shape=%s, expected an input whose last dimensions are "
+                       "that, but got input of size %s",
+                       op, td_shape_text((int)nshape, shape, want),
+                       td_shape_text(x->ndim, x->sizes, have));
     job->rows = job->n = 1;
     for (int d = 0; d < x->ndim; d++) *(d < *axis ? &job->rows : &job->n) *= x->sizes[d];
     return TD_OK;
@@ -62,18 +65,19 @@ static td_status check_shape(const char *op, const char *what, const td_tensor *
                              const int64_t *shape)
 {
     char want[TD_SHAPE_TEXT], have[TD_SHAPE_TEXT];
-    if (!p || (p->ndim == n && memcmp(p->sizes, shape, (size_t)n * sizeof *shape) == 0)) return TD_OK;
+    if (!p || (p->ndim == n && memcmp(p->sizes, shape, (size_t)n * sizeof *shape) == 0))
+        return TD_OK;
     return td_fail(TD_RUNTIME_ERROR,
-                   "%s: expected %s to be of same shape as normalized_shape, but got %s of shape %s and "
-                   "normalized_shape = %s",
+                   "%s: expected %s to be of same shape as normalized_shape, but got %s of shape "
+                   "%s and normalized_shape = %s",
                    op, what, what, td_shape_text(p->ndim, p->sizes, have),
                    td_shape_text((int)n, shape, want));
 }
 
 /* ---- forward ---- */
 
-static td_status forward(td_call *call, const char *op, td_norm_row *row, int axis, const td_tensor *weight,
-                         const td_tensor *bias)
+static td_status forward(td_call *call, const char *op, td_norm_row *row, int axis,
+                         const td_tensor *weight, const td_tensor *bias)
 {
     const td_tensor *self = TD_TENSOR(0);
     td_dtype dtype = (td_dtype)self->dtype, compute = td_norm_dtype(self);
@@ -81,9 +85,10 @@ static td_status forward(td_call *call, const char *op, td_norm_row *row, int ax
     int64_t stat[TD_MAX_DIMS];
     for (int d = 0; d < self->ndim; d++) stat[d] = d < axis ? self->sizes[d] : 1;
     int nstats = row->centred ? 2 : 1;
-    TD_TRY(td_tensor_empty(&call->out[0], meta ? dtype : compute, (td_device)self->device, self->ndim,
-                           self->sizes));
-    for (int k = 1; k <= nstats; k++) /* not rounded to 16 bits: the gradient subtracts nearly equal numbers */
+    TD_TRY(td_tensor_empty(&call->out[0], meta ? dtype : compute, (td_device)self->device,
+                           self->ndim, self->sizes));
+    for (int k = 1; k <= nstats;
+         k++) /* not rounded to 16 bits: the gradient subtracts nearly equal numbers */
         TD_TRY(td_tensor_empty(&call->out[k], compute, (td_device)self->device, self->ndim, stat));
     if (meta) return TD_OK;
     td_tensor *x, *w = NULL, *b = NULL;
@@ -91,8 +96,14 @@ static td_status forward(td_call *call, const char *op, td_norm_row *row, int ax
     td_status status = td_cast_optional(&w, weight, compute);
     if (status == TD_OK) status = td_cast_optional(&b, bias, compute);
     if (status == TD_OK && row->rows) {
-        td_norm_forward j = {compute, *row, td_data(call->out[0]), row->centred ? td_data(call->out[1]) : NULL, td_data(call->out[nstats]),
-                             td_data(x), data_or_null(w), data_or_null(b)};
+        td_norm_forward j = {compute,
+                             *row,
+                             td_data(call->out[0]),
+                             row->centred ? td_data(call->out[1]) : NULL,
+                             td_data(call->out[nstats]),
+                             td_data(x),
+                             data_or_null(w),
+                             data_or_null(b)};
         td_norm_rows_run(&j);
     }
     td_tensor_free(x);
@@ -101,7 +112,8 @@ static td_status forward(td_call *call, const char *op, td_norm_row *row, int ax
     return status == TD_OK ? td_norm_convert(&call->out[0], dtype) : status;
 }
 
-/* (input, normalized_shape, weight, bias, eps) -> (out, mean, rstd); the last two in the computing dtype */
+/* (input, normalized_shape, weight, bias, eps) -> (out, mean, rstd); the last two in the computing
+ * dtype */
 td_status td_op_native_layer_norm(td_call *call)
 {
     int axis;
@@ -133,8 +145,8 @@ typedef struct gradients {
     bool wanted[3]; /* input, weight, bias */
 } gradients;
 
-static td_status make_gradients(td_tensor *out[3], const gradients *g, td_dtype dtype, int64_t nshape,
-                                const int64_t *shape, int count)
+static td_status make_gradients(td_tensor *out[3], const gradients *g, td_dtype dtype,
+                                int64_t nshape, const int64_t *shape, int count)
 {
     const td_tensor *x = g->x;
     for (int k = 0; k < count; k++) {
@@ -164,20 +176,29 @@ static td_status backward(td_call *call, const char *op, const gradients *g, int
     const td_tensor *from[5] = {g->grad, g->x, centred ? g->mean : NULL, g->rstd, g->weight};
     td_tensor *dense[5] = {NULL};
     td_status status = TD_OK;
-    for (int k = 0; k < 5 && status == TD_OK; k++) status = td_cast_optional(&dense[k], from[k], compute);
+    for (int k = 0; k < 5 && status == TD_OK; k++)
+        status = td_cast_optional(&dense[k], from[k], compute);
     if (status == TD_OK) {
         bool w = g->wanted[1], b = centred && g->wanted[2];
-        td_norm_backward j = {compute, row, g->wanted[0] ? td_data(call->out[0]) : NULL, data_or_null(dense[0]), data_or_null(dense[1]),
-                              data_or_null(dense[2]), data_or_null(dense[3]), data_or_null(dense[4])};
+        td_norm_backward j = {compute,
+                              row,
+                              g->wanted[0] ? td_data(call->out[0]) : NULL,
+                              data_or_null(dense[0]),
+                              data_or_null(dense[1]),
+                              data_or_null(dense[2]),
+                              data_or_null(dense[3]),
+                              data_or_null(dense[4])};
         status = td_norm_rows_backward_run(&j, w ? call->out[1] : NULL, b ? call->out[2] : NULL);
     }
     for (int k = 0; k < 5; k++) td_tensor_free(dense[k]);
     for (int k = 0; k < count && status == TD_OK; k++)
-        status = td_norm_convert(&call->out[k], k && g->weight ? (td_dtype)g->weight->dtype : dtype);
+        status =
+            td_norm_convert(&call->out[k], k && g->weight ? (td_dtype)g->weight->dtype : dtype);
     return status;
 }
 
-/* (grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask) -> (dx, dweight, dbias) */
+/* (grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask) -> (dx, dweight,
+ * dbias) */
 td_status td_op_native_layer_norm_backward(td_call *call)
 {
     const int64_t *mask = TD_INTS(7);

@@ -24,9 +24,11 @@ td_loop td_find_loop(const char *name, td_dtype dtype)
     return entry ? entry->loop : NULL;
 }
 
-td_status td_require_entry(const char *op, const char *name, td_dtype dtype, const td_loop_entry **out)
+td_status td_require_entry(const char *op, const char *name, td_dtype dtype,
+                           const td_loop_entry **out)
 {
     *out = td_find_entry(name, dtype);
     if (*out) return TD_OK;
-    return td_fail(TD_NOT_IMPLEMENTED, "\"%s\" is not implemented for '%s'", op, td_dtypes[dtype].type_name);
+    return td_fail(TD_NOT_IMPLEMENTED, "\"%s\" is not implemented for '%s'", op,
+                   td_dtypes[dtype].type_name);
 }

@@ -76,15 +76,14 @@ static const td_tensor *flat_model(const td_pointwise *p)
         const td_tensor *t = p->in.t[k];
         if (is_number(t)) continue;
         if ((t->dtype != p->compute && !(p->keep >> k & 1)) || !row_major(t)) return NULL;
-        if (!model)
-            model = t;
-        else if (!same_sizes(model, t) || t->device != model->device)
-            return NULL;
+        if (!model) model = t;
+        else if (!same_sizes(model, t) || t->device != model->device) return NULL;
     }
     return model;
 }
 
-/* Where a single number of the host lies in the dtype to compute in: itself, or converted on the caller's stack. */
+/* Where a single number of the host lies in the dtype to compute in: itself, or converted on the
+ * caller's stack. */
 static char *number_data(const td_pointwise *p, int k, element *place)
 {
     const td_tensor *t = p->in.t[k];
@@ -112,10 +111,17 @@ static bool flat_target(const td_pointwise *p, const td_tensor *out, const td_te
     return true;
 }
 
-static td_status run_walk(const td_pointwise *p, const td_nd *nd, const td_tensor *out, uint32_t numbers)
+static td_status run_walk(const td_pointwise *p, const td_nd *nd, const td_tensor *out,
+                          uint32_t numbers)
 {
-    td_walk w = {.kind = TD_WALK_LOOP, .numbers = numbers, .dtypes = {out->dtype}, .entry = p->entry, .context = p->context,
-                 .context_bytes = p->context_bytes, .cost = p->cost, .nd = nd};
+    td_walk w = {.kind = TD_WALK_LOOP,
+                 .numbers = numbers,
+                 .dtypes = {out->dtype},
+                 .entry = p->entry,
+                 .context = p->context,
+                 .context_bytes = p->context_bytes,
+                 .cost = p->cost,
+                 .nd = nd};
     for (int k = 0; k < p->in.n; k++)
         w.dtypes[k + 1] = p->keep >> k & 1 ? p->in.t[k]->dtype : (uint8_t)p->compute;
     return td_walk_run(&w, out->device);
@@ -171,7 +177,8 @@ static int64_t stride_along(const td_tensor *t, int ndim, const int64_t *sizes, 
 static int compare_dims(const td_operands *in, int ndim, const int64_t *sizes, int a, int b)
 {
     for (int k = 0; k < in->n; k++) {
-        int64_t x = stride_along(in->t[k], ndim, sizes, a), y = stride_along(in->t[k], ndim, sizes, b);
+        int64_t x = stride_along(in->t[k], ndim, sizes, a),
+                y = stride_along(in->t[k], ndim, sizes, b);
         if (x == 0 || y == 0) continue;
         if (x != y) return x < y ? -1 : 1;
         if (sizes[a] > sizes[b]) return 1;
@@ -186,7 +193,8 @@ static bool share_layout(const td_operands *in, int ndim)
     if (first->ndim != ndim || !td_is_dense(first)) return false;
     for (int k = 1; k < in->n; k++) {
         if (!td_same_shape(first, in->t[k])) return false;
-        if (memcmp(first->strides, in->t[k]->strides, (size_t)ndim * sizeof *first->strides)) return false;
+        if (memcmp(first->strides, in->t[k]->strides, (size_t)ndim * sizeof *first->strides))
+            return false;
     }
     return true;
 }
@@ -233,18 +241,22 @@ static td_status new_result(const td_pointwise *p, int ndim, const int64_t *size
 {
     int64_t strides[TD_MAX_DIMS];
     result_strides(&p->in, ndim, sizes, strides);
-    return td_tensor_empty_strided(out, p->result, td_common_device(p->in.n, p->in.t), ndim, sizes, strides);
+    return td_tensor_empty_strided(out, p->result, td_common_device(p->in.n, p->in.t), ndim, sizes,
+                                   strides);
 }
 
-static td_status check_target(const td_pointwise *p, const td_tensor *out, int ndim, const int64_t *sizes)
+static td_status check_target(const td_pointwise *p, const td_tensor *out, int ndim,
+                              const int64_t *sizes)
 {
     char have[TD_SHAPE_TEXT], want[TD_SHAPE_TEXT];
     if (!td_can_cast(p->result, (td_dtype)out->dtype))
-        return td_fail(TD_RUNTIME_ERROR, "result type %s can't be cast to the desired output type %s",
+        return td_fail(TD_RUNTIME_ERROR,
+                       "result type %s can't be cast to the desired output type %s",
                        td_dtypes[p->result].type_name, td_dtypes[out->dtype].type_name);
     if (out->ndim != ndim || memcmp(out->sizes, sizes, (size_t)ndim * sizeof *sizes))
-        return td_fail(TD_RUNTIME_ERROR, "output with shape %s doesn't match the broadcast shape %s",
-                       td_shape_text(out->ndim, out->sizes, have), td_shape_text(ndim, sizes, want));
+        return td_fail(
+            TD_RUNTIME_ERROR, "output with shape %s doesn't match the broadcast shape %s",
+            td_shape_text(out->ndim, out->sizes, have), td_shape_text(ndim, sizes, want));
     return td_has_zero_stride(out) ? td_fail_overlap_within() : TD_OK;
 }
 
@@ -280,7 +292,8 @@ static td_status walk(const td_pointwise *p, td_tensor *out)
     td_nd nd;
     for (int k = 0; k < p->in.n; k++) {
         operands[k + 1] = p->in.t[k];
-        if (p->in.t[k]->device != out->device) numbers |= 2u << k; /* of the host, beside tensors of another device */
+        /* of the host, beside tensors of another device */
+        if (p->in.t[k]->device != out->device) numbers |= 2u << k;
     }
     TD_TRY(td_nd_init(&nd, p->in.n + 1, operands));
     return run_walk(p, &nd, out, numbers);
@@ -302,10 +315,8 @@ static td_status into_new(const td_pointwise *p, int ndim, const int64_t *sizes,
     td_tensor *made;
     TD_TRY(new_result(p, ndim, sizes, &made));
     td_status status = td_is_meta(made) || made->numel == 0 ? TD_OK : convert_and_walk(p, made);
-    if (status == TD_OK)
-        *out = made;
-    else
-        td_tensor_free(made);
+    if (status == TD_OK) *out = made;
+    else td_tensor_free(made);
     return status;
 }
 
@@ -349,7 +360,8 @@ static void gather(const td_call *call, td_operands *in)
 {
     in->n = 0;
     for (int k = 0; k < call->nargs; k++)
-        if (call->args[k].kind == TD_ARG_TENSOR && in->n < TD_MAX_OPERANDS - 1) in->t[in->n++] = call->args[k].tensor;
+        if (call->args[k].kind == TD_ARG_TENSOR && in->n < TD_MAX_OPERANDS - 1)
+            in->t[in->n++] = call->args[k].tensor;
 }
 
 /* A loop is looked up by name once for each op and dtype, then kept beside the op. */
@@ -364,7 +376,8 @@ static td_status bind_loop(const td_op *op, td_dtype dtype, const td_loop_entry 
 
 td_status td_pointwise_as(td_call *call, const td_op *op, td_pointwise_check check)
 {
-    td_pointwise p = {.cost = op->cost, .context = call->args, .context_bytes = td_context_bytes(call)};
+    td_pointwise p = {
+        .cost = op->cost, .context = call->args, .context_bytes = td_context_bytes(call)};
     gather(call, &p.in);
     TD_TRY(compute_dtype((td_promotion)op->promotion, &p.in, &p.compute));
     p.result = result_dtype((td_promotion)op->promotion, p.compute);

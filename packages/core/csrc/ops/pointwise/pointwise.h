@@ -9,8 +9,9 @@ typedef struct td_operands {
     td_tensor *t[TD_MAX_OPERANDS];
 } td_operands;
 
-/* One elementwise computation. Operands that have another dtype than `compute` are converted first, those
- * whose bit is set in `keep` are passed as they are. `context` goes to the loop: most times the arguments of the call. */
+/* One elementwise computation. Operands that have another dtype than `compute` are converted first,
+ * those whose bit is set in `keep` are passed as they are. `context` goes to the loop: most times
+ * the arguments of the call. */
 typedef struct td_pointwise {
     td_operands in;
     const td_loop_entry *entry;
@@ -21,7 +22,10 @@ typedef struct td_pointwise {
     int64_t context_bytes;
 } td_pointwise;
 
-static inline int64_t td_context_bytes(const td_call *call) { return call->nargs * (int64_t)sizeof(td_arg); }
+static inline int64_t td_context_bytes(const td_call *call)
+{
+    return call->nargs * (int64_t)sizeof(td_arg);
+}
 
 /* Broadcast, make or check *out (NULL: a new tensor; else written into), run. */
 td_status td_pointwise_run(td_pointwise *p, td_tensor **out);
@@ -30,11 +34,14 @@ td_status td_pointwise_run(td_pointwise *p, td_tensor **out);
 td_loop td_find_loop(const char *name, td_dtype dtype);
 const td_loop_entry *td_find_entry(const char *name, td_dtype dtype);
 /* The same, as a refusal that names the op and the dtype. */
-td_status td_require_entry(const char *op, const char *name, td_dtype dtype, const td_loop_entry **out);
+td_status td_require_entry(const char *op, const char *name, td_dtype dtype,
+                           const td_loop_entry **out);
 
-/* What one operator asks before it computes (ops/pointwise/checks.c): NULL for most. It may also change the dtypes. */
+/* What one operator asks before it computes (ops/pointwise/checks.c): NULL for most. It may also
+ * change the dtypes. */
 typedef td_status (*td_pointwise_check)(const td_call *call, td_pointwise *p);
-extern const td_pointwise_check td_row_checks[]; /* of every row, by its id (generated from the op table) */
+/* of every row, by its id (generated from the op table) */
+extern const td_pointwise_check td_row_checks[];
 td_status td_row_check_divisor(const td_call *call, td_pointwise *p);
 
 /* The way of td_op_pointwise with another op's promotion and loops. */

@@ -3,7 +3,12 @@
 #include "ops/pointwise/waiting.h"
 #include "runtime/pool.h"
 
-enum { TILE = 1024, SCRATCH = 16 /* tiles */, WIDEST = 8 /* bytes of an element */, WORTH_IT = 16384 /* elements: fewer stay in cache anyway */ };
+enum {
+    TILE = 1024,
+    SCRATCH = 16 /* tiles */,
+    WIDEST = 8 /* bytes of an element */,
+    WORTH_IT = 16384 /* elements: fewer stay in cache anyway */
+};
 
 _Thread_local td_waiting *td_waits;
 
@@ -24,7 +29,9 @@ static bool add_range(td_waiting *j, char *begin, int64_t step)
 
 static bool fits(const td_pointwise *p, const td_tensor *out)
 {
-    if (p->keep || p->in.n + 1 > TD_MAX_OPERANDS || td_itemsize(p->compute) > WIDEST || td_itemsize(p->result) > WIDEST) return false;
+    if (p->keep || p->in.n + 1 > TD_MAX_OPERANDS || td_itemsize(p->compute) > WIDEST ||
+        td_itemsize(p->result) > WIDEST)
+        return false;
     if (!td_on_host(out) || p->context_bytes > (int64_t)sizeof(td_arg) * TD_MAX_ARGS) return false;
     for (int k = 0; k < p->in.n; k++)
         if (p->in.t[k]->ndim == 0 && td_is_complex((td_dtype)p->in.t[k]->dtype)) return false;
@@ -88,7 +95,8 @@ void td_wait_dead(td_waiting *j, char *data)
 /* ---- doing ---- */
 typedef struct Plan {
     const td_waiting *j;
-    int16_t place[TD_WAITING_MOST][TD_MAX_OPERANDS]; /* which tile of scratch an operand is in, or -1 */
+    /* which tile of scratch an operand is in, or -1 */
+    int16_t place[TD_WAITING_MOST][TD_MAX_OPERANDS];
 } Plan;
 
 static bool is_dead(const td_waiting *j, const char *data)
@@ -98,10 +106,14 @@ static bool is_dead(const td_waiting *j, const char *data)
     return false;
 }
 
-/* Operands that die get tiles of scratch, used again behind the last reader. One that is read before it is written has values from outside: it stays. */
+/* Operands that die get tiles of scratch, used again behind the last reader. One that is read
+ * before it is written has values from outside: it stays. */
 static void make_plan(Plan *plan, const td_waiting *j)
 {
-    struct { char *data; int last; } held[SCRATCH] = {{0}};
+    struct {
+        char *data;
+        int last;
+    } held[SCRATCH] = {{0}};
     plan->j = j;
     for (int i = 0; i < j->n; i++) {
         const td_waiting_loop *l = &j->loops[i];
@@ -135,7 +147,9 @@ static void run_tiles(void *context, int64_t begin, int64_t end)
             const td_waiting_loop *l = &j->loops[i];
             char *data[TD_MAX_OPERANDS];
             for (int k = 0; k < l->nop; k++)
-                data[k] = !l->steps[k] ? (char *)l->numbers[k] : plan->place[i][k] >= 0 ? scratch[plan->place[i][k]] : l->data[k] + from * l->steps[k];
+                data[k] = !l->steps[k]             ? (char *)l->numbers[k]
+                          : plan->place[i][k] >= 0 ? scratch[plan->place[i][k]]
+                                                   : l->data[k] + from * l->steps[k];
             l->loop(data, l->steps, count, l->context);
         }
     }

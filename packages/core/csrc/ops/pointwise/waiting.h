@@ -1,9 +1,11 @@
-/* waiting.h - elementwise work that waits, and is then done tile by tile, all of it on a tile before the next one is touched.
+/* waiting.h - elementwise work that waits, and is then done tile by tile, all of it on a tile
+ * before the next one is touched.
  *
  *   td_pointwise_run ──(td_waits is set, flat operands)──▶ td_wait: noted      td_wait_run: for each tile, every loop in order
  *
- * Results are written to where they belong, but for those that nobody reads any more: these live in a tile's scratch. The loops, and the order in
- * which an element meets them, are those of one operator after the other, so the bits are the same. */
+ * Results are written to where they belong, but for those that nobody reads any more: these live in
+ * a tile's scratch. The loops, and the order in which an element meets them, are those of one
+ * operator after the other, so the bits are the same. */
 #ifndef TD_WAITING_H
 #define TD_WAITING_H
 #include "ops/pointwise/pointwise.h"
@@ -16,7 +18,8 @@ typedef struct td_waiting_loop {
     double cost;
     int nop;
     char *data[TD_MAX_OPERANDS];
-    int64_t steps[TD_MAX_OPERANDS]; /* bytes from one element to the next; 0: a number, which lies in `numbers` */
+    /* bytes from one element to the next; 0: a number, which lies in `numbers` */
+    int64_t steps[TD_MAX_OPERANDS];
     char numbers[TD_MAX_OPERANDS][16];
     td_arg context[TD_MAX_ARGS];
 } td_waiting_loop;
@@ -24,14 +27,19 @@ typedef struct td_waiting_loop {
 typedef struct td_waiting {
     int n, nranges, ndead;
     int64_t numel;
-    struct { char *begin; int64_t step; } ranges[TD_WAITING_RANGES]; /* of all operands: equal or disjoint */
-    char *dead[TD_WAITING_MOST];                                    /* operands that are scratch */
+    /* of all operands: equal or disjoint */
+    struct {
+        char *begin;
+        int64_t step;
+    } ranges[TD_WAITING_RANGES];
+    char *dead[TD_WAITING_MOST]; /* operands that are scratch */
     td_waiting_loop loops[TD_WAITING_MOST];
 } td_waiting;
 
 extern _Thread_local td_waiting *td_waits; /* NULL: nothing waits */
 
-/* Note the work; false if it cannot wait (then what waits has been done). `out` is the row-major result of n elements. */
+/* Note the work; false if it cannot wait (then what waits has been done). `out` is the row-major
+ * result of n elements. */
 bool td_wait(const td_pointwise *p, const td_tensor *out, int64_t n);
 /* Nobody reads the memory of this result once the work is done. */
 void td_wait_dead(td_waiting *j, char *data);

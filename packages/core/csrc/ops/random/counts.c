@@ -26,7 +26,8 @@ td_status td_op_poisson(td_call *call)
 /* ---- binomial ---- */
 
 /* counts and probabilities of the broadcast shape; the counts become the samples */
-static td_status draw_binomial(td_tensor *out, const td_tensor *count, const td_tensor *prob, td_generator *g)
+static td_status draw_binomial(td_tensor *out, const td_tensor *count, const td_tensor *prob,
+                               td_generator *g)
 {
     td_tensor *n, *p = NULL;
     TD_TRY(td_widened(&n, count, out, TD_F64));
@@ -48,8 +49,9 @@ td_status td_op_binomial(td_call *call)
     int64_t sizes[TD_MAX_DIMS];
     TD_TRY(td_random_floating((td_dtype)count->dtype, false, "binomial"));
     if (count->dtype != prob->dtype)
-        return td_fail(TD_RUNTIME_ERROR, "binomial: expected count and prob of one dtype, but got %s and %s", td_dtypes[count->dtype].name,
-                       td_dtypes[prob->dtype].name);
+        return td_fail(TD_RUNTIME_ERROR,
+                       "binomial: expected count and prob of one dtype, but got %s and %s",
+                       td_dtypes[count->dtype].name, td_dtypes[prob->dtype].name);
     TD_TRY(td_broadcast(count->ndim, count->sizes, prob->ndim, prob->sizes, &ndim, sizes));
     TD_TRY(td_tensor_empty(OUT, (td_dtype)count->dtype, (td_device)count->device, ndim, sizes));
     return td_is_meta(count) ? TD_OK : draw_binomial(call->out[0], count, prob, GENERATOR(2));

@@ -10,13 +10,16 @@
 static td_status check_coin(td_dtype d, const char *name)
 {
     bool missing = td_is_complex(d) || td_is_float8(d) || d >= TD_QINT8;
-    return missing ? td_fail(TD_NOT_IMPLEMENTED, "%s is not implemented for %s", name, td_dtypes[d].name) : TD_OK;
+    return missing ? td_fail(TD_NOT_IMPLEMENTED, "%s is not implemented for %s", name,
+                             td_dtypes[d].name)
+                   : TD_OK;
 }
 
 static td_status flip(td_tensor *t, td_generator *g, double p)
 {
     TD_TRY(check_coin((td_dtype)t->dtype, "bernoulli_"));
-    if (!(p >= 0 && p <= 1)) return td_fail(TD_RUNTIME_ERROR, "bernoulli_ expects p in [0, 1], but got p=%g", p);
+    if (!(p >= 0 && p <= 1))
+        return td_fail(TD_RUNTIME_ERROR, "bernoulli_ expects p in [0, 1], but got p=%g", p);
     if (td_is_meta(t)) return TD_OK;
     td_coin_params params = {.threshold = (uint64_t)(p * 0x1p32 + 0.5)};
     td_scalar one = td_scalar_int(1);
@@ -36,7 +39,8 @@ static td_status flip_each(td_tensor *t, td_generator *g, const td_tensor *p)
     td_tensor *values, *ones = NULL;
     TD_TRY(td_widened(&values, p, t, p->dtype == TD_F64 ? TD_F64 : TD_F32));
     td_coins_params params = {td_data(values)};
-    td_sampling how = {values->dtype == TD_F64 ? TD_SAMPLE_COINS_F64 : TD_SAMPLE_COINS_F32, &params, TD_BOOL};
+    td_sampling how = {values->dtype == TD_F64 ? TD_SAMPLE_COINS_F64 : TD_SAMPLE_COINS_F32, &params,
+                       TD_BOOL};
     td_status status = check_probabilities(values);
     if (status == TD_OK) status = td_sample_new(&ones, t->ndim, t->sizes, g, &how);
     if (status == TD_OK) status = td_copy(t, ones);
@@ -76,8 +80,10 @@ td_status td_op_bernoulli_tensor_(td_call *call)
     TD_TRY(td_broadcast(SELF->ndim, SELF->sizes, p->ndim, p->sizes, &ndim, sizes));
     td_tensor shape = {.ndim = ndim, .sizes = sizes};
     if (!td_same_shape(&shape, SELF))
-        return td_fail(TD_RUNTIME_ERROR, "bernoulli_: p of shape %s does not expand to the shape %s of the tensor",
-                       td_shape_text(p->ndim, p->sizes, got), td_shape_text(SELF->ndim, SELF->sizes, wanted));
+        return td_fail(TD_RUNTIME_ERROR,
+                       "bernoulli_: p of shape %s does not expand to the shape %s of the tensor",
+                       td_shape_text(p->ndim, p->sizes, got),
+                       td_shape_text(SELF->ndim, SELF->sizes, wanted));
     return td_is_meta(SELF) ? TD_OK : flip_each(SELF, GENERATOR(2), p);
 }
 
@@ -85,14 +91,20 @@ td_status td_op_bernoulli_tensor_(td_call *call)
 static td_status check_multinomial(const td_tensor *t, int64_t samples, bool replacement)
 {
     if (!td_is_floating((td_dtype)t->dtype) || td_is_float8((td_dtype)t->dtype))
-        return td_fail(TD_RUNTIME_ERROR, "multinomial expects floating-point weights, but got %s", td_dtypes[t->dtype].name);
+        return td_fail(TD_RUNTIME_ERROR, "multinomial expects floating-point weights, but got %s",
+                       td_dtypes[t->dtype].name);
     if (t->ndim != 1 && t->ndim != 2)
-        return td_fail(TD_RUNTIME_ERROR, "multinomial expects weights of 1 or 2 dimensions, but got %d", t->ndim);
+        return td_fail(TD_RUNTIME_ERROR,
+                       "multinomial expects weights of 1 or 2 dimensions, but got %d", t->ndim);
     int64_t categories = t->sizes[t->ndim - 1];
-    if (samples <= 0) return td_fail(TD_RUNTIME_ERROR, "multinomial expects num_samples > 0, but got %lld", (long long)samples);
+    if (samples <= 0)
+        return td_fail(TD_RUNTIME_ERROR, "multinomial expects num_samples > 0, but got %lld",
+                       (long long)samples);
     if (!replacement && samples > categories)
-        return td_fail(TD_RUNTIME_ERROR, "multinomial: cannot draw %lld samples of %lld categories without replacement",
-                       (long long)samples, (long long)categories);
+        return td_fail(
+            TD_RUNTIME_ERROR,
+            "multinomial: cannot draw %lld samples of %lld categories without replacement",
+            (long long)samples, (long long)categories);
     if (categories == 0 && (t->ndim == 1 || t->sizes[0] > 0))
         return td_fail(TD_RUNTIME_ERROR, "multinomial: there is no category to draw");
     return TD_OK;
@@ -111,8 +123,10 @@ td_status td_op_multinomial(td_call *call)
     td_sampling how = {TD_SAMPLE_OPEN_F64, NULL, TD_F64};
     const int64_t *drawn = replacement ? sizes : SELF->sizes;
     td_status status = td_sample_new(&uniforms, SELF->ndim, drawn, GENERATOR(3), &how);
-    if (status == TD_OK && !replacement) status = td_tensor_empty(&order, TD_I64, (td_device)SELF->device, SELF->ndim, SELF->sizes);
-    if (status == TD_OK) status = td_multinomial_run(call->out[0], values, uniforms, order, replacement);
+    if (status == TD_OK && !replacement)
+        status = td_tensor_empty(&order, TD_I64, (td_device)SELF->device, SELF->ndim, SELF->sizes);
+    if (status == TD_OK)
+        status = td_multinomial_run(call->out[0], values, uniforms, order, replacement);
     td_tensor_free(values);
     td_tensor_free(uniforms);
     td_tensor_free(order);

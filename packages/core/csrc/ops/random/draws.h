@@ -1,4 +1,5 @@
-/* draws.h - what samplers that draw as often as they need share: parameters in float32 or float64. */
+/* draws.h - what samplers that draw as often as they need share: parameters in float32 or float64.
+ */
 #ifndef TD_OPS_RANDOM_DRAWS_H
 #define TD_OPS_RANDOM_DRAWS_H
 #include "cpu/random/draws_run.h"

@@ -7,7 +7,9 @@
 static td_status check(const td_tensor *t, const char *name)
 {
     if (td_dropout_kind((td_dtype)t->dtype) >= 0) return TD_OK;
-    return td_fail(TD_RUNTIME_ERROR, "%s: a result of float32 can't be cast to %s; dropout needs a floating-point or complex input",
+    return td_fail(TD_RUNTIME_ERROR,
+                   "%s: a result of float32 can't be cast to %s; dropout needs a floating-point or "
+                   "complex input",
                    name, td_dtypes[t->dtype].name);
 }
 
@@ -16,7 +18,9 @@ static td_status check(const td_tensor *t, const char *name)
 static void drop(td_tensor *out, td_tensor *mask, const td_tensor *in, td_generator *g, double p)
 {
     double kept = (1 - p) * 0x1p32;
-    td_dropout_params params = {td_data(in), td_data(mask), kept < UINT32_MAX ? (uint32_t)kept : UINT32_MAX, p < 1 ? 1 / (1 - p) : 0};
+    td_dropout_params params = {td_data(in), td_data(mask),
+                                kept < UINT32_MAX ? (uint32_t)kept : UINT32_MAX,
+                                p < 1 ? 1 / (1 - p) : 0};
     td_dtype dtype = (td_dtype)in->dtype;
     td_sample_run(td_data(out), in->numel, g, &(td_sampling){TD_SAMPLE_DROPOUT, &params, dtype});
 }
@@ -25,8 +29,10 @@ static void drop(td_tensor *out, td_tensor *mask, const td_tensor *in, td_genera
 static td_status drop_strided(td_call *call, const td_tensor *in, double p)
 {
     td_tensor *out = NULL, *mask = NULL;
-    td_status status = td_tensor_empty(&out, (td_dtype)in->dtype, (td_device)in->device, in->ndim, in->sizes);
-    if (status == TD_OK) status = td_tensor_empty(&mask, TD_BOOL, (td_device)in->device, in->ndim, in->sizes);
+    td_status status =
+        td_tensor_empty(&out, (td_dtype)in->dtype, (td_device)in->device, in->ndim, in->sizes);
+    if (status == TD_OK)
+        status = td_tensor_empty(&mask, TD_BOOL, (td_device)in->device, in->ndim, in->sizes);
     if (status == TD_OK) {
         drop(out, mask, in, GENERATOR(3), p);
         status = td_copy(call->out[0], out);
@@ -61,7 +67,9 @@ td_status td_op_native_dropout(td_call *call)
 {
     double p = TD_FLOAT(1);
     TD_TRY(check(SELF, "native_dropout"));
-    if (!(p >= 0 && p <= 1)) return td_fail(TD_RUNTIME_ERROR, "dropout probability has to be between 0 and 1, but got %g", p);
+    if (!(p >= 0 && p <= 1))
+        return td_fail(TD_RUNTIME_ERROR,
+                       "dropout probability has to be between 0 and 1, but got %g", p);
     TD_TRY(td_tensor_empty_like(&call->out[0], SELF, (td_dtype)SELF->dtype));
     TD_TRY(td_tensor_empty_like(&call->out[1], SELF, TD_BOOL));
     if (td_is_meta(SELF)) return TD_OK;
@@ -74,10 +82,14 @@ static td_status check_mask(const td_tensor *grad, const td_tensor *mask)
 {
     char got[TD_SHAPE_TEXT], wanted[TD_SHAPE_TEXT];
     if (mask->dtype != TD_BOOL)
-        return td_fail(TD_RUNTIME_ERROR, "native_dropout_backward: the mask must be bool, but got %s", td_dtypes[mask->dtype].name);
+        return td_fail(TD_RUNTIME_ERROR,
+                       "native_dropout_backward: the mask must be bool, but got %s",
+                       td_dtypes[mask->dtype].name);
     if (td_same_shape(grad, mask)) return TD_OK;
-    return td_fail(TD_RUNTIME_ERROR, "native_dropout_backward: the mask has shape %s, but the gradient %s",
-                   td_shape_text(mask->ndim, mask->sizes, got), td_shape_text(grad->ndim, grad->sizes, wanted));
+    return td_fail(TD_RUNTIME_ERROR,
+                   "native_dropout_backward: the mask has shape %s, but the gradient %s",
+                   td_shape_text(mask->ndim, mask->sizes, got),
+                   td_shape_text(grad->ndim, grad->sizes, wanted));
 }
 
 td_status td_op_native_dropout_backward(td_call *call)
@@ -85,7 +97,8 @@ td_status td_op_native_dropout_backward(td_call *call)
     td_tensor *grad = NULL, *mask = NULL;
     TD_TRY(check(SELF, "native_dropout_backward"));
     TD_TRY(check_mask(SELF, TD_TENSOR(1)));
-    TD_TRY(td_tensor_empty(&call->out[0], (td_dtype)SELF->dtype, (td_device)SELF->device, SELF->ndim, SELF->sizes));
+    TD_TRY(td_tensor_empty(&call->out[0], (td_dtype)SELF->dtype, (td_device)SELF->device,
+                           SELF->ndim, SELF->sizes));
     if (td_is_meta(SELF)) return TD_OK;
     td_status status = td_contiguous(&grad, SELF);
     if (status == TD_OK) status = td_contiguous(&mask, TD_TENSOR(1));

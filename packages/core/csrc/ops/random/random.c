@@ -1,4 +1,5 @@
-/* random.c - continuous distributions: uniform_, normal_ and their kin, and the factories rand, randn and normal. */
+/* random.c - continuous distributions: uniform_, normal_ and their kin, and the factories rand,
+ * randn and normal. */
 #include "ops/random/random.h"
 #include <math.h>
 #include "ops/creation.h"
@@ -7,7 +8,8 @@
 #define SELF TD_TENSOR(0)
 #define OUT (&call->out[0])
 #define GENERATOR(k) (call->args[k].generator)
-td_status td_sample_new(td_tensor **out, int ndim, const int64_t *sizes, td_generator *g, const td_sampling *how)
+td_status td_sample_new(td_tensor **out, int ndim, const int64_t *sizes, td_generator *g,
+                        const td_sampling *how)
 {
     TD_TRY(td_tensor_empty(out, how->dtype, TD_CPU, ndim, sizes));
     td_sample_run(td_data(*out), (*out)->numel, g, how);
@@ -43,28 +45,34 @@ td_status td_random_target(const td_tensor *t, const char *name)
     if (!td_has_zero_stride(t)) return TD_OK;
     char text[TD_SHAPE_TEXT], strides[TD_SHAPE_TEXT];
     return td_fail(TD_RUNTIME_ERROR,
-                   "%s: several elements of the tensor to write, of shape %s and strides %s, refer to a single memory location; "
-                   "clone() it first", name, td_shape_text(t->ndim, t->sizes, text), td_shape_text(t->ndim, t->strides, strides));
+                   "%s: several elements of the tensor to write, of shape %s and strides %s, refer "
+                   "to a single memory location; clone() it first",
+                   name, td_shape_text(t->ndim, t->sizes, text),
+                   td_shape_text(t->ndim, t->strides, strides));
 }
 
 td_status td_random_floating(td_dtype dtype, bool complex_too, const char *name)
 {
     if (td_is_floating(dtype) && !td_is_float8(dtype)) return TD_OK;
     if (complex_too && td_is_complex(dtype)) return TD_OK;
-    return td_fail(TD_NOT_IMPLEMENTED, "%s is not implemented for %s: it needs a floating-point%s dtype", name,
+    return td_fail(TD_NOT_IMPLEMENTED,
+                   "%s is not implemented for %s: it needs a floating-point%s dtype", name,
                    td_dtypes[dtype].name, complex_too ? " or complex" : "");
 }
 
 /* ---- uniform ---- */
-typedef struct float_facts { double largest; int bits; } float_facts;
+typedef struct float_facts {
+    double largest;
+    int bits;
+} float_facts;
 
 static float_facts facts_of(td_dtype real)
 {
     switch (real) {
-    case TD_F16: return (float_facts){65504, 11};
-    case TD_BF16: return (float_facts){0x1.fep127, 8};
-    case TD_F32: return (float_facts){0x1.fffffep127, 24};
-    default: return (float_facts){0x1.fffffffffffffp1023, 52};
+        case TD_F16: return (float_facts){65504, 11};
+        case TD_BF16: return (float_facts){0x1.fep127, 8};
+        case TD_F32: return (float_facts){0x1.fffffep127, 24};
+        default: return (float_facts){0x1.fffffffffffffp1023, 52};
     }
 }
 
@@ -83,11 +91,17 @@ static td_status check_uniform(td_dtype dtype, double from, double to)
     TD_TRY(td_random_floating(dtype, true, "uniform_"));
     double largest = facts_of(td_to_real(dtype)).largest;
     const char *name = td_dtypes[dtype].name;
-    if (!(fabs(from) <= largest)) return td_fail(TD_RUNTIME_ERROR, "uniform_: from=%g is out of bounds for %s", from, name);
-    if (!(fabs(to) <= largest)) return td_fail(TD_RUNTIME_ERROR, "uniform_: to=%g is out of bounds for %s", to, name);
-    if (from > to) return td_fail(TD_RUNTIME_ERROR, "uniform_ expects from <= to, but got from=%g > to=%g", from, to);
+    if (!(fabs(from) <= largest))
+        return td_fail(TD_RUNTIME_ERROR, "uniform_: from=%g is out of bounds for %s", from, name);
+    if (!(fabs(to) <= largest))
+        return td_fail(TD_RUNTIME_ERROR, "uniform_: to=%g is out of bounds for %s", to, name);
+    if (from > to)
+        return td_fail(TD_RUNTIME_ERROR, "uniform_ expects from <= to, but got from=%g > to=%g",
+                       from, to);
     if (to - from <= largest) return TD_OK;
-    return td_fail(TD_RUNTIME_ERROR, "uniform_: the range from=%g, to=%g is wider than the largest %s, %g", from, to, name, largest);
+    return td_fail(TD_RUNTIME_ERROR,
+                   "uniform_: the range from=%g, to=%g is wider than the largest %s, %g", from, to,
+                   name, largest);
 }
 
 static td_status uniform(td_tensor *t, td_generator *g, double from, double to)
@@ -112,7 +126,8 @@ td_status td_op_uniform_(td_call *call)
 static td_status normal(td_tensor *t, td_generator *g, double mean, double std)
 {
     TD_TRY(td_random_floating((td_dtype)t->dtype, true, "normal_"));
-    if (!(std >= 0)) return td_fail(TD_RUNTIME_ERROR, "normal_ expects std >= 0, but got std=%g", std);
+    if (!(std >= 0))
+        return td_fail(TD_RUNTIME_ERROR, "normal_ expects std >= 0, but got std=%g", std);
     if (td_is_meta(t)) return TD_OK;
     bool is_complex = td_is_complex((td_dtype)t->dtype); /* each part has half of the variance */
     td_normal_params params = {is_complex ? 0 : mean, is_complex ? std * 0.7071067811865476 : std};
@@ -170,21 +185,23 @@ static td_status scale_shift(td_tensor *t, const td_tensor *mean, const td_tenso
 static td_status check_stds(const td_tensor *std)
 {
     if (td_is_complex((td_dtype)std->dtype))
-        return td_fail(TD_RUNTIME_ERROR, "normal expects a real standard deviation, but got %s", td_dtypes[std->dtype].name);
+        return td_fail(TD_RUNTIME_ERROR, "normal expects a real standard deviation, but got %s",
+                       td_dtypes[std->dtype].name);
     if (td_is_meta(std)) return TD_OK;
     td_tensor *values;
     TD_TRY(spread(&values, std, std, TD_F64));
     int64_t i = td_first_negative(values);
     td_status status = TD_OK;
     if (i < values->numel)
-        status = td_fail(TD_RUNTIME_ERROR, "normal expects all elements of std >= 0, but got %g", ((const double *)td_data(values))[i]);
+        status = td_fail(TD_RUNTIME_ERROR, "normal expects all elements of std >= 0, but got %g",
+                         ((const double *)td_data(values))[i]);
     td_tensor_free(values);
     return status;
 }
 
 /* The result has the dtype of `model`; std NULL stands for the number. */
-static td_status normal_of(td_call *call, const td_tensor *model, const td_tensor *mean, const td_tensor *std, double std_number,
-                           td_generator *g)
+static td_status normal_of(td_call *call, const td_tensor *model, const td_tensor *mean,
+                           const td_tensor *std, double std_number, td_generator *g)
 {
     int64_t sizes[TD_MAX_DIMS];
     int ndim;
@@ -227,8 +244,10 @@ static td_status sized(td_call *call, int sizes_at, int options_at)
 static td_status like(td_call *call, int options_at)
 {
     td_options o = {0};
-    TD_TRY(td_factory_options(call, options_at, (td_dtype)SELF->dtype, (td_device)SELF->device, &o));
-    td_memory_format format = TD_HAS(options_at + 4) ? (td_memory_format)TD_INT(options_at + 4) : TD_PRESERVE_FORMAT;
+    TD_TRY(
+        td_factory_options(call, options_at, (td_dtype)SELF->dtype, (td_device)SELF->device, &o));
+    td_memory_format format =
+        TD_HAS(options_at + 4) ? (td_memory_format)TD_INT(options_at + 4) : TD_PRESERVE_FORMAT;
     return td_empty_format(OUT, SELF, o.dtype, o.device, format);
 }
 
@@ -264,7 +283,8 @@ td_status td_op_randn_like(td_call *call)
 
 /* ---- other distributions: a function of a uniform or a normal double ---- */
 
-static td_status transformed(td_tensor *self, td_generator *g, const td_sampling *how, td_transform of, double a, double b)
+static td_status transformed(td_tensor *self, td_generator *g, const td_sampling *how,
+                             td_transform of, double a, double b)
 {
     td_tensor *values;
     TD_TRY(td_sample_new(&values, self->ndim, self->sizes, g, how));
@@ -281,20 +301,24 @@ td_status td_op_exponential_(td_call *call)
     double rate = TD_FLOAT(1), scale = 1 / rate;
     TD_TRY(td_random_floating((td_dtype)SELF->dtype, false, "exponential_"));
     TD_TRY(td_random_target(SELF, "exponential_"));
-    if (!(rate > 0)) return td_fail(TD_RUNTIME_ERROR, "exponential_ expects lambd > 0, but got lambd=%g", rate);
+    if (!(rate > 0))
+        return td_fail(TD_RUNTIME_ERROR, "exponential_ expects lambd > 0, but got lambd=%g", rate);
     if (td_is_meta(SELF)) return TD_OK;
     if (SELF->dtype == TD_F64) {
         td_sampling how = open_uniform();
         return transformed(SELF, GENERATOR(2), &how, TD_TRANSFORM_EXPONENTIAL, scale, 0);
     }
-    return td_sample_tensor(SELF, GENERATOR(2), &(td_sampling){TD_SAMPLE_EXPONENTIAL_F32, &scale, TD_F32});
+    return td_sample_tensor(SELF, GENERATOR(2),
+                            &(td_sampling){TD_SAMPLE_EXPONENTIAL_F32, &scale, TD_F32});
 }
 
 td_status td_op_cauchy_(td_call *call)
 {
     TD_TRY(td_random_floating((td_dtype)SELF->dtype, false, "cauchy_"));
     TD_TRY(td_random_target(SELF, "cauchy_"));
-    if (!(TD_FLOAT(2) > 0)) return td_fail(TD_RUNTIME_ERROR, "cauchy_ expects sigma > 0, but got sigma=%g", TD_FLOAT(2));
+    if (!(TD_FLOAT(2) > 0))
+        return td_fail(TD_RUNTIME_ERROR, "cauchy_ expects sigma > 0, but got sigma=%g",
+                       TD_FLOAT(2));
     if (td_is_meta(SELF)) return TD_OK;
     td_sampling how = open_uniform();
     return transformed(SELF, GENERATOR(3), &how, TD_TRANSFORM_CAUCHY, TD_FLOAT(1), TD_FLOAT(2));
@@ -304,9 +328,11 @@ td_status td_op_geometric_(td_call *call)
 {
     double p = TD_FLOAT(1);
     td_dtype dtype = (td_dtype)SELF->dtype;
-    if (dtype == TD_BOOL || !td_is_integral(dtype)) TD_TRY(td_random_floating(dtype, false, "geometric_"));
+    if (dtype == TD_BOOL || !td_is_integral(dtype))
+        TD_TRY(td_random_floating(dtype, false, "geometric_"));
     TD_TRY(td_random_target(SELF, "geometric_"));
-    if (!(p > 0 && p < 1)) return td_fail(TD_RUNTIME_ERROR, "geometric_ expects p inside (0, 1), but got p=%g", p);
+    if (!(p > 0 && p < 1))
+        return td_fail(TD_RUNTIME_ERROR, "geometric_ expects p inside (0, 1), but got p=%g", p);
     if (td_is_meta(SELF)) return TD_OK;
     td_sampling how = open_uniform();
     return transformed(SELF, GENERATOR(2), &how, TD_TRANSFORM_GEOMETRIC, log1p(-p), 0);
@@ -316,7 +342,9 @@ td_status td_op_log_normal_(td_call *call)
 {
     TD_TRY(td_random_floating((td_dtype)SELF->dtype, false, "log_normal_"));
     TD_TRY(td_random_target(SELF, "log_normal_"));
-    if (!(TD_FLOAT(2) > 0)) return td_fail(TD_RUNTIME_ERROR, "log_normal_ expects std > 0, but got std=%g", TD_FLOAT(2));
+    if (!(TD_FLOAT(2) > 0))
+        return td_fail(TD_RUNTIME_ERROR, "log_normal_ expects std > 0, but got std=%g",
+                       TD_FLOAT(2));
     if (td_is_meta(SELF)) return TD_OK;
     td_normal_params standard = {0, 1};
     td_sampling how = {TD_SAMPLE_NORMAL_F64, &standard, TD_F64};

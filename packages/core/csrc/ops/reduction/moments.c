@@ -20,8 +20,14 @@ static td_status spread_of_complex(td_tensor *out[2], int wanted, const td_tenso
     td_status status = td_reduce(each, wanted, parts, &apart);
     td_tensor_free(parts);
     if (status != TD_OK) return status;
-    td_reduce_spec together = {spec->op, spec->context.root ? TD_NORM2 : TD_SUM, {.divisor = 1},
-                               (uint64_t)1 << (each[0]->ndim - 1), false, true, 0, {real, 0}};
+    td_reduce_spec together = {spec->op,
+                               spec->context.root ? TD_NORM2 : TD_SUM,
+                               {.divisor = 1},
+                               (uint64_t)1 << (each[0]->ndim - 1),
+                               false,
+                               true,
+                               0,
+                               {real, 0}};
     status = td_reduce(joined, 1, each[0], &together);
     if (status == TD_OK && each[1]) status = td_view_as_complex(&out[1], each[1]);
     out[0] = joined[0];
@@ -30,36 +36,45 @@ static td_status spread_of_complex(td_tensor *out[2], int wanted, const td_tenso
     return status;
 }
 
-static td_status spread(td_call *call, const char *op, int root, int wanted, uint64_t dims, bool keepdim,
-                        double correction)
+static td_status spread(td_call *call, const char *op, int root, int wanted, uint64_t dims,
+                        bool keepdim, double correction)
 {
     td_dtype dtype = (td_dtype)SELF->dtype;
     if (td_is_integral(dtype))
-        return td_fail(TD_RUNTIME_ERROR, "%s only supports floating point and complex dtypes, got %s", op,
+        return td_fail(TD_RUNTIME_ERROR,
+                       "%s only supports floating point and complex dtypes, got %s", op,
                        td_dtypes[dtype].name);
-    td_reduce_spec spec = {op, TD_MOMENTS, {.correction = correction, .root = root}, dims, keepdim, true, NAN,
+    td_reduce_spec spec = {op,
+                           TD_MOMENTS,
+                           {.correction = correction, .root = root},
+                           dims,
+                           keepdim,
+                           true,
+                           NAN,
                            {td_is_complex(dtype) ? td_to_real(dtype) : dtype, dtype}};
-    if (td_is_complex(dtype) && !td_is_meta(SELF)) return spread_of_complex(call->out, wanted, SELF, &spec);
+    if (td_is_complex(dtype) && !td_is_meta(SELF))
+        return spread_of_complex(call->out, wanted, SELF, &spec);
     return td_reduce(call->out, wanted, SELF, &spec);
 }
 
 /* The three overloads: (unbiased), (dim, unbiased, keepdim), (dim, *, correction, keepdim). */
-#define SPREAD(name, root, wanted)                                                                      \
-    td_status td_op_##name(td_call *call)                                                               \
-    {                                                                                                   \
-        return spread(call, #name, root, wanted, td_all_dims(SELF), false, (double)TD_INT(1));          \
-    }                                                                                                   \
-    td_status td_op_##name##_dim(td_call *call)                                                         \
-    {                                                                                                   \
-        uint64_t dims;                                                                                  \
-        TD_TRY(td_reduce_dims(&call->args[1], SELF, true, &dims));                                      \
-        return spread(call, #name, root, wanted, dims, TD_BOOLEAN(3), (double)TD_INT(2));               \
-    }                                                                                                   \
-    td_status td_op_##name##_correction(td_call *call)                                                  \
-    {                                                                                                   \
-        uint64_t dims;                                                                                  \
-        TD_TRY(td_reduce_dims(&call->args[1], SELF, true, &dims));                                      \
-        return spread(call, #name, root, wanted, dims, TD_BOOLEAN(3), TD_HAS(2) ? TD_SCALAR(2).re : 1); \
+#define SPREAD(name, root, wanted)                                                             \
+    td_status td_op_##name(td_call *call)                                                      \
+    {                                                                                          \
+        return spread(call, #name, root, wanted, td_all_dims(SELF), false, (double)TD_INT(1)); \
+    }                                                                                          \
+    td_status td_op_##name##_dim(td_call *call)                                                \
+    {                                                                                          \
+        uint64_t dims;                                                                         \
+        TD_TRY(td_reduce_dims(&call->args[1], SELF, true, &dims));                             \
+        return spread(call, #name, root, wanted, dims, TD_BOOLEAN(3), (double)TD_INT(2));      \
+    }                                                                                          \
+    td_status td_op_##name##_correction(td_call *call)                                         \
+    {                                                                                          \
+        uint64_t dims;                                                                         \
+        TD_TRY(td_reduce_dims(&call->args[1], SELF, true, &dims));                             \
+        return spread(call, #name, root, wanted, dims, TD_BOOLEAN(3),                          \
+                      TD_HAS(2) ? TD_SCALAR(2).re : 1);                                        \
     }
 SPREAD(var, 0, 1)
 SPREAD(std, 1, 1)
@@ -87,32 +102,33 @@ static td_reduction norm_kind(double p)
     return p == 0 ? TD_NORM0 : p == 1 ? TD_NORM1 : p == 2 ? TD_NORM2 : TD_NORMP;
 }
 
-static td_status check_norm(const td_tensor *x, double p, uint64_t dims, td_dtype dtype, bool has_dtype)
+static td_status check_norm(const td_tensor *x, double p, uint64_t dims, td_dtype dtype,
+                            bool has_dtype)
 {
     if (td_is_integral((td_dtype)x->dtype))
-        return td_fail(TD_RUNTIME_ERROR,
-                       "linalg.vector_norm: Expected a floating point or complex tensor as input. Got %s",
-                       td_dtypes[x->dtype].type_name);
-    if (has_dtype && td_is_complex(dtype) != td_is_complex((td_dtype)x->dtype))
-        return td_fail(TD_RUNTIME_ERROR, "linalg.vector_norm: dtype should be %s for %s inputs, but got %s",
-                       td_is_complex((td_dtype)x->dtype) ? "complex" : "real",
-                       td_is_complex((td_dtype)x->dtype) ? "complex" : "real", td_dtypes[dtype].type_name);
-    if (has_dtype && (td_is_integral(dtype) || td_promote(x->dtype, dtype) != (int)dtype))
         return td_fail(
             TD_RUNTIME_ERROR,
-            "linalg.vector_norm: the dtype of the input (%s) should be convertible without narrowing "
-            "to the specified dtype (%s)",
-            td_dtypes[x->dtype].type_name, td_dtypes[dtype].type_name);
+            "linalg.vector_norm: Expected a floating point or complex tensor as input. Got %s",
+            td_dtypes[x->dtype].type_name);
+    if (has_dtype && td_is_complex(dtype) != td_is_complex((td_dtype)x->dtype))
+        return td_fail(
+            TD_RUNTIME_ERROR, "linalg.vector_norm: dtype should be %s for %s inputs, but got %s",
+            td_is_complex((td_dtype)x->dtype) ? "complex" : "real",
+            td_is_complex((td_dtype)x->dtype) ? "complex" : "real", td_dtypes[dtype].type_name);
+    if (has_dtype && (td_is_integral(dtype) || td_promote(x->dtype, dtype) != (int)dtype))
+        return td_fail(TD_RUNTIME_ERROR,
+                       "linalg.vector_norm: the dtype of the input (%s) should be convertible "
+                       "without narrowing to the specified dtype (%s)",
+                       td_dtypes[x->dtype].type_name, td_dtypes[dtype].type_name);
     if ((p < 0 || isinf(p)) && td_reduced_count(x, dims) == 0) {
         int64_t sizes[TD_MAX_DIMS], left = 1;
         int ndim = td_reduced_shape(x, dims, false, sizes);
         for (int i = 0; i < ndim; i++) left *= sizes[i];
         if (left)
-            return td_fail(
-                TD_RUNTIME_ERROR,
-                "linalg.vector_norm cannot compute the %g norm on an empty tensor because the operation "
-                "does not have an identity",
-                p);
+            return td_fail(TD_RUNTIME_ERROR,
+                           "linalg.vector_norm cannot compute the %g norm on an empty tensor "
+                           "because the operation does not have an identity",
+                           p);
     }
     return TD_OK;
 }
@@ -128,11 +144,12 @@ td_status td_op_vector_norm(td_call *call)
     TD_TRY(check_norm(SELF, p, dims, dtype, TD_HAS(4)));
     TD_TRY(magnitudes(&x, SELF));
     td_tensor *wide = NULL;
-    td_status status = td_is_float8(real) ? TD_OK
-                                          : td_cast(&wide, x,
-                                                    td_itemsize(real) > td_itemsize((td_dtype)x->dtype)
-                                                        ? real
-                                                        : (td_dtype)x->dtype);
+    td_status status =
+        td_is_float8(real)
+            ? TD_OK
+            : td_cast(&wide, x,
+                      td_itemsize(real) > td_itemsize((td_dtype)x->dtype) ? real
+                                                                          : (td_dtype)x->dtype);
     td_reduce_spec spec = {"linalg.vector_norm",
                            norm_kind(p),
                            {.divisor = 1, .exponent = p},

@@ -1,14 +1,18 @@
-/* reduce.c - from a reduction as an operator asks for it to results: dtypes, shapes, empty inputs, complex
- * numbers. */
+/* reduce.c - from a reduction as an operator asks for it to results: dtypes, shapes, empty inputs,
+ * complex numbers. */
 #include "ops/reduction/reduce.h"
 #include "ops/view/view.h"
 
-uint64_t td_all_dims(const td_tensor *x) { return x->ndim == 64 ? UINT64_MAX : ((uint64_t)1 << x->ndim) - 1; }
+uint64_t td_all_dims(const td_tensor *x)
+{
+    return x->ndim == 64 ? UINT64_MAX : ((uint64_t)1 << x->ndim) - 1;
+}
 
 td_status td_reduce_dims(const td_arg *arg, const td_tensor *x, bool empty_is_all, uint64_t *out)
 {
     *out = td_all_dims(x);
-    if (arg->kind == TD_ARG_NONE || (arg->kind == TD_ARG_INTS && arg->n == 0 && empty_is_all)) return TD_OK;
+    if (arg->kind == TD_ARG_NONE || (arg->kind == TD_ARG_INTS && arg->n == 0 && empty_is_all))
+        return TD_OK;
     bool one = arg->kind == TD_ARG_INT;
     TD_TRY(td_dim_mask(out, one ? 1 : arg->n, one ? &arg->i : arg->ints, x->ndim));
     *out &= td_all_dims(x); /* a 0-dim tensor may be asked for its dimension 0, which it has not */
@@ -45,16 +49,18 @@ static td_status kernel_dtype(const td_reduce_spec *spec, td_dtype from, td_dtyp
     if (td_find_reducer(spec->kind, *out)->size) return TD_OK;
     *out = is_half(from) ? TD_F32 : from == TD_C32 ? TD_C64 : from;
     if (td_find_reducer(spec->kind, *out)->size) return TD_OK;
-    return td_fail(TD_NOT_IMPLEMENTED, "%s is not implemented for '%s'", spec->op, td_dtypes[from].type_name);
+    return td_fail(TD_NOT_IMPLEMENTED, "%s is not implemented for '%s'", spec->op,
+                   td_dtypes[from].type_name);
 }
 
-static td_status make_results(td_tensor *out[2], int wanted, const td_tensor *x, const td_reduce_spec *spec,
-                              const td_dtype *dtype)
+static td_status make_results(td_tensor *out[2], int wanted, const td_tensor *x,
+                              const td_reduce_spec *spec, const td_dtype *dtype)
 {
     int64_t sizes[TD_MAX_DIMS];
     int ndim = td_reduced_shape(x, spec->dims, spec->keepdim, sizes);
     for (int k = 0; k < 2; k++)
-        if (wanted >> k & 1) TD_TRY(td_tensor_empty(&out[k], dtype[k], (td_device)x->device, ndim, sizes));
+        if (wanted >> k & 1)
+            TD_TRY(td_tensor_empty(&out[k], dtype[k], (td_device)x->device, ndim, sizes));
     return TD_OK;
 }
 
@@ -84,7 +90,8 @@ static td_status fill_empty(td_tensor *const out[2], const td_reduce_spec *spec)
     return TD_OK;
 }
 
-static td_status compute(td_tensor *out[2], int wanted, const td_tensor *x, const td_reduce_spec *spec)
+static td_status compute(td_tensor *out[2], int wanted, const td_tensor *x,
+                         const td_reduce_spec *spec)
 {
     td_dtype from;
     td_tensor *input;
@@ -99,7 +106,8 @@ static td_status compute(td_tensor *out[2], int wanted, const td_tensor *x, cons
     return status;
 }
 
-/* A sum of complex numbers is the sum of their parts: one more dimension, of size 2, that is kept. */
+/* A sum of complex numbers is the sum of their parts: one more dimension, of size 2, that is kept.
+ */
 static td_status compute_parts(td_tensor *out[2], const td_tensor *x, const td_reduce_spec *spec)
 {
     td_tensor *parts = NULL, *wide, *halves[2] = {NULL, NULL};
@@ -121,12 +129,10 @@ td_status td_reduce(td_tensor *out[2], int wanted, const td_tensor *x, const td_
 {
     out[0] = out[1] = NULL;
     td_status status;
-    if (td_is_meta(x))
-        status = make_results(out, wanted, x, spec, spec->dtype);
+    if (td_is_meta(x)) status = make_results(out, wanted, x, spec, spec->dtype);
     else if (td_is_complex((td_dtype)x->dtype) && spec->kind == TD_SUM)
         status = compute_parts(out, x, spec);
-    else
-        status = compute(out, wanted, x, spec);
+    else status = compute(out, wanted, x, spec);
     for (int k = 0; k < 2 && status == TD_OK; k++) status = convert_result(&out[k], spec->dtype[k]);
     if (status != TD_OK) drop_results(out);
     return status;

@@ -11,14 +11,14 @@ typedef struct td_reduce_spec {
     td_reduce_context context;
     uint64_t dims; /* a bit for each dimension that goes away */
     bool keepdim;
-    bool has_empty; /* over no elements at all the result is `empty`, otherwise that is an error of the
-                       caller's */
+    bool has_empty; /* over no elements at all the result is `empty`, otherwise that is an error of
+                       the caller's */
     double empty;
     td_dtype dtype[2]; /* of the results */
 } td_reduce_spec;
 
-/* Run it: out[k] becomes a new tensor for every k that `wanted` (bits 0 and 1) names. On failure none is left
- * behind. */
+/* Run it: out[k] becomes a new tensor for every k that `wanted` (bits 0 and 1) names. On failure
+ * none is left behind. */
 td_status td_reduce(td_tensor *out[2], int wanted, const td_tensor *x, const td_reduce_spec *spec);
 
 /* All dimensions of x as a mask, and the mask of an optional list (absent: all; empty: all if

@@ -1,4 +1,5 @@
-/* search.c - places in sorted sequences (searchsorted, bucketize) and counts of values (bincount, histc). */
+/* search.c - places in sorted sequences (searchsorted, bucketize) and counts of values (bincount,
+ * histc). */
 #include <string.h>
 #include "cpu/sorting/search_run.h"
 #include "ops/view/view.h"
@@ -13,13 +14,13 @@ static td_status check_dtypes(const search *s)
 {
     td_dtype a = (td_dtype)s->sequence->dtype, b = (td_dtype)s->values->dtype;
     if (a != b)
-        return td_fail(
-            TD_RUNTIME_ERROR,
-            "%s(): boundary tensor should have same dtype as input value tensor, but got boundary tensor "
-            "dtype %s and input value tensor dtype %s",
-            s->op, td_dtypes[a].name, td_dtypes[b].name);
+        return td_fail(TD_RUNTIME_ERROR,
+                       "%s(): boundary tensor should have same dtype as input value tensor, but "
+                       "got boundary tensor dtype %s and input value tensor dtype %s",
+                       s->op, td_dtypes[a].name, td_dtypes[b].name);
     if (td_is_complex(a) || td_is_float8(a) || a > TD_F64)
-        return td_fail(TD_NOT_IMPLEMENTED, "%s is not implemented for '%s'", s->op, td_dtypes[a].type_name);
+        return td_fail(TD_NOT_IMPLEMENTED, "%s is not implemented for '%s'", s->op,
+                       td_dtypes[a].type_name);
     return TD_OK;
 }
 
@@ -28,20 +29,23 @@ static td_status check_sequence(const search *s)
     char a[TD_SHAPE_TEXT], b[TD_SHAPE_TEXT];
     const td_tensor *q = s->sequence, *v = s->values;
     if (q->ndim == 0)
-        return td_fail(TD_RUNTIME_ERROR,
-                       "%s(): boundaries tensor should have positive dimension, but got 0 dimension", s->op);
-    bool fits = q->ndim == 1 || (q->ndim == v->ndim &&
-                                 memcmp(q->sizes, v->sizes, (size_t)(q->ndim - 1) * sizeof *q->sizes) == 0);
-    if (!fits)
         return td_fail(
             TD_RUNTIME_ERROR,
-            "%s(): boundaries should have 1 dimension, or all but the last in common with the "
-            "values, but they are %s and the values %s",
-            s->op, td_shape_text(q->ndim, q->sizes, a), td_shape_text(v->ndim, v->sizes, b));
-    if (s->narrow && q->sizes[q->ndim - 1] > INT32_MAX)
+            "%s(): boundaries tensor should have positive dimension, but got 0 dimension", s->op);
+    bool fits =
+        q->ndim == 1 || (q->ndim == v->ndim &&
+                         memcmp(q->sizes, v->sizes, (size_t)(q->ndim - 1) * sizeof *q->sizes) == 0);
+    if (!fits)
         return td_fail(TD_RUNTIME_ERROR,
-                       "%s(): the size of boundaries' last dimension should be less than %d, but we got %lld",
-                       s->op, INT32_MAX, (long long)q->sizes[q->ndim - 1]);
+                       "%s(): boundaries should have 1 dimension, or all but the last in common "
+                       "with the values, but they are %s and the values %s",
+                       s->op, td_shape_text(q->ndim, q->sizes, a),
+                       td_shape_text(v->ndim, v->sizes, b));
+    if (s->narrow && q->sizes[q->ndim - 1] > INT32_MAX)
+        return td_fail(
+            TD_RUNTIME_ERROR,
+            "%s(): the size of boundaries' last dimension should be less than %d, but we got %lld",
+            s->op, INT32_MAX, (long long)q->sizes[q->ndim - 1]);
     return TD_OK;
 }
 
@@ -50,10 +54,12 @@ static td_status check_sorter(const search *s)
     const td_tensor *sorter = s->sorter;
     if (!sorter) return TD_OK;
     if (!td_same_shape(sorter, s->sequence))
-        return td_fail(TD_RUNTIME_ERROR, "%s(): boundary and sorter must have the same size", s->op);
+        return td_fail(TD_RUNTIME_ERROR, "%s(): boundary and sorter must have the same size",
+                       s->op);
     if (sorter->dtype != TD_I64)
-        return td_fail(TD_RUNTIME_ERROR, "%s(): sorter must be a tensor of long dtype but got dtype %s",
-                       s->op, td_dtypes[sorter->dtype].name);
+        return td_fail(TD_RUNTIME_ERROR,
+                       "%s(): sorter must be a tensor of long dtype but got dtype %s", s->op,
+                       td_dtypes[sorter->dtype].name);
     return TD_OK;
 }
 
@@ -87,16 +93,15 @@ static td_status find_places(td_call *call, const search *s)
 /* (sorted_sequence, self, out_int32, right, side, sorter) */
 td_status td_op_searchsorted(td_call *call)
 {
-    search s = {"searchsorted", TD_TENSOR(0), TD_TENSOR(1), TD_OPT_TENSOR(5), TD_BOOLEAN(3), TD_BOOLEAN(2)};
+    search s = {"searchsorted",   TD_TENSOR(0),  TD_TENSOR(1),
+                TD_OPT_TENSOR(5), TD_BOOLEAN(3), TD_BOOLEAN(2)};
     if (TD_HAS(4)) {
         const char *side = call->args[4].str;
         if (strcmp(side, "left") != 0 && strcmp(side, "right") != 0)
-            return td_fail(TD_RUNTIME_ERROR, "searchsorted(): side can only be 'left' or 'right' but got %s",
-                           side);
+            return td_fail(TD_RUNTIME_ERROR,
+                           "searchsorted(): side can only be 'left' or 'right' but got %s", side);
         if (s.right && strcmp(side, "left") == 0)
-            return td_fail(
-                TD_RUNTIME_ERROR,
-                "searchsorted(): side 'left' contradicts right=True");
+            return td_fail(TD_RUNTIME_ERROR, "searchsorted(): side 'left' contradicts right=True");
         s.right = strcmp(side, "right") == 0;
     }
     return find_places(call, &s);
@@ -141,24 +146,27 @@ td_status td_op_bincount(td_call *call)
         return td_fail(TD_RUNTIME_ERROR, "bincount: minlength should be >= 0, got %lld",
                        (long long)TD_INT(2));
     if (!td_is_integral((td_dtype)self->dtype) || self->dtype == TD_BOOL)
-        return td_fail(TD_NOT_IMPLEMENTED, "bincount is not implemented for '%s'; it takes integers",
+        return td_fail(TD_NOT_IMPLEMENTED,
+                       "bincount is not implemented for '%s'; it takes integers",
                        td_dtypes[self->dtype].type_name);
     if (self->ndim != 1 && self->numel)
         return td_fail(TD_RUNTIME_ERROR,
                        "bincount only supports 1-d non-negative integral inputs, got %d dimensions",
                        self->ndim);
     if (weights && (weights->ndim != 1 || weights->numel != self->numel))
-        return td_fail(
-            TD_RUNTIME_ERROR,
-            "bincount: weights should be 1-d and have the same length as input, got %lld and %lld elements",
-            (long long)weights->numel, (long long)self->numel);
+        return td_fail(TD_RUNTIME_ERROR,
+                       "bincount: weights should be 1-d and have the same length as input, got "
+                       "%lld and %lld elements",
+                       (long long)weights->numel, (long long)self->numel);
     if (td_is_meta(self))
-        return td_fail(TD_NOT_IMPLEMENTED,
-                       "bincount: the size of the result depends on values, which a meta tensor has not");
+        return td_fail(
+            TD_NOT_IMPLEMENTED,
+            "bincount: the size of the result depends on values, which a meta tensor has not");
     TD_TRY(td_cast_optional(&x, self, TD_I64));
     td_status status = td_cast_optional(&w, weights, result);
     if (status == TD_OK) status = td_count_length(x, TD_INT(2), &length);
-    if (status == TD_OK) status = td_tensor_empty(&call->out[0], result, (td_device)self->device, 1, &length);
+    if (status == TD_OK)
+        status = td_tensor_empty(&call->out[0], result, (td_device)self->device, 1, &length);
     if (status == TD_OK) status = td_fill(call->out[0], &zero);
     if (status == TD_OK) td_count_run(call->out[0], x, w);
     td_tensor_free(x);
@@ -181,11 +189,13 @@ td_status td_op_histc(td_call *call)
         return td_fail(TD_NOT_IMPLEMENTED,
                        "histc is not implemented for '%s'; it takes floating-point tensors",
                        td_dtypes[dtype].type_name);
-    if (bins <= 0) return td_fail(TD_RUNTIME_ERROR, "histc: bins must be > 0, but got %lld", (long long)bins);
+    if (bins <= 0)
+        return td_fail(TD_RUNTIME_ERROR, "histc: bins must be > 0, but got %lld", (long long)bins);
     if (td_is_meta(self)) return td_tensor_empty(&call->out[0], dtype, TD_META, 1, &bins);
     TD_TRY(td_cast_optional(&x, self, compute));
     td_status status = td_histogram_range(x, &low, &high);
-    if (status == TD_OK) status = td_tensor_empty(&counts, compute, (td_device)self->device, 1, &bins);
+    if (status == TD_OK)
+        status = td_tensor_empty(&counts, compute, (td_device)self->device, 1, &bins);
     if (status == TD_OK) status = td_fill(counts, &zero);
     if (status == TD_OK) td_histogram_run(counts, x, low, high);
     if (status == TD_OK) status = td_cast(&call->out[0], counts, dtype);

@@ -6,8 +6,8 @@
 td_status td_sort_dense(td_tensor **out, const td_tensor *x, const char *op)
 {
     if (td_is_complex((td_dtype)x->dtype))
-        return td_fail(TD_RUNTIME_ERROR, "%s does not support complex dtypes: complex numbers have no order",
-                       op);
+        return td_fail(TD_RUNTIME_ERROR,
+                       "%s does not support complex dtypes: complex numbers have no order", op);
     return td_contiguous(out, x);
 }
 
@@ -19,15 +19,19 @@ static td_status sort(td_call *call, int64_t dim, bool descending)
     td_tensor *x;
     TD_TRY(td_wrap_dim(dim, SELF->ndim, &dim));
     if (td_is_meta(SELF)) {
-        TD_TRY(td_tensor_empty(&call->out[0], (td_dtype)SELF->dtype, TD_META, SELF->ndim, SELF->sizes));
+        TD_TRY(td_tensor_empty(&call->out[0], (td_dtype)SELF->dtype, TD_META, SELF->ndim,
+                               SELF->sizes));
         return td_tensor_empty(&call->out[1], TD_I64, TD_META, SELF->ndim, SELF->sizes);
     }
     TD_TRY(td_sort_dense(&x, SELF, "sort"));
     td_status status = td_rows_of(&rows, "sort", x, dim);
     if (status == TD_OK)
-        status = td_tensor_empty(&call->out[0], (td_dtype)x->dtype, (td_device)x->device, x->ndim, x->sizes);
-    if (status == TD_OK) status = td_tensor_empty(&call->out[1], TD_I64, (td_device)x->device, x->ndim, x->sizes);
-    if (status == TD_OK && x->numel) status = td_sort_run(&rows, call->out[0], call->out[1], descending);
+        status = td_tensor_empty(&call->out[0], (td_dtype)x->dtype, (td_device)x->device, x->ndim,
+                                 x->sizes);
+    if (status == TD_OK)
+        status = td_tensor_empty(&call->out[1], TD_I64, (td_device)x->device, x->ndim, x->sizes);
+    if (status == TD_OK && x->numel)
+        status = td_sort_run(&rows, call->out[0], call->out[1], descending);
     td_tensor_free(x);
     return status;
 }
@@ -47,9 +51,10 @@ td_status td_op_topk(td_call *call)
     TD_TRY(td_wrap_dim(TD_INT(2), SELF->ndim, &dim));
     int64_t n = SELF->ndim ? SELF->sizes[dim] : 1;
     if (k < 0 || k > n)
-        return td_fail(TD_RUNTIME_ERROR,
-                       "topk: selected index k out of range: k is %lld, dimension %lld has %lld elements",
-                       (long long)k, (long long)dim, (long long)n);
+        return td_fail(
+            TD_RUNTIME_ERROR,
+            "topk: selected index k out of range: k is %lld, dimension %lld has %lld elements",
+            (long long)k, (long long)dim, (long long)n);
     if (td_is_complex((td_dtype)SELF->dtype) || SELF->dtype == TD_BOOL)
         return td_fail(TD_RUNTIME_ERROR, "topk does not support %s dtypes",
                        SELF->dtype == TD_BOOL ? "bool" : "complex");
@@ -60,7 +65,8 @@ td_status td_op_topk(td_call *call)
     if (td_is_meta(SELF)) return TD_OK;
     TD_TRY(td_contiguous(&x, SELF));
     td_status status = td_rows_of(&rows, "topk", x, dim);
-    if (status == TD_OK && call->out[0]->numel) status = td_top_run(&rows, call->out[0], call->out[1], k, TD_BOOLEAN(3));
+    if (status == TD_OK && call->out[0]->numel)
+        status = td_top_run(&rows, call->out[0], call->out[1], k, TD_BOOLEAN(3));
     td_tensor_free(x);
     return status;
 }

@@ -32,7 +32,8 @@ static void drop_dim(geometry *g, int64_t dim)
 static td_status add_dim(geometry *g, int64_t dim, int64_t size, int64_t stride)
 {
     size_t after = (size_t)(g->ndim - dim) * sizeof *g->sizes;
-    if (g->ndim == TD_MAX_DIMS) return td_fail(TD_RUNTIME_ERROR, "a tensor has at most %d dimensions", TD_MAX_DIMS);
+    if (g->ndim == TD_MAX_DIMS)
+        return td_fail(TD_RUNTIME_ERROR, "a tensor has at most %d dimensions", TD_MAX_DIMS);
     memmove(g->sizes + dim + 1, g->sizes + dim, after);
     memmove(g->strides + dim + 1, g->strides + dim, after);
     g->sizes[dim] = size;
@@ -49,7 +50,9 @@ td_status td_dim_mask(uint64_t *out, int64_t n, const int64_t *dims, int ndim)
     for (int64_t i = 0; i < n; i++) {
         int64_t d;
         TD_TRY(td_wrap_dim(dims[i], ndim, &d));
-        if (mask >> d & 1) return td_fail(TD_RUNTIME_ERROR, "dim %lld appears multiple times in the list of dims", (long long)d);
+        if (mask >> d & 1)
+            return td_fail(TD_RUNTIME_ERROR, "dim %lld appears multiple times in the list of dims",
+                           (long long)d);
         mask |= (uint64_t)1 << d;
     }
     *out = mask;
@@ -61,8 +64,10 @@ td_status td_view_permute(td_tensor **out, const td_tensor *self, int64_t n, con
     geometry g = {.ndim = self->ndim, .offset = self->offset};
     uint64_t mask = 0;
     char text[TD_SHAPE_TEXT];
-    if (n != self->ndim) return td_fail(TD_RUNTIME_ERROR, "permute: %lld dims are given for a tensor of %d dimensions %s",
-                                        (long long)n, self->ndim, td_shape_text(self->ndim, self->sizes, text));
+    if (n != self->ndim)
+        return td_fail(TD_RUNTIME_ERROR,
+                       "permute: %lld dims are given for a tensor of %d dimensions %s",
+                       (long long)n, self->ndim, td_shape_text(self->ndim, self->sizes, text));
     TD_TRY(td_dim_mask(&mask, n, dims, self->ndim));
     for (int64_t i = 0; i < n; i++) {
         int64_t d = dims[i] < 0 ? dims[i] + n : dims[i];
@@ -86,14 +91,16 @@ td_status td_view_transpose(td_tensor **out, const td_tensor *self, int64_t a, i
     return view_of(out, self, &g);
 }
 
-td_status td_view_movedim(td_tensor **out, const td_tensor *self, int64_t n, const int64_t *from, const int64_t *to)
+td_status td_view_movedim(td_tensor **out, const td_tensor *self, int64_t n, const int64_t *from,
+                          const int64_t *to)
 {
     int64_t order[TD_MAX_DIMS];
     uint64_t sources = 0, targets = 0;
     TD_TRY(td_dim_mask(&sources, n, from, self->ndim));
     TD_TRY(td_dim_mask(&targets, n, to, self->ndim));
     for (int64_t i = 0; i < n && self->ndim; i++)
-        order[to[i] < 0 ? to[i] + self->ndim : to[i]] = from[i] < 0 ? from[i] + self->ndim : from[i];
+        order[to[i] < 0 ? to[i] + self->ndim : to[i]] =
+            from[i] < 0 ? from[i] + self->ndim : from[i];
     for (int d = 0, s = 0; d < self->ndim; d++) {
         if (targets >> d & 1) continue;
         while (sources >> s & 1) s++;
@@ -151,8 +158,10 @@ td_status td_view_select(td_tensor **out, const td_tensor *self, int64_t dim, in
     int64_t size = self->sizes[dim], at = index < 0 ? index + size : index;
     if (at < 0 || at >= size) {
         char text[TD_SHAPE_TEXT];
-        return td_fail(TD_INDEX_ERROR, "select(): index %lld out of range for tensor of size %s at dimension %lld",
-                       (long long)index, td_shape_text(self->ndim, self->sizes, text), (long long)dim);
+        return td_fail(TD_INDEX_ERROR,
+                       "select(): index %lld out of range for tensor of size %s at dimension %lld",
+                       (long long)index, td_shape_text(self->ndim, self->sizes, text),
+                       (long long)dim);
     }
     geometry_of(&g, self);
     g.offset += at * self->strides[dim];
@@ -171,46 +180,62 @@ void td_slice_bounds(int64_t size, int64_t *start, int64_t stop, int64_t step, i
     *length = to > from ? (to - from - 1) / step + 1 : 0;
 }
 
-td_status td_view_slice(td_tensor **out, const td_tensor *self, int64_t dim, int64_t start, int64_t stop, int64_t step)
+td_status td_view_slice(td_tensor **out, const td_tensor *self, int64_t dim, int64_t start,
+                        int64_t stop, int64_t step)
 {
     geometry g;
     TD_TRY(refuse_scalar(self, "slice", TD_INDEX_ERROR));
     TD_TRY(td_wrap_dim(dim, self->ndim, &dim));
-    if (step <= 0) return td_fail(TD_RUNTIME_ERROR, "slice step must be positive, got %lld", (long long)step);
+    if (step <= 0)
+        return td_fail(TD_RUNTIME_ERROR, "slice step must be positive, got %lld", (long long)step);
     geometry_of(&g, self);
     td_slice_bounds(self->sizes[dim], &start, stop, step, &g.sizes[dim]);
     g.offset += start * self->strides[dim];
-    if (td_mul_overflows(self->strides[dim], step, &g.strides[dim])) g.strides[dim] = INT64_MAX; /* at most one element */
+    /* at most one element */
+    if (td_mul_overflows(self->strides[dim], step, &g.strides[dim])) g.strides[dim] = INT64_MAX;
     return view_of(out, self, &g);
 }
 
-td_status td_view_narrow(td_tensor **out, const td_tensor *self, int64_t dim, int64_t start, int64_t length)
+td_status td_view_narrow(td_tensor **out, const td_tensor *self, int64_t dim, int64_t start,
+                         int64_t length)
 {
     TD_TRY(refuse_scalar(self, "narrow", TD_RUNTIME_ERROR));
     TD_TRY(td_wrap_dim(dim, self->ndim, &dim));
     int64_t size = self->sizes[dim], from = start < 0 ? start + size : start;
-    if (length < 0) return td_fail(TD_RUNTIME_ERROR, "narrow(): length must be non-negative, got %lld", (long long)length);
+    if (length < 0)
+        return td_fail(TD_RUNTIME_ERROR, "narrow(): length must be non-negative, got %lld",
+                       (long long)length);
     if (start < -size || start > size)
-        return td_fail(TD_INDEX_ERROR, "start out of range (expected to be in range of [%lld, %lld], but got %lld)",
+        return td_fail(TD_INDEX_ERROR,
+                       "start out of range (expected to be in range of [%lld, %lld], but got %lld)",
                        (long long)-size, (long long)size, (long long)start);
     if (length > size - from)
-        return td_fail(TD_RUNTIME_ERROR, "start (%lld) + length (%lld) exceeds dimension size (%lld).", (long long)from,
-                       (long long)length, (long long)size);
+        return td_fail(TD_RUNTIME_ERROR,
+                       "start (%lld) + length (%lld) exceeds dimension size (%lld).",
+                       (long long)from, (long long)length, (long long)size);
     return td_view_slice(out, self, dim, from, from + length, 1);
 }
 
-td_status td_view_diagonal(td_tensor **out, const td_tensor *self, int64_t offset, int64_t dim1, int64_t dim2)
+td_status td_view_diagonal(td_tensor **out, const td_tensor *self, int64_t offset, int64_t dim1,
+                           int64_t dim2)
 {
     geometry g;
     int64_t a, b;
     TD_TRY(td_wrap_dim(dim1, self->ndim, &a));
     TD_TRY(td_wrap_dim(dim2, self->ndim, &b));
-    if (a == b) return td_fail(TD_RUNTIME_ERROR, "diagonal dimensions cannot be identical %lld, %lld", (long long)dim1, (long long)dim2);
+    if (a == b)
+        return td_fail(TD_RUNTIME_ERROR, "diagonal dimensions cannot be identical %lld, %lld",
+                       (long long)dim1, (long long)dim2);
     geometry_of(&g, self);
     int64_t rows = g.sizes[a], columns = g.sizes[b], step = g.strides[a] + g.strides[b], length;
-    /* the diagonal begins `offset` columns to the right, or -offset rows down; it may miss the matrix */
-    if (offset >= 0) length = offset >= columns ? 0 : columns - offset < rows ? columns - offset : rows;
-    else length = -(uint64_t)offset >= (uint64_t)rows ? 0 : rows + offset < columns ? rows + offset : columns;
+    /* the diagonal begins `offset` columns to the right, or -offset rows down; it may miss the
+     * matrix */
+    if (offset >= 0)
+        length = offset >= columns ? 0 : columns - offset < rows ? columns - offset : rows;
+    else
+        length = -(uint64_t)offset >= (uint64_t)rows ? 0
+                 : rows + offset < columns           ? rows + offset
+                                                     : columns;
     if (length) g.offset += offset >= 0 ? offset * g.strides[b] : -offset * g.strides[a];
     drop_dim(&g, a > b ? a : b);
     drop_dim(&g, a > b ? b : a);
@@ -218,17 +243,24 @@ td_status td_view_diagonal(td_tensor **out, const td_tensor *self, int64_t offse
     return view_of(out, self, &g);
 }
 
-td_status td_view_unfold(td_tensor **out, const td_tensor *self, int64_t dim, int64_t size, int64_t step)
+td_status td_view_unfold(td_tensor **out, const td_tensor *self, int64_t dim, int64_t size,
+                         int64_t step)
 {
     geometry g;
     TD_TRY(td_wrap_dim(dim, self->ndim, &dim));
-    int64_t have = self->ndim ? self->sizes[dim] : 1, stride = self->ndim ? self->strides[dim] : 1, apart;
-    if (size < 0) return td_fail(TD_RUNTIME_ERROR, "unfold: size is %lld but must be >= 0", (long long)size);
-    if (step <= 0) return td_fail(TD_RUNTIME_ERROR, "unfold: step is %lld but must be > 0", (long long)step);
-    if (size > have) return td_fail(TD_RUNTIME_ERROR, "maximum size for tensor at dimension %lld is %lld but size is %lld",
-                                    (long long)dim, (long long)have, (long long)size);
+    int64_t have = self->ndim ? self->sizes[dim] : 1, stride = self->ndim ? self->strides[dim] : 1,
+            apart;
+    if (size < 0)
+        return td_fail(TD_RUNTIME_ERROR, "unfold: size is %lld but must be >= 0", (long long)size);
+    if (step <= 0)
+        return td_fail(TD_RUNTIME_ERROR, "unfold: step is %lld but must be > 0", (long long)step);
+    if (size > have)
+        return td_fail(TD_RUNTIME_ERROR,
+                       "maximum size for tensor at dimension %lld is %lld but size is %lld",
+                       (long long)dim, (long long)have, (long long)size);
     geometry_of(&g, self);
-    if (td_mul_overflows(stride, step, &apart) || apart > INT64_MAX / 16) apart = stride; /* one window: bytes must fit, too */
+    /* one window: bytes must fit, too */
+    if (td_mul_overflows(stride, step, &apart) || apart > INT64_MAX / 16) apart = stride;
     if (self->ndim) {
         g.sizes[dim] = (have - size) / step + 1;
         g.strides[dim] = apart;

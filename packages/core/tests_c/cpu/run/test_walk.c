@@ -1,4 +1,5 @@
-/* test_walk.c - a loop over any geometry, with any number of threads, against one element after the other. */
+/* test_walk.c - a loop over any geometry, with any number of threads, against one element after the
+ * other. */
 #include <stdlib.h>
 #include "harness.h"
 #include "runtime/loops.h"
@@ -9,8 +10,9 @@ enum { PLACES = 1 << 17 };
 static void add(char *const *data, const int64_t *strides, int64_t n, const void *context)
 {
     for (int64_t i = 0; i < n; i++)
-        *(int32_t *)(data[0] + i * strides[0]) =
-            *(const int32_t *)(data[1] + i * strides[1]) + *(const int32_t *)(data[2] + i * strides[2]) + *(const int *)context;
+        *(int32_t *)(data[0] + i * strides[0]) = *(const int32_t *)(data[1] + i * strides[1]) +
+                                                 *(const int32_t *)(data[2] + i * strides[2]) +
+                                                 *(const int *)context;
 }
 
 static void plainly(const td_nd *nd, int extra)
@@ -31,7 +33,8 @@ static void make(td_nd *nd, char *const *data, int64_t scale)
 {
     int ndim = 1 + (int)below(4);
     int64_t sizes[4], strides[3][4], step = 4;
-    for (int d = 0; d < ndim; d++) sizes[d] = 1 + below(ndim == 1 ? 1 + scale * 900 : 3 + 2 * scale);
+    for (int d = 0; d < ndim; d++)
+        sizes[d] = 1 + below(ndim == 1 ? 1 + scale * 900 : 3 + 2 * scale);
     for (int d = ndim - 1; d >= 0; step *= sizes[d--]) {
         strides[0][d] = step;
         strides[1][d] = below(3) ? 4 * (1 + below(11)) : 0;
@@ -46,7 +49,8 @@ TEST(every_geometry_gives_what_a_plain_loop_gives)
     int32_t *room[4];
     for (int k = 0; k < 4; k++) room[k] = calloc(PLACES, 4);
     for (int i = 0; i < PLACES; i++) room[1][i] = i, room[2][i] = i * 3;
-    char *data[3] = {(char *)room[0], (char *)room[1], (char *)(room[2] + PLACES / 2)}, *other[3] = {(char *)room[3], data[1], data[2]};
+    char *data[3] = {(char *)room[0], (char *)room[1], (char *)(room[2] + PLACES / 2)},
+         *other[3] = {(char *)room[3], data[1], data[2]};
     int was = td_num_threads();
     for (int round = 0; round < 400; round++) {
         td_nd nd;

@@ -1,5 +1,6 @@
-/* cells.h - functions as polynomials, one for each cell of an interval, where a thread computes one element: it reads the
- * coefficients of its cell. The sums are those of cpu/simd/cells.h, term by term. */
+/* cells.h - functions as polynomials, one for each cell of an interval, where a thread computes one
+ * element: it reads the coefficients of its cell. The sums are those of cpu/simd/cells.h, term by
+ * term. */
 #ifndef TD_CELLS_H
 #define TD_CELLS_H
 #include "cpu/simd/vec.h"
@@ -36,8 +37,11 @@ VFN vf vf_cells_sum(vf t, vi i, const float *c, int degree, vf factor)
 }
 #define CELLS_(c) ((int)(sizeof(c)[0] / sizeof(c)[0][0]))
 #define ROWS_(c) ((int)(sizeof(c) / sizeof(c)[0]))
-#define VD_CELLS(v, i, c) vd_cells_sum((v) - vd_pick(c[0], i, CELLS_(c)), i, c[1], ROWS_(c) - 2, CELLS_(c))
-#define VF_CELLS(v, i, c, factor) vf_cells_sum((v) - vf_pick16(c[0], i), i, c[1], ROWS_(c) - 2, factor)
-#define VD_CELLS_ZERO(v, i, c)                                                                                \
-    vd_cells_sum(((v) - vd_pick(c[0], i, CELLS_(c))) - vd_pick(c[1], i, CELLS_(c)), i, c[2], ROWS_(c) - 3, CELLS_(c))
+#define VD_CELLS(v, i, c) \
+    vd_cells_sum((v) - vd_pick(c[0], i, CELLS_(c)), i, c[1], ROWS_(c) - 2, CELLS_(c))
+#define VF_CELLS(v, i, c, factor) \
+    vf_cells_sum((v) - vf_pick16(c[0], i), i, c[1], ROWS_(c) - 2, factor)
+#define VD_CELLS_ZERO(v, i, c)                                                               \
+    vd_cells_sum(((v) - vd_pick(c[0], i, CELLS_(c))) - vd_pick(c[1], i, CELLS_(c)), i, c[2], \
+                 ROWS_(c) - 3, CELLS_(c))
 #endif

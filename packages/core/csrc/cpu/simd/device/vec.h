@@ -1,8 +1,11 @@
-/* vec.h - the vector type of the elementwise kernels where a thread computes one element: vectors of width 1.
+/* vec.h - the vector type of the elementwise kernels where a thread computes one element: vectors
+ * of width 1.
  *
- * The same names as cpu/simd/vec.h, so that the lines of the kernel tables and of vmath*.h serve as device code: a program takes
- * the headers of this folder in place of those of the same name. NVRTC compiles it without a library header and with
- * --device-as-default-execution-space, so functions need no mark. Behind tests/cuda/emulate.h the same text is C++ for g++.
+ * The same names as cpu/simd/vec.h, so that the lines of the kernel tables and of vmath*.h serve as
+ * device code: a program takes the headers of this folder in place of those of the same name. NVRTC
+ * compiles it without a library header and with
+ * --device-as-default-execution-space, so functions need no mark. Behind tests/cuda/emulate.h the
+ * same text is C++ for g++.
  *
  * A cast between numbers and bits keeps the bits, as it does between vectors. */
 #ifndef TD_VEC_H
@@ -147,13 +150,19 @@ VFN vd vf_high(vf x) { return vd((double)x.v); }
 VFN vf vf_join(vd low, vd) { return vf((float)low.v); }
 
 /* ---- picked by argument type ---- */
-template <class... T> struct td_kind_of { enum { value = 0 }; };
-template <class T, class... Rest> struct td_kind_of<T, Rest...> { enum { value = td_kind_of<Rest...>::value }; };
-template <class... Rest> struct td_kind_of<vd, Rest...> { enum { value = 1 }; };
-#define VPICK(name, x)                                                               \
-    ([](auto... a) {                                                                 \
+template <class... T> struct td_kind_of {
+    enum { value = 0 };
+};
+template <class T, class... Rest> struct td_kind_of<T, Rest...> {
+    enum { value = td_kind_of<Rest...>::value };
+};
+template <class... Rest> struct td_kind_of<vd, Rest...> {
+    enum { value = 1 };
+};
+#define VPICK(name, x)                                                                \
+    ([](auto... a) {                                                                  \
         if constexpr (td_kind_of<decltype(a)...>::value == 1) return vd_##name(a...); \
-        else return vf_##name(a...);                                                 \
+        else return vf_##name(a...);                                                  \
     })
 VFN vf td_set_like(vf, float c) { return vf(c); }
 VFN vd td_set_like(vd, double c) { return vd(c); }
@@ -161,13 +170,13 @@ VFN vd td_set_like(vd, double c) { return vd(c); }
 #define vzero(like) td_set_like(like, 0)
 VFN vf vsel(mask m, vf a, vf b) { return m.v ? a : b; }
 VFN vd vsel(mask m, vd a, vd b) { return m.v ? a : b; }
-#define TD_BOTH_1(name, p)                 \
+#define TD_BOTH_1(name, p)                  \
     VFN vf name(vf a) { return vf_##p(a); } \
     VFN vd name(vd a) { return vd_##p(a); }
-#define TD_BOTH_2(name, p)                          \
+#define TD_BOTH_2(name, p)                           \
     VFN vf name(vf a, vf b) { return vf_##p(a, b); } \
     VFN vd name(vd a, vd b) { return vd_##p(a, b); }
-#define TD_BOTH_MASK(name, p)                         \
+#define TD_BOTH_MASK(name, p)                          \
     VFN mask name(vf a, vf b) { return vf_##p(a, b); } \
     VFN mask name(vd a, vd b) { return vd_##p(a, b); }
 VFN vf vfma(vf a, vf b, vf c) { return vf_fma(a, b, c); }
@@ -203,5 +212,9 @@ template <class V, class R, int N> VFN V td_poly(V x, const R (&c)[N])
     return last % 2 ? vfma(one, x, two) : vfma(two, x, one);
 }
 #define VPOLY(x, c) td_poly(x, c)
-#define LET(declarations, value) ([&] { declarations; return value; }())
+#define LET(declarations, value) \
+    ([&] {                       \
+        declarations;            \
+        return value;            \
+    }())
 #endif

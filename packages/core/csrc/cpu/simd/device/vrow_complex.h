@@ -1,5 +1,6 @@
-/* vrow_complex.h - rows of expressions of complex numbers where a thread computes one element: a vector holds both parts.
- * Operators and comparisons work on each part for itself, as they do on the vectors of cpu/simd/vrow_complex.h. */
+/* vrow_complex.h - rows of expressions of complex numbers where a thread computes one element: a
+ * vector holds both parts. Operators and comparisons work on each part for itself, as they do on
+ * the vectors of cpu/simd/vrow_complex.h. */
 #ifndef TD_VROW_COMPLEX_H
 #define TD_VROW_COMPLEX_H
 #include "cpu/simd/complex_numbers.h"
@@ -9,18 +10,38 @@ template <class V> struct td_parts {
     V re, im;
     td_parts() = default;
     TD_IN td_parts(V r, V i) : re(r), im(i) {}
-    friend TD_IN td_parts operator+(td_parts a, td_parts b) { return td_parts(a.re + b.re, a.im + b.im); }
-    friend TD_IN td_parts operator-(td_parts a, td_parts b) { return td_parts(a.re - b.re, a.im - b.im); }
-    friend TD_IN td_parts operator*(td_parts a, td_parts b) { return td_parts(a.re * b.re, a.im * b.im); }
-    friend TD_IN td_parts operator/(td_parts a, td_parts b) { return td_parts(a.re / b.re, a.im / b.im); }
+    friend TD_IN td_parts operator+(td_parts a, td_parts b)
+    {
+        return td_parts(a.re + b.re, a.im + b.im);
+    }
+    friend TD_IN td_parts operator-(td_parts a, td_parts b)
+    {
+        return td_parts(a.re - b.re, a.im - b.im);
+    }
+    friend TD_IN td_parts operator*(td_parts a, td_parts b)
+    {
+        return td_parts(a.re * b.re, a.im * b.im);
+    }
+    friend TD_IN td_parts operator/(td_parts a, td_parts b)
+    {
+        return td_parts(a.re / b.re, a.im / b.im);
+    }
     TD_IN td_parts operator-() const { return td_parts(-re, -im); }
 };
 typedef td_parts<vf> vcf;
 typedef td_parts<vd> vcd;
-struct masks { mask re, im; };
+struct masks {
+    mask re, im;
+};
 
-template <class V> VFN td_parts<V> td_set_like(td_parts<V>, double c) { return td_parts<V>(V(c), V(c)); }
-template <class V> VFN masks vlt(td_parts<V> a, td_parts<V> b) { return {vlt(a.re, b.re), vlt(a.im, b.im)}; }
+template <class V> VFN td_parts<V> td_set_like(td_parts<V>, double c)
+{
+    return td_parts<V>(V(c), V(c));
+}
+template <class V> VFN masks vlt(td_parts<V> a, td_parts<V> b)
+{
+    return {vlt(a.re, b.re), vlt(a.im, b.im)};
+}
 template <class V> VFN td_parts<V> vsel(masks m, td_parts<V> a, td_parts<V> b)
 {
     return td_parts<V>(vsel(m.re, a.re, b.re), vsel(m.im, a.im, b.im));
@@ -57,21 +78,20 @@ template <class V> VFN td_parts<V> cover(td_parts<V> x, td_parts<V> y)
 #define TD_PARTS_1(vec) vec x(p.re, p.im);
 #define TD_PARTS_2(vec) TD_PARTS_1(vec) vec y(q.re, q.im);
 #define TD_PARTS_3(vec) TD_PARTS_2(vec) vec z(r.re, r.im);
-#define CROW(symbol, arity, vector, complex_type, setup, expression)                 \
-    struct symbol {                                                                  \
-        typedef complex_type out_t;                                                  \
-        typedef complex_type in_t;                                                   \
+#define CROW(symbol, arity, vector, complex_type, setup, expression)                          \
+    struct symbol {                                                                           \
+        typedef complex_type out_t;                                                           \
+        typedef complex_type in_t;                                                            \
         static TD_IN complex_type apply(const void *context, TD_PAIR_##arity(complex_type, )) \
-        {                                                                            \
-            typedef vector vec;                                                      \
-            TD_PARTS_##arity(vec)                                                    \
-            setup;                                                                   \
-            vec made = expression;                                                   \
-            return complex_type(made.re.v, made.im.v);                               \
-        }                                                                            \
+        {                                                                                     \
+            typedef vector vec;                                                               \
+            TD_PARTS_##arity(vec) setup;                                                      \
+            vec made = expression;                                                            \
+            return complex_type(made.re.v, made.im.v);                                        \
+        }                                                                                     \
     };
-#define CROWS(name, arity, setup, expression)                   \
-    CROW(name##_c64_row, arity, vcf, c64, setup, expression)    \
+#define CROWS(name, arity, setup, expression)                \
+    CROW(name##_c64_row, arity, vcf, c64, setup, expression) \
     CROW(name##_c128_row, arity, vcd, c128, setup, expression)
 
 #define CARG(k) CNUMBER_(vec(), td_complex_arg(context, k))

@@ -1,7 +1,8 @@
 /* python_module.c - makes a library that is an extension of taeda importable by `import`, too.
  *
- * BuildExtension links it into every extension. Its module is filled by taeda.utils.cpp_extension with the functions that
- * the extension offers. Weak on both sides: sources with a PyInit function of their own keep it. Limited API of 3.11. */
+ * BuildExtension links it into every extension. Its module is filled by taeda.utils.cpp_extension
+ * with the functions that the extension offers. Weak on both sides: sources with a PyInit function
+ * of their own keep it. Limited API of 3.11. */
 #include <Python.h>
 #include <stdint.h>
 
@@ -13,8 +14,9 @@ extern __attribute__((weak)) int32_t taeda_ext_init(const void *api);
 static int fill(PyObject *module)
 {
     if (!taeda_ext_init) {
-        PyErr_SetString(PyExc_ImportError, "the library has neither taeda_ext_init nor a PyInit function: nothing can be imported from it. "
-                                           "Write TAEDA_EXTENSION(m) { m.def(...); }");
+        PyErr_SetString(PyExc_ImportError,
+                        "the library has neither taeda_ext_init nor a PyInit function: nothing can "
+                        "be imported from it. Write TAEDA_EXTENSION(m) { m.def(...); }");
         return -1;
     }
     PyObject *ours = PyImport_ImportModule("taeda.utils.cpp_extension._module");
@@ -25,7 +27,8 @@ static int fill(PyObject *module)
 }
 
 static PyModuleDef_Slot slots[] = {{Py_mod_exec, (void *)fill}, {0, NULL}};
-static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "taeda extension", NULL, 0, NULL, slots, NULL, NULL, NULL};
+static PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "taeda extension", NULL, 0, NULL, slots, NULL, NULL, NULL};
 
 __attribute__((weak)) PyMODINIT_FUNC INIT(TAEDA_EXTENSION_NAME)(void)
 {
