@@ -73,6 +73,7 @@ def lint(session: nox.Session) -> None:
     session.run("python", "tools/packages.py", "check")
     session.run("python", "tools/c_layers.py")
     session.run("python", "tools/where.py", "--check")
+    session.run("python", "tools/c_style.py")
 
 
 @nox.session
