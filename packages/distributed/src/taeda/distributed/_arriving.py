@@ -85,7 +85,7 @@ class Arrivals:
             return
         if self._come(call, deadline, patient):
             raise self.late(deadline)
-        if left := self.board.gave_up():
+        if left := self._unfinished(self.board.gave_up()):
             self._fail([], left)
         if self.board.differing(call.seq):
             texts = [self.board.texts(rank, call.seq) for rank in range(self.size)]
@@ -179,19 +179,19 @@ class Arrivals:
     def look(self) -> None:
         """Raise if a peer has died, or has given up on a collective."""
         gone = self._unfinished(self.peers.gone())
-        left = self.board.gave_up() if self.board is not None else []
+        left = self._unfinished(self.board.gave_up()) if self.board is not None else []
         if gone or left:
             self._fail(gone, left)
         word = self._far_word()
         if word:
             raise DistPeerDiedError(f"{self._at()}: {word}")
 
-    def _unfinished(self, gone: list[int]) -> list[int]:
+    def _unfinished(self, absent: list[int]) -> list[int]:
         """A rank that was done with this collective may have left: what it had to give is there."""
         call = self.call
         if self.board is None or call is None:
-            return gone
-        return [rank for rank in gone if self.board.finished(rank) < call.seq]
+            return absent
+        return [rank for rank in absent if self.board.finished(rank) < call.seq]
 
     def _fail(self, gone: list[int], left: list[int]) -> None:
         """Raise, and name the ranks that failed first: others may have ended because of them."""

@@ -26,7 +26,7 @@ _SHAPED = {  # results whose shape depends on values
 _OWN = {  # facts that the sample's own meta tensor knows
     "get.shape", "get.ndim", "get.dtype", "get.itemsize", "get.nbytes", "size", "dim", "ndimension", "numel", "nelement", "is_floating_point", "is_complex", "is_signed",
     "element_size", "method.len", "get.is_sparse", "get.is_quantized", "get.is_mkldnn", "get.is_nested", "is_same_size", "get.names", "has_names",
-    "method.format", "get.__class__", "dim_order",
+    "method.format", "get.__class__", "dim_order", "stride", "storage_offset",
 }  # fmt: skip
 _BELOW = {  # facts of the tensor below
     "get.device", "get.requires_grad", "get.grad_fn", "get.is_leaf", "get.layout", "get.is_cpu", "get.is_cuda", "get.is_meta", "is_conj", "is_neg", "is_inference",
