@@ -5,7 +5,8 @@
     python tools/load_hostile.py --again "zip/one archive behind another"
 
 A child may open the file it is given and nothing else: an audit hook ends it at an import, at compiling or running
-code, at starting a process, at a socket. Its memory above what it had before may reach the file's size and 16 MiB.
+code, at starting a process, at a socket. Its memory above what it had before may reach the file's size (twice, where
+the file is mapped: its pages count) and 20 MiB.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 from hostile_files import every
 
-MEMORY = 16 << 20  # bytes above the file's own
+MEMORY = 20 << 20  # bytes above the file's own
 SECONDS = 5.0  # of the processor
 LIMIT = 2 << 30  # address space on top of what is there: a backstop
 REFUSED, ACCEPTED, WATCHED = 0, 3, 4  # how a child ends
@@ -160,7 +161,8 @@ def attempt(family: str, name: str, data: bytes, path: str, way: str) -> Outcome
     if code in (REFUSED, ACCEPTED):
         first, second, text = said.split(" ", 2)
         grown, seconds = int(first), float(second)
-    problem = problem_of(code, text, grown, seconds, len(data))
+    own = len(data) * (2 if way == "map" else 1)  # pages of a mapping are counted as memory, too
+    problem = problem_of(code, text, grown, seconds, own)
     return Outcome(family, f"{name} ({way})", len(data), problem, text, grown, seconds)
 
 
