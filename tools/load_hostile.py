@@ -30,7 +30,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 from hostile_files import every
 
-MEMORY = 20 << 20  # bytes above the file's own
+MEMORY = 20 << 20  # bytes above the file's own: 16 are promised, the rest is what malloc rounds up
 SECONDS = 5.0  # of the processor
 LIMIT = 2 << 30  # address space on top of what is there: a backstop
 REFUSED, ACCEPTED, WATCHED = 0, 3, 4  # how a child ends

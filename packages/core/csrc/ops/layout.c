@@ -5,10 +5,10 @@
 /* Row-major strides over the dimensions in `order`, the outermost first. */
 static void strides_in_order(int ndim, const int64_t *sizes, const int *order, int64_t *strides)
 {
-    int64_t step = 1;
+    uint64_t step = 1; /* wraps where the tensor is too large, which who allocates it refuses */
     for (int i = ndim - 1; i >= 0; i--) {
-        strides[order[i]] = step;
-        step *= sizes[order[i]] > 1 ? sizes[order[i]] : 1;
+        strides[order[i]] = (int64_t)step;
+        step *= sizes[order[i]] > 1 ? (uint64_t)sizes[order[i]] : 1;
     }
 }
 

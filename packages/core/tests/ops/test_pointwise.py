@@ -656,3 +656,11 @@ def test_nan_to_num_of_complex_numbers_goes_by_parts(dtype):
         assert got.dtype is x.dtype
         assert taeda.equal(got.real, x.real.nan_to_num(**words))
         assert taeda.equal(got.imag, x.imag.nan_to_num(**words))
+
+
+def test_results_that_are_too_large_are_refused_before_their_strides_are_counted():
+    """Of operands in an order of their own; the sanitized build sees a product that overflows."""
+    wide = taeda.empty(1, device="meta").expand(2, 1 << 40).t()
+    tall = taeda.empty(1, device="meta").expand(3, 1 << 41).t().reshape(1 << 41, 3, 1, 1)
+    with pytest.raises(RuntimeError, match="overflowed 64 bits"):
+        wide + tall

@@ -230,10 +230,11 @@ static void result_strides(const td_operands *in, int ndim, const int64_t *sizes
             at = before;
         }
     }
-    int64_t step = 1;
+    uint64_t step = 1; /* wraps where the result is too large, which who allocates it refuses */
     for (int i = 0; i < ndim; i++) {
-        strides[inner_first[i]] = step;
-        step *= sizes[inner_first[i]] > 1 ? sizes[inner_first[i]] : 1;
+        int64_t size = sizes[inner_first[i]];
+        strides[inner_first[i]] = (int64_t)step;
+        step *= size > 1 ? (uint64_t)size : 1;
     }
 }
 
