@@ -8,6 +8,7 @@ call ─▶ a trace whose key and guards fit ─▶ trusted: run it
 from __future__ import annotations
 
 import functools
+import gc
 import logging
 import sys
 import threading
@@ -327,7 +328,13 @@ def _module_call(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
 
 
 class _patched:
-    """While a run is recorded, in whatever thread, calls of modules look for an observer."""
+    """While a run is recorded, in whatever thread, calls of modules look for an observer.
+
+    The collection of cycles waits meanwhile: it runs callbacks and finalizers of anybody at any line, and the observer would
+    take them for code of the program.
+    """
+
+    _collects = False  # whether cycles were collected before the first of these runs
 
     def __enter__(self) -> None:
         global _running
@@ -335,6 +342,8 @@ class _patched:
             _running += 1
             if _running == 1:
                 nn.Module.__call__ = _module_call  # type: ignore[method-assign]  # put back below
+                _patched._collects = gc.isenabled()
+                gc.disable()
 
     def __exit__(self, *raised: object) -> None:
         global _running
@@ -342,6 +351,8 @@ class _patched:
             _running -= 1
             if _running == 0:
                 nn.Module.__call__ = _plain_call  # type: ignore[method-assign]  # as it was
+                if _patched._collects:
+                    gc.enable()
 
 
 def _observed(observer: Observer, function: Any, args: Any, kwargs: Any) -> Any:
