@@ -26,11 +26,14 @@ def _is_edge(value: Any) -> bool:
     return isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], _core.Node)
 
 
-def _root_gradient(root: Any, gradient: Tensor | None, create_graph: bool) -> Tensor:
+def _behind(edge: Any) -> Tensor:
+    """A tensor with the shape, dtype and device of the one that a GradientEdge stands for."""
+    shape, dtype, device = edge[0]._output_facts(edge[1])
+    return taeda.empty((), dtype=dtype, device=device).expand(shape)
+
+
+def _root_gradient(root: Tensor, gradient: Tensor | None) -> Tensor:
     """The gradient to start from: ones for a scalar, else the given one, checked against the root."""
-    if _is_edge(root):
-        shape, dtype, device = root[0]._output_facts(root[1])
-        root = taeda.empty((), dtype=dtype, device=device).expand(shape)
     if gradient is None:
         if root.numel() != 1:
             raise RuntimeError(
@@ -41,7 +44,7 @@ def _root_gradient(root: Any, gradient: Tensor | None, create_graph: bool) -> Te
             raise RuntimeError(
                 "grad can be implicitly created only for real scalar outputs but got a complex one"
             )
-        return taeda.ones_like(root, memory_format=taeda.preserve_format)
+        return taeda.ones_like(root)
     if not isinstance(gradient, Tensor):
         raise TypeError(
             f"gradients can be either Tensors or None, but got {type(gradient).__name__}"
@@ -58,27 +61,31 @@ def _root_gradient(root: Any, gradient: Tensor | None, create_graph: bool) -> Te
     return gradient if gradient.dtype is root.dtype else gradient.to(root.dtype)
 
 
-def _roots(
-    tensors: tuple[Any, ...], gradients: Any, create_graph: bool
-) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
-    given = (
-        (None,) * len(tensors)
-        if gradients is None
-        else (gradients,)
-        if isinstance(gradients, Tensor)
-        else tuple(gradients)
-    )
-    if len(given) != len(tensors):
-        raise RuntimeError(f"got {len(tensors)} tensors and {len(given)} gradients")
-    for number, root in enumerate(tensors):
-        if not _is_edge(root) and not root.requires_grad:
+def _roots(tensors: Tensors, gradients: Any) -> tuple[tuple[Any, ...], tuple[Tensor, ...]]:
+    """The roots as a tuple, and the gradient that each starts from."""
+    roots = _tuple(tensors)
+    given = _for_each(roots, gradients)
+    made = []
+    for number, root in enumerate(roots):
+        if isinstance(root, tuple) and _is_edge(root):
+            root = _behind(root)
+        elif not root.requires_grad:
             raise RuntimeError(
                 f"element {number} of tensors does not require grad and does not have a grad_fn: "
                 "nothing that requires grad led to it, or it was computed under no_grad() or detach()ed"
             )
-    return tensors, tuple(
-        _root_gradient(r, g, create_graph) for r, g in zip(tensors, given, strict=True)
-    )
+        made.append(_root_gradient(root, given[number]))
+    return roots, tuple(made)
+
+
+def _for_each(roots: tuple[Any, ...], gradients: Any) -> tuple[Any, ...]:
+    """A gradient or None for each root, of what the caller gave."""
+    if gradients is None:
+        return (None,) * len(roots)
+    given = (gradients,) if isinstance(gradients, Tensor) else tuple(gradients)
+    if len(given) != len(roots):
+        raise RuntimeError(f"got {len(roots)} tensors and {len(given)} gradients")
+    return given
 
 
 def backward(
@@ -107,9 +114,7 @@ def backward(
         if not wanted:
             raise RuntimeError("`inputs` argument to `backward` cannot be empty.")
         _check_inputs(wanted)
-    roots, gradients = _roots(
-        _tuple(tensors), grad_tensors if grad_variables is None else grad_variables, create_graph
-    )
+    roots, gradients = _roots(tensors, grad_tensors if grad_variables is None else grad_variables)
     keep = create_graph if retain_graph is None else retain_graph
     captured = _core.run_backward(roots, gradients, wanted, bool(keep), bool(create_graph), True)
     if wanted is not None:
@@ -178,7 +183,7 @@ def grad(
         return _batched(
             outputs, wanted, grad_outputs, create_graph, allow_unused, materialize_grads
         )
-    roots, gradients = _roots(_tuple(outputs), grad_outputs, create_graph)
+    roots, gradients = _roots(outputs, grad_outputs)
     _check_inputs(wanted)
     keep = create_graph if retain_graph is None else retain_graph
     found = _core.run_backward(roots, gradients, wanted, bool(keep), bool(create_graph), False)
