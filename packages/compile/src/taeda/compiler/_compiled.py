@@ -22,7 +22,7 @@ from taeda import Tensor, nn
 from taeda._core_api import programs as _core
 
 from ._joint import differentiated
-from ._observe import _PASSING, Observer, Stop, here
+from ._observe import PASSING, Observer, Stop, here
 from ._trace import NoTrace, Trace, containers, flatten, missed, objects, tensors_in
 
 __all__ = ["Compiled", "Stop", "limits"]
@@ -172,7 +172,7 @@ class Compiled:
             )  # one that raises is not watched for ever
             raise
         if not observer.active:
-            if self.fullgraph and not observer.reason.startswith(_PASSING):
+            if self.fullgraph and not observer.reason.startswith(PASSING):
                 raise Stop(
                     f"fullgraph=True, but there is no graph of all: {observer.reason}"
                     + (f" ({observer.where})" if observer.where else "")
@@ -201,8 +201,8 @@ class Compiled:
         return f"{found} changes" if found else "its arguments change"
 
     def _failed(self, key: Any, reason: str, where: str) -> None:
-        passing = reason.startswith(_PASSING)
-        reason = reason.removeprefix(_PASSING)
+        passing = reason.startswith(PASSING)
+        reason = reason.removeprefix(PASSING)
         with self._lock:
             self._attempts[key] = self._attempts.get(key, 0) + (1 if passing else ATTEMPTS)
             said = reason + (f" ({where})" if where else "")

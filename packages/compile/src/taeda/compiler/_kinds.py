@@ -31,6 +31,7 @@ __all__ = [
     "is_operation",
     "is_plain_instance",
     "is_plain_tensor",
+    "static",
 ]
 
 _VALUES: tuple[type, ...] = (
@@ -114,6 +115,14 @@ def is_known_code(code: types.CodeType, module: str) -> bool:
     if is_library(module):
         return not (code.co_name in _DENIED and module.startswith("taeda.nn.modules"))
     return module in _STATELESS or module.startswith("namedtuple_")
+
+
+def static(kind: type, name: str) -> Any:
+    """What a type has under a name, as it lies in the type."""
+    for base in kind.__mro__:
+        if name in base.__dict__:
+            return base.__dict__[name]
+    return None
 
 
 # ---- functions in C ----

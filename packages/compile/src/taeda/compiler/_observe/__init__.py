@@ -1,0 +1,70 @@
+"""Sees what a program reads, stores and calls while it is recorded, and makes guards of it.
+
+The instrumented copies of the program's functions (`_rewrite`) call the methods of `Observer`. Each does what Python would have
+done, with the same result; what is observed never changes what is computed. The first thing that cannot be guarded or replayed is
+kept in `reason`, and from there on nothing is recorded.
+
+    a value that was there before   is guarded by who read it
+    a store to something old        ends the recording, unless nothing changes by it, or it is a gradient
+    a function of the user          runs as its copy
+    known code                      runs as it is (`_kinds`); what it may read of its arguments is guarded as a whole
+    any other code                  ends the recording; a profile hook sees the code that slipped in
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from taeda import nn
+
+from .._kinds import is_library
+from ._calls import Calls
+from ._run import PASSING, Stop
+
+__all__ = ["PASSING", "Observer", "Stop", "here"]
+
+
+class Observer(Calls):
+    """What the instrumented copies of one recorded run call, and what its modules call."""
+
+    def call_module(
+        self, module: nn.Module, args: Any, kwargs: Any, plain: Callable[..., Any]
+    ) -> Any:
+        """Module.__call__ of a recorded run."""
+        if not self.active:
+            return plain(module, *args, **kwargs)
+        self.module(module)
+        forward = module.forward
+        function = getattr(forward, "__func__", forward)
+        if module._hooked:
+            self.stop(f"{type(module).__name__} has hooks")
+        if not self.active or is_library(getattr(function, "__module__", None) or ""):
+            self.tree(module) if self.active else None
+            for value in (*args, *kwargs.values()):
+                self._all_of(value)
+            return plain(module, *args, **kwargs)
+        try:
+            return self.call(forward, *args, **kwargs)
+        except Exception as error:
+            from taeda.nn.modules._place import name_module
+
+            name_module(error, module)
+            raise
+
+
+class _Here:
+    """The observer of this thread."""
+
+    def __init__(self) -> None:
+        self._local = threading.local()
+
+    def get(self) -> Observer | None:
+        return getattr(self._local, "observer", None)
+
+    def set(self, observer: Observer | None) -> None:
+        self._local.observer = observer
+
+
+here = _Here()

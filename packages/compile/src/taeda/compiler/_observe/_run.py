@@ -1,0 +1,99 @@
+"""The state of one recorded run, and how a recording ends."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types
+from abc import ABC, abstractmethod
+from typing import Any
+
+from .._guards import Guards
+from .._kinds import is_known_code
+from .._record import Recorder
+
+__all__ = ["PASSING", "Run", "Stop"]
+
+PASSING = "passing: "  # reasons that another run may not have
+
+
+class Stop(Exception):
+    """Raised in a program with fullgraph=True where its graph would break."""
+
+
+class Run(ABC):
+    """One recorded run: its guards, its graph so far, and whether it goes on."""
+
+    def __init__(self, *, strict: bool) -> None:
+        self.guards = Guards()
+        self.reason = ""
+        self.where = ""
+        self.active = True
+        self.strict = strict
+        self.recorder = Recorder(functools.partial(self.stop, quiet=True))
+        self.recorder.line = self._line
+        self.touches_gradients = False  # whether .grad of anything may be read or written
+        self.joint: Any = None  # how the results were differentiated, if they take part in a graph
+        self.consumed: set[int] = set()  # nodes that a backward went through
+        self.given: dict[
+            int, Any
+        ] = {}  # containers among the arguments, whose contents the key of the call says
+        self._old: dict[int, Any] = {}
+        self._codes: set[types.CodeType] = set()
+        self._copies: dict[types.FunctionType, types.FunctionType] = {}
+        self._trees: set[int] = set()
+        self._walked: set[int] = set()
+        self.rates: list[tuple[dict[str, Any], int]] = []
+        self.slice = slice
+
+    # ---- the end of a recording ----
+
+    def stop(self, reason: str, *, passing: bool = False, quiet: bool = False) -> None:
+        """There will be no graph, because of this; `quiet` where an exception has no way to the program."""
+        if not self.active:
+            return
+        self.active = self.recorder.active = False
+        self.reason, self.where = (PASSING if passing else "") + reason, self._line()
+        if self.strict and not passing and not quiet:
+            raise Stop(
+                f"fullgraph=True, but there is no graph of all: {reason}{self.where and f' ({self.where})'}"
+            )
+
+    def _line(self) -> str:
+        frame: Any = sys._getframe(1)
+        while frame is not None:
+            if frame.f_code in self._codes:
+                return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+            frame = frame.f_back
+        return ""
+
+    def profile(self, frame: Any, event: str, argument: Any) -> None:
+        """Hook of sys.setprofile: code that runs although nobody observes it."""
+        if event != "call" or not self.active:
+            return
+        code = frame.f_code
+        if code in self._codes:
+            return
+        module = frame.f_globals.get("__name__", "")
+        if not is_known_code(code, module):
+            reason = f"{module}.{code.co_qualname} runs, and what it reads is not seen"
+            self.stop(reason, passing=_is_import(frame))
+
+    @abstractmethod
+    def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """function(*args, **kwargs)"""
+
+
+def _is_import(frame: Any) -> bool:
+    """Whether the code runs because a module is loaded, which happens once."""
+    while frame is not None:
+        if (
+            frame.f_code.co_name == "<module>"
+            and frame.f_back is not None
+            and "importlib" in frame.f_back.f_code.co_filename
+        ):
+            return True
+        if frame.f_globals.get("__name__") == "importlib._bootstrap":
+            return True
+        frame = frame.f_back
+    return False

@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+import taeda
+
+FACTOR = 2.0
+
+
+def test_globals_builtins_and_variables_around_are_guarded(watch, monkeypatch):
+    offset = 1.0
+
+    def program(x):
+        return x * FACTOR + min(offset, 3.0)
+
+    observer, result = watch(program, taeda.ones(2))
+    assert result.tolist() == [3, 3]
+    said = observer.guards.describe()
+    assert "global FACTOR" in said
+    assert "no global min" in said
+    holds, failing = observer.guards.compiled()
+    assert holds()
+    offset = 2.0
+    assert not holds()
+    assert "offset" in failing()
+    offset = 1.0
+    monkeypatch.setitem(globals(), "min", max)
+    assert not holds()
+    assert "min" in failing()

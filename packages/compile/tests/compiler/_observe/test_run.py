@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import pytest
+
+import taeda
+from taeda.compiler import Stop
+from taeda.compiler._observe import here
+
+
+def test_the_first_reason_stays_with_its_line(watch):
+    def program(x):
+        x.data_ptr()
+        return x.untyped_storage()
+
+    observer, _ = watch(program, taeda.ones(2))
+    assert observer.reason == "it reads Tensor.data_ptr"
+    assert observer.where == f"{__file__}:{program.__code__.co_firstlineno + 1}"
+    assert not observer.active
+    assert not observer.recorder.active
+
+
+def test_a_strict_run_raises_where_it_ends(watch):
+    with pytest.raises(Stop, match=r"it reads Tensor.data_ptr \(.*test_run.py:\d+\)"):
+        watch(lambda x: x.data_ptr(), taeda.ones(2), strict=True)
+
+
+def test_code_that_slips_in_ends_it(watch):
+    class Odd:
+        def __enter__(self):
+            return 3
+
+        def __exit__(self, *error):
+            return None
+
+    def program(x, odd):
+        with odd as n:
+            return x * n
+
+    observer, result = watch(program, taeda.ones(2), Odd())
+    assert "Odd.__enter__ runs, and what it reads is not seen" in observer.reason
+    assert result.tolist() == [3, 3]
+
+
+def test_nobody_observes_afterwards(watch):
+    seen = []
+    observer, _ = watch(lambda x: seen.append(here.get()), taeda.ones(2))
+    assert here.get() is None
+    assert "append of a container that was there before" in observer.reason
+    assert seen == [observer]
