@@ -1,4 +1,4 @@
-"""The names of nn: what its files name, written out once more for type checkers."""
+"""The names of nn are those that its files name."""
 
 from __future__ import annotations
 
