@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import importlib.util
 import json
@@ -11,6 +12,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -27,13 +29,14 @@ from ._peers import Peers, state_of
 from ._stores import PrefixStore, Store
 from ._waiting import Deadline, wait_until
 
-__all__ = ["is_available", "job", "require", "start"]
+__all__ = ["is_available", "job", "require", "start", "start_by_launcher"]
 
 _EXTRA = "pip install mpi4py mpich"
 _LAUNCHED = ("PMI_RANK", "PMI_FD", "PMIX_RANK", "OMPI_COMM_WORLD_RANK")
 job = ""  # names the processes that MPI introduced to each other together with this one
 _helper: subprocess.Popen[bytes] | None = None
 _pid = 0
+_ASK_EVERY = 0.25  # seconds between questions whether a rank gave up
 _failed = ""  # why MPI could not be started
 
 
@@ -56,7 +59,6 @@ def start(store: Store, rank: int, size: int, timeout: timedelta) -> Any:
         return _module()
     require("mpi")
     by_launcher = any(name in os.environ for name in _LAUNCHED)
-    found = _launcher_rank() if by_launcher else ""
     store = PrefixStore("mpi", store)
     everybody: list[Facts] = []
     if not by_launcher:
@@ -71,10 +73,23 @@ def start(store: Store, rank: int, size: int, timeout: timedelta) -> Any:
             for name in ("PMI_FD", "PMI_RANK", "PMI_SIZE"):
                 os.environ.pop(name, None)
     if by_launcher:
-        job = found or "launched"
+        job = _launcher_rank()
     else:
         job = store.get("job").decode()
     _pid = os.getpid()
+    return MPI
+
+
+def start_by_launcher(timeout: timedelta) -> Any:
+    """The same for processes that mpiexec started, before they have a store: its own wiring brings them together."""
+    global job, _pid
+    if job:
+        _check_fork()
+        return _module()
+    require("mpi")
+    MPI = _module()
+    _initialize(MPI, _Unseen(), timeout)
+    job, _pid = _launcher_rank(), os.getpid()
     return MPI
 
 
@@ -108,23 +123,70 @@ def _module() -> Any:
     return MPI
 
 
-class _Others:
+class _Unseen:
+    """The other ranks while there is no store that tells of them; mpiexec ends all processes if one of them ends."""
+
+    def look(self) -> None:
+        """Nothing can be seen."""
+
+    def give_up(self, error: DistBackendError) -> None:
+        """Nobody can be told."""
+
+    def late(self, deadline: Deadline) -> DistTimeoutError:
+        """The error after the deadline."""
+        return DistTimeoutError(
+            f"init_process_group: MPI did not start within {deadline.seconds:g} s: of the processes that mpiexec "
+            "started, one did not come"
+        )
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class _Others(_Unseen):
     """The ranks that this one waits for while MPI starts."""
 
     def __init__(self, store: Store, rank: int, size: int, everybody: list[Facts]) -> None:
-        self._store, self._ranks = store, [r for r in range(size) if r != rank]
+        self._store, self._rank = store, rank
+        self._ranks = [r for r in range(size) if r != rank]
+        self._next_question = 0.0
         self._pids = {r: f.pid for r, f in enumerate(everybody)}
         here = everybody[rank].node if everybody else ""
         near = [r for r in self._ranks if everybody and everybody[r].node == here]
         self._peers = Peers({r: self._pids[r] for r in near})
 
     def look(self) -> None:
-        """DistPeerDiedError if one of this machine has ended."""
-        if gone := self._peers.gone():
+        """The error of a rank that gave up; DistPeerDiedError if one of this machine has ended."""
+        gone = self._peers.gone()
+        if gone or time.monotonic() >= self._next_question:
+            self._next_question = time.monotonic() + _ASK_EVERY
+            self._hear()
+        if gone:
             told = ", ".join(f"rank {r}" for r in gone)
             raise DistPeerDiedError(
                 f"init_process_group: while MPI started, the process of {told} ended", gone
             )
+
+    def _hear(self) -> None:
+        """Raise what the first rank that gave up met: it knows better than those who miss it why nothing goes on."""
+        try:
+            if not self._store.check(["gave-up"]):
+                return
+            kind, text, ranks = json.loads(self._store.get("gave-up"))
+        except DistError:  # the store ended with its rank, whose end is seen by itself
+            return
+        if self._rank in ranks:
+            return
+        known = {one.__name__: one for one in (DistPeerDiedError, DistTimeoutError)}
+        raise known[kind](text, ranks) if kind in known else DistBackendError(text)
+
+    def give_up(self, error: DistBackendError) -> None:
+        """Tell the others. Rank 0 serves the store, as a rule, so it stays until they have asked."""
+        told = [type(error).__name__, str(error), getattr(error, "ranks", [])]
+        with contextlib.suppress(DistError):  # the store ended with a rank that gave up before
+            self._store.compare_set("gave-up", "", json.dumps(told))
+            if self._rank == 0:
+                time.sleep(2 * _ASK_EVERY)
 
     def late(self, deadline: Deadline) -> DistTimeoutError:
         """The error after the deadline."""
@@ -148,7 +210,7 @@ class _Others:
         self._peers.close()
 
 
-def _initialize(MPI: Any, others: _Others, timeout: timedelta) -> None:
+def _initialize(MPI: Any, others: _Unseen, timeout: timedelta) -> None:
     """MPI_Init_thread on a thread of its own, without the interpreter's lock: it waits for all ranks and knows no deadline.
 
     After a failure the thread stands in the library for good, so MPI cannot be started in this process any more.
@@ -179,6 +241,7 @@ def _initialize(MPI: Any, others: _Others, timeout: timedelta) -> None:
             )
     except DistBackendError as error:
         _failed = str(error)
+        others.give_up(error)
         raise
     finally:
         others.close()

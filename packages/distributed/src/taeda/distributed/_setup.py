@@ -14,6 +14,7 @@ import taeda
 from . import _mpi_world, _recorder
 from ._errors import DistBackendError
 from ._group import ProcessGroup, make_engine
+from ._launched import local_rank
 from ._settings import DEFAULT_TIMEOUT
 from ._stores import PrefixStore, Store
 from ._stores.base import seconds_of
@@ -447,9 +448,13 @@ def get_pg_count() -> int:
 
 
 def get_node_local_rank(fallback_rank: int | None = None) -> int:
-    """This process's number on its machine, from LOCAL_RANK. RuntimeError if neither that nor a fallback is there."""
-    if "LOCAL_RANK" in os.environ:
-        return int(os.environ["LOCAL_RANK"])
+    """This process's number on its machine, from LOCAL_RANK or what mpiexec or srun set in its place.
+
+    RuntimeError if neither that nor a fallback is there.
+    """
+    told = local_rank()
+    if told is not None:
+        return int(told)
     if fallback_rank is None:
         raise RuntimeError(
             "LOCAL_RANK is not set: start the program with taedarun, or give fallback_rank"

@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 from urllib.parse import parse_qs, urlparse
 
+from . import _mpi_world
+from ._launched import LAUNCHERS, launcher, slurm_address
+from ._mpi_meeting import meet_over_mpi
 from ._settings import STORE_TIMEOUT, env
 from ._stores import FileStore, PrefixStore, Store, TCPStore
 
@@ -56,19 +59,22 @@ def _number(words: dict[str, list[str]], name: str, url: str, variable: str = ""
 
 def _by_env(url: str, timeout: timedelta = STORE_TIMEOUT) -> Iterator[Meeting]:
     words = parse_qs(urlparse(url).query)
-    size = _number(words, "world_size", url, _variable("WORLD_SIZE", "SLURM_NTASKS", "PMI_SIZE"))
-    rank = _number(words, "rank", url, _variable("RANK", "SLURM_PROCID", "PMI_RANK"))
+    by = launcher() or LAUNCHERS[0]
+    size = _number(words, "world_size", url, by.size)
+    rank = _number(words, "rank", url, by.rank)
     _check(rank, size)
-    for name in ("MASTER_ADDR", "MASTER_PORT"):
-        if name not in os.environ:
-            raise ValueError(f"env:// needs the environment variable {name}; taedarun sets it")
-    host, port = os.environ["MASTER_ADDR"], _number({}, "MASTER_PORT", url, "MASTER_PORT")
+    given = [name for name in ("MASTER_ADDR", "MASTER_PORT") if name in os.environ]
+    if not given and by.by_mpi and _mpi_world.is_available():
+        yield meet_over_mpi(rank, size, timeout), rank, size
+        return
+    if not given and by.name == "Slurm":
+        host, port = slurm_address()
+    else:
+        for name in ("MASTER_ADDR", "MASTER_PORT"):
+            if name not in given:
+                raise ValueError(f"env:// needs the environment variable {name}; taedarun sets it")
+        host, port = os.environ["MASTER_ADDR"], _number({}, "MASTER_PORT", url, "MASTER_PORT")
     yield _tcp_store(host, port, rank, size, timeout), rank, size
-
-
-def _variable(*names: str) -> str:
-    """The first of the names that is set; the first, if none is."""
-    return next((name for name in names if name in os.environ), names[0])
 
 
 def _by_tcp(url: str, timeout: timedelta = STORE_TIMEOUT) -> Iterator[Meeting]:
