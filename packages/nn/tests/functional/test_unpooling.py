@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 import taeda
-from taeda import nn
 from taeda.nn import functional as F
 
 
@@ -21,14 +20,6 @@ def test_maxima_return_to_their_places(spatial, batched):
     assert (back != 0).sum().item() == values.numel()
     assert taeda.equal(pool(back, 2), values)
     assert ((back == x) | (back == 0)).all()
-
-
-def test_output_size_chooses():
-    x = taeda.rand(1, 1, 5, 7)
-    values, places = F.max_pool2d(x, 2, return_indices=True)
-    layer = nn.MaxUnpool2d(2)
-    assert layer(values, places, output_size=(5, 7)).shape == (1, 1, 5, 7)
-    assert layer(values, places, output_size=x.shape).shape == x.shape
 
 
 def test_gradients_come_from_the_places():
@@ -58,18 +49,6 @@ def test_refusals(change, options, error, text):
     values, places = F.max_pool2d(taeda.rand(2, 3, 8, 8), 2, return_indices=True)
     with pytest.raises(error, match=text):
         F.max_unpool2d(*change(values, places), 2, **options)
-
-
-@pytest.mark.parametrize(
-    ("spatial", "kind"), [(2, nn.FractionalMaxPool2d), (3, nn.FractionalMaxPool3d)]
-)
-def test_fractional_windows_cover_the_input(spatial, kind):
-    x = taeda.rand(2, 3, *[9] * spatial)
-    layer = kind(2, output_size=5, return_indices=True)
-    values, places = layer(x)
-    assert values.shape == (2, 3, *[5] * spatial)
-    assert taeda.equal(x.flatten(2).gather(2, places.flatten(2)), values.flatten(2))
-    assert kind(2, output_ratio=0.5)(x[0]).shape == (3, *[4] * spatial)
 
 
 def test_fractional_samples_decide():

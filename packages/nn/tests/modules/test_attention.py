@@ -171,3 +171,18 @@ def test_refused_inputs(layer, inputs):
             attn_mask=taeda.zeros(4, 5),
             key_padding_mask=taeda.zeros(3, 5, dtype=taeda.bool),
         )
+
+
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_attention_of_a_batch_of_nothing_with_masks(need_weights):
+    attention = nn.MultiheadAttention(4, 2, batch_first=True)
+    x = taeda.ones(0, 3, 4)
+    padding = taeda.zeros(0, 3)
+    for mask in (None, taeda.zeros(3, 3), taeda.zeros(0, 3, 3)):
+        result, weights = attention(
+            x, x, x, attn_mask=mask, key_padding_mask=padding, need_weights=need_weights
+        )
+        assert result.shape == (0, 3, 4)
+        assert weights is None or weights.shape == (0, 3, 3)
+    for mask in (taeda.zeros(3, 3), taeda.zeros(0, 3, 3)):
+        assert attention.merge_masks(mask, padding, x)[0].shape == (0, 2, 3, 3)

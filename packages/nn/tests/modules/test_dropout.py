@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
+from layer_references import check_layer
 
 import taeda
 from taeda import nn
@@ -81,3 +82,27 @@ def test_ranks():
         nn.Dropout2d()(taeda.ones(2, 3))
     with pytest.raises(ValueError, match="between 0 and 1, but got nan"):
         nn.functional.dropout(taeda.ones(1), math.nan)
+
+
+# layer, input shape, function of the input (None: only the text)
+LAYERS = [
+    ("AlphaDropout(0.2)", "p=0.2, inplace=False", (3,), lambda x: x),
+    ("Dropout(0.3, inplace=True)", "p=0.3, inplace=True", (3,), lambda x: x),
+    ("Dropout2d()", "p=0.5, inplace=False", (1, 2, 3, 3), lambda x: x),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "text", "shape", "function"), LAYERS, ids=[c[0] for c in LAYERS])
+def test_layer(code, text, shape, function):
+    check_layer(code, text, shape, function)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (lambda: nn.Dropout(1.5), ValueError, "between 0 and 1, but got 1.5"),
+    ],
+)
+def test_refused_options(call, error, text):
+    with pytest.raises(error, match=text):
+        call()

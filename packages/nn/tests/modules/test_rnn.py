@@ -4,32 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from layer_references import recurrent_step
 
 import taeda
 from taeda import nn
 from taeda.nn.utils.rnn import PackedSequence, pack_sequence, pad_packed_sequence
-
-
-def sigmoid(x):
-    return 1 / (1 + np.exp(-x))
-
-
-def step(kind, x, h, c, w, suffix):
-    """One step in numpy: (h, c)."""
-    share = x @ w[f"weight_ih{suffix}"].T + w.get(f"bias_ih{suffix}", 0)
-    own = h @ w[f"weight_hh{suffix}"].T + w.get(f"bias_hh{suffix}", 0)
-    if kind == "GRU":
-        (xr, xz, xn), (hr, hz, hn) = np.split(share, 3, -1), np.split(own, 3, -1)
-        n = np.tanh(xn + sigmoid(xr + hr) * hn)
-        z = sigmoid(xz + hz)
-        return (1 - z) * n + z * h, c
-    if kind == "LSTM":
-        i, f, g, o = np.split(share + own, 4, -1)
-        c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
-        h = sigmoid(o) * np.tanh(c)
-        return h @ w[f"weight_hr{suffix}"].T if f"weight_hr{suffix}" in w else h, c
-    total = share + own
-    return (np.maximum(total, 0) if kind == "relu" else np.tanh(total)), c
 
 
 def reference(kind, layer, x):
@@ -44,7 +23,7 @@ def reference(kind, layer, x):
             steps = x[::-1] if suffix.endswith("e") else x
             seen = []
             for row in steps:
-                h, c = step(kind, row, h, c, w, suffix)
+                h, c = recurrent_step(kind, row, h, c, w, suffix)
                 seen.append(h)
             outputs.append(np.stack(seen[::-1] if suffix.endswith("e") else seen))
             last.append(h)
@@ -128,25 +107,6 @@ def test_dropout_between_layers_only_in_training():
     assert taeda.equal(layer(x)[0], layer(x)[0])
 
 
-@pytest.mark.parametrize(
-    ("kind", "make"),
-    [("tanh", nn.RNNCell), ("relu", lambda *a: nn.RNNCell(*a, nonlinearity="relu")), ("LSTM", nn.LSTMCell), ("GRU", nn.GRUCell)],
-)  # fmt: skip
-def test_cells(kind, make):
-    cell = make(3, 4)
-    x, h, c = taeda.randn(2, 3), taeda.randn(2, 4), taeda.randn(2, 4)
-    w = {name: p.detach().numpy() for name, p in cell.named_parameters()}
-    expected, _ = step(kind, x.numpy(), h.numpy(), c.numpy(), w, "")
-    given = (h, c) if kind == "LSTM" else h
-    result = cell(x, given)
-    alone = cell(x[0], (h[0], c[0]) if kind == "LSTM" else h[0])
-    if kind == "LSTM":
-        result, alone = result[0], alone[0]
-    np.testing.assert_allclose(result.detach().numpy(), expected, rtol=1e-4, atol=1e-5)
-    np.testing.assert_allclose(alone.detach().numpy(), expected[0], rtol=1e-4, atol=1e-5)
-    assert cell(x) is not None
-
-
 X = taeda.ones(2, 2, 3)
 
 
@@ -180,14 +140,6 @@ X = taeda.ones(2, 2, 3)
             r"hx should also be 3-D but got \(2-D\)",
         ),
         (lambda: nn.LSTM(3, 3)(X, (X[:1], taeda.ones(1, 2, 4))), RuntimeError, r"hidden\[1\] size"),
-        (lambda: nn.GRUCell(3, 3)(X), ValueError, "1D or 2D, got 3D"),
-        (lambda: nn.GRUCell(3, 3)(taeda.ones(2, 4)), RuntimeError, "got 4 expected 3"),
-        (
-            lambda: nn.GRUCell(3, 3)(X[0], taeda.ones(3, 3)),
-            RuntimeError,
-            "batch size 2 doesn't match",
-        ),
-        (lambda: nn.GRUCell(3, 3)(X[0], taeda.ones(2, 2)), RuntimeError, "got 2, expected 3"),
     ],
 )
 def test_refusals(call, error, text):

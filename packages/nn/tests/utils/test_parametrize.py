@@ -5,12 +5,11 @@ from __future__ import annotations
 import copy
 import pickle
 
-import numpy as np
 import pytest
 
 import taeda
 from taeda import nn
-from taeda.nn.utils import parametrizations, parametrize
+from taeda.nn.utils import parametrize
 
 
 class Symmetric(nn.Module):
@@ -139,76 +138,4 @@ def test_transfer(layer):
 # ---- ready-made ----
 
 
-@pytest.mark.parametrize("dim", [0, 1, None])
-def test_weight_norm_separates_length_and_direction(dim):
-    layer = nn.Linear(3, 2)
-    before = layer.weight.detach().clone()
-    parametrizations.weight_norm(layer, dim=dim)
-    assert taeda.allclose(layer.weight, before, atol=1e-6)
-    length = layer.parametrizations.weight.original0
-    assert length.shape == {0: (2, 1), 1: (1, 3), None: ()}[dim]
-    with taeda.no_grad():
-        length.mul_(2)
-    assert taeda.allclose(layer.weight, before * 2, atol=1e-6)
-
-
-def test_weight_norm_reads_old_checkpoints():
-    old, new = nn.Linear(3, 2), parametrizations.weight_norm(nn.Linear(3, 2))
-    with pytest.warns(FutureWarning):
-        nn.utils.weight_norm(old)
-    new.load_state_dict(old.state_dict())
-    x = taeda.randn(4, 3)
-    assert taeda.allclose(new(x), old(x), atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    "make",
-    [lambda: nn.Linear(5, 3), lambda: nn.Conv2d(3, 4, 3), lambda: nn.ConvTranspose2d(4, 3, 3)],
-)
-def test_spectral_norm_makes_the_largest_singular_value_one(make):
-    taeda.manual_seed(0)
-    layer = parametrizations.spectral_norm(make(), n_power_iterations=20)
-    for _ in range(3):
-        weight = layer.weight
-    dim = 1 if isinstance(layer, nn.ConvTranspose2d) else 0
-    matrix = weight.detach().transpose(0, dim).reshape(weight.shape[dim], -1).numpy()
-    assert np.linalg.svd(matrix, compute_uv=False)[0] == pytest.approx(1, abs=1e-3)
-    layer.eval()
-    assert taeda.equal(layer.weight, layer.weight)
-
-
-def test_spectral_norm_refuses():
-    with pytest.raises(ValueError, match="no parameter or buffer with name 'nothing'"):
-        parametrizations.spectral_norm(nn.Linear(2, 2), "nothing")
-    with pytest.raises(ValueError, match="n_power_iterations=0"):
-        parametrizations.spectral_norm(nn.Linear(2, 2), n_power_iterations=0)
-
-
 # ---- the older way ----
-
-
-def test_weight_norm_by_hook():
-    layer, x = nn.Linear(3, 2), taeda.randn(4, 3)
-    before = layer(x)
-    with pytest.warns(FutureWarning, match="parametrizations"):
-        nn.utils.weight_norm(layer)
-    assert list(layer.state_dict()) == ["bias", "weight_g", "weight_v"]
-    assert taeda.allclose(layer(x), before, atol=1e-6)
-    with pytest.warns(FutureWarning), pytest.raises(RuntimeError, match="two weight_norm hooks"):
-        nn.utils.weight_norm(layer)
-    nn.utils.remove_weight_norm(layer)
-    assert set(layer.state_dict()) == {"weight", "bias"}
-    assert taeda.allclose(layer(x), before, atol=1e-6)
-    with pytest.raises(ValueError, match="weight_norm of 'weight' not found"):
-        nn.utils.remove_weight_norm(layer)
-
-
-def test_spectral_norm_by_hook():
-    layer = nn.utils.spectral_norm(nn.Linear(5, 3), n_power_iterations=50)
-    layer(taeda.ones(1, 5))
-    assert np.linalg.svd(layer.weight.detach().numpy(), compute_uv=False)[0] == pytest.approx(
-        1, abs=1e-3
-    )
-    assert list(layer.state_dict()) == ["bias", "weight_orig", "weight_u", "weight_v"]
-    nn.utils.remove_spectral_norm(layer)
-    assert set(layer.state_dict()) == {"weight", "bias"}
