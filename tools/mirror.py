@@ -10,7 +10,7 @@
 The rule: the test of `packages/P/src/taeda/<folders>/<name>.py` is `packages/P/tests/<folders>/test_<name>.py`, where
 
 - `<folders>` leaves out the package's own folder (`optim`, `utils/data` of `data`), and
-- `<name>` stands without the underscores it begins with.
+- `<name>` stands without the underscores around it (`__main__` is tested by `test_main.py`).
 
 An `__init__.py` is the module of its folder: `optim/_x/__init__.py` is tested by `tests/test_x.py`; one that defines nothing is a table of
 contents and needs no test. Modules of at most 25 lines need none either.
@@ -82,7 +82,7 @@ def place_of(package: str, module: Path, root: Path = ROOT) -> Path:
     if whole == own:  # the package's own `__init__.py`
         return tests / f"test_{own.name}.py"
     inside = whole.relative_to(own if whole.is_relative_to(own) else above)
-    return tests / inside.parent / f"test_{inside.name.lstrip('_')}.py"
+    return tests / inside.parent / f"test_{inside.name.strip('_')}.py"
 
 
 def packages(root: Path = ROOT) -> list[str]:
