@@ -251,11 +251,23 @@ static int numpy_bool(PyObject *o) /* 1 true, 0 false, -1 not one */
     return td_scalar_from(o, &s) == 1 && s.kind == TD_S_BOOL ? s.i != 0 : -1;
 }
 
+/* A list that is empty unless it is given: None says the same, as in `stride=None`. */
+static int is_empty_by_default(const td_param *p)
+{
+    return p->flags & TD_P_LIST && p->flags & TD_P_DEFAULT && p->value.kind == TD_ARG_INTS &&
+           p->value.n == 0;
+}
+
 int td_bind(td_frame *f, int k, PyObject *o)
 {
     const td_param *p = &f->schema->params[k];
     td_arg *arg = &f->call.args[k];
     f->obj[k] = o;
+    if (o == Py_None && is_empty_by_default(p)) {
+        f->obj[k] = NULL;
+        *arg = p->value;
+        return 1;
+    }
     if (o == Py_None) {
         if (p->type == TD_T_GENERATOR)
             *arg = (td_arg){TD_ARG_GENERATOR, 0, {.generator = &td_default_generator}};
