@@ -35,6 +35,7 @@ __all__ += distributed_c10d.__all__
 __getattr__, __dir__ = lazy_attributes(
     __name__,
     {
+        "breakpoint": "distributed._breakpoint",
         "DeviceMesh": "distributed.device_mesh",
         "init_device_mesh": "distributed.device_mesh",
         **{

@@ -17,6 +17,7 @@ class World:
         self.default: ProcessGroup | None = None
         self.groups: list[ProcessGroup] = []
         self.count = 0
+        self.breakpoints = 0  # calls of `breakpoint`
 
 
 _process = World()
