@@ -17,6 +17,7 @@ int td_add_generator(PyObject *module);
 int td_add_program(PyObject *module);
 PyMethodDef *td_array_methods(void);
 PyMethodDef *td_dlpack_methods(void);
+PyMethodDef *td_dlpack_table_methods(void);
 PyMethodDef *td_exchange_methods(void);
 PyMethodDef *td_sequence_methods(void);
 PyMethodDef *td_checksum_methods(void);
@@ -221,6 +222,7 @@ static int fill(PyObject *m)
                              td_forward_functions(),
                              td_array_methods(),
                              td_dlpack_methods(),
+                             td_dlpack_table_methods(),
                              td_exchange_methods(),
                              td_sequence_methods(),
                              td_numpy_methods(),

@@ -117,6 +117,14 @@ static td_tensor *exported(const td_tensor *t)
     return alias;
 }
 
+int td_dlpack_describe(const td_tensor *t, dl_tensor *out)
+{
+    if (!may_leave(t)) return 0;
+    td_note_untraced("memory is shared");
+    *out = described(t);
+    return 1;
+}
+
 dl_versioned *td_dlpack_of(const td_tensor *t)
 {
     td_tensor *alias = may_leave(t) ? exported(t) : NULL;
@@ -218,13 +226,20 @@ static int on_cpu(const Incoming *in)
            0;
 }
 
-static int known_type(Incoming *in)
+int td_dtype_of_dlpack(dl_type wanted, int *out)
 {
-    dl_type wanted = in->tensor->type;
     for (int d = 0; d < TD_NDTYPES; d++)
         if (types[d].lanes && types[d].code == wanted.code && types[d].bits == wanted.bits &&
             types[d].lanes == wanted.lanes)
-            return in->dtype = (td_dtype)d, 1;
+            return *out = d, 1;
+    return 0;
+}
+
+static int known_type(Incoming *in)
+{
+    dl_type wanted = in->tensor->type;
+    int dtype;
+    if (td_dtype_of_dlpack(wanted, &dtype)) return in->dtype = (td_dtype)dtype, 1;
     return PyErr_Format(
                PyExc_BufferError,
                "from_dlpack: no dtype here has DLPack's type code %d with %d bits and %d lanes",

@@ -58,7 +58,30 @@ typedef struct dl_versioned {
     uint64_t flags;
     dl_tensor tensor;
 } dl_versioned;
+/* What a type keeps in `__dlpack_c_exchange_api__` (a capsule of this name) since 1.3, so that C
+ * exchanges tensors without a Python call. Each returns 0, or -1 with an exception set. */
+#define DL_TABLE_NAME "dlpack_exchange_api"
+#define DL_TABLE_MINOR 3
+typedef void (*dl_set_error)(void *error_context, const char *kind, const char *message);
+typedef struct dl_table_header {
+    dl_version version;
+    struct dl_table_header *previous; /* the table of an older major version, or NULL */
+} dl_table_header;
+typedef struct dl_table {
+    dl_table_header header;
+    /* a new tensor like `prototype`; called with the interpreter lock or without, so it has
+     * another way to report an error */
+    int (*allocate)(dl_tensor *prototype, dl_versioned **out, void *error_context, dl_set_error);
+    int (*from_object)(void *object, dl_versioned **out);
+    int (*to_object)(dl_versioned *given, void **out); /* takes `given` if it returns 0 */
+    int (*describe)(void *object, dl_tensor *out);     /* valid as long as the tensor is */
+    int (*current_stream)(int32_t device_type, int32_t device_id, void **out);
+} dl_table;
 struct td_tensor;
+/* Fills `out` with where and what the tensor is; 0 and a BufferError where that cannot be. */
+int td_dlpack_describe(const struct td_tensor *t, dl_tensor *out);
+/* Whether a dtype here has DLPack's type; then it is in `out`. */
+int td_dtype_of_dlpack(dl_type type, int *out);
 /* A struct on the memory of a tensor, for whoever calls its deleter; NULL and a BufferError where
  * that cannot be. */
 dl_versioned *td_dlpack_of(const struct td_tensor *t);
@@ -70,5 +93,7 @@ _Static_assert(sizeof(dl_tensor) == 48 && offsetof(dl_managed, deleter) == 56,
                "as every producer lays them out");
 _Static_assert(offsetof(dl_versioned, flags) == 24 && offsetof(dl_versioned, tensor) == 32,
                "as every producer lays them out");
+_Static_assert(offsetof(dl_table, allocate) == 16 && sizeof(dl_table) == 56,
+               "as every consumer reads it");
 
 #endif

@@ -104,6 +104,10 @@ def __dlpack_device__(self: Tensor) -> tuple[int, int]:
     return device_of(self)
 
 
+#: a capsule on DLPack's table of C functions; consumers look it up on the type
+Tensor.__dlpack_c_exchange_api__ = _core.dlpack_table()
+
+
 @method
 def __array_namespace__(self: Tensor, *, api_version: str | None = None) -> Any:
     """`taeda.array_api`: the functions of the array API standard. ValueError for a version of it that is not there."""
