@@ -11,43 +11,12 @@ import threading
 import weakref
 
 import pytest
+from duals import DTYPE, same, tangent, values
 
 import taeda
 import taeda.autograd.forward_ad as forward_ad
 from taeda.autograd import grad
 from taeda.autograd.forward_ad import dual_level, make_dual, unpack_dual
-
-DTYPE = taeda.float64
-
-
-def values(*numbers: float) -> taeda.Tensor:
-    return taeda.tensor(numbers, dtype=DTYPE)
-
-
-@pytest.fixture
-def x():
-    return values(1, 2, 3)
-
-
-@pytest.fixture
-def t():
-    return values(1, 10, 100)
-
-
-@pytest.fixture
-def level():
-    with dual_level() as number:
-        yield number
-
-
-def tangent(of):
-    return unpack_dual(of).tangent
-
-
-def same(found, *numbers):
-    assert found is not None
-    assert taeda.equal(found.detach(), values(*numbers))
-
 
 # ---- levels ----
 
@@ -149,13 +118,6 @@ def test_the_tangent_is_the_very_tensor(x, t, level):
     assert tangent(value) is None and tangent(x) is None
 
 
-def test_a_tangent_is_laid_out_as_its_tensor(level):
-    x = taeda.ones(2, 3).t()
-    direction = taeda.rand(3, 2)
-    slope = tangent(make_dual(x, direction))
-    assert slope.stride() == x.stride() and taeda.equal(slope, direction)
-
-
 def test_unpacked_names(x, t, level):
     made = unpack_dual(make_dual(x, t))
     assert isinstance(made, forward_ad.UnpackedDualTensor)
@@ -203,190 +165,10 @@ def test_detach_and_data_drop_the_tangent(x, t, level):
     assert tangent(copy.deepcopy(dual)) is None
 
 
-def test_steps_and_factories_have_none(x, t, level):
-    dual = make_dual(x, t)
-    assert tangent(dual > 1) is None
-    assert tangent(taeda.ones_like(dual)) is None
-    assert tangent(dual.argmax()) is None
-
-
-def test_no_grad_does_not_apply(x, t, level):
-    with taeda.no_grad():
-        same(tangent(make_dual(x, t) * 2), 2, 20, 200)
-
-
-def test_inference_mode_does(x, t, level):
-    dual = make_dual(x, t)
-    with taeda.inference_mode():
-        assert tangent(dual * 2) is None
-
-
-def test_a_number_without_dimensions_counts(level):
-    scale = make_dual(taeda.tensor(2.0, dtype=DTYPE), taeda.tensor(3.0, dtype=DTYPE))
-    filled = taeda.zeros(2, dtype=DTYPE).index_fill(0, taeda.tensor([1]), scale)
-    same(tangent(filled), 0, 3)
-    same(tangent(values(1, 2) * scale), 3, 6)
-
-
-def test_promotion_carries_the_tangent(t, level):
-    dual = make_dual(taeda.ones(3), taeda.ones(3))
-    made = dual * t
-    assert tangent(made).dtype is DTYPE
-    same(tangent(made), 1, 10, 100)
-
-
-def test_results_do_not_share_the_tangent_of_their_arguments(x, t, level):
-    dual = make_dual(x, t)
-    for made in (
-        dual + 1,
-        dual.contiguous() + 0,
-        taeda.cat([dual]),
-        dual.clone(),
-        dual.expand(3).clone(),
-    ):
-        made.mul_(5)
-        same(t, 1, 10, 100)
-
-
-def test_subclasses_carry_tangents(x, t, level):
-    class Mine(taeda.Tensor):
-        pass
-
-    dual = make_dual(x.as_subclass(Mine), t)
-    made = dual * 2
-    assert type(made) is Mine
-    same(taeda.Tensor.as_subclass(tangent(made), taeda.Tensor), 2, 20, 200)
-
-
-def test_values_computed_without_vectors_still_have_derivatives(level):
-    a = taeda.tensor([[2.0, 1.0], [1.0, 3.0]], dtype=DTYPE)
-    direction = taeda.eye(2, dtype=DTYPE)
-    slope = tangent(taeda.linalg.eigvalsh(make_dual(a, direction)))
-    assert taeda.allclose(slope, taeda.ones(2, dtype=DTYPE))
-
-
-def test_empty_tensors(level):
-    dual = make_dual(taeda.ones(0, 3), taeda.ones(0, 3))
-    assert tangent(dual * 2).shape == (0, 3)
-    assert tangent(dual.sum(0)).tolist() == [0, 0, 0]
-
-
 # ---- refusals ----
 
 
-def test_out_is_refused(x, t, level):
-    dual, out = make_dual(x, t), taeda.empty(3, dtype=DTYPE)
-    with pytest.raises(
-        NotImplementedError,
-        match=r"add\.Tensor that does not support it because it writes into out=",
-    ):
-        taeda.add(dual, 1, out=out)
-    with pytest.raises(NotImplementedError, match="writes into out="):
-        taeda.add(x, 1, out=dual)
-
-
-def test_operators_of_libraries_are_refused(x, t, level):
-    @taeda.library.custom_op("forward_ad_tests::twice", mutates_args=())
-    def twice(value: taeda.Tensor) -> taeda.Tensor:
-        return value * 2
-
-    with pytest.raises(NotImplementedError, match=r"forward_ad_tests::twice.* does not support it"):
-        twice(make_dual(x, t))
-
-
 # ---- views and writes in place ----
-
-
-def test_views_of_a_dual_see_its_tangent(x, t, level):
-    dual = make_dual(x, t)
-    same(tangent(dual[1:]), 10, 100)
-    assert tangent(dual[1:]).data_ptr() == t[1:].data_ptr()
-    same(tangent(dual.view(3, 1)[:, 0]), 1, 10, 100)
-    assert tangent(dual.unbind()[2]).item() == 100
-
-
-def test_a_write_in_place_writes_the_tangent(x, t, level):
-    dual = make_dual(x, t)
-    tail = dual[1:]
-    dual.mul_(dual.clone())
-    same(tangent(dual), 2, 40, 600)
-    same(tangent(tail), 40, 600)
-    assert tangent(dual) is t
-
-
-def test_a_write_through_a_view(x, t, level):
-    dual = make_dual(x, t)
-    dual[1:].mul_(3)
-    same(tangent(dual), 1, 30, 300)
-    dual[0] = 7.0
-    same(tangent(dual), 0, 30, 300)
-    dual[0] = dual[1] * 2
-    same(tangent(dual), 60, 30, 300)
-
-
-def test_a_plain_tensor_becomes_dual_by_a_write(x, t, level):
-    whole = taeda.zeros(3, dtype=DTYPE)
-    head, tail = whole[:2], whole[2:]
-    head[1] = make_dual(x, t)[2]
-    same(tangent(whole), 0, 100, 0)
-    same(tangent(head), 0, 100)
-    same(tangent(tail), 0)
-
-
-def test_views_made_before_see_the_parts_of_the_base(level):
-    base = taeda.zeros(2, 2, dtype=taeda.complex128)
-    real, pairs, turned = base.real, taeda.view_as_real(base), base.t().conj()
-    direction = taeda.tensor([[1 + 1j, 2], [3j, 4 - 2j]], dtype=taeda.complex128)
-    base.copy_(make_dual(taeda.ones(2, 2, dtype=taeda.complex128), direction))
-    assert taeda.equal(tangent(real), direction.real)
-    assert taeda.equal(tangent(pairs), taeda.view_as_real(direction))
-    assert taeda.equal(tangent(turned), direction.t().conj())
-
-
-def test_complex_views_of_a_real_base(level):
-    base = taeda.zeros(3, 2, dtype=DTYPE)
-    numbers = taeda.view_as_complex(base)[1:]
-    direction = taeda.arange(6, dtype=DTYPE).reshape(3, 2)
-    base.copy_(make_dual(taeda.ones(3, 2, dtype=DTYPE), direction))
-    assert tangent(numbers).tolist() == [2 + 3j, 4 + 5j]
-
-
-@pytest.mark.parametrize("write", [
-    lambda y: y.zero_(), lambda y: y.fill_(3), lambda y: y.normal_(), lambda y: y.copy_(taeda.ones(3)), lambda y: y.logical_not_(),
-], ids=["zero_", "fill_", "normal_", "copy_", "logical_not_"])  # fmt: skip
-def test_what_forgets_the_value_forgets_the_tangent(write, x, t, level):
-    dual = make_dual(x, t)
-    write(dual)
-    same(tangent(dual), 0, 0, 0)
-
-
-def test_in_place_views(x, t, level):
-    dual = make_dual(x, t).view(1, 3).clone()
-    assert tangent(dual.squeeze_(0)).shape == (3,)
-    assert tangent(dual.unsqueeze_(1)).shape == (3, 1)
-    same(tangent(dual.transpose_(0, 1)).reshape(3), 1, 10, 100)
-
-
-def test_as_strided_of_a_tangent_elsewhere(t, level):
-    memory = taeda.arange(10, dtype=DTYPE)
-    dual = make_dual(memory[4:7], t)
-    same(tangent(dual.as_strided((2,), (2,), 4)), 1, 100)
-
-
-def test_expanded_tangents_are_not_written(x, level):
-    dual = make_dual(taeda.ones(1, dtype=DTYPE), taeda.ones(1, dtype=DTYPE)).expand(3)
-    same(tangent(dual + x), 1, 1, 1)
-    made = dual.sum() + x
-    made[0] = 5
-    same(tangent(made), 0, 3, 3)
-
-
-def test_set_items_by_mask_and_index(x, t, level):
-    whole = taeda.zeros(3, dtype=DTYPE)
-    whole[x > 1] = make_dual(x, t)[1:]
-    same(tangent(whole), 0, 10, 100)
-    whole[taeda.tensor([0, 0])] = make_dual(values(5, 5), values(7, 7))
-    same(tangent(whole), 7, 10, 100)
 
 
 # ---- with backward ----
@@ -458,12 +240,3 @@ def test_both_orders_agree_with_backward_twice(name, level):
     assert taeda.allclose(tangent(slope), expected)
     (found,) = grad((tangent(function(make_dual(x, t))) * weight).sum(), x)
     assert taeda.allclose(found, expected)
-
-
-def test_a_leaf_as_tangent_is_not_written(x, t, level):
-    dual = make_dual(x.clone(), t.requires_grad_())
-    dual.mul_(3)
-    same(tangent(dual), 3, 30, 300)
-    same(t, 1, 10, 100)
-    (by_t,) = grad(tangent(dual).sum(), t)
-    same(by_t, 3, 3, 3)

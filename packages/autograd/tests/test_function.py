@@ -206,13 +206,3 @@ def test_older_bases():
     function = taeda.autograd.function
     assert function.InplaceFunction(inplace=True).inplace
     assert issubclass(function.BackwardCFunction, function.FunctionCtx)
-
-
-def test_anomaly_mode_is_told():
-    assert not taeda.is_anomaly_enabled()
-    assert taeda.is_anomaly_check_nan_enabled()
-    taeda.set_anomaly_enabled(True, check_nan=False)
-    try:
-        assert taeda.is_anomaly_enabled() and not taeda.is_anomaly_check_nan_enabled()
-    finally:
-        taeda.set_anomaly_enabled(False)

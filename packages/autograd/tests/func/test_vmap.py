@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import pytest
 
 import taeda
 import taeda.nn.functional as F
-from taeda.autograd.batching import _call
 from taeda.func import grad, hessian, jacfwd, jacrev, jvp, vjp, vmap
-
-
-@pytest.fixture(autouse=True)
-def _seed():
-    taeda.manual_seed(0)
 
 
 def close(a, b):
@@ -79,13 +71,6 @@ def test_refusals(number):
     assert float(taeda.ones(1) + 1) == 2  # and nothing stays behind
 
 
-def test_a_sample_that_escapes_is_refused():
-    kept = []
-    vmap(lambda x: kept.append(x) or x)(taeda.ones(2))
-    with pytest.raises(RuntimeError, match="after that vmap returned"):
-        kept[0] + 1
-
-
 # ---- randomness, chunks ----
 
 
@@ -121,80 +106,6 @@ def test_no_samples():
 
 
 # ---- what a function does with samples ----
-
-
-def test_writes_reach_the_samples_and_not_the_shared():
-    x = taeda.zeros(3, 4)
-
-    def f(row, value):
-        row[1:3] = value
-        row.add_(1)
-        row += value
-        return row
-
-    made = vmap(f)(x, taeda.arange(3.0))
-    assert made.tolist() == [[1, 1, 1, 1], [2, 3, 3, 2], [3, 5, 5, 3]]
-    assert x.equal(made)
-
-
-def test_facts_are_those_of_a_sample():
-    seen = []
-
-    def f(x):
-        seen.append(
-            (x.shape, x.dim(), len(x), x.dtype, x.numel(), x.size(-1), x.device.type, x.ndim)
-        )
-        assert "BatchedTensor" in repr(x)
-        return x
-
-    vmap(f, in_dims=1)(taeda.ones(2, 5, 3))
-    assert seen == [((2, 3), 2, 2, taeda.float32, 6, 3, "cpu", 2)]
-
-
-def test_a_sample_without_dimensions_gives_way_in_types_as_single_ones_do():
-    x, s = taeda.ones(3, 4), taeda.ones(3, dtype=taeda.float64)
-    assert vmap(lambda x, s: x * s)(x, s).dtype == taeda.float32
-    assert vmap(lambda x, s: x.long() * s)(x, s).dtype == taeda.float64
-
-
-def test_rules_are_used_for_common_functions():
-    """A call that runs sample by sample warns; these have rules, in the forms that models use."""
-    x, w = taeda.randn(3, 2, 4), taeda.randn(3, 5, 4)
-    image = taeda.randn(3, 2, 3, 8, 8)
-    programs = [
-        lambda: vmap(lambda x, w: F.linear(x, w).relu().softmax(-1))(x, w),
-        lambda: vmap(lambda x: F.layer_norm(x, (4,)).sum(0).view(2, 2).transpose(0, 1))(x),
-        lambda: vmap(lambda i: F.max_pool2d(F.conv2d(i, taeda.ones(4, 3, 3, 3)), 2).flatten(1))(image),
-        lambda: vmap(lambda i, k: F.conv2d(i, k))(image, taeda.randn(3, 4, 3, 3, 3)),
-        lambda: vmap(lambda x, t: F.cross_entropy(x, t))(x, taeda.zeros(3, 2, dtype=taeda.int64)),
-        lambda: vmap(lambda x, y: F.mse_loss(x, y) + F.huber_loss(x, y))(x, x + 1),
-        lambda: vmap(lambda x: x.mean() + x.std(0) + x.max(1)[0].sum() + x.cumsum(0).norm())(x),
-        lambda: vmap(lambda x: taeda.cat([x, x]).reshape(-1)[1:3] + x[0, None, 1] + x[..., -1])(x),
-        lambda: vmap(lambda x, i: x[i] + x.gather(0, i[:, None].expand(2, 4)))(x, taeda.zeros(3, 2, dtype=taeda.int64)),
-        lambda: vmap(lambda x: F.scaled_dot_product_attention(x, x, x))(x),
-        lambda: vmap(lambda x: taeda.linalg.inv(x @ x.T + taeda.eye(2)).det())(x),
-        lambda: vmap(lambda i: F.batch_norm(i, None, None, training=True))(image),
-        lambda: vmap(lambda i: F.embedding(i, taeda.ones(3, 2)))(taeda.zeros(3, 2, dtype=taeda.int64)),
-    ]  # fmt: skip
-    looped = []
-    run = _call.one_by_one
-    _call.one_by_one = lambda level, key, *rest: looped.append(key) or run(level, key, *rest)
-    try:
-        for program in programs:
-            program()
-    finally:
-        _call.one_by_one = run
-    assert not looped
-
-
-def test_one_warning_for_a_function_without_a_rule():
-    _call._warned.discard("histc")
-    with pytest.warns(UserWarning, match="batching rule for histc") as caught:
-        vmap(lambda x: taeda.histc(x, 3, 0, 1))(taeda.rand(2, 5))
-    assert caught[0].filename == __file__
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        vmap(lambda x: taeda.histc(x, 3, 0, 1))(taeda.rand(2, 5))
 
 
 # ---- with derivatives ----
@@ -283,78 +194,3 @@ def test_ensembles_by_stacked_states():
 
 
 # ---- custom functions ----
-
-
-class Cube(taeda.autograd.Function):
-    generate_vmap_rule = True
-
-    @staticmethod
-    def forward(x):
-        return x**3
-
-    @staticmethod
-    def setup_context(ctx, inputs, output):
-        ctx.save_for_backward(*inputs)
-
-    @staticmethod
-    def backward(ctx, g):
-        (x,) = ctx.saved_tensors
-        return 3 * g * x**2
-
-
-class Scaled(taeda.autograd.Function):
-    @staticmethod
-    def forward(x, y):
-        return x * y
-
-    @staticmethod
-    def setup_context(ctx, inputs, output):
-        ctx.save_for_backward(*inputs)
-
-    @staticmethod
-    def backward(ctx, g):
-        x, y = ctx.saved_tensors
-        return g * y, g * x
-
-    @staticmethod
-    def vmap(info, in_dims, x, y):
-        assert info.batch_size == 3
-        assert info.randomness == "error"
-        x, y = (v.unsqueeze(0) if d is None else v for v, d in zip((x, y), in_dims, strict=True))
-        return Scaled.apply(x, y.expand_as(x) if y.dim() == x.dim() else y), 0
-
-
-def test_custom_functions_say_how_they_are_mapped():
-    x, y = taeda.randn(3, 4), taeda.randn(4)
-    close(vmap(Cube.apply)(x), x**3)
-    close(vmap(grad(lambda x: Cube.apply(x).sum()))(x), 3 * x**2)
-    close(vmap(lambda x: Scaled.apply(x, y))(x), x * y)
-    close(vmap(grad(lambda x: Scaled.apply(x, y).sum()))(x), y.expand(3, 4))
-
-    class Silent(Cube):
-        generate_vmap_rule = False
-
-    class Twice(Scaled):
-        generate_vmap_rule = True
-
-    with pytest.raises(RuntimeError, match="does not have vmap support"):
-        vmap(Silent.apply)(x)
-    with pytest.raises(RuntimeError, match="avoid ambiguity"):
-        vmap(Twice.apply)(x, x)
-
-
-def test_walks_back_from_a_sample_are_refused():
-    x = taeda.randn(3, requires_grad=True)
-    for program in (
-        lambda x: taeda.autograd.grad(x.sin(), x)[0],
-        lambda x: x.sin().backward() or x,
-    ):
-        with pytest.raises(RuntimeError, match="its graph is that of all samples"):
-            vmap(program)(x)
-
-
-def test_walks_back_with_mapped_gradients():
-    x = taeda.randn(3, requires_grad=True)
-    y = x.sin()
-    made = vmap(lambda g: taeda.autograd.grad(y, x, g)[0])(taeda.eye(3))
-    close(made, taeda.diag(x.cos()).detach())

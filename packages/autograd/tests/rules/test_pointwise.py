@@ -6,10 +6,11 @@ import math
 
 import numpy as np
 import pytest
+from derivative_inputs import between, both_orders
 
 import taeda
 from taeda._C import _nn
-from taeda.autograd import gradcheck, gradgradcheck
+from taeda.autograd import gradcheck
 
 # name: where its argument may lie, away from kinks and poles
 UNARY = {
@@ -30,49 +31,22 @@ BINARY = {
     "fmin": (-3, 3), "copysign": (0.5, 3), "logaddexp": (-3, 3), "logaddexp2": (-3, 3),
     "xlogy": (0.5, 3), "ldexp": (0.5, 3),
 }  # fmt: skip
-ACTIVATIONS = {
-    "relu6": (), "hardtanh": (-1.3, 1.7), "leaky_relu": (0.1,), "elu": (1.3, 0.9, 1.1), "silu": (),
-    "mish": (), "log_sigmoid": (), "softplus": (2.0, 3.0), "softshrink": (0.4,), "hardsigmoid": (),
-    "hardswish": (), "softsign": (), "tanhshrink": (),
-}  # fmt: skip
-
-
-def numbers(low, high, seed=0, shape=(3, 4), dtype=taeda.float64):
-    values = np.random.default_rng(seed).uniform(low, high, shape)
-    return taeda.from_numpy(values).to(dtype).requires_grad_()
-
-
-def both_orders(function, *inputs):
-    assert gradcheck(function, inputs, check_forward_ad=True)
-    assert gradgradcheck(function, inputs, check_fwd_over_rev=True)
 
 
 @pytest.mark.parametrize("name", UNARY)
 def test_one_operand(name):
-    both_orders(getattr(taeda, name), numbers(*UNARY[name]))
+    both_orders(getattr(taeda, name), between(*UNARY[name]))
 
 
 @pytest.mark.parametrize("name", BINARY)
 def test_two_operands(name):
-    x, y = numbers(*BINARY[name]), numbers(*BINARY[name], seed=1, shape=(4,))
+    x, y = between(*BINARY[name]), between(*BINARY[name], seed=1, shape=(4,))
     both_orders(getattr(taeda, name), x, y)
-
-
-@pytest.mark.parametrize("name", ACTIVATIONS)
-def test_activations(name):
-    function = getattr(_nn, name)
-    both_orders(lambda x: function(x, *ACTIVATIONS[name]), numbers(-2.9, 2.9))
 
 
 @pytest.mark.parametrize(
     "function",
     [
-        lambda x: _nn.gelu(x),
-        lambda x: _nn.gelu(x, approximate="tanh"),
-        lambda x: taeda.celu(x, 1.5),
-        lambda x: taeda.threshold(x, 0.3, 2.0),
-        lambda x: taeda.hardshrink(x, 0.3),
-        lambda x: taeda.logit(x.sigmoid(), eps=0.2),
         lambda x: taeda.clamp(x, -1, 1),
         lambda x: taeda.clamp(x, min=0.1),
         lambda x: taeda.add(x, x * 2, alpha=0.3),
@@ -87,20 +61,16 @@ def test_activations(name):
     ],
 )
 def test_with_arguments(function):
-    both_orders(function, numbers(-2.9, 2.9, seed=3))
+    both_orders(function, between(-2.9, 2.9, seed=3))
 
 
 def test_three_operands():
-    x, y, z = (numbers(0.5, 2, seed=k) for k in range(3))
+    x, y, z = (between(0.5, 2, seed=k) for k in range(3))
     both_orders(lambda x, y, z: taeda.addcmul(x, y, z, value=0.7), x, y, z)
     both_orders(lambda x, y, z: taeda.addcdiv(x, y, z, value=0.7), x, y, z)
     both_orders(taeda.lerp, x, y, z)
     both_orders(taeda.clamp, x, y, z)
     both_orders(lambda x, y: taeda.where(x > y, x, y), x, y)
-
-
-def test_prelu():
-    both_orders(taeda.prelu, numbers(-3, 3), numbers(0.1, 0.5, shape=(4,)))
 
 
 COMPLEX = [
@@ -125,7 +95,7 @@ def test_complex_pairs(name):
         for _ in range(2)
     )
     both_orders(getattr(taeda, name), z, w)
-    real = numbers(0.5, 2, shape=(5,))
+    real = between(0.5, 2, shape=(5,))
     both_orders(getattr(taeda, name), real, w)
 
 
@@ -206,16 +176,6 @@ def test_atan2_has_a_gradient_wherever_its_argument_lies(dtype):
     for scale in (1e-30, 1.0, 1e30):
         (a,), (b,) = gradients(taeda.atan2, [3 * scale], [4 * scale], dtype=dtype)
         np.testing.assert_allclose([a * scale, b * scale], [0.16, -0.12], rtol=1e-6)
-
-
-@pytest.mark.parametrize("name", ["elu", "selu", "celu", "hardswish"])
-@pytest.mark.parametrize("dtype", [taeda.float32, taeda.float64])
-@pytest.mark.parametrize("second", [False, True])
-def test_the_gradient_at_nan_is_nan(name, dtype, second):
-    x = taeda.full((9,), NAN, dtype=dtype, requires_grad=True)
-    result = getattr(_nn, name, getattr(taeda, name, None))(x).sum()
-    (grad,) = taeda.autograd.grad(result, x, create_graph=second)
-    assert grad.isnan().all()
 
 
 def test_logsumexp_of_infinities():

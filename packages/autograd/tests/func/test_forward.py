@@ -1,0 +1,66 @@
+"""Transforms that go forward: jvp and linearize."""
+
+from __future__ import annotations
+
+import pytest
+from transform_inputs import X, close, cube, values
+
+import taeda
+import taeda.autograd.forward_ad as forward_ad
+from taeda.func import grad, jvp, linearize
+
+
+def test_jvp():
+    value, slope = jvp(lambda x, y: {"p": x * y}, (X, X + 1), (values(1, 0, 0), values(0, 1, 0)))
+    close(value["p"], X * (X + 1))
+    close(slope["p"], [X[0] + 1, X[1], 0])
+    assert jvp(lambda x: taeda.ones(2), (X,), (X,))[1].tolist() == [0, 0]
+    assert len(jvp(lambda x: (x, x * 2), (X,), (X,), has_aux=True)) == 3
+
+
+def test_linearize_runs_the_function_once():
+    calls = []
+
+    def watched(x, y):
+        calls.append(1)
+        return x.sin() * y, y
+
+    (value, _), push = linearize(watched, X, X)
+    for t in (values(1, 0, 0), values(1, 2, 3)):
+        slope, second = push(t, t * 2)
+        close(slope, X.cos() * X * t + X.sin() * 2 * t)
+        close(second, 2 * t)
+    assert calls == [1]
+    close(value, X.sin() * X)
+
+
+def test_an_inner_function_of_both_variables():
+    x, y = values(3)[0], values(2)[0]
+
+    def mixed(x):
+        return jvp(lambda y: x**2 * y**3, (y,), (values(1)[0],))[1]  # 3 x² y²
+
+    assert grad(mixed)(x).item() == 72
+    assert jvp(mixed, (x,), (values(1)[0],))[1].item() == 72
+    assert linearize(mixed, x)[1](values(1)[0]).item() == 72
+
+
+def test_transforms_inside_a_dual_level():
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(X, values(1, 2, 3))
+        slope = grad(lambda x: cube(x).sum())(dual)
+        close(forward_ad.unpack_dual(slope).tangent, 6 * X * values(1, 2, 3))
+
+
+@pytest.mark.parametrize(
+    ("run", "error", "text"),
+    [
+        (lambda: jvp(cube, X, X), RuntimeError, "Expected primals to be a tuple"),
+        (lambda: jvp(cube, (X,), (values(1, 2),)), RuntimeError, "different size"),
+        (lambda: jvp(lambda x: taeda.ones(2), (X,), (X,), strict=True), RuntimeError, "output of f is independent of the inputs"),
+        (lambda: linearize(cube, X)[1](values(1, 2)), RuntimeError, r"tangent:0 with shape .*\[2\].*\[3\]"),
+    ],
+)  # fmt: skip
+def test_refusals(run, error, text):
+    with pytest.raises(error, match=text):
+        run()

@@ -1,0 +1,38 @@
+"""First and second derivatives of special functions."""
+
+from __future__ import annotations
+
+import pytest
+from derivative_inputs import both_orders, normal
+
+import taeda
+
+CALLS = {
+    "i0": (taeda.i0, (4,)),
+    "i0e": (taeda.special.i0e, (4,)),
+    "i1": (taeda.special.i1, (4,)),
+    "i1e": (taeda.special.i1e, (4,)),
+    "ndtr": (taeda.special.ndtr, (4,)),
+    "log_ndtr": (lambda x: taeda.special.log_ndtr(x * 3), (4,)),
+    "ndtri": (lambda x: taeda.special.ndtri(x.sigmoid()), (4,)),
+    "erfcx": (taeda.special.erfcx, (4,)),
+    "entr": (lambda x: taeda.special.entr(x.exp()), (4,)),
+    "xlog1py": (lambda x, y: taeda.special.xlog1py(x, y * y), (4,), (4,)),
+    "zeta": (lambda q: taeda.special.zeta(2.5, q * q + 1), (4,)),
+    "igamma": (lambda x: taeda.igamma(taeda.full((4,), 1.5).double(), x.exp()), (4,)),
+    "igammac": (lambda x: taeda.igammac(taeda.full((4,), 1.5).double(), x.exp()), (4,)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_derivatives(name):
+    function, *shapes = CALLS[name]
+    both_orders(function, *(normal(*s, seed=i) for i, s in enumerate(shapes)))
+
+
+@pytest.mark.parametrize("name", ["igamma", "igammac"])
+def test_no_derivative_in_the_shape_of_a_gamma_distribution(name):
+    a = taeda.ones(2, requires_grad=True)
+    made = getattr(taeda, name)(a, taeda.ones(2)).sum()
+    with pytest.raises(NotImplementedError, match=f"derivative of {name} in its first argument"):
+        made.backward()
