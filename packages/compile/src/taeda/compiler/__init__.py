@@ -23,28 +23,27 @@ from typing import Any
 
 from taeda import nn
 
+from ._backends import (
+    BackendCompilerFailed,
+    Delegated,
+    InvalidBackend,
+    list_backends,
+    lookup,
+    register_backend,
+)
 from ._compiled import Compiled, Stop
 from ._explain import Explanation, explain
+from ._in_place import AsWritten, call_of
 from ._module import OptimizedModule
 from ._observe import here
 
 __all__ = [
-    "Explanation", "InvalidBackend", "OptimizedModule", "Stop", "compile", "disable", "explain", "is_compiling", "is_dynamo_compiling",
-    "is_exporting", "list_backends", "reset",
+    "BackendCompilerFailed", "Explanation", "InvalidBackend", "OptimizedModule", "Stop", "compile", "disable", "explain",
+    "is_compiling", "is_dynamo_compiling", "is_exporting", "list_backends", "register_backend", "reset",
 ]  # fmt: skip
 
-_BACKENDS = ("taeda", "inductor", "eager", "aot_eager")
 _MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 _all: weakref.WeakSet[Compiled] = weakref.WeakSet()
-
-
-class InvalidBackend(RuntimeError):
-    """No backend has this name."""
-
-
-def list_backends() -> list[str]:
-    """The names that `compile` takes as backend."""
-    return list(_BACKENDS)
 
 
 def compile(
@@ -56,11 +55,15 @@ def compile(
 
     A module comes back as an `OptimizedModule`, which shares its parameters. Backends: "taeda" (also called "inductor") records
     the operations and runs them as one program if that is faster, "aot_eager" runs it in any case, "eager" leaves the program as it is.
+    A function, or the name of one that `register_backend` knows, is called once for each graph as `backend(graph_module, example_inputs)`
+    and returns a function of the inputs that gives a tuple of the graph's results; `options`, and a `mode` other than the
+    default, are passed on by keyword. What it computes is its own affair: only the graph is compared with the program.
+
     With `fullgraph=True` a program of which there is no whole graph raises `Stop`, which names the reason and the line. Every shape
     gets a graph of its own, in about the time of one call, so `dynamic` may be anything; every `mode` asks for speed alone.
 
-    InvalidBackend for an unknown backend, RuntimeError for an unknown mode and for options, which these backends have none of;
-    NotImplementedError for a function as backend.
+    InvalidBackend for an unknown backend, RuntimeError for an unknown mode and for options of a built-in backend, which has none;
+    BackendCompilerFailed from a call whose graph a function as backend refused.
 
     >>> import taeda
     >>> f = compile(lambda x: (x * 2).sum())
@@ -75,19 +78,45 @@ def compile(
         raise TypeError(f"compile: wanted a function or a module, got {type(model).__name__}")
     if disable:
         return model
-    _check(fullgraph, backend, mode, options)
     if isinstance(model, OptimizedModule):
         model = model._orig_mod
-    compiled = (
-        None
-        if backend == "eager"
-        else Compiled(model, fullgraph=fullgraph, chooses=backend != "aot_eager")
+    compiled = compiled_state(
+        model, fullgraph=fullgraph, backend=backend, mode=mode, options=options
     )
-    if compiled is not None:
-        _all.add(compiled)
     if isinstance(model, nn.Module):
-        return OptimizedModule(model, compiled)
+        made = OptimizedModule(model, compiled)
+        made.__dict__["_asked"] = {
+            "fullgraph": fullgraph,
+            "backend": backend,
+            "mode": mode,
+            "options": options,
+        }
+        return made
     return model if compiled is None else _wrapper(model, compiled)
+
+
+def compiled_state(
+    model: Any, *, fullgraph: bool = False, dynamic: bool | None = None, backend: Any = "taeda",
+    mode: str | None = None, options: dict[str, Any] | None = None, disable: bool = False,
+) -> Compiled | None:  # fmt: skip
+    """What stands behind a callable that is compiled with these settings; None if it stays as it is."""
+    behind = lookup(backend)
+    _check(fullgraph, behind, mode, options)
+    if disable or behind == "eager":
+        return None
+    if callable(behind):
+        passed: dict[str, Any] = {} if mode in (None, "default") else {"mode": mode}
+        passed |= {"options": options} if options else {}
+        made: Compiled = Delegated(model, behind, fullgraph=fullgraph, passed=passed)
+    else:
+        made = Compiled(model, fullgraph=fullgraph, chooses=behind != "aot_eager")
+    _all.add(made)
+    return made
+
+
+def compiled_call(module: nn.Module, **settings: Any) -> Callable[..., Any] | None:
+    """Behind `Module.compile`: what its calls do with these settings of `compile`; None if they stay as they are."""
+    return call_of(compiled_state(AsWritten(module), **settings))
 
 
 def _wrapper(function: Callable[..., Any], compiled: Compiled) -> Callable[..., Any]:
@@ -106,21 +135,13 @@ def _wrapper(function: Callable[..., Any], compiled: Compiled) -> Callable[..., 
 
 
 def _check(fullgraph: bool, backend: Any, mode: Any, options: Any) -> None:
-    if callable(backend):
-        raise NotImplementedError(
-            "compile: a function as backend is not supported. Pass it the graph of taeda.fx.symbolic_trace(model)"
-        )
-    if backend not in _BACKENDS:
-        raise InvalidBackend(
-            f"Invalid backend: {backend!r}, see `taeda.compiler.list_backends()` for available backends: {', '.join(_BACKENDS)}"
-        )
     if fullgraph and backend == "eager":
         raise ValueError(
             "compile: fullgraph=True promises a graph, and the backend 'eager' makes none; use 'aot_eager'"
         )
     if mode is not None and mode not in _MODES:
         raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(_MODES)}")
-    if options:
+    if options and not callable(backend):
         raise RuntimeError(
             f"Unexpected optimization option {next(iter(options))}: the backend {backend!r} has no options"
         )

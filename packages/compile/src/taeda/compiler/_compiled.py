@@ -25,7 +25,7 @@ from ._joint import differentiated
 from ._observe import PASSING, Observer, Stop, here
 from ._trace import NoTrace, Trace, containers, flatten, missed, objects, tensors_in
 
-__all__ = ["Compiled", "Stop", "limits"]
+__all__ = ["Compiled", "Stop", "limits", "log", "same", "walks_alike"]
 
 log = logging.getLogger("taeda.compiler")
 ATTEMPTS = 3
@@ -35,6 +35,7 @@ class _Limits:
     """How many graphs one function gets."""
 
     graphs = 8
+    suppress_errors = False  # a backend of the user that fails leaves the program as it is
 
 
 limits = _Limits()
@@ -180,7 +181,7 @@ class Compiled:
             self._failed(key, observer.reason, observer.where)
             return result
         try:
-            trace = Trace(observer, result, args, kwargs, fuse=self.chooses)
+            trace = self._traced(observer, result, args, kwargs)
         except NoTrace as why:
             if self.fullgraph:
                 raise Stop(f"fullgraph=True, but there is no graph of all: {why}") from None
@@ -193,6 +194,13 @@ class Compiled:
                 self._say(
                     f"{self.name} was captured {self._count} times and stays eager for other calls: {self._changing(key)}"
                 )
+        return self._accept(trace, key, tensors, result)
+
+    def _traced(self, observer: Observer, result: Any, args: Any, kwargs: Any) -> Trace:
+        return Trace(observer, result, args, kwargs, fuse=self.chooses)
+
+    def _accept(self, trace: Trace, key: Any, tensors: list[Tensor], result: Any) -> Any:
+        """What the recorded call returns."""
         return result
 
     def _changing(self, key: Any) -> str:
@@ -223,11 +231,14 @@ class Compiled:
             self._attempts[key] = ATTEMPTS
             self.reasons.append(reason)
 
+    def _rehearse(self, trace: Trace, tensors: list[Tensor]) -> Any:
+        return trace.rehearse(tensors)
+
     def _prove(self, trace: Trace, key: Any, tensors: list[Tensor], args: Any, kwargs: Any) -> Any:
         """Run the program on copies and the function itself, and compare."""
         states = [g.get_state() for g in trace.generators]
         try:
-            rehearsed = trace.rehearse(tensors)
+            rehearsed = self._rehearse(trace, tensors)
         except Exception as error:  # noqa: BLE001 - the program itself decides whether this call fails
             self._distrust(trace, key, f"a rehearsal of its graph fails: {error}")
             rehearsed = None
@@ -240,16 +251,16 @@ class Compiled:
         if rehearsed is None:
             return result
         found, written, gradients, walked = rehearsed
-        same = (
-            _same(found, result)
-            and all(_same(a, b) for b, a in written)
-            and all(_same(g, leaf.grad) for leaf, g in gradients)
-            and (walked is None or _walks_alike(trace, tensors, result, walked))
+        alike = (
+            same(found, result)
+            and all(same(a, b) for b, a in written)
+            and all(same(g, leaf.grad) for leaf, g in gradients)
+            and (walked is None or walks_alike(trace, tensors, result, walked))
             and all(
                 g.get_state().equal(state) for g, state in zip(trace.generators, after, strict=True)
             )
         )
-        if same:
+        if alike:
             trace.trusted = True
         else:
             reason = "its graph gave other bits than the program itself"
@@ -258,7 +269,8 @@ class Compiled:
         return result
 
 
-def _same(a: Any, b: Any) -> bool:
+def same(a: Any, b: Any) -> bool:
+    """Whether two results are equal in every bit, layout included; nan equals nan."""
     if isinstance(a, Tensor):
         if (
             not isinstance(b, Tensor)
@@ -270,14 +282,14 @@ def _same(a: Any, b: Any) -> bool:
         a, b = a.detach(), b.detach()
         return bool(a.equal(b)) or _same_bits(a, b)
     if type(a) in (list, tuple) or hasattr(a, "_fields"):
-        return type(a) is type(b) and len(a) == len(b) and all(map(_same, a, b))
+        return type(a) is type(b) and len(a) == len(b) and all(map(same, a, b))
     if type(a) is dict:
-        return type(b) is dict and list(a) == list(b) and all(map(_same, a.values(), b.values()))
+        return type(b) is dict and list(a) == list(b) and all(map(same, a.values(), b.values()))
     return a is b or a == b or a != a
 
 
-def _walks_alike(trace: Trace, tensors: list[Tensor], result: Any, walked: Any) -> bool:
-    """Whether the backward programs gave what autograd gives."""
+def walks_alike(trace: Trace, tensors: list[Tensor], result: Any, walked: Any) -> bool:
+    """Whether the gradients that were found gave what autograd gives."""
     inputs = trace.inputs(tensors)
     if inputs is None or trace.backward is None:
         return False
@@ -287,7 +299,7 @@ def _walks_alike(trace: Trace, tensors: list[Tensor], result: Any, walked: Any) 
         expected = taeda.autograd.grad(
             results, wanted, tangents, retain_graph=True, allow_unused=True
         )
-        if not all(map(_same, found, expected)):
+        if not all(map(same, found, expected)):
             return False
     return True
 

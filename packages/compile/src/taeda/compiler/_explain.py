@@ -49,7 +49,8 @@ def explain(function: Callable[..., Any]) -> Callable[..., Explanation]:
     """
     from . import compile
 
-    compiled = getattr(function, "__taeda_compiled__", None) or getattr(function, "_compiled", None)
+    inner = getattr(function, "_compiled_call_impl", None) or function  # of Module.compile()
+    compiled = getattr(inner, "__taeda_compiled__", None) or getattr(inner, "_compiled", None)
     if compiled is None:
         made = compile(function)
         compiled = getattr(made, "__taeda_compiled__", None) or made._compiled

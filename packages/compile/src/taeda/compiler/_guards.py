@@ -276,10 +276,10 @@ class _Snapshot:
         return all(map(_same_contents, self.inner))
 
 
-#: tables of a module whose changes the epoch counts
+#: tables of a module whose changes show in its `__dict__`, or in another table
 _COUNTED = frozenset(
-    {"_parameters", "_buffers", "_modules", "_non_persistent_buffers_set", "_forward_pre_hooks", "_forward_hooks", "_backward_hooks",
-     "_backward_pre_hooks", "_forward_hooks_with_kwargs", "_forward_pre_hooks_with_kwargs", "_forward_hooks_always_called"}
+    {"_parameters", "_buffers", "_modules", "_non_persistent_buffers_set", "_forward_hooks_with_kwargs",
+     "_forward_pre_hooks_with_kwargs", "_forward_hooks_always_called"}
 )  # fmt: skip
 
 

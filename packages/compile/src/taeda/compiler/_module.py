@@ -9,7 +9,7 @@ from taeda import nn
 
 __all__ = ["OptimizedModule"]
 
-_OWN = frozenset(vars(nn.Module())) | {"_orig_mod", "_compiled"}
+_OWN = frozenset(vars(nn.Module())) | {"_orig_mod", "_compiled", "_asked"}
 
 
 class OptimizedModule(nn.Module):
@@ -18,6 +18,7 @@ class OptimizedModule(nn.Module):
     def __init__(self, module: nn.Module, compiled: Any = None) -> None:
         super().__init__()
         self.__dict__["_compiled"] = compiled
+        self.__dict__["_asked"] = {}  # arguments of `compile`
         self._modules["_orig_mod"] = module
         self.training = module.training
 
@@ -32,10 +33,10 @@ class OptimizedModule(nn.Module):
         return self._again(copy.deepcopy(self._orig_mod, memo))
 
     def __reduce__(self) -> Any:
-        return _rebuilt, (self._orig_mod, self._compiled is not None)
+        return _rebuilt, (self._orig_mod, self._asked)
 
     def _again(self, module: nn.Module) -> OptimizedModule:
-        return _rebuilt(module, self._compiled is not None)
+        return _rebuilt(module, self._asked)
 
     def __getattr__(self, name: str) -> Any:
         modules = self.__dict__.get("_modules") or {}
@@ -62,9 +63,9 @@ class OptimizedModule(nn.Module):
         return sorted({*super().__dir__(), *dir(self._modules["_orig_mod"])})
 
 
-def _rebuilt(module: nn.Module, compiled: bool) -> OptimizedModule:
+def _rebuilt(module: nn.Module, asked: dict[str, Any]) -> OptimizedModule:
     """One like another, with nothing captured yet."""
     from . import compile
 
-    made: OptimizedModule = compile(module, backend="taeda" if compiled else "eager")
+    made: OptimizedModule = compile(module, **asked)
     return made

@@ -13,7 +13,7 @@ import taeda
 
 from ._record import Graph, Layout, Step, is_elementwise
 
-__all__ = ["may_wait", "needed", "shortened"]
+__all__ = ["may_wait", "needed", "shortened", "without_aliases"]
 
 _ALIASES = ("detach", "alias", "as_strided")
 _FLOATS = (taeda.float32, taeda.float64)
@@ -22,7 +22,7 @@ _FRESH = ("empty_like", "empty.memory_format")
 
 def shortened(graph: Graph, outputs: list[int]) -> tuple[list[Step], list[int]]:
     """(the steps that are left, the slots of the outputs)."""
-    steps, moved = _without_aliases(graph, outputs)
+    steps, moved = without_aliases(graph, outputs)
     outputs = [moved.get(slot, slot) for slot in outputs]
     steps, moved = _without_copies(graph, steps, outputs)
     outputs = [moved.get(slot, slot) for slot in outputs]
@@ -39,7 +39,10 @@ def needed(steps: list[Step], outputs: Iterable[int]) -> list[Step]:
     return kept[::-1]
 
 
-def _without_aliases(graph: Graph, outputs: list[int]) -> tuple[list[Step], dict[int, int]]:
+def without_aliases(
+    graph: Graph, outputs: list[int], *, unseen: bool = False
+) -> tuple[list[Step], dict[int, int]]:
+    """(the steps, whose readers of an alias read its base, the bases); `unseen`: only where autograd looks away."""
     base: dict[int, int] = {}
     given = set(outputs)  # objects that somebody gets: no two of them may become one
     made = {s for step in graph.steps if step.op not in _ALIASES for s in step.outs}
@@ -47,7 +50,7 @@ def _without_aliases(graph: Graph, outputs: list[int]) -> tuple[list[Step], dict
     for step in graph.steps:
         moved = step.renamed(base)
         out = moved.outs[0] if len(moved.outs) == 1 else None
-        if out is None or not _is_alias(graph.layouts, moved, out):
+        if out is None or (unseen and step.grad) or not _is_alias(graph.layouts, moved, out):
             kept.append(moved)
             continue
         origin = moved.patches[0][2]

@@ -53,6 +53,7 @@ class Step:
     outs: tuple[int | None, ...]  # None: not a new tensor
     targets: tuple[int, ...]
     line: str = ""
+    grad: bool = False  # whether autograd would have recorded it
 
     @property
     def reads(self) -> tuple[int, ...]:
@@ -227,7 +228,8 @@ class Recorder:
     # ---- operations ----
 
     def _emit(self, op: str, form: int, args: Any, patches: Any, outs: Any, targets: Any) -> None:
-        self.graph.steps.append(Step(op, form, args, patches, outs, targets, self.line()))
+        grad = _core.is_grad_enabled()
+        self.graph.steps.append(Step(op, form, args, patches, outs, targets, self.line(), grad))
 
     def call(self, op: str, args: tuple[Any, ...], run: Callable[[], Any]) -> Any:
         """For a tracer that sits outside of this one."""

@@ -110,8 +110,9 @@ class Trace:
     """A program for calls of one key, as long as its guards hold."""
 
     def __init__(
-        self, observer: Observer, result: Any, args: Any, kwargs: Any, *, fuse: bool = True
-    ) -> None:
+        self, observer: Observer, result: Any, args: Any, kwargs: Any, *, fuse: bool = True,
+        lower: Callable[[Graph, list[int]], Any] | None = None,
+    ) -> None:  # fmt: skip
         recorder = observer.recorder
         observer.rates_settled()
         self._watch = list(
@@ -134,6 +135,8 @@ class Trace:
         self._grown = joint.outputs if joint is not None else []
         found = [id(t) for t in tensors_in(result)]
         self.grown_places = [found.index(id(t)) for t in self._grown]
+        self.grown_outputs: dict[int, int] = {}  # among all outputs, by place
+        self.consumed_outputs: set[int] = set()
         spec = self._spec(result, observer)
         effects = self._effects(observer)
         graph = recorder.finished()
@@ -144,12 +147,15 @@ class Trace:
             raise NoTrace("its backward reads tensors that the program itself does not")
         self._build = _builder(spec)
         self._encode = functools.partial(_program, fuse=fuse)
+        self._lower = lower
+        self.lowered: Any = None  # what `lower` made of the forward graph and its outputs
+        self.call: Any = None  # the function that a backend of the user returned
         self.backward: Backward | None = None
         if joint is not None:
             self.backward = Backward(graph, joint, self._slot, self._encode)
             graph.steps = graph.steps[: self.backward.steps]
         self._finish(graph, effects)
-        del self._numbers, self._grown
+        del self._numbers, self._grown, self._lower
 
     # ---- made ----
 
@@ -193,6 +199,7 @@ class Trace:
                     return self._grown_spec(value, number, place, recorder)
             if value.grad_fn is None or id(value.grad_fn) not in observer.consumed:
                 raise NoTrace("it returns a tensor that takes part in a graph for backward")
+            self.consumed_outputs.add(number)
             return ("consumed", number, _Spent(value))
         tensors = [i.example for i in recorder.graph.inputs if i.kind != "number"]
         keys = {_core.storage_key(t) for t in tensors}
@@ -209,6 +216,7 @@ class Trace:
         shared = [*tensors, *(other for other in self._grown if other is not value)]
         if any(_core.storage_key(t) == key for t in shared):
             raise NoTrace("it returns a view of a tensor that others see")
+        self.grown_outputs[place] = number
         return ("grown", number, place)
 
     def _effects(self, observer: Observer) -> list[tuple[int, int | None]]:
@@ -242,6 +250,10 @@ class Trace:
 
     def _finish(self, graph: Graph, effects: list[tuple[int, int | None]]) -> None:
         outputs = [self._numbers.numbered(s) for s in self._outputs]
+        if self._lower is not None:
+            self.lowered = self._lower(graph, outputs)
+            examples = tuple(i.example for i in graph.inputs[: len(self._inputs)])
+            self._form = _core.Program((), len(examples), examples, ())
         kept = [] if self.backward is None else [*self.backward.outputs, *self.backward.saved]
         steps, slots = shortened(graph, [*outputs, *kept])
         self.steps = steps
@@ -295,6 +307,50 @@ class Trace:
             made = self._grow(self.backward, inputs, made, again)
         return self._build(made)
 
+    # ---- run by somebody else's function ----
+
+    @property
+    def count(self) -> int:
+        """How many outputs the graph has."""
+        return self._count
+
+    @property
+    def leaves_gradients(self) -> bool:
+        """Whether a run assigns gradients."""
+        return bool(self._effects_list)
+
+    def fits(self, inputs: list[Any]) -> bool:
+        """Whether these inputs are like those that were recorded."""
+        return self._form.run(tuple(inputs)) is not NotImplemented
+
+    def finish(self, inputs: list[Any], made: tuple[Any, ...]) -> Any:
+        """The result of outputs that somebody else computed under autograd; gradients are assigned."""
+        for number, output in self._effects_list:
+            inputs[number].grad = None if output is None else made[output].detach()
+        spent = self.consumed_outputs
+        return self._build(tuple(v.detach() if n in spent else v for n, v in enumerate(made)))
+
+    def rehearse_by(self, lowered: Any, tensors: list[Tensor]) -> Any:
+        """As `rehearse`, by the module of the graph; gradients are those of autograd through it."""
+        inputs = self.inputs(tensors)
+        if inputs is None or not self.fits(inputs):
+            return missed
+        stand_ins = [_twin(t) if isinstance(t, Tensor) else t for t in inputs]
+        made = lowered.module(*[stand_ins[n] for n in lowered.inputs])
+        grown = [made[n] for _, n in sorted(self.grown_outputs.items())]
+        own = {*self.grown_outputs.values(), *self.consumed_outputs}
+        if any(v.requires_grad for n, v in enumerate(made) if n not in own):
+            raise RuntimeError("autograd would record what the program hides from it")
+        walked = None
+        if self.backward is not None:
+            wanted = [stand_ins[n] for n in self.backward.wanted]
+            walked = [_walked(grown, wanted, expanded) for expanded in (False, True)]
+        written = [
+            (inputs[n], stand_ins[n].detach()) for n in self.writes if isinstance(inputs[n], Tensor)
+        ]
+        gradients = [(inputs[n], None if o is None else made[o]) for n, o in self._effects_list]
+        return self._build(made), written, gradients, walked
+
     def _grow(self, backward: Backward, inputs: list[Any], made: Any, again: Any) -> Any:
         n = len(backward.outputs)
         results = [
@@ -346,6 +402,14 @@ class Trace:
                 (tangents, backward.gradients(saved if saved is not None else plain, tangents))
             )
         return walks
+
+
+def _walked(results: list[Tensor], wanted: list[Tensor], expanded: bool) -> Any:
+    """(random gradients of results, the gradients of `wanted` that autograd gives for them)."""
+    own = taeda.Generator().manual_seed(0)
+    tangents = [_tangent(r.detach(), own, expanded) for r in results]
+    found = taeda.autograd.grad(results, wanted, tangents, retain_graph=True, allow_unused=True)
+    return tangents, found
 
 
 def _tangent(result: Tensor, own: Any, expanded: bool) -> Tensor:

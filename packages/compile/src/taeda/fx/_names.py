@@ -118,6 +118,8 @@ def qualified_name(function: Any) -> str | None:
 
 def _found(place: str, name: str) -> Any:
     value: Any = sys.modules.get(place)
+    if place.startswith("taeda.ops."):  # a namespace, which is no module
+        value = getattr(taeda.ops, place.rpartition(".")[2], None)
     if value is None and place.startswith("taeda."):
         value = getattr(taeda, place.partition(".")[2], None) if place.count(".") == 1 else None
     for part in name.split("."):

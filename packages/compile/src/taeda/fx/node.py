@@ -227,8 +227,14 @@ class Node:
         if self.op == "call_function":
             if self.target in _side_effects or self.target in _INPLACE_OPERATORS:
                 return True
-            return _writes(getattr(self.target, "__name__", "")) or (
-                self.kwargs.get("out") is not None or self.kwargs.get("inplace") is True
+            name = getattr(self.target, "__name__", "").partition(".")[
+                0
+            ]  # of an overload: add_.Tensor
+            schema = getattr(self.target, "_schema", None)
+            return (
+                _writes(name)
+                or getattr(schema, "is_mutable", False)
+                or (self.kwargs.get("out") is not None or self.kwargs.get("inplace") is True)
             )
         return self.op == "call_module" and self._module_is_impure()
 

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 from taeda import nn
+from taeda.nn.modules._hooks import call_as_written, has_hooks
 
 from .._kinds import is_library
 from ._calls import Calls
@@ -39,7 +40,7 @@ class Observer(Calls):
         forward = module.forward
         function = getattr(forward, "__func__", forward)
         if module._hooked:
-            self.stop(f"{type(module).__name__} has hooks")
+            plain = self._around_hooks(module, plain)
         if not self.active or is_library(getattr(function, "__module__", None) or ""):
             self.tree(module) if self.active else None
             for value in (*args, *kwargs.values()):
@@ -52,6 +53,12 @@ class Observer(Calls):
 
             name_module(error, module)
             raise
+
+    def _around_hooks(self, module: nn.Module, plain: Callable[..., Any]) -> Callable[..., Any]:
+        """How to call a module that calls look twice at: it has hooks, or `compile` was called of it."""
+        if has_hooks(module):
+            self.stop(f"{type(module).__name__} has hooks")
+        return plain if module._compiled_call_impl is None else call_as_written
 
 
 class _Here:

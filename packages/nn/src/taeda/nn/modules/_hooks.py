@@ -20,7 +20,7 @@ from ._backward_hooks import BackwardHooks
 from ._members import HookTable
 from ._registration import Registration
 
-__all__ = ["Hooks", "run_hooked"]
+__all__ = ["Hooks", "call_as_written", "has_hooks", "run_hooked"]
 
 Hook = Callable[..., Any]
 
@@ -133,7 +133,22 @@ class Hooks(Registration):
 # ---- a call with hooks ----
 
 
+def has_hooks(module: Any) -> bool:
+    """Whether a call of the module runs hooks, its own or global ones."""
+    return _global_hooks.any_call_hook() or any(
+        name in _CALL_TABLES and value for name, value in module.__dict__.items()
+    )
+
+
 def run_hooked(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What `Module.compile` made, or the hooks around forward."""
+    compiled = module._compiled_call_impl
+    if compiled is not None:
+        return compiled(*args, **kwargs)
+    return run_as_written(module, args, kwargs)
+
+
+def run_as_written(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Global and own pre hooks, forward, global and own hooks, with the backward hooks around."""
     if "_hooked" not in module.__dict__ and not _global_hooks.any_call_hook():
         _global_hooks.settle()
@@ -143,6 +158,11 @@ def run_hooked(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
     except Exception:
         call.run_remaining()
         raise
+
+
+def call_as_written(module: Any, *args: Any, **kwargs: Any) -> Any:
+    """The same in the form of a call."""
+    return run_as_written(module, args, kwargs)
 
 
 class _Call:

@@ -226,6 +226,7 @@ class Registration:
     def __getstate__(self) -> dict[str, Any]:
         """The attributes, members only once: in their tables."""
         state = dict(self.__dict__)
+        state.pop("_compiled_call_impl", None)  # what was captured is of this process
         for table in TABLES:
             members = state.get(table)
             if members is not None:

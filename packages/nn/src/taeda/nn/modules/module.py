@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Self
 
+import taeda
 from taeda.utils.backend_registration import register_movable
 
 from . import _global_hooks, _saving
@@ -20,7 +21,7 @@ from ._global_hooks import (
     register_module_parameter_registration_hook,
 )
 from ._hooks import run_hooked
-from ._members import TABLES, Members, structure_epoch
+from ._members import TABLES, Members, note_change, structure_epoch
 from ._place import name_module
 from ._state import EXTRA_STATE as _EXTRA_STATE_KEY_SUFFIX
 from ._state import State, _IncompatibleKeys
@@ -60,6 +61,7 @@ class Module(State, Conversion):
     training: bool
     call_super_init: bool = False
     dump_patches: bool = False
+    _compiled_call_impl: Callable[..., Any] | None = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         # no docstring: every layer without one would show this one. Arguments are passed on if `call_super_init` is set
@@ -94,6 +96,23 @@ class Module(State, Conversion):
         except Exception as error:
             name_module(error, self)
             raise
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Let calls of this module go through `taeda.compile`, which takes the arguments. The module stays what it is.
+
+        Names in its state dict are as before, and copies and pickles are not compiled. Hooks run as they did, and a module with
+        hooks runs as it is written. ModuleNotFoundError without the package taeda-compile, else the errors of `taeda.compile`.
+
+        >>> module = Module()
+        >>> module.weight = taeda.nn.Parameter(taeda.ones(2))
+        >>> module.compile()
+        >>> list(module.state_dict())
+        ['weight']
+        """
+        place: Any = taeda.compiler  # upward: the package is there where somebody compiles
+        self.__dict__["_compiled_call_impl"] = place.compiled_call(self, *args, **kwargs)
+        self.__dict__["_hooked"] = True  # calls look for it where they look for hooks
+        note_change()
 
     # ---- modes ----
 

@@ -1,0 +1,8 @@
+"""Errors of `compile` under the names that programs catch."""
+
+from __future__ import annotations
+
+from taeda.compiler import BackendCompilerFailed, InvalidBackend
+from taeda.compiler import Stop as Unsupported
+
+__all__ = ["BackendCompilerFailed", "InvalidBackend", "Unsupported"]

@@ -1,0 +1,183 @@
+"""A recorded program as an `fx.GraphModule`: what a function as backend is given.
+
+an input of the graph     a placeholder: tensor arguments under their own names, parameters as `self_linear_weight`
+one kernel call           call_function of an overload in `taeda.ops.aten`, which autograd and modes see like any call
+several results           a node each, of operator.getitem
+another grad mode         a call of `taeda.set_grad_enabled`, as the program had it there
+results                   one tuple: what the program returns, then the gradients it leaves behind
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from dataclasses import dataclass
+from typing import Any
+
+import taeda
+from taeda import Tensor, fx
+from taeda._core_api import programs as _core
+from taeda.fx._names import Namespace
+
+from ._passes import needed, without_aliases
+from ._record import VIEW, WRITES_OUT, WRITES_SELF, Graph, Step
+
+__all__ = ["Lowered", "NotLowered", "lowered"]
+
+fx.has_side_effect(taeda.set_grad_enabled)
+
+
+class NotLowered(Exception):
+    """Why a recorded program cannot be written as a graph of public operators."""
+
+
+@dataclass
+class Lowered:
+    """The module, and which inputs of the recording are its arguments, in order, with what they were."""
+
+    module: fx.GraphModule
+    inputs: list[int]
+    examples: list[Any]
+
+
+def lowered(graph: Graph, outputs: list[int], names: dict[int, str]) -> Lowered:
+    """The graph as a module; `names` has those of input tensors, by id."""
+    steps, moved = without_aliases(graph, outputs, unseen=True)
+    outputs = [moved.get(slot, slot) for slot in outputs]
+    return _Writer(graph, needed(steps, outputs), outputs).module(names)
+
+
+@functools.cache
+def _operator(op: str, in_place: bool) -> Any:
+    """The overload of `taeda.ops.aten` behind a row."""
+    name, _, overload = op.partition(".")
+    space = _spaces()[op]
+    if space in ("linalg", "special", "fft"):
+        name = f"{space}_{name}"
+    packet = getattr(taeda.ops.aten, name + "_" * in_place)
+    return getattr(packet, overload or "default")
+
+
+@functools.cache
+def _spaces() -> dict[str, str]:
+    return {text: space for text, _, _, space, _, _ in _core.op_rows()}
+
+
+class _Writer:
+    def __init__(self, graph: Graph, steps: list[Step], outputs: list[int]) -> None:
+        self.recorded, self.steps, self.outputs = graph, steps, outputs
+        self.graph = fx.Graph()
+        self.nodes: dict[int, fx.Node] = {}
+        self.grad = _core.is_grad_enabled()
+
+    def module(self, names: dict[int, str]) -> Lowered:
+        read = {slot for step in self.steps for slot in step.reads} | set(self.outputs)
+        used = [n for n in range(len(self.recorded.inputs)) if n in read]
+        given = Namespace()
+        for number in used:
+            example = self.recorded.inputs[number].example
+            wanted = names.get(id(example)) or self.recorded.inputs[number].kind
+            node = self.graph.placeholder(given.create_name(wanted))
+            self._set(number, node, example)
+        first = self.grad
+        for step in self.steps:
+            self._mode(step.grad)
+            self._step(step)
+        self._mode(first)
+        self.graph.output(tuple(self.nodes[slot] for slot in self.outputs))
+        examples = [self.recorded.inputs[n].example for n in used]
+        return Lowered(fx.GraphModule({}, self.graph), used, examples)
+
+    def _set(self, slot: int, node: fx.Node, example: Any) -> None:
+        self.nodes[slot] = node
+        if isinstance(example, Tensor):
+            node.meta["val"] = taeda.empty_strided(
+                example.shape, example.stride(), dtype=example.dtype, device="meta"
+            )
+        else:
+            node.meta["val"] = example
+
+    def _mode(self, grad: bool) -> None:
+        if grad != self.grad:
+            self.graph.call_function(taeda.set_grad_enabled, (grad,))
+            self.grad = grad
+
+    # ---- one step ----
+
+    def _step(self, step: Step) -> None:
+        target, args, kwargs = self._call(step)
+        node = self.graph.call_function(target, args, kwargs, name=self._name(step))
+        if step.line:
+            node.stack_trace = step.line
+        if len(step.outs) == 1 and not self._is_tuple(step):
+            if step.outs[0] is not None:
+                self._set(step.outs[0], node, self.recorded.examples.get(step.outs[0]))
+            return
+        for place, slot in enumerate(step.outs):
+            if slot is not None:
+                part = self.graph.call_function(operator.getitem, (node, place))
+                self._set(slot, part, self.recorded.examples.get(slot))
+
+    def _name(self, step: Step) -> str:
+        return step.op.partition(".")[0] + "_" * (step.form == WRITES_SELF)
+
+    def _is_tuple(self, step: Step) -> bool:
+        if step.form == VIEW:
+            return False
+        returns = _operator(step.op, False)._parsed.returns
+        return len(returns) > 1 or (len(returns) == 1 and returns[0].is_list)
+
+    def _call(self, step: Step) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+        values = list(step.args)
+        for k, i, slot in step.patches:
+            if i < 0:
+                values[k] = self.nodes[slot]
+            else:
+                entries = list(values[k])
+                entries[i] = self.nodes[slot]
+                values[k] = entries
+        if step.form == VIEW:
+            return self._view(values)
+        target = _operator(step.op, step.form == WRITES_SELF)
+        args, kwargs = _spoken(target._parsed.arguments, values)
+        if step.form == WRITES_OUT:
+            goals = tuple(self.nodes[slot] for slot in step.targets)
+            kwargs["out"] = goals[0] if len(goals) == 1 else goals
+        return target, args, kwargs
+
+    def _view(self, values: list[Any]) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+        """A tensor that shares memory with another one; `offset` counts from where that begins."""
+        origin, shape, strides, offset = values
+        start = self.graph.call_method("storage_offset", (origin,))
+        if offset:
+            start = self.graph.call_function(operator.add, (start, offset))
+        return _operator("as_strided", False), (origin, shape, strides, start), {}
+
+
+def _spoken(arguments: Any, values: list[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The values of a kernel call as a person would write them: without what is there by default."""
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    behind = False  # whether an argument that only goes by name was left out
+    for argument, value in zip(arguments, values, strict=True):
+        if isinstance(value, taeda.Generator):
+            if value is not taeda.default_generator:
+                raise NotLowered("it draws from a generator of its own")
+            value = None
+        default = argument.has_default and _is_default(argument, value)
+        if default:
+            behind = True
+        elif argument.keyword_only or behind:
+            kwargs[argument.name] = value
+        else:
+            args.append(value)
+    return tuple(args), kwargs
+
+
+def _is_default(argument: Any, value: Any) -> bool:
+    default = argument.default
+    if isinstance(value, fx.Node):
+        return False
+    if type(default) in (int, float, bool) and type(value) in (int, float, bool):
+        return bool(default == value) and type(default) is type(value)
+    return default is None and value is None
