@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any, ClassVar, TypeAlias, cast
 
 import taeda
@@ -165,7 +166,8 @@ def evaluate(closure: Callable[[], Any] | None) -> Any:
 # ---- the step ----
 
 _FUSED_DTYPES = ({taeda.float32}, {taeda.float64})
-_CPU, _STRIDED = {taeda.device("cpu")}, {taeda.strided}
+_CPU, _STRIDED, _TENSOR = {taeda.device("cpu")}, {taeda.strided}, {Tensor}
+_dtype, _device, _layout = attrgetter("dtype"), attrgetter("device"), attrgetter("layout")
 
 
 class Algorithm(Optimizer):
@@ -250,10 +252,12 @@ class Algorithm(Optimizer):
     def _fuse(
         self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group
     ) -> bool:
+        if _any_dispatches({*map(type, params), *map(type, grads)}) and not (
+            group.get("fused") and {*map(_layout, grads)} == _STRIDED
+        ):
+            return False  # their classes know the operators of the plain formula, and their layouts
         if not _all_plain(params, grads):
             return False
-        if not group.get("fused") and _any_dispatches({type(t) for t in (*params, *grads)}):
-            return False  # their classes know the operators of the plain formula
         return self._fused_update(params, grads, states, group)
 
     def _saw_infinity(self) -> bool:
@@ -294,17 +298,18 @@ def _may_fuse(group: Group) -> bool:
 
 
 def _all_plain(params: list[Tensor], grads: list[Tensor]) -> bool:
-    """Whether these are dense tensors of one native dtype on one device that has fused steps."""
-    dtypes = {t.dtype for t in params}
-    if dtypes not in _FUSED_DTYPES or {t.dtype for t in grads} != dtypes:
+    """Whether these are tensors of one native dtype on one device that has fused steps."""
+    dtypes = {*map(_dtype, params)}
+    if dtypes not in _FUSED_DTYPES or {*map(_dtype, grads)} != dtypes:
         return False
-    return _has_fused_steps({t.device for t in params}) and {t.layout for t in grads} == _STRIDED
+    return _has_fused_steps({*map(_device, params)})
 
 
 def _any_dispatches(kinds: set[type]) -> bool:
     """Whether one of these classes of tensors computes by a `__torch_dispatch__` of its own."""
     none = Tensor.__torch_dispatch__
-    return any(cast(Any, kind).__torch_dispatch__ is not none for kind in kinds)
+    others = kinds - _TENSOR
+    return bool(others) and any(cast(Any, k).__torch_dispatch__ is not none for k in others)
 
 
 def _has_fused_steps(devices: set[taeda.device]) -> bool:
