@@ -26,6 +26,7 @@ LAYERS = (
     "backward",
     "abi",
     "binding",
+    "package",
 )
 INCLUDE = re.compile(r'^\s*#\s*include "([^"]+)"', re.M)
 OUTSIDE = ("taeda/", "entries.gen.h")  # the public header, and what is generated

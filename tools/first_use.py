@@ -144,8 +144,7 @@ SNIPPETS = {
     """,
 }
 
-#: snippets that begin before anybody has imported `taeda`. Each line imports the package itself first: Python lets a thread import
-#: `taeda.nn` by what another has made of `taeda` so far, before a line of it has run.
+#: snippets that begin before anybody has imported `taeda`: one thread runs its code while others ask for parts of it
 COLD = {
     "the package, first of all": """
         import taeda; assert taeda.ones(2).sum().item() == 2
@@ -156,6 +155,22 @@ COLD = {
         from taeda import ones; assert ones(1).item() == 1
         from taeda import nn, optim; assert nn.Linear and optim.SGD
         import numpy, taeda; assert taeda.from_numpy(numpy.arange(3)).tolist() == [0, 1, 2]
+    """,
+    "eight different first imports": """
+        import taeda.nn; assert taeda.nn.Linear(2, 1)(taeda.ones(1, 2)).shape == (1, 1)
+        import taeda.optim; assert taeda.optim.SGD
+        import taeda.autograd.functional as f; assert f.jacobian
+        import taeda.utils.data; assert len(list(taeda.utils.data.DataLoader([1, 2]))) == 2
+        import taeda.distributions; assert taeda.distributions.Normal(0.0, 1.0).mean.item() == 0
+        import taeda.amp; assert taeda.amp.GradScaler
+        import taeda.fx; assert taeda.fx.symbolic_trace
+        import taeda.nn.functional as F; import taeda; assert F.relu(taeda.tensor([-1.0])).tolist() == [0]
+    """,
+    "a module of nn beside functions, first of all": """
+        import taeda.nn.modules.linear as m; assert m.Linear(2, 1).weight.shape == (1, 2)
+        from taeda.nn.functional import relu; import taeda; assert relu(taeda.tensor([-1.0])).tolist() == [0]
+        import taeda.random; assert taeda.random.get_rng_state().dtype is taeda.uint8
+        from taeda.distributed import is_available; assert is_available() in (True, False)
     """,
 }
 

@@ -34,6 +34,7 @@ import wheelhouse
 import packages
 
 ROOT = packages.ROOT
+LIBRARIES = ["taeda/__init__.abi3.so", "taeda/_native/_core.abi3.so"]
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 AUTHOR = ("-c", "user.name=rehearsal", "-c", "user.email=rehearsal@localhost")
 
@@ -114,7 +115,7 @@ def contents(folder: Path) -> Iterator[str]:
             if is_test or name.endswith((".pyc", ".o", ".orig")):
                 yield f"{wheel.name} holds {name}, which is not for users"
         libraries = [name for name in inside if name.endswith(".so")]
-        if libraries != (["taeda/_native/_core.abi3.so"] if "taeda_core-" in wheel.name else []):
+        if sorted(libraries) != (LIBRARIES if "taeda_core-" in wheel.name else []):
             yield f"{wheel.name} holds the libraries {libraries}"
         pure = inside and "taeda_core-" not in wheel.name
         if pure and not any(name.endswith("py.typed") for name in inside):

@@ -36,6 +36,7 @@ PACKAGE = HERE / "src" / "taeda"
 BUILD = HERE / "build"
 LIMITED_API = "-DPy_LIMITED_API=0x030B0000"  # cffi's own default is older and truncates pointers
 LIBRARY = "_core.abi3.so"
+ENTRY = "__init__.abi3.so"  # the package itself, see csrc/package
 
 # Vectors wider than the machine's registers pass between our own functions only, whatever that ABI is called.
 ISA_FLAGS: dict[str, tuple[str, ...]] = {"generic": ("-Wno-psabi",)}
@@ -94,6 +95,8 @@ def build_native(progress: Callable[[str], object] = lambda line: None) -> Path:
     variant = _variant()
     folder = BUILD / "-".join(["native", *variant])
     out = folder / "lib" / LIBRARY if variant else PACKAGE / "_native" / LIBRARY
+    if not variant:
+        _build_entry(folder, PACKAGE / ENTRY, (), progress)
     return _build(folder, out, PACKAGE, (), progress)
 
 
@@ -106,8 +109,10 @@ def build_wheel(folder: Path, progress: Callable[[str], object]) -> dict[str, st
         folder, folder / "wheel" / LIBRARY, beside, (*REPRODUCIBLE, *_smaller(folder)), progress
     )
     made = [path for path in sorted(beside.rglob("*")) if path.is_file()]
+    entry = _build_entry(folder, folder / "wheel" / ENTRY, REPRODUCIBLE, progress)
     return {
         str(library): f"taeda/_native/{LIBRARY}",
+        str(entry): f"taeda/{ENTRY}",
         **{str(path): f"taeda/{path.relative_to(beside).as_posix()}" for path in made},
         **{str(CSRC / name): f"taeda/cuda/text/{name}" for name in device_text.files()},
     }
@@ -140,6 +145,15 @@ def _build(
     return cc.build(
         made, out, folder, (*CFLAGS, *instrument(), *_watched()), link, progress=progress
     )
+
+
+def _build_entry(
+    folder: Path, out: Path, extra_ldflags: tuple[str, ...], progress: Callable[[str], object]
+) -> Path:
+    """The package `taeda`, whose creation Python runs before any other thread sees it."""
+    cc.require_tools()
+    made = [cc.Unit(path, _with_python(), _version()) for path in _sources(("package",))]
+    return cc.build(made, out, folder, CFLAGS, extra_ldflags, progress=progress)
 
 
 @contextlib.contextmanager
@@ -230,16 +244,23 @@ def units(
     `isas` and `headers`, Python's, are those of another machine when the compiler is one for that machine.
     """
     include = tuple(f"-I{path}" for path in (CSRC, folder, PACKAGE / "include"))
-    found = tuple(f"-I{path}" for path in headers or (cc.python_include(),))
-    python = (*include, *found, LIMITED_API)
-    # Tagged, so that two Pythons that share this folder do not undo each other's objects.
-    version = f"py{sys.version_info.major}{sys.version_info.minor}"
+    python = (*include, *_with_python(headers))
+    version = _version()
     return [
         *plain_units(folder, isas),
         *(cc.Unit(path, python, version) for path in _sources(BOUND)),
         # What cffi writes calls memset, and Python.h of the limited API no longer brings its header.
         *(cc.Unit(path, (*python, "-include", "string.h"), version) for path in generated),
     ]
+
+
+def _with_python(headers: tuple[Path, ...] = ()) -> tuple[str, ...]:
+    return (*(f"-I{path}" for path in headers or (cc.python_include(),)), LIMITED_API)
+
+
+def _version() -> str:
+    """A tag, so that two Pythons that share a folder do not undo each other's objects."""
+    return f"py{sys.version_info.major}{sys.version_info.minor}"
 
 
 def plain_units(folder: Path, isas: dict[str, tuple[str, ...]] | None = None) -> list[Any]:

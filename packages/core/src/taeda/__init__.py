@@ -12,12 +12,14 @@ from __future__ import annotations
 import math as _math
 from pkgutil import extend_path
 
-__path__ = extend_path(__path__, __name__)
+__path__ = extend_path(
+    __path__, __name__
+)  # done already where the package is compiled: csrc/package
 
 from ._parts.packages import greet_neighbours as _greet_neighbours
 from ._parts.packages import install_packages as _install_packages
 
-_install_packages()
+_install_packages()  # the same
 
 from ._native import core as _core  # noqa: E402 - the same
 from ._parts import install_hint, lazy_attributes  # noqa: E402 - imports come after the finder

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -152,3 +153,91 @@ def test_packages_that_look_for_folders_of_other_distributions_are_known():
         if "extend_path(__path__" in path.read_text()
     }
     assert looking - {"taeda"} <= _packages.JOINED
+
+
+def fresh(code):
+    """What a fresh process prints that runs `code`."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+WAITS = """
+import sys, threading
+from importlib.machinery import SourceFileLoader
+
+plain = SourceFileLoader.exec_module
+
+def exec_module(self, module):
+    if module.__name__ == "taeda._tensor":  # `taeda` imports it in the middle of its code
+        thread.start()
+        thread.join(0.3)
+        print("waits" if thread.is_alive() else "does not wait")
+    plain(self, module)
+
+SourceFileLoader.exec_module = exec_module
+
+def part():
+    import taeda.{part}
+    print(sorted({"Tensor", "ones", "__getattr__"} & vars(sys.modules["taeda"]).keys()))
+
+thread = threading.Thread(target=part)
+import taeda
+thread.join()
+"""
+
+
+@pytest.mark.parametrize("part", ["linalg", "utils", "random"])
+def test_a_part_waits_until_the_code_of_taeda_has_run(part):
+    assert fresh(WAITS.replace("{part}", part)).splitlines() == [
+        "waits",
+        "['Tensor', '__getattr__', 'ones']",
+    ]
+
+
+def test_the_code_of_taeda_imports_private_modules_only():
+    # A thread that imports a public one holds its lock while it waits for that code.
+    code = "import sys, taeda; print(*[n for n in sys.modules if n.startswith('taeda.') and n[6] != '_'])"
+    assert fresh(code).split() == []
+
+
+def test_taeda_is_ready_before_a_line_of_its_code_runs():
+    code = """
+import importlib.util, sys
+spec = importlib.util.find_spec("taeda")
+module = importlib.util.module_from_spec(spec)
+assert "taeda" not in sys.modules and not hasattr(module, "Tensor")
+print(sys.meta_path[0].__name__, type(spec.loader).__name__, module.__file__.endswith("__init__.py"))
+"""
+    assert fresh(code).split() == ["_Finder", "_First", "True"]
+
+
+def test_taeda_can_be_reloaded_and_imported_again():
+    code = """
+import importlib, sys, taeda
+before = [taeda.__path__, taeda.__file__]
+assert importlib.reload(taeda) is taeda and [taeda.__path__, taeda.__file__] == before
+assert importlib.import_module("taeda.linalg") and taeda.linalg.inv
+print("done")
+"""
+    assert fresh(code) == "done\n"
+
+
+def test_a_start_that_fails_holds_nobody():
+    code = """
+import sys, threading
+sys.modules["taeda._native"] = None
+for attempt in range(2):
+    try:
+        import taeda
+    except ImportError as error:
+        print(error.name)
+del sys.modules["taeda._native"]
+thread = threading.Thread(target=__import__, args=("taeda.linalg",), daemon=True)
+thread.start()
+thread.join(60)
+print(thread.is_alive(), sys.modules["taeda"].linalg.inv is not None)
+"""
+    assert fresh(code).split() == ["taeda._native", "taeda._native", "False", "True"]

@@ -11,6 +11,8 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from . import packages as packages  # ran before this package could be told of it
+
 __all__ = ["DISTRIBUTIONS", "MissingDistribution", "install_hint", "lazy_attributes"]
 
 #: submodules that other distributions bring

@@ -5,19 +5,24 @@ ends wait for each other, and Python then shows one of them a module that is hal
 here, and nobody waits for it. Its code runs under a lock of its own when somebody asks for a name; others who ask meanwhile
 wait for all of it. A module that is being imported itself holds a lock that the package may want: it gets modules of the
 package at once, and waits for other names only, which the imports of this project allow since they have no cycle.
+
+`taeda` itself is created by `begin`, before Python shows it to other threads (`csrc/package/package.c`). So whoever imports a part
+finds all folders of parts, and the finder below, whose loader lets that thread wait until the code of `taeda` has run. That code
+imports private modules only, and nobody waits who imports one of those: a thread that waits holds no lock that it could want.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import os.path
 import sys
-from _thread import RLock, _local, get_ident
-from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from _thread import RLock, _local, allocate_lock, get_ident
+from importlib.machinery import ExtensionFileLoader, ModuleSpec, PathFinder, SourceFileLoader
 from pkgutil import extend_path
 from types import ModuleType
 from typing import Any
 
-__all__ = ["AT_ONCE", "SHARED", "greet_neighbours", "install_packages"]
+__all__ = ["AT_ONCE", "SHARED", "begin", "greet_neighbours", "install_packages"]
 
 #: packages with modules of several distributions, whose own code imports none of them
 SHARED = frozenset({"taeda.cpu", "taeda.cuda", "taeda.utils"})
@@ -134,6 +139,8 @@ class _Loader(SourceFileLoader):
     """Runs modules at once, counted, and packages when they are asked for something."""
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        if "._" not in spec.name:
+            _wait_for_taeda()  # here, for whoever looks for a module holds the lock of all imports
         if spec.submodule_search_locations is None or spec.name in AT_ONCE or "._" in spec.name:
             return None
         _runs[spec.name] = _Run()
@@ -152,6 +159,56 @@ class _Loader(SourceFileLoader):
             _here.loading -= 1
         if "._" not in module.__name__:
             module.__dict__.setdefault("__getattr__", _Miss(module.__name__))
+
+
+class _First(SourceFileLoader):
+    """Runs the code of `taeda`, while threads that want a part of it wait."""
+
+    def __init__(self, name: str, path: str) -> None:
+        super().__init__(name, path)
+        self.thread = get_ident()
+        self.over = allocate_lock()
+        self.over.acquire()
+
+    def exec_module(self, module: ModuleType) -> None:
+        try:
+            super().exec_module(module)
+        finally:
+            self.thread = 0
+            self.over.release()
+
+    def wait(self) -> None:
+        if self.thread not in (0, get_ident()):
+            with self.over:
+                pass
+
+
+def begin(spec: ModuleSpec) -> ModuleType:
+    """The module `taeda`, empty, where all is ready for other threads; Python's loader of compiled modules asks for it."""
+    _run_source(spec)
+    install_packages()
+    return ModuleType(spec.name)
+
+
+def _run_source(spec: ModuleSpec) -> None:
+    """Make `spec`, of the compiled package, that of its `__init__.py`, with the folders of all parts."""
+    assert spec.origin is not None
+    source = os.path.join(os.path.dirname(spec.origin), "__init__.py")
+    spec.origin, spec.loader, spec.cached = source, _First(spec.name, source), None
+    spec.submodule_search_locations = extend_path(spec.submodule_search_locations or [], spec.name)
+
+
+def _again(path: Any) -> ModuleSpec | None:
+    spec = PathFinder.find_spec("taeda", path)
+    if spec is not None and isinstance(spec.loader, ExtensionFileLoader):
+        _run_source(spec)
+    return spec
+
+
+def _wait_for_taeda() -> None:
+    loader = getattr(getattr(sys.modules.get("taeda"), "__spec__", None), "loader", None)
+    if type(loader) is _First:
+        loader.wait()
 
 
 class _Announced(SourceFileLoader):
@@ -181,6 +238,8 @@ class _Finder:
 
     @staticmethod
     def find_spec(fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        if fullname == "taeda":  # again: reloaded, or gone from sys.modules
+            return _again(path)
         if not fullname.startswith("taeda."):
             return _announced(fullname, path) if fullname in NEIGHBOURS else None
         spec = PathFinder.find_spec(fullname, path, target)
