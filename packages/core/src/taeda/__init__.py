@@ -119,6 +119,7 @@ _EXPORTS = {
     **dict.fromkeys(("compiled_with_cxx11_abi", "get_device_module"), "_torch_names.build_facts"),
     "from_file": "_tensor.creation",
     "Tag": "_library.tags",
+    **dict.fromkeys(("Event", "Stream"), "_streams"),
     **dict.fromkeys(("UntypedStorage", "TypedStorage"), "storage"),
     **dict.fromkeys(
         (f"{kind}Storage" for kind in (

@@ -14,6 +14,7 @@ __all__ = [
     "current_accelerator",
     "current_device_idx",
     "current_device_index",
+    "current_stream",
     "device_count",
     "device_index",
     "empty_cache",
@@ -29,6 +30,7 @@ __all__ = [
     "reset_peak_memory_stats",
     "set_device_idx",
     "set_device_index",
+    "set_stream",
     "synchronize",
 ]
 
@@ -91,6 +93,24 @@ def synchronize(device: Any = None, /) -> None:
     """Wait for all work on a device."""
     _need()
     cuda.synchronize(device)
+
+
+def current_stream(device: Any = None, /) -> Any:
+    """The stream that this thread's work on a device goes to."""
+    _need()
+    return cuda.current_stream(device)
+
+
+def set_stream(stream: Any, /) -> None:
+    """This thread's work on the stream's device goes there from now on. TypeError for what is no stream."""
+    if not isinstance(stream, taeda.Stream):
+        raise TypeError(f"set_stream: wanted a taeda.Stream, got {type(stream).__name__}")
+    _need()
+    if not isinstance(stream, cuda.Stream):
+        raise RuntimeError(
+            f"set_stream: wanted a stream of the accelerator, got one of {stream.device}"
+        )
+    cuda.set_stream(stream)
 
 
 def get_device_capability(device: Any = None, /) -> dict[str, Any]:

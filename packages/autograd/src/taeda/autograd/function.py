@@ -346,14 +346,14 @@ class BackwardCFunction(FunctionCtx):
         return self._function.jvp(self, *tangents)
 
 
-class InplaceFunction(Function):
+class InplaceFunction(Function, FunctionCtx):
     """A Function of older programs, whose instances say whether they write in place."""
 
     def __init__(self, inplace: bool = False) -> None:
         self.inplace = inplace
 
 
-class NestedIOFunction(Function):
+class NestedIOFunction(Function, FunctionCtx):
     """A Function whose arguments and results are lists, tuples and dicts of tensors, nested.
 
     A subclass has `forward_extended(ctx, *args)` and `backward_extended(ctx, *gradients)`, which see the nested forms; gradients

@@ -21,6 +21,10 @@ class ProfilerActivity(enum.Enum):
     HPU = 4
     PrivateUse1 = 5
 
+    name = property(
+        lambda self: self._name_, doc="Its name."
+    )  # found on the class too, as documented
+
 
 @dataclass(frozen=True)
 class Settings:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from taeda import _streams
 from taeda._native import core as _core
 
 from ._devices import device, ordinal_of
@@ -52,6 +53,14 @@ class Stream:
     def wait_stream(self, stream: Stream) -> None:
         """Later work of this stream waits for the work that `stream` has now."""
         self.wait_event(stream.record_event())
+
+    def __enter__(self) -> Stream:
+        self._within = [*getattr(self, "_within", []), StreamContext(self)]
+        self._within[-1].__enter__()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._within.pop().__exit__(*exception)
 
     def __eq__(self, other: object) -> bool:
         same = isinstance(other, Stream) and other.cuda_stream == self.cuda_stream
@@ -113,6 +122,10 @@ class Event:
         if getattr(self, "cuda_event", 0):
             _core.cuda_event_do("free", self._device, self.cuda_event, 0)
             self.cuda_event = 0
+
+
+_streams.Stream.register(Stream)  # they are taeda.Stream and taeda.Event to isinstance
+_streams.Event.register(Event)
 
 
 def current_stream(device: Any = None) -> Stream:

@@ -23,6 +23,10 @@ class SDPBackend(enum.IntEnum):
     CUDNN_ATTENTION = 3
     OVERRIDEABLE = 4
 
+    name = property(
+        lambda self: self._name_, doc="Its name."
+    )  # found on the class too, as documented
+
 
 _chosen = threading.local()
 
