@@ -12,6 +12,9 @@ The rule: the test of `packages/P/src/taeda/<folders>/<name>.py` is `packages/P/
 - `<folders>` leaves out the package's own folder (`optim`, `utils/data` of `data`), and
 - `<name>` stands without the underscores around it (`__main__` is tested by `test_main.py`).
 
+A family of operations is one thing in three folders: `tests/ops/test_<family>.py` tests `_table/<family>.py` (its rows, which are data),
+`_composite/<family>.py` and `_numpy/<family>.py`. Modules of these folders that begin with an underscore are no families.
+
 An `__init__.py` is the module of its folder: `optim/_x/__init__.py` is tested by `tests/test_x.py`; one that defines nothing is a table of
 contents and needs no test. Modules of at most 25 lines need none either.
 
@@ -37,6 +40,8 @@ ROOT = Path(__file__).resolve().parent.parent
 KEPT = "tools/mirror.json"
 #: lines of a module that may go without a test of its own
 MOST = 25
+#: folders that hold a module a family of operations, and the folder of the tests of families
+FAMILIES, OF_FAMILIES = ("_table", "_composite", "_numpy"), "ops"
 BESIDE = ("", "utils/")  # a package's own folder lies in `taeda` or in `taeda/utils`
 
 
@@ -82,6 +87,8 @@ def place_of(package: str, module: Path, root: Path = ROOT) -> Path:
     if whole == own:  # the package's own `__init__.py`
         return tests / f"test_{own.name}.py"
     inside = whole.relative_to(own if whole.is_relative_to(own) else above)
+    if str(inside.parent) in FAMILIES and not inside.name.startswith("_"):
+        return tests / OF_FAMILIES / f"test_{inside.name}.py"
     return tests / inside.parent / f"test_{inside.name.strip('_')}.py"
 
 
