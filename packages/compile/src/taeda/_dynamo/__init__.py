@@ -14,11 +14,15 @@ from taeda import Tensor
 from taeda.compiler import (
     Explanation,
     OptimizedModule,
+    allow_in_graph,
+    assume_constant_result,
     disable,
     is_compiling,
     list_backends,
     register_backend,
     reset,
+    set_stance,
+    substitute_in_graph,
 )
 from taeda.compiler import compile as _compile
 from taeda.compiler import explain as _explain
@@ -28,8 +32,9 @@ from taeda.compiler._observe import here as _here
 from . import config, exc, testing
 
 __all__ = [
-    "OptimizedModule", "config", "disable", "exc", "explain", "graph_break", "is_compiling", "list_backends", "lookup_backend",
-    "mark_dynamic", "mark_static", "maybe_mark_dynamic", "optimize", "optimize_assert", "register_backend", "reset", "testing",
+    "OptimizedModule", "allow_in_graph", "assume_constant_result", "config", "disable", "exc", "explain", "graph_break", "is_compiling", "list_backends", "lookup_backend",
+    "mark_dynamic", "mark_static", "maybe_mark_dynamic", "optimize", "optimize_assert", "register_backend", "reset", "set_stance",
+    "substitute_in_graph", "testing",
 ]  # fmt: skip
 
 

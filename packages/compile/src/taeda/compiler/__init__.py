@@ -36,10 +36,19 @@ from ._explain import Explanation, explain
 from ._in_place import AsWritten, call_of
 from ._module import OptimizedModule
 from ._observe import here
+from ._promises import (
+    allow_in_graph,
+    assume_constant_result,
+    cudagraph_mark_step_begin,
+    substitute_in_graph,
+)
+from ._stance import set_stance
 
 __all__ = [
-    "BackendCompilerFailed", "Explanation", "InvalidBackend", "OptimizedModule", "Stop", "compile", "disable", "explain",
-    "is_compiling", "is_dynamo_compiling", "is_exporting", "list_backends", "register_backend", "reset",
+    "BackendCompilerFailed", "Explanation", "InvalidBackend", "OptimizedModule", "Stop", "allow_in_graph",
+    "assume_constant_result", "compile", "cudagraph_mark_step_begin", "disable", "explain", "is_compiling",
+    "is_dynamo_compiling", "is_exporting", "list_backends", "register_backend", "reset", "set_stance",
+    "substitute_in_graph",
 ]  # fmt: skip
 
 _MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")

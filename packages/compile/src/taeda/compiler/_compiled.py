@@ -23,6 +23,7 @@ from taeda._core_api import programs as _core
 
 from ._joint import differentiated
 from ._observe import PASSING, Observer, Stop, here
+from ._stance import stance
 from ._trace import NoTrace, Trace, containers, flatten, missed, objects, tensors_in
 
 __all__ = ["Compiled", "Stop", "limits", "log", "same", "walks_alike"]
@@ -55,6 +56,7 @@ class Compiled:
         self.reasons: list[str] = []
         self._attempts: dict[Any, int] = {}
         self._count = 0
+        self._called = False  # before or while "eager_then_compile" holds
         self._lock = threading.RLock()
         self.name = getattr(function, "__qualname__", type(function).__qualname__)
 
@@ -72,6 +74,8 @@ class Compiled:
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if _core.get_layers():
             return self._layered(args, kwargs)
+        if not stance.plain and self._stays():
+            return self.function(*args, **kwargs)
         try:
             shape, tensors = flatten(args, kwargs)
             key = (_environment(), shape)
@@ -88,10 +92,29 @@ class Compiled:
                         if trace.trusted and trace is not known[0]:
                             self._move_to_front(key, trace)
                         return made
+        if not stance.plain and self._is_closed():
+            return self.function(*args, **kwargs)
         if self._count < limits.graphs and self._attempts.get(key, 0) < ATTEMPTS:
             return self._record(key, tensors, args, kwargs)
         self._settle()
         return self.function(*args, **kwargs)
+
+    # ---- set_stance ----
+
+    def _stays(self) -> bool:
+        """Whether this call runs the program itself, whatever is known."""
+        if stance.name == "eager_then_compile" and not self._called:
+            self._called = True
+            return True
+        return stance.name == "force_eager"
+
+    def _is_closed(self) -> bool:
+        """Whether no call may be recorded now."""
+        if stance.name == "fail_on_recompile":
+            raise RuntimeError(
+                f'{self.name} has no graph for this call, and set_stance("fail_on_recompile") forbids another one'
+            )
+        return stance.name == "eager_on_recompile"
 
     def _move_to_front(self, key: Any, trace: Trace) -> None:
         """The graph that fits now is asked first next time; others walk through a list of their own."""

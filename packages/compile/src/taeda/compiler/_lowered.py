@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import operator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +23,7 @@ from taeda.fx._names import Namespace
 from ._passes import needed, without_aliases
 from ._record import VIEW, WRITES_OUT, WRITES_SELF, Graph, Step
 
-__all__ = ["Lowered", "NotLowered", "lowered"]
+__all__ = ["Lowered", "NotLowered", "Writer", "lowered", "written_steps"]
 
 fx.has_side_effect(taeda.set_grad_enabled)
 
@@ -42,9 +43,16 @@ class Lowered:
 
 def lowered(graph: Graph, outputs: list[int], names: dict[int, str]) -> Lowered:
     """The graph as a module; `names` has those of input tensors, by id."""
-    steps, moved = without_aliases(graph, outputs, unseen=True)
-    outputs = [moved.get(slot, slot) for slot in outputs]
-    return _Writer(graph, needed(steps, outputs), outputs).module(names)
+    steps, moved = written_steps(graph, outputs, lambda step: step.grad)
+    return Writer(graph, steps).module([moved.get(slot, slot) for slot in outputs], names)
+
+
+def written_steps(
+    graph: Graph, outputs: list[int], seen: Callable[[Step], bool]
+) -> tuple[list[Step], dict[int, int]]:
+    """The steps worth a node, and the slots in place of others; aliases go, but for those that are `seen` by autograd."""
+    steps, moved = without_aliases(graph, outputs, seen=seen)
+    return needed(steps, [moved.get(slot, slot) for slot in outputs]), moved
 
 
 @functools.cache
@@ -63,32 +71,39 @@ def _spaces() -> dict[str, str]:
     return {text: space for text, _, _, space, _, _ in _core.op_rows()}
 
 
-class _Writer:
-    def __init__(self, graph: Graph, steps: list[Step], outputs: list[int]) -> None:
-        self.recorded, self.steps, self.outputs = graph, steps, outputs
+class Writer:
+    """Writes steps as nodes; `nodes` has those of slots, the inputs' among them. `modes`: grad modes are nodes."""
+
+    def __init__(self, graph: Graph, steps: list[Step], *, modes: bool = True) -> None:
+        self.recorded, self.steps, self.modes = graph, steps, modes
         self.graph = fx.Graph()
         self.nodes: dict[int, fx.Node] = {}
         self.grad = _core.is_grad_enabled()
 
-    def module(self, names: dict[int, str]) -> Lowered:
-        read = {slot for step in self.steps for slot in step.reads} | set(self.outputs)
+    def module(self, outputs: list[int], names: dict[int, str]) -> Lowered:
+        """All of it, with a placeholder for each input that is read."""
+        read = {slot for step in self.steps for slot in step.reads} | set(outputs)
         used = [n for n in range(len(self.recorded.inputs)) if n in read]
         given = Namespace()
         for number in used:
             example = self.recorded.inputs[number].example
             wanted = names.get(id(example)) or self.recorded.inputs[number].kind
-            node = self.graph.placeholder(given.create_name(wanted))
-            self._set(number, node, example)
+            self.set(number, self.graph.placeholder(given.create_name(wanted)), example)
+        self.body()
+        self.graph.output(tuple(self.nodes[slot] for slot in outputs))
+        examples = [self.recorded.inputs[n].example for n in used]
+        return Lowered(fx.GraphModule({}, self.graph), used, examples)
+
+    def body(self) -> None:
+        """A node for each step."""
         first = self.grad
         for step in self.steps:
             self._mode(step.grad)
             self._step(step)
         self._mode(first)
-        self.graph.output(tuple(self.nodes[slot] for slot in self.outputs))
-        examples = [self.recorded.inputs[n].example for n in used]
-        return Lowered(fx.GraphModule({}, self.graph), used, examples)
 
-    def _set(self, slot: int, node: fx.Node, example: Any) -> None:
+    def set(self, slot: int, node: fx.Node, example: Any) -> None:
+        """The node of a slot."""
         self.nodes[slot] = node
         if isinstance(example, Tensor):
             node.meta["val"] = taeda.empty_strided(
@@ -98,7 +113,7 @@ class _Writer:
             node.meta["val"] = example
 
     def _mode(self, grad: bool) -> None:
-        if grad != self.grad:
+        if self.modes and grad != self.grad:
             self.graph.call_function(taeda.set_grad_enabled, (grad,))
             self.grad = grad
 
@@ -111,12 +126,12 @@ class _Writer:
             node.stack_trace = step.line
         if len(step.outs) == 1 and not self._is_tuple(step):
             if step.outs[0] is not None:
-                self._set(step.outs[0], node, self.recorded.examples.get(step.outs[0]))
+                self.set(step.outs[0], node, self.recorded.examples.get(step.outs[0]))
             return
         for place, slot in enumerate(step.outs):
             if slot is not None:
                 part = self.graph.call_function(operator.getitem, (node, place))
-                self._set(slot, part, self.recorded.examples.get(slot))
+                self.set(slot, part, self.recorded.examples.get(slot))
 
     def _name(self, step: Step) -> str:
         return step.op.partition(".")[0] + "_" * (step.form == WRITES_SELF)

@@ -7,7 +7,7 @@ a step without effect or readers            nothing
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import taeda
 
@@ -40,9 +40,9 @@ def needed(steps: list[Step], outputs: Iterable[int]) -> list[Step]:
 
 
 def without_aliases(
-    graph: Graph, outputs: list[int], *, unseen: bool = False
+    graph: Graph, outputs: list[int], *, seen: Callable[[Step], bool] = lambda step: False
 ) -> tuple[list[Step], dict[int, int]]:
-    """(the steps, whose readers of an alias read its base, the bases); `unseen`: only where autograd looks away."""
+    """(the steps, whose readers of an alias read its base, the bases), but for those that are `seen`."""
     base: dict[int, int] = {}
     given = set(outputs)  # objects that somebody gets: no two of them may become one
     made = {s for step in graph.steps if step.op not in _ALIASES for s in step.outs}
@@ -50,7 +50,7 @@ def without_aliases(
     for step in graph.steps:
         moved = step.renamed(base)
         out = moved.outs[0] if len(moved.outs) == 1 else None
-        if out is None or (unseen and step.grad) or not _is_alias(graph.layouts, moved, out):
+        if out is None or seen(step) or not _is_alias(graph.layouts, moved, out):
             kept.append(moved)
             continue
         origin = moved.patches[0][2]

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import signal
+import sys
+
 import pytest
 
 import taeda
 from taeda.compiler import Stop
-from taeda.compiler._observe import here
+from taeda.compiler._observe import PASSING, Observer, here
 
 
 def test_the_first_reason_stays_with_its_line(watch):
@@ -47,3 +50,30 @@ def test_nobody_observes_afterwards(watch):
     assert here.get() is None
     assert "append of a container that was there before" in observer.reason
     assert seen == [observer]
+
+
+class Ends:
+    def __init__(self, then):
+        self.then = then
+
+    def __del__(self):
+        self.then()
+
+
+def test_what_python_calls_by_chance_may_not_happen_again():
+    def seen(call):
+        observer = Observer(strict=True)
+        call(lambda: observer.profile(sys._getframe(1), "call", None))
+        return observer.reason
+
+    def by_signal(then):
+        before = signal.signal(signal.SIGUSR1, lambda number, frame: then())
+        try:
+            signal.raise_signal(signal.SIGUSR1)
+        finally:
+            signal.signal(signal.SIGUSR1, before)
+
+    assert seen(by_signal).startswith(PASSING)
+    assert seen(lambda then: Ends(then) and None).startswith(PASSING)
+    with pytest.raises(Stop, match="what it reads is not seen"):
+        seen(lambda then: then())

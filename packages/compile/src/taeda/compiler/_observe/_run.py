@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import signal
 import sys
 import types
 from abc import ABC, abstractmethod
@@ -77,11 +78,20 @@ class Run(ABC):
         module = frame.f_globals.get("__name__", "")
         if not is_known_code(code, module):
             reason = f"{module}.{code.co_qualname} runs, and what it reads is not seen"
-            self.stop(reason, passing=_is_import(frame))
+            self.stop(reason, passing=_is_import(frame) or _is_by_chance(code))
 
     @abstractmethod
     def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """function(*args, **kwargs)"""
+
+
+def _is_by_chance(code: types.CodeType) -> bool:
+    """Whether Python calls it when it likes: a signal's handler, or the end of an object."""
+    if code.co_name == "__del__":
+        return True
+    handlers = [signal.getsignal(number) for number in signal.valid_signals()]
+    functions = [getattr(h, "__func__", h) for h in handlers]
+    return any(getattr(f, "__code__", None) is code for f in functions)
 
 
 def _is_import(frame: Any) -> bool:

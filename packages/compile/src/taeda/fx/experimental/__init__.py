@@ -1,0 +1,1 @@
+"""Graphs of operators: `proxy_tensor.make_fx`."""
