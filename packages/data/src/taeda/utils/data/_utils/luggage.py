@@ -53,6 +53,7 @@ class _Pickler(ForkingPickler):
             )  # loads much, for a rare case
 
             self._shared += 1
+            self.dispatch_table.update(self._extra_reducers)  # copied before storages were in them
             return reduce_tensor(value)
         if value.requires_grad and not value.is_leaf:
             return NotImplemented  # refused there, with advice
