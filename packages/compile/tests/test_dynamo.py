@@ -14,29 +14,6 @@ def test_names_that_programs_call():
     assert "taeda" in taeda._dynamo.list_backends()
 
 
-def test_the_limit_acts():
-    config = taeda._dynamo.config
-    before = config.recompile_limit
-    config.cache_size_limit = 2
-    try:
-        f = taeda.compile(lambda x: x + 1)
-        for n in range(1, 6):
-            assert f(taeda.ones(n)).numel() == n
-        assert sum(map(len, f.__taeda_compiled__.traces.values())) == 2
-    finally:
-        config.recompile_limit = before
-    assert config.cache_size_limit == before
-
-
-def test_what_nothing_acts_on_is_refused():
-    with pytest.raises(AttributeError, match="recompile_limit"):
-        taeda._dynamo.config.guard_nn_modules = True
-    with pytest.raises(AttributeError, match="recompile_limit"):
-        taeda._dynamo.config.verbose
-    with pytest.raises(ValueError, match="positive int"):
-        taeda._dynamo.config.recompile_limit = 0
-
-
 def test_settings_for_a_while():
     config = taeda._dynamo.config
     with config.patch("recompile_limit", 3):

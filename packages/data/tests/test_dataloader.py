@@ -9,15 +9,10 @@ import pytest
 import taeda
 from taeda.utils.data import (
     DataLoader,
-    Dataset,
     IterableDataset,
-    RandomSampler,
-    Subset,
     TensorDataset,
     get_worker_info,
 )
-
-ROWS = TensorDataset(taeda.arange(10).reshape(5, 2), taeda.arange(5))
 
 
 class Stream(IterableDataset):
@@ -31,19 +26,6 @@ class Stream(IterableDataset):
         if self.told is None:
             raise TypeError("unknown")
         return self.told
-
-
-class Plain(Dataset):
-    """The rows again, behind a type that allows no shortcut."""
-
-    def __init__(self, rows):
-        self.rows = rows
-
-    def __getitem__(self, index):
-        return self.rows[index]
-
-    def __len__(self):
-        return len(self.rows)
 
 
 def lists(batches):
@@ -82,57 +64,6 @@ def test_batches(options, batches):
 )
 def test_streams(options, batches):
     assert lists(DataLoader(Stream(5), **options)) == batches
-
-
-OPTIONS = [
-    {"batch_size": 2},
-    {"batch_size": 2, "drop_last": True},
-    {"batch_size": 7},
-    {"batch_size": 7, "drop_last": True},
-    {"batch_size": 2, "shuffle": True},
-    {"batch_size": 3, "shuffle": True, "drop_last": True},
-    {"batch_sampler": [[0, -1], [3]]},
-    {"batch_size": 2, "sampler": RandomSampler(range(3), num_samples=5)},
-    {"batch_size": None, "shuffle": True},
-]
-
-
-@pytest.mark.parametrize("options", OPTIONS, ids=range(len(OPTIONS)))
-@pytest.mark.parametrize("wrap", [lambda d: d, lambda d: Subset(d, [4, 0, 2, 3])])
-def test_rows_of_tensors_are_batched_as_samples_would_be(options, wrap):
-    def run(data):
-        taeda.manual_seed(3)
-        batches = [[t.tolist() for t in batch] for batch in DataLoader(data, **options)]
-        return batches, taeda.rand(1).item()
-
-    assert run(wrap(ROWS)) == run(wrap(Plain(ROWS)))
-
-
-def test_a_batch_of_rows_is_new_memory():
-    x = taeda.zeros(4)
-    for (batch,) in DataLoader(TensorDataset(x), batch_size=2):
-        batch.fill_(1)
-    assert x.tolist() == [0, 0, 0, 0]
-
-
-def test_gradients_flow_into_rows():
-    x = taeda.ones(4, 2, requires_grad=True)
-    for (batch,) in DataLoader(TensorDataset(x), batch_size=3):
-        batch.sum().backward()
-    assert x.grad.tolist() == [[1, 1]] * 4
-
-
-def test_a_dataset_that_fetches_batches_is_asked_once_for_each():
-    class Many(Plain):
-        calls = 0
-
-        def __getitems__(self, indices):
-            self.calls += 1
-            return [self.rows[i] for i in indices]
-
-    data = Many(range(5))
-    assert lists(DataLoader(data, batch_size=2)) == [[0, 1], [2, 3], [4]]
-    assert data.calls == 3
 
 
 def test_shuffling_visits_everything_once_in_a_new_order():
@@ -185,42 +116,6 @@ def test_the_main_process_is_no_worker():
 def test_pinning_without_an_accelerator_warns():
     with pytest.warns(UserWarning, match="no accelerator"):
         assert lists(DataLoader([1], pin_memory=True)) == [[1]]
-
-
-REFUSED = {
-    "workers below 0": ({"num_workers": -1}, ValueError, "num_workers"),
-    "a method without a name": (
-        {"num_workers": 2, "multiprocessing_context": "thread"},
-        ValueError,
-        "'thread'",
-    ),
-    "no context": ({"num_workers": 2, "multiprocessing_context": 3}, TypeError, "context=3"),
-    "prefetching below 0": ({"num_workers": 2, "prefetch_factor": -1}, ValueError, "got -1"),
-    "watchdog": ({"watchdog": -1}, ValueError, "watchdog"),
-    "timeout": ({"timeout": -1}, ValueError, "timeout"),
-    "prefetching": ({"prefetch_factor": 2}, ValueError, "prefetch_factor"),
-    "persistence": ({"persistent_workers": True}, ValueError, "persistent_workers"),
-    "context": ({"multiprocessing_context": "fork"}, ValueError, "num_workers=0"),
-    "shuffled sampler": ({"sampler": [1], "shuffle": True}, ValueError, "exclusive with shuffle"),
-    "two batchings": ({"batch_sampler": [[1]], "batch_size": 2}, ValueError, "batch_sampler"),
-    "dropped batches": ({"batch_sampler": [[1]], "drop_last": True}, ValueError, "drop_last"),
-    "dropped samples": ({"batch_size": None, "drop_last": True}, ValueError, "drop_last"),
-    "no batch": ({"batch_size": 0}, ValueError, "batch_size=0"),
-    "half a batch": ({"batch_size": 1.5}, ValueError, "batch_size=1.5"),
-    "drop what": ({"drop_last": 3}, ValueError, "drop_last=3"),
-}
-
-
-@pytest.mark.parametrize(("options", "error", "fact"), REFUSED.values(), ids=REFUSED)
-def test_refused_options(options, error, fact):
-    with pytest.raises(error, match=fact):
-        DataLoader(range(5), **options)
-
-
-@pytest.mark.parametrize("options", [{"shuffle": True}, {"sampler": [1]}, {"batch_sampler": [[1]]}])
-def test_streams_have_their_own_order(options):
-    with pytest.raises(ValueError, match=f"{next(iter(options))} option"):
-        DataLoader(Stream(3), **options)
 
 
 def test_nothing_to_shuffle():

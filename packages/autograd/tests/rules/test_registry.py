@@ -5,8 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import taeda
 from taeda._native import core
 from taeda.autograd.rules import _registry
+
+taeda.ones(1, requires_grad=True)  # the first that needs a rule loads them all
 
 FACTORY = core.row_flags["FACTORY"]  # only shape and dtype of the arguments count
 

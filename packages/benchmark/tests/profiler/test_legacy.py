@@ -34,15 +34,6 @@ def test_marks_for_other_tools_are_refused(kind):
         pass
 
 
-def test_itt_says_that_there_is_none():
-    from taeda.profiler import itt
-
-    assert not itt.is_available()
-    for call in (lambda: itt.mark("a"), lambda: itt.range_push("a"), itt.range_pop):
-        with pytest.raises(RuntimeError, match="ITT functions not installed"):
-            call()
-
-
 def test_keys_that_come_twice_are_refused():
     unique = profiler.EnforceUnique()
     unique.see("a", 1)

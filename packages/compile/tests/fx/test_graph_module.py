@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import copy
-import traceback
 
 import pytest
 
@@ -75,40 +74,3 @@ def test_a_root_may_be_a_dict():
         fx.GraphModule({"a.b": nn.Identity()}, graph)
     with pytest.raises(AttributeError):
         fx.GraphModule(nn.Module(), graph)
-
-
-def test_errors_show_the_line_of_the_generated_code():
-    gm = fx.symbolic_trace(lambda x: taeda.matmul(x, x))
-    with pytest.raises(RuntimeError) as caught:
-        gm(taeda.ones(2, 3))
-    assert "matmul = taeda.matmul(x, x)" in "".join(traceback.format_exception(caught.value))
-    with pytest.raises(RuntimeError) as caught:
-        fx.Interpreter(gm).run(taeda.ones(2, 3))
-    assert "While executing %matmul" in caught.value.__notes__[0]
-
-
-def test_interpreters_drop_values_and_empty_boxes():
-    gm = fx.symbolic_trace(lambda x, y: (x + y).exp() * 2)
-    box = [taeda.ones(1), taeda.ones(1)]
-    run = fx.Interpreter(gm)
-    assert run.boxed_run(box).equal(gm(taeda.ones(1), taeda.ones(1)))
-    assert box == []
-    assert not run.env
-    kept = fx.Interpreter(gm, garbage_collect_values=False)
-    kept.run(taeda.ones(1), taeda.ones(1))
-    assert len(kept.env) == 6
-    with pytest.raises(RuntimeError, match="Expected positional argument for parameter y"):
-        run.run(taeda.ones(1))
-
-
-def test_an_interpreter_names_what_is_missing():
-    gm = fx.symbolic_trace(Model())
-    next(iter(gm.graph.find_nodes(op="call_module"))).target = "inner.7.x"
-    with pytest.raises(RuntimeError, match=r"nonexistent target inner\.7"):
-        fx.Interpreter(gm).run(taeda.ones(1, 2))
-
-
-def test_readable_text(capsys):
-    text = fx.symbolic_trace(Model()).print_readable()
-    assert text.startswith("class Model(taeda.nn.Module):")
-    assert capsys.readouterr().out.strip() == text.strip()

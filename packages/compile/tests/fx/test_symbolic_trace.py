@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import threading
 from typing import NamedTuple
 
 import pytest
+from fx_programs import same
 
 import taeda
 import taeda.nn.functional as F
@@ -74,10 +74,6 @@ def wrapped(x):
     return chosen(x, True) * len(x)
 
 
-def keywords(x, *, scale=2.0, shift):
-    return x * scale + shift
-
-
 PROGRAMS = [
     unpacked,
     sliced,
@@ -90,21 +86,6 @@ PROGRAMS = [
 ]
 
 
-def same(a, b):
-    if isinstance(a, taeda.Tensor):
-        assert a.dtype == b.dtype
-        taeda.testing.assert_close(a, b, rtol=0, atol=0, equal_nan=True)
-    elif isinstance(a, dict):
-        assert a.keys() == b.keys()
-        [same(a[k], b[k]) for k in a]
-    elif isinstance(a, (tuple, list)):
-        assert type(a) is type(b)
-        assert len(a) == len(b)
-        [same(x, y) for x, y in zip(a, b, strict=True)]
-    else:
-        assert a == b
-
-
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
 def test_traces_compute_what_programs_compute(program):
     x = taeda.tensor([[0.5, -1.0], [2.0, 0.25]])
@@ -113,15 +94,6 @@ def test_traces_compute_what_programs_compute(program):
     same(gm(x.clone()), program(x.clone()))
     same(fx.Interpreter(gm).run(x.clone()), program(x.clone()))
     same(fx.Transformer(gm).transform()(x.clone()), program(x.clone()))
-
-
-def test_keyword_only_parameters_and_stars():
-    gm = fx.symbolic_trace(keywords)
-    assert "scale = 2.0, *, shift" in gm.code
-    x = taeda.ones(2)
-    same(gm(x, shift=3), keywords(x, shift=3))
-    gm = fx.symbolic_trace(lambda *xs, **named: xs[0] + xs[1] * named["k"])
-    same(gm(x, x, k=3), x * 4)
 
 
 @pytest.mark.parametrize("training", [False, True])
@@ -164,92 +136,6 @@ class Scored(nn.Module):
 
 
 # ---- refusals, with the line of the program ----
-
-
-def branches(x):
-    if x.sum() > 0:
-        return x
-    return -x
-
-
-def loops(x):
-    for row in x:
-        x = x + row
-    return x
-
-
-def spreads(x):
-    return taeda.add(*x)
-
-
-def counts(x):
-    return [0] * x.__len__()
-
-
-def ranges(x):
-    return [i for i in range(x)]  # noqa: C416 - the loop is what is refused
-
-
-def asserts(x):
-    assert x.shape[0] == 2
-    return x
-
-
-REFUSED = [
-    (branches, ValueError, "cannot be used as inputs to control flow", "if x.sum() > 0:"),
-    (asserts, ValueError, "cannot be used as inputs to control flow", "assert x.shape[0] == 2"),
-    (loops, ValueError, "Proxy object cannot be iterated", "for row in x:"),
-    (spreads, ValueError, "Proxy object cannot be iterated", "return taeda.add(*x)"),
-    (counts, RuntimeError, "'len' is not supported in symbolic tracing", "x.__len__()"),
-]
-
-
-@pytest.mark.parametrize(
-    ("program", "kind", "text", "line"), REFUSED, ids=lambda v: getattr(v, "__name__", "")
-)
-def test_refusals_name_the_line(program, kind, text, line):
-    with pytest.raises(kind, match=text) as caught:
-        fx.symbolic_trace(program)
-    assert line in str(caught.value)
-    assert "test_symbolic_trace.py" in str(caught.value)
-
-
-def test_a_proxy_is_no_integer():
-    with pytest.raises(TypeError, match="'Proxy' object cannot be interpreted as an integer"):
-        fx.symbolic_trace(ranges)
-
-
-def test_nothing_stays_replaced_after_a_refusal():
-    call, arange, ours = nn.Module.__call__, taeda.arange, interpolate
-    with pytest.raises(fx.proxy.TraceError):
-        fx.symbolic_trace(branches)
-    assert (nn.Module.__call__, taeda.arange, globals()["interpolate"]) == (call, arange, ours)
-    assert F.interpolate is interpolate
-    assert not hasattr(math.sqrt, "_fx_original")
-
-
-def test_threads_trace_beside_each_other():
-    model = nn.Sequential(nn.Linear(3, 3), nn.ReLU())
-    call, wrong = nn.Module.__call__, []
-
-    def work():
-        for _ in range(20):
-            x = taeda.ones(2, 3)
-            if not fx.symbolic_trace(model)(x).equal(model(x)):
-                wrong.append(x)
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    [t.start() for t in threads]
-    [t.join() for t in threads]
-    assert not wrong
-    assert nn.Module.__call__ is call
-
-
-def test_wrap_is_for_module_scope():
-    with pytest.raises(NotImplementedError, match="top level of a module"):
-        fx.wrap("len")
-    with pytest.raises(RuntimeError, match="callable or string name"):
-        fx.wrap(3)
 
 
 # ---- tracers of one's own ----

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from forks import descriptors
-from loader_data import CannotOpen, Numbers, Stream, fail, no_more_files, together
+from loader_data import Numbers, fail, no_more_files, together
 
 import taeda
 from taeda.utils.data import DataLoader, TensorDataset
@@ -112,20 +112,6 @@ def test_worker_init_fn_that_fails():
         list(loader)
 
 
-def test_what_cannot_be_sent_to_a_new_process():
-    with pytest.raises((AttributeError, TypeError), match=r"pickle|local"):
-        list(DataLoader([lambda: 0], num_workers=2, multiprocessing_context="spawn"))
-
-
-@pytest.mark.parametrize("method", ["spawn", "forkserver"])
-def test_a_data_set_that_does_not_arrive(method):
-    loader = DataLoader(CannotOpen(3), num_workers=1, multiprocessing_context=method)
-    with pytest.raises(
-        OSError, match=r"(?s)OSError in .*process 0, unpickling the data set.*no such archive"
-    ):
-        list(loader)
-
-
 def alive(member):
     try:
         os.kill(member.pid, 0)
@@ -150,15 +136,6 @@ def test_an_exhausted_iterator_has_no_workers():
     list(batches)
     assert not any(map(alive, members))
     assert next(batches, None) is None
-
-
-def test_the_watchdog_shows_where_workers_are(capfd):
-    loader = DataLoader(Numbers(4, at={2: "nap"}), num_workers=2, watchdog=0.2, collate_fn=together)
-    assert len(list(loader)) == 4
-    shown = capfd.readouterr().err
-    assert "no batch has come for 0 s" in shown
-    assert "at sample 2 of batch 2" in shown and "_nap" in shown and "between two batches" in shown
-    assert shown.count("no batch has come") == 1
 
 
 def test_without_shared_memory_batches_are_copied():
@@ -289,16 +266,6 @@ def test_a_program_may_end_in_the_middle_of_an_epoch(tmp_path):
     said = process.communicate(timeout=30)[1]
     wait_until_gone(pids)
     assert process.returncode == 0 and said == ""
-
-
-def test_streams_name_the_place_in_the_stream():
-    class Broken(Stream):
-        def __iter__(self):
-            yield from range(3)
-            raise ValueError("end of tape")
-
-    with pytest.raises(ValueError, match="batch 3, sample 3 of the stream"):
-        list(DataLoader(Broken(), num_workers=1))
 
 
 def test_no_warning_is_left_behind():

@@ -10,7 +10,7 @@ import warnings
 
 import numpy as np
 import pytest
-from loader_data import Facts, Noisy, Numbers, Shelf, Stream, announce, pid_and_samples, together
+from loader_data import Facts, Noisy, Numbers, Stream, together
 
 import taeda
 from taeda.utils.data import DataLoader, TensorDataset
@@ -88,25 +88,6 @@ def test_a_whole_batch_is_fetched_by_one_call():
     assert list(loader) == [[[0, 1], [0, 1]], [[2, 3], [2, 3]]]
 
 
-def test_samples_are_fetched_and_joined_in_workers():
-    pids = {pid for pid, _ in DataLoader(Numbers(4), num_workers=2, collate_fn=pid_and_samples)}
-    assert len(pids) == 2 and os.getpid() not in pids
-
-
-@pytest.mark.parametrize("persistent", [False, True])
-def test_workers_know_what_they_are(persistent):
-    loader = DataLoader(Facts(), num_workers=2, collate_fn=together, persistent_workers=persistent)
-    first = [sample for (sample,) in loader]
-    second = [sample for (sample,) in loader]
-    assert [f["id"] for f in first] == [0, 1] * 4
-    assert all(f["own"] and f["num_workers"] == 2 and f["threads"] == 1 for f in first)
-    assert all(f["seed"] == f["taeda_seed"] for f in first)
-    assert {f["seed"] - f["id"] for f in first} == {first[0]["seed"]}
-    assert ({f["pid"] for f in first} == {f["pid"] for f in second}) is persistent
-    assert ({f["seed"] for f in first} == {f["seed"] for f in second}) is persistent
-    assert second[-1]["calls"] == (8 if persistent else 4)  # persistent data sets remember
-
-
 def test_a_spawned_worker_loads_the_core_and_data_alone():
     loader = DataLoader(
         Facts(), num_workers=1, collate_fn=together, multiprocessing_context="spawn"
@@ -114,25 +95,11 @@ def test_a_spawned_worker_loads_the_core_and_data_alone():
     assert next(iter(loader))[0]["packages"] == []
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_worker_init_fn_runs_in_the_worker_before_the_data(method):
-    data = Stream(2)
-    options = {"multiprocessing_context": method, "worker_init_fn": announce, "batch_size": None}
-    assert list(DataLoader(data, num_workers=2, **options)) == [0, 1]
-    assert data.n == 2
-
-
 # ---- random numbers ----
 
 
 def numbers(loader):
     return [tuple(float(x) for x in sample) for sample in loader]
-
-
-def test_each_worker_has_random_numbers_of_its_own():
-    samples = numbers(DataLoader(Noisy(8), num_workers=2, batch_size=None))
-    for column in list(zip(*samples, strict=True))[1:]:
-        assert len(set(column)) == 8
 
 
 @pytest.mark.parametrize(
@@ -336,14 +303,6 @@ def test_a_batch_can_be_sent_on():
     assert taeda.equal(got, batch)
     got.zero_()
     assert batch.any()  # a copy: the worker uses its memory again
-
-
-@pytest.mark.parametrize("method", ["spawn", "forkserver"])
-def test_large_tensors_of_a_data_set_are_shared_and_many_small_ones_need_no_descriptors(method):
-    loader = DataLoader(Shelf(400), 400, num_workers=1, multiprocessing_context=method)
-    ((small, shared, large),) = loader
-    assert shared.all() and (large == 1).all()
-    assert small[:, 0].tolist() == list(range(400))
 
 
 def test_workers_may_be_asked_for_after_construction():

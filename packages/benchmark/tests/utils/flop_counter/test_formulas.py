@@ -1,20 +1,18 @@
 """Every formula against multiplications that are counted one by one."""
 
 import pytest
+from flop_counts import counted
 
 import taeda
-from taeda.utils.flop_counter import FlopCounterMode, register_flop_formula
 from taeda.utils.flop_counter._formulas import FORMULAS
 
 nn = pytest.importorskip("taeda.nn", reason="layers and their gradients are counted")
+
+
 F = nn.functional
+
+
 ops = taeda.ops.aten
-
-
-def counted(program, **settings):
-    with FlopCounterMode(display=False, **settings) as counter:
-        program()
-    return counter
 
 
 def r(*shape):
@@ -83,59 +81,3 @@ def test_every_formula_has_been_used_here():
     assert {str(packet) for packet in FORMULAS if str(packet).startswith("aten.")} == {
         f"aten.{n}" for n in used
     }
-
-
-def test_modules_have_counts_of_their_own():
-    model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
-    counts = counted(lambda: model(taeda.zeros(5, 3))).get_flop_counts()
-    assert sum(counts["Sequential.0"].values()) == 2 * 5 * 12
-    assert sum(counts["Sequential.2"].values()) == 2 * 5 * 8
-    assert counts["Sequential"] == counts["Global"]
-
-
-def test_the_table_is_printed_unless_told_otherwise(capsys):
-    with FlopCounterMode(depth=1) as counter:
-        nn.Sequential(nn.Linear(300, 400))(taeda.zeros(50, 300))
-    text = capsys.readouterr().out
-    assert (
-        "Global" in text
-        and "aten.linear" in text
-        and "12.000M" in text
-        and "Sequential.0" not in text
-    )
-    assert "Sequential.0" in counter.get_table(2)
-    counted(lambda: None)
-    assert capsys.readouterr().out == ""
-
-
-def test_formulas_of_ones_own():
-    def five(self, *, out_shape):
-        return 5 * out_shape[0]
-
-    def raw(self, *, out_val):
-        return int(out_val.sum())
-
-    raw._get_raw = True
-    assert (
-        counted(lambda: taeda.zeros(3).exp(), custom_mapping={ops.exp: five}).get_total_flops()
-        == 15
-    )
-    assert (
-        counted(lambda: taeda.zeros(3).exp(), custom_mapping={ops.exp: raw}).get_total_flops() == 3
-    )
-    assert counted(lambda: taeda.zeros(3).exp()).get_total_flops() == 0
-    try:
-        register_flop_formula([ops.exp, ops.sin])(five)
-        assert counted(lambda: taeda.zeros(3).exp().sin()).get_total_flops() == 30
-    finally:
-        del FORMULAS[ops.exp], FORMULAS[ops.sin]
-    with pytest.raises(ValueError, match="packets"):
-        register_flop_formula(taeda.exp)
-
-
-def test_it_counts_again_from_zero():
-    counter = FlopCounterMode(display=False)
-    for _ in range(2):
-        with counter:
-            taeda.zeros(2, 3) @ taeda.zeros(3, 4)
-        assert counter.get_total_flops() == 48

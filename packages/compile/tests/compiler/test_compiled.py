@@ -1,0 +1,117 @@
+"""A compiled function over its calls: when it watches, records, trusts a graph, and when it stays eager."""
+
+from __future__ import annotations
+
+import pytest
+
+import taeda
+from taeda import compiler, nn
+
+
+def model():
+    taeda.manual_seed(0)
+    return nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Dropout(0.5), nn.Linear(4, 2))
+
+
+def losses(compiled: bool) -> list[float]:
+    net = model()
+    run = taeda.compile(net) if compiled else net
+    optimizer = taeda.optim.SGD(run.parameters(), lr=0.1, momentum=0.9)
+    found = []
+    for _ in range(4):
+        x = taeda.randn(8, 3)
+        loss = run(x).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        found.append(loss.item())
+    return found
+
+
+def test_training_gives_the_same_bits():
+    assert losses(True) == losses(False)
+
+
+def test_a_disabled_function_ends_a_graph():
+    @compiler.disable(reason="it is slow")
+    def inner(x):
+        return x + 1
+
+    f = taeda.compile(lambda x: inner(x) * 2)
+    assert all(f(taeda.ones(1)).item() == 4 for _ in range(3))
+    assert "which is disabled: it is slow" in f.__taeda_compiled__.reasons[0]
+
+
+def test_threads_share_a_compiled_function():
+    import threading
+
+    scale = taeda.tensor(3.0)
+    f = taeda.compile(lambda x: (x * scale).sin().sum())
+    wrong = []
+
+    def work(n):
+        x = taeda.full((5,), float(n))
+        expected = (x * 3).sin().sum()
+        for _ in range(30):
+            wrong.extend([] if f(x).equal(expected) else [n])
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert nn.Module.__call__.__qualname__ == "Module.__call__"
+    assert not hasattr(nn.Module.__call__, "__wrapped__")
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_code_that_a_collection_of_cycles_runs_is_not_of_the_program(collects):
+    import gc
+
+    def callback(phase, info):
+        seen.append(sum(len(name) for name in sorted(info)))
+
+    class Leaves:
+        def __init__(self):
+            self.itself = self
+
+        def __del__(self):
+            seen.append("".join(["left", "behind"]))
+
+    seen, before, was_enabled = [], gc.get_threshold(), gc.isenabled()
+    weight = taeda.ones(3)
+    gc.callbacks.append(callback)
+    try:
+        (gc.enable if collects else gc.disable)()
+        gc.set_threshold(1, 1, 1)
+        f = taeda.compile(lambda x: (x * weight).relu().sum())
+        for n in range(4):
+            Leaves()
+            assert f(taeda.full((3,), float(n))) == 3 * n
+        assert gc.isenabled() is collects
+        gc.collect()
+    finally:
+        gc.set_threshold(*before)
+        gc.callbacks.remove(callback)
+        (gc.enable if was_enabled else gc.disable)()
+    assert seen
+    found = f.__taeda_compiled__
+    assert [t.trusted for ts in found.traces.values() for t in ts] == [True], found.reasons
+
+
+def test_a_program_that_raises_is_not_watched_for_ever(monkeypatch):
+    from taeda.compiler import _compiled
+
+    watched = []
+    plain = _compiled._observed
+    monkeypatch.setattr(_compiled, "_observed", lambda *args: (watched.append(1), plain(*args))[1])
+
+    @taeda.compile
+    def f(x):
+        raise ValueError("no")
+
+    for _ in range(6):
+        with pytest.raises(ValueError, match="no"):
+            f(taeda.ones(1))
+    assert len(watched) == 3

@@ -1,0 +1,52 @@
+"""A recorded run that is run again: its rehearsal, its results, its graph."""
+
+from __future__ import annotations
+
+import pytest
+
+import taeda
+
+
+def test_a_graph_of_other_bits_is_not_trusted(monkeypatch):
+    from taeda.compiler._trace import Trace
+
+    plain = Trace.rehearse
+
+    def other(self, tensors):
+        result, *rest = plain(self, tensors)
+        return result + 1e-3, *rest
+
+    monkeypatch.setattr(Trace, "rehearse", other)
+    f = taeda.compile(lambda x: x * 2)
+    assert all(f(taeda.ones(1)).item() == 2 for _ in range(4))
+    assert not f.__taeda_compiled__.traces[next(iter(f.__taeda_compiled__.traces))]
+    assert "other bits" in f.__taeda_compiled__.reasons[0]
+
+
+def test_a_result_whose_graph_was_used_up_says_so():
+    w = taeda.ones(2, requires_grad=True)
+
+    @taeda.compile
+    def step(x):
+        loss = (w * w * x).sum()
+        loss.backward()
+        return loss
+
+    for _ in range(4):
+        loss = step(taeda.ones(2))
+    assert loss.requires_grad
+    with pytest.raises(RuntimeError, match="a second time"):
+        loss.backward()
+    assert w.grad.tolist() == [8, 8]
+
+
+def test_a_rehearsal_that_fails_does_no_harm(monkeypatch):
+    from taeda.compiler._trace import Trace
+
+    def fail(self, tensors):
+        raise RuntimeError("not today")
+
+    monkeypatch.setattr(Trace, "rehearse", fail)
+    f = taeda.compile(lambda x: x * 2)
+    assert all(f(taeda.ones(1)).item() == 2 for _ in range(4))
+    assert f.__taeda_compiled__.reasons == ["a rehearsal of its graph fails: not today"]

@@ -1,0 +1,39 @@
+"""Graphs run node by node."""
+
+from __future__ import annotations
+
+import pytest
+
+import taeda
+from taeda import fx, nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
+        self.unused = nn.Linear(2, 2)
+
+    def forward(self, x):
+        return self.inner(x) + 1
+
+
+def test_interpreters_drop_values_and_empty_boxes():
+    gm = fx.symbolic_trace(lambda x, y: (x + y).exp() * 2)
+    box = [taeda.ones(1), taeda.ones(1)]
+    run = fx.Interpreter(gm)
+    assert run.boxed_run(box).equal(gm(taeda.ones(1), taeda.ones(1)))
+    assert box == []
+    assert not run.env
+    kept = fx.Interpreter(gm, garbage_collect_values=False)
+    kept.run(taeda.ones(1), taeda.ones(1))
+    assert len(kept.env) == 6
+    with pytest.raises(RuntimeError, match="Expected positional argument for parameter y"):
+        run.run(taeda.ones(1))
+
+
+def test_an_interpreter_names_what_is_missing():
+    gm = fx.symbolic_trace(Model())
+    next(iter(gm.graph.find_nodes(op="call_module"))).target = "inner.7.x"
+    with pytest.raises(RuntimeError, match=r"nonexistent target inner\.7"):
+        fx.Interpreter(gm).run(taeda.ones(1, 2))
