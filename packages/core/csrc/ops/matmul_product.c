@@ -164,7 +164,8 @@ static td_status elsewhere(const td_product *p, td_device device)
                    table->name);
 }
 
-/* Everything in `out`'s dtype, which is one that gemm.c computes in. */
+/* Everything in `out`'s dtype, which is one that gemm.c computes in; a and b may be bfloat16 where
+ * the processor multiplies that. */
 static td_status multiply(const td_matmul *m, const factor *a, const factor *b, td_tensor *out)
 {
     td_product p = {.dtype = (td_dtype)out->dtype,
@@ -179,6 +180,7 @@ static td_status multiply(const td_matmul *m, const factor *a, const factor *b, 
                     .b_row = b->row,
                     .b_col = b->col,
                     .c_row = b->cols,
+                    .narrow = m->a->dtype != out->dtype,
                     .alpha = m->alpha,
                     .beta = m->beta};
     if (m->bias && !bias_fuses(m, out)) {
@@ -209,6 +211,24 @@ static td_status cast_maybe(td_tensor **out, td_tensor *from, td_dtype dtype)
     return from ? td_cast(out, from, dtype) : TD_OK;
 }
 
+/* bfloat16 times bfloat16, summed and finished in float32. */
+static td_status run_narrow(const td_matmul *m, const factor *a, const factor *b, int ndim,
+                            const int64_t *sizes, td_tensor **out)
+{
+    td_matmul mixed = *m;
+    td_tensor *sums = NULL;
+    mixed.self = mixed.bias = NULL;
+    td_status status = cast_maybe(&mixed.bias, m->bias, TD_F32);
+    if (status == TD_OK) status = cast_maybe(&mixed.self, m->self, TD_F32);
+    if (status == TD_OK)
+        status = td_tensor_empty(&sums, TD_F32, (td_device)m->a->device, ndim, sizes);
+    if (status == TD_OK && sums->numel) status = multiply(&mixed, a, b, sums);
+    if (status == TD_OK) status = td_cast(out, sums, TD_BF16);
+    td_tensor *made[] = {mixed.self, mixed.bias, sums};
+    for (int i = 0; i < 3; i++) td_tensor_free(made[i]);
+    return status;
+}
+
 static td_status run_wider(const td_matmul *m, td_tensor **out)
 {
     td_matmul wide = *m;
@@ -237,6 +257,8 @@ td_status td_matmul_run(const td_matmul *m, td_tensor **out)
         return td_fail(TD_RUNTIME_ERROR, "%s: a result of %d dimensions; the most is %d", m->op,
                        ndim, TD_MAX_DIMS);
     td_dtype dtype = (td_dtype)m->a->dtype;
+    if (dtype == TD_BF16 && m->a->device == TD_CPU && td_multiplies_bf16())
+        return run_narrow(m, &a, &b, ndim, sizes, out);
     if (!td_is_meta(m->a) && compute_dtype(dtype) != dtype) return run_wider(m, out);
     td_tensor *result;
     TD_TRY(td_tensor_empty(&result, dtype, (td_device)m->a->device, ndim, sizes));

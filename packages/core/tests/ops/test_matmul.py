@@ -297,3 +297,63 @@ def test_chains_take_matrices_one_by_one():
         taeda.chain_matmul(a, taeda.ones(3))
     with pytest.raises(RuntimeError, match="one or more matrices"):
         taeda.chain_matmul()
+
+
+# ---- bfloat16: sums in float32, of one rounding at the end ----
+
+NARROW = [(1, 1, 1), (3, 5, 7), (12, 32, 64), (13, 33, 65), (1, 100, 300), (100, 1, 301), (150, 70, 1030), (7, 9, 5000), (290, 65, 33), (2, 3, 0)]  # fmt: skip
+
+
+def narrow(rows, cols, layout, seed):
+    """A bfloat16 matrix, stored by rows, by columns, or with gaps."""
+    if layout == "columns":
+        return draw((cols, rows), "bfloat16", seed).t()
+    if layout == "gaps":
+        return draw((rows, 2 * cols), "bfloat16", seed)[:, ::2]
+    return draw((rows, cols), "bfloat16", seed)
+
+
+@pytest.mark.parametrize("left", ["rows", "columns", "gaps"])
+@pytest.mark.parametrize("right", ["rows", "columns", "gaps"])
+@pytest.mark.parametrize(("m", "n", "k"), NARROW)
+def test_a_product_of_bfloat16_is_rounded_once_from_float32_sums(m, n, k, left, right):
+    a, b = narrow(m, k, left, 0), narrow(k, n, right, 1)
+    self, bias = draw((m, n), "bfloat16", 2), draw((n,), "bfloat16", 3)
+    x, y, s, t = (values(z).astype(np.float64) for z in (a, b, self, bias))
+    sums = 4 * 2.0**-24 * np.sqrt(max(k, 1)) * (np.abs(x) @ np.abs(y) + 4)
+    for got, want in (
+        (a @ b, x @ y),
+        (taeda.addmm(self, a, b, beta=0.5, alpha=-2), 0.5 * s - 2 * (x @ y)),
+        (taeda.nn.functional.linear(a, b.t(), bias), x @ y + t),
+        (taeda.stack([a, a, a]) @ b, np.stack([x @ y] * 3)),
+        (taeda.stack([a, a]) @ taeda.stack([b, b]), np.stack([x @ y] * 2)),
+    ):
+        assert got.dtype == taeda.bfloat16
+        assert (np.abs(values(got) - want) <= 2.0**-8 * np.abs(want) + 3 * sums).all()
+
+
+@pytest.mark.parametrize(("m", "n", "k"), [(290, 65, 1030), (8, 700, 520), (700, 1, 520)])
+@pytest.mark.parametrize("right", ["rows", "columns"])
+def test_a_product_of_bfloat16_has_the_same_bits_on_any_number_of_threads(m, n, k, right):
+    a, b = narrow(m, k, "rows", 0), narrow(k, n, right, 1)
+    before = taeda.get_num_threads()
+    try:
+        found = []
+        for threads in (1, 2, 3, 4):
+            taeda.set_num_threads(threads)
+            found.append(values((a @ b).float()).tobytes())
+    finally:
+        taeda.set_num_threads(before)
+    assert len(set(found)) == 1
+
+
+def test_a_product_of_bfloat16_keeps_nan_and_infinity_apart():
+    a = taeda.ones(5, 35, dtype=taeda.bfloat16)
+    a[1, 34], a[3, 0] = float("nan"), float("inf")
+    for b in (
+        taeda.ones(35, 40, dtype=taeda.bfloat16),
+        taeda.ones(40, 35, dtype=taeda.bfloat16).t(),
+    ):
+        got = values((a @ b).float())
+        assert np.isnan(got[1]).all() and np.isposinf(got[3]).all()
+        assert (got[[0, 2, 4]] == 35).all()

@@ -67,7 +67,10 @@ typedef struct td_gemm_kernels {
 } td_gemm_kernels;
 
 extern const td_gemm_kernels td_gemm_kernels_generic;
+/* bfloat16 times bfloat16, C and biases float32 (cpu/matmul/bf16.c); `run` NULL: there is none */
+extern const td_gemm_kernel td_gemm_bf16_generic;
 #ifdef __x86_64__
 extern const td_gemm_kernels td_gemm_kernels_avx2, td_gemm_kernels_avx512;
+extern const td_gemm_kernel td_gemm_bf16_avx2, td_gemm_bf16_avx512;
 #endif
 #endif

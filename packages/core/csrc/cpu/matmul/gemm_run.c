@@ -33,18 +33,20 @@ static double flops_of(int64_t m, int64_t n, int64_t k)
 typedef struct grid {
     const td_gemm *whole;
     const td_gemm_kernel *kernel;
-    int64_t item, row_step, col_step, cols; /* cols: blocks side by side */
+    int64_t item, factor_item;        /* bytes of a number of C and the biases, and of A and B */
+    int64_t row_step, col_step, cols; /* cols: blocks side by side */
     td_scratch scratch;
 } grid;
 
-static td_gemm block_of(const td_gemm *g, int64_t item, int64_t row, int64_t col, int64_t m,
-                        int64_t n)
+static td_gemm block_of(const grid *d, int64_t row, int64_t col, int64_t m, int64_t n)
 {
+    const td_gemm *g = d->whole;
+    int64_t item = d->item;
     td_gemm b = *g;
     b.m = m;
     b.n = n;
-    b.a = (const char *)g->a + row * g->a_row * item;
-    if (!g->pack) b.b = (const char *)g->b + col * g->b_col * item;
+    b.a = (const char *)g->a + row * g->a_row * d->factor_item;
+    if (!g->pack) b.b = (const char *)g->b + col * g->b_col * d->factor_item;
     b.first_col = g->first_col + col;
     b.c = (char *)g->c + (row * g->c_row + col) * item;
     if (g->row_bias) b.row_bias = (const char *)g->row_bias + row * item;
@@ -60,7 +62,7 @@ static void run_blocks(void *context, int64_t begin, int64_t end)
     void *work = td_scratch_take(&d->scratch);
     for (int64_t i = begin; i < end; i++) {
         int64_t row = i / d->cols * d->row_step, col = i % d->cols * d->col_step;
-        td_gemm b = block_of(d->whole, d->item, row, col, least(d->row_step, d->whole->m - row),
+        td_gemm b = block_of(d, row, col, least(d->row_step, d->whole->m - row),
                              least(d->col_step, d->whole->n - col));
         d->kernel->run(&b, work);
     }
@@ -118,16 +120,17 @@ static int64_t grid_work(const grid *d)
     int64_t cols[2] = {least(d->col_step, g->n), (g->n - 1) % d->col_step + 1};
     int64_t most = 0;
     for (int i = 0; i < 4; i++) {
-        td_gemm block = block_of(g, d->item, 0, 0, rows[i / 2], cols[i % 2]);
+        td_gemm block = block_of(d, 0, 0, rows[i / 2], cols[i % 2]);
         int64_t bytes = d->kernel->work(&block);
         if (bytes > most) most = bytes;
     }
     return most;
 }
 
-static td_status run_parallel(const td_gemm_kernel *kernel, const td_gemm *g, int64_t item)
+static td_status run_parallel(const td_gemm_kernel *kernel, const td_gemm *g, int64_t item,
+                              int64_t factor_item)
 {
-    grid d = {.whole = g, .kernel = kernel, .item = item};
+    grid d = {.whole = g, .kernel = kernel, .item = item, .factor_item = factor_item};
     choose_grid(&d);
     TD_TRY(td_scratch_begin(&d.scratch, grid_work(&d)));
     td_parallel(pieces(g->m, d.row_step) * d.cols, 1, run_blocks, &d);
@@ -146,14 +149,29 @@ static td_status run_serial(const td_gemm_kernel *kernel, const td_gemm *g)
     return TD_OK;
 }
 
-td_status td_gemm_run(int is_double, td_gemm *g)
+static td_status run_kernel(const td_gemm_kernel *kernel, td_gemm *g, int64_t item,
+                            int64_t factor_item)
 {
-    const td_gemm_kernel *kernel = td_gemm_kernel_of(is_double);
     if (g->m == 0 || g->n == 0) return TD_OK;
     g->way = kernel->plan(g);
     if (td_num_threads() == 1 || td_in_parallel() || td_gemm_cost(g->m, g->n, g->k) < PARALLEL_NS)
         return run_serial(kernel, g);
-    return run_parallel(kernel, g, is_double ? 8 : 4);
+    return run_parallel(kernel, g, item, factor_item);
+}
+
+td_status td_gemm_run(int is_double, td_gemm *g)
+{
+    int64_t item = is_double ? 8 : 4;
+    return run_kernel(td_gemm_kernel_of(is_double), g, item, item);
+}
+
+bool td_multiplies_bf16(void)
+{
+#ifdef __x86_64__
+    return TD_PICK(td_gemm_bf16)->run && __builtin_cpu_supports("avx512bf16");
+#else
+    return false;
+#endif
 }
 
 /* ---- one product of any dtype ---- */
@@ -173,6 +191,13 @@ typedef struct one { /* a single product of a batch */
     const char *a, *b;
     char *c;
 } one;
+
+static int64_t factor_item(const td_product *p) { return p->narrow ? 2 : td_itemsize(p->dtype); }
+
+static const td_gemm_kernel *kernel_for(const td_product *p)
+{
+    return p->narrow ? TD_PICK(td_gemm_bf16) : td_gemm_kernel_of(p->dtype == TD_F64);
+}
 
 static void scale_rows(const td_product *p, char *c)
 {
@@ -280,7 +305,7 @@ static bool blas_wants(const one *o, blas_job *j)
     double flops = flops_of(p->m, p->n, p->k) * (td_is_complex(p->dtype) ? 64
                                                  : p->dtype == TD_F64    ? 8
                                                                          : 1);
-    if (flops < BLAS_FLOPS || least(p->m, least(p->n, p->k)) < 64 || p->col_bias ||
+    if (p->narrow || flops < BLAS_FLOPS || least(p->m, least(p->n, p->k)) < 64 || p->col_bias ||
         is_zero(&p->alpha))
         return false;
     j->ta = blas_form(p->a_row, p->a_col, p->m, p->k, &j->lda);
@@ -319,7 +344,7 @@ static td_status run_one(const one *o)
     }
     if (!is_zero(&p->beta) && !is_one(&p->beta)) scale_rows(p, o->c);
     td_gemm g = real_gemm(o);
-    return td_gemm_run(p->dtype == TD_F64, &g);
+    return run_kernel(kernel_for(p), &g, td_itemsize(p->dtype), factor_item(p));
 }
 
 /* ---- batches ---- */
@@ -332,7 +357,7 @@ typedef struct batch {
 
 static one item_of(const td_product *p, int64_t index)
 {
-    int64_t a = 0, b = 0, c = 0, item = td_itemsize(p->dtype);
+    int64_t a = 0, b = 0, c = 0, item = td_itemsize(p->dtype), factors = factor_item(p);
     for (int d = p->batch_dims - 1; d >= 0; d--) {
         int64_t at = index % p->batch[d];
         index /= p->batch[d];
@@ -340,7 +365,7 @@ static one item_of(const td_product *p, int64_t index)
         b += at * p->b_batch[d];
         c += at * p->c_batch[d];
     }
-    return (one){p, p->a + a * item, p->b + b * item, p->c + c * item};
+    return (one){p, p->a + a * factors, p->b + b * factors, p->c + c * item};
 }
 
 static void run_items(void *context, int64_t begin, int64_t end)
@@ -363,7 +388,7 @@ static void run_items(void *context, int64_t begin, int64_t end)
 static td_status run_batch(const td_product *p, int64_t count)
 {
     one first = {p, p->a, p->b, p->c};
-    batch t = {p, td_gemm_kernel_of(p->dtype == TD_F64), real_gemm(&first), {0}};
+    batch t = {p, kernel_for(p), real_gemm(&first), {0}};
     t.like.way = t.kernel->plan(&t.like);
     double each = td_gemm_cost(p->m, p->n, p->k);
     TD_TRY(td_scratch_begin(&t.scratch, t.kernel->work(&t.like)));

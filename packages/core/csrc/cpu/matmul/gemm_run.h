@@ -13,12 +13,15 @@ typedef struct td_product {
     char *c;
     int64_t a_row, a_col, b_row, b_col, c_row;
     td_scalar alpha, beta; /* beta 0: what C holds does not matter, NaN neither */
+    bool narrow;           /* A and B are bfloat16, for C in float32: where td_multiplies_bf16() */
     const void *col_bias;  /* float32 and float64 with beta 0 only: a number per column */
     int batch_dims;
     int64_t batch[TD_MAX_DIMS], a_batch[TD_MAX_DIMS], b_batch[TD_MAX_DIMS], c_batch[TD_MAX_DIMS];
 } td_product;
 
 td_status td_product_run(const td_product *p);
+/* Has this processor an instruction for products of bfloat16? */
+bool td_multiplies_bf16(void);
 td_status td_cpu_product(const td_product *p, td_device device); /* the processor's slot `gemm` */
 
 /* One product of float (0) or double (1) over all threads; `way` is filled in here. */
