@@ -31,7 +31,7 @@ UNSET = re.compile(r"(new_)?empty(_like|_strided|_permuted)?(\.\w+)?$")
 INTENDED: dict[str, str] = {
     r"as_strided_ |_local_scalar_dense |frobenius_norm|nuclear_norm|segment_reduce": "new, or a function since",
     r"nan_to_num complex": "complex numbers are taken",
-    r"(mul\.Tensor|lerp\.Tensor|addc(mul|div)|cross(\.linalg)?|addr|outer|kron|einsum|rms_norm|vecdot|bilinear|stft|orgqr|ormqr"
+    r"(mul\.Tensor|lerp\.Tensor|addc(mul|div)|sinc|cross(\.linalg)?|addr|outer|kron|einsum|rms_norm|vecdot|bilinear|stft|orgqr|ormqr"
     r"|_foreach_(mul|addcmul|addcdiv)_?\.\w+|gradient\.tensorarray(int)?|householder_product|trapz\.x|trapezoid\.x|cumulative_trapezoid\.x) complex": "complex products are not fused, so that instruction sets agree",
     r"(sum|mean|nansum|nanmean|norm(\.ord_str)?|dist|logsumexp|l1_loss|kl_div|poisson_nll_loss|binary_cross_entropy(_with_logits)?"
     r"|_fused_attention_backward|convolution_backward) ": "sums add in one order, whatever the width of a vector",

@@ -45,8 +45,6 @@ COMPLEX_ARITHMETIC(c128, c128, double, __builtin_complex)
 
 #define cmultiply(a, b) _Generic((a), c64: multiply_c64, c128: multiply_c128)(a, b)
 #define cdivide(a, b) _Generic((a), c64: divide_c64, c128: divide_c128)(a, b)
-/* a function of the C library by the type of its argument */
-#define CPICK(x, name) _Generic((x), c64: name##f, c128: name)
 
 /* Loops of a complex64 and a complex128 row; complex32 computes in complex64. */
 #define COMPLEX_LOOPS(name, arity)                                    \
@@ -55,13 +53,6 @@ COMPLEX_ARITHMETIC(c128, c128, double, __builtin_complex)
     TD_LOOP(name##_c128, name##_c128_row, TD_C128, VINS_##arity(TD_C128))
 #define COMPLEX_ENTRIES(op, name) \
     {op, TD_C32, name##_c32}, {op, TD_C64, name##_c64}, {op, TD_C128, name##_c128},
-/* rows of one expression; `complex_t` and `real_t` name the types in it */
-#define COMPLEX_ROWS(name, arity, setup, expression)                                            \
-    TD_C_ROW(name##_c64_row, arity, c64, c64, typedef float real_t __attribute__((unused));     \
-             typedef c64 complex_t __attribute__((unused)); setup, expression)                  \
-    TD_C_ROW(name##_c128_row, arity, c128, c128, typedef double real_t __attribute__((unused)); \
-             typedef c128 complex_t __attribute__((unused)); setup, expression)
-
 /* argument k of the call as a complex number */
 static inline c128 td_complex_arg(const void *context, int k)
 {
