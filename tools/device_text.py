@@ -131,9 +131,7 @@ def kernels(family: str) -> list[str]:
     """The kernels of a family that NVRTC is given: all of a table, one for each kind elsewhere."""
     if family in UNPACKED:
         symbols = [
-            symbol
-            for symbol, _, _ in loops(family)
-            if symbol.endswith(("_f32", "_f64", "_c64", "_c128"))
+            symbol for symbol, _, _ in loops(family) if symbol.endswith(("_f32", "_f64", "_c128"))
         ]
         return [f"td_flat<{symbol}>" for symbol in symbols]
     if family in TABLES:
