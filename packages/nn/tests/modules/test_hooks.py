@@ -32,15 +32,6 @@ def add(log):
     return Add(log)
 
 
-@pytest.fixture
-def handles():
-    """Global hooks of a test, taken off after it."""
-    kept = []
-    yield kept
-    for handle in kept:
-        handle.remove()
-
-
 def note(log, name, result=None):
     def hook(*args):
         log.append((name, len(args)))
@@ -143,22 +134,6 @@ def test_hooks_are_copied_and_pickled():
     net.register_forward_pre_hook(halve)
     for other in (copy.deepcopy(net), pickle.loads(pickle.dumps(net))):
         assert other(taeda.tensor(4.0)).item() == 2
-
-
-def test_global_registration_hooks(handles):
-    seen = []
-    handles += [
-        registry.register_module_parameter_registration_hook(lambda m, n, p: seen.append(n)),
-        registry.register_module_buffer_registration_hook(lambda m, n, b: b * 2),
-        registry.register_module_module_registration_hook(lambda m, n, c: nn.Tanh()),
-    ]
-    net = nn.Module()
-    net.weight = nn.Parameter(taeda.ones(1))
-    net.register_buffer("total", taeda.ones(1))
-    net.child = nn.ReLU()
-    assert seen == ["weight"]
-    assert net.total.item() == 2
-    assert isinstance(net.child, nn.Tanh)
 
 
 def test_no_table_is_made_before_it_is_needed(add):

@@ -13,17 +13,6 @@ from taeda import nn
 
 CASES = [
     (lambda: nn.LazyLinear(3), (2, 5), nn.Linear, {"in_features": 5}),
-    (lambda: nn.LazyConv1d(4, 3), (2, 5, 9), nn.Conv1d, {"in_channels": 5}),
-    (
-        lambda: nn.LazyConv2d(4, 3, padding=1, bias=False),
-        (2, 5, 9, 9),
-        nn.Conv2d,
-        {"in_channels": 5},
-    ),
-    (lambda: nn.LazyConv3d(4, 3, stride=2), (2, 5, 9, 9, 9), nn.Conv3d, {"in_channels": 5}),
-    (lambda: nn.LazyConvTranspose1d(4, 3), (2, 5, 9), nn.ConvTranspose1d, {"in_channels": 5}),
-    (lambda: nn.LazyConvTranspose2d(4, 3, 2), (5, 9, 9), nn.ConvTranspose2d, {"in_channels": 5}),
-    (lambda: nn.LazyConvTranspose3d(4, 3), (2, 5, 4, 4, 4), nn.ConvTranspose3d, {"in_channels": 5}),
     (lambda: nn.LazyBatchNorm1d(), (4, 5), nn.BatchNorm1d, {"num_features": 5}),
     (lambda: nn.LazyBatchNorm2d(), (2, 5, 3, 3), nn.BatchNorm2d, {"num_features": 5}),
     (lambda: nn.LazyBatchNorm3d(bias=False), (2, 5, 3, 3, 3), nn.BatchNorm3d, {"num_features": 5}),
@@ -81,15 +70,6 @@ def test_copies_stay_lazy_and_independent():
         other(taeda.ones(1, 4))
         assert type(other) is nn.Linear
         assert type(lazy) is nn.LazyLinear
-
-
-def test_a_wrong_rank_is_refused():
-    with pytest.raises(
-        RuntimeError, match=r"Expected 3D .unbatched. or 4D .batched. input to LazyConv2d"
-    ):
-        nn.LazyConv2d(3, 3)(taeda.ones(5))
-    with pytest.raises(ValueError, match="divisible by groups, got 3 and 2"):
-        nn.LazyConv2d(4, 3, groups=2)(taeda.ones(1, 3, 5, 5))
 
 
 def test_a_layer_must_initialize_all():
