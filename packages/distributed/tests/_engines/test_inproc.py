@@ -2,41 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 from datetime import timedelta
 
 import pytest
+from rank_threads import on_threads
 
 import taeda
 import taeda.distributed as dist
 from taeda import nn
 from taeda.nn.parallel import DistributedDataParallel
-
-
-def on_threads(size, work):
-    """Run `work(rank)` in a world of `size` threads; return the results, or raise the first error."""
-    store, results, errors = dist.HashStore(), [None] * size, []
-
-    def run(rank):
-        dist.init_process_group(
-            "inproc", store=store, rank=rank, world_size=size, timeout=timedelta(seconds=20)
-        )
-        try:
-            results[rank] = work(rank)
-        except Exception as error:  # noqa: BLE001 - raised below
-            errors.append(error)
-        finally:
-            dist.destroy_process_group()
-
-    threads = [threading.Thread(target=run, args=(rank,)) for rank in range(size)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-        assert not thread.is_alive()
-    if errors:
-        raise errors[0]
-    return results
 
 
 def test_collectives():

@@ -98,20 +98,20 @@ def serve(listener: socket.socket, server: Server, until: Any) -> None:
 
     MPICH ends a process, by a fault in version 5.0, that is starting when its connection here is closed.
     """
-    selector = selectors.DefaultSelector()
-    selector.register(until, selectors.EVENT_READ)
-    selector.register(listener, selectors.EVENT_READ)
-    end: float | None = None
-    while end is None or (time.monotonic() < end and len(selector.get_map()) > 1):
-        for key, _ in selector.select(None if end is None else 0.1):
-            if key.fileobj is until:
-                selector.unregister(until)
-                end = time.monotonic() + LINGER
-            elif key.fileobj is listener:
-                _accept(listener, selector)
-            elif not _read(key.data, server):
-                selector.unregister(key.fileobj)
-                key.data.sock.close()
+    with selectors.DefaultSelector() as selector:
+        selector.register(until, selectors.EVENT_READ)
+        selector.register(listener, selectors.EVENT_READ)
+        end: float | None = None
+        while end is None or (time.monotonic() < end and len(selector.get_map()) > 1):
+            for key, _ in selector.select(None if end is None else 0.1):
+                if key.fileobj is until:
+                    selector.unregister(until)
+                    end = time.monotonic() + LINGER
+                elif key.fileobj is listener:
+                    _accept(listener, selector)
+                elif not _read(key.data, server):
+                    selector.unregister(key.fileobj)
+                    key.data.sock.close()
 
 
 def _accept(listener: socket.socket, selector: selectors.BaseSelector) -> None:
@@ -148,11 +148,9 @@ def main() -> None:
     )
     print(listener.getsockname()[1], flush=True)
     os.close(1)
-    serve(
-        listener,
-        Server(task["size"], task["secret"], task["mapping"], task["job"]),
-        sys.stdin.fileno(),
-    )
+    with listener:
+        server = Server(task["size"], task["secret"], task["mapping"], task["job"])
+        serve(listener, server, sys.stdin.fileno())
 
 
 if __name__ == "__main__":

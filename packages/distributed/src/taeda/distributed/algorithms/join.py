@@ -106,6 +106,8 @@ class Join:
             self._reset()
             return
         last, steps = True, 0
+        for one in self._joinables:  # the hooks call what would tell of a step of this rank's own
+            one._join_config = _Config(throw=self._throw)
         try:
             while (active := _count(self._group, 0)) > 0:
                 if self._throw:

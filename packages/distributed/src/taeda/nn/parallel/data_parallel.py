@@ -55,8 +55,13 @@ def data_parallel(
 
 
 def _check_devices(device_ids: Sequence[Any] | None) -> None:
-    if device_ids is not None and len({str(taeda.device(one)) for one in device_ids}) > 1:
+    if device_ids is not None and len({_name(one) for one in device_ids}) > 1:
         raise ValueError(
             f"device_ids {list(device_ids)}: a process has one device here; start a process for each with taedarun "
             "and use DistributedDataParallel"
         )
+
+
+def _name(device: Any) -> str:
+    """A number is that of an accelerator, whether there is one or not."""
+    return f"cuda:{device}" if isinstance(device, int) else str(taeda.device(device))

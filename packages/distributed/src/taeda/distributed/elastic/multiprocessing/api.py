@@ -195,6 +195,11 @@ class SubprocessContext(PContext):
     def _poll(self) -> dict[int, int | None]:
         return {rank: handler.proc.poll() for rank, handler in self.subprocess_handlers.items()}
 
+    def close(self, death_sig: signal.Signals | None = None, timeout: float = 30) -> None:
+        super().close(death_sig, timeout)
+        for handler in self.subprocess_handlers.values():
+            handler.close()  # its logs
+
     def _return_values(self) -> dict[int, Any]:
         return dict.fromkeys(self.envs)
 

@@ -12,6 +12,9 @@ from enum import IntFlag
 __all__ = ["DefaultLogsSpecs", "LogsDest", "LogsSpecs", "Std", "to_map"]
 
 
+_WORDS = ("0", "1", "2", "3")  # an IntFlag itself takes any number
+
+
 class Std(IntFlag):
     """Which of a process's two streams: none, out, err, or all (out and err)."""
 
@@ -29,9 +32,9 @@ class Std(IntFlag):
         """
         try:
             if ":" not in text:
-                return cls(int(text))
+                return cls(_WORDS.index(text))
             pairs = [part.split(":") for part in text.split(",")]
-            return {int(rank): cls(int(value)) for rank, value in pairs}
+            return {int(rank): cls(_WORDS.index(value)) for rank, value in pairs}
         except ValueError:
             raise ValueError(f"{text!r} is neither 0, 1, 2, 3 nor of the form 0:3,1:0") from None
 
