@@ -317,3 +317,37 @@ def test_a_computed_tensor_that_got_another_shape_has_no_gradient(step, shape):
     with pytest.raises(RuntimeError, match="returned an invalid gradient at index 0"):
         y.backward(taeda.ones(y.shape))
     assert x.grad is None
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_what_made_a_tensor_that_was_asked_for_neither_runs_nor_is_freed(keep):
+    calls = []
+
+    class Passes(taeda.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            calls.append(ctx.saved_tensors)
+            return grad * 2
+
+    x, w = taeda.ones(2, requires_grad=True), taeda.full((2,), 3.0, requires_grad=True)
+    h = Passes.apply(x)
+    grads = taeda.autograd.grad((h * w).sum(), [h, w], retain_graph=keep)
+    assert [g.tolist() for g in grads] == [[3.0, 3.0], [2.0, 2.0]]
+    assert not calls
+    h.backward(grads[0])
+    assert x.grad.tolist() == [6.0, 6.0] and len(calls) == 1
+    other = taeda.autograd.grad((Passes.apply(x) * w).sum(), [x, w])
+    assert other[0].tolist() == [6.0, 6.0] and len(calls) == 2
+
+
+def test_a_tensor_on_the_way_to_another_one_is_passed():
+    x = taeda.ones(2, requires_grad=True)
+    h = x * 2
+    y = (h * h).sum()
+    first, second = taeda.autograd.grad(y, [h, x])
+    assert first.tolist() == [4.0, 4.0] and second.tolist() == [8.0, 8.0]

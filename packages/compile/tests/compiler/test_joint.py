@@ -193,3 +193,23 @@ def test_frozen_parameters_and_copies():
         a.grad.equal(b.grad)
         for a, b in zip(model[2].parameters(), plain[2].parameters(), strict=True)
     )
+
+
+@pytest.mark.parametrize("backend", ["aot_eager", "counter"])
+def test_inputs_that_were_computed_with_gradients(backend):
+    if backend == "counter":
+        backend = taeda._dynamo.testing.CompileCounter()
+    first, inner = nn.Linear(4, 4), nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 4))
+    compiled = taeda.compile(inner, backend=backend)
+    for _ in range(5):
+        x = taeda.randn(3, 4)
+        found = []
+        for net in (inner, compiled):
+            first.zero_grad()
+            inner.zero_grad()
+            made = net(first(x))
+            made.square().sum().backward()
+            found.append([made, *(p.grad for p in (*first.parameters(), *inner.parameters()))])
+        assert all(a.equal(b) for a, b in zip(*found, strict=True))
+    (traces,) = compiled._compiled.traces.values()
+    assert [t.trusted for t in traces] == [True] and not compiled._compiled.reasons

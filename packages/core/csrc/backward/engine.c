@@ -9,7 +9,9 @@
 typedef struct Slot {
     Node *node;       /* owned */
     PyObject **grads; /* owned, one per output */
-    uint8_t queued, needed, visited;
+    uint8_t queued, visited;
+    uint8_t needed; /* the walk comes by: it leads to a capture, or is one */
+    uint8_t passes; /* it leads to a capture behind it, so its rule runs */
 } Slot;
 
 typedef struct Capture {
@@ -60,7 +62,7 @@ static Slot *slot_of(Run *r, Node *n)
     if (!s) return (Slot *)td_no_memory();
     s->node = (Node *)Py_NewRef((PyObject *)n);
     s->grads = (PyObject **)(s + 1);
-    s->needed = 1;
+    s->needed = s->passes = 1;
     r->count++;
     return r->table[i] = s;
 }
@@ -305,6 +307,7 @@ static int visit(Run *r, Slot *s)
         if (r->limited && !(captured && r->accumulate)) return 0;
         return accumulate(r, n, s);
     }
+    if (r->limited && !s->passes) return 0; /* its gradients were asked for, none behind them */
     int any = 0;
     for (int i = 0; i < n->nouts; i++) any |= s->grads[i] != NULL;
     if (!any) return 0;
@@ -389,10 +392,11 @@ static int mark_needed(Run *r)
     if (n) qsort(all, n, sizeof *all, by_seq);
     for (size_t at = 0; at < n; at++) {
         Slot *s = all[at];
-        s->needed = 0;
+        s->passes = 0;
+        for (int e = 0; !s->passes && e < s->node->nedges; e++)
+            if (s->node->edges[e].node) s->passes = known_slot(r, s->node->edges[e].node)->needed;
+        s->needed = s->passes;
         for (int i = 0; i < r->ncaptures; i++) s->needed |= r->captures[i].node == s->node;
-        for (int e = 0; !s->needed && e < s->node->nedges; e++)
-            if (s->node->edges[e].node) s->needed = known_slot(r, s->node->edges[e].node)->needed;
     }
     PyMem_Free(all);
     return 0;

@@ -67,10 +67,10 @@ static dl_versioned *allocated(const dl_tensor *like)
                             like->device.type),
                NULL;
     if (!td_dtype_of_dlpack(like->type, &dtype))
-        return PyErr_Format(PyExc_BufferError,
-                            "DLPack exchange: no dtype here has type code %d with %d bits and %d "
-                            "lanes",
-                            like->type.code, like->type.bits, like->type.lanes),
+        return PyErr_Format(
+                   PyExc_BufferError,
+                   "DLPack exchange: no dtype here has type code %d with %d bits and %d lanes",
+                   like->type.code, like->type.bits, like->type.lanes),
                NULL;
     if (like->ndim < 0 || like->ndim > TD_MAX_DIMS || (like->ndim && !like->shape))
         return PyErr_Format(PyExc_BufferError,

@@ -1,14 +1,16 @@
 /* package.c - the package `taeda` itself, as Python finds it: `taeda/__init__.abi3.so`.
  *
- * Python shows a package to every thread before the first line of its `__init__.py` runs, and others then import parts of it by
- * what is there. All that Python runs earlier is the creation of a compiled module. So there is one, and its creation calls
- * `begin` of `_parts/packages.py`, which makes ready what other threads lean on, and whose module runs `__init__.py` as ever. */
+ * Python shows a package to every thread before the first line of its `__init__.py` runs, and
+ * others then import parts of it by what is there. All that Python runs earlier is the creation of
+ * a compiled module. So there is one, and its creation calls `begin` of `_parts/packages.py`, which
+ * makes ready what other threads lean on, and whose module runs `__init__.py` as ever. */
 #include <Python.h>
 
 #define BEGIN "taeda._parts.packages" /* imports nothing of taeda, so it runs without it */
 
 /* The file of BEGIN beside the library that `spec` describes. */
-static PyObject *beside(PyObject *spec) {
+static PyObject *beside(PyObject *spec)
+{
     PyObject *path = PyImport_ImportModule("os.path");
     PyObject *origin = PyObject_GetAttrString(spec, "origin"), *folder = NULL, *file = NULL;
     if (path && origin) folder = PyObject_CallMethod(path, "dirname", "O", origin);
@@ -20,7 +22,8 @@ static PyObject *beside(PyObject *spec) {
 }
 
 /* BEGIN as a module that has not run. */
-static PyObject *empty(PyObject *spec) {
+static PyObject *empty(PyObject *spec)
+{
     PyObject *util = PyImport_ImportModule("importlib.util");
     PyObject *file = beside(spec), *found = NULL, *module = NULL;
     if (util && file)
@@ -33,7 +36,8 @@ static PyObject *empty(PyObject *spec) {
 }
 
 /* Run it, and let `import` find it when all went well. */
-static int run(PyObject *module) {
+static int run(PyObject *module)
+{
     PyObject *loader = PyObject_GetAttrString(module, "__loader__"), *done = NULL;
     if (loader) done = PyObject_CallMethod(loader, "exec_module", "O", module);
     int failed = !done || PyDict_SetItemString(PyImport_GetModuleDict(), BEGIN, module);
@@ -42,7 +46,8 @@ static int run(PyObject *module) {
     return failed;
 }
 
-static PyObject *loaded(PyObject *spec) {
+static PyObject *loaded(PyObject *spec)
+{
     PyObject *name = PyUnicode_FromString(BEGIN);
     PyObject *module = name ? PyImport_GetModule(name) : NULL; /* of an import that failed later */
     Py_XDECREF(name);
@@ -52,14 +57,16 @@ static PyObject *loaded(PyObject *spec) {
     return module;
 }
 
-static PyObject *create(PyObject *spec, PyModuleDef *unused) {
+static PyObject *create(PyObject *spec, PyModuleDef *unused)
+{
     PyObject *begin = loaded(spec);
     PyObject *made = begin ? PyObject_CallMethod(begin, "begin", "O", spec) : NULL;
     Py_XDECREF(begin);
     return made;
 }
 
-PyMODINIT_FUNC PyInit_taeda(void) {
+PyMODINIT_FUNC PyInit_taeda(void)
+{
     static PyModuleDef_Slot slots[] = {{Py_mod_create, (void *)create}, {0, NULL}};
     static PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "taeda", .m_slots = slots};
     return PyModuleDef_Init(&definition);

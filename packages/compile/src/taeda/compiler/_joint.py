@@ -24,7 +24,7 @@ from taeda._core_api import runtime
 from ._passes import shortened
 from ._record import Graph, Recorder, Step
 
-__all__ = ["Backward", "Joint", "differentiated"]
+__all__ = ["Backward", "Joint", "differentiated", "without_history"]
 
 
 @dataclass
@@ -180,10 +180,7 @@ class _Context:
         given = [_fitting(g, *layout) for g, layout in zip(gradients, self.layouts, strict=True)]
         if taeda.is_grad_enabled():
             return self._differentiable(given)
-        plain = [
-            v.detach() if isinstance(v, Tensor) and v.requires_grad and not v.is_leaf else v
-            for v in saved
-        ]
+        plain = [without_history(v) for v in saved]
         return tuple(self.backward.gradients(plain, given, self.layouts))
 
     def _differentiable(self, gradients: list[Tensor]) -> tuple[Any, ...]:
@@ -202,6 +199,12 @@ class _Context:
             self.again(), self.wanted, gradients, create_graph=True, allow_unused=True
         )
         return tuple(found)
+
+
+def without_history(value: Any) -> Any:
+    """A saved value as a backward program reads it."""
+    computed = isinstance(value, Tensor) and value.requires_grad and not value.is_leaf
+    return value.detach() if computed else value
 
 
 def _fitting(gradient: Any, shape: Any, dtype: Any, strides: Any) -> Tensor:

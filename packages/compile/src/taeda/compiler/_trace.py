@@ -14,7 +14,7 @@ from taeda import Tensor
 from taeda._core_api import programs as _core
 from taeda._core_api import runtime
 
-from ._joint import Backward, Joint
+from ._joint import Backward, Joint, without_history
 from ._kinds import is_immutable, is_plain_tensor
 from ._observe import Observer
 from ._passes import may_wait, shortened
@@ -34,11 +34,28 @@ class NoTrace(Exception):
 
 def flatten(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Tensor]]:
     """(what the call is like apart from its tensors, the tensors); unhashable parts are named by their id."""
+    if not kwargs and all(type(value) is Tensor for value in args):
+        return _of_tensors(args)
     tensors: list[Tensor] = []
     key = [_key(value, tensors) for value in args]
     if kwargs:
         key += [(name, _key(value, tensors)) for name, value in kwargs.items()]
     return (len(args), *key), tensors
+
+
+def _of_tensors(args: tuple[Any, ...]) -> tuple[Any, list[Tensor]]:
+    """The same where every argument is a tensor."""
+    tensors: list[Tensor] = []
+    key: list[Any] = [len(args)]
+    for value in args:
+        key.append(Tensor)
+        for i, other in enumerate(tensors):
+            if other is value:
+                key[-1] = ("again", i)
+                break
+        else:
+            tensors.append(value)
+    return tuple(key), tensors
 
 
 def _key(value: Any, tensors: list[Tensor]) -> Any:
@@ -145,6 +162,12 @@ class Trace:
             self._inputs.pop()
         if any(kind == "tangent" for kind, _ in self._inputs):
             raise NoTrace("its backward reads tensors that the program itself does not")
+        self._kept = [source for _, source in self._inputs]
+        self._varying = [
+            (n, kind, source)
+            for n, (kind, source) in enumerate(self._inputs)
+            if kind in ("argument", "grad", "number")
+        ]
         self._build = _builder(spec)
         self._encode = functools.partial(_program, fuse=fuse)
         self._lower = lower
@@ -152,7 +175,8 @@ class Trace:
         self.call: Any = None  # the function that a backend of the user returned
         self.backward: Backward | None = None
         if joint is not None:
-            self.backward = Backward(graph, joint, self._slot, self._encode)
+            encode = functools.partial(_program, fuse=fuse, saved=True)
+            self.backward = Backward(graph, joint, self._slot, encode)
             graph.steps = graph.steps[: self.backward.steps]
         self._finish(graph, effects)
         del self._numbers, self._grown, self._lower
@@ -272,19 +296,16 @@ class Trace:
 
     def inputs(self, tensors: list[Tensor]) -> list[Tensor] | None:
         """The tensors that the program reads, in this call; None if a gradient is there or is not, against expectation."""
-        found: list[Any] = []
-        for kind, source in self._inputs:
+        found = self._kept.copy()
+        for number, kind, source in self._varying:
             if kind == "argument":
-                found.append(tensors[source])
-            elif kind == "grad":
-                gradient = source.grad
-                if gradient is None:
-                    return None
-                found.append(gradient)
+                found[number] = tensors[source]
             elif kind == "number":
-                found.append(source["lr"])
+                found[number] = source["lr"]
+            elif source.grad is None:
+                return None
             else:
-                found.append(source)
+                found[number] = source.grad
         for number in self.no_gradient:
             if not found[number].is_leaf or found[number].grad is not None:
                 return None
@@ -393,14 +414,12 @@ class Trace:
         """(gradients of results, gradients of inputs) by each backward program, from random numbers."""
         n = len(backward.outputs)
         results, saved = made[self._count : self._count + n], list(made[self._count + n :])
-        plain = [v.detach() if isinstance(v, Tensor) else v for v in saved]
+        plain = [without_history(v) for v in saved]
         own = taeda.Generator().manual_seed(0)
         walks = []
         for expanded in (False, True):
             tangents = [_tangent(r, own, expanded) for r in results]
-            walks.append(
-                (tangents, backward.gradients(saved if saved is not None else plain, tangents))
-            )
+            walks.append((tangents, backward.gradients(plain, tangents)))
         return walks
 
 
@@ -432,14 +451,17 @@ def tensors_in(value: Any) -> Iterator[Tensor]:
 
 
 def _program(
-    graph: Graph, inputs: list[int], steps: list[Step], outputs: list[int], *, fuse: bool
-) -> Any:
-    """A core program of steps: slots are numbered anew, the inputs first."""
+    graph: Graph, inputs: list[int], steps: list[Step], outputs: list[int], *, fuse: bool,
+    saved: bool = False,
+) -> Any:  # fmt: skip
+    """A core program of steps: slots are numbered anew, the inputs first. `saved`: inputs are what a node saved."""
     number = {slot: n for n, slot in enumerate(inputs)}
     for step in steps:
         for slot in (*step.reads, *(s for s in step.outs if s is not None)):
             number.setdefault(slot, len(number))
     examples = tuple(_example(graph, slot) for slot in inputs)
+    if saved:
+        examples = tuple(map(without_history, examples))
     joins = [fuse and may_wait(graph, step) for step in steps]
     moved = [step.numbered(number) for step in steps]
     wanted = [number[slot] for slot in outputs]
@@ -463,6 +485,8 @@ def _twin(tensor: Tensor) -> Tensor:
     made = made.copy_(small).expand(plain.shape)
     if type(tensor) is not Tensor:
         made = type(tensor)(made, requires_grad=tensor.requires_grad)
+    elif tensor.grad_fn is not None:  # computed: nobody walks behind it
+        runtime.set_history(_Spent(made).node, 0, made)
     elif tensor.requires_grad:
         made.requires_grad_()
     return made
