@@ -2,7 +2,8 @@
 
 A right call (`testing/samples`) is made again and again, each time with one argument changed: an int to the ends of 64 and 32 bits and their neighbours, a
 number to NaN, infinities, denormals and another type, a tensor to one without elements, of no or of 64 dimensions, of every dtype, on meta;
-an argument that the call leaves out is given. No call may die, hang, or raise what is not documented. A case is a row: nothing is drawn.
+an argument that the call leaves out is given. Then its tensors get sizes and strides to the ends of 64 bits, without memory behind them: on meta,
+expanded, or without elements. No call may die, hang, or raise what is not documented. A case is a row: nothing is drawn.
 """
 
 from __future__ import annotations
@@ -32,7 +33,43 @@ DTYPES = (
     *("complex32", "complex64", "complex128", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu"),
 )  # fmt: skip
 
+SIZES = (
+    2**41,
+    2**62,
+)  # of one dimension of a tensor that takes no memory; nobody has memory for a result of that size
+STRIDE = 2**62
+
 Change = Callable[[Any], Any]
+
+
+def of_shape(x: Any) -> Iterator[tuple[str, Any]]:
+    """Tensors of enormous sizes and strides that take no memory and no time: on meta, expanded, or without elements."""
+    import taeda
+
+    shape = list(x.shape)
+    for place in sorted({0, x.dim() // 2, x.dim() - 1} if x.dim() else ()):
+        for n in SIZES:
+            rest = math.prod(size for d, size in enumerate(shape) if d != place)
+            most = min(n, (2**63 - 1) // max(rest, 1))
+            sizes = [most if d == place else size for d, size in enumerate(shape)]
+            meta = taeda.empty([1] * x.dim(), dtype=x.dtype, device="meta")
+            yield f"expanded to {n} in {place}", lambda meta=meta, sizes=sizes: meta.expand(sizes)
+            sizes = [n if d == place else 0 for d in range(x.dim())]
+            yield f"no elements, {n} in {place}", lambda sizes=sizes: x.new_empty(sizes)
+        sizes = [0 if d == place else size for d, size in enumerate(shape)]
+        far = [STRIDE] * x.dim()
+        yield f"strides, none in {place}", lambda sizes=sizes, far=far: x.as_strided(sizes, far)
+        apart = [2**59 if d == place else 0 for d in range(x.dim())]
+        sizes = [2 if d == place else size for d, size in enumerate(shape)]
+        yield (
+            f"far apart in {place}",
+            lambda sizes=sizes, apart=apart: taeda.empty_strided(
+                sizes, apart, dtype=x.dtype, device="meta"
+            ),
+        )
+    many = [2 ** (62 // max(x.dim(), 1))] * x.dim()
+    meta = taeda.empty([1] * x.dim(), dtype=x.dtype, device="meta")
+    yield "expanded in all", lambda: meta.expand(many)
 
 
 def of_tensor(x: Any) -> Iterator[tuple[str, Any]]:
@@ -109,6 +146,31 @@ def variations(sample: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
             yield f"{argument.name}: {name}", made.map(lambda t: t.clone() if t.is_leaf else t).call
 
 
+def shapes(sample: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """The sample with all its tensors, and with the first alone, in each enormous form: text, and the call."""
+    forms: list[dict[str, Callable[[], Any]]] = []
+    sample.map(lambda t: forms.append(dict(of_shape(t))) or t)
+    for name in {name: None for form in forms for name in form}:
+        yield f"all tensors: {name}", _made(sample, name, len(forms))
+        if len(forms) > 1:
+            yield f"first tensor: {name}", _made(sample, name, 1)
+
+
+def _made(sample: Any, name: str, count: int) -> Callable[[], Any]:
+    """The call with the first `count` tensors in the form of that name, where they have it; the others hold no memory either."""
+
+    def call() -> Any:
+        left = iter(range(count))
+
+        def form(t: Any) -> Any:
+            make = dict(of_shape(t)).get(name) if next(left, None) is not None else None
+            return make() if make else t.to("meta")
+
+        return sample.map(form).call()
+
+    return call
+
+
 def ended(call: Callable[[], Any]) -> str:
     """Make a call, read what it gives, derive. How it ended."""
     try:
@@ -142,7 +204,7 @@ def cases(given: Range, note: Any) -> Iterator[tuple[str, Any]]:
     warnings.simplefilter("ignore")
     for at, row in list(enumerate(chosen(given.pattern)))[given.first : given.first + given.count]:
         for sample in islice(samples(row), FEW_CALLS):
-            for said, call in variations(sample):
+            for said, call in (*variations(sample), *shapes(sample)):
                 note(at, f"{sample}, {said}")
                 outcome = ended(call)
                 wrong = outcome.startswith("undocumented")

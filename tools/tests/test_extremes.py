@@ -30,6 +30,17 @@ def test_each_kind_of_argument_is_changed():
     assert {"tensors: []", "tensors: meta all"} <= said("cat")
 
 
+def test_tensors_get_enormous_sizes_and_strides_without_memory():
+    sample = next(iter(samples("matmul")))
+    made = dict(extremes.shapes(sample))
+    assert {"all tensors: expanded in all", "first tensor: strides, none in 0"} <= made.keys()
+    forms = dict(extremes.of_shape(sample.tensors()[0]))
+    tensors = [make() for make in forms.values()]
+    assert all(t.device.type == "meta" or t.numel() == 0 for t in tensors)
+    assert any(t.numel() > 2**62 for t in tensors) and any(2**62 in t.stride() for t in tensors)
+    assert {extremes.ended(call) for call in made.values()} <= {"result", "RuntimeError"}
+
+
 def test_a_call_does_not_change_the_tensors_of_the_next():
     sample = next(iter(samples("fill_.Scalar" if "fill_.Scalar" in ROWS else "zero_")))
     before = [t.clone() for t in sample.tensors()]

@@ -4,6 +4,7 @@
 #include "backward/forward.h"
 #include "graph/node.h"
 #include "ops/view/view.h"
+#include "runtime/wraps.h"
 
 typedef enum ItemKind { ITEM_INT, ITEM_SLICE, ITEM_NONE, ITEM_ELLIPSIS } ItemKind;
 /* int: a; slice: start a, stop b */
@@ -71,7 +72,7 @@ static int take_int(View *v, const td_tensor *t, int dim, int64_t index)
                      (long long)index, dim, (long long)size);
         return -1;
     }
-    v->offset += at * t->strides[dim];
+    v->offset = td_wrapping_add(v->offset, td_wrapping_mul(at, t->strides[dim]));
     return 0;
 }
 
@@ -79,7 +80,7 @@ static void take_slice(View *v, const td_tensor *t, int dim, Item s)
 {
     int64_t length;
     td_slice_bounds(t->sizes[dim], &s.a, s.b, s.step, &length);
-    if (length) v->offset += s.a * t->strides[dim];
+    if (length) v->offset = td_wrapping_add(v->offset, td_wrapping_mul(s.a, t->strides[dim]));
     v->sizes[v->ndim] = length;
     int64_t stride;
     v->strides[v->ndim++] =
@@ -115,7 +116,8 @@ static int make_view(const td_tensor *t, const Item *items, int n, View *v)
         if (i == n) break;
         if (items[i].kind == ITEM_NONE) {
             v->sizes[v->ndim] = 1;
-            v->strides[v->ndim] = dim < t->ndim ? t->sizes[dim] * t->strides[dim] : 1;
+            v->strides[v->ndim] =
+                dim < t->ndim ? td_wrapping_mul(t->sizes[dim], t->strides[dim]) : 1;
             v->ndim++;
         } else if (items[i].kind == ITEM_INT) {
             if (take_int(v, t, dim++, items[i].a) < 0) return -1;

@@ -304,7 +304,9 @@ static int within(const td_tensor *base, int ndim, const int64_t *sizes, const i
             room = base->storage->nbytes / td_itemsize((td_dtype)base->dtype);
     for (int i = 0; i < ndim; i++) {
         if (sizes[i] <= 0) return 1;
-        *(strides[i] < 0 ? &first : &last) += strides[i] * (sizes[i] - 1);
+        int64_t far, *end = strides[i] < 0 ? &first : &last;
+        if (td_mul_overflows(strides[i], sizes[i] - 1, &far) || td_add_overflows(*end, far, end))
+            return 0;
     }
     return first >= 0 && last < room;
 }

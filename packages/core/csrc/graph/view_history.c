@@ -6,6 +6,7 @@
  * What stands in brackets is there only where type or bits of the two differ. Each step is a node
  * of that operation. */
 #include "graph/node.h"
+#include "runtime/wraps.h"
 
 typedef struct Chain {
     Edge last;     /* owned */
@@ -69,7 +70,7 @@ static td_tensor *pairs(const td_tensor *t)
     }
     for (int i = 0; i < t->ndim; i++) {
         sizes[i] = t->sizes[i];
-        strides[i] = 2 * t->strides[i];
+        strides[i] = td_wrapping_mul(2, t->strides[i]);
     }
     sizes[t->ndim] = 2;
     strides[t->ndim] = 1;

@@ -10,6 +10,7 @@
 #include "runtime/address.h"
 #include "runtime/device.h"
 #include "object/watch.h"
+#include "runtime/wraps.h"
 
 typedef struct Memory {
     PyObject_HEAD td_tensor *t;
@@ -68,7 +69,8 @@ PyObject *td_memory_of(PyObject *tensor)
         return Py_DECREF(m), td_no_memory();
     for (int i = 0; i < own->ndim; i++) {
         m->dims[i] = (Py_ssize_t)own->sizes[i];
-        m->dims[own->ndim + i] = (Py_ssize_t)(own->strides[i] * td_itemsize((td_dtype)own->dtype));
+        m->dims[own->ndim + i] =
+            (Py_ssize_t)td_wrapping_mul(own->strides[i], td_itemsize((td_dtype)own->dtype));
     }
     return (PyObject *)m;
 }

@@ -66,7 +66,7 @@ static td_status copy_pieces(td_call *call, int dim, bool stacked)
     p.inner_bytes = td_itemsize((td_dtype)out->dtype);
     for (int d = dim + 1; d < out->ndim; d++) p.inner_bytes *= out->sizes[d];
     /* then each piece is shared out by itself */
-    bool few_rows = rows < 4 && out->numel * p.inner_bytes > TD_JOIN_PARALLEL;
+    bool few_rows = rows < 4 && (double)out->numel * (double)p.inner_bytes > TD_JOIN_PARALLEL;
     if (few_rows || !td_on_host(out) || !plain(&p, out)) return copy_each(&p, out);
     td_join_run(&p, out, rows);
     return TD_OK;

@@ -3,6 +3,7 @@
 #include "ops/matmul.h"
 #include "runtime/device.h"
 #include "runtime/pool.h"
+#include "runtime/wraps.h"
 
 /* ---- what is refused ---- */
 static bool supported(td_dtype d)
@@ -104,7 +105,7 @@ static bool folds(const factor *a, int64_t *rows, int64_t *row)
     for (int d = a->batch + (a->t->ndim > 1) - 1; d >= 0; d--) {
         if (a->t->sizes[d] == 1) continue;
         if (count == 1) stride = a->t->strides[d];
-        else if (a->t->strides[d] != stride * count) return false;
+        else if (a->t->strides[d] != td_wrapping_mul(stride, count)) return false;
         count *= a->t->sizes[d];
     }
     *rows = count;
@@ -122,13 +123,14 @@ static int64_t batch_stride(const factor *f, int dims, int d)
 static void set_batch(td_product *p, const factor *a, const factor *b, int dims,
                       const int64_t *sizes)
 {
-    int64_t c_stride = p->m * p->n;
+    int64_t c_stride = td_wrapping_mul(p->m, p->n); /* of a batch without elements: anything */
     int64_t size[TD_MAX_DIMS], sa[TD_MAX_DIMS], sb[TD_MAX_DIMS], sc[TD_MAX_DIMS];
     int n = 0; /* from the last dimension to the first */
-    for (int d = dims - 1; d >= 0; c_stride *= sizes[d], d--) {
+    for (int d = dims - 1; d >= 0; c_stride = td_wrapping_mul(c_stride, sizes[d]), d--) {
         int64_t at_a = batch_stride(a, dims, d), at_b = batch_stride(b, dims, d);
         if (sizes[d] == 1) continue;
-        if (n && at_a == sa[n - 1] * size[n - 1] && at_b == sb[n - 1] * size[n - 1]) {
+        if (n && at_a == td_wrapping_mul(sa[n - 1], size[n - 1]) &&
+            at_b == td_wrapping_mul(sb[n - 1], size[n - 1])) {
             size[n - 1] *= sizes[d];
             continue;
         }

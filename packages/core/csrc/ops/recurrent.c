@@ -3,6 +3,7 @@
 #include <string.h>
 #include "cpu/recurrent/recurrent_run.h"
 #include "runtime/op.h"
+#include "runtime/wraps.h"
 
 /* ---- arguments ---- */
 static const char *const NAMES[TD_CELLS] = {"lstm", "gru", "rnn", "rnn"};
@@ -38,7 +39,8 @@ static td_status read_sizes(td_recurrence *r, const char *what, const td_tensor 
 {
     char a[TD_SHAPE_TEXT], b[TD_SHAPE_TEXT];
     int gates = td_cell_of(r->cell, TD_F32)->gates;
-    if (numbers->ndim != 3 || weight->ndim != 2 || weight->sizes[0] != gates * weight->sizes[1])
+    if (numbers->ndim != 3 || weight->ndim != 2 || weight->sizes[0] / gates != weight->sizes[1] ||
+        weight->sizes[0] % gates)
         return td_fail(TD_RUNTIME_ERROR,
                        "%s: expected %s as [T, N, %d * H] and a weight [%d * H, H], got %s and %s",
                        NAMES[r->cell], what, parts, gates,
@@ -116,8 +118,8 @@ static td_status forward(td_recurrence *r, td_tensor *share, int states, td_tens
     td_status status = has_rows(share) ? TD_OK : td_contiguous(&rows, share);
     if (status == TD_OK) {
         r->share = td_data(rows);
-        r->share_step = rows->strides[0] * item;
-        r->share_row = rows->strides[1] * item;
+        r->share_step = td_wrapping_mul(rows->strides[0], item);
+        r->share_row = td_wrapping_mul(rows->strides[1], item);
         r->first = td_data(dense[states - 1]);
         status = td_recurrence_forward(r, td_data(dense[0]));
         if (rows != share) td_tensor_free(rows);

@@ -1,5 +1,6 @@
 /* nd.c - the geometry of n-dimensional operands: drop, order and merge dimensions. */
 #include "runtime/loops.h"
+#include "runtime/wraps.h"
 
 #define SHORT_ROW 8 /* inner dimensions below this change places with a longer neighbour */
 
@@ -7,8 +8,8 @@ static bool comes_before(const td_nd *nd, int a, int b)
 {
     for (int k = 0; k < nd->nop; k++) {
         int64_t x = nd->strides[a][k], y = nd->strides[b][k];
-        x = x < 0 ? -x : x;
-        y = y < 0 ? -y : y;
+        x = x < 0 ? td_wrapping_mul(x, -1) : x;
+        y = y < 0 ? td_wrapping_mul(y, -1) : y;
         if (x != y && x != 0 && y != 0) return x < y;
     }
     return false;
@@ -36,7 +37,8 @@ static void order(td_nd *nd)
 static bool chains(const td_nd *nd, int inner, int outer)
 {
     for (int k = 0; k < nd->nop; k++)
-        if (nd->strides[outer][k] != nd->strides[inner][k] * nd->sizes[inner]) return false;
+        if (nd->strides[outer][k] != td_wrapping_mul(nd->strides[inner][k], nd->sizes[inner]))
+            return false;
     return true;
 }
 
@@ -88,7 +90,7 @@ static bool operand_stride(const td_tensor *t, const td_tensor *full, int d, int
         *stride = 0;
         return true;
     }
-    *stride = t->strides[own] * td_itemsize((td_dtype)t->dtype);
+    *stride = td_wrapping_mul(t->strides[own], td_itemsize((td_dtype)t->dtype));
     return t->sizes[own] == full->sizes[d];
 }
 

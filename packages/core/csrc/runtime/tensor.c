@@ -165,7 +165,8 @@ td_status td_tensor_on_storage(td_tensor **out, td_storage *s, td_dtype dtype, i
     TD_TRY(td_numel(ndim, sizes, &numel));
     TD_TRY(new_struct(&t, ndim));
     t->storage = td_storage_keep(s);
-    t->offset = offset;
+    /* without elements the place is anywhere, but bytes up to it can be counted */
+    t->offset = numel || (offset >= 0 && offset < INT64_MAX / 16) ? offset : 0;
     t->numel = numel;
     t->dtype = (uint8_t)dtype;
     t->device = s->device;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "cpu/linalg/linalg.h"
+#include "runtime/wraps.h"
 
 #define LL(x) ((long long)(x))
 
@@ -28,7 +29,7 @@ static td_status make(td_stack *s, td_dtype dtype, td_device device, int dims, c
                     1,
                     turned ? cols : rows,
                     turned ? rows : cols,
-                    rows * cols * td_itemsize(dtype),
+                    td_wrapping_mul(rows * cols, td_itemsize(dtype)),
                     turned};
     for (int d = 0; d < dims; d++) s->count *= batch[d];
     return TD_OK;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "runtime/cpu.h"
 #include "runtime/device.h"
+#include "runtime/wraps.h"
 
 #define ROW_STRIP 256        /* outputs of a block whose outputs are no neighbours, at most */
 #define BLOCK_ELEMENTS 32768 /* about this many elements to a block of rows */
@@ -64,7 +65,7 @@ static void split_axes(plan *p, const td_tensor *x, uint64_t dims, bool in_order
     }
     p->kept = p->reduced = 0;
     for (int d = 0; d < x->ndim; d++) {
-        axis a = {x->sizes[d], x->strides[d] * itemsize, strides[d]};
+        axis a = {x->sizes[d], td_wrapping_mul(x->strides[d], itemsize), strides[d]};
         if (a.size == 1) continue;
         if (dims >> d & 1) reduced[n++] = a;
         else push(p->keep, &p->kept, a, true);

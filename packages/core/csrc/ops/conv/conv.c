@@ -204,7 +204,11 @@ static td_status read_geometry(const td_call *call, const arguments *at, const t
     TD_TRY(check_ranks(input, weight, g));
     TD_TRY(read_lists(call, at, g));
     g->images = input->sizes[0];
-    g->x_channels = weight->sizes[1] * g->groups;
+    if (td_mul_overflows(weight->sizes[1], g->groups, &g->x_channels))
+        return td_fail(
+            TD_RUNTIME_ERROR,
+            "convolution: %lld channels in each of groups=%lld are more than 64 bits count",
+            (long long)weight->sizes[1], (long long)g->groups);
     g->y_channels = weight->sizes[0];
     TD_TRY(check_dtypes(input, weight, "weight"));
     TD_TRY(check_dtypes(input, bias, "bias"));

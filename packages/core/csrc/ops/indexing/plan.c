@@ -5,6 +5,7 @@
 #include "ops/layout.h"
 #include "ops/view/view.h"
 #include "runtime/alloc.h"
+#include "runtime/wraps.h"
 
 /* ---- index tensors ---- */
 
@@ -154,11 +155,13 @@ static td_status plan_offsets(td_index_plan *p, const td_tensor *self, td_tensor
     p->walk.count = product(shape);
     p->walk.inner = product(after);
     /* no more than three times the result's elements */
-    p->bytes = 8 * (p->walk.outer + p->walk.count + p->walk.inner);
-    p->memory = next = td_alloc(p->bytes);
+    bool fits = !td_add_overflows(p->walk.outer, p->walk.count, &p->bytes) &&
+                !td_add_overflows(p->bytes, p->walk.inner, &p->bytes) &&
+                !td_mul_overflows(p->bytes, 8, &p->bytes);
+    p->memory = next = fits ? td_alloc(p->bytes) : NULL;
     if (!next)
         return td_fail(TD_MEMORY_ERROR, "indexing: no memory for %lld offsets",
-                       (long long)p->bytes / 8);
+                       (long long)(p->walk.count > p->walk.inner ? p->walk.count : p->walk.inner));
     list_offsets(before, next);
     p->walk.outer_at = next;
     list_offsets(after, next + p->walk.outer);
@@ -168,8 +171,8 @@ static td_status plan_offsets(td_index_plan *p, const td_tensor *self, td_tensor
     p->walk.at = next;
     for (int d = 0; d < self->ndim; d++)
         if (indices[d])
-            TD_TRY(
-                add_offsets(next, indices[d], shape, self->sizes[d], self->strides[d] * itemsize));
+            TD_TRY(add_offsets(next, indices[d], shape, self->sizes[d],
+                               td_wrapping_mul(self->strides[d], itemsize)));
     return TD_OK;
 }
 
@@ -186,7 +189,7 @@ td_status td_index_plan_make(td_index_plan *p, const td_tensor *self, td_tensor 
         if (indices[d] && !meta) TD_TRY(td_index_check(indices[d], d, self->sizes[d], rule));
         if (!indices[d])
             add_dim(together && d < first ? &before : &after, self->sizes[d],
-                    self->strides[d] * itemsize);
+                    td_wrapping_mul(self->strides[d], itemsize));
     }
     TD_TRY(result_sizes(p, &before, &shape, &after));
     TD_TRY(td_numel(p->ndim, p->sizes, &numel));

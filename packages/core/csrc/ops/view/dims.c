@@ -1,5 +1,6 @@
 /* dims.c - views that move, drop, add or cut dimensions. */
 #include "ops/view/view.h"
+#include "runtime/wraps.h"
 #include <string.h>
 
 /* A copy of a tensor's geometry to edit. */
@@ -116,7 +117,8 @@ td_status td_view_unsqueeze(td_tensor **out, const td_tensor *self, int64_t dim)
     geometry g;
     TD_TRY(td_wrap_dim(dim, self->ndim + 1, &dim));
     geometry_of(&g, self);
-    TD_TRY(add_dim(&g, dim, 1, dim < self->ndim ? self->sizes[dim] * self->strides[dim] : 1));
+    TD_TRY(add_dim(&g, dim, 1,
+                   dim < self->ndim ? td_wrapping_mul(self->sizes[dim], self->strides[dim]) : 1));
     return view_of(out, self, &g);
 }
 
@@ -164,7 +166,7 @@ td_status td_view_select(td_tensor **out, const td_tensor *self, int64_t dim, in
                        (long long)dim);
     }
     geometry_of(&g, self);
-    g.offset += at * self->strides[dim];
+    g.offset = td_wrapping_add(g.offset, td_wrapping_mul(at, self->strides[dim]));
     drop_dim(&g, dim);
     return view_of(out, self, &g);
 }
@@ -190,7 +192,7 @@ td_status td_view_slice(td_tensor **out, const td_tensor *self, int64_t dim, int
         return td_fail(TD_RUNTIME_ERROR, "slice step must be positive, got %lld", (long long)step);
     geometry_of(&g, self);
     td_slice_bounds(self->sizes[dim], &start, stop, step, &g.sizes[dim]);
-    g.offset += start * self->strides[dim];
+    g.offset = td_wrapping_add(g.offset, td_wrapping_mul(start, self->strides[dim]));
     /* at most one element */
     if (td_mul_overflows(self->strides[dim], step, &g.strides[dim])) g.strides[dim] = INT64_MAX;
     return view_of(out, self, &g);
@@ -227,7 +229,8 @@ td_status td_view_diagonal(td_tensor **out, const td_tensor *self, int64_t offse
         return td_fail(TD_RUNTIME_ERROR, "diagonal dimensions cannot be identical %lld, %lld",
                        (long long)dim1, (long long)dim2);
     geometry_of(&g, self);
-    int64_t rows = g.sizes[a], columns = g.sizes[b], step = g.strides[a] + g.strides[b], length;
+    int64_t rows = g.sizes[a], columns = g.sizes[b],
+            step = td_wrapping_add(g.strides[a], g.strides[b]), length;
     /* the diagonal begins `offset` columns to the right, or -offset rows down; it may miss the
      * matrix */
     if (offset >= 0)
@@ -236,7 +239,9 @@ td_status td_view_diagonal(td_tensor **out, const td_tensor *self, int64_t offse
         length = -(uint64_t)offset >= (uint64_t)rows ? 0
                  : rows + offset < columns           ? rows + offset
                                                      : columns;
-    if (length) g.offset += offset >= 0 ? offset * g.strides[b] : -offset * g.strides[a];
+    if (length)
+        g.offset = td_wrapping_add(g.offset, offset >= 0 ? td_wrapping_mul(offset, g.strides[b])
+                                                         : td_wrapping_mul(-offset, g.strides[a]));
     drop_dim(&g, a > b ? a : b);
     drop_dim(&g, a > b ? b : a);
     TD_TRY(add_dim(&g, g.ndim, length, step));

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "ops/layout.h"
 #include "runtime/address.h"
+#include "runtime/wraps.h"
 
 /* ---- shapes of the same elements ---- */
 
@@ -61,7 +62,7 @@ static int find_runs(const td_tensor *self, run *runs)
     int n = 0;
     for (int d = self->ndim - 1; d >= 0; d--) {
         if (self->sizes[d] == 1) continue;
-        if (n && runs[n - 1].stride * runs[n - 1].size == self->strides[d])
+        if (n && td_wrapping_mul(runs[n - 1].stride, runs[n - 1].size) == self->strides[d])
             runs[n - 1].size *= self->sizes[d];
         else runs[n++] = (run){self->sizes[d], self->strides[d]};
     }
@@ -83,7 +84,7 @@ static bool chain_strides(const td_tensor *self, int n, const int64_t *sizes, in
         }
         if (left % sizes[d]) return false;
         strides[d] = step;
-        step *= sizes[d];
+        step = td_wrapping_mul(step, sizes[d]);
         left /= sizes[d];
     }
     return true;
@@ -190,7 +191,9 @@ td_status td_view_expand(td_tensor **out, const td_tensor *self, int64_t n, cons
         if (wanted[d] < 0 || (wanted[d] != have && have != 1))
             return bad_expand(self, n, sizes, d, have);
         if (d < lead)
-            strides[d] = wanted[d] == 1 ? (d + 1 < n ? wanted[d + 1] * strides[d + 1] : 1) : 0;
+            strides[d] = wanted[d] != 1 ? 0
+                         : d + 1 < n    ? td_wrapping_mul(wanted[d + 1], strides[d + 1])
+                                        : 1;
         else strides[d] = wanted[d] == have ? self->strides[d - lead] : 0;
     }
     TD_TRY(td_numel((int)n, wanted, &numel));
@@ -302,7 +305,7 @@ static td_status split_elements(td_tensor **out, const td_tensor *self, td_dtype
     int last = self->ndim - 1;
     for (int d = 0; d < last; d++) {
         sizes[d] = self->sizes[d];
-        strides[d] = self->strides[d] * ratio;
+        strides[d] = td_wrapping_mul(self->strides[d], ratio);
     }
     if (td_mul_overflows(self->sizes[last], ratio, &sizes[last]))
         return bad_retype(self, dtype, "self.size(-1) is too large", self->sizes[last]);
@@ -343,7 +346,7 @@ td_status td_view_as_real(td_tensor **out, const td_tensor *self)
     TD_TRY(check_rank(n + 1));
     for (int d = 0; d < n; d++) {
         sizes[d] = self->sizes[d];
-        strides[d] = self->strides[d] * 2;
+        strides[d] = td_wrapping_mul(self->strides[d], 2);
     }
     sizes[n] = 2;
     strides[n] = 1;

@@ -107,8 +107,10 @@ def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool) -> Tensor:
         raise RuntimeError(f"fill_diagonal_(): wanted 2 dimensions or more, but got {self.dim()}")
     if self.dim() == 2:
         height, width = self.shape
-        for top in range(0, height if wrap else min(height, 1), width + 1):
-            self[top:].diagonal().fill_(fill_value)
+        squares = height // (width + 1) if wrap else 0  # each with the row below it
+        above = self[: squares * (width + 1)].unflatten(0, (squares, width + 1))
+        above.diagonal(0, 1, 2).fill_(fill_value)
+        self[squares * (width + 1) :].diagonal().fill_(fill_value)
         return self
     if len(set(self.shape)) > 1:
         raise RuntimeError(
