@@ -289,7 +289,7 @@ def _beyond(labels: Tensor, low: int, high: int) -> bool:
     if labels.is_meta or labels.numel() == 0:
         return False
     least, most = taeda.aminmax(labels)
-    return bool(least < low) or bool(most >= high)
+    return bool(least.item() < low or most.item() >= high)
 
 
 def multi_margin_loss(
@@ -344,8 +344,8 @@ def multilabel_margin_loss(self: Tensor, target: Tensor, reduction: int) -> Tens
         raise RuntimeError(f"argument #2 'target' is out of range: labels are -1 to {classes - 1}")
     counts = (labels < 0).cumsum(1) == 0
     index = labels.clamp_min(0)
-    is_label = taeda.zeros_like(scores).scatter_add(1, index, counts.to(scores.dtype)) > 0
+    other = taeda.zeros_like(scores).scatter_add(1, index, counts.to(scores.dtype)) == 0
     gap = (1 - scores.gather(1, index).unsqueeze(2) + scores.unsqueeze(1)).clamp_min(0)
-    used = counts.unsqueeze(2) & ~is_label.unsqueeze(1)
+    used = counts.unsqueeze(2) & other.unsqueeze(1)
     loss = (gap * used.to(gap.dtype)).sum([1, 2]) / classes
     return reduced(loss.reshape(()) if self.dim() < 2 else loss, reduction)
