@@ -166,3 +166,16 @@ def test_the_derivative_of_nearest_by_the_grid_is_zero_and_differentiable():
     assert by_grid.requires_grad
     assert by_grid.abs().sum() == 0
     assert by_x.sum() == 8
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+def test_many_channels_are_sampled_one_tap_at_a_time_with_the_same_result(mode):
+    generator = taeda.Generator().manual_seed(3)
+    image = taeda.randn(1, 8, 9, 7, generator=generator, dtype=taeda.float64)
+    grid = taeda.rand(1, 20, 20, 2, generator=generator, dtype=taeda.float64) * 2.4 - 1.2
+
+    def sampled(x):
+        return F.grid_sample(x, grid, mode, align_corners=False)
+
+    few = taeda.cat([sampled(image[:, i : i + 2]) for i in range(0, 8, 2)], 1)
+    assert taeda.allclose(sampled(image), few, rtol=1e-12, atol=1e-14)

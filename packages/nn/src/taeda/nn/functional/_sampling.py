@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 
 import taeda
@@ -14,6 +13,9 @@ __all__ = ["affine_grid", "grid_sample"]
 
 _MODES = ("bilinear", "nearest", "bicubic")
 _PADDINGS = ("zeros", "border", "reflection")
+# Combinations of taps are fetched at once for few values, where calls cost more than they do, and for few channels,
+# where places and weights are most of the memory; else one by one, or what is fetched would leave the caches.
+_FEW_VALUES, _FEW_CHANNELS = 8192, 8
 
 
 def _warn_of_default() -> None:
@@ -166,22 +168,52 @@ class _Sampler:
             x = taeda.where(turns % 2 == 0, rest + low, high - rest)
         return x.clamp(0, size - 1)
 
-    def _pick(self, places: Sequence[Tensor]) -> Tensor:
-        """Values at whole-numbered places, (N, C, *places); zero outside."""
-        index = taeda.zeros_like(places[0], dtype=taeda.int64)
-        inside = taeda.ones_like(places[0], dtype=taeda.bool)
-        for axis, place in enumerate(places):
-            size = self.size[axis]
-            inside = inside & (place >= 0) & (place <= size - 1)
-            safe = taeda.where(inside, place, taeda.zeros_like(place))
-            index = index * size + safe.to(taeda.int64)
-        wide = index.flatten(1).unsqueeze(1).expand(-1, self.input.size(1), -1)
-        values = self.flat.gather(2, wide).unflatten(2, places[0].shape[1:])
-        return values * inside.unsqueeze(1).to(values.dtype)
+    def _taps(self, x: Tensor, axis: int) -> tuple[Tensor, Tensor]:
+        """Whole places along one axis as indices, and which of them lie inside."""
+        last = self.size[axis] - 1
+        inside = (x >= 0) & (x <= last)
+        return taeda.where(inside, x, 0).to(taeda.int64), inside
+
+    def _fetch(self, index: Tensor) -> Tensor:
+        """The values at flat places (N, M), as (N, C, M)."""
+        return self.flat.gather(2, index.unsqueeze(1).expand(-1, self.input.size(1), -1))
+
+    def _sum(self, taps: Sequence[tuple[Tensor, Tensor]]) -> Tensor:
+        """The weighted sum of every combination of taps, (N, C, *places).
+
+        For each axis come indices and weights, (N, taps, *places).
+        """
+        n = len(taps)
+        space = taps[0][0].shape[2:]
+        index = weight = None
+        for axis, (place, factor) in enumerate(taps):
+            shape = [place.size(0), *([1] * n), *space]
+            shape[1 + axis] = place.size(1)
+            place, factor = place.reshape(shape), factor.reshape(shape)
+            index = place if index is None else index * self.size[axis] + place
+            weight = factor if weight is None else weight * factor
+        assert index is not None and weight is not None  # there are two axes at least
+        index, weight = index.flatten(1, n).flatten(2), weight.flatten(1, n).flatten(2).unsqueeze(1)
+        channels = self.input.size(1)
+        if channels < _FEW_CHANNELS or index.numel() * channels <= _FEW_VALUES:
+            values = self._fetch(index.flatten(1)).unflatten(2, index.shape[1:])
+            total = (values * weight).sum(2)
+        else:
+            total = self._fetch(index.select(1, 0)) * weight.select(2, 0)
+            for i in range(1, index.size(1)):
+                total = total.addcmul(self._fetch(index.select(1, i)), weight.select(2, i))
+        return total.unflatten(2, space)
 
     def nearest(self, at: list[Tensor]) -> Tensor:
         places = [self._inside(x, axis) for axis, x in enumerate(at)]
-        values = self._pick([x.detach().round() for x in places])
+        index = within = None
+        for axis, x in enumerate(places):
+            place, inside = self._taps(x.detach().round(), axis)
+            index = place if index is None else index * self.size[axis] + place
+            within = inside if within is None else within & inside
+        assert index is not None and within is not None  # there are two axes at least
+        values = self._fetch(index.flatten(1)).unflatten(2, index.shape[1:])
+        values = values * within.unsqueeze(1).to(values.dtype)
         if not any(x.requires_grad for x in places):
             return values
         for x in places:  # the derivative by the grid is 0, and may itself be differentiated
@@ -189,34 +221,28 @@ class _Sampler:
         return values
 
     def bilinear(self, at: list[Tensor]) -> Tensor:
-        places = [self._inside(x, axis) for axis, x in enumerate(at)]
-        low = [x.detach().floor() for x in places]
-        part = [x - base for x, base in zip(places, low, strict=True)]
-        total: Tensor | None = None
-        for corner in itertools.product((0, 1), repeat=len(at)):
-            weight: Tensor | None = None
-            for c, p in zip(corner, part, strict=True):
-                factor = p if c else 1 - p
-                weight = factor if weight is None else weight * factor
-            assert weight is not None  # there are two axes at least
-            value = self._pick([base + c for base, c in zip(low, corner, strict=True)])
-            value = value * weight.unsqueeze(1)
-            total = value if total is None else total + value
-        assert total is not None  # there are four corners at least
-        return total
+        taps = []
+        for axis, x in enumerate(at):
+            x = self._inside(x, axis)
+            low = x.detach().floor()
+            part = x - low
+            index, inside = self._taps(taeda.stack((low, low + 1), 1), axis)
+            taps.append((index, taeda.stack((1 - part, part), 1) * inside))
+        return self._sum(taps)
 
     def bicubic(self, at: list[Tensor]) -> Tensor:
         low = [x.detach().floor() for x in at]
-        y, x = (_cubic_weights(place - base) for place, base in zip(at, low, strict=True))
+        taps = []
+        for axis, (place, base) in enumerate(zip(at, low, strict=True)):
+            around = taeda.stack([self._inside(base + (i - 1), axis).round() for i in range(4)], 1)
+            index, inside = self._taps(around, axis)
+            taps.append((index, taeda.stack(_cubic_weights(place - base), 1) * inside))
+        rows, columns = taps
         total: Tensor | None = None
-        for i, j in itertools.product(range(4), repeat=2):
-            places = [
-                self._inside(low[0] + (i - 1), 0).round(),
-                self._inside(low[1] + (j - 1), 1).round(),
-            ]
-            value = self._pick(places) * (y[i] * x[j]).unsqueeze(1)
+        for i in range(4):  # a row of four at a time: sixteen together would be much memory
+            value = self._sum([(rows[0].narrow(1, i, 1), rows[1].narrow(1, i, 1)), columns])
             total = value if total is None else total + value
-        assert total is not None  # there are sixteen taps
+        assert total is not None  # there are four rows
         return total
 
 
