@@ -106,6 +106,8 @@ def scalar_from(described: Json, content: Any) -> Any:
 
     data = base64.b64decode(content, validate=True)
     dtype = dtype_from(described)
+    if dtype.kind in "SU" and not dtype.itemsize and not any(data):
+        return dtype.type()  # an empty text, which numpy writes as one zero
     if len(data) != dtype.itemsize:
         raise FormatError(f"a {dtype} has {dtype.itemsize} bytes, the file gives {len(data)}")
     return np.ndarray((), dtype, buffer=bytearray(data))[()]
