@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from differences import check
 
@@ -28,6 +30,16 @@ PRODUCTS = {
     "baddbmm": (lambda s, a, b: taeda.baddbmm(s, a, b, alpha=2), (2, 2, 2), (2, 2, 3), (2, 3, 2)),
     "addbmm": (lambda s, a, b: taeda.addbmm(s, a, b, beta=3), (2, 2), (2, 2, 3), (2, 3, 2)),
     "addr": (lambda s, a, b: taeda.addr(s, a, b, alpha=2), (2, 3), (2,), (3,)),
+    **{
+        f"{name} that leaves self out": (partial(getattr(taeda, name), beta=0), *shapes)
+        for name, *shapes in (
+            ("addmm", (2, 2), (2, 3), (3, 2)),
+            ("addmv", (2,), (2, 3), (3,)),
+            ("baddbmm", (2, 2, 2), (2, 2, 3), (2, 3, 2)),
+            ("addbmm", (2, 2), (2, 2, 3), (2, 3, 2)),
+            ("addr", (2, 3), (2,), (3,)),
+        )
+    },
     "linear": (_nn.linear, (2, 3), (4, 3), (4,)),
     "linear of a batch": (_nn.linear, (2, 2, 3), (4, 3), (4,)),
     "bilinear": (taeda.bilinear, (2, 3), (2, 2), (4, 3, 2), (4,)),
@@ -50,6 +62,16 @@ def test_products(name):
 def test_products_of_complex_numbers(name):
     function, *shapes = PRODUCTS[name]
     check(function, *shapes, dtype=taeda.complex128)
+
+
+@pytest.mark.parametrize("name", [name for name in PRODUCTS if "leaves" in name])
+def test_a_self_that_is_left_out_has_a_gradient_of_zeros_and_its_nans_do_not_count(name):
+    function, shape, *factors = PRODUCTS[name]
+    alone = taeda.full(shape, float("nan"), requires_grad=True)
+    result = function(alone, *map(taeda.ones, factors))
+    result.sum().backward()
+    assert not result.isnan().any()
+    assert taeda.equal(alone.grad, taeda.zeros(shape))
 
 
 def test_conjugated_factor():

@@ -115,8 +115,9 @@ def addr(self: Tensor, vec1: Tensor, vec2: Tensor, beta: Number = 1, alpha: Numb
         scaled = product if alpha else taeda.zeros_like(product)
         return scaled | self if beta else scaled
     scaled = product.to(dtype) if alpha == 1 else product.to(dtype) * alpha
-    if beta == 0:
-        return scaled
+    if beta == 0:  # self is chosen nowhere: its NaNs do not count, and its gradient is 0
+        never = taeda.zeros((), dtype=taeda.bool, device=self.device)
+        return taeda.where(never, self, scaled) if self.requires_grad else scaled
     return scaled + (self if beta == 1 else self * beta)
 
 

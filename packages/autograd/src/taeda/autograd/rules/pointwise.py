@@ -16,6 +16,7 @@ import taeda
 from taeda import Tensor
 from taeda._core_api.operators import nn as _nn
 
+from .. import forward_ad
 from ._registry import by_transposition, not_differentiable, rule
 
 
@@ -198,14 +199,25 @@ rule("xlogy.Tensor", self=_xlogy_self, other=lambda grad, self, other: grad * se
 rule("sin", self=lambda grad, self: grad * _cj(self.cos()))
 rule("cos", self=lambda grad, self: grad * -_cj(self.sin()))
 rule("tan", self=lambda grad, result: grad * _cj(1 + result * result))
-rule("asin", self=lambda grad, self: grad * _cj((1 - self * self).rsqrt()))
-rule("acos", self=lambda grad, self: grad * -_cj((1 - self * self).rsqrt()))
+
+
+def _one_less_square(x: Tensor) -> Tensor:
+    """1 - x², with all its digits near 1 and -1, where a rounded square loses them."""
+    exact = (1 - x) * (1 + x)
+    if not taeda.is_grad_enabled() and forward_ad._current_level < 0:
+        return exact
+    square = 1 - x * x  # has the derivative -2x; that of the factors cancels near 0
+    return square + (exact - square).detach()
+
+
+rule("asin", self=lambda grad, self: grad * _cj(_one_less_square(self).rsqrt()))
+rule("acos", self=lambda grad, self: grad * -_cj(_one_less_square(self).rsqrt()))
 rule("atan", self=lambda grad, self: grad / _cj(self * self + 1))
 rule("sinh", self=lambda grad, self: grad * _cj(self.cosh()))
 rule("cosh", self=lambda grad, self: grad * _cj(self.sinh()))
 rule("asinh", self=lambda grad, self: grad * _cj((self * self + 1).rsqrt()))
 rule("acosh", self=lambda grad, self: grad * _cj((self - 1).rsqrt() * (self + 1).rsqrt()))
-rule("atanh", self=lambda grad, self: grad / _cj(1 - self * self))
+rule("atanh", self=lambda grad, self: grad / _cj(_one_less_square(self)))
 rule("deg2rad", self=lambda grad: grad * (math.pi / 180))
 rule("rad2deg", self=lambda grad: grad * (180 / math.pi))
 
