@@ -65,10 +65,44 @@ def test_forward_and_backward_mode_are_one_derivative(family):
     assert found == []
 
 
+def test_a_tangent_that_is_not_the_gradients_is_found(monkeypatch):
+    class Wrong(taeda.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2
+
+        @staticmethod
+        def jvp(ctx, tangent):
+            return tangent * 3
+
+    monkeypatch.setattr("samples.function", lambda row: lambda x, **more: Wrong.apply(x))
+    found = list(both_modes.faults(ROWS["exp"], "float64"))
+    assert any("forward" in fault and "backward" in fault for fault in found)
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_targets_hold_the_result_or_are_refused(family):
     found = [fault for row in rows(family) for fault in targets.faults(row, default_dtype(row))]
     assert found == []
+
+
+def test_a_target_that_is_refused_or_written_too_early_is_found(monkeypatch):
+    def exp(x, out=None):
+        if out is None:
+            return x.exp()
+        if out.stride() != x.stride():
+            raise RuntimeError("not such a target")
+        out.zero_()  # before x is read
+        return out.add_(x.exp())
+
+    monkeypatch.setattr("samples.function", lambda row: exp)
+    found = list(targets.faults(ROWS["exp"], "float64"))
+    assert any("transposed: refused" in fault for fault in found)
+    assert any("input 0: target 0" in fault for fault in found)
 
 
 SHORT = ("bfloat16", "float16", "complex64", "complex32")

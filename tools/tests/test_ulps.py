@@ -52,6 +52,20 @@ def test_points_reach_every_corner():
     assert ((x > 0.2) & (x < 0.8)).any()
 
 
+def test_every_function_of_real_numbers_has_bounds():
+    for f in (*ulps.FUNCTIONS, *ulps.ulps_pairs.PAIRS):
+        assert all(map(math.isfinite, f.float64 + f.float32)), f
+
+
+def test_float32_may_have_a_scale_of_its_own():
+    near = ulps.Function(
+        "exp", lambda x: mp.exp(x) + 2**-30, ((-20.0, -15.0),), (1,), (1,), (0,), (1,)
+    )
+    ((wide, _),), ((short, _),) = (ulps.worst(near, dtype, 5) for dtype in ulps.DTYPES)
+    assert wide > 1000
+    assert short < 1
+
+
 def test_an_error_is_seen():
     wrong = ulps.Function(
         "exp", lambda x: mp.exp(x) * (1 + mp.mpf(2) ** -40), ((0.0, 1.0),), (2,), (2,)
