@@ -179,3 +179,22 @@ def test_a_description_that_reaches_outside_is_refused():
     call, (memory, dtype, _, *rest) = taeda.ones(3).__reduce_ex__(2)
     with pytest.raises(RuntimeError, match="outside of a storage of 12 bytes"):
         call(memory, dtype, ((100,), (1,)), *rest)
+
+
+@pytest.mark.parametrize(
+    ("value", "before"),
+    [
+        (taeda.finfo(taeda.float32), b"taeda._tensor.facts\nfinfo"),
+        (taeda.iinfo(taeda.int8), b"taeda._tensor.facts\niinfo"),
+        (taeda.Tag.core, b"taeda._library.tags\nTag"),
+    ],
+)
+def test_pickles_name_public_places_and_old_files_load(value, before):
+    kind = type(value)
+    raw = pickle.dumps(value, 2)
+    place = f"taeda\n{kind.__name__}".encode()
+    assert place in raw
+    for written in (raw, raw.replace(place, before)):
+        found = pickle.loads(written)
+        assert type(found) is kind
+        assert repr(found) == repr(value)

@@ -1,5 +1,7 @@
 """The public names of transforms."""
 
+import pickle
+
 import pytest
 from laws import t
 
@@ -13,6 +15,15 @@ NAMES = [name for name in transforms.__all__ if name.endswith("Transform")]
 def test_every_name_is_a_transform(name):
     assert issubclass(getattr(transforms, name), transforms.Transform)
     assert getattr(transforms, name) is getattr(D, name)
+
+
+def test_pickles_name_the_public_place_and_old_files_load():
+    raw = pickle.dumps(transforms.ExpTransform(cache_size=1), 2)
+    place = b"taeda.distributions.transforms\n"
+    assert place in raw
+    for written in (raw, raw.replace(place, b"taeda.distributions._pointwise_transforms\n")):
+        assert type(pickle.loads(written)) is transforms.ExpTransform
+    assert {getattr(transforms, name).__module__ for name in NAMES} == {transforms.__name__}
 
 
 def test_the_identity_is_an_empty_chain():

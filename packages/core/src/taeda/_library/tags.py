@@ -11,6 +11,8 @@ __all__ = ["Tag", "as_tags"]
 class Tag(enum.Enum):
     """A property of an operator, given when it is defined."""
 
+    __module__ = "taeda"
+
     core = 0
     cudagraph_unsafe = 1
     data_dependent_output = 2

@@ -129,6 +129,8 @@ class finfo:
     1.1920928955078125e-07
     """
 
+    __module__ = "taeda"
+
     def __init__(self, type: dtype | None = None) -> None:
         chosen = _core.get_default_dtype() if type is None else type
         if not isinstance(chosen, dtype):
@@ -164,6 +166,8 @@ class iinfo:
     >>> iinfo(taeda.int8).max
     127
     """
+
+    __module__ = "taeda"
 
     def __init__(self, type: dtype) -> None:
         if (

@@ -49,3 +49,8 @@ __all__ = [
     "Transform",
     "identity_transform",
 ]
+
+# pickles, reprs and error messages name the public place; files written before still find the old one
+for _name in __all__:
+    if isinstance(globals()[_name], type):
+        globals()[_name].__module__ = __name__

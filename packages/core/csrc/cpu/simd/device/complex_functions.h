@@ -35,8 +35,7 @@ template <class R> VFN td_complex_of<R> operator*(td_complex_of<R> a, R b)
 {
     return td_complex_of<R>(a.re * b, a.im * b);
 }
-template <class R>
-VFN td_complex_of<R> cmultiply(td_complex_of<R> a, td_complex_of<R> b)
+template <class R> VFN td_complex_of<R> cmultiply(td_complex_of<R> a, td_complex_of<R> b)
 {
     return td_complex_of<R>(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re);
 }
@@ -70,10 +69,11 @@ VFN c128 cexp(c128 z)
 {
     double x = z.re, y = z.im;
     if (y == 0) return c128(exp(x), y);
-    if (td_finite(y)) return td_finite(x) ? td_times_exp(x, cos(y), sin(y))
-                             : x == x     ? (x > 0 ? c128(copysign(x, cos(y)), copysign(x, sin(y)))
-                                                   : c128(copysign(0.0, cos(y)), copysign(0.0, sin(y))))
-                                          : c128(x, x);
+    if (td_finite(y))
+        return td_finite(x) ? td_times_exp(x, cos(y), sin(y))
+               : x == x     ? (x > 0 ? c128(copysign(x, cos(y)), copysign(x, sin(y)))
+                                     : c128(copysign(0.0, cos(y)), copysign(0.0, sin(y))))
+                            : c128(x, x);
     if (x == INFINITY) return c128(x, (double)NAN);
     if (x == -INFINITY) return c128(0.0, copysign(0.0, y));
     return c128((double)NAN, (double)NAN);
@@ -160,7 +160,8 @@ VFN double td_log_size(double x, double y)
     if (isinf(x) || isinf(y)) return INFINITY;
     if (x != x || y != y) return NAN;
     if (a > 0x1p1000) return log(hypot(a * 0x1p-100, b * 0x1p-100)) + 100 * TD_LN2;
-    if (a < 0x1p-900) return a == 0 ? -INFINITY : log(hypot(a * 0x1p600, b * 0x1p600)) - 600 * TD_LN2;
+    if (a < 0x1p-900)
+        return a == 0 ? -INFINITY : log(hypot(a * 0x1p600, b * 0x1p600)) - 600 * TD_LN2;
     if (a < 0.5 || a > 2) return log(hypot(a, b));
     double square = td_square_minus_one(a, b);
     return square > -0.5 ? 0.5 * log1p(square) : log(hypot(a, b));
@@ -232,11 +233,11 @@ VFN c128 catanh(c128 z)
 }
 
 /* f(z) = -i g(iz) */
-#define TURNED(name, hyperbolic)                       \
-    VFN c128 name(c128 z)                              \
-    {                                                  \
-        c128 w = hyperbolic(c128(-z.im, z.re));        \
-        return c128(w.im, -w.re);                      \
+#define TURNED(name, hyperbolic)                \
+    VFN c128 name(c128 z)                       \
+    {                                           \
+        c128 w = hyperbolic(c128(-z.im, z.re)); \
+        return c128(w.im, -w.re);               \
     }
 TURNED(csin, csinh)
 TURNED(ctan, ctanh)
@@ -249,8 +250,10 @@ VFN c128 td_product(c128 a, c128 b)
     if (z.re == z.re || z.im == z.im) return z;
     bool left = isinf(a.re) || isinf(a.im), right = isinf(b.re) || isinf(b.im);
     if (!left && !right) return z;
-    if (left) a = c128(copysign(isinf(a.re) ? 1.0 : 0.0, a.re), copysign(isinf(a.im) ? 1.0 : 0.0, a.im));
-    if (right) b = c128(copysign(isinf(b.re) ? 1.0 : 0.0, b.re), copysign(isinf(b.im) ? 1.0 : 0.0, b.im));
+    if (left)
+        a = c128(copysign(isinf(a.re) ? 1.0 : 0.0, a.re), copysign(isinf(a.im) ? 1.0 : 0.0, a.im));
+    if (right)
+        b = c128(copysign(isinf(b.re) ? 1.0 : 0.0, b.re), copysign(isinf(b.im) ? 1.0 : 0.0, b.im));
     a = c128(a.re == a.re ? a.re : copysign(0.0, a.re), a.im == a.im ? a.im : copysign(0.0, a.im));
     b = c128(b.re == b.re ? b.re : copysign(0.0, b.re), b.im == b.im ? b.im : copysign(0.0, b.im));
     return cmultiply(a, b) * (double)INFINITY;
@@ -276,9 +279,9 @@ ROUNDED_ONCE(casinh)
 ROUNDED_ONCE(cacosh)
 ROUNDED_ONCE(catanh)
 
-#define COMPLEX_ROWS(name, arity, setup, expression)                                      \
-    TD_DEVICE_ROW(name##_c64_row, arity, c64, c64, c64, typedef float real_t;             \
-                  typedef c64 complex_t, setup, expression)                               \
-    TD_DEVICE_ROW(name##_c128_row, arity, c128, c128, c128, typedef double real_t;        \
+#define COMPLEX_ROWS(name, arity, setup, expression)                               \
+    TD_DEVICE_ROW(name##_c64_row, arity, c64, c64, c64, typedef float real_t;      \
+                  typedef c64 complex_t, setup, expression)                        \
+    TD_DEVICE_ROW(name##_c128_row, arity, c128, c128, c128, typedef double real_t; \
                   typedef c128 complex_t, setup, expression)
 #endif

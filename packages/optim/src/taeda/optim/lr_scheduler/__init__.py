@@ -38,6 +38,10 @@ __all__ = [
     "StepLR",
 ]
 
+# pickles, reprs and error messages name the public place; files written before still find the old one
+for _name in __all__:
+    globals()[_name].__module__ = __name__
+
 
 class _LRScheduler(LRScheduler):
     """The name of the base in old programs."""
