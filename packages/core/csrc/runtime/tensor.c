@@ -107,9 +107,9 @@ td_status td_tensor_empty(td_tensor **out, td_dtype dtype, td_device device, int
     return TD_OK;
 }
 
-/* One past the last element that the strides reach. */
+/* One past the last element that the strides reach; without elements they reach nothing. */
 static td_status reach(int ndim, const int64_t *sizes, const int64_t *strides, td_dtype dtype,
-                       int64_t *out)
+                       int64_t numel, int64_t *out)
 {
     int64_t last = 0, step;
     for (int i = 0; i < ndim; i++) {
@@ -118,7 +118,7 @@ static td_status reach(int ndim, const int64_t *sizes, const int64_t *strides, t
             return td_fail(TD_RUNTIME_ERROR, "strides must not be negative, but got %s",
                            td_shape_text(ndim, strides, text));
         }
-        if (td_mul_overflows(sizes[i] > 0 ? sizes[i] - 1 : 0, strides[i], &step) ||
+        if (td_mul_overflows(numel ? sizes[i] - 1 : 0, strides[i], &step) ||
             td_add_overflows(last, step, &last))
             return no_room(ndim, sizes, dtype);
     }
@@ -131,7 +131,7 @@ td_status td_tensor_empty_strided(td_tensor **out, td_dtype dtype, td_device dev
     int64_t numel, elements;
     TD_TRY(check_rank(ndim));
     TD_TRY(td_numel(ndim, sizes, &numel));
-    TD_TRY(reach(ndim, sizes, strides, dtype, &elements));
+    TD_TRY(reach(ndim, sizes, strides, dtype, numel, &elements));
     TD_TRY(on_new_storage(out, dtype, device, ndim, sizes, numel, numel ? elements : 0));
     copy_dims(ndim, (*out)->strides, strides);
     return TD_OK;

@@ -68,6 +68,17 @@ def test_operators_take_elements_far_apart(call):
     assert call(distant()).device.type == "meta"
 
 
+@pytest.mark.parametrize("shape", [(0, 5), (5, 0), (5, 0, 5), (0, 0)])
+def test_strides_without_elements_reach_nothing(shape):
+    # One that begins with 5 was refused, one that begins with 0 was not.
+    strides = (FAR,) * len(shape)
+    x = taeda.ones(3)
+    assert x.as_strided(shape, strides).stride() == strides
+    assert taeda.empty_strided(shape, strides).sum().item() == 0
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        x.as_strided((2,) * len(shape), strides)
+
+
 def test_complex_numbers_far_apart_have_parts():
     x = far(taeda.complex64)
     assert x.real.shape == x.imag.shape == (0, 5) and taeda.view_as_real(x).shape == (0, 5, 2)

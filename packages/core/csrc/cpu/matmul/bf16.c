@@ -10,11 +10,11 @@
 #if defined(__x86_64__) && defined(__AVX512F__)
 #include "cpu/simd/gemm_vec.h"
 #define TD_HAS_PAIRS __attribute__((target("avx512bf16")))
-#define MR 12            /* rows of a tile */
-#define NR 32            /* its columns, two vectors */
-#define KC 512           /* words along k in a panel: 64 KB of B */
-#define MC (12 * MR)     /* rows of A packed at a time */
-#define DOT_SLICE 4096   /* elements along k, so that the few rows stay in the first cache */
+#define MR 12          /* rows of a tile */
+#define NR 32          /* its columns, two vectors */
+#define KC 512         /* words along k in a panel: 64 KB of B */
+#define MC (12 * MR)   /* rows of A packed at a time */
+#define DOT_SLICE 4096 /* elements along k, so that the few rows stay in the first cache */
 #define DOT_ROWS 6
 #define DOT_COLS 4
 
@@ -135,8 +135,8 @@ TD_INLINE TD_HAS_PAIRS void tile(const int mr, int64_t words, const uint32_t *a,
     {
         __m512 sum = _mm512_mul_ps(acc[i][j], _mm512_set1_ps(f->alpha));
         if (f->plus)
-            sum = _mm512_add_ps(
-                sum, _mm512_maskz_loadu_ps(bits[j], f->plus + i * f->plus_row + 16 * j));
+            sum = _mm512_add_ps(sum,
+                                _mm512_maskz_loadu_ps(bits[j], f->plus + i * f->plus_row + 16 * j));
         if (f->row_bias) sum = _mm512_add_ps(sum, _mm512_set1_ps(f->row_bias[i]));
         _mm512_mask_storeu_ps(c + i * c_row + 16 * j, bits[j], sum);
     }
@@ -145,11 +145,11 @@ TD_INLINE TD_HAS_PAIRS void tile(const int mr, int64_t words, const uint32_t *a,
 typedef void (*tile_fn)(int64_t words, const uint32_t *a, const uint32_t *b, float *c,
                         int64_t c_row, int64_t width, const finish *f);
 #define FOR_ROWS(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12)
-#define TILE(mr)                                                                               \
-    static TD_HAS_PAIRS void tile_##mr(int64_t words, const uint32_t *a, const uint32_t *b,    \
+#define TILE(mr)                                                                                \
+    static TD_HAS_PAIRS void tile_##mr(int64_t words, const uint32_t *a, const uint32_t *b,     \
                                        float *c, int64_t c_row, int64_t width, const finish *f) \
-    {                                                                                          \
-        tile(mr, words, a, b, c, c_row, width, f);                                             \
+    {                                                                                           \
+        tile(mr, words, a, b, c, c_row, width, f);                                              \
     }
 FOR_ROWS(TILE)
 #define TILE_ENTRY(mr) [mr] = tile_##mr,
@@ -190,12 +190,12 @@ typedef void (*dot_fn)(int64_t k, const uint16_t *a, int64_t a_row, const uint16
                        int64_t b_col, float *c, int64_t c_row, const finish *f);
 #define FOR_DOT(X) \
     X(1, 1) X(2, 1) X(3, 1) X(4, 1) X(5, 1) X(6, 1) X(1, 4) X(2, 4) X(3, 4) X(4, 4) X(5, 4) X(6, 4)
-#define DOT(mr, nr)                                                                             \
-    static TD_HAS_PAIRS void dot_##mr##_##nr(int64_t k, const uint16_t *a, int64_t a_row,       \
-                                             const uint16_t *b, int64_t b_col, float *c,        \
-                                             int64_t c_row, const finish *f)                    \
-    {                                                                                           \
-        dot_tile(mr, nr, k, a, a_row, b, b_col, c, c_row, f);                                   \
+#define DOT(mr, nr)                                                                       \
+    static TD_HAS_PAIRS void dot_##mr##_##nr(int64_t k, const uint16_t *a, int64_t a_row, \
+                                             const uint16_t *b, int64_t b_col, float *c,  \
+                                             int64_t c_row, const finish *f)              \
+    {                                                                                     \
+        dot_tile(mr, nr, k, a, a_row, b, b_col, c, c_row, f);                             \
     }
 FOR_DOT(DOT)
 #define DOT_ENTRY(mr, nr) [nr > 1][mr] = dot_##mr##_##nr,
@@ -214,10 +214,9 @@ static void run_dot(const td_gemm *g)
             w = g->n - j < DOT_COLS ? 1 : DOT_COLS;
             for (int64_t i = 0; i < g->m; i += DOT_ROWS) {
                 finish f = finish_at(g, k0, i, j);
-                dots[w > 1][least(g->m - i, DOT_ROWS)](kc, a + i * g->a_row, g->a_row,
-                                                       b + j * g->b_col, g->b_col,
-                                                       (float *)g->c + i * g->c_row + j, g->c_row,
-                                                       &f);
+                dots[w > 1][least(g->m - i, DOT_ROWS)](
+                    kc, a + i * g->a_row, g->a_row, b + j * g->b_col, g->b_col,
+                    (float *)g->c + i * g->c_row + j, g->c_row, &f);
             }
         }
     }
@@ -295,7 +294,8 @@ static td_gemm_way plan(const td_gemm *g)
     return along && (g->m <= MR || g->n <= 4) ? TD_GEMM_DOT : TD_GEMM_PACKED;
 }
 
-const td_gemm_kernel TD_SYM(td_gemm_bf16) = {.mr = MR, .nr = NR, .plan = plan, .work = work, .run = run};
+const td_gemm_kernel TD_SYM(td_gemm_bf16) = {
+    .mr = MR, .nr = NR, .plan = plan, .work = work, .run = run};
 #else
 const td_gemm_kernel TD_SYM(td_gemm_bf16) = {.run = NULL};
 #endif

@@ -149,7 +149,7 @@ static td_status end_of(const td_arg *sizes, const td_arg *strides, int64_t offs
     TD_TRY(td_numel((int)sizes->n, sizes->ints, &numel));
     bool over = offset < 0;
     for (int64_t d = 0; d < sizes->n && !over; d++) {
-        int64_t last = sizes->ints[d] ? sizes->ints[d] - 1 : 0;
+        int64_t last = numel ? sizes->ints[d] - 1 : 0;
         over = strides->ints[d] < 0 || td_mul_overflows(last, strides->ints[d], &step) ||
                td_add_overflows(offset, step, &offset);
     }

@@ -207,8 +207,9 @@ static int64_t storage_needed(int64_t n, const int64_t *sizes, const int64_t *st
                               int64_t offset)
 {
     int64_t last = offset, span;
+    for (int64_t d = 0; d < n; d++)
+        if (sizes[d] == 0) return 0; /* wherever it stands */
     for (int64_t d = 0; d < n; d++) {
-        if (sizes[d] == 0) return 0;
         if (td_mul_overflows(sizes[d] - 1, strides[d], &span) ||
             td_add_overflows(last, span, &last))
             return -1;
