@@ -75,6 +75,9 @@ def use(value: Any) -> None:
         if isinstance(item, taeda.Tensor):
             if item.device.type == "cpu" and item.numel() < 1 << 20:
                 item.detach().clone()
+        elif isinstance(item, taeda.nn.Module) and id(item) not in seen:
+            seen.add(id(item))
+            waiting += vars(item).values()
         elif isinstance(item, dict | list | tuple | set | frozenset) and id(item) not in seen:
             seen.add(id(item))
             waiting += item.values() if isinstance(item, dict) else item
@@ -85,6 +88,7 @@ def cases(given: Range, note: Any) -> Iterator[tuple[str, Any]]:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     signal.signal(signal.SIGVTALRM, _raise_hang)
     warnings.simplefilter("ignore")
+    allow_modules()
     forms = chosen(given.pattern)
     for number in range(given.first, given.first + given.count):
         note(number, "")
@@ -92,6 +96,16 @@ def cases(given: Range, note: Any) -> Iterator[tuple[str, Any]]:
         outcome = attempt(data)
         good = outcome in ("refused", "accepted")
         yield f"{form} {outcome.partition(':')[0]}", None if good else [number, form, outcome]
+
+
+def allow_modules() -> None:
+    """Allow the classes of whole modules, so that what is changed in one is looked at."""
+    from hostile_files import modules
+
+    import taeda
+    from taeda import nn
+
+    taeda.serialization.add_safe_globals([getattr(nn, name) for name in modules.ALLOWED])
 
 
 def _raise_hang(*_: object) -> None:
@@ -156,6 +170,7 @@ def main() -> int:
     seed, number = map(int, options.again.split("/"))
     form, data = made(number, seed, chosen(options.forms))
     print(form, len(data), data[:400])
+    allow_modules()
     import taeda
 
     print("->", taeda.load(io.BytesIO(data)))

@@ -19,7 +19,7 @@ from random import Random
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
-from hostile_files import ggufs, legacy, npys, safetensors, tars, words
+from hostile_files import ggufs, legacy, modules, npys, safetensors, tars, words
 
 import taeda
 from taeda._native import core
@@ -309,7 +309,21 @@ def change_safetensors(data: bytes, random: Random) -> bytes:
     document = json.loads(data[8 : 8 + size])
     for _ in range(random.choice((1, 1, 2))):
         document = change_json(document, random)
-    text = json.dumps(document).encode()
+    text = json.dumps(document, separators=(",", ":")).encode()  # as `save` writes it
+    return struct.pack("<Q", len(text)) + with_right_sum(text) + data[8 + size :]
+
+
+def change_module(data: bytes, random: Random) -> bytes:
+    """Places of the tree, which holds the modules' states; now and then of the whole header."""
+    if random.random() < 0.1:
+        return change_safetensors(data, random)
+    size = int.from_bytes(data[:8], "little")
+    document = json.loads(data[8 : 8 + size])
+    tree = json.loads(document["__metadata__"]["taeda.tree"])
+    for _ in range(random.choice((1, 1, 2, 4))):
+        tree = change_json(tree, random)
+    document["__metadata__"]["taeda.tree"] = json.dumps(tree)
+    text = json.dumps(document, separators=(",", ":")).encode()
     return struct.pack("<Q", len(text)) + with_right_sum(text) + data[8 + size :]
 
 
@@ -386,6 +400,8 @@ FORMS: dict[str, tuple[Callable[[], list[bytes]], Callable[[bytes, Random], byte
     "stream": (once(torch_streams), change_stream),
     "tar": (once(lambda: [tars.old_tar()]), change_tar),
     "safetensors": (once(own_files), change_safetensors),
+    "module": (once(lambda: [m for m in modules.good() if m[:2] != b"PK"]), change_module),
+    "module-zip": (once(lambda: [m for m in modules.good() if m[:2] == b"PK"]), change_zip),
     "npy": (once(lambda: [npys.npy(npys.GOOD)]), change_npy),
     "npz": (once(npz), change_npz),
     "gguf": (once(gguf), change_gguf),

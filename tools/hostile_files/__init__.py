@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from . import cuts, gadgets, ggufs, legacy, npys, pickles, safetensors, tars, tensors, zips
+from . import cuts, gadgets, ggufs, legacy, modules, npys, pickles, safetensors, tars, tensors, zips
 
 __all__ = ["FAMILIES", "every"]
 
@@ -17,6 +17,7 @@ FAMILIES = {
     "pickle: code": gadgets.files,
     "pickle: instructions": pickles.files,
     "pickle: tensors": tensors.files,
+    "whole modules": modules.files,
     "zip": zips.files,
     "torch before 1.6": legacy.files,
     "torch before 0.2": tars.files,

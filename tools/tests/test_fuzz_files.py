@@ -14,6 +14,15 @@ sys.path.insert(0, str(TOOLS))
 import fuzz_files  # noqa: E402 - found through the line above
 from mutate_files import FORMS, mutant  # noqa: E402
 
+import taeda  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def _modules_are_allowed():
+    fuzz_files.allow_modules()
+    yield
+    taeda.serialization.clear_safe_globals()
+
 
 @pytest.mark.parametrize("form", FORMS)
 def test_the_good_files_are_accepted(form):

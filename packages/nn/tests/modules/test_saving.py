@@ -206,3 +206,11 @@ def test_a_process_that_has_not_imported_layers_loads_them(tmp_path):
         [sys.executable, "-c", PROGRAM, str(path)], capture_output=True, text=True, check=False
     )
     assert done.stdout.split("\n")[0] == f"Sequential {layers[0].weight.tolist()}", done.stderr
+
+
+@pytest.mark.parametrize("layers", [0, -1, 10**12, "2", None, True])
+def test_a_recurrent_module_has_as_many_layers_as_its_parameters_allow(layers):
+    tables = {"_parameters": {}, "_buffers": {}, "_modules": {}}
+    state = {**tables, "_is_full_backward_hook": None, "bidirectional": True, "num_layers": layers}
+    with pytest.raises(TypeError, match="of 0 parameters cannot have"):
+        nn.LSTM(2, 2).__setstate__(state)

@@ -94,3 +94,5 @@ def fill(target: Any, given: Any) -> None:
         raise RefusedPickle(
             f"a {type(target).__qualname__} has no place for a field: {error}"
         ) from None
+    except TypeError as error:  # what a family says of fields that are none of its objects'
+        raise RefusedPickle(f"a {type(target).__qualname__} cannot be restored: {error}") from None

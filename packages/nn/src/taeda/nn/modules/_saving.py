@@ -43,10 +43,13 @@ def adapt(module: Any, state: dict[str, Any]) -> dict[str, Any]:
     }
     made = type(module).__mro__
     if any(kind.__name__ == "RNNBase" for kind in made) and "_suffixes" not in kept:
-        sides = ("", "_reverse")[: 1 + bool(kept["bidirectional"])]
-        kept["_suffixes"] = [
-            f"_l{layer}{side}" for layer in range(kept["num_layers"]) for side in sides
-        ]
+        sides = ("", "_reverse")[: 1 + bool(kept.get("bidirectional"))]
+        layers = kept.get("num_layers")
+        if type(layers) is not int or not 0 < layers <= len(kept["_parameters"]):
+            raise TypeError(
+                f"a recurrent module of {len(kept['_parameters'])} parameters cannot have {layers!r} layers"
+            )
+        kept["_suffixes"] = [f"_l{layer}{side}" for layer in range(layers) for side in sides]
     return kept
 
 
