@@ -34,8 +34,9 @@ class NoTrace(Exception):
 
 def flatten(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Tensor]]:
     """(what the call is like apart from its tensors, the tensors); unhashable parts are named by their id."""
-    if not kwargs and all(type(value) is Tensor for value in args):
-        return _of_tensors(args)
+    plain = None if kwargs else _of_tensors(args)
+    if plain is not None:
+        return plain
     tensors: list[Tensor] = []
     key = [_key(value, tensors) for value in args]
     if kwargs:
@@ -43,17 +44,19 @@ def flatten(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Te
     return (len(args), *key), tensors
 
 
-def _of_tensors(args: tuple[Any, ...]) -> tuple[Any, list[Tensor]]:
-    """The same where every argument is a tensor."""
+def _of_tensors(args: tuple[Any, ...]) -> tuple[Any, list[Tensor]] | None:
+    """The same where every argument is a tensor; None elsewhere."""
     tensors: list[Tensor] = []
     key: list[Any] = [len(args)]
     for value in args:
-        key.append(Tensor)
+        if type(value) is not Tensor:
+            return None
         for i, other in enumerate(tensors):
             if other is value:
-                key[-1] = ("again", i)
+                key.append(("again", i))
                 break
         else:
+            key.append(Tensor)
             tensors.append(value)
     return tuple(key), tensors
 
