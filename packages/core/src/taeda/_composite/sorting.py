@@ -71,8 +71,10 @@ def isin_Tensor_Tensor(  # noqa: N802
     """Compared one by one with few, looked up among many; NaN is in nothing."""
     if elements.is_complex() or test_elements.is_complex():
         raise RuntimeError("isin does not support complex dtypes")
-    common = taeda.result_type(elements, test_elements)
-    x, tests = elements.to(common), test_elements.reshape(-1).to(common)
+    x, tests = elements, test_elements.reshape(-1)
+    if x.dtype is not tests.dtype:
+        common = taeda.result_type(elements, test_elements)
+        x, tests = x.to(common), tests.to(common)
     if tests.numel() <= FEW:
         found = (x.unsqueeze(-1) == tests).any(-1)
     else:
