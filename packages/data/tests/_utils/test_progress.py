@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from taeda.utils.data import DataLoader, IterableDataset
+from taeda.utils.data._utils import progress
 
 
 class Endless(IterableDataset):
@@ -17,10 +18,23 @@ class Endless(IterableDataset):
 @pytest.mark.parametrize("workers", [0, 2])
 def test_without_tqdm_a_line(workers, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    monkeypatch.setattr(progress, "_EVERY", 1e9)  # only the last state, however slow the machine is
     assert len(list(DataLoader(range(5), 2, num_workers=workers, progress="first epoch"))) == 3
     assert capsys.readouterr().err.startswith("first epoch: 3/3 batches, ")
     list(DataLoader(Endless(), progress=True))
     assert capsys.readouterr().err.startswith("batches: 4 batches, ")
+
+
+def test_states_on_the_way(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    monkeypatch.setattr(progress, "_EVERY", 0)
+    list(DataLoader(range(3), progress="an epoch"))
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split(" batches")[0] for line in lines] == [
+        "an epoch: 1/3", "an epoch: 2/3", "an epoch: 3/3", "an epoch: 3/3"
+    ]  # fmt: skip
+    assert lines[0].endswith(" s left")
+    assert lines[-1].endswith("/s")
 
 
 def test_with_tqdm_its_bar(capsys, monkeypatch):
