@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from duals import DTYPE, same, tangent
 
@@ -75,3 +78,18 @@ def test_operators_of_libraries_are_refused(x, t, level):
 
     with pytest.raises(NotImplementedError, match=r"forward_ad_tests::twice.* does not support it"):
         twice(make_dual(x, t))
+
+
+FIRST = {
+    "a level": "from taeda.autograd import forward_ad as f\nwith f.dual_level(): assert f.unpack_dual(f.make_dual(x, x).exp()).tangent is not None",
+    "jvp": "from taeda.func import jvp\nassert jvp(taeda.exp, (x,), (x,))[1].shape == (2,)",
+    "jacfwd": "from taeda.func import jacfwd\nassert jacfwd(taeda.exp)(x).shape == (2, 2)",
+    "grad": "from taeda.func import grad\nassert grad(lambda x: x.exp().sum())(x).shape == (2,)",
+    "vmap": "from taeda.func import vmap\nassert vmap(taeda.exp)(x).shape == (2,)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_nothing_needs_to_require_a_gradient_before(name):
+    code = f"import taeda\nx = taeda.ones(2)\n{FIRST[name]}"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)

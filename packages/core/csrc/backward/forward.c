@@ -197,9 +197,11 @@ static PyObject *call_op(PyObject *m, PyObject *args)
 
 static int serial;
 
-/* enter_dual_level(): the caller has seen that none is open */
+/* enter_dual_level(): the caller has seen that none is open. A tangent needs the rules, though
+ * nothing may require a gradient in all of the program */
 static PyObject *enter(PyObject *m, PyObject *unused)
 {
+    if (td_load_rules() < 0) return NULL;
     td_dual_level = serial = serial == INT_MAX ? 1 : serial + 1;
     Py_RETURN_NONE;
 }
