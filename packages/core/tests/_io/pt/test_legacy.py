@@ -1,0 +1,81 @@
+"""The form before 1.6: pickles, then the storages."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import struct
+
+import pytest
+
+import taeda
+from taeda._io.safetensors import FormatError
+
+NUMBERS = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+
+STORAGE = b"ctorch\nFloatStorage\n"
+
+
+def text(value):
+    return b"X" + struct.pack("<I", len(value)) + value.encode()
+
+
+def number(value):
+    return b"J" + struct.pack("<i", value)
+
+
+def load(data, **options):
+    return taeda.load(io.BytesIO(data), **options)
+
+
+def stream(object_words, keys=("0",), counts=(6,), behind=b""):
+    head = pickle.dumps(0x1950A86A20F9469CFC6C, 2) + pickle.dumps(1001, 2) + pickle.dumps({}, 2)
+    data = b"".join(struct.pack("<q6f", count, *NUMBERS) for count in counts)
+    return head + b"\x80\x02" + object_words + b"." + pickle.dumps(list(keys), 2) + data + behind
+
+
+def tensor(view=b"N", count=6, size=2):
+    identity = (
+        b"(" + text("storage") + STORAGE + text("0") + text("cpu") + number(count) + view + b"tQ"
+    )
+    return (
+        b"ctorch._utils\n_rebuild_tensor_v2\n("
+        + identity
+        + b"K\x00"
+        + number(size)
+        + b"\x85K\x01\x85\x89NtR"
+    )
+
+
+def test_a_part_of_a_storage():
+    view = b"(" + text("part") + b"K\x03K\x03t"
+    assert load(stream(tensor(view))).tolist() == [3, 4]
+
+
+def test_a_pickle_of_more_than_a_megabyte():
+    words = b"](" + tensor() + (b"X" + struct.pack("<I", 1000) + b"a" * 1000) * 3000 + b"e"
+    made = load(stream(words))
+    assert made[0].tolist() == [0, 1]
+    assert len(made) == 3001
+
+
+STREAMS = {
+    "a pickle of something else": (
+        pickle.dumps({"a": 1}, 2),
+        "a pickle, not a file that torch wrote",
+    ),
+    "fewer elements": (stream(tensor(count=5)), "said to have 5 elements, and has 6"),
+    "more than the file": (stream(tensor(count=2**30)), "more than the file has bytes"),
+    "no key": (stream(tensor(), keys=()), "not those that its object names"),
+    "a key too many": (stream(tensor(), keys=("0", "1")), "not those that its object names"),
+    "a part outside": (stream(tensor(b"(" + text("p") + b"K\x04K\x03t")), "elements 4 to 7"),
+    "cut": (stream(tensor())[:-1], "truncated"),
+    "a module": (stream(b"(" + text("module") + b"K\x01tQ"), "a whole module"),
+    "two lengths": (stream(b"(" + tensor() + tensor(count=5) + b"t"), "described in two ways"),
+}
+
+
+@pytest.mark.parametrize(("data", "message"), STREAMS.values(), ids=STREAMS)
+def test_a_stream_that_is_refused(data, message):
+    with pytest.raises(FormatError, match=message):
+        load(data)
