@@ -61,3 +61,9 @@ def test_a_notebook_shows_the_tree():
 
     Odd.__name__ = "<b>"
     assert "&lt;b&gt;" in Odd()._repr_html_() and "<script>" not in Odd()._repr_html_()
+
+
+def test_sizes_stand_for_an_input_of_zeros():
+    net = nn.Sequential(nn.Conv2d(3, 2, 3), nn.Flatten())
+    by_sizes, by_tensor = nn.summary(net, (4, 3, 5, 5)), nn.summary(net, taeda.ones(4, 3, 5, 5))
+    assert str(by_sizes) == str(by_tensor) and "[4, 18]" in str(by_sizes)

@@ -79,11 +79,15 @@ class Summary:
         return f"<table><thead>{head}</thead><tbody>{body}</tbody></table><p>{self._totals()}</p>"
 
 
+def _is_shape(value: Any) -> bool:
+    return isinstance(value, tuple) and bool(value) and all(type(size) is int for size in value)
+
+
 def summary(model: Module, *inputs: Any, depth: int | None = None, **options: Any) -> Summary:
     """The layers of `model` with the numbers of their parameters; a parameter that several share counts once, where it comes first.
 
     With `inputs` (and `options`, which the model gets as keywords) it is run once, in evaluation and without gradients, and every
-    layer's output shape is shown. `depth` ends the tree there. Modes and hooks are afterwards what they were.
+    layer's output shape is shown. A tuple of sizes stands for zeros of them. `depth` ends the tree there. Modes and hooks are afterwards what they were.
 
     >>> print(summary(taeda.nn.Sequential(taeda.nn.Linear(2, 3), taeda.nn.ReLU()), taeda.ones(4, 2)))
     layer        output  parameters
@@ -99,7 +103,8 @@ def summary(model: Module, *inputs: Any, depth: int | None = None, **options: An
     by_module: dict[Module, list[_Line]] = {}
     _walk(model, "", 0, depth, seen, lines, by_module)
     if inputs or options:
-        _run(model, inputs, options, by_module)
+        made = tuple(taeda.zeros(each) if _is_shape(each) else each for each in inputs)
+        _run(model, made, options, by_module)
     parameters = {id(p): p for p in model.parameters()}.values()
     buffers = {id(b): b for b in model.buffers()}.values()
     return Summary(
