@@ -2,7 +2,6 @@
 #include "object/py.h"
 #include "runtime/device.h"
 #include "object/watch.h"
-#include "runtime/wraps.h"
 
 int td_promoted(td_dtype a, td_dtype b)
 {
@@ -200,7 +199,8 @@ static PyObject *nested(const td_tensor *t, int dim, const char *at)
 {
     if (dim == t->ndim) return resolved(t, element_object((td_dtype)t->dtype, at));
     PyObject *list = PyList_New((Py_ssize_t)t->sizes[dim]);
-    int64_t step = td_wrapping_mul(t->strides[dim], td_itemsize((td_dtype)t->dtype));
+    /* without elements there may be no memory, and no address in it */
+    int64_t step = t->numel ? t->strides[dim] * td_itemsize((td_dtype)t->dtype) : 0;
     for (int64_t i = 0; list && i < t->sizes[dim]; i++) {
         PyObject *item = nested(t, dim + 1, at + i * step);
         if (!item) Py_CLEAR(list);

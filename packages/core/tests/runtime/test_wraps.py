@@ -79,6 +79,10 @@ def test_strides_without_elements_reach_nothing(shape):
         x.as_strided((2,) * len(shape), strides)
 
 
+def test_a_list_of_no_elements_has_no_address():
+    assert taeda.empty(3, 0).as_strided((3, 0), (FAR, 1)).tolist() == [[], [], []]
+
+
 def test_complex_numbers_far_apart_have_parts():
     x = far(taeda.complex64)
     assert x.real.shape == x.imag.shape == (0, 5) and taeda.view_as_real(x).shape == (0, 5, 2)
