@@ -25,6 +25,7 @@ from ._errors import (
     DistTimeoutError,
 )
 from ._facts import Facts, meet, node_name
+from ._mpi_end import tell_launcher_at_exit
 from ._peers import Peers, state_of
 from ._stores import PrefixStore, Store
 from ._waiting import Deadline, wait_until
@@ -74,6 +75,7 @@ def start(store: Store, rank: int, size: int, timeout: timedelta) -> Any:
                 os.environ.pop(name, None)
     if by_launcher:
         job = _launcher_rank()
+        tell_launcher_at_exit(MPI)
     else:
         job = store.get("job").decode()
     _pid = os.getpid()
@@ -90,6 +92,7 @@ def start_by_launcher(timeout: timedelta) -> Any:
     MPI = _module()
     _initialize(MPI, _Unseen(), timeout)
     job, _pid = _launcher_rank(), os.getpid()
+    tell_launcher_at_exit(MPI)
     return MPI
 
 
