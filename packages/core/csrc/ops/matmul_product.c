@@ -113,10 +113,11 @@ static bool folds(const factor *a, int64_t *rows, int64_t *row)
     return true;
 }
 
+/* A factor without elements is never read: its strides, which may be anything, count as none. */
 static int64_t batch_stride(const factor *f, int dims, int d)
 {
     int own = d - (dims - f->batch);
-    return own < 0 || f->t->sizes[own] == 1 ? 0 : f->t->strides[own];
+    return own < 0 || f->t->numel == 0 || f->t->sizes[own] == 1 ? 0 : f->t->strides[own];
 }
 
 /* Dimensions of size 1 are dropped, neighbours that chain in all three tensors become one. */

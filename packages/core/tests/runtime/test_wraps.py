@@ -68,6 +68,12 @@ def test_operators_take_elements_far_apart(call):
     assert call(distant()).device.type == "meta"
 
 
+def test_batches_of_products_without_terms_reach_nothing():
+    a = taeda.empty(0).as_strided((3, 2, 4, 0), (2**61, 2**60, FAR, 1))
+    b = taeda.empty(0).as_strided((3, 2, 0, 5), (2**61, 2**60, FAR, 2**59))
+    assert (a @ b).equal(taeda.zeros(3, 2, 4, 5))
+
+
 @pytest.mark.parametrize("shape", [(0, 5), (5, 0), (5, 0, 5), (0, 0)])
 def test_strides_without_elements_reach_nothing(shape):
     # One that begins with 5 was refused, one that begins with 0 was not.
