@@ -48,12 +48,12 @@ class _Pickler(ForkingPickler):
         if type(value) is not Tensor or value.layout is not taeda.strided:
             return NotImplemented
         if value.nbytes >= _LARGE and self._shared < _MOST_SHARED:
-            from taeda.multiprocessing.reductions import (
-                reduce_tensor,
-            )  # loads much, for a rare case
+            # Loading it takes long, and teaches ForkingPickler of storages after our table was copied.
+            from taeda.multiprocessing.reductions import reduce_tensor
 
             self._shared += 1
-            self.dispatch_table.update(self._extra_reducers)  # copied before storages were in them
+            late = ForkingPickler._extra_reducers  # type: ignore[attr-defined]  # not in its stub
+            self.dispatch_table.update(late)
             return reduce_tensor(value)
         if value.requires_grad and not value.is_leaf:
             return NotImplemented  # refused there, with advice
