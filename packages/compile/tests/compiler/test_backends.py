@@ -139,6 +139,32 @@ def test_in_place_writes_reach_the_argument():
     assert targets(backend.calls[0][0])[:1] == ["aten.add_.Tensor"]
 
 
+WRITES = {
+    "item": lambda x: x[0].add_(1),
+    "view": lambda x: x.view(-1)[1:].add_(1),
+    "transposed": lambda x: x.t()[1].mul_(2).add_(1),
+    "one of several": lambda x: x.unbind(1)[1].add_(1),
+    "detached": lambda x: x.detach().add_(1),
+    "out": lambda x: taeda.add(x[1], 1, out=x[1]),
+    "fused": lambda x: taeda._foreach_add_([x[0], x[1]], 1),
+}
+
+
+@pytest.mark.parametrize("backend", ["taeda", "aot_eager", lambda module, inputs: module.forward])
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+def test_writes_through_views_happen_once_a_call(write, backend):
+    def program(x, y):
+        write(x)
+        return y * 2  # nothing that depends on what was written
+
+    found, expected, y = taeda.zeros(2, 3), taeda.zeros(2, 3), taeda.ones(2)
+    compiled = taeda.compile(program, backend=backend)
+    for _ in range(5):
+        compiled(found, y)
+        program(expected, y)
+        assert found.equal(expected)
+
+
 def test_dead_code_keeps_what_writes():
     gm = Kept()
     taeda.compile(lambda x: (x.add_(1), x.sum())[1], backend=gm)(taeda.zeros(2))

@@ -285,7 +285,7 @@ class Trace:
         steps, slots = shortened(graph, [*outputs, *kept])
         self.steps = steps
         self._effects_list = effects
-        self.writes = sorted({s for step in steps for s in _written(step) if s < len(graph.inputs)})
+        self.writes = _written_inputs(graph, steps)
         self.program = self._encode(graph, list(range(len(self._inputs))), steps, slots)
         self._count = len(outputs)
         generators = [a for s in steps for a in s.args if isinstance(a, taeda.Generator)]
@@ -532,6 +532,18 @@ def _written(step: Step) -> tuple[int, ...]:
     if not step.is_effect:
         return ()
     return tuple(slot for _, _, slot in step.patches)  # a row that mutates: any of its tensors
+
+
+def _written_inputs(graph: Graph, steps: list[Step]) -> list[int]:
+    """Inputs whose memory is written, through a view of them as well."""
+    slots = {slot for step in steps for slot in _written(step)}
+    memory = {graph.layouts[slot].memory for slot in slots & graph.layouts.keys()}
+    found = {
+        n
+        for n in range(len(graph.inputs))
+        if n in graph.layouts and graph.layouts[n].memory in memory
+    }
+    return sorted(found | {slot for slot in slots if slot < len(graph.inputs)})
 
 
 def _encoded(steps: list[Step], outputs: list[int], joins: list[bool]) -> tuple[Any, ...]:
