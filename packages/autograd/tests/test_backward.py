@@ -108,3 +108,9 @@ def test_an_edge_names_an_output_that_exists(number):
     edge = taeda.autograd.graph.GradientEdge(y.grad_fn, number)
     with pytest.raises(ValueError, match=r"output_nr is .*MulBackward0.* has 1 output"):
         taeda.autograd.grad(y.sum(), [edge])
+
+
+def test_a_tuple_among_the_roots_is_refused():
+    y = (leaf(1.0) * 2).sum()
+    with pytest.raises(TypeError, match=r"element 1 of tensors is a tuple; wanted a tensor"):
+        taeda.autograd.backward([y, (y, y)])

@@ -213,3 +213,17 @@ def test_inputs_that_were_computed_with_gradients(backend):
         assert all(a.equal(b) for a, b in zip(*found, strict=True))
     (traces,) = compiled._compiled.traces.values()
     assert [t.trusted for t in traces] == [True] and not compiled._compiled.reasons
+
+
+@pytest.mark.parametrize("shape", [(2, 4), (3, 4), (2, 2), (4, 6)])
+def test_a_gradient_that_is_a_view_of_what_was_recorded(shape):
+    def program(x):
+        return (x.view(-1, 2).t().reshape(-1, 2) * 3).clamp(-1, 2) + 0
+
+    compiled = taeda.compile(program, backend="aot_eager")
+    for n in range(4):
+        x = taeda.linspace(-2, 2 + n, shape[0] * shape[1]).view(shape)
+        given, expected = x.clone().requires_grad_(), x.clone().requires_grad_()
+        compiled(given).sum().backward()
+        program(expected).sum().backward()
+        assert given.grad.equal(expected.grad)

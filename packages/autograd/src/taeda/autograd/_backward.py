@@ -67,7 +67,11 @@ def _roots(tensors: Tensors, gradients: Any) -> tuple[tuple[Any, ...], tuple[Ten
     given = _for_each(roots, gradients)
     made = []
     for number, root in enumerate(roots):
-        if isinstance(root, tuple) and _is_edge(root):
+        if isinstance(root, tuple):
+            if not _is_edge(root):
+                raise TypeError(
+                    f"element {number} of tensors is a tuple; wanted a tensor or a GradientEdge"
+                )
             root = _behind(root)
         elif not root.requires_grad:
             raise RuntimeError(

@@ -57,6 +57,9 @@ def differentiated(recorder: Recorder, results: list[Tensor]) -> Joint:
             recorder.add_input("tangent", None, tangent)
         first = len(recorder.graph.steps)
         found = taeda.autograd.grad(results, wanted, tangents, retain_graph=True, allow_unused=True)
+        for gradient in found:
+            if gradient is not None and recorder.active:
+                recorder.slot_of(gradient)  # a view that nobody recorded is a step of this walk
         walks.append(Walk(first, tangents, list(found)))
         if not recorder.active or all(r.numel() == 1 for r in results):
             break
