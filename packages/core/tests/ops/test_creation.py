@@ -248,6 +248,7 @@ REFUSALS = [
     (lambda: taeda.empty_strided((2, 3), (1,)), RuntimeError, r"\[2, 3\].*\[1\]"),
     (lambda: taeda.empty_strided((2, 3), (-1, 1)), RuntimeError, "negative"),
     (lambda: taeda.empty_permuted((2, 3), (0, 0)), RuntimeError, "multiple"),
+    (lambda: taeda.empty_permuted([1] * 65, list(range(65))), RuntimeError, "at most 64"),
     (lambda: taeda.full((2,), 1j, dtype=taeda.float32), RuntimeError, "float32"),
     (lambda: taeda.full((2,), 2**63), RuntimeError, "int64"),
     (lambda: taeda.full((2,), 1e300, dtype=taeda.float32), RuntimeError, "float32"),

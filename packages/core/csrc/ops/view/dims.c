@@ -48,6 +48,9 @@ static td_status add_dim(geometry *g, int64_t dim, int64_t size, int64_t stride)
 td_status td_dim_mask(uint64_t *out, int64_t n, const int64_t *dims, int ndim)
 {
     uint64_t mask = 0;
+    if (ndim > TD_MAX_DIMS) /* lists of sizes may be longer than any tensor's */
+        return td_fail(TD_RUNTIME_ERROR, "a tensor has at most %d dimensions, but got %d",
+                       TD_MAX_DIMS, ndim);
     for (int64_t i = 0; i < n; i++) {
         int64_t d;
         TD_TRY(td_wrap_dim(dims[i], ndim, &d));
