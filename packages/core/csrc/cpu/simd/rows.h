@@ -161,32 +161,52 @@ VFN double vd_sums_total(const vd *s)
     return vd_total(a[0]);
 }
 
+/* The compiler makes x here, and not where it would like to: loads keep the order of memory. */
+#if defined __x86_64__
+#define VF_HERE(x) __asm__ volatile("" : "+v"(x))
+#elif defined __aarch64__
+#define VF_HERE(x) __asm__ volatile("" : "+w"(x))
+#else
+#define VF_HERE(x)
+#endif
+
+/* s[j] = MAP of vector j of the group at x, and of the one behind it. */
+#define ROW_PAIR_F32(s, x, MAP)                                   \
+    ROW_UNROLL for (int j = 0; j < VF_ACCS; j++)                  \
+    {                                                             \
+        vf x_ = vf_load((x) + j * VF_WIDTH);                      \
+        (s)[j] = MAP(x_);                                         \
+        VF_HERE((s)[j]);                                          \
+    }                                                             \
+    ROW_UNROLL for (int j = 0; j < VF_ACCS; j++)                  \
+    {                                                             \
+        vf x_ = vf_load((x) + VF_WIDTH * VF_ACCS + j * VF_WIDTH); \
+        (s)[j] += MAP(x_);                                        \
+        VF_HERE((s)[j]);                                          \
+    }
+
 /* Sums of floats take four groups at a time and join them by a tree before they reach the
  * accumulators: the error, which grows along a chain of additions, grows along a chain a quarter as
- * long. */
-#define ROW_SUM_F32(name, MAP)                                                                    \
-    ROW_FOLD_F32(name##_rest, 0, MAP, JOIN_ADD)                                                   \
-    VFN float name(const float *x, int64_t n)                                                     \
-    {                                                                                             \
-        enum { group_ = VF_WIDTH * VF_ACCS };                                                     \
-        vf a[VF_ACCS];                                                                            \
-        int64_t i = 0;                                                                            \
-        if (n < 8 * group_) return name##_rest(x, n);                                             \
-        ROW_UNROLL for (int j = 0; j < VF_ACCS; j++) a[j] = vf_set(0);                            \
-        for (; i + 4 * group_ <= n; i += 4 * group_) ROW_UNROLL for (int j = 0; j < VF_ACCS; j++) \
-            {                                                                                     \
-                const float *at_ = x + i + j * VF_WIDTH;                                          \
-                vf p_ = vf_load(at_), q_ = vf_load(at_ + group_);                                 \
-                vf r_ = vf_load(at_ + 2 * group_), s_ = vf_load(at_ + 3 * group_);                \
-                p_ = MAP(p_);                                                                     \
-                q_ = MAP(q_);                                                                     \
-                r_ = MAP(r_);                                                                     \
-                s_ = MAP(s_);                                                                     \
-                a[j] += (p_ + q_) + (r_ + s_);                                                    \
-            }                                                                                     \
-        FOLD_ACCS(VF_ACCS, JOIN_ADD, a)                                                           \
-        FOLD_LANES(vf, JOIN_ADD, a[0])                                                            \
-        return i < n ? a[0][0] + name##_rest(x + i, n - i) : a[0][0];                             \
+ * long. The groups are read one after the other, for the processor fetches ahead of what is read
+ * in order: with loads from four places in turn, a row beyond the caches takes 1.4 times as long.
+ */
+#define ROW_SUM_F32(name, MAP)                                                  \
+    ROW_FOLD_F32(name##_rest, 0, MAP, JOIN_ADD)                                 \
+    VFN float name(const float *x, int64_t n)                                   \
+    {                                                                           \
+        enum { group_ = VF_WIDTH * VF_ACCS };                                   \
+        vf a[VF_ACCS], p_[VF_ACCS], q_[VF_ACCS];                                \
+        int64_t i = 0;                                                          \
+        if (n < 8 * group_) return name##_rest(x, n);                           \
+        ROW_UNROLL for (int j = 0; j < VF_ACCS; j++) a[j] = vf_set(0);          \
+        for (; i + 4 * group_ <= n; i += 4 * group_) {                          \
+            ROW_PAIR_F32(p_, x + i, MAP)                                        \
+            ROW_PAIR_F32(q_, x + i + 2 * group_, MAP)                           \
+            ROW_UNROLL for (int j = 0; j < VF_ACCS; j++) a[j] += p_[j] + q_[j]; \
+        }                                                                       \
+        FOLD_ACCS(VF_ACCS, JOIN_ADD, a)                                         \
+        FOLD_LANES(vf, JOIN_ADD, a[0])                                          \
+        return i < n ? a[0][0] + name##_rest(x + i, n - i) : a[0][0];           \
     }
 
 #define ROW_FOLD_F32(name, identity, MAP, JOIN) \
