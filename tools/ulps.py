@@ -38,6 +38,10 @@ SMALLEST = 1e-20  # derivatives are judged from there on, and down to there
 DTYPES = {"float64": (np.float64, 5e-324, 1.7e308), "float32": (np.float32, 1.4e-45, 3.4e38)}
 
 
+# Where errors are absolute: the size in whose units they are counted, or that size at a point.
+Scale = float | Callable[[float], float]
+
+
 @dataclass(frozen=True)
 class Function:
     """A function, where it is judged, and its bounds in ulp: of value, slope and second derivative."""
@@ -47,8 +51,8 @@ class Function:
     intervals: tuple[tuple[float, float], ...]
     float64: tuple[float, ...]
     float32: tuple[float, ...]
-    scale: tuple[float, ...] = (0, 0, 0)
-    scale32: tuple[float, ...] = ()  # of float32, where it is another
+    scale: tuple[Scale, ...] = (0, 0, 0)
+    scale32: tuple[Scale, ...] = ()  # of float32, where it is another
     of: str = ""  # which part of its range, where a function has several rows
 
     def __str__(self) -> str:
@@ -100,7 +104,9 @@ def errors(
                 if order and abs(at) < SMALLEST:
                     continue
                 exact = f.exact(mp.mpf(at)) if order == 0 else derivative(f, at, order)
-                scale = scales[order] or (SMALLEST if order else 0)
+                given_scale = scales[order]
+                scale = given_scale(at) if callable(given_scale) else given_scale
+                scale = scale or (SMALLEST if order else 0)
                 yield order, at, distance(got, exact, scale, x.dtype, largest)
 
 
@@ -167,7 +173,13 @@ def _log_share(x: Any) -> Any:
     return mp.log1p(-_share(-x)) if x > 0 else mp.log(_share(x))
 
 
+def _wave(x: float) -> float:
+    """How high the waves of Bessel functions are at x; between them they cross 0."""
+    return math.sqrt(2 / math.pi / abs(x))
+
+
 RIGHT = ((0.0, INF),)
+FAR = ((-1e15, -50.0), (50.0, 1e15))
 FUNCTIONS = (
     Function("exp", mp.exp, ((-745.0, 710.0),), (1.5, 1.5, 1.5), (1, 1, 1)),
     Function("exp2", lambda x: mp.mpf(2) ** x, ((-1074.0, 1024.0),), (1.5, 2, 3.5), (1.5, 2, 1.5)),
@@ -177,8 +189,11 @@ FUNCTIONS = (
     Function("log10", mp.log10, RIGHT, (1, 1.5, 2), (1, 2, 2.5)),
     Function("log1p", mp.log1p, ((-1.0, INF),), (1, 1, 1), (1, 1.5, 2.5)),
     Function("sin", mp.sin, ((-100.0, 100.0),), (2, 2.5, 2), (2, 2, 2)),
+    Function("sin", mp.sin, ((100.0, 1e15), (-1e300, -1e15)), (2,), (2,), of="beyond 100"),
     Function("cos", mp.cos, ((-100.0, 100.0),), (2.5, 2, 2.5), (2, 2, 2)),
+    Function("cos", mp.cos, ((100.0, 1e15), (-1e300, -1e15)), (2,), (2,), of="beyond 100"),
     Function("tan", mp.tan, ((-100.0, 100.0),), (3.5, 6, 9), (3.5, 6, 9)),
+    Function("tan", mp.tan, ((100.0, 1e15), (-1e300, -1e15)), (2,), (2,), of="beyond 100"),
     Function("asin", mp.asin, ((-1.0, 1.0),), (3, 6, 12), (3.5, 6, 12)),
     Function("acos", mp.acos, ((-1.0, 1.0),), (2, 6, 12), (2, 6, 12)),
     Function("atan", mp.atan, ((-1e18, 1e18),), (1, 1, 1), (2, 1.5, 2)),
@@ -203,7 +218,7 @@ FUNCTIONS = (
     Function("sinc", mp.sincpi, ((-30.0, 30.0),), (2, 6, 25), (2, 6, 25), (1, 1, 1)),
     Function("entr", lambda x: -x * mp.log(x), RIGHT, (2, 1, 1), (2, 1, 1)),
     Function("i0", lambda x: mp.besseli(0, x), ((-700.0, 700.0),), (4, 20, 20), (1, 1, 2)),
-    Function("i1", lambda x: mp.besseli(1, x), ((-85.0, 85.0),), (4, 20, 20), (1, 2, 2)),
+    Function("i1", lambda x: mp.besseli(1, x), ((-713.0, 713.0),), (4, 20, 20), (1, 2, 2)),
     Function("i0e", lambda x: mp.exp(-abs(x)) * mp.besseli(0, x), ((0.0, 700.0), (-1e6, 1e6)), (4, 5, 5), (2, 5, 5), (0, 0.1, 0.1)),
     Function("i1e", lambda x: mp.exp(-abs(x)) * mp.besseli(1, x), ((0.0, 700.0), (-1e6, 1e6)), (4, 5, 5), (2.5, 5, 5), (0, 0.1, 0.1)),
     Function("modified_bessel_k0", lambda x: mp.besselk(0, x), ((0.0, 700.0),), (4,), (1,)),
@@ -211,11 +226,17 @@ FUNCTIONS = (
     Function("scaled_modified_bessel_k0", lambda x: mp.exp(x) * mp.besselk(0, x), ((0.0, 700.0),), (4,), (1,)),
     Function("scaled_modified_bessel_k1", lambda x: mp.exp(x) * mp.besselk(1, x), ((0.0, 700.0),), (4,), (1,)),
     Function("bessel_j0", lambda x: mp.besselj(0, x), ((-50.0, 50.0),), (7,), (1,)),
+    Function("bessel_j0", lambda x: mp.besselj(0, x), FAR, (3,), (1,), (_wave,), of="beyond 50"),
     Function("bessel_j1", lambda x: mp.besselj(1, x), ((-50.0, 50.0),), (8,), (1,)),
+    Function("bessel_j1", lambda x: mp.besselj(1, x), FAR, (3,), (1,), (_wave,), of="beyond 50"),
     Function("bessel_y0", lambda x: mp.bessely(0, x), ((0.0, 50.0),), (4.5,), (1,)),
+    Function("bessel_y0", lambda x: mp.bessely(0, x), FAR[1:], (3,), (1,), (_wave,), of="beyond 50"),
     Function("bessel_y1", lambda x: mp.bessely(1, x), ((0.0, 50.0),), (4,), (1,)),
+    Function("bessel_y1", lambda x: mp.bessely(1, x), FAR[1:], (3,), (1,), (_wave,), of="beyond 50"),
     Function("spherical_bessel_j0", mp.sinc, ((-50.0, 50.0),), (2.5,), (2,)),
+    Function("spherical_bessel_j0", mp.sinc, FAR, (2,), (2,), (lambda x: 1 / abs(x),), of="beyond 50"),
     Function("airy_ai", mp.airyai, ((-20.0, 50.0),), (8,), (1,)),
+    Function("airy_ai", mp.airyai, ((-1e10, -20.0),), (4,), (1,), (lambda x: abs(x) ** -0.25 / 2,), of="left of -20"),
     Function("silu", lambda x: x / (1 + mp.exp(-x)), ((-700.0, 700.0),), (2.5, 20, 2), (2, 9.5, 2), (0, 0, 0.1), (1e-30, 0, 0.1)),
     Function("gelu", lambda x: x * _share(x), ((-37.0, 38.0),), (3, 3, 27), (3, 3, 25), (1e-10, 1e-10, 0)),
     Function("softplus", lambda x: mp.log1p(mp.exp(x)), ((-30.0, 20.0),), (2.5, 2.5, 2), (2.5, 3, 2), (0, 0, 1)),

@@ -36,3 +36,15 @@ def test_no_derivative_in_the_shape_of_a_gamma_distribution(name):
     made = getattr(taeda, name)(a, taeda.ones(2)).sum()
     with pytest.raises(NotImplementedError, match=f"derivative of {name} in its first argument"):
         made.backward()
+
+
+@pytest.mark.parametrize("dtype", [taeda.float32, taeda.float64])
+@pytest.mark.parametrize("name", ["i0", "i1"])
+def test_derivatives_beyond_the_largest_number_are_infinite(name, dtype):
+    x = taeda.tensor([-1000.0, 1000.0], dtype=dtype, requires_grad=True)
+    (slope,) = taeda.autograd.grad(getattr(taeda.special, name)(x).sum(), x, create_graph=True)
+    (second,) = taeda.autograd.grad(slope.sum(), x)
+    even = [taeda.inf, taeda.inf]
+    odd = [-taeda.inf, taeda.inf]
+    assert slope.tolist() == (odd if name == "i0" else even)
+    assert second.tolist() == (even if name == "i0" else odd)

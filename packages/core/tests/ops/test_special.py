@@ -59,7 +59,7 @@ INF, NAN = float("inf"), float("nan")
 EDGES = {
     "i0": {INF: INF, -INF: INF, NAN: NAN}, "i1": {INF: INF, -INF: -INF}, "i0e": {INF: 0},
     "modified_bessel_k0": {0.0: INF, -1.0: NAN, INF: 0}, "scaled_modified_bessel_k1": {0.0: INF, INF: 0, NAN: NAN},
-    "airy_ai": {INF: 0, NAN: NAN}, "spherical_bessel_j0": {0.0: 1, INF: 0}, "ndtr": {-INF: 0, INF: 1, NAN: NAN},
+    "airy_ai": {INF: 0, -INF: 0, NAN: NAN}, "spherical_bessel_j0": {0.0: 1, INF: 0}, "ndtr": {-INF: 0, INF: 1, NAN: NAN},
     "ndtri": {0.0: -INF, 1.0: INF, 0.5: 0, -1.0: NAN, 2.0: NAN}, "log_ndtr": {-INF: -INF, INF: 0},
     "erfcx": {INF: 0, -INF: INF, 0.0: 1}, "entr": {0.0: 0, -1.0: -INF, NAN: NAN},
 }  # fmt: skip

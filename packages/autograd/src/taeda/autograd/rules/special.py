@@ -33,9 +33,11 @@ def _i1_slopes(self: Tensor, result: Tensor, i0: Any) -> tuple[Tensor, Tensor, T
 
 
 def _i1(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
-    near, small, large = _i1_slopes(self, result, taeda.i0)
-    large = taeda.where(result.isinf(), result.abs(), large)
-    return grad * taeda.where(near, small, large)
+    far = result.isinf()
+    # a stand-in beyond the largest number, for there the difference and its own slope would be inf - inf
+    at, value = taeda.where(far, 3.0, self), taeda.where(far, 0.0, result)
+    near, small, large = _i1_slopes(at, value, taeda.i0)
+    return grad * taeda.where(far, result.abs(), taeda.where(near, small, large))
 
 
 def _i1e(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
