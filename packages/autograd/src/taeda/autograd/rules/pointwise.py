@@ -210,12 +210,17 @@ def _one_less_square(x: Tensor) -> Tensor:
     return square + (exact - square).detach()
 
 
+def _one_and_square(z: Tensor) -> Tensor:
+    """1 + z², for complex numbers with all its digits near i and -i, as `_one_less_square` near 1 and -1."""
+    return _one_less_square(z * 1j) if z.is_complex() else z * z + 1
+
+
 rule("asin", self=lambda grad, self: grad * _cj(_one_less_square(self).rsqrt()))
 rule("acos", self=lambda grad, self: grad * -_cj(_one_less_square(self).rsqrt()))
-rule("atan", self=lambda grad, self: grad / _cj(self * self + 1))
+rule("atan", self=lambda grad, self: grad / _cj(_one_and_square(self)))
 rule("sinh", self=lambda grad, self: grad * _cj(self.cosh()))
 rule("cosh", self=lambda grad, self: grad * _cj(self.sinh()))
-rule("asinh", self=lambda grad, self: grad * _cj((self * self + 1).rsqrt()))
+rule("asinh", self=lambda grad, self: grad * _cj(_one_and_square(self).rsqrt()))
 rule("acosh", self=lambda grad, self: grad * _cj((self - 1).rsqrt() * (self + 1).rsqrt()))
 rule("atanh", self=lambda grad, self: grad / _cj(_one_less_square(self)))
 rule("deg2rad", self=lambda grad: grad * (math.pi / 180))
