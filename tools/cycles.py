@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import facts
+
 __all__ = ["check", "cycles", "imports"]
 
 
@@ -35,20 +37,24 @@ def modules(source: Path) -> dict[str, Path]:
 def imports(name: str, path: Path, known: Iterable[str]) -> set[str]:
     """Which of the known modules it imports when it is imported."""
     known, found = set(known), set[str]()
-    for statement in _at_import(ast.parse(path.read_text()).body):
-        if isinstance(statement, ast.Import):
-            found |= {alias.name for alias in statement.names}
-            continue
-        base = _base(statement, name, path)
-        for alias in statement.names:
-            found.add(f"{base}.{alias.name}" if f"{base}.{alias.name}" in known else base)
+    where = f"{name.replace('.', '/')}{'/__init__' * (path.name == '__init__.py')}.py"
+    for base, last in facts.of(statements, path.read_text(), where):
+        found.add(f"{base}.{last}" if f"{base}.{last}" in known else base)
     return (found & known) - {name}
 
 
-def _base(statement: ast.ImportFrom, name: str, path: Path) -> str:
+def statements(text: str, inside: str) -> Iterator[tuple[str, str]]:
+    """(module, name taken from it or "") of the imports that run with the text of `taeda/nn/init.py`."""
+    for statement in _at_import(facts.tree(text).body):
+        base = "" if isinstance(statement, ast.Import) else _base(statement, inside)
+        for alias in statement.names:
+            yield (base, alias.name) if base else (alias.name, "")
+
+
+def _base(statement: ast.ImportFrom, inside: str) -> str:
     if not statement.level:
         return statement.module or ""
-    parts = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
+    parts = inside.split("/")[:-1]
     parts = parts[: len(parts) - statement.level + 1]
     return ".".join([*parts, *([statement.module] if statement.module else [])])
 

@@ -11,13 +11,14 @@ import ast
 import re
 import sys
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+import facts
 
 if TYPE_CHECKING:
     from packages import Package
 
-__all__ = ["check", "imports"]
+__all__ = ["check", "imports", "names_of", "parts_of"]
 
 UPWARD = re.compile(r"# upward: \w+")
 # Packages whose module is not named as the distribution is.
@@ -40,8 +41,8 @@ def check(packages: Iterable[Package]) -> list[str]:
 def _check_package(package: Package, owner: dict[str, str], lazy: dict[str, str]) -> Iterator[str]:
     outside = {_module_of(requirement) for requirement in package.others}
     allowed = {package.name, *package.siblings}
-    for path in sorted((package.folder / "src").rglob("*.py")):
-        for line, name in imports(path, package.folder / "src"):
+    for path, text, inside in facts.texts(package.folder / "src"):
+        for line, name in facts.of(imports, text, inside):
             where = f"{path.relative_to(package.folder)}:{line}"
             top = name.partition(".")[0]
             if top == "taeda":
@@ -52,24 +53,29 @@ def _check_package(package: Package, owner: dict[str, str], lazy: dict[str, str]
                 yield f"{package.name} does not declare {top}, but imports it ({where})"
 
 
-def imports(path: Path, source: Path) -> Iterator[tuple[int, str]]:
-    """(line, dotted name) of everything a file reaches outside of itself.
+def imports(text: str, inside: str) -> Iterator[tuple[int, str]]:
+    """(line, dotted name) of everything that the text of `taeda/nn/init.py` reaches outside of itself.
 
     A name inside `try: ... except ImportError` is optional, one marked `# upward:` explained; neither is reported.
     """
-    text = path.read_text()
-    tree, lines = ast.parse(text, str(path)), text.splitlines()
-    optional = {id(node) for block in ast.walk(tree) if _guards(block) for node in ast.walk(block)}
-    inside = path.relative_to(source).with_suffix("").parts
-    for node in ast.walk(tree):
-        for name in () if id(node) in optional else _names(node, inside):
+    nodes, lines, parts = facts.nodes(text), text.splitlines(), parts_of(inside)
+    optional = {id(node) for block in nodes if _guards(block) for node in ast.walk(block)}
+    for node in nodes:
+        for name in () if id(node) in optional else names_of(node, parts):
             if not UPWARD.search(lines[node.lineno - 1]):
                 yield node.lineno, name
 
 
+def parts_of(inside: str) -> tuple[str, ...]:
+    """`taeda/nn/init.py` as ("taeda", "nn", "init")."""
+    return tuple(inside.removesuffix(".py").split("/"))
+
+
 def _guards(node: ast.AST) -> bool:
     """Is this `try: ... except ImportError`?"""
-    types = [handler.type for handler in node.handlers] if isinstance(node, ast.Try) else []
+    if not isinstance(node, ast.Try):
+        return False
+    types = [handler.type for handler in node.handlers]
     names = [part for kind in types if kind for part in ast.walk(kind)]
     return any(
         isinstance(name, ast.Name) and name.id in ("ImportError", "ModuleNotFoundError")
@@ -77,7 +83,8 @@ def _guards(node: ast.AST) -> bool:
     )
 
 
-def _names(node: ast.AST, inside: tuple[str, ...]) -> Iterator[str]:
+def names_of(node: ast.AST, inside: tuple[str, ...]) -> Iterator[str]:
+    """The dotted names that an import, or an attribute of `taeda`, reaches."""
     match node:
         case ast.Import(names=names):
             yield from (alias.name for alias in names)

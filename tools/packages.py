@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import cycles
+import facts
 import layers
 import surface
 import swallowed
@@ -102,6 +103,10 @@ def check(packages: dict[str, Package]) -> list[str]:
         return [str(error)]
     found = [*_wrong_ranges(packages), *_wrong_versions(packages), *_wrong_files(packages)]
     known = packages.values()
+    for package in known:  # a file after the other, so that each is parsed once
+        for _, text, inside in facts.texts(package.folder / "src"):
+            facts.read(text, (surface.words, writes.writes, swallowed.swallows))
+            facts.read(text, (layers.imports, surface.uses, cycles.statements), inside)
     rules = (layers, surface, writes, swallowed, cycles)
     return found + [fault for rule in rules for fault in rule.check(known)]
 
@@ -190,6 +195,7 @@ def main(arguments: list[str]) -> int:
         print(chosen.package, bump(packages, chosen.package, chosen.part))
     elif chosen.command == "check":
         wrong = check(packages)
+        facts.save()
         print("\n".join(wrong) or f"{len(packages)} packages: ranges, files and import layers hold")
         return bool(wrong)
     else:

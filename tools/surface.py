@@ -12,12 +12,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import facts
 import layers
 
 if TYPE_CHECKING:
     from packages import Package
 
-__all__ = ["check", "listed"]
+__all__ = ["check", "listed", "uses"]
 
 ROOM = "taeda._core_api"
 #: names of the field that begin with an underscore and are for everybody
@@ -54,11 +55,16 @@ def listed(source: Path) -> dict[str, set[str]]:
 
 def _unused(siblings: Iterable[Package], names: dict[str, set[str]]) -> Iterator[str]:
     """A sentence for every listed name that no sibling says: a promise to nobody."""
-    paths = [path for package in siblings for path in (package.folder / "src").rglob("*.py")]
-    said = {word for path in paths for word in re.findall(r"\w+", path.read_text())}
+    texts = [text for p in siblings for _, text, _ in facts.texts(p.folder / "src")]
+    said = {word for text in texts for word in facts.of(words, text)}
     for module in sorted(names):
         for name in sorted(names[module] - said):
             yield f"{module} lists {name}, which no sibling uses"
+
+
+def words(text: str) -> set[str]:
+    """The words of a file."""
+    return set(re.findall(r"\w+", text))
 
 
 def _all_of(path: Path) -> list[str]:
@@ -77,8 +83,8 @@ def _rows(source: Path) -> Iterator[str]:
 def _check_package(
     package: Package, source: Path, names: dict[str, set[str]], rows: set[str]
 ) -> Iterator[str]:
-    for path in sorted((package.folder / "src").rglob("*.py")):
-        for line, name in _uses(path, package.folder / "src"):
+    for path, text, inside in facts.texts(package.folder / "src"):
+        for line, name in facts.of(uses, text, inside):
             where = f"{package.name}: {path.relative_to(package.folder)}:{line}"
             if name.startswith(f"{ROOM}.") or name == ROOM:
                 module, _, last = name.rpartition(".")
@@ -96,11 +102,11 @@ def _is_own(name: str, source: Path) -> bool:
     return first.is_dir() and (first / "__init__.py").is_file()
 
 
-def _uses(path: Path, source: Path) -> Iterator[tuple[int, str]]:
-    tree = ast.parse(path.read_text(), str(path))
-    inside = path.relative_to(source).with_suffix("").parts
-    for node in ast.walk(tree):
-        for name in (*layers._names(node, inside), *_loaded_by_text(node)):
+def uses(text: str, inside: str) -> Iterator[tuple[int, str]]:
+    """(line, dotted name) of what the text of `taeda/nn/init.py` uses of `taeda`."""
+    parts = layers.parts_of(inside)
+    for node in facts.nodes(text):
+        for name in (*layers.names_of(node, parts), *_loaded_by_text(node)):
             if name.startswith("taeda."):
                 yield node.lineno, name
 

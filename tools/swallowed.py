@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+import facts
+
 if TYPE_CHECKING:
     from packages import Package
 
@@ -25,11 +27,11 @@ def check(packages: Iterable[Package]) -> list[str]:
     """A sentence for every handler that may take out of memory for something else."""
     found = []
     for package in packages:
-        for path in sorted((package.folder / "src").rglob("*.py")):
+        for path, text, _ in facts.texts(package.folder / "src"):
             where = path.relative_to(package.folder)
             found += [
                 f"{package.name} {what} ({where}:{line}), and out of memory is one: put `except MemoryError: raise` before it"
-                for line, what in swallows(path.read_text())
+                for line, what in facts.of(swallows, text)
             ]
     return found
 
@@ -37,7 +39,7 @@ def check(packages: Iterable[Package]) -> list[str]:
 def swallows(text: str) -> Iterator[tuple[int, str]]:
     """(line, what is done) for every such handler."""
     lines = text.splitlines()
-    for node in ast.walk(ast.parse(text)):
+    for node in facts.nodes(text):
         if isinstance(node, ast.Call) and "suppress" in _names(node.func):
             taken = TAKEN & {name for argument in node.args for name in _names(argument)}
             if taken and not ALLOWED.search(lines[node.lineno - 1]):

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+import facts
+
 if TYPE_CHECKING:
     from packages import Package
 
@@ -28,17 +30,17 @@ def check(packages: Iterable[Package]) -> list[str]:
     """A sentence for every place that writes a file by itself."""
     found = []
     for package in packages:
-        for path in sorted((package.folder / "src").rglob("*.py")):
+        for path, text, _ in facts.texts(package.folder / "src"):
             where = path.relative_to(package.folder)
             found += [f"{package.name} {what} ({where}:{line}): use taeda._io.atomic.atomic_write"
-                      for line, what in writes(path.read_text())]  # fmt: skip
+                      for line, what in facts.of(writes, text)]  # fmt: skip
     return found
 
 
 def writes(text: str) -> Iterator[tuple[int, str]]:
     """(line, what is done) for every call that writes a file."""
     lines = text.splitlines()
-    for node in ast.walk(ast.parse(text)):
+    for node in facts.nodes(text):
         if not isinstance(node, ast.Call) or (what := _written(node)) is None:
             continue
         if not any(ALLOWED.search(line) for line in lines[node.lineno - 1 : node.end_lineno]):

@@ -81,6 +81,43 @@ def test_a_name_in_too_many_files_and_a_word_that_is_gone_are_told(monkeypatch):
 
 
 @pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("flip", "kernel         -  none: a view, or one copied by cpu/run/copy.c"),
+        (
+            "lu_solve",
+            "rule           packages/autograd/src/taeda/autograd/rules/linalg.py  of the family linalg, in",
+        ),
+        (
+            "isclose",
+            "kernel         -  none: the operations of _composite/comparison.py have theirs",
+        ),
+        ("relu", "batching rule  -  that of all pointwise rows, batching/pointwise.py"),
+        ("erfinv", "kernel         packages/core/csrc/cpu/special.c:"),
+        ("matmul", "test           packages/core/tests/ops/test_matmul.py"),
+    ],
+)
+def test_every_room_has_a_place_or_a_reason(name, told, capsys):
+    where.main([name])
+    assert told in capsys.readouterr().out
+
+
+def test_a_room_without_either_is_told(monkeypatch):
+    monkeypatch.setattr(where, "_reason", lambda room, row: "")
+    assert "flip: no kernel, and no reason why" in where.check(ROOT)
+
+
+def test_names_beside_rows_are_words_at_their_beginning_if_any_are():
+    assert where._akin("cross_entropy") == [
+        "_cross_entropy",
+        "_cross_entropy_backward",
+        "cross_entropy_loss",
+    ]
+    assert "_standard_gamma" in where._akin("gamma")
+    assert where._akin("oss_entr") == []
+
+
+@pytest.mark.parametrize(
     ("text", "names"),
     [
         ('op("exp(Tensor self) -> Tensor", doc="exp of log")', {"exp"}),
@@ -102,6 +139,7 @@ def test_what_a_python_file_names(text, names):
         ('    {"add.Tensor", rule_add}, {"neg", rule_neg},', {"add", "neg"}),
         ("    X(exp, vexp(x))  \\", {"exp"}),
         ('    COMPLEX_ENTRIES("pow", pow)', {"pow"}),
+        ('    FLOAT_ENTRIES("zeta", zeta) FLOAT_ENTRIES("ndtr", ndtr)', {"zeta", "ndtr"}),
         ('    TD_TRY(td_require_entry("where", "where", d, &e));', {"where"}),
         ('    return td_fail(TD_RUNTIME_ERROR, "sum of %s", "bool");', set()),
         ("/* X(exp, 1) */", set()),
