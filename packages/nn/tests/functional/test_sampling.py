@@ -179,3 +179,40 @@ def test_many_channels_are_sampled_one_tap_at_a_time_with_the_same_result(mode):
 
     few = taeda.cat([sampled(image[:, i : i + 2]) for i in range(0, 8, 2)], 1)
     assert taeda.allclose(sampled(image), few, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", [taeda.float32, taeda.float64])
+@pytest.mark.parametrize("align", [False, True])
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+@pytest.mark.parametrize(
+    ("mode", "size", "places"),
+    [
+        ("bilinear", (2, 3, 6, 5), (2, 9, 11, 2)),  # more places than a block of the kernel
+        ("nearest", (2, 3, 6, 5), (2, 9, 11, 2)),
+        ("bicubic", (2, 3, 6, 5), (2, 9, 11, 2)),
+        ("bilinear", (2, 2, 3, 1, 4), (2, 3, 5, 2, 3)),
+        ("nearest", (2, 2, 3, 1, 4), (2, 3, 5, 2, 3)),
+    ],
+)
+def test_one_call_and_the_steps_with_gradients_agree(mode, size, places, padding, align, dtype):
+    x = taeda.randn(size, generator=taeda.Generator().manual_seed(3), dtype=dtype)
+    grid = taeda.randn(places, generator=taeda.Generator().manual_seed(4), dtype=dtype)
+    x[0, 0].fill_(math.inf)  # what lies outside counts as 0, whatever stands at the border
+    x[0, 0, 1:].fill_(1.0)
+    at_once = F.grid_sample(x, grid, mode, padding, align)
+    by_steps = F.grid_sample(x.clone().requires_grad_(), grid, mode, padding, align)
+    tolerance = 1e-4 if dtype is taeda.float32 else 1e-12
+    assert taeda.allclose(
+        at_once, by_steps.detach(), rtol=tolerance, atol=tolerance, equal_nan=True
+    )
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "nearest", "bicubic"])
+@pytest.mark.parametrize("wants_gradient", [False, True])
+def test_infinity_is_not_read_from_outside(mode, wants_gradient):
+    x = taeda.ones(1, 1, 4, 4)
+    x[0, 0, 0, 0] = math.inf
+    grid = taeda.full((1, 1, 1, 2), 3.0)
+    assert (
+        F.grid_sample(x.requires_grad_(wants_gradient), grid, mode, align_corners=False).item() == 0
+    )

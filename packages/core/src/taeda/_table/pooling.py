@@ -127,6 +127,15 @@ for _n in (1, 2, 3):
         "Another size by the neighbour nearest to each centre.",
     )
 
+# ---- sampling ----
+op(
+    "_grid_sample(Tensor input, Tensor grid, int mode, int padding_mode, bool align_corners) -> Tensor",
+    c="_grid_sample",
+    variants="function",
+    namespace="nn",
+    doc="Values between pixels, of float32 or float64: nn.functional.grid_sample where no gradient is wanted.",
+)
+
 # ---- windows as columns, channels as pixels ----
 op(
     "im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",

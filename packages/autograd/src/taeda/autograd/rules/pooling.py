@@ -8,7 +8,7 @@ import taeda
 from taeda import Tensor
 from taeda._core_api.operators import nn as _nn
 
-from ._registry import linear, rule
+from ._registry import linear, not_differentiable, rule
 
 Shape = tuple[int, ...]
 
@@ -131,6 +131,11 @@ for _name in ("upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d"
     _upsample_aligned(_name)
 _upsample_nearest("upsample_nearest")
 _upsample_nearest("_upsample_nearest_exact")
+
+not_differentiable(
+    "_grid_sample",
+    "grid_sample runs it only where no gradient is wanted, else by steps that have rules",
+)
 
 # ---- windows as columns ----
 rule("im2col", self=lambda grad, self_shape, kernel_size, dilation, padding, stride:

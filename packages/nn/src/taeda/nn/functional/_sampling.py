@@ -8,6 +8,8 @@ import taeda
 from taeda import Tensor
 from taeda._core_api import warn
 from taeda._core_api.calls import casts_to_float32
+from taeda._core_api.operators import nn as _nn
+from taeda._core_api.programs import get_layers
 
 __all__ = ["affine_grid", "grid_sample"]
 
@@ -16,6 +18,7 @@ _PADDINGS = ("zeros", "border", "reflection")
 # Combinations of taps are fetched at once for few values, where calls cost more than they do, and for few channels,
 # where places and weights are most of the memory; else one by one, or what is fetched would leave the caches.
 _FEW_VALUES, _FEW_CHANNELS = 8192, 8
+_MOST_NUMBERS = 2**31  # the kernel counts places in 32 bits
 
 
 def _warn_of_default() -> None:
@@ -102,6 +105,9 @@ def grid_sample(
         _warn_of_default()
         align_corners = False
     _check_grid(input, grid, mode)
+    if _fits_kernel(input, grid):
+        code, padding = _MODES.index(mode), _PADDINGS.index(padding_mode)
+        return _nn._grid_sample(input, grid, code, padding, align_corners)
     n = input.dim() - 2
     size = input.shape[2:]
     at = [  # places in pixels, one tensor for each axis of the input
@@ -109,6 +115,17 @@ def grid_sample(
     ]
     sampler = _Sampler(input, padding_mode, align_corners)
     return getattr(sampler, mode)(at)
+
+
+def _fits_kernel(input: Tensor, grid: Tensor) -> bool:
+    """Whether one call computes it: plain numbers, and nothing that wants to see the steps."""
+    return (
+        not get_layers()
+        and not (taeda.is_grad_enabled() and (input.requires_grad or grid.requires_grad))
+        and (input.dtype is taeda.float32 or input.dtype is taeda.float64)
+        and input.device.type == "cpu" == grid.device.type
+        and input.numel() < _MOST_NUMBERS
+    )
 
 
 def _check_grid(input: Tensor, grid: Tensor, mode: str) -> None:
@@ -178,30 +195,35 @@ class _Sampler:
         """The values at flat places (N, M), as (N, C, M)."""
         return self.flat.gather(2, index.unsqueeze(1).expand(-1, self.input.size(1), -1))
 
-    def _sum(self, taps: Sequence[tuple[Tensor, Tensor]]) -> Tensor:
+    def _sum(self, taps: Sequence[tuple[Tensor, Tensor, Tensor]]) -> Tensor:
         """The weighted sum of every combination of taps, (N, C, *places).
 
-        For each axis come indices and weights, (N, taps, *places).
+        For each axis come indices, weights, and which taps lie inside, (N, taps, *places).
         """
         n = len(taps)
         space = taps[0][0].shape[2:]
-        index = weight = None
-        for axis, (place, factor) in enumerate(taps):
+        index = weight = within = None
+        for axis, (place, factor, inside) in enumerate(taps):
             shape = [place.size(0), *([1] * n), *space]
             shape[1 + axis] = place.size(1)
-            place, factor = place.reshape(shape), factor.reshape(shape)
+            place, factor, inside = (t.reshape(shape) for t in (place, factor, inside))
             index = place if index is None else index * self.size[axis] + place
             weight = factor if weight is None else weight * factor
-        assert index is not None and weight is not None  # there are two axes at least
-        index, weight = index.flatten(1, n).flatten(2), weight.flatten(1, n).flatten(2).unsqueeze(1)
+            within = inside if within is None else within & inside
+        assert index is not None and weight is not None and within is not None  # two axes at least
+        index = index.flatten(1, n).flatten(2)
+        weight, within = (t.flatten(1, n).flatten(2).unsqueeze(1) for t in (weight, within))
         channels = self.input.size(1)
         if channels < _FEW_CHANNELS or index.numel() * channels <= _FEW_VALUES:
             values = self._fetch(index.flatten(1)).unflatten(2, index.shape[1:])
-            total = (values * weight).sum(2)
+            total = (taeda.where(within, values, 0) * weight).sum(2)
         else:
-            total = self._fetch(index.select(1, 0)) * weight.select(2, 0)
-            for i in range(1, index.size(1)):
-                total = total.addcmul(self._fetch(index.select(1, i)), weight.select(2, i))
+            total = None
+            for i in range(index.size(1)):
+                value = taeda.where(within.select(2, i), self._fetch(index.select(1, i)), 0)
+                part = weight.select(2, i)
+                total = value * part if total is None else total.addcmul(value, part)
+            assert total is not None  # there is a tap at least
         return total.unflatten(2, space)
 
     def nearest(self, at: list[Tensor]) -> Tensor:
@@ -213,7 +235,7 @@ class _Sampler:
             within = inside if within is None else within & inside
         assert index is not None and within is not None  # there are two axes at least
         values = self._fetch(index.flatten(1)).unflatten(2, index.shape[1:])
-        values = values * within.unsqueeze(1).to(values.dtype)
+        values = taeda.where(within.unsqueeze(1), values, 0)
         if not any(x.requires_grad for x in places):
             return values
         for x in places:  # the derivative by the grid is 0, and may itself be differentiated
@@ -227,7 +249,7 @@ class _Sampler:
             low = x.detach().floor()
             part = x - low
             index, inside = self._taps(taeda.stack((low, low + 1), 1), axis)
-            taps.append((index, taeda.stack((1 - part, part), 1) * inside))
+            taps.append((index, taeda.stack((1 - part, part), 1), inside))
         return self._sum(taps)
 
     def bicubic(self, at: list[Tensor]) -> Tensor:
@@ -236,11 +258,12 @@ class _Sampler:
         for axis, (place, base) in enumerate(zip(at, low, strict=True)):
             around = taeda.stack([self._inside(base + (i - 1), axis).round() for i in range(4)], 1)
             index, inside = self._taps(around, axis)
-            taps.append((index, taeda.stack(_cubic_weights(place - base), 1) * inside))
+            taps.append((index, taeda.stack(_cubic_weights(place - base), 1), inside))
         rows, columns = taps
         total: Tensor | None = None
         for i in range(4):  # a row of four at a time: sixteen together would be much memory
-            value = self._sum([(rows[0].narrow(1, i, 1), rows[1].narrow(1, i, 1)), columns])
+            row = rows[0].narrow(1, i, 1), rows[1].narrow(1, i, 1), rows[2].narrow(1, i, 1)
+            value = self._sum([row, columns])
             total = value if total is None else total + value
         assert total is not None  # there are four rows
         return total
