@@ -25,13 +25,21 @@ PyObject *td_function_object(const td_function *f)
     return f->object ? f->object : function_objects[f - td_functions];
 }
 
+/* the module that a function of a namespace names as its own, where pickles find it again */
+static PyObject *module_of(const char *space)
+{
+    if (!*space) return PyUnicode_FromString("taeda");
+    if (!strcmp(space, "nn")) return PyUnicode_FromString("taeda._C._nn");
+    return PyUnicode_FromFormat("taeda.%s", space);
+}
+
 /* {"": {"add": <function>}, "nn": {...}}: what the package's namespaces are filled from */
 PyObject *td_function_tables(void)
 {
     PyMethodDef *defs = PyMem_Calloc((size_t)td_function_count + 1, sizeof *defs);
     function_objects = PyMem_Calloc((size_t)td_function_count + 1, sizeof *function_objects);
-    PyObject *tables = PyDict_New(), *module = PyUnicode_FromString("taeda");
-    if (!defs || !function_objects || !tables || !module) return td_no_memory();
+    PyObject *tables = PyDict_New();
+    if (!defs || !function_objects || !tables) return td_no_memory();
     for (int i = 0; i < td_function_count; i++) {
         const td_function *f = &td_functions[i];
         PyObject *table = PyDict_GetItemString(tables, f->namespace_);
@@ -42,11 +50,14 @@ PyObject *td_function_tables(void)
         }
         defs[i] = (PyMethodDef){f->name, (PyCFunction)(void (*)(void))td_entries[i].function,
                                 METH_FASTCALL | METH_KEYWORDS, td_entries[i].function_doc};
-        if (!(function_objects[i] = PyCFunction_NewEx(&defs[i], NULL, module))) return NULL;
+        PyObject *module = module_of(f->namespace_);
+        if (!module) return NULL;
+        function_objects[i] = PyCFunction_NewEx(&defs[i], NULL, module);
+        Py_DECREF(module);
+        if (!function_objects[i]) return NULL;
         if (f->is_function && PyDict_SetItemString(table, f->name, function_objects[i]) < 0)
             return NULL;
     }
-    Py_DECREF(module);
     return tables;
 }
 

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
 from typing import Any
 
-from ._core_api.operators import nn as _nn
+from ._core_api.operators import nn as _operators
 from ._layers import DisableTorchFunction, DisableTorchFunctionSubclass
 from ._layers.dispatch import disabled_torch_function as _disabled_torch_function_impl
 from ._native import core as _core
@@ -21,6 +23,10 @@ __all__ = [
     "_log_api_usage_once",
     "_nn",
 ]
+
+_nn = ModuleType(f"{__name__}._nn", "The operations of nn, which pickles find here.")
+vars(_nn).update(vars(_operators))
+sys.modules[_nn.__name__] = _nn
 
 #: as `__torch_dispatch__` of a class: its tensors are plain ones to every operator
 _disabled_torch_dispatch_impl = _core.Tensor.__torch_dispatch__

@@ -18,6 +18,7 @@ __path__ = extend_path(
 
 from ._parts.packages import greet_neighbours as _greet_neighbours
 from ._parts.packages import install_packages as _install_packages
+from ._parts.packages import name_place as _name_place
 
 _install_packages()  # the same
 
@@ -136,6 +137,8 @@ _EXPORTS = {
     },
 }  # fmt: skip
 __getattr__, __dir__ = lazy_attributes(__name__, _EXPORTS)
+for _name, _value in list(globals().items()):
+    _name_place(_value, __name__, _name)
 install_hint()
 _core.set_blas_path(*_place_of_blas())
 _greet_neighbours()

@@ -138,3 +138,7 @@ def rebuild(
     made.requires_grad_(requires_grad)
     made.__dict__.update(state or {})
     return made
+
+
+for _named in (_read, _rebuild, _rebuild_dispatching, _rebuild_subclass):
+    _named.__module__ = "taeda.storage"  # where pickles find them, wherever this file moves

@@ -27,7 +27,7 @@ from taeda._library.fake import get_ctx
 from taeda._library.infer import infer_schema
 from taeda._library.low_level import Library, fallthrough_kernel, slot_of_key
 from taeda._library.opcheck import opcheck
-from taeda._library.operators import OpOverload
+from taeda._library.operators import OpOverload, overload, packet  # noqa: F401 - pickles find them here
 from taeda._library.schema import split_name
 from taeda._library.tags import Tag, as_tags
 from taeda._warnings import warn

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ._storage.typed import CLASSES, TypedStorage
+from ._pickling import _read, _rebuild, _rebuild_dispatching, _rebuild_subclass  # noqa: F401 - pickles find them here
+from ._storage.typed import CLASSES, TypedStorage, _wrap  # noqa: F401 - the same
 from ._storage.untyped import UntypedStorage
 
 __all__ = ["TypedStorage", "UntypedStorage"]

@@ -72,7 +72,7 @@ def older_custom_fwd(device: str) -> Callable[..., Any]:
         _warn(device, "custom_fwd")
         return custom_fwd(fwd, device_type=device, cast_inputs=cast_inputs)
 
-    return older
+    return _named(older, device, "custom_fwd")
 
 
 def older_custom_bwd(device: str) -> Callable[..., Any]:
@@ -83,4 +83,4 @@ def older_custom_bwd(device: str) -> Callable[..., Any]:
         _warn(device, "custom_bwd")
         return custom_bwd(bwd, device_type=device)
 
-    return older
+    return _named(older, device, "custom_bwd")

@@ -240,6 +240,9 @@ def overload(qualname: str) -> OpOverload:
     return found
 
 
+overload.__module__ = packet.__module__ = "taeda.library"  # where pickles of operators find them
+
+
 def normalized(op: OpOverload, values: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """All arguments of a call, in schema order, as `__torch_dispatch__` gets them.
 

@@ -85,6 +85,7 @@ def lazy_attributes(
             return answer(package)(name)
         module, colon, _ = target.partition(":")
         value = load(module) if colon else getattr(load(module), name)
+        packages.name_place(value, package, name)
         setattr(sys.modules[package], name, value)
         return value
 

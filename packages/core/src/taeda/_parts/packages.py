@@ -22,7 +22,7 @@ from pkgutil import extend_path
 from types import ModuleType
 from typing import Any
 
-__all__ = ["AT_ONCE", "SHARED", "begin", "greet_neighbours", "install_packages"]
+__all__ = ["AT_ONCE", "SHARED", "begin", "greet_neighbours", "install_packages", "name_place"]
 
 #: packages with modules of several distributions, whose own code imports none of them
 SHARED = frozenset({"taeda.cpu", "taeda.cuda", "taeda.utils"})
@@ -135,6 +135,17 @@ class _Miss:
         return answer(self.module)(name)
 
 
+def name_place(value: Any, module: str, name: str) -> None:
+    """Make a function or class of a private module say that its place is the public `module`.
+
+    Pickles hold that place, so a private module can move, or be split, and no file breaks.
+    """
+    if callable(value) and getattr(value, "__qualname__", None) == name:
+        own = getattr(value, "__module__", None)
+        if isinstance(own, str) and own.startswith("taeda.") and "._" in own:
+            value.__module__ = module
+
+
 class _Loader(SourceFileLoader):
     """Runs modules at once, counted, and packages when they are asked for something."""
 
@@ -158,7 +169,10 @@ class _Loader(SourceFileLoader):
         finally:
             _here.loading -= 1
         if "._" not in module.__name__:
-            module.__dict__.setdefault("__getattr__", _Miss(module.__name__))
+            names = module.__dict__
+            names.setdefault("__getattr__", _Miss(module.__name__))
+            for name in names.get("__all__", ()):
+                name_place(names.get(name), module.__name__, name)
 
 
 class _First(SourceFileLoader):

@@ -195,6 +195,9 @@ def _wrap(storage: UntypedStorage, dtype: Any) -> TypedStorage:
     return TypedStorage(wrap_storage=storage, dtype=dtype)
 
 
+_wrap.__module__ = "taeda.storage"  # where pickles find it
+
+
 # ---- the old names ----
 
 

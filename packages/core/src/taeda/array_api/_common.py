@@ -94,9 +94,11 @@ def axes_of(x: Tensor, axis: Axis) -> tuple[int, ...]:
     return tuple(a % x.ndim for a in given)
 
 
-def named(name: str, function: Callable[..., Any], doc: str) -> Callable[..., Any]:
+def named(
+    name: str, function: Callable[..., Any], doc: str, module: str = "taeda.array_api"
+) -> Callable[..., Any]:
     """Give a function made here the standard's name."""
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
-    function.__module__ = "taeda.array_api"
+    function.__module__ = module
     return function

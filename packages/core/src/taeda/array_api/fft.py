@@ -25,7 +25,7 @@ def _line(name: str) -> Any:
     ) -> Tensor:
         return function(x, n, axis, norm)
 
-    return named(name, call, f"`taeda.fft.{name}` along an axis.")
+    return named(name, call, f"`taeda.fft.{name}` along an axis.", __name__)
 
 
 def _grid(name: str) -> Any:
@@ -34,7 +34,7 @@ def _grid(name: str) -> Any:
     def call(x: Tensor, /, *, s: Any = None, axes: Any = None, norm: str = "backward") -> Tensor:
         return function(x, s, axes, norm)
 
-    return named(name, call, f"`taeda.fft.{name}` along axes.")
+    return named(name, call, f"`taeda.fft.{name}` along axes.", __name__)
 
 
 def _shift(name: str) -> Any:
@@ -43,7 +43,7 @@ def _shift(name: str) -> Any:
     def call(x: Tensor, /, *, axes: Any = None) -> Tensor:
         return function(x, axes)
 
-    return named(name, call, f"`taeda.fft.{name}` along axes, all of them if None.")
+    return named(name, call, f"`taeda.fft.{name}` along axes, all of them if None.", __name__)
 
 
 def _places(name: str) -> Any:
@@ -52,7 +52,7 @@ def _places(name: str) -> Any:
     def call(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
         return function(n, d, dtype=dtype, device=device)
 
-    return named(name, call, f"`taeda.fft.{name}`.")
+    return named(name, call, f"`taeda.fft.{name}`.", __name__)
 
 
 globals().update({name: _line(name) for name in _LINES})

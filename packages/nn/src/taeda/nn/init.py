@@ -327,7 +327,7 @@ def _former(current: Callable[..., Tensor]) -> Callable[..., Tensor]:
         )
         return current(*args, **kwargs)
 
-    call.__name__ = old
+    call.__name__ = call.__qualname__ = old
     call.__doc__ = f"The former name of `{name}`."
     return call
 

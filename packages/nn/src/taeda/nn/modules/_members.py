@@ -43,6 +43,8 @@ def note_change() -> None:
 class HookTable(OrderedDict[int, Any]):
     """Hooks of one kind by the id of their handle."""
 
+    __module__ = "taeda.nn.modules.module"  # where pickles of modules with hooks find it
+
     def __setitem__(self, key: int, hook: Any) -> None:
         super().__setitem__(key, hook)
         note_change()

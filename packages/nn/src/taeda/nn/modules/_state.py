@@ -300,6 +300,8 @@ class State(Hooks, Traversal):
 class _LoadHook:
     """A hook that edits a state dict before it is read. Some take the module first, older ones do not."""
 
+    __module__ = "taeda.nn.modules.module"  # where pickles of lazy modules find it
+
     def __init__(self, hook: Hook, with_module: bool) -> None:
         self.hook, self.with_module = hook, with_module
 

@@ -21,10 +21,10 @@ from ._global_hooks import (
     register_module_parameter_registration_hook,
 )
 from ._hooks import run_hooked
-from ._members import TABLES, Members, note_change, structure_epoch
+from ._members import TABLES, HookTable, Members, note_change, structure_epoch  # noqa: F401 - pickles find HookTable here
 from ._place import name_module
 from ._state import EXTRA_STATE as _EXTRA_STATE_KEY_SUFFIX
-from ._state import State, _IncompatibleKeys
+from ._state import State, _IncompatibleKeys, _LoadHook  # noqa: F401 - pickles find _LoadHook here
 
 __all__ = [
     "_EXTRA_STATE_KEY_SUFFIX",
