@@ -49,9 +49,12 @@ static int bind_number_as_tensor(td_frame *f, td_arg *arg, PyObject *o)
     int status = td_scalar_from(o, &s);
     if (status != 1) return status;
     td_tensor *t;
+    /* from 2**63 on: int64 would take it for a negative number */
+    int large = s.kind == TD_S_INT && s.i < 0 && s.re > 0;
     td_dtype d = s.kind == TD_S_FLOAT     ? TD_F64
                  : s.kind == TD_S_COMPLEX ? TD_C128
                  : s.kind == TD_S_BOOL    ? TD_BOOL
+                 : large                  ? TD_U64
                                           : TD_I64;
     td_status made = td_tensor_from_scalar(&t, &s, d);
     if (made || !td_frame_temp(f, t)) return td_raised(made ? made : TD_RUNTIME_ERROR);

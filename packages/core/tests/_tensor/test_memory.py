@@ -1,0 +1,73 @@
+"""The storage below a tensor: other sizes, other storages, orders of dimensions."""
+
+from __future__ import annotations
+
+import pytest
+
+import taeda
+
+
+def test_resize_keeps_the_elements_in_storage_order():
+    x = taeda.arange(6.0)
+    assert x.resize_(2, 2) is x
+    assert x.tolist() == [[0, 1], [2, 3]]
+    assert x.resize_((3, 2)).tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert x.resize_as_(taeda.empty(5)).tolist() == [0, 1, 2, 3, 4]
+    assert x.untyped_storage().nbytes() == 24
+    assert x.resize_(100)[:6].tolist() == [0, 1, 2, 3, 4, 5]
+    assert x.untyped_storage().nbytes() == 400
+
+
+def test_set_takes_a_tensor_a_storage_or_nothing():
+    base, x = taeda.arange(12.0), taeda.ones(3)
+    assert x.set_(base) is x and x.data_ptr() == base.data_ptr() and x.shape == (12,)
+    x.set_(base.untyped_storage(), 2, (2, 3), (1, 2))
+    assert x.tolist() == [[2, 4, 6], [3, 5, 7]]
+    x.set_(base.storage(), 1, (2, 5))
+    assert x.stride() == (5, 1) and x.tolist() == [[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]]
+    x.set_(base.untyped_storage())
+    assert x.tolist() == base.tolist()
+    x.set_(base, 3, (2, 0, 4))
+    assert x.stride() == (4, 4, 1)
+    assert x.set_().shape == (0,) and x.dtype is taeda.float32
+
+
+def test_set_refuses_another_dtype():
+    with pytest.raises(RuntimeError, match=r"type taeda\.int64 to a tensor of type taeda\.float32"):
+        taeda.ones(2).set_(taeda.ones(2, dtype=taeda.int64))
+
+
+def test_dim_order_is_that_of_the_strides():
+    x = taeda.empty(2, 3, 4, 5)
+    assert x.dim_order() == (0, 1, 2, 3)
+    assert x.to(memory_format=taeda.channels_last).dim_order() == (0, 2, 3, 1)
+    assert x.permute(3, 1, 0, 2).dim_order() == (2, 1, 3, 0)
+
+
+def test_storages_have_the_type_of_their_elements():
+    x = taeda.ones(3, dtype=taeda.int16)
+    assert x.storage().dtype is taeda.int16 and x.storage().size() == 3
+    assert x.storage_type() is taeda.ShortStorage
+    assert x.const_data_ptr() == x.data_ptr() == x.untyped_storage().data_ptr()
+
+
+def test_sharing_moves_views_along():
+    x = taeda.arange(4.0)
+    view = x[2:]
+    assert not x.is_shared()
+    assert x.share_memory_() is x
+    x[2] = 9.0
+    assert x.is_shared() and view.is_shared() and view.tolist() == [9, 3]
+
+
+def test_memory_is_not_pinned_without_an_accelerator():
+    assert taeda.ones(2).is_pinned() is False
+    with pytest.raises(RuntimeError, match="Leave it out on the CPU"):
+        taeda.ones(2).pin_memory()
+
+
+def test_every_tensor_is_dense():
+    x = taeda.ones(2, 3)
+    assert (x.dense_dim(), x.sparse_dim()) == (2, 0)
+    assert x.to_dense() is x
+    assert x.to_dense(taeda.float64).dtype is taeda.float64
