@@ -47,7 +47,7 @@ static int spread_ints(td_frame *f, td_attempt *a, int k)
 {
     const td_param *p = &f->schema->params[k];
     if (!(p->flags & TD_P_LIST) || p->type != TD_T_INT || p->length) return 0;
-    if (a->npos == 0 || td_list_length(a->args[0]) >= 0) return 0;
+    if (td_list_length(a->args[0]) >= 0) return 0;
     int64_t *list = td_room_ints(f, a->npos);
     if (!list) return -1;
     for (Py_ssize_t i = 0; i < a->npos; i++) {

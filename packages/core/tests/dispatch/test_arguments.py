@@ -16,6 +16,14 @@ SAME = {
     "x for self": (lambda: taeda.sum(x=x), lambda: taeda.sum(x)),
     "x1 and x2": (lambda: taeda.add(x1=x, x2=x), lambda: x + x),
     "a for input": (lambda: taeda.bernoulli(a=x * 0), lambda: x * 0),
+    "a for the input of conv2d": (
+        lambda: taeda.conv2d(a=x[None, None], weight=x[None, None]),
+        lambda: taeda.conv2d(x[None, None], x[None, None]),
+    ),
+    "x for the input of conv2d": (
+        lambda: taeda.conv2d(x=x[None, None], weight=x[None, None]),
+        lambda: taeda.conv2d(x[None, None], x[None, None]),
+    ),
     "axis for dim": (lambda: taeda.sum(x, axis=1), lambda: x.sum(1)),
     "keepdims": (lambda: taeda.sum(x, axis=1, keepdims=True), lambda: x.sum(1, keepdim=True)),
     "keywords alone": (lambda: taeda.add(other=x, self=x, alpha=2), lambda: 3 * x),
@@ -39,6 +47,7 @@ REFUSED = {
     "a word like input": (lambda: taeda.relu(inputs=x), "missing|unexpected"),
     "a word like axis": (lambda: taeda.cumsum(x, axes=0), "missing|unexpected"),
     "axis without dim": (lambda: taeda.relu(x, axis=0), "unexpected keyword argument 'axis'"),
+    "input without self": (lambda: taeda.stack([x], input=x), "unexpected keyword argument 'input'"),
     "a without self": (lambda: taeda.stack([x], a=x), "unexpected keyword argument 'a'"),
     "keepdims without": (lambda: taeda.relu(x, keepdims=True), "unexpected keyword argument 'keepdims'"),
     "a word with k": (lambda: taeda.relu(x, keep=True), "unexpected keyword argument 'keep'"),
@@ -85,6 +94,7 @@ def test_the_default_device_is_where_factories_make():
         assert taeda.zeros(2, device="cpu").device.type == "cpu"
         assert taeda.arange(3).device.type == "meta"
         assert taeda.zeros_like(x).device.type == "cpu"  # follows its tensor
+        assert taeda.relu(x).device.type == "cpu"
         assert x.new_zeros(2).device.type == "cpu"
     assert taeda.zeros(2).device.type == "cpu"
 
@@ -92,6 +102,7 @@ def test_the_default_device_is_where_factories_make():
 HUGE = {
     "one form": (lambda: taeda.cumsum(x, 2**70), "does not fit 64 bits"),
     "the last of several": (lambda: x.sum(2**70), "does not fit 64 bits|invalid combination"),
+    "the last of two": (lambda: x.prod(2**70), "does not fit 64 bits"),
     "spread": (lambda: x.reshape(2**70, 1), "does not fit 64 bits"),
     "in a list": (lambda: taeda.zeros([2**70]), "does not fit 64 bits"),
     "a number": (lambda: taeda.add(x, 2**70), "does not fit 64 bits"),
@@ -104,7 +115,9 @@ def test_an_integer_that_fits_nowhere(call, text):
         call()
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError, ZeroDivisionError])
+@pytest.mark.parametrize(
+    "error", [KeyboardInterrupt, MemoryError, ZeroDivisionError, taeda.OutOfMemoryError]
+)
 @pytest.mark.parametrize("name", ["sum", "std", "transpose", "reshape"])
 def test_what_an_argument_raises_is_not_taken_for_a_form_that_does_not_fit(name, error):
     class Raises:

@@ -84,7 +84,7 @@ def test_an_integer_above_63_bits_keeps_its_value():
     assert (taeda.ones(1, dtype=taeda.int8) + large).dtype is taeda.int8
     assert (taeda.ones(1) * (2**63 - 1)).item() == 2**63
     assert (taeda.ones(1) * -(2**63)).item() == -(2**63)
-    with pytest.raises(RuntimeError, match="Promotion for .* is not supported"):
+    with pytest.raises(RuntimeError, match=r"Promotion for .* is not supported"):
         taeda.tensor([True]) + large
 
 
@@ -133,8 +133,16 @@ def test_a_truth():
     for value in (True, np.bool_(True)):
         assert taeda.sum(x, 0, value).shape == (1, 3)
     assert taeda.sum(x, 0, np.bool_(False)).shape == (3,)
-    for value in (1, 1.0, "yes", taeda.tensor(True), np.int8(1), np.float64(1)):
-        with pytest.raises(TypeError, match="must be bool|invalid combination"):
+    for value in (
+        1,
+        1.0,
+        "yes",
+        np.datetime64(1, "s"),
+        taeda.tensor(True),
+        np.int8(1),
+        np.float64(1),
+    ):
+        with pytest.raises(TypeError, match=r"must be bool|invalid combination"):
             taeda.cumsum(x, 0).sum(0, value)
 
 
@@ -161,6 +169,7 @@ def takes():
         "Tensor?[]",
         "str",
         "ScalarType",
+        "Scalar[]",
     )
     library = taeda.library.Library("_test_bind", "DEF")
     functions = {}
@@ -184,6 +193,7 @@ FITS = [
     ("bool[]", [True, False], [True, False]), ("bool[]", [], []), ("Layout?", None, None), ("Layout?", taeda.strided, taeda.strided),
     ("MemoryFormat?", taeda.channels_last, taeda.channels_last), ("MemoryFormat?", None, None),
     ("Tensor?[]", [None, None], [None, None]), ("str", "ab", "ab"), ("ScalarType", taeda.int8, taeda.int8),
+    ("Scalar[]", [1, 2.5], [1, 2.5]),
 ]  # fmt: skip
 
 
@@ -197,12 +207,14 @@ MISFITS = [
     ("float[2]", "2"), ("float[2]", [1.0, "2"]), ("float[2]", 1j), ("int[2]", 2.5), ("int[2]", [1, None]), ("bool[2]", 1),
     ("bool[]", True), ("bool[]", [1, 0]), ("bool[]", [True, None]), ("Layout?", "strided"), ("MemoryFormat?", taeda.strided),
     ("Generator?", "seed"), ("Tensor?[]", [1]), ("Tensor?[]", one), ("str", b"ab"), ("ScalarType", "int8"), ("ScalarType", None),
+    ("float[2]", [1j, 2.0]), ("float[2]", [taeda.tensor(1.0), "2"]), ("Scalar[]", [1.0, "2"]), ("Tensor?[]", [None, 1]),
+    ("Tensor?[]", [one, 1.5]), ("Layout?", 1), ("bool[2]", [True, 1]),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("kind", "value"), MISFITS, ids=str)
 def test_what_fits_no_type(takes, kind, value):
-    with pytest.raises(TypeError, match=r"f\d\(\): argument 'a' \(position 2\) must be "):
+    with pytest.raises(TypeError, match=r"f\d+\(\): argument 'a' \(position 2\) must be "):
         takes(kind, value)
 
 
@@ -294,6 +306,16 @@ def test_none_where_nothing_may_stand():
     ):
         with pytest.raises(TypeError, match="NoneType"):
             call()
+
+
+def test_an_entry_after_one_that_overrides_functions():
+    with pytest.raises(TypeError, match="its entry 1 is int"):
+        taeda.cat([Duck(), 1])
+
+
+def test_none_for_a_list_with_another_default():
+    with pytest.raises(TypeError, match="stride=NoneType"):
+        taeda.conv2d(taeda.ones(1, 1, 2, 2), taeda.ones(1, 1, 1, 1), stride=None)
 
 
 def test_lists_of_tensors():

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 import numpy as np
 import pytest
 
 import taeda
+from taeda._native import core
 
 x = taeda.ones(4)
 WRONG = {
@@ -31,3 +33,19 @@ def test_the_message_says_what_and_where(call, error, text):
     start, text = ("^", text[1:]) if text.startswith("^") else ("", text)
     with pytest.raises(error, match=start + re.escape(text)):
         call()
+
+
+OVERLOADED = sorted(name for name in core.functions[""] if callable(getattr(taeda, name, None)))
+
+
+@pytest.mark.parametrize("name", OVERLOADED)
+def test_every_function_says_what_it_wants(name):
+    """Defaults of every kind are written as Python writes them."""
+    with pytest.raises(TypeError) as caught:
+        core.functions[""][name](no_such_argument=1)
+    text = str(caught.value)
+    assert text.startswith(f"{name}() ")
+    assert "missing" in text or "no_such_argument" in text
+    for default in re.findall(r"=([^ ,)]+)", text.partition("one of:")[2]):
+        kinds = (str, int, float, bool, type(None), type(...))  # `...`: a list, or a dtype
+        assert isinstance(ast.literal_eval(default), kinds)
