@@ -107,7 +107,7 @@ def safetensors() -> None:
         assert taeda.load(path)["v"].tolist() == [1, 1]
 
 
-@check("array_api_compat")
+@check("array_api_compat", "array_api_strict")
 def array_api_compat() -> None:
     import array_api_compat as compat
 
@@ -118,6 +118,51 @@ def array_api_compat() -> None:
     assert xp is taeda.array_api and compat.is_array_api_obj(x)
     assert (compat.size(x), compat.device(x)) == (6, taeda.device("cpu"))
     assert xp.sum(compat.to_device(x, "cpu"), axis=1, keepdims=True).tolist() == [[3], [3]]
+    _newest_array_api(xp, taeda)
+    assert x.__array_namespace__(api_version="2025.12") is xp
+    strict = importlib.import_module("array_api_strict")
+    strict.set_array_api_strict_flags(api_version="2025.12")
+    its_own = {name for name in strict.__all__ if "flags" in name.lower()} | {"__version__"}
+    assert {name for name in strict.__all__ if not hasattr(xp, name)} <= its_own
+    for part in ("linalg", "fft"):
+        theirs = getattr(strict, part).__all__
+        assert [name for name in theirs if not hasattr(getattr(xp, part), name)] == [], part
+
+
+@check("array_api_compat")
+def array_api_compat_torch() -> None:
+    import array_api_compat as compat
+
+    import taeda
+
+    taeda.install_as_torch()
+    xp = importlib.import_module("array_api_compat.torch")
+    assert xp.isdtype(taeda.float32, "real floating") and compat.is_torch_array(taeda.ones(1))
+    _newest_array_api(xp, taeda)
+
+
+def _newest_array_api(xp: Any, taeda: Any) -> None:
+    """What the version 2025.12 of the standard adds, and what it says of itself."""
+    assert xp.__array_api_version__ == "2025.12"
+    about = xp.__array_namespace_info__()
+    assert isinstance(about.devices(), tuple) and taeda.device("cpu") in about.devices()
+    assert about.default_dtypes()["real floating"] == taeda.float32
+    assert {"boolean indexing", "data-dependent shapes"} <= set(about.capabilities())
+    assert "complex128" in about.dtypes(kind="complex floating")
+    x = taeda.arange(6).reshape(2, 3)
+    assert xp.isin(x, taeda.tensor([1, 4]), invert=True).tolist() == [[1, 0, 1], [1, 0, 1]]
+    assert xp.isin(x, 2).sum().item() == 1
+    assert tuple(xp.broadcast_shapes((2, 1), (3,))) == (2, 3)
+    assert isinstance(xp.broadcast_arrays(x, x[0]), tuple)
+    assert isinstance(xp.meshgrid(x[0], x[0]), tuple)
+    assert int(xp.searchsorted(taeda.arange(5.0), 2.5)) == 3
+    assert xp.expand_dims(x, axis=(0, 2)).shape == (1, 2, 1, 3)
+    values, vectors = xp.linalg.eig(taeda.tensor([[0.0, -1.0], [1.0, 0.0]]))
+    assert values.dtype == taeda.complex64 and vectors.shape == (2, 2)
+    assert sorted(xp.linalg.eigvals(taeda.tensor([[0.0, -1.0], [1.0, 0.0]])).imag.tolist()) == [
+        -1,
+        1,
+    ]
 
 
 @check("sklearn")

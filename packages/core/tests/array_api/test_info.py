@@ -15,6 +15,9 @@ def test_the_namespace_answers_for_itself():
     assert info.capabilities()["boolean indexing"]
     x = taeda.ones(2)
     assert x.__array_namespace__() is x.__array_namespace__(api_version="2024.12") is array_api
+    assert array_api.__array_api_version__ == "2025.12"
+    assert x.__array_namespace__(api_version="2025.12") is array_api
+    assert isinstance(info.devices(), tuple)
     assert x.to_device("cpu") is x
-    with pytest.raises(ValueError, match=r"2024\.12 is there"):
+    with pytest.raises(ValueError, match=r"2025\.12 is there"):
         x.__array_namespace__(api_version="1999.01")

@@ -111,8 +111,8 @@ Tensor.__dlpack_c_exchange_api__ = _core.dlpack_table()
 @method
 def __array_namespace__(self: Tensor, *, api_version: str | None = None) -> Any:
     """`taeda.array_api`: the functions of the array API standard. ValueError for a version of it that is not there."""
-    if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
-        raise ValueError(f"__array_namespace__: version 2024.12 is there, got {api_version!r}")
+    if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12", "2025.12"):
+        raise ValueError(f"__array_namespace__: version 2025.12 is there, got {api_version!r}")
     from .. import array_api
 
     return array_api

@@ -1,4 +1,4 @@
-"""The array API standard (2024.12): the namespace that `Tensor.__array_namespace__` gives to libraries of arrays.
+"""The array API standard (2025.12): the namespace that `Tensor.__array_namespace__` gives to libraries of arrays.
 
 Its functions have the standard's names, arguments and promotion; `taeda` itself has those of the field. What differs between a
 tensor and an array of the standard: `x.size` is a method (ask `array_api_compat.size(x)`), and operators promote a tensor
@@ -28,7 +28,7 @@ from . import (
     linalg,
 )
 
-__array_api_version__ = "2024.12"
+__array_api_version__ = "2025.12"
 
 _PARTS = (_creation, _dtypes, _elementwise, _manipulation, _reduction, _searching)
 globals().update({name: getattr(part, name) for part in _PARTS for name in part.__all__})

@@ -35,7 +35,7 @@ class Info:
         every = [dtype for dtypes in DTYPES.values() for dtype in dtypes]
         return {str(d).removeprefix("taeda."): d for d in every if kind is None or isdtype(d, kind)}
 
-    def devices(self) -> list[Any]:
+    def devices(self) -> tuple[Any, ...]:
         """The devices: the cpu, and those of CUDA."""
         count = taeda.cuda.device_count()
-        return [taeda.device("cpu"), *(taeda.device("cuda", i) for i in range(count))]
+        return (taeda.device("cpu"), *(taeda.device("cuda", i) for i in range(count)))

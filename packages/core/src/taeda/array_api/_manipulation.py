@@ -11,14 +11,24 @@ from taeda import Tensor
 from ._common import Axis, axes_of, common
 
 __all__ = [
-    "broadcast_arrays", "broadcast_to", "concat", "expand_dims", "flip", "matrix_transpose", "moveaxis", "permute_dims", "repeat",
+    "broadcast_arrays", "broadcast_shapes", "broadcast_to", "concat", "expand_dims", "flip", "matrix_transpose", "moveaxis", "permute_dims", "repeat",
     "reshape", "roll", "squeeze", "stack", "tile", "unstack",
 ]  # fmt: skip
 
 
-def broadcast_arrays(*arrays: Tensor) -> list[Tensor]:
+def broadcast_arrays(*arrays: Tensor) -> tuple[Tensor, ...]:
     """All in their common shape."""
-    return list(taeda.broadcast_tensors(*arrays))
+    return tuple(taeda.broadcast_tensors(*arrays))
+
+
+def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that all of these broadcast to. ValueError if there is none."""
+    try:
+        return tuple(taeda.broadcast_shapes(*shapes))
+    except MemoryError:  # a RuntimeError as well
+        raise
+    except RuntimeError as error:
+        raise ValueError(f"broadcast_shapes: {error}") from None
 
 
 def broadcast_to(x: Tensor, /, shape: tuple[int, ...]) -> Tensor:
@@ -44,9 +54,20 @@ def stack(arrays: Sequence[Tensor], /, *, axis: int = 0) -> Tensor:
     return taeda.stack(_promoted(arrays), axis)
 
 
-def expand_dims(x: Tensor, /, *, axis: int = 0) -> Tensor:
-    """A new axis of size 1. IndexError for a place that is not there."""
-    return x.unsqueeze(axis)
+def expand_dims(x: Tensor, /, axis: int | tuple[int, ...] = 0) -> Tensor:
+    """New axes of size 1 at these places of the result. IndexError for a place that is not there, ValueError for one given twice."""
+    if isinstance(axis, int):
+        return x.unsqueeze(axis)
+    rank = x.ndim + len(axis)
+    for a in axis:
+        if not -rank <= a < rank:
+            raise IndexError(f"expand_dims: axis {a} is out of bounds for {rank} dimensions")
+    places = {a % rank for a in axis}
+    if len(places) != len(axis):
+        raise ValueError(f"expand_dims: {tuple(axis)} names an axis twice")
+    for place in sorted(places):
+        x = x.unsqueeze(place)
+    return x
 
 
 def squeeze(x: Tensor, /, axis: Axis) -> Tensor:

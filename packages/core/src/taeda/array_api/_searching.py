@@ -10,7 +10,7 @@ from taeda import Tensor
 from ._common import Axis, axes_of, pair
 
 __all__ = [
-    "argmax", "argmin", "argsort", "count_nonzero", "nonzero", "searchsorted", "sort", "take", "take_along_axis", "unique_all",
+    "argmax", "argmin", "argsort", "count_nonzero", "isin", "nonzero", "searchsorted", "sort", "take", "take_along_axis", "unique_all",
     "unique_counts", "unique_inverse", "unique_values", "where",
 ]  # fmt: skip
 
@@ -36,6 +36,15 @@ def count_nonzero(x: Tensor, /, *, axis: Axis = None, keepdims: bool = False) ->
     """How many elements along axes are other than 0."""
     axes, there = axes_of(x, axis), (x != 0).to(taeda.int64)
     return taeda.sum(there, axes, keepdims) if axes else there
+
+
+def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Tensor:
+    """Whether each element of x1 is among those of x2; the other way round with `invert`. One of them may be a number."""
+    first, second = pair(x1, x2)
+    if first.dtype.is_complex:  # complex numbers have no order to search in
+        found = (first.unsqueeze(-1) == second.flatten()).any(-1)
+        return ~found if invert else found
+    return taeda.isin(first, second, invert=invert)
 
 
 def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:

@@ -12,11 +12,16 @@ from ._manipulation import matrix_transpose
 from ._reduction import _total
 
 __all__ = [
-    "cholesky", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "matmul", "matrix_norm", "matrix_power", "matrix_rank",
+    "cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matmul", "matrix_norm", "matrix_power", "matrix_rank",
     "matrix_transpose", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensordot", "trace", "vecdot", "vector_norm",
 ]  # fmt: skip
 
 _l = taeda.linalg
+
+
+class EigResult(NamedTuple):
+    eigenvalues: Tensor
+    eigenvectors: Tensor
 
 
 class EighResult(NamedTuple):
@@ -78,6 +83,16 @@ def det(x: Tensor, /) -> Tensor:
 def diagonal(x: Tensor, /, *, offset: int = 0) -> Tensor:
     """Diagonals of the last two axes."""
     return taeda.diagonal(x, offset, -2, -1)
+
+
+def eig(x: Tensor, /) -> EigResult:
+    """Complex eigenvalues and right eigenvectors of square matrices."""
+    return EigResult(*_l.eig(x))
+
+
+def eigvals(x: Tensor, /) -> Tensor:
+    """Complex eigenvalues of square matrices."""
+    return _l.eigvals(x)
 
 
 def eigh(x: Tensor, /) -> EighResult:
