@@ -125,3 +125,15 @@ REFUSED = {
 def test_refused(call, error, fact):
     with pytest.raises(error, match=fact):
         call()
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("dtype", [taeda.float32, taeda.float64, taeda.bfloat16])
+def test_rows_have_the_same_bits_in_any_product(dtype, turned):
+    weight = taeda.randn(700, 40, dtype=dtype, generator=taeda.Generator().manual_seed(1))
+    weight = weight.t().contiguous().t() if turned else weight
+    x = taeda.randn(130, 700, dtype=dtype, generator=taeda.Generator().manual_seed(2))
+    taeda.use_deterministic_algorithms(True)
+    whole = x @ weight
+    for rows in (1, 2, 7, 12, 13, 48, 49, 100):
+        assert taeda.equal(x[:rows] @ weight, whole[:rows]), rows

@@ -4,8 +4,16 @@
 #define TD_SAMPLING_H
 #include "runtime/loops.h"
 
-typedef enum td_sampling_mode { TD_SAMPLE_LINEAR, TD_SAMPLE_NEAREST, TD_SAMPLE_CUBIC } td_sampling_mode;
-typedef enum td_sampling_padding { TD_OUTSIDE_ZEROS, TD_OUTSIDE_BORDER, TD_OUTSIDE_REFLECTED } td_sampling_padding;
+typedef enum td_sampling_mode {
+    TD_SAMPLE_LINEAR,
+    TD_SAMPLE_NEAREST,
+    TD_SAMPLE_CUBIC
+} td_sampling_mode;
+typedef enum td_sampling_padding {
+    TD_OUTSIDE_ZEROS,
+    TD_OUTSIDE_BORDER,
+    TD_OUTSIDE_REFLECTED
+} td_sampling_padding;
 
 /* Places are read from `grid` in [-1, 1], the last dimension of the image first. */
 typedef struct td_sampling {
@@ -14,9 +22,10 @@ typedef struct td_sampling {
     td_sampling_padding padding;
     bool align;       /* are -1 and 1 the centres of the outermost pixels? */
     int64_t sizes[3]; /* of the input's last dimensions */
-    int64_t channels, plane, places; /* plane: numbers of a channel, below 2^31; places: of a sample */
-    const char *in, *grid;           /* of the first sample */
-    char *out;                       /* [sample][channel][place] */
+    /* plane: numbers of a channel, below 2^31; places: of a sample */
+    int64_t channels, plane, places;
+    const char *in, *grid; /* of the first sample */
+    char *out;             /* [sample][channel][place] */
 } td_sampling;
 
 typedef struct td_sampling_kernels {

@@ -1,4 +1,5 @@
 /* state.c - what is switched on in this thread: grad mode, layers, saved-tensor hooks. */
+#include "cpu/matmul/gemm.h"
 #include "object/forward.h"
 #include "ops/creation.h"
 #include "runtime/float_mode.h"
@@ -131,6 +132,11 @@ static PyObject *set_fill_fresh(PyObject *m, PyObject *on)
     td_fill_fresh = PyObject_IsTrue(on);
     Py_RETURN_NONE;
 }
+static PyObject *set_batch_invariant(PyObject *m, PyObject *on)
+{
+    td_batch_invariant = PyObject_IsTrue(on);
+    Py_RETURN_NONE;
+}
 static PyObject *set_flush_denormal(PyObject *m, PyObject *on)
 {
     return PyBool_FromLong(td_flush_denormal(PyObject_IsTrue(on)));
@@ -165,6 +171,8 @@ static PyMethodDef methods[] = {
      "set_default_device(device, /)\n--\n\nDevice of factories without device=; None is the cpu."},
     {"set_fill_fresh", set_fill_fresh, METH_O,
      "Fill what empty gives with a value that shows, or do not."},
+    {"set_batch_invariant", set_batch_invariant, METH_O,
+     "Compute a sample in the same way in any batch, or in the fastest way."},
     {"set_flush_denormal", set_flush_denormal, METH_O,
      "Treat tiny numbers as 0 in this thread; can the processor?"},
     {"get_num_threads", get_num_threads, METH_NOARGS,

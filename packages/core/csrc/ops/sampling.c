@@ -21,10 +21,10 @@ static td_status check(const td_call *call)
                        td_shape_text(INPUT->ndim, INPUT->sizes, input),
                        td_shape_text(GRID->ndim, GRID->sizes, grid));
     if (INPUT->dtype != GRID->dtype || (INPUT->dtype != TD_F32 && INPUT->dtype != TD_F64))
-        return td_fail(TD_NOT_IMPLEMENTED,
-                       "_grid_sample: wanted an input and a grid of float32 or of float64, got %s "
-                       "and %s",
-                       td_dtypes[INPUT->dtype].name, td_dtypes[GRID->dtype].name);
+        return td_fail(
+            TD_NOT_IMPLEMENTED,
+            "_grid_sample: wanted an input and a grid of float32 or of float64, got %s and %s",
+            td_dtypes[INPUT->dtype].name, td_dtypes[GRID->dtype].name);
     if (mode < 0 || mode > (dims == 2 ? TD_SAMPLE_CUBIC : TD_SAMPLE_NEAREST) || padding < 0 ||
         padding > TD_OUTSIDE_REFLECTED)
         return td_fail(TD_RUNTIME_ERROR,
@@ -61,8 +61,8 @@ td_status td_op__grid_sample(td_call *call)
     td_tensor *in, *grid;
     TD_TRY(check(call));
     for (int d = 0; d < INPUT->ndim; d++) sizes[d] = d < 2 ? INPUT->sizes[d] : GRID->sizes[d - 1];
-    TD_TRY(td_tensor_empty(OUT, (td_dtype)INPUT->dtype, (td_device)INPUT->device, INPUT->ndim,
-                           sizes));
+    TD_TRY(
+        td_tensor_empty(OUT, (td_dtype)INPUT->dtype, (td_device)INPUT->device, INPUT->ndim, sizes));
     if (td_is_meta(INPUT) || call->out[0]->numel == 0) return TD_OK;
     TD_TRY(td_contiguous(&in, INPUT));
     td_status status = td_contiguous(&grid, GRID);

@@ -255,12 +255,15 @@ bool td_conv_winograd_fits(const td_conv *c)
     return true;
 }
 
+/* Where it is asked for, images take the same way in any batch: that of a large one. */
+static int64_t images_that_count(const td_conv *c) { return td_batch_invariant ? 16 : c->images; }
+
 static bool wants_winograd(const td_conv *c)
 {
-    int64_t tiles = (c->out[1] + 3) / 4 * ((c->out[2] + 3) / 4) * c->images,
+    int64_t images = images_that_count(c);
+    int64_t tiles = (c->out[1] + 3) / 4 * ((c->out[2] + 3) / 4) * images,
             side = least(c->out[1], c->out[2]);
-    return td_conv_winograd_fits(c) && tiles >= 64 &&
-           (side >= 14 || (c->images >= 16 && side >= 8));
+    return td_conv_winograd_fits(c) && tiles >= 64 && (side >= 14 || (images >= 16 && side >= 8));
 }
 
 typedef struct weight_job {
@@ -338,7 +341,8 @@ td_status td_conv_forward(const td_conv *c)
     if (!td_conv_is_real(c->dtype)) return td_conv_columns_forward(c);
     if (wants_winograd(c)) return run_winograd(c);
     if (c->groups > 1 && c->channels == 1 && c->outputs <= 4) return run_depthwise(c);
-    td_status (*run)(const td_conv *) =
-        c->groups == 1 && c->images > 1 && pixels <= 256 ? run_all_images : run_per_image;
+    td_status (*run)(const td_conv *) = c->groups == 1 && images_that_count(c) > 1 && pixels <= 256
+                                            ? run_all_images
+                                            : run_per_image;
     return td_conv_wants_padding(c) ? td_conv_over_padded(c, run) : run(c);
 }

@@ -291,7 +291,8 @@ static void run(const td_gemm *g, void *scratch)
 static td_gemm_way plan(const td_gemm *g)
 {
     bool along = (g->b_row == 1 || g->k == 1) && (g->a_col == 1 || g->k == 1);
-    return along && (g->m <= MR || g->n <= 4) ? TD_GEMM_DOT : TD_GEMM_PACKED;
+    return along && ((g->m <= MR && !td_batch_invariant) || g->n <= 4) ? TD_GEMM_DOT
+                                                                       : TD_GEMM_PACKED;
 }
 
 const td_gemm_kernel TD_SYM(td_gemm_bf16) = {

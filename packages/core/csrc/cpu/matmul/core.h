@@ -207,10 +207,20 @@ static double G(dot_of)(int64_t n, const void *left, int64_t a_step, const void 
     return (double)V(sum)(V(add)(V(add)(sum[0], sum[1]), V(add)(sum[2], sum[3]))) + rest;
 }
 
+/* The same whatever m is. Direct and packed products add along k in the same order. */
+static td_gemm_way G(plan_invariant)(const td_gemm *g)
+{
+    if (g->b_row == 1 && g->a_col == 1 && g->n == 1) return TD_GEMM_DOT;
+    if (g->b_col != 1) return TD_GEMM_PACKED;
+    if (g->k * g->n * (int64_t)sizeof(REAL) <= TD_SMALL_BYTES && g->k <= KC) return TD_GEMM_SMALL;
+    return g->m <= MR ? TD_GEMM_DIRECT : TD_GEMM_PACKED;
+}
+
 static td_gemm_way G(plan)(const td_gemm *g)
 {
     const int64_t item = sizeof(REAL);
     if (g->pack) return TD_GEMM_PACKED;
+    if (td_batch_invariant) return G(plan_invariant)(g);
     if (g->b_row == 1 && g->a_col == 1 && (g->n == 1 || (g->m == 1 && g->b_col != 1)))
         return TD_GEMM_DOT;
     if (g->b_col == 1) {

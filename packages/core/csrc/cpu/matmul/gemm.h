@@ -66,6 +66,10 @@ typedef struct td_gemm_kernels {
     td_gemm_kernel real[2]; /* float, double */
 } td_gemm_kernels;
 
+/* 1: the way of a product does not depend on its rows, nor that of a convolution on its images, so
+ * a sample's result has the same bits in any batch. Process-wide. */
+extern int td_batch_invariant;
+
 extern const td_gemm_kernels td_gemm_kernels_generic;
 /* bfloat16 times bfloat16, C and biases float32 (cpu/matmul/bf16.c); `run` NULL: there is none */
 extern const td_gemm_kernel td_gemm_bf16_generic;

@@ -10,6 +10,8 @@
 #include "runtime/scratch.h"
 #include "cpu/run/blas.h"
 
+int td_batch_invariant;
+
 #define PARALLEL_NS 12000 /* below, waking a thread costs more than it brings */
 #define BLAS_FLOPS                                                                              \
     1.5e9 /* from here on complex numbers go to a BLAS, real ones to one that TAEDA_BLAS names; \
@@ -310,7 +312,8 @@ static bool blas_wants(const one *o, blas_job *j)
         return false;
     j->ta = blas_form(p->a_row, p->a_col, p->m, p->k, &j->lda);
     j->tb = blas_form(p->b_row, p->b_col, p->k, p->n, &j->ldb);
-    if (!j->ta || !j->tb || !(is_real(p->dtype) ? td_blas_chosen() : td_blas_load())) return false;
+    bool ours = is_real(p->dtype) && (td_batch_invariant || !td_blas_chosen());
+    if (!j->ta || !j->tb || ours || !(is_real(p->dtype) || td_blas_load())) return false;
     int64_t largest = p->m > p->n ? p->m : p->n;
     largest = largest > p->k ? largest : p->k;
     largest = largest > p->c_row ? largest : p->c_row;

@@ -195,6 +195,10 @@ class _Sampler:
         """The values at flat places (N, M), as (N, C, M)."""
         return self.flat.gather(2, index.unsqueeze(1).expand(-1, self.input.size(1), -1))
 
+    def _tap(self, index: Tensor, within: Tensor, i: int) -> Tensor:
+        """The values at the i-th of several places, 0 where it lies outside."""
+        return taeda.where(within.select(2, i), self._fetch(index.select(1, i)), 0)
+
     def _sum(self, taps: Sequence[tuple[Tensor, Tensor, Tensor]]) -> Tensor:
         """The weighted sum of every combination of taps, (N, C, *places).
 
@@ -218,12 +222,9 @@ class _Sampler:
             values = self._fetch(index.flatten(1)).unflatten(2, index.shape[1:])
             total = (taeda.where(within, values, 0) * weight).sum(2)
         else:
-            total = None
-            for i in range(index.size(1)):
-                value = taeda.where(within.select(2, i), self._fetch(index.select(1, i)), 0)
-                part = weight.select(2, i)
-                total = value * part if total is None else total.addcmul(value, part)
-            assert total is not None  # there is a tap at least
+            total = self._tap(index, within, 0) * weight.select(2, 0)
+            for i in range(1, index.size(1)):
+                total = total.addcmul(self._tap(index, within, i), weight.select(2, i))
         return total.unflatten(2, space)
 
     def nearest(self, at: list[Tensor]) -> Tensor:
