@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import taeda
 
@@ -118,3 +121,112 @@ def test_values_are_never_looked_at():
 def test_pairs_that_do_not_promote(a, b, message):
     with pytest.raises(RuntimeError, match=message):
         vector(a) * vector(b)
+
+
+# ---- the whole rule, written once more ----
+
+STEADY = settings(derandomize=True, database=None, deadline=None, max_examples=300)
+INTS = ["uint8", "int8", "int16", "int32", "int64"]
+FLOATS = ["float16", "bfloat16", "float32", "float64"]
+#: the float that a complex number has two of
+PARTS = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
+DTYPES = ["bool", *INTS, *FLOATS, *PARTS]
+NUMBERS = {"bool": True, "int64": 3, "float64": 0.5, "complex128": 1 + 2j}
+DEFAULTS = ["float16", "bfloat16", "float32", "float64"]
+
+
+def category(name):
+    return 0 if name == "bool" else 1 if name in INTS else 2 if name in FLOATS else 3
+
+
+def joined_floats(a, b):
+    return (
+        a
+        if a == b
+        else "float32"
+        if {a, b} == {"float16", "bfloat16"}
+        else max(a, b, key=FLOATS.index)
+    )
+
+
+def joined(a, b):
+    """The dtype of two operands of one kind."""
+    a, b = sorted((a, b), key=category)
+    if category(b) == 3 and category(a) >= 2:
+        part = joined_floats(PARTS.get(a, a), PARTS[b])
+        return next(name for name, of in PARTS.items() if of == part)
+    if category(a) < category(b):
+        return b
+    return joined_floats(a, b) if category(b) == 2 else str(np.promote_types(a, b))
+
+
+def complex_of(name):
+    return {"float16": "complex32", "float64": "complex128"}.get(name, "complex64")
+
+
+def raised(high, low):
+    """`high` beside operands that lend their category only, where it is higher."""
+    if high is None or low is None:
+        return high or low
+    if category(low) <= category(high):
+        return high
+    return complex_of(high) if category(high) == 2 else low
+
+
+def wanted(operands, default):
+    """The dtype of [(dtype, kind)]: of tensors with dimensions, else of those without, else of numbers."""
+    kinds = {"vector": None, "scalar": None, "number": None}
+    for name, kind in operands:
+        if kind == "number":
+            name = {"float64": default, "complex128": complex_of(default)}.get(name, name)
+        kinds[kind] = name if kinds[kind] is None else joined(kinds[kind], name)
+    return raised(kinds["vector"], raised(kinds["scalar"], kinds["number"]))
+
+
+def operand(name, kind):
+    if kind == "number":
+        return NUMBERS[name]
+    return taeda.ones(2 if kind == "vector" else (), dtype=getattr(taeda, name))
+
+
+TENSOR = st.tuples(st.sampled_from(DTYPES), st.sampled_from(["vector", "scalar"]))
+OPERAND = TENSOR | st.tuples(st.sampled_from(list(NUMBERS)), st.just("number"))
+
+
+@pytest.fixture
+def a_default():
+    before = taeda.get_default_dtype()
+    yield lambda name: taeda.set_default_dtype(getattr(taeda, name))
+    taeda.set_default_dtype(before)
+
+
+BESIDE = settings(STEADY, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@BESIDE
+@given(TENSOR, OPERAND, st.sampled_from(DEFAULTS))
+def test_the_rule_for_two(a_default, first, second, default):
+    a_default(default)
+    dtype = getattr(taeda, wanted([first, second], default))
+    x, y = operand(*first), operand(*second)
+    assert (x * y).dtype is (y * x).dtype is taeda.mul(x, y).dtype is dtype
+    if second[1] != "number":
+        assert taeda.result_type(x, y) is dtype
+        assert taeda.can_cast(x.dtype, dtype) or category(str(x.dtype)[6:]) > category(
+            str(dtype)[6:]
+        )
+
+
+@BESIDE
+@given(TENSOR, OPERAND, OPERAND, st.sampled_from(DEFAULTS))
+def test_the_rule_for_three_in_any_order(a_default, first, second, third, default):
+    a_default(default)
+    dtype = getattr(taeda, wanted([first, second, third], default))
+    tensors = [taeda.as_tensor(operand(*o)) for o in (first, second, third) if o[1] != "number"]
+    for order in itertools.permutations((first, second)):
+        a, b = (operand(*o) for o in order)
+        pair = getattr(taeda, wanted([first, second], default))
+        assert taeda.where(taeda.tensor(True), a, b).dtype is pair
+    if len(tensors) == 3 and category(str(dtype)[6:]) not in (0, 3):
+        for a, b, c in itertools.permutations(tensors):
+            assert taeda.clamp(a, b, c).dtype is dtype
