@@ -8,12 +8,16 @@ import gzip
 import io
 import json
 import lzma
+import pickle
 import sqlite3
 import struct
 import tarfile
 import zipfile
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import taeda
 from taeda._io.formats import FORMATS, PEEK, identify
@@ -124,3 +128,102 @@ def test_every_row_says_what_to_do():
 def test_options_without_meaning_for_a_kind_are_refused():
     with pytest.raises(TypeError, match="sideways has no meaning for a safetensors file"):
         FORMATS[0].read(io.BytesIO(checkpoint()), None, False, sideways=True)
+
+
+# ---- every kind of file with a few other bytes in its header ----
+
+
+def numpys(write, value):
+    file = io.BytesIO()
+    write(file, value)
+    return file.getvalue()
+
+
+def pt_zip():
+    file = io.BytesIO()
+    taeda.save({"w": taeda.ones(3), "n": [1, "a"]}, file, format="pt")
+    return file.getvalue()
+
+
+def legacy():
+    head = b"".join(pickle.dumps(part, 2) for part in (0x1950A86A20F9469CFC6C, 1001, {}))
+    words = b"ctorch._utils\n_rebuild_tensor_v2\n((X\7\0\0\0storagectorch\nFloatStorage\nX\1\0\0\0"
+    words += b"0X\3\0\0\0cpuK\3NtQK\0K\3\x85K\1\x85\x89NtR"
+    keys = pickle.dumps(["0"], 2)
+    return head + b"\x80\x02" + words + b"." + keys + struct.pack("<q3f", 3, 1, 1, 1)
+
+
+def gguf():
+    head = b"GGUF" + struct.pack("<IQQ", 3, 1, 1)
+    head += struct.pack("<Q", 1) + b"k" + struct.pack("<II", 4, 7)  # a fact: k is 7
+    head += struct.pack("<Q", 1) + b"w" + struct.pack("<IQIQ", 1, 3, 0, 0)
+    return head + b"\0" * (-len(head) % 32) + struct.pack("<3f", 1, 1, 1) + b"\0" * 20
+
+
+def plain_safetensors():
+    text = json.dumps({"w": {"dtype": "F32", "shape": [3], "data_offsets": [0, 12]}}).encode()
+    return len(text).to_bytes(8, "little") + text + struct.pack("<3f", 1, 1, 1)
+
+
+KINDS = {
+    "safetensors": plain_safetensors(),
+    "pt": pt_zip(),
+    "legacy": legacy(),
+    "gguf": gguf(),
+    "npy": numpys(np.save, np.ones(3, np.float32)),
+    "npz": numpys(lambda f, a: np.savez(f, w=a), np.ones(3, np.float32)),
+}
+
+
+def loaded(data):
+    return taeda.load(io.BytesIO(data))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_read(kind):
+    made = loaded(KINDS[kind])
+    made = made.get("w", made) if isinstance(made, dict) else made
+    assert made.tolist() == [1, 1, 1]
+
+
+def sizes(value):
+    """The bytes of every tensor in what was read."""
+    if isinstance(value, taeda.Tensor):
+        return [value.untyped_storage().nbytes()]
+    if isinstance(value, dict):
+        value = [*value.keys(), *value.values()]
+    return [n for part in value for n in sizes(part)] if isinstance(value, (list, tuple)) else []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(derandomize=True, database=None, deadline=None, max_examples=200)
+@given(data=st.data())
+def test_a_file_with_other_bytes_is_read_or_refused(kind, data):
+    """No other exception, and no tensor larger than the file; a zip, which has checksums, gives what it gave or is refused."""
+    whole = bytearray(KINDS[kind])
+    for _ in range(data.draw(st.integers(1, 3))):
+        whole = whole or bytearray(b"x")  # an empty file is another error, EOFError
+        place = data.draw(st.integers(0, len(whole) - 1))
+        change = data.draw(st.sampled_from(["set", "flip", "insert", "delete", "cut"]))
+        value = data.draw(st.integers(0, 255))
+        if change == "set":
+            whole[place] = value
+        elif change == "flip":
+            whole[place] ^= 1 << value % 8
+        elif change == "insert":
+            whole.insert(place, value)
+        elif change == "delete":
+            del whole[place : place + value % 9]
+        else:
+            del whole[max(1, len(whole) - value) :]
+    try:
+        made = loaded(bytes(whole or b"x"))
+    except FormatError:
+        return
+    except RuntimeError as error:  # the name of a device is what changed
+        if "which is not here" not in str(error):
+            raise
+        return
+    assert max(sizes(made), default=0) <= len(whole)
+    if kind in ("pt", "npz"):
+        assert repr(made) == repr(loaded(KINDS[kind]))

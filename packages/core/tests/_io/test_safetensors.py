@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from taeda._io.safetensors import (
     HEADER_LIMIT,
@@ -111,3 +114,57 @@ def test_numbers_of_any_length_are_read_or_refused():
     assert load_json("123456789012345678901234567890", "it") == 123456789012345678901234567890
     with pytest.raises(FormatError, match="it is no valid JSON"):
         load_json("1" * 10_000, "it")
+
+
+ITEMS = {"U8": 1, "F16": 2, "F32": 4, "I64": 8}
+
+
+@st.composite
+def tables(draw):
+    """Entries that lie side by side, of which one number may then be another."""
+    entries, at = [], 0
+    for _ in range(draw(st.integers(1, 4))):
+        dtype, shape = (
+            draw(st.sampled_from(list(ITEMS))),
+            draw(st.lists(st.integers(0, 3), max_size=3)),
+        )
+        size = ITEMS[dtype] * math.prod(shape)
+        entries.append([dtype, shape, at, at + size])
+        at += size
+    if draw(st.booleans()):
+        one, by = draw(st.sampled_from(entries)), draw(st.sampled_from([-8, -1, 1, 4, 2**62]))
+        where = draw(st.sampled_from(["dtype", "begin", "end", "shape", "both"]))
+        if where == "dtype":
+            one[0] = draw(st.sampled_from(list(ITEMS)))
+        elif where == "shape":
+            one[1] = [*one[1], draw(st.integers(-1, 3))]
+        else:
+            one[2] += by * (where != "end")
+            one[3] += by * (where != "begin")
+    return draw(st.permutations(entries)), at
+
+
+def is_right(entries, count):
+    """Whether the entries are the bytes from 0 to `count`, each once."""
+    fits = all(
+        min(shape, default=0) >= 0 and begin >= 0 and end - begin == ITEMS[dtype] * math.prod(shape)
+        for dtype, shape, begin, end in entries
+    )
+    spans = sorted((begin, end) for _, _, begin, end in entries)
+    ends = [0, *(end for _, end in spans)]
+    return fits and ends[-1] == count and [begin for begin, _ in spans] == ends[:-1]
+
+
+@settings(derandomize=True, database=None, deadline=None, max_examples=400)
+@given(tables())
+def test_a_header_is_taken_exactly_when_its_entries_are_the_data(made):
+    entries, count = made
+    document = {f"t{i}": entry(*row[:2], row[2:]) for i, row in enumerate(entries)}
+    if is_right(entries, count):
+        header = parsed(document, count)
+        assert {n: [e.dtype, list(e.shape), e.begin, e.end] for n, e in header.entries.items()} == {
+            f"t{i}": row for i, row in enumerate(entries)
+        }
+    else:
+        with pytest.raises(FormatError):
+            parsed(document, count)
