@@ -334,6 +334,14 @@ def c_tests(session: nox.Session) -> None:
 
 
 @nox.session
+def branches(session: nox.Session) -> None:
+    """Default tests take 95 % of the branches that parse arguments and files. `-- --open` names the others, `-- files` does one part."""
+    install(session, *NAMES)
+    session.install(*groups("mirror"))
+    session.run("python", "tools/branches.py", *session.posargs)
+
+
+@nox.session
 def exits(session: nox.Session) -> None:
     """Programs end amid threads, loaders and open files without a crash or a hang, and leave nothing. `-- --times 50` for more."""
     install(session, *NAMES)
