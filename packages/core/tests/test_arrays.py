@@ -6,6 +6,7 @@ import array
 import ctypes
 import gc
 import hashlib
+import math
 import sys
 
 import numpy as np
@@ -342,3 +343,14 @@ def test_set_refuses_what_lies_beyond_the_storage(offset):
     storage = taeda.zeros(8, dtype=taeda.uint8).untyped_storage()
     with pytest.raises(RuntimeError, match="reach outside"):
         taeda.empty(0, dtype=taeda.uint8).set_(storage, offset, (1,), (1,))
+
+
+@pytest.mark.parametrize("rank", range(9))
+def test_the_buffer_has_the_sizes_and_strides_of_any_number_of_dimensions(rank):
+    sizes = tuple(range(1, rank + 1))
+    x = taeda.arange(math.prod(sizes)).reshape(sizes).permute([*reversed(range(rank))])
+    view = memoryview(x)
+    assert view.shape == tuple(x.shape)
+    assert view.strides == tuple(8 * step for step in x.stride())
+    assert view.tolist() == x.tolist()
+    assert x.contiguous().numpy().tolist() == x.tolist()

@@ -12,11 +12,15 @@
 #include "object/watch.h"
 #include "runtime/wraps.h"
 
+#define FEW 4 /* dimensions whose sizes need no memory of their own */
 typedef struct Memory {
     PyObject_HEAD td_tensor *t;
     Py_ssize_t *dims; /* shape, then strides in bytes */
+    Py_ssize_t few[2 * FEW];
 } Memory;
 static PyTypeObject *MemoryT;
+static allocfunc memory_alloc;
+static freefunc memory_free;
 
 #define TD_LONG (LONG_MAX > INT32_MAX) /* numpy's int64 is the type long where that has 64 bits */
 static const char *const formats[TD_NDTYPES] = {
@@ -59,14 +63,14 @@ PyObject *td_memory_of(PyObject *tensor)
                                t->offset));
     /* somebody holds the address from now on: the memory may not move */
     own->storage->fixed = own->storage->exported = 1;
-    Memory *m = (Memory *)((allocfunc)PyType_GetSlot(MemoryT, Py_tp_alloc))(MemoryT, 0);
+    Memory *m = (Memory *)memory_alloc(MemoryT, 0);
     if (!m) {
         td_tensor_free(own);
         return NULL;
     }
     m->t = own;
-    if (!(m->dims = PyMem_Malloc(sizeof *m->dims * 2 * (size_t)(own->ndim + 1))))
-        return Py_DECREF(m), td_no_memory();
+    m->dims = own->ndim <= FEW ? m->few : PyMem_Malloc(sizeof *m->dims * 2 * (size_t)own->ndim);
+    if (!m->dims) return Py_DECREF(m), td_no_memory();
     for (int i = 0; i < own->ndim; i++) {
         m->dims[i] = (Py_ssize_t)own->sizes[i];
         m->dims[own->ndim + i] =
@@ -78,9 +82,10 @@ PyObject *td_memory_of(PyObject *tensor)
 static void memory_dealloc(PyObject *o)
 {
     PyTypeObject *type = Py_TYPE(o);
-    td_tensor_free(((Memory *)o)->t);
-    PyMem_Free(((Memory *)o)->dims);
-    ((freefunc)PyType_GetSlot(type, Py_tp_free))(o);
+    Memory *m = (Memory *)o;
+    td_tensor_free(m->t);
+    if (m->dims != m->few) PyMem_Free(m->dims);
+    memory_free(o);
     Py_DECREF(type);
 }
 
@@ -100,12 +105,12 @@ static int wants(int flags, int what) { return (flags & what) == what; }
 
 static const char *why_not(const td_tensor *t, int flags)
 {
-    int rows = td_is_contiguous(t), columns = is_column_major(t);
+    int rows = td_is_contiguous(t);
     if (wants(flags, PyBUF_C_CONTIGUOUS) && !rows)
         return "the tensor is not contiguous; use contiguous()";
-    if (wants(flags, PyBUF_F_CONTIGUOUS) && !columns)
+    if (wants(flags, PyBUF_F_CONTIGUOUS) && !is_column_major(t))
         return "the tensor is not contiguous in column-major order; use t().contiguous().t()";
-    if (wants(flags, PyBUF_ANY_CONTIGUOUS) && !rows && !columns)
+    if (wants(flags, PyBUF_ANY_CONTIGUOUS) && !rows && !is_column_major(t))
         return "the tensor is not contiguous; use contiguous()";
     if (!wants(flags, PyBUF_STRIDES) && !rows)
         return "plain bytes are asked for, and the tensor is not contiguous; use contiguous()";
@@ -163,5 +168,8 @@ int td_add_memory_type(PyObject *module)
     static PyType_Spec spec = {"taeda._native.Memory", sizeof(Memory), 0,
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
     MemoryT = (PyTypeObject *)PyType_FromSpec(&spec);
-    return MemoryT ? 0 : -1;
+    if (!MemoryT) return -1;
+    memory_alloc = (allocfunc)PyType_GetSlot(MemoryT, Py_tp_alloc);
+    memory_free = (freefunc)PyType_GetSlot(MemoryT, Py_tp_free);
+    return 0;
 }

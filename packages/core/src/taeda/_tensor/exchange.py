@@ -15,11 +15,6 @@ def numpy(self: Tensor, *, force: bool = False) -> Any:
     RuntimeError if the tensor requires grad or has a conj or neg bit (force=True detaches and copies then);
     TypeError for meta tensors. bfloat16 and float8 arrays carry the dtypes of ml_dtypes.
     """
-    if type(self) is not Tensor and self._dispatches():
-        raise RuntimeError(
-            f".numpy() is not supported for tensor subclasses whose operators run in __torch_dispatch__, got {type(self).__name__}. "
-            "Ask the tensors inside it"
-        )
     array = None if force else _core.to_array(self)
     return _numpy_of_unusual(self, force) if array is None else array
 
@@ -27,6 +22,11 @@ def numpy(self: Tensor, *, force: bool = False) -> Any:
 def _numpy_of_unusual(self: Tensor, force: bool) -> Any:
     import numpy as np
 
+    if type(self) is not Tensor and self._dispatches():
+        raise RuntimeError(
+            f".numpy() is not supported for tensor subclasses whose operators run in __torch_dispatch__, got {type(self).__name__}. "
+            "Ask the tensors inside it"
+        )
     if force:
         return self.detach().cpu().resolve_conj().resolve_neg().numpy()
     if self.requires_grad:

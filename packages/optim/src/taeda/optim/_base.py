@@ -166,7 +166,8 @@ def evaluate(closure: Callable[[], Any] | None) -> Any:
 # ---- the step ----
 
 _FUSED_DTYPES = ({taeda.float32}, {taeda.float64})
-_CPU, _STRIDED, _TENSOR = {taeda.device("cpu")}, {taeda.strided}, {Tensor}
+_CPU, _STRIDED = {taeda.device("cpu")}, {taeda.strided}
+_NO_DISPATCH: Any = Tensor.__torch_dispatch__
 _dtype, _device, _layout = attrgetter("dtype"), attrgetter("device"), attrgetter("layout")
 
 
@@ -302,20 +303,21 @@ def _all_plain(params: list[Tensor], grads: list[Tensor]) -> bool:
     dtypes = {*map(_dtype, params)}
     if dtypes not in _FUSED_DTYPES or {*map(_dtype, grads)} != dtypes:
         return False
-    return _has_fused_steps({*map(_device, params)})
+    devices = {*map(_device, params)}
+    return devices == _CPU or _falls_back(devices)
 
 
 def _any_dispatches(kinds: set[type]) -> bool:
     """Whether one of these classes of tensors computes by a `__torch_dispatch__` of its own."""
-    none = Tensor.__torch_dispatch__
-    others = kinds - _TENSOR
-    return bool(others) and any(cast(Any, k).__torch_dispatch__ is not none for k in others)
+    kind: Any
+    for kind in kinds:  # noqa: SIM110 - every step asks, and a generator costs as much as the rest
+        if kind is not Tensor and kind.__torch_dispatch__ is not _NO_DISPATCH:
+            return True
+    return False
 
 
-def _has_fused_steps(devices: set[taeda.device]) -> bool:
-    """The cpu has; a CUDA device where its operators may fall back on the cpu."""
-    if devices == _CPU:
-        return True
+def _falls_back(devices: set[taeda.device]) -> bool:
+    """Whether this is a CUDA device whose operators may fall back on the fused steps of the cpu."""
     falls_back = os.environ.get("TAEDA_CUDA_FALLBACK") == "cpu"
     return falls_back and len(devices) == 1 and next(iter(devices)).type == "cuda"
 
