@@ -9,6 +9,8 @@ import struct
 import pytest
 
 import taeda
+from taeda._io.pt import legacy
+from taeda._io.pt.context import StorageType
 from taeda._io.safetensors import FormatError
 
 NUMBERS = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
@@ -70,6 +72,22 @@ STREAMS = {
     "a key too many": (stream(tensor(), keys=("0", "1")), "not those that its object names"),
     "a part outside": (stream(tensor(b"(" + text("p") + b"K\x04K\x03t")), "elements 4 to 7"),
     "cut": (stream(tensor())[:-1], "truncated"),
+    "another protocol": (
+        stream(tensor()).replace(pickle.dumps(1001, 2), pickle.dumps(1002, 2)),
+        "not a file that torch wrote",
+    ),
+    "keys that are none": (stream(tensor(), keys=(1,)), "no list of texts"),
+    "keys in a dict": (
+        stream(tensor())[: stream(tensor()).index(pickle.dumps(["0"], 2))] + pickle.dumps({}, 2),
+        "no list of texts",
+    ),
+    "a part of two": (stream(tensor(b"(" + text("p") + b"K\x04t")), "its key, offset and length"),
+    "a part that is a list": (stream(tensor(b"]")), "its key, offset and length"),
+    "a part that begins before": (
+        stream(tensor(b"(" + text("p") + number(-1) + b"K\x03t")),
+        "elements -1 to 2",
+    ),
+    "cut in a pickle": (stream(tensor())[:100], "truncated"),
     "a module": (stream(b"(" + text("module") + b"K\x01tQ"), "a whole module"),
     "two lengths": (stream(b"(" + tensor() + tensor(count=5) + b"t"), "described in two ways"),
 }
@@ -79,3 +97,26 @@ STREAMS = {
 def test_a_stream_that_is_refused(data, message):
     with pytest.raises(FormatError, match=message):
         load(data)
+
+
+def test_a_stream_without_data_goes_to_meta():
+    made = load(stream(tensor()), map_location="meta")
+    assert (made.shape, made.device.type) == ((2,), "meta")
+
+
+def test_numbers_of_the_other_order_are_swapped(monkeypatch):
+    """As on a machine whose order is the other: the file's is little-endian everywhere."""
+    monkeypatch.setattr(legacy.sys, "byteorder", "big")
+    kind = StorageType("FloatStorage", taeda.float32)
+    data = taeda.tensor([1.0, 2.0])
+    legacy.to_this_machine(data.view(taeda.uint8), kind)
+    assert data.numpy().byteswap().tolist() == [1, 2]
+    untouched = taeda.tensor([1], dtype=taeda.uint8)
+    legacy.to_this_machine(untouched, StorageType("UntypedStorage", None))
+    assert untouched.item() == 1
+
+
+def test_a_storage_of_no_elements():
+    words = tensor(b"(" + text("p") + b"K\0K\0t", count=0, size=0)
+    head = stream(words, counts=())
+    assert load(head + struct.pack("<q", 0)).shape == (0,)

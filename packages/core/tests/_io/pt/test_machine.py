@@ -333,3 +333,48 @@ def test_what_programs_save_is_no_bomb():
 def test_bytes_behind():
     with pytest.raises(RefusedPickle, match="2 bytes follow"):
         read(b"\x80\x02N.N.")
+
+
+# ---- pickles that no writer makes ----
+
+MALFORMED = {
+    "a long name": (b"\x80\x02c" + b"a" * 3000, "a name is longer than"),
+    "a name that is no text": (b"\x80\x02c\xff\n", "a text is not UTF-8"),
+    "a text that is none": (b"\x80\x02X\x01\0\0\0\xff.", "a text is not UTF-8"),
+    "nothing to drop": (b"\x80\x020.", "finds no mark"),
+    "nothing at the top": (b"\x80\x02q\0.", "finds nothing on the stack"),
+    "nothing to pop": (b"\x80\x02R.", "finds nothing on the stack"),
+    "no mark": (b"\x80\x02t.", "finds no mark"),
+    "a tuple of too few": (b"\x80\x02N\x86.", "finds nothing on the stack"),
+    "marks without end": (b"\x80\x02" + b"(" * 200_000, "nested too deeply"),
+    "items into a list": (b"\x80\x04](K\x01\x90.", "items are added to a list, not to a set"),
+    "items into a dict": (b"\x80\x02}(K\x01e.", "items are appended to a dict, not to a list"),
+    "entries into a list": (b"\x80\x02](K\x01K\x02u.", "entries are put into a list, not into a dict"),
+    "a key without value": (b"\x80\x02}(K\x01u.", "last key has no value"),
+    "names that are numbers": (b"\x80\x04K\x01K\x02\x93.", "a name is no text"),
+    "data that are called": (b"\x80\x02N)R.", "a NoneType is called, which is data"),
+    "a name that is called with a list": (b"\x80\x02ccollections\nOrderedDict\n]R.", "is called, which is data"),
+    "twice into the memo": (b"\x80\x02]q\0q\1.", "put into the memo twice"),
+    "a memo far away": (b"\x80\x02]r\xff\xff\xff\x7f.", "follows entry -1"),
+    "a memo never set": (b"\x80\x02h\5.", "memo entry 5 was never set"),
+    "a storage": (b"\x80\x02NQ.", "a storage is named where none can be"),
+    "protocol 0": (b"\x80\0N.", "protocol 0 is not read"),
+    "protocol 9": (b"\x80\x09N.", "protocol 9 is not read"),
+    "an integer of many bytes": (b"\x80\x02\x8b\0\0\1\0.", "an integer of 65536 bytes"),
+    "a frame beyond": (b"\x80\x04\x95" + b"\xff" * 8, "its frame goes on"),
+    "no end": (b"\x80\x02N", "truncated"),
+    "more behind": (b"\x80\x02N.N", "1 bytes follow the pickle"),
+    "an unknown instruction": (b"\x80\x02\xee.", "at byte 3"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("data", "message"), MALFORMED.values(), ids=MALFORMED)
+def test_malformed(data, message):
+    with pytest.raises(RefusedPickle, match=message):
+        read(data)
+
+
+def test_what_is_dropped_is_gone():
+    assert read(b"\x80\x02K\x01K\x020.") == 1
+    assert read(b"\x80\x02K\x01(K\x021.") == 1
+    assert read(b"\x80\x02K\x01(0.") == 1

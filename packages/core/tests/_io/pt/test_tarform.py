@@ -80,6 +80,15 @@ def old(**changes):
     return file.getvalue()
 
 
+def old_without(name):
+    """The tar with another name for one of its parts."""
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for part in {"storages", "tensors", "pickle"} - {name}:
+            archive.addfile(tarfile.TarInfo(part))
+    return file.getvalue()
+
+
 def load(data, **options):
     return taeda.load(io.BytesIO(data), **options)
 
@@ -107,6 +116,62 @@ TARS = {
     ),
     "code": (old(pickle=pickle.dumps(print, 2)), "asks for 'builtins.print'"),
     "a key that is not there": (old(pickle=b"\x80\x02" + text("99") + b"Q."), "not in the file"),
+    "a storage cut": (old(storages=storages()[:-10]), "more than the file|truncated"),
+    "a storage of nothing": (
+        old(storages=b"\x80\x02K\x01." + tuple_of(number(1), number(2), STORAGE)),
+        "its key, device and type",
+    ),
+    "a storage of no type": (
+        old(storages=b"\x80\x02K\x01." + tuple_of(number(1), text("cpu"), text("x"))),
+        "its key, device and type",
+    ),
+    "a storage of a list": (old(storages=b"\x80\x02K\x01.\x80\x02]."), "by its key and two values"),
+    "a storage of a text": (
+        old(storages=b"\x80\x02K\x01." + tuple_of(text("a"), text("cpu"), STORAGE)),
+        "by its key and two values",
+    ),
+    "a storage without its length": (
+        old(storages=b"\x80\x02K\x01." + tuple_of(number(1), text("cpu"), STORAGE)),
+        "truncated inside one of",
+    ),
+    "many storages": (old(storages=b"\x80\x02" + number(2_000_000) + b"."), "missing or too large"),
+    "a negative number of storages": (
+        old(storages=b"\x80\x02" + number(-1) + b"."),
+        "missing or too large",
+    ),
+    "no number of storages": (old(storages=b"\x80\x02N."), "missing or too large"),
+    "parts that are none": (old(storages=storages(b"N")), "two keys, offset and length"),
+    "a part of three": (
+        old(storages=storages(b"](" + b"(" + number(2) + number(1) + number(3) + b"te")),
+        "two keys, offset and length",
+    ),
+    "a part of nothing": (
+        old(storages=storages(VIEWS.replace(number(1), number(8)))),
+        "part of 8, which is not there",
+    ),
+    "a part that begins before": (
+        old(
+            storages=storages(b"](" + b"(" + number(2) + number(1) + number(-1) + number(3) + b"te")
+        ),
+        "outside of the one",
+    ),
+    "many dimensions": (
+        old(
+            tensors=b"\x80\x02K\x01."
+            + tuple_of(number(5), number(1), text("t"))
+            + struct.pack("<ii", 65, 0)
+        ),
+        "said to have 65 dimensions",
+    ),
+    "negative dimensions": (
+        old(
+            tensors=b"\x80\x02K\x01."
+            + tuple_of(number(5), number(1), text("t"))
+            + struct.pack("<ii", -1, 0)
+        ),
+        "said to have -1 dimensions",
+    ),
+    "no pickle": (old_without("pickle"), "a tar archive without pickle"),
     "a damaged header": (old().replace(b"tensors\0", b"tensorz\0", 1), "checksum differs"),
 }
 
