@@ -134,6 +134,18 @@ def test_the_same_name_twice():
         load(data.replace(text("b"), text("a"), 1))
 
 
+def test_the_same_fact_twice():
+    facts = {name: (struct.pack("<2I", U32, 1), 1) for name in ("ab", "cd")}
+    with pytest.raises(FormatError, match="the fact 'ab' is told twice"):
+        load(build(ONE, facts).replace(b"cd", b"ab", 1))
+
+
+def test_bytes_behind_the_last_tensor():
+    load(PLAIN + bytes(31 - len(PLAIN) % 32))  # padding up to the alignment is none
+    with pytest.raises(FormatError, match="bytes follow the last tensor"):
+        load(PLAIN + bytes(64))
+
+
 def test_what_is_wrong_behind_an_array_is_found_before_the_array_is_made():
     count = 1_000_000
 
