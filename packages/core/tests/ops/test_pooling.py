@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import taeda
+from taeda._composite import pooling
 
 nn = taeda._C._nn
 
@@ -384,3 +385,30 @@ def test_averages_of_the_largest_integers_wrap_round():
     assert nn.avg_pool2d(x, [2, 2], [2, 2], [0, 0], False, True, None).tolist() == [[[[0, 0]] * 2]]
     one = x[:, :, :1, :1]
     assert nn.avg_pool2d(one, [1, 1], [1, 1], [0, 0], False, True, -1).item() == least
+
+
+@pytest.mark.parametrize("dtype", ["bool", "bfloat16", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("mode", ["reflect", "replicate"])
+@pytest.mark.parametrize(
+    ("shape", "pad"),
+    [
+        ((2, 3, 5), (1, 2)),
+        ((2, 3, 5), (4, -2)),
+        ((3, 5, 6), (-1, 2, 3, -2)),
+        ((2, 3, 5, 6), (3, 2, 1, 0)),
+        ((2, 3, 4, 5, 6), (1, 2, 0, 3, 2, 1)),
+    ],
+)
+def test_one_kernel_and_lists_of_places_agree(shape, pad, mode, dtype):
+    x = taeda.arange(math.prod(shape)).reshape(shape).remainder(97).to(getattr(taeda, dtype))
+    wanted = pooling.pad_by_places(x, pad, mode)
+    for layout in (x, x.transpose(0, 1).contiguous().transpose(0, 1)):
+        assert taeda.equal(nn.pad(layout, pad, mode), wanted)
+
+
+def test_padding_that_no_number_holds_is_refused():
+    for pad in ([2**63 - 1, 1], [-(2**63), 2**63 - 1], [-5, 0]):
+        with pytest.raises(RuntimeError, match="too small for padding"):
+            nn._pad_inside(taeda.ones(2, 4), pad, 1)
+    with pytest.raises(RuntimeError, match="wanted 1 to 2 pairs and mode 0 or 1"):
+        nn._pad_inside(taeda.ones(2, 4), [1, 1], 2)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import taeda
 from taeda import Tensor
+from taeda._C import _nn
 from taeda._layers.autocast import casts_to_float32
 
 # ---- padding ----
@@ -34,6 +35,13 @@ def pad(self: Tensor, pad: Sequence[int], mode: str, value: float | None) -> Ten
 
 
 def _pad_inside(x: Tensor, pad: Sequence[int], mode: str) -> Tensor:
+    if mode != "circular" and x.device.type in ("cpu", "meta"):
+        return _nn._pad_inside(x, pad, _CODES[mode])
+    return pad_by_places(x, pad, mode)
+
+
+def pad_by_places(x: Tensor, pad: Sequence[int], mode: str) -> Tensor:
+    """The same one dimension after the other, by lists of places."""
     for i in range(len(pad) // 2):
         before, after = pad[2 * i], pad[2 * i + 1]
         if before or after:
@@ -85,6 +93,7 @@ def _circular(x: Tensor, dim: int, before: int, after: int) -> Tensor:
     return places.index_select(0, wanted % places.numel())
 
 
+_CODES = {"reflect": 0, "replicate": 1}
 _PLACES = {"reflect": _reflected, "replicate": _replicated, "circular": _circular}
 
 

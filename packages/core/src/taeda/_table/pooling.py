@@ -81,6 +81,13 @@ op(
     namespace="nn",
     doc="A border of one value, or of what is inside.",
 )
+op(
+    "_pad_inside(Tensor self, int[] padding, int mode) -> Tensor",
+    c="_pad_inside",
+    variants="function",
+    namespace="nn",
+    doc="A border of what is inside: mirrored (mode 0) or repeated (1).",
+)
 for _n in (1, 2, 3):
     for _mode in ("reflection", "replication"):
         op(

@@ -81,6 +81,9 @@ for _name in ("pixel_shuffle", "pixel_unshuffle"):
     rules[_name] = _leading(3)
 
 
+rules["_pad_inside"] = _leading(1)
+
+
 def _pad(
     level: Level, func: Any, x: Any, pad: Any, mode: str = "constant", value: Any = None
 ) -> Any:

@@ -132,6 +132,23 @@ for _name in ("upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d"
 _upsample_nearest("upsample_nearest")
 _upsample_nearest("_upsample_nearest_exact")
 
+
+def _unpadded(grad: Tensor, self_shape: Shape, padding: Shape, mode: int) -> Tensor:
+    """What every element gets from all the places that show it."""
+    for i in range(len(padding) // 2):
+        before, after, dim = padding[2 * i], padding[2 * i + 1], len(self_shape) - 1 - i
+        if not (before or after):
+            continue
+        last = self_shape[dim] - 1
+        place = taeda.arange(-before, last + 1 + after, device=grad.device)
+        place = last - (last - place.abs()).abs() if mode == 0 else place.clamp(0, last)
+        shape = list(grad.shape)
+        shape[dim] = last + 1
+        grad = grad.new_zeros(shape).index_add(dim, place, grad)
+    return grad
+
+
+rule("_pad_inside", self=_unpadded)
 not_differentiable(
     "_grid_sample",
     "grid_sample runs it only where no gradient is wanted, else by steps that have rules",
@@ -149,6 +166,7 @@ rule(
 
 # ---- tangents: these are linear, and so are their derivatives ----
 linear("constant_pad_nd", value=0)
+linear("_pad_inside")
 linear("im2col", "col2im")
 for _n in (1, 2, 3):
     linear(f"avg_pool{_n}d", f"adaptive_avg_pool{_n}d")

@@ -1,0 +1,102 @@
+/* padding_inside.c - _pad_inside: a border of what is inside, mirrored or repeated; negative
+ * padding cuts. */
+#include "cpu/padding_run.h"
+#include "ops/layout.h"
+#include "runtime/alloc.h"
+
+#define SELF TD_TENSOR(0)
+#define OUT (&call->out[0])
+#define LL(x) ((long long)(x))
+
+typedef enum mode { REFLECT, REPLICATE } mode;
+
+/* One pair of `padding`: for the last dimension, the one before it, ... */
+static td_status padded_size(const td_call *call, int pair, mode m, int64_t *size)
+{
+    int64_t before = TD_INTS(1)[2 * pair], after = TD_INTS(1)[2 * pair + 1];
+    int64_t in = SELF->sizes[SELF->ndim - 1 - pair];
+    char shape[TD_SHAPE_TEXT];
+    if (m == REFLECT && (before >= in || after >= in))
+        return td_fail(TD_RUNTIME_ERROR,
+                       "Padding size should be less than the corresponding input dimension, but "
+                       "got: padding (%lld, %lld) at dimension %d of input %s",
+                       LL(before), LL(after), -1 - pair,
+ td_shape_text(SELF->ndim, SELF->sizes, shape));
+    if (m == REPLICATE && in == 0)
+        return td_fail(TD_RUNTIME_ERROR, "pad: nothing to replicate in dimension %d of input %s",
+                       -1 - pair, td_shape_text(SELF->ndim, SELF->sizes, shape));
+    if (before < -INT64_MAX / 2 || td_add_overflows(in, before, size) ||
+        td_add_overflows(*size, after, size) || *size < 1)
+        return td_fail(TD_RUNTIME_ERROR,
+                       "pad: size %lld of dimension %d is too small for padding (%lld, %lld)",
+                       LL(in), -1 - pair, LL(before), LL(after));
+    return TD_OK;
+}
+
+static int64_t place_of(int64_t i, int64_t size, mode m)
+{
+    if (m == REPLICATE) return i < 0 ? 0 : i >= size ? size - 1 : i;
+    i = i < 0 ? -i : i;
+    return i < size ? i : 2 * (size - 1) - i;
+}
+
+static void fill_places(const td_call *call, td_placing *p, int64_t *places, mode m)
+{
+    int last = p->ndim - 1;
+    p->begin = 0;
+    p->end = p->out[last];
+    for (int pair = 0; pair < TD_LEN(1) / 2; pair++) {
+        int d = last - pair;
+        int64_t before = TD_INTS(1)[2 * pair], after = TD_INTS(1)[2 * pair + 1];
+        if (before == 0 && after == 0) continue;
+        for (int64_t i = 0; i < p->out[d]; i++) places[i] = place_of(i - before, p->in[d], m);
+        p->place[d] = places;
+        places += p->out[d];
+        if (pair > 0) continue;
+        p->begin = before > 0 ? before : 0;
+        p->end = p->out[d] - (after > 0 ? after : 0);
+        if (p->begin >= p->end) p->begin = p->end = 0; /* borders only */
+    }
+}
+
+static td_status run(td_call *call, const td_tensor *from, mode m)
+{
+    td_placing p = {.from = td_data(from),
+                    .to = td_data(call->out[0]),
+                    .ndim = from->ndim,
+                    .itemsize = td_itemsize((td_dtype)from->dtype)};
+    int64_t count = 0;
+    for (int d = 0; d < p.ndim; d++) {
+        p.in[d] = from->sizes[d];
+        p.out[d] = call->out[0]->sizes[d];
+        if (d >= p.ndim - TD_LEN(1) / 2) count += p.out[d];
+    }
+    int64_t bytes = count * (int64_t)sizeof(int64_t), *places = td_alloc(bytes);
+    if (!places)
+        return td_fail(TD_MEMORY_ERROR, "pad: no memory for %lld bytes of places", LL(bytes));
+    fill_places(call, &p, places, m);
+    td_placing_run(&p);
+    td_free(places, bytes);
+    return TD_OK;
+}
+
+td_status td_op__pad_inside(td_call *call)
+{
+    int64_t sizes[TD_MAX_DIMS], pairs = TD_LEN(1) / 2;
+    td_tensor *dense;
+    if (TD_LEN(1) % 2 || pairs < 1 || pairs > SELF->ndim || TD_INT(2) < 0 || TD_INT(2) > REPLICATE)
+        return td_fail(TD_RUNTIME_ERROR,
+                       "_pad_inside: wanted 1 to %d pairs and mode 0 or 1, got %lld sizes and mode "
+                       "%lld",
+                       SELF->ndim, LL(TD_LEN(1)), LL(TD_INT(2)));
+    for (int d = 0; d < SELF->ndim; d++) sizes[d] = SELF->sizes[d];
+    for (int pair = 0; pair < pairs; pair++)
+        if (TD_INTS(1)[2 * pair] || TD_INTS(1)[2 * pair + 1])
+            TD_TRY(padded_size(call, pair, (mode)TD_INT(2), &sizes[SELF->ndim - 1 - pair]));
+    TD_TRY(td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, SELF->ndim, sizes));
+    if (td_is_meta(SELF) || call->out[0]->numel == 0) return TD_OK;
+    TD_TRY(td_cast_contiguous(&dense, SELF, (td_dtype)SELF->dtype));
+    td_status status = run(call, dense, (mode)TD_INT(2));
+    td_tensor_free(dense);
+    return status;
+}
