@@ -1,5 +1,7 @@
 """Counts and shapes of a model's layers; nothing of the model changes."""
 
+import pytest
+
 import taeda
 from taeda import nn
 
@@ -67,3 +69,11 @@ def test_sizes_stand_for_an_input_of_zeros():
     net = nn.Sequential(nn.Conv2d(3, 2, 3), nn.Flatten())
     by_sizes, by_tensor = nn.summary(net, (4, 3, 5, 5)), nn.summary(net, taeda.ones(4, 3, 5, 5))
     assert str(by_sizes) == str(by_tensor) and "[4, 18]" in str(by_sizes)
+
+
+@pytest.mark.parametrize(
+    ("width", "size"), [(1, "8 bytes"), (20, "1.68 kB"), (600, "1.44 MB"), (20_000, "1.60 GB")]
+)
+def test_sizes_have_a_unit_in_which_they_can_be_read(width, size):
+    with taeda.device("meta"):
+        assert str(nn.summary(nn.Linear(width, width))).endswith(f", {size}")

@@ -32,7 +32,13 @@ def pixels(page):
 def test_statistics_are_those_of_the_finite_elements():
     page = taeda.tensor([1.0, 3.0, float("nan"), float("inf")])._repr_html_()
     assert "min 1, mean 2, max 3, std 1.414, nan 1, inf 1" in page
-    assert "Tensor · [4] · float32 · cpu" in page and "<svg" in page and "<img" not in page
+    assert "Tensor · [4] · float32 · cpu" in page and "<img" not in page
+
+
+def test_few_values_are_shown_and_many_drawn():
+    few, many = taeda.arange(32.0)._repr_html_(), taeda.arange(33.0)._repr_html_()
+    assert "<details open>" in few and "<svg" not in few
+    assert "<details>" in many and "<svg" in many
 
 
 def test_pictures():
@@ -46,7 +52,12 @@ def test_pictures():
     assert rows[0][:3] == colours[:, 0, 0].tolist()
     _, rows = pixels(colours.permute(1, 2, 0)._repr_html_())
     assert rows[7][-3:] == colours[:, 7, 7].tolist()
-    assert "<img" not in taeda.zeros(7, 100)._repr_html_()
+    assert "<img" not in taeda.zeros(7, 50)._repr_html_()
+
+
+def test_what_is_long_and_thin_is_no_picture():
+    for sizes, drawn in (((80, 10), True), ((81, 10), False), ((8, 64), True), ((8, 65), False)):
+        assert ("<img" in taeda.zeros(sizes)._repr_html_()) is drawn, sizes
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 __all__ = ["tensor_html"]
 
 _LARGE = 1 << 22  # elements: statistics of more are left out, for they take a while
+_FEW = 32  # elements: so many are shown as they are, and a histogram of them says little
 _BINS, _HEIGHT = 32, 28
 _EDGE = 192  # of a picture, in points
+_LONGEST = 8  # a side of a picture, in the other: what is longer is a table of numbers
 
 
 def tensor_html(x: Tensor) -> str:
@@ -28,12 +30,13 @@ def tensor_html(x: Tensor) -> str:
         numbers = numbers.cpu().double()
         finite = numbers[numbers.isfinite()]
         parts.append(_statistics(numbers, finite))
-        if finite.numel() > 1:
+        if finite.numel() > _FEW:
             parts.append(_histogram(finite))
         if (picture := _picture(numbers)) is not None:
             parts.append(picture)
     text = html.escape(repr(x))
-    parts.append(f"<details><summary>values</summary><pre>{text}</pre></details>")
+    shown = " open" if x.numel() <= _FEW else ""
+    parts.append(f"<details{shown}><summary>values</summary><pre>{text}</pre></details>")
     body = "".join(f'<div style="margin:2px 0">{part}</div>' for part in parts)
     return f'<div style="font-family:monospace;font-size:12px">{body}</div>'
 
@@ -79,7 +82,7 @@ def _histogram(finite: Tensor) -> str:
 
 
 def _picture(numbers: Tensor) -> str | None:
-    """The tensor as an image: (H, W), (1, H, W), (3, H, W) or (H, W, 3) from 8 points on."""
+    """The tensor as an image: (H, W), (1, H, W), (3, H, W) or (H, W, 3) from 8 points on; not what is long and thin."""
     shape = tuple(numbers.shape)
     if len(shape) == 2:
         points = numbers.unsqueeze(2)
@@ -90,7 +93,8 @@ def _picture(numbers: Tensor) -> str | None:
     else:
         return None
     height, width, channels = points.shape
-    if min(height, width) < 8 or max(height, width) > 4096:
+    short, long = sorted((height, width))
+    if short < 8 or long > min(4096, _LONGEST * short):
         return None
     finite = points.nan_to_num(0, 0, 0)
     low, high = finite.min(), finite.max()

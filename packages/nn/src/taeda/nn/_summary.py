@@ -66,10 +66,14 @@ class Summary:
             text += f" ({frozen:,} of them frozen)"
         if self.buffers:
             text += f", {self.buffers:,} numbers in buffers"
-        return f"{text}, {self.bytes / 1e6:,.2f} MB"
+        return f"{text}, {_size(self.bytes)}"
 
     def _repr_html_(self) -> str:
-        head = "<tr><th>layer</th>" + "<th>output</th>" * self.inputs + "<th>parameters</th></tr>"
+        head = (
+            '<tr><th style="text-align:left">layer</th>'
+            + "<th>output</th>" * self.inputs
+            + "<th>parameters</th></tr>"
+        )
         body = ""
         for line in self.lines:
             label = f"{line.name}: {line.kind}" if line.name else line.kind
@@ -77,6 +81,14 @@ class Summary:
             output = f"<td>{html.escape(line.output)}</td>" if self.inputs else ""
             body += f"<tr>{cell}{output}<td>{line.total:,} {html.escape(line.note)}</td></tr>"
         return f"<table><thead>{head}</thead><tbody>{body}</tbody></table><p>{self._totals()}</p>"
+
+
+def _size(count: int) -> str:
+    """A number of bytes in a unit in which it can be read."""
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= size:
+            return f"{count / size:,.2f} {unit}"
+    return f"{count} bytes"
 
 
 def _is_shape(value: Any) -> bool:
@@ -96,7 +108,7 @@ def summary(model: Module, *inputs: Any, depth: int | None = None, **options: An
       0: Linear  [4, 3]  9
       1: ReLU    [4, 3]
     -------------------------------
-    9 parameters, 0.00 MB
+    9 parameters, 36 bytes
     """
     seen: set[int] = set()
     lines: list[_Line] = []
