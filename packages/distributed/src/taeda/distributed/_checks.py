@@ -18,9 +18,13 @@ __all__ = [
     "check_tensor",
     "check_tensors",
     "describe",
+    "fits",
     "flat",
+    "joins",
+    "list_at_root",
     "outputs_apart",
     "peer_of",
+    "same_kind",
 ]
 
 _BITS = (RedOpType.BAND, RedOpType.BOR, RedOpType.BXOR)
@@ -166,3 +170,38 @@ def peer_of(
             f"give {names[0]}, a rank of the default group, or {names[1]}, a number of the group"
         )
     return group.number_of(rank, names[0])
+
+
+def same_kind(outputs: Sequence[Tensor], tensor: Tensor, what: str) -> None:
+    """ValueError if an output has another dtype than the tensor that goes there."""
+    for output in outputs:
+        if output.dtype != tensor.dtype:
+            raise ValueError(f"{what} is {output.dtype}, but the other tensor is {tensor.dtype}")
+
+
+def fits(output: Tensor, tensor: Tensor, what: str) -> None:
+    """ValueError if the output has another number of values than the tensor that goes there."""
+    if output.numel() != tensor.numel():
+        raise ValueError(
+            f"{what} has the shape {tuple(output.shape)}, but what goes there has {tuple(tensor.shape)}"
+        )
+
+
+def joins(whole: Tensor, part: Tensor, ranks: int, name: str, part_name: str) -> None:
+    """ValueError if the parts of all ranks do not make the whole."""
+    if whole.numel() != ranks * part.numel():
+        raise ValueError(
+            f"{name} has {whole.numel()} values; {ranks} ranks with {part.numel()} in {part_name} need "
+            f"{ranks * part.numel()}"
+        )
+
+
+def list_at_root(
+    tensors: list[Tensor] | None, is_root: bool, size: int, what: str, root: str
+) -> list[Tensor]:
+    """The checked list on the root, an empty one elsewhere. ValueError if it is given elsewhere."""
+    if is_root:
+        return check_tensors(tensors if tensors is not None else (), what, size)
+    if tensors:
+        raise ValueError(f"{what} is given on the rank {root} only")
+    return []

@@ -21,9 +21,13 @@ from ._checks import (
     check_tensor,
     check_tensors,
     describe,
+    fits,
     flat,
+    joins,
+    list_at_root,
     outputs_apart,
     peer_of,
+    same_kind,
 )
 from ._engines.base import Engine
 from ._errors import DistTimeoutError
@@ -177,8 +181,8 @@ def all_gather(
     if made is None:
         return None
     outputs = check_tensors(tensor_list, "tensor_list", made.size())
-    _same_kind(outputs, tensor, "tensor_list")
-    _fits(outputs[made.rank()], tensor, f"tensor_list[{made.rank()}]")
+    same_kind(outputs, tensor, "tensor_list")
+    fits(outputs[made.rank()], tensor, f"tensor_list[{made.rank()}]")
     outputs_apart(outputs, "tensor_list")
     call = Call("all_gather", f"all_gather({describe(outputs)})")
 
@@ -209,8 +213,8 @@ def all_gather_coalesced(
     outputs_apart(outputs, "output_tensor_lists")
     for part in lists:
         for output, tensor in zip(part, inputs, strict=True):
-            _same_kind([output], tensor, "output_tensor_lists")
-            _fits(output, tensor, "output_tensor_lists")
+            same_kind([output], tensor, "output_tensor_lists")
+            fits(output, tensor, "output_tensor_lists")
     call = Call("all_gather_coalesced", f"all_gather_coalesced({describe(inputs)})")
 
     def act(engine: Engine, deadline: Deadline) -> None:
@@ -233,8 +237,8 @@ def all_gather_into_tensor(
     check_tensor(input_tensor, "input_tensor")
     if made is None:
         return None
-    _same_kind([output_tensor], input_tensor, "output_tensor")
-    _joins(output_tensor, input_tensor, made.size(), "output_tensor", "input_tensor")
+    same_kind([output_tensor], input_tensor, "output_tensor")
+    joins(output_tensor, input_tensor, made.size(), "output_tensor", "input_tensor")
     outputs_apart([output_tensor], "output_tensor")
     call = Call("all_gather_into_tensor", f"all_gather_into_tensor({describe(input_tensor)})")
 
@@ -260,10 +264,10 @@ def gather(
         if dst is None and group_dst is None
         else peer_of(made, dst, group_dst, ("dst", "group_dst"))
     )
-    outputs = _list_at_root(gather_list, made.rank() == root, made.size(), "gather_list", "dst")
+    outputs = list_at_root(gather_list, made.rank() == root, made.size(), "gather_list", "dst")
     for i, output in enumerate(outputs):
-        _same_kind([output], tensor, "gather_list")
-        _fits(output, tensor, f"gather_list[{i}]")
+        same_kind([output], tensor, "gather_list")
+        fits(output, tensor, f"gather_list[{i}]")
     outputs_apart(outputs, "gather_list")
     call = Call("gather", f"gather(dst={made._ranks[root]}, {describe(tensor)})")
 
@@ -290,10 +294,10 @@ def scatter(
         if src is None and group_src is None
         else peer_of(made, src, group_src, ("src", "group_src"))
     )
-    inputs = _list_at_root(scatter_list, made.rank() == root, made.size(), "scatter_list", "src")
+    inputs = list_at_root(scatter_list, made.rank() == root, made.size(), "scatter_list", "src")
     for i, source in enumerate(inputs):
-        _same_kind([source], tensor, "scatter_list")
-        _fits(source, tensor, f"scatter_list[{i}]")
+        same_kind([source], tensor, "scatter_list")
+        fits(source, tensor, f"scatter_list[{i}]")
     outputs_apart([tensor], "tensor")
     call = Call("scatter", f"scatter(src={made._ranks[root]}, {describe(tensor)})")
 
@@ -316,8 +320,8 @@ def reduce_scatter(
         return None
     inputs = check_tensors(input_list, "input_list", made.size())
     for i, source in enumerate(inputs):
-        _same_kind([source], output, "input_list")
-        _fits(source, output, f"input_list[{i}]")
+        same_kind([source], output, "input_list")
+        fits(source, output, f"input_list[{i}]")
     op = check_op(op, output)
     outputs_apart([output], "output")
     call = Call("reduce_scatter", f"reduce_scatter({op.name}, {describe(output)})")
@@ -343,8 +347,8 @@ def reduce_scatter_tensor(
     check_tensor(input, "input")
     if made is None:
         return None
-    _same_kind([input], output, "input")
-    _joins(input, output, made.size(), "input", "output")
+    same_kind([input], output, "input")
+    joins(input, output, made.size(), "input", "output")
     op = check_op(op, output)
     outputs_apart([output], "output")
     call = Call("reduce_scatter_tensor", f"reduce_scatter_tensor({op.name}, {describe(output)})")
@@ -379,7 +383,7 @@ def all_to_all(
         return None
     outputs = check_tensors(output_tensor_list, "output_tensor_list", made.size())
     inputs = check_tensors(input_tensor_list, "input_tensor_list", made.size())
-    _same_kind(outputs, inputs[0], "output_tensor_list")
+    same_kind(outputs, inputs[0], "output_tensor_list")
     outputs_apart(outputs, "output_tensor_list")
     call = _pairwise_call("all_to_all", outputs, inputs)
 
@@ -402,7 +406,7 @@ def all_to_all_single(
     check_tensor(input, "input")
     if made is None:
         return None
-    _same_kind([output], input, "output")
+    same_kind([output], input, "output")
     outputs_apart([output], "output")
     wholes = Flat(output)
     into = _parts(wholes.values, output, output_split_sizes, made.size(), "output")
@@ -492,37 +496,3 @@ def monitored_barrier(
             f"monitored_barrier: rank{'s' if len(missing) > 1 else ''} {names} did not come within {limit:g} s",
             missing,
         )
-
-
-# ---- checks ----
-
-
-def _same_kind(outputs: Sequence[Tensor], tensor: Tensor, what: str) -> None:
-    for output in outputs:
-        if output.dtype != tensor.dtype:
-            raise ValueError(f"{what} is {output.dtype}, but the other tensor is {tensor.dtype}")
-
-
-def _fits(output: Tensor, tensor: Tensor, what: str) -> None:
-    if output.numel() != tensor.numel():
-        raise ValueError(
-            f"{what} has the shape {tuple(output.shape)}, but what goes there has {tuple(tensor.shape)}"
-        )
-
-
-def _joins(whole: Tensor, part: Tensor, ranks: int, name: str, part_name: str) -> None:
-    if whole.numel() != ranks * part.numel():
-        raise ValueError(
-            f"{name} has {whole.numel()} values; {ranks} ranks with {part.numel()} in {part_name} need "
-            f"{ranks * part.numel()}"
-        )
-
-
-def _list_at_root(
-    tensors: list[Tensor] | None, is_root: bool, size: int, what: str, root: str
-) -> list[Tensor]:
-    if is_root:
-        return check_tensors(tensors if tensors is not None else (), what, size)
-    if tensors:
-        raise ValueError(f"{what} is given on the rank {root} only")
-    return []
