@@ -19,12 +19,11 @@ static int64_t source_row(const td_placing *p, int64_t row)
     return from;
 }
 
-#define BORDER(type)                                                                   \
-    static void border_##type(char *to, const char *from, const int64_t *place, int64_t begin, \
-                              int64_t end)                                             \
-    {                                                                                  \
-        for (int64_t i = begin; i < end; i++)                                          \
-            ((type *)to)[i] = ((const type *)from)[place[i]];                          \
+#define BORDER(type)                                                                            \
+    static void border_##type(char *to, const char *from, const int64_t *place, int64_t begin,  \
+                              int64_t end)                                                      \
+    {                                                                                           \
+        for (int64_t i = begin; i < end; i++) ((type *)to)[i] = ((const type *)from)[place[i]]; \
     }
 BORDER(uint8_t)
 BORDER(uint16_t)

@@ -262,7 +262,9 @@ td_status td_matmul_run(const td_matmul *m, td_tensor **out)
     td_dtype dtype = (td_dtype)m->a->dtype;
     if (dtype == TD_BF16 && m->a->device == TD_CPU && td_multiplies_bf16())
         return run_narrow(m, &a, &b, ndim, sizes, out);
-    if (!td_is_meta(m->a) && compute_dtype(dtype) != dtype) return run_wider(m, out);
+    if (!td_is_meta(m->a) && compute_dtype(dtype) != dtype)
+        return td_matmul_wants_pieces(m) ? td_matmul_pieces(m, ndim, sizes, out)
+                                         : run_wider(m, out);
     td_tensor *result;
     TD_TRY(td_tensor_empty(&result, dtype, (td_device)m->a->device, ndim, sizes));
     td_status status = td_is_meta(m->a) || result->numel == 0 ? TD_OK : multiply(m, &a, &b, result);

@@ -21,7 +21,7 @@ static td_status padded_size(const td_call *call, int pair, mode m, int64_t *siz
                        "Padding size should be less than the corresponding input dimension, but "
                        "got: padding (%lld, %lld) at dimension %d of input %s",
                        LL(before), LL(after), -1 - pair,
- td_shape_text(SELF->ndim, SELF->sizes, shape));
+                       td_shape_text(SELF->ndim, SELF->sizes, shape));
     if (m == REPLICATE && in == 0)
         return td_fail(TD_RUNTIME_ERROR, "pad: nothing to replicate in dimension %d of input %s",
                        -1 - pair, td_shape_text(SELF->ndim, SELF->sizes, shape));
@@ -85,10 +85,10 @@ td_status td_op__pad_inside(td_call *call)
     int64_t sizes[TD_MAX_DIMS], pairs = TD_LEN(1) / 2;
     td_tensor *dense;
     if (TD_LEN(1) % 2 || pairs < 1 || pairs > SELF->ndim || TD_INT(2) < 0 || TD_INT(2) > REPLICATE)
-        return td_fail(TD_RUNTIME_ERROR,
-                       "_pad_inside: wanted 1 to %d pairs and mode 0 or 1, got %lld sizes and mode "
-                       "%lld",
-                       SELF->ndim, LL(TD_LEN(1)), LL(TD_INT(2)));
+        return td_fail(
+            TD_RUNTIME_ERROR,
+            "_pad_inside: wanted 1 to %d pairs and mode 0 or 1, got %lld sizes and mode %lld",
+            SELF->ndim, LL(TD_LEN(1)), LL(TD_INT(2)));
     for (int d = 0; d < SELF->ndim; d++) sizes[d] = SELF->sizes[d];
     for (int pair = 0; pair < pairs; pair++)
         if (TD_INTS(1)[2 * pair] || TD_INTS(1)[2 * pair + 1])

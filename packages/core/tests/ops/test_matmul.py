@@ -357,3 +357,18 @@ def test_a_product_of_bfloat16_keeps_nan_and_infinity_apart():
         got = values((a @ b).float())
         assert np.isnan(got[1]).all() and np.isposinf(got[3]).all()
         assert (got[[0, 2, 4]] == 35).all()
+
+
+@pytest.mark.parametrize("rows", [None, 1, 3, 48])
+@pytest.mark.parametrize("bias", [False, True])
+def test_half_in_pieces_has_the_bits_of_float32_rounded_once(rows, bias):
+    generator = taeda.Generator().manual_seed(0)
+    weight = taeda.randn(517, 1024, generator=generator).half()  # the last piece is a narrow one
+    x = taeda.randn(*(() if rows is None else (rows,)), 1024, generator=generator).half()
+    shift = taeda.randn(517, generator=generator).half() if bias else None
+    wide = taeda._C._nn.linear(x.float(), weight.float(), None if shift is None else shift.float())
+    assert taeda.equal(taeda._C._nn.linear(x, weight, shift), wide.half())
+    if not bias:
+        assert taeda.equal(x @ weight.t(), (x.float() @ weight.float().t()).half())
+        if rows is None:
+            assert taeda.equal(weight @ x, (weight.float() @ x.float()).half())
