@@ -200,6 +200,17 @@ def a_default():
     taeda.set_default_dtype(before)
 
 
+@pytest.mark.parametrize("first", DTYPES)
+def test_the_rule_for_every_pair(first):
+    """What is drawn below has other default dtypes and three operands; two are few enough for all of them."""
+    second = [(name, kind) for name in DTYPES for kind in ("vector", "scalar")]
+    second += [(name, "number") for name in NUMBERS]
+    for kind, other in itertools.product(("vector", "scalar"), second):
+        dtype = getattr(taeda, wanted([(first, kind), other], "float32"))
+        found = taeda.result_type(operand(first, kind), operand(*other))
+        assert found is dtype, f"{first} {kind} with {other}: {found}, wanted {dtype}"
+
+
 BESIDE = settings(STEADY, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 

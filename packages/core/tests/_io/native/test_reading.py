@@ -190,6 +190,20 @@ def test_a_plain_safetensors_file_is_a_dict_of_tensors(tmp_path):
         assert made["w"].dtype == taeda.int16
 
 
+def test_a_plain_safetensors_file_goes_to_meta():
+    text = json.dumps({"w": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}}).encode()
+    made = loaded(len(text).to_bytes(8, "little") + text + bytes(24), map_location="meta")["w"]
+    assert (made.shape, made.dtype, made.device.type) == ((2, 3), taeda.float32, "meta")
+
+
+@pytest.mark.parametrize("name", ["UninitializedParameter", "UninitializedBuffer"])
+def test_what_lazy_modules_hold_has_no_elements(name):
+    data = with_metadata(taeda.ones(0), tensors=row(shape=(0,), marks=[name]))
+    assert type(loaded(data)).__name__ == name
+    with pytest.raises(FormatError, match=f"a tensor of shape .2. as {name}"):
+        loaded(with_metadata(taeda.ones(2), tensors=row(marks=[name])))
+
+
 def test_mapped_numbers_are_aligned(tmp_path):
     pieces = []
     for length in (3, 5, 7):

@@ -79,13 +79,6 @@ class _Archive:
             return run_pickle(data, context)
         return load(data, context)
 
-    def order(self) -> bytes:
-        """The order of bytes that the archive tells, or the one to assume."""
-        if "byteorder" in self.records:
-            return self.small("byteorder")
-        assumed = settings.load.endianness or settings.LoadEndianness.NATIVE
-        return assumed.name.lower().replace("native", sys.byteorder).encode()
-
     def record(self, name: str) -> Record:
         found = self.records.get(name)
         if found is None:
