@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Sequence
@@ -205,7 +206,9 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
 
 
 def _multiply_chain(matrices: list[Tensor]) -> Tensor:
-    splits = _best_splits([m.shape[0] for m in matrices] + [matrices[-1].shape[1]])
+    sizes = (*(m.shape[0] for m in matrices), matrices[-1].shape[1])
+    known = all(type(size) is int for size in sizes)  # those of a traced program are not
+    splits = (_kept_splits if known else _best_splits)(sizes)
 
     def product(i: int, j: int) -> Tensor:
         if i == j:
@@ -216,7 +219,7 @@ def _multiply_chain(matrices: list[Tensor]) -> Tensor:
     return product(0, len(matrices) - 1)
 
 
-def _best_splits(sizes: list[int]) -> dict[tuple[int, int], int]:
+def _best_splits(sizes: tuple[int, ...]) -> dict[tuple[int, int], int]:
     """Where to cut each run (i, j) of matrices of sizes[i] x sizes[i + 1], by dynamic programming."""
     count = len(sizes) - 1
     cost = {(i, i): 0 for i in range(count)}
@@ -231,3 +234,7 @@ def _best_splits(sizes: list[int]) -> dict[tuple[int, int], int]:
             splits[i, j] = min(range(i, j), key=total)
             cost[i, j] = total(splits[i, j])
     return splits
+
+
+# The search takes longer than the products of tiny matrices.
+_kept_splits = functools.lru_cache(maxsize=256)(_best_splits)
