@@ -1,14 +1,8 @@
 /* alloc.c - the caching allocator.
  *
  *   td_alloc ── this thread's lists (blocks up to 64 KiB) ── the shared lists (lock) ── malloc ── up to 64 KiB
- *                                                                                   ├─ a region ── up to 4 MiB
+ *                                                                                   ├─ a region (regions.c) ── up to 4 MiB
  *                                                                                   └─ mmap ──── larger
- *
- * Regions are address space for huge pages: with small ones a step over many tensors of some
- * hundred KiB spends an eighth of its time on translating addresses. A block is cut off a region
- * once. Given back, it loses its pages and keeps its addresses for the next block of that size:
- * unmapped one by one, blocks among others in use would leave more holes than the system keeps
- * account of (65,530 mappings), and then it maps nothing more.
  *
  * A free block keeps the link to the next one in its own first bytes. A block freed by another
  * thread than the one that got it joins the freeing thread's list; lists that grow too long hand
@@ -24,6 +18,8 @@
 #include "runtime/alloc.h"
 #include "runtime/canary.h"
 #include "runtime/guard.h"
+#include "runtime/regions.h"
+#include "runtime/size_classes.h"
 #include "runtime/thread_local.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -39,14 +35,6 @@
 #define KEEP_BLOCKS true
 #endif
 
-enum {
-    FINE_CLASSES = 16,                      /* 64 bytes to 1 KiB */
-    THREAD_CLASSES = FINE_CLASSES + 4 * 6,  /* to 64 KiB */
-    CLASSES = FINE_CLASSES + 4 * (47 - 10), /* to 128 TiB, more than an address space holds */
-};
-#define HUGE_PAGE ((int64_t)2 << 20)
-#define REGION ((int64_t)32 << 20)
-#define REGION_FROM ((int64_t)64 << 10)
 #define MAPPED_FROM ((int64_t)4 << 20)
 #define THREAD_BYTES \
     ((int64_t)32 << 10) /* kept in one class by one thread, but four blocks at least */
@@ -55,21 +43,6 @@ enum {
 typedef struct block {
     struct block *next;
 } block;
-
-/* ---- size classes ---- */
-static inline int class_of(int64_t bytes)
-{
-    if (bytes <= 1024) return bytes <= 64 ? 0 : (int)((bytes - 1) >> 6);
-    int power = 63 - __builtin_clzll((uint64_t)bytes - 1); /* 2^power < bytes <= 2^(power + 1) */
-    return FINE_CLASSES + 4 * (power - 10) + (int)((bytes - 1) >> (power - 2) & 3);
-}
-
-static inline int64_t class_bytes(int k)
-{
-    if (k < FINE_CLASSES) return (int64_t)(k + 1) << 6;
-    int power = 10 + (k - FINE_CLASSES) / 4, quarter = (k - FINE_CLASSES) % 4;
-    return ((int64_t)1 << power) + ((int64_t)(quarter + 1) << (power - 2));
-}
 
 /* ---- the shared lists ---- */
 static struct {
@@ -81,87 +54,11 @@ static struct {
 static atomic_llong total_allocated, total_peak, total_calls, total_mapped, fail_countdown;
 
 /* ---- memory of the system ---- */
-static void *map_aligned(int64_t bytes)
-{
-    char *start = mmap(NULL, (size_t)(bytes + HUGE_PAGE), PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (start == MAP_FAILED) return NULL;
-    char *aligned = (char *)(((uintptr_t)start + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1));
-    if (aligned > start) munmap(start, (size_t)(aligned - start));
-    munmap(aligned + bytes, (size_t)(start + HUGE_PAGE - aligned));
-    madvise(aligned, (size_t)bytes, MADV_HUGEPAGE); /* a wish: without it the pages are small */
-    return aligned;
-}
-
-/* outside the block: to write there would bring a page back */
-typedef struct hollow {
-    struct hollow *next;
-    void *block;
-} hollow;
-
-static struct {
-    pthread_mutex_t lock;
-    char *next, *end; /* what is left of the present one */
-    hollow *hollows[CLASSES];
-} region = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static bool in_region(int64_t bytes)
-{
-    return KEEP_BLOCKS && bytes > REGION_FROM && bytes < MAPPED_FROM &&
-           bytes % sysconf(_SC_PAGESIZE) == 0;
-}
-
-/* a block without pages; NULL: there is none */
-static void *reuse_hollow(int64_t bytes)
-{
-    hollow **list = &region.hollows[class_of(bytes)], *first = *list;
-    if (!first) return NULL;
-    void *b = first->block;
-    *list = first->next;
-    free(first);
-    return b;
-}
-
-static void *cut(int64_t bytes)
-{
-    if (region.end - region.next < bytes) {
-        if (region.end > region.next) munmap(region.next, (size_t)(region.end - region.next));
-        region.next = map_aligned(REGION);
-        region.end = region.next ? region.next + REGION : NULL;
-    }
-    char *b = region.next;
-    if (b) region.next += bytes;
-    return b;
-}
-
-static void *take_from_region(int64_t bytes)
-{
-    pthread_mutex_lock(&region.lock);
-    void *b = reuse_hollow(bytes);
-    if (!b) b = cut(bytes);
-    pthread_mutex_unlock(&region.lock);
-    return b;
-}
-
-static void give_to_region(void *b, int64_t bytes)
-{
-    hollow *h = malloc(sizeof *h);
-    if (!h) {
-        munmap(b, (size_t)bytes);
-        return;
-    }
-    madvise(b, (size_t)bytes, MADV_DONTNEED);
-    h->block = b;
-    pthread_mutex_lock(&region.lock);
-    h->next = region.hollows[class_of(bytes)];
-    region.hollows[class_of(bytes)] = h;
-    pthread_mutex_unlock(&region.lock);
-}
-
 static void *system_take_once(int64_t bytes)
 {
-    if (KEEP_BLOCKS && bytes >= MAPPED_FROM) return map_aligned(bytes);
-    return in_region(bytes) ? take_from_region(bytes) : aligned_alloc(64, (size_t)bytes);
+    if (KEEP_BLOCKS && bytes >= MAPPED_FROM) return td_map_huge(bytes);
+    return KEEP_BLOCKS && td_region_holds(bytes) ? td_region_take(bytes)
+                                                 : aligned_alloc(64, (size_t)bytes);
 }
 
 static void *system_take(int64_t bytes)
@@ -178,7 +75,7 @@ static void *system_take(int64_t bytes)
 static void system_give(void *b, int64_t bytes)
 {
     if (KEEP_BLOCKS && bytes >= MAPPED_FROM) munmap(b, (size_t)bytes);
-    else if (in_region(bytes)) give_to_region(b, bytes);
+    else if (KEEP_BLOCKS && td_region_holds(bytes)) td_region_give(b, bytes);
     else free(b);
 }
 
@@ -202,7 +99,7 @@ static TD_THREAD_LOCAL thread_cache *mine;
 
 static int list_room(int k)
 {
-    int n = (int)(THREAD_BYTES / class_bytes(k));
+    int n = (int)(THREAD_BYTES / td_class_bytes(k));
     return !KEEP_BLOCKS ? 0 : n < 4 ? 4 : n;
 }
 
@@ -248,7 +145,7 @@ static void hand_over(thread_list *l, int k, int n)
         shared.free[k] = b;
     }
     set_length(l, length(l) - n);
-    shared.cached += n * class_bytes(k);
+    shared.cached += n * td_class_bytes(k);
 }
 
 static void thread_ends(void *cache)
@@ -267,12 +164,12 @@ static void thread_ends(void *cache)
 static void lock_shared(void)
 {
     pthread_mutex_lock(&shared.lock);
-    pthread_mutex_lock(&region.lock);
+    td_region_lock();
 }
 
 static void unlock_shared(void)
 {
-    pthread_mutex_unlock(&region.lock);
+    td_region_unlock();
     pthread_mutex_unlock(&shared.lock);
 }
 
@@ -326,7 +223,7 @@ static block *take_shared(int k)
     block *b = shared.free[k];
     if (b) {
         shared.free[k] = b->next;
-        shared.cached -= class_bytes(k);
+        shared.cached -= td_class_bytes(k);
     }
     pthread_mutex_unlock(&shared.lock);
     return b;
@@ -342,7 +239,7 @@ static block *refill(thread_list *l, int k)
         b->next = l->free;
         l->free = b;
     }
-    shared.cached -= n * class_bytes(k);
+    shared.cached -= n * td_class_bytes(k);
     pthread_mutex_unlock(&shared.lock);
     set_length(l, length(l) + n);
     return l->free;
@@ -352,11 +249,11 @@ static inline void *take(thread_cache *t, int k)
 {
     if (!t || k >= THREAD_CLASSES) {
         block *b = take_shared(k);
-        return b ? (void *)b : system_take(class_bytes(k));
+        return b ? (void *)b : system_take(td_class_bytes(k));
     }
     thread_list *l = &t->lists[k];
     block *b = l->free;
-    if (__builtin_expect(!b, 0) && !(b = refill(l, k))) return system_take(class_bytes(k));
+    if (__builtin_expect(!b, 0) && !(b = refill(l, k))) return system_take(td_class_bytes(k));
     l->free = b->next;
     set_length(l, length(l) - 1);
     return b;
@@ -383,14 +280,14 @@ static void release_all(block *lists[CLASSES])
     for (int k = 0; k < CLASSES; k++)
         for (block *b = lists[k], *next; b; b = next) {
             next = b->next;
-            system_give(b, class_bytes(k));
+            system_give(b, td_class_bytes(k));
         }
 }
 
 static void give_shared(block *b, int k)
 {
     block *old[CLASSES] = {NULL};
-    int64_t bytes = class_bytes(k);
+    int64_t bytes = td_class_bytes(k);
     pthread_mutex_lock(&shared.lock);
     if (!shared.limit) shared.limit = default_limit();
     if (shared.cached + bytes > shared.limit) detach_all(old);
@@ -428,22 +325,23 @@ static inline void give(thread_cache *t, block *b, int k)
 /* ---- the interface ---- */
 static inline void *take_watched(thread_cache *t, int64_t bytes)
 {
-    int k = class_of(bytes + TD_CANARY_BYTES);
+    int k = td_class_of(bytes + TD_CANARY_BYTES);
     void *b = take(t, k);
-    if (b) td_canary_begin(b, bytes, class_bytes(k));
+    if (b) td_canary_begin(b, bytes, td_class_bytes(k));
     return b;
 }
 
 static inline void give_watched(thread_cache *t, void *b, int64_t bytes)
 {
-    int k = class_of(bytes + TD_CANARY_BYTES);
-    td_canary_end(b, bytes, class_bytes(k));
+    int k = td_class_of(bytes + TD_CANARY_BYTES);
+    td_canary_end(b, bytes, td_class_bytes(k));
     give(t, b, k);
 }
 
 void *td_alloc(int64_t bytes)
 {
-    if (bytes < 0 || bytes > class_bytes(CLASSES - 1) - TD_CANARY_BYTES || must_fail()) return NULL;
+    if (bytes < 0 || bytes > td_class_bytes(CLASSES - 1) - TD_CANARY_BYTES || must_fail())
+        return NULL;
     thread_cache *t = my_cache();
     void *b = __builtin_expect(td_guard_mode, 0) ? td_guard_take(bytes) : take_watched(t, bytes);
     if (b) count(t, bytes, 1);
@@ -501,7 +399,7 @@ void td_alloc_get_stats(td_alloc_stats *out)
         out->allocated += peek(&t->allocated);
         out->calls += peek(&t->calls);
         for (int k = 0; k < THREAD_CLASSES; k++)
-            out->cached += length(&t->lists[k]) * class_bytes(k);
+            out->cached += length(&t->lists[k]) * td_class_bytes(k);
     }
     pthread_mutex_unlock(&shared.lock);
     note_peak(out->allocated);
