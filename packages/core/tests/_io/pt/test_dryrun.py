@@ -120,3 +120,10 @@ def test_long_texts_and_bytes_are_passed_over():
 def test_more_names_than_kinds(monkeypatch):
     monkeypatch.setattr(dryrun.names, "find", lambda module, name: dryrun.Known(name, lambda *_: 0))
     check(b"\x80\x02(" + b"".join(b"cm\n%d\n)R" % i for i in range(400)) + b"l.")
+
+
+def test_a_name_that_comes_again():
+    name = b"ccollections\nOrderedDict\n"
+    check(b"\x80\x02(" + name + name + b"l.")
+    words = b"\x8c\x0bcollections\x94\x8c\x0bOrderedDict\x94\x93"
+    check(b"\x80\x04" + words + b"h\x00h\x01\x93\x86.")  # its texts come from the memo
