@@ -41,6 +41,9 @@ ENTRY = "__init__.abi3.so"  # the package itself, see csrc/package
 # Vectors wider than the machine's registers pass between our own functions only, whatever that ABI is called.
 ISA_FLAGS: dict[str, tuple[str, ...]] = {"generic": ("-Wno-psabi",)}
 if platform.machine() in ("x86_64", "AMD64"):
+    # Processors without AVX2 are older than 2013. The kernels' words are vectors as they stand, so -O1 costs
+    # them little, and the compiler takes two fifths of the time.
+    ISA_FLAGS["generic"] = ("-Wno-psabi", "-O1")
     ISA_FLAGS["avx2"] = ("-mavx2", "-mfma", "-mf16c")
     ISA_FLAGS["avx512"] = (
         *("-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mfma", "-mf16c"),
@@ -56,6 +59,10 @@ CFLAGS = (
     *("-Wall", "-Wextra", "-Werror=implicit"),
     *("-Wno-unused-parameter", "-Wno-missing-field-initializers"),
 )
+# What else -O3 does takes a third of the compiler's time and makes kernels larger by a third. Convolution, products and
+# resampling are faster for it; the rest is not (docs/build.md).
+LESS = ("-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic")
+NO_LESS = ("conv", "matmul", "resample")
 LDFLAGS = ("-lm", "-lpthread", "-ldl")
 REPRODUCIBLE = ("-Wl,--build-id=none", "-s")  # for wheels: the same sources give the same bytes
 # What a debugger needs to look through a kernel's frame to its caller; nothing throws through kernels, for they call nobody.
@@ -270,12 +277,18 @@ def plain_units(folder: Path, isas: dict[str, tuple[str, ...]] | None = None) ->
     once = [*_sources(PLAIN), *(path for path in _sources(("cpu",)) if _runs_once(path))]
     return [
         *(
-            cc.Unit(path, (*include, f"-DTD_ISA={isa}", *flags), isa)
+            cc.Unit(path, (*include, f"-DTD_ISA={isa}", *_level(path, flags), *flags), isa)
             for path in kernels
             for isa, flags in (isas or ISA_FLAGS).items()
         ),
         *(cc.Unit(path, include) for path in once),
     ]
+
+
+def _level(path: Path, flags: tuple[str, ...]) -> tuple[str, ...]:
+    """Less optimisation for kernels that gain nothing by more, unless their instruction set says how much it takes."""
+    whole = path.stem in NO_LESS or path.parent.name in NO_LESS
+    return () if whole or "-O1" in flags else LESS
 
 
 def _sources(rooms: tuple[str, ...]) -> list[Path]:

@@ -90,8 +90,13 @@ def bits(t: taeda.Tensor) -> bytes:
     return np.where(np.isnan(values), values.dtype.type(math.nan), values).tobytes()
 
 
-def difference(found: taeda.Tensor, wanted: taeda.Tensor, epsilons: float | None) -> str:
-    """What tells `found` from `wanted`, nothing if they are equal within `epsilons` of the largest number (None: in every bit)."""
+def difference(
+    found: taeda.Tensor, wanted: taeda.Tensor, epsilons: float | None, least: float = 0.0
+) -> str:
+    """What tells `found` from `wanted`, nothing if they are equal within `epsilons` of the largest number (None: in every bit).
+
+    `least` is a size below which the largest number is not held to be: sums may cancel, and the rounding of their terms stays.
+    """
     if (found.dtype, found.shape) != (wanted.dtype, wanted.shape):
         return f"{found.dtype} of shape {tuple(found.shape)}, not {wanted.dtype} of {tuple(wanted.shape)}"
     if bits(found) == bits(wanted):
@@ -110,14 +115,16 @@ def difference(found: taeda.Tensor, wanted: taeda.Tensor, epsilons: float | None
     )
     if not same_rest:
         return "infinities or NaN elsewhere"
-    allowed = 0.0 if epsilons is None else epsilons * EPSILON.get(name, 0.0) * max(scale, 1e-30)
+    allowed = (
+        0.0 if epsilons is None else epsilons * EPSILON.get(name, 0.0) * max(scale, least, 1e-30)
+    )
     if worst <= allowed and (epsilons is not None or found.is_complex()):
         return ""  # bits of a complex zero differ in its signs, which a conjugate turns
     return f"apart by {worst:.3g}, allowed {allowed:.3g}, largest number {scale:.3g}"
 
 
-def unlike(found: Outcome, wanted: Outcome, epsilons: float | None) -> str:
-    """What tells two outcomes apart; nothing if they are the same."""
+def unlike(found: Outcome, wanted: Outcome, epsilons: float | None, least: float = 0.0) -> str:
+    """What tells two outcomes apart; nothing if they are the same within what `difference` allows."""
     if found.error or wanted.error:
         same = found.error and wanted.error and type(found.error) is type(wanted.error)
         return "" if same else f"{found}, not {wanted}"
@@ -126,7 +133,7 @@ def unlike(found: Outcome, wanted: Outcome, epsilons: float | None) -> str:
     for number, (mine, other) in enumerate(zip(found.results, wanted.results, strict=True)):
         if isinstance(other, taeda.Tensor):
             said = (
-                difference(mine, other, epsilons)
+                difference(mine, other, epsilons, least)
                 if isinstance(mine, taeda.Tensor)
                 else f"a {type(mine).__name__}"
             )

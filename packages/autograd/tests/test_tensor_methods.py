@@ -131,3 +131,11 @@ def test_hooks_stay_with_the_value_that_they_were_registered_for():
     t.exp_()
     (t * 2).sum().backward()
     assert t.grad.tolist() == [2.0, 2.0]
+
+
+def test_a_notebook_shows_tensors_with_a_gradient():
+    leaf = taeda.ones(2, requires_grad=True)
+    for x in (leaf, leaf * 2):
+        page = x._repr_html_()
+        assert page.count("<div") == page.count("</div>")
+        assert "[2]" in page

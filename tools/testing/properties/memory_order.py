@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 
+import numpy as np
 from layouts import LAYOUTS, OVERLAPPING, copy_of, mixed
-from outcomes import Outcome, flat, outcome_of, unlike
+from outcomes import Outcome, array, flat, outcome_of, unlike
 from samples import Row, Sample, samples
 
 import taeda
@@ -107,16 +108,16 @@ def _one(
     moved, copied = _moved(sample, layout)
     if moved is None:
         return
-    epsilons = _epsilons(sample.row)
+    epsilons, least = _epsilons(sample.row), _largest(sample) / 4
     wanted, found = _run(copied), _run(moved)
     if sample.row.schema.qualified in _PARTIAL and found.error and not wanted.error:
         return
-    said = unlike(found, wanted, epsilons)
+    said = unlike(found, wanted, epsilons, least)
     if said:
         yield said
     elif backward and not wanted.error:
         yield from _backward(
-            copied, moved, layout if random.random() < 0.5 else (lambda t: None), epsilons
+            copied, moved, layout if random.random() < 0.5 else (lambda t: None), epsilons, least
         )
 
 
@@ -156,6 +157,12 @@ def _epsilons(row: Row) -> float | None:
     return _LOOSER if loose else _LOOSE
 
 
+def _largest(sample: Sample) -> float:
+    """The largest ordinary number among the inputs."""
+    sizes = [abs(array(t)) for t in sample.tensors() if t.is_floating_point() or t.is_complex()]
+    return max((float(a[np.isfinite(a)].max(initial=0)) for a in sizes), default=0.0)
+
+
 def _run(sample: Sample) -> Outcome:
     taeda.manual_seed(1)
     made = outcome_of(sample.call)
@@ -166,14 +173,15 @@ def _run(sample: Sample) -> Outcome:
 
 
 def _backward(
-    copied: Sample, moved: Sample, layout: Change, epsilons: float | None
+    copied: Sample, moved: Sample, layout: Change, epsilons: float | None, least: float
 ) -> Iterator[str]:
     """Gradients of all inputs, for cotangents that lie as results do or otherwise."""
     if copied.written():
         return
     wanted = outcome_of(lambda: _gradients(copied, lambda t: None))
     found = outcome_of(lambda: _gradients(moved, layout))
-    said = unlike(found, wanted, max(epsilons or 0.0, _LOOSE))  # of broadcast inputs they are sums
+    bound = max(epsilons or 0.0, _LOOSE)  # of broadcast inputs they are sums
+    said = unlike(found, wanted, bound, least)
     if said:
         yield f"gradients: {said}"
 

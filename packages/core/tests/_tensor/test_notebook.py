@@ -65,7 +65,7 @@ def test_what_is_long_and_thin_is_no_picture():
     [
         taeda.ones(()), taeda.empty(0, 3), taeda.ones(2, 2, dtype=taeda.bool), taeda.ones(3, dtype=taeda.complex64),
         taeda.empty(4, device="meta"), taeda.full((9, 9), float("nan")), taeda.arange(5), taeda.ones(9, 9, dtype=taeda.bfloat16),
-        taeda.ones(2, requires_grad=True), taeda.ones(2, requires_grad=True) * 2, taeda.full((9, 9), 1e300, dtype=taeda.float64),
+        taeda.full((9, 9), 1e300, dtype=taeda.float64),
     ],
 )  # fmt: skip
 def test_every_kind_of_tensor_has_a_page(x):

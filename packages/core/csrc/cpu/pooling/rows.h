@@ -59,6 +59,33 @@ static inline void next_row(const td_pool *p, row_at *at)
 static inline int64_t plane_size(const int64_t *size) { return size[0] * size[1] * size[2]; }
 static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
+/* How far the windows at place `at` reach along dimension k: with padding, and within the input. */
+static inline int64_t reach(const td_pool *p, int k, int64_t at, int64_t *inside)
+{
+    int64_t from = at * p->stride[k] - p->pad[k];
+    int64_t to = least(from + p->window[k], p->in[k] + p->pad[k]);
+    *inside = least(to, p->in[k]) - (from > 0 ? from : 0);
+    return to - from;
+}
+
+/* What the sums of windows c0 to c0 + n of a row are divided by. The choice stands outside of the
+ * loops, so that these become vectors. */
+static void divisors(const td_pool *p, int64_t od, int64_t oh, int64_t c0, int64_t n, int64_t *by)
+{
+    int64_t in_d, in_h, in_w, padded = reach(p, 0, od, &in_d) * reach(p, 1, oh, &in_h);
+    int64_t inside = in_d * in_h;
+    if (p->divisor) {
+        for (int64_t c = 0; c < n; c++) by[c] = p->divisor;
+    } else if (p->include_pad) {
+        for (int64_t c = 0; c < n; c++) by[c] = padded * reach(p, 2, c0 + c, &in_w);
+    } else {
+        for (int64_t c = 0; c < n; c++) {
+            reach(p, 2, c0 + c, &in_w);
+            by[c] = inside * in_w > 0 ? inside * in_w : 1;
+        }
+    }
+}
+
 /* Constant strides let the compiler use shuffles instead of single loads. */
 #define BY_STRIDE(stride, loop) \
     if ((stride) == 1) {        \
@@ -279,25 +306,11 @@ static void NAME(adaptive_max)(const td_pool *p, const char *in, char *out, int6
 #ifdef AVERAGE
 /* ---- average ---- */
 
-/* What the sums of a row of windows are divided by. */
-static inline int64_t NAME(divisor)(const td_pool *p, int64_t od, int64_t oh, int64_t ow)
-{
-    const int64_t at[] = {od, oh, ow};
-    int64_t with_pad = 1, inside = 1;
-    for (int k = 0; k < 3; k++) {
-        int64_t from = at[k] * p->stride[k] - p->pad[k],
-                to = least(from + p->window[k], p->in[k] + p->pad[k]);
-        with_pad *= to - from;
-        inside *= least(to, p->in[k]) - (from > 0 ? from : 0);
-    }
-    return p->divisor ? p->divisor : p->include_pad ? with_pad : inside > 0 ? inside : 1;
-}
-
 static void NAME(average)(const td_pool *p, const char *in, char *out, int64_t *where,
                           int64_t begin, int64_t end)
 {
     ACC sum[BLOCK];
-    int64_t sw = p->stride[2];
+    int64_t by[BLOCK], sw = p->stride[2];
     (void)where;
     row_at at = locate(p, begin);
     for (int64_t r = begin; r < end; r++, next_row(p, &at)) {
@@ -318,8 +331,8 @@ static void NAME(average)(const td_pool *p, const char *in, char *out, int64_t *
 #undef SUMS
                     }
             TYPE *to = (TYPE *)out + r * p->out[2] + c0;
-            for (int64_t c = 0; c < n; c++)
-                to[c] = (TYPE)STORE(QUOTIENT(sum[c], (ACC)NAME(divisor)(p, at.d, at.h, c0 + c)));
+            divisors(p, at.d, at.h, c0, n, by);
+            for (int64_t c = 0; c < n; c++) to[c] = (TYPE)STORE(QUOTIENT(sum[c], (ACC)by[c]));
         }
     }
 }
@@ -328,7 +341,7 @@ static void NAME(average_backward)(const td_pool *p, const char *in, const char 
                                    char *grad_in, int64_t begin, int64_t end)
 {
     ACC part[BLOCK];
-    int64_t rows = p->out[0] * p->out[1], sw = p->stride[2];
+    int64_t by[BLOCK], rows = p->out[0] * p->out[1], sw = p->stride[2];
     (void)in;
     row_at at = {begin, 0, 0};
     for (int64_t r = begin * rows; r < end * rows; r++, next_row(p, &at)) {
@@ -338,8 +351,8 @@ static void NAME(average_backward)(const td_pool *p, const char *in, const char 
         for (int64_t c0 = 0; c0 < p->out[2]; c0 += BLOCK) {
             int64_t n = least(BLOCK, p->out[2] - c0);
             const TYPE *g = (const TYPE *)grad + r * p->out[2] + c0;
-            for (int64_t c = 0; c < n; c++)
-                part[c] = QUOTIENT(LOAD(g[c]), (ACC)NAME(divisor)(p, at.d, at.h, c0 + c));
+            divisors(p, at.d, at.h, c0, n, by);
+            for (int64_t c = 0; c < n; c++) part[c] = QUOTIENT(LOAD(g[c]), (ACC)by[c]);
             for (int64_t d = d0 > 0 ? d0 : 0; d < least(d0 + p->window[0], p->in[0]); d++)
                 for (int64_t h = h0 > 0 ? h0 : 0; h < least(h0 + p->window[1], p->in[1]); h++)
                     for (int64_t kw = 0; kw < p->window[2]; kw++) {

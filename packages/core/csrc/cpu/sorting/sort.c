@@ -58,7 +58,7 @@ static inline uint32_t key_bf16(uint16_t v) { return key_half(v, 0x7f80); }
     {                                                                                            \
         const P *p = packs;                                                                      \
         for (int64_t i = 0; i < n; i++)                                                          \
-            for (int d = 0; d < (int)sizeof(P) / 2; d++)                                         \
+            _Pragma("GCC unroll 8") for (int d = 0; d < (int)sizeof(P) / 2; d++)                 \
                 counts[d * TD_RADIX + (int)(p[i] >> (4 * sizeof(P) + 8 * (unsigned)d) & 255)]++; \
     }                                                                                            \
     static void count_digit_##suffix(int64_t *counts, const void *packs, int64_t n, int shift)   \
