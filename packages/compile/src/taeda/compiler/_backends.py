@@ -25,6 +25,7 @@ from ._compiled import Compiled, limits, log, same, walks_alike
 from ._lowered import Lowered, NotLowered, lowered
 from ._observe import Stop
 from ._record import Graph
+from ._signals import let_through
 from ._trace import NoTrace, Trace, missed, tensors_in
 
 __all__ = ["BackendCompilerFailed", "Delegated", "InvalidBackend", "list_backends", "lookup", "register_backend"]  # fmt: skip
@@ -116,9 +117,9 @@ class Delegated(Compiled):
     def _accept(self, trace: Trace, key: Any, tensors: list[Tensor], result: Any) -> Any:
         made: Lowered = trace.lowered
         again = _runs_twice(trace)
-        if again and not self._agrees(trace, key, tensors, result):
-            return result
         try:
+            if again and not self._agrees(trace, key, tensors, result):
+                return result
             trace.call = self._by_backend(made)
         except BackendCompilerFailed as error:
             if not limits.suppress_errors:
@@ -127,6 +128,9 @@ class Delegated(Compiled):
             self._distrust(trace, key, str(error))
             log.warning("%s stays eager: %s", self.name, error)
             return result
+        except BaseException:  # an interrupt, or no memory: there is nothing to call as yet
+            self._drop(trace, key)
+            raise
         return self._by_call(trace, tensors) if again else result
 
     def _by_backend(self, made: Lowered) -> Callable[..., Any]:
@@ -146,6 +150,7 @@ class Delegated(Compiled):
         except MemoryError:
             raise
         except Exception as error:
+            let_through(error)
             raise BackendCompilerFailed(name, error) from error
         return found
 
@@ -184,6 +189,7 @@ class Delegated(Compiled):
         try:
             found = self._rehearse(trace, tensors)
         except Exception as error:  # noqa: BLE001 - whatever it is: the graph is not the program
+            let_through(error)
             self._distrust(trace, key, f"its graph cannot run by itself: {error}")
         else:
             if found is not missed and (
@@ -201,8 +207,9 @@ class Delegated(Compiled):
 
     def _drop(self, trace: Trace, key: Any) -> None:
         with self._lock:
-            self.traces[key] = [t for t in self.traces.get(key, ()) if t is not trace]
-            self._count -= 1
+            known = self.traces.get(key, [])
+            self.traces[key] = [t for t in known if t is not trace]
+            self._count -= len(known) - len(self.traces[key])
 
 
 def _runs_twice(trace: Trace) -> bool:

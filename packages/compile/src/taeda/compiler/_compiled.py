@@ -23,6 +23,7 @@ from taeda._core_api import programs as _core
 
 from ._joint import differentiated
 from ._observe import PASSING, Observer, Stop, here
+from ._signals import from_handler, let_through
 from ._stance import stance
 from ._trace import NoTrace, Trace, containers, flatten, missed, objects, tensors_in
 
@@ -190,10 +191,9 @@ class Compiled:
                 observer.mark(thing)
         try:
             result = _observed(observer, self.function, args, kwargs)
-        except Exception:
-            self._attempts[key] = (
-                self._attempts.get(key, 0) + 1
-            )  # one that raises is not watched for ever
+        except Exception as error:
+            if not from_handler(error):  # one that raises by itself is not watched for ever
+                self._attempts[key] = self._attempts.get(key, 0) + 1
             raise
         if not observer.active:
             if self.fullgraph and not observer.reason.startswith(PASSING):
@@ -263,11 +263,13 @@ class Compiled:
         try:
             rehearsed = self._rehearse(trace, tensors)
         except Exception as error:  # noqa: BLE001 - the program itself decides whether this call fails
+            let_through(error)
             self._distrust(trace, key, f"a rehearsal of its graph fails: {error}")
             rehearsed = None
-        after = [g.get_state() for g in trace.generators]
-        for generator, state in zip(trace.generators, states, strict=True):
-            generator.set_state(state)
+        finally:  # KeyboardInterrupt has to find the generators as they were, too
+            after = [g.get_state() for g in trace.generators]
+            for generator, state in zip(trace.generators, states, strict=True):
+                generator.set_state(state)
         if rehearsed is missed:
             return missed
         result = self.function(*args, **kwargs)
@@ -412,6 +414,7 @@ def _differentiate(observer: Observer, grown: list[Tensor]) -> None:
     try:
         observer.joint = differentiated(observer.recorder, grown)
     except Exception as error:  # noqa: BLE001 - the run is over and right; whoever walks its graph meets the error again
+        let_through(error)
         observer.stop(f"its results cannot be differentiated: {error}", quiet=True)
 
 

@@ -17,6 +17,7 @@ from taeda._core_api import programs as _core
 from taeda.nn.modules.module import structure_epoch
 
 from ._kinds import is_immutable
+from ._signals import let_through
 
 __all__ = ["Guards", "same_value"]
 
@@ -220,7 +221,8 @@ class Guards:
                 if unchanged(quick):
                     return (not slow_inner or all(map(_same_contents, inner))) and rest()
                 return all(map(_same_contents, inner)) and every()
-            except Exception:  # noqa: BLE001 - an attribute that went, whatever its code raises: the program is another one
+            except Exception as error:  # noqa: BLE001 - an attribute that went, whatever its code raises: the program is another one
+                let_through(error)
                 return False
 
         def failing() -> str:
@@ -231,7 +233,8 @@ class Guards:
                 try:
                     if eval(text, dict(names)):
                         continue
-                except Exception:  # noqa: BLE001 - as above
+                except Exception as error:  # noqa: BLE001 - as above
+                    let_through(error)
                     return words
                 return words
             return ""

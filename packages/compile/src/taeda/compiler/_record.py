@@ -16,6 +16,8 @@ import taeda
 from taeda import Tensor
 from taeda._core_api import programs as _core
 
+from ._signals import let_through
+
 __all__ = ["Graph", "Input", "Layout", "Recorder", "Step", "is_elementwise"]
 
 _RANDOM, _INPLACE, _MUTATES = (_core.row_flags[f] for f in ("RANDOM", "INPLACE", "MUTATES"))
@@ -289,7 +291,8 @@ class Recorder:
             return True
         try:
             blank = _core.call_backend(op, tuple(_on_meta(a) for a in args))
-        except Exception:  # noqa: BLE001 - whatever it raises there, its shape rule is not known
+        except Exception as error:  # noqa: BLE001 - whatever it raises there, its shape rule is not known
+            let_through(error)
             self.fail(f"{op} reads values, or says nothing of shapes")
             return False
         if _shapes(blank) != _shapes(made):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import signal
 import sys
 import types
 from abc import ABC, abstractmethod
@@ -12,6 +11,7 @@ from typing import Any
 from .._guards import Guards
 from .._kinds import is_known_code
 from .._record import Recorder
+from .._signals import is_handler
 
 __all__ = ["PASSING", "Run", "Stop"]
 
@@ -87,11 +87,7 @@ class Run(ABC):
 
 def _is_by_chance(code: types.CodeType) -> bool:
     """Whether Python calls it when it likes: a signal's handler, or the end of an object."""
-    if code.co_name == "__del__":
-        return True
-    handlers = [signal.getsignal(number) for number in signal.valid_signals()]
-    functions = [getattr(h, "__func__", h) for h in handlers]
-    return any(getattr(f, "__code__", None) is code for f in functions)
+    return code.co_name == "__del__" or is_handler(code)
 
 
 def _is_import(frame: Any) -> bool:
