@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import inspect
 import pathlib
 import signal
 import sys
@@ -34,8 +35,8 @@ def _handled():
     signal.signal(signal.SIGUSR1, before)
 
 
-#: between the two halves of a context, and while a generator is thrown away, Python itself keeps no promise
-_UNPROTECTED = ("__enter__", "__exit__", "<genexpr>")
+#: between the two halves of a context Python itself keeps no promise
+_UNPROTECTED = ("__enter__", "__exit__")
 
 
 class Moment:
@@ -56,7 +57,9 @@ class Moment:
         code = frame.f_code
         ours = frame.f_globals.get("__name__", "").startswith("taeda.")
         if not ours or "_layers" in code.co_filename or code.co_name in _UNPROTECTED:
-            return  # a signal in a weak reference's callback, say, has no caller to reach
+            return
+        if code.co_flags & inspect.CO_GENERATOR:
+            return  # it may be one that is thrown away, whose errors have no caller to reach
         self.left -= 1
         if self.left < 0 and not self.reached:
             self.reached = True

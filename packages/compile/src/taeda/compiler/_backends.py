@@ -123,15 +123,15 @@ class Delegated(Compiled):
             trace.call = self._by_backend(made)
         except BackendCompilerFailed as error:
             if not limits.suppress_errors:
-                self._drop(trace, key)
                 raise
             self._distrust(trace, key, str(error))
             log.warning("%s stays eager: %s", self.name, error)
             return result
-        except BaseException:  # an interrupt, or no memory: there is nothing to call as yet
-            self._drop(trace, key)
-            raise
         return self._by_call(trace, tensors) if again else result
+
+    def _abandon(self, trace: Trace, key: Any) -> None:
+        if trace.call is None:
+            self._drop(trace, key)
 
     def _by_backend(self, made: Lowered) -> Callable[..., Any]:
         name = getattr(self.backend, "__name__", type(self.backend).__name__)
@@ -171,6 +171,8 @@ class Delegated(Compiled):
         return trace.finish(inputs, tuple(made))
 
     def _run(self, trace: Trace, key: Any, tensors: Any, args: Any, kwargs: Any) -> Any:
+        if trace.call is None:
+            return missed  # the backend is at work, in another thread
         if trace.trusted:
             return self._by_call(trace, tensors)
         if not _runs_twice(trace):

@@ -210,6 +210,14 @@ class Compiled:
                 raise Stop(f"fullgraph=True, but there is no graph of all: {why}") from None
             self._failed(key, str(why), "")
             return result
+        try:
+            self._add(trace, key)
+            return self._accept(trace, key, tensors, result)
+        except BaseException:
+            self._abandon(trace, key)
+            raise
+
+    def _add(self, trace: Trace, key: Any) -> None:
         with self._lock:
             self.traces.setdefault(key, []).append(trace)
             self._count += 1
@@ -217,7 +225,6 @@ class Compiled:
                 self._say(
                     f"{self.name} was captured {self._count} times and stays eager for other calls: {self._changing(key)}"
                 )
-        return self._accept(trace, key, tensors, result)
 
     def _traced(self, observer: Observer, result: Any, args: Any, kwargs: Any) -> Trace:
         return Trace(observer, result, args, kwargs, fuse=self.chooses)
@@ -225,6 +232,9 @@ class Compiled:
     def _accept(self, trace: Trace, key: Any, tensors: list[Tensor], result: Any) -> Any:
         """What the recorded call returns."""
         return result
+
+    def _abandon(self, trace: Trace, key: Any) -> None:
+        """Something, an interrupt perhaps, kept `_accept` from its end."""
 
     def _changing(self, key: Any) -> str:
         words = [t.failing() for traces in self.traces.values() for t in traces]
