@@ -9,6 +9,7 @@
     files        a file that is replaced whole or not at all, classes whose objects files hold
     sharing      memory that several processes see
     building     compilers, and kernels built by them
+    trees        tuples, lists and dicts of values, taken apart and put together
 
 Siblings are released apart from core, so these names are a promise as the public ones are: they are added, and one that goes is announced
 in the changelog (`abi`) and stays for a minor version. Operators that begin with an underscore (`taeda._fused_adam_`) are rows of the

@@ -28,6 +28,7 @@ DISTRIBUTIONS = {
     "distributed": "taeda-distributed",
     "distributions": "taeda-distributions",
     "_dynamo": "taeda-compile",
+    "_higher_order_ops": "taeda-compile",
     "compiler": "taeda-compile",
     "fx": "taeda-compile",
     "jit": "taeda-compile",
