@@ -178,6 +178,16 @@ def _wave(x: float) -> float:
     return math.sqrt(2 / math.pi / abs(x))
 
 
+def _far(x: float) -> float:
+    """The size of x, and 1 near 0: of a term that x multiplies."""
+    return max(1.0, abs(x))
+
+
+def _left(x: float) -> float:
+    """The size of x left of -1, where x multiplies what is left of 1 - 1."""
+    return abs(x) if x < -1 else 0.0
+
+
 RIGHT = ((0.0, INF),)
 FAR = ((-1e15, -50.0), (50.0, 1e15))
 FUNCTIONS = (
@@ -203,7 +213,7 @@ FUNCTIONS = (
     Function("asinh", mp.asinh, ((-1e18, 1e18),), (2, 1, 1), (2, 1, 3.5)),
     Function("acosh", mp.acosh, ((1.0, 1e18),), (2, 5, 3.5), (2, 5, 1)),
     Function("atanh", mp.atanh, ((-1.0, 1.0),), (1.5, 6, 12), (2, 6, 12)),
-    Function("sigmoid", lambda x: 1 / (1 + mp.exp(-x)), ((-700.0, 700.0),), (2.5, 2, 2), (2, 2, 2), (0, 0.1, 0.1), (1e-30, 0.1, 0.1)),
+    Function("sigmoid", lambda x: 1 / (1 + mp.exp(-x)), ((-700.0, 700.0),), (2.5, 2, 2), (2, 2, 2), (0, 1, 1), (1e-30, 1, 1)),
     Function("logit", lambda x: mp.log(x / (1 - x)), ((0.0, 1.0),), (3, 2, 6), (3, 2.5, 4.5)),
     Function("erf", mp.erf, ((-27.0, 27.0),), (1.5, 49, 17), (1.5, 54, 18)),
     Function("erfc", mp.erfc, ((-27.0, 27.0),), (3.5, 49, 17), (1.5, 54, 18)),
@@ -219,8 +229,8 @@ FUNCTIONS = (
     Function("entr", lambda x: -x * mp.log(x), RIGHT, (2, 1, 1), (2, 1, 1)),
     Function("i0", lambda x: mp.besseli(0, x), ((-700.0, 700.0),), (4, 20, 20), (1, 1, 2)),
     Function("i1", lambda x: mp.besseli(1, x), ((-713.0, 713.0),), (4, 20, 20), (1, 2, 2)),
-    Function("i0e", lambda x: mp.exp(-abs(x)) * mp.besseli(0, x), ((0.0, 700.0), (-1e6, 1e6)), (4, 5, 5), (2, 5, 5), (0, 0.1, 0.1)),
-    Function("i1e", lambda x: mp.exp(-abs(x)) * mp.besseli(1, x), ((0.0, 700.0), (-1e6, 1e6)), (4, 5, 5), (2.5, 5, 5), (0, 0.1, 0.1)),
+    Function("i0e", lambda x: mp.exp(-abs(x)) * mp.besseli(0, x), ((0.0, 700.0), (-1e6, 1e6)), (4, 8, 12), (2, 8, 12), (0, 0.1, 0.1)),
+    Function("i1e", lambda x: mp.exp(-abs(x)) * mp.besseli(1, x), ((0.0, 700.0), (-1e6, 1e6)), (4, 8, 12), (2.5, 8, 12), (0, 0.1, 0.1)),
     Function("modified_bessel_k0", lambda x: mp.besselk(0, x), ((0.0, 700.0),), (4,), (1,)),
     Function("modified_bessel_k1", lambda x: mp.besselk(1, x), ((0.0, 700.0),), (4,), (1,)),
     Function("scaled_modified_bessel_k0", lambda x: mp.exp(x) * mp.besselk(0, x), ((0.0, 700.0),), (4,), (1,)),
@@ -237,8 +247,8 @@ FUNCTIONS = (
     Function("spherical_bessel_j0", mp.sinc, FAR, (2,), (2,), (lambda x: 1 / abs(x),), of="beyond 50"),
     Function("airy_ai", mp.airyai, ((-20.0, 50.0),), (8,), (1,)),
     Function("airy_ai", mp.airyai, ((-1e10, -20.0),), (4,), (1,), (lambda x: abs(x) ** -0.25 / 2,), of="left of -20"),
-    Function("silu", lambda x: x / (1 + mp.exp(-x)), ((-700.0, 700.0),), (2.5, 20, 2), (2, 9.5, 2), (0, 0, 0.1), (1e-30, 0, 0.1)),
-    Function("gelu", lambda x: x * _share(x), ((-37.0, 38.0),), (3, 3, 27), (3, 3, 25), (1e-10, 1e-10, 0)),
+    Function("silu", lambda x: x / (1 + mp.exp(-x)), ((-700.0, 700.0),), (2.5, 20, 2), (2, 9.5, 2), (0, 0, _far), (1e-30, 0, _far)),
+    Function("gelu", lambda x: x * _share(x), ((-37.0, 38.0),), (3, 3, 27), (3, 3, 25), (_left, _left, 0)),
     Function("softplus", lambda x: mp.log1p(mp.exp(x)), ((-30.0, 20.0),), (2.5, 2.5, 2), (2.5, 3, 2), (0, 0, 1)),
     Function("logsigmoid", lambda x: -mp.log1p(mp.exp(-x)), ((-700.0, 30.0),), (2.5, 2.5, 2), (1.5, 2.5, 2), (0, 0, 1)),
     Function("mish", lambda x: x * mp.tanh(mp.log1p(mp.exp(x))), ((-30.0, 20.0),), (3.5, 25, 40), (3.5, 6, 8), (0, 0, 1)),

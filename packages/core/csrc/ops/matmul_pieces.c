@@ -3,8 +3,8 @@
 #include "cpu/matmul/gemm.h"
 #include "ops/matmul.h"
 
-#define FEW 48                 /* rows: as many as are summed as dot products */
-#define LONG 512               /* numbers along k from which they are, whatever the sizes */
+#define FEW 48                  /* rows: as many as are summed as dot products */
+#define LONG 512                /* numbers along k from which they are, whatever the sizes */
 #define PIECE_NUMBERS (1 << 16) /* of float32 in a piece */
 
 /* the dimension of the large factor that is cut: not the one along k */

@@ -6,7 +6,8 @@
 
 /* `bytes` from the system that begin at a huge page; NULL: there are none. Back by munmap. */
 void *td_map_huge(int64_t bytes);
-/* whether blocks of this size lie in regions, if they are not so large that they are mapped alone */
+/* whether blocks of this size lie in regions, if they are not so large that they are mapped alone
+ */
 bool td_region_holds(int64_t bytes);
 /* a block of one size class, a multiple of a page; NULL: there is no memory */
 void *td_region_take(int64_t bytes);

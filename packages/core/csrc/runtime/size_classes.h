@@ -1,5 +1,5 @@
-/* size_classes.h - the sizes of blocks that the allocator keeps: steps of 64 bytes to 1 KiB, then four
- * a doubling. */
+/* size_classes.h - the sizes of blocks that the allocator keeps: steps of 64 bytes to 1 KiB, then
+ * four a doubling. */
 #ifndef TD_SIZE_CLASSES_H
 #define TD_SIZE_CLASSES_H
 #include <stdint.h>

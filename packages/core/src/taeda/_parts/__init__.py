@@ -91,7 +91,8 @@ def lazy_attributes(
         return value
 
     def listing() -> list[str]:
-        own = [k.removeprefix(prefix).lstrip(".") for k in DISTRIBUTIONS if k.startswith(prefix)]
+        above = f"{prefix}." if prefix else ""
+        own = [k.removeprefix(above) for k in DISTRIBUTIONS if k.startswith(above)]
         own = [k for k in own if "." not in k]
         return sorted({*vars(sys.modules[package]), *exports, *own})
 
