@@ -8,13 +8,13 @@ import taeda
 from taeda import nn
 
 
-def make() -> nn.Module:
+def make() -> nn.ModuleDict:
     generator = nn.Sequential(nn.Linear(4, 24), nn.ReLU(inplace=True), nn.Linear(24, 2))
     critic = nn.Sequential(nn.Linear(2, 24), nn.LeakyReLU(0.2), nn.Linear(24, 1))
     return nn.ModuleDict({"generator": generator, "critic": critic})
 
 
-def train(model: nn.Module, steps: int = 30) -> list[float]:
+def train(model: nn.ModuleDict, steps: int = 30) -> list[float]:
     generator, critic = model["generator"], model["critic"]
     makes = taeda.optim.Adam(generator.parameters(), lr=2e-3, betas=(0.5, 0.999))
     judges = taeda.optim.Adam(critic.parameters(), lr=2e-3, betas=(0.5, 0.999))

@@ -6,13 +6,13 @@ import taeda
 from taeda import nn
 
 
-def make() -> nn.Module:
+def make() -> nn.Sequential:
     return nn.Sequential(
         nn.Linear(4, 12), nn.Tanh(), nn.Linear(12, 12), nn.Tanh(), nn.Linear(12, 1)
     )
 
 
-def train(model: nn.Module, steps: int = 15) -> list[float]:
+def train(model: nn.Sequential, steps: int = 15) -> list[float]:
     seen: dict[str, taeda.Tensor] = {}
     norms: list[float] = []
 

@@ -14,6 +14,7 @@ from taeda._parts.advice import NEEDS
 # modules that a distribution brings besides its own
 MORE = {
     "_dynamo": "taeda-compile",
+    "_higher_order_ops": "taeda-compile",
     "cpu.amp": "taeda-amp",
     "cuda.amp": "taeda-amp",
     "compiler": "taeda-compile",

@@ -105,8 +105,9 @@ def _apart(ours: Any, theirs: Any, moved: list[Any], sample: Sample) -> str:
         scale = np.abs(theirs[ordinary]).max(initial=0)
         shift = max(np.abs(other - theirs)[ordinary].max(initial=0) for other in moved)
         worst = np.abs(ours - theirs)[ordinary].max(initial=0)  # NaN if there is one
-    units = _EPSILONS.get(dtype, 2.0) * _STEPS.get(sample.row.schema.name, 1.0)
-    allowed = units * unit * scale + _MOVED * shift + _SMALLEST.get(dtype, 0.0)
+    steps = _STEPS.get(sample.row.schema.name, 1.0)
+    units = _EPSILONS.get(dtype, 2.0) * steps
+    allowed = units * unit * scale + _MOVED * shift + 2.0 * steps * _SMALLEST.get(dtype, 0.0)
     if worst <= allowed:
         return ""
     return f"apart by {worst:.3g}, allowed {allowed:.3g}, largest number {scale:.3g}"

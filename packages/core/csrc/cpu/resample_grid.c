@@ -1,7 +1,7 @@
-/* sampling.c - grid_sample's kernels: a block of places at a time. For each axis the taps of all
- * places (an index, a weight, whether it lies inside) are made first; then every combination of
+/* resample_grid.c - grid_sample's kernels: a block of places at a time. For each axis the taps of
+ * all places (an index, a weight, whether it lies inside) are made first; then every combination of
  * taps is read for every channel. A tap outside counts as 0 whatever number its weight is. */
-#include "cpu/sampling.h"
+#include "cpu/resample_grid.h"
 #include <math.h>
 
 #define BLOCK 64 /* places whose taps stay in the first cache */
@@ -26,7 +26,7 @@
     }                                                                                              \
                                                                                                    \
     /* the places inside that stand for x, unless zeros lie outside; NaN stays */                  \
-    static void keep_##suffix(const td_sampling *s, type *restrict x, int64_t n, type size)        \
+    static void keep_##suffix(const td_grid *s, type *restrict x, int64_t n, type size)            \
     {                                                                                              \
         type last = size - 1, edge = s->align ? 0 : (type)0.5;                                     \
         if (s->padding == TD_OUTSIDE_ZEROS) return;                                                \
@@ -78,8 +78,8 @@
         }                                                                                          \
     }                                                                                              \
                                                                                                    \
-    static int taps_of_##suffix(const td_sampling *s, axis_##suffix *a, const type *grid,          \
-                                int axis, int64_t n)                                               \
+    static int taps_of_##suffix(const td_grid *s, axis_##suffix *a, const type *grid, int axis,    \
+                                int64_t n)                                                         \
     {                                                                                              \
         type size = (type)s->sizes[axis], last = size - 1;                                         \
         /* align: (g + 1) * last / 2; else ((g + 1) * size - 1) / 2 */                             \
@@ -111,7 +111,7 @@
     }                                                                                              \
                                                                                                    \
     /* one combination of taps for every channel */                                                \
-    static void add_##suffix(const td_sampling *s, const type *in, type *out,                      \
+    static void add_##suffix(const td_grid *s, const type *in, type *out,                          \
                              const int32_t *restrict at, const type *restrict weight,              \
                              const bits *restrict inside, int64_t n, bool first)                   \
     {                                                                                              \
@@ -130,7 +130,7 @@
         }                                                                                          \
     }                                                                                              \
                                                                                                    \
-    static void run_##suffix(const td_sampling *s, int64_t sample, int64_t begin, int64_t end)     \
+    static void run_##suffix(const td_grid *s, int64_t sample, int64_t begin, int64_t end)         \
     {                                                                                              \
         const type *in = (const type *)s->in + sample * s->channels * s->plane;                    \
         const type *grid = (const type *)s->grid + sample * s->places * s->dims;                   \
@@ -165,4 +165,4 @@
 KERNELS(f32, float, int32_t, floorf, rintf, fabsf)
 KERNELS(f64, double, int64_t, floor, rint, fabs)
 
-const td_sampling_kernels TD_SYM(td_sampling_kernels) = {.run = {run_f32, run_f64}};
+const td_grid_kernels TD_SYM(td_grid_kernels) = {.run = {run_f32, run_f64}};

@@ -1,5 +1,5 @@
-/* sampling_run.c - how threads share the places of all samples. */
-#include "cpu/sampling.h"
+/* resample_grid_run.c - how threads share the places of all samples. */
+#include "cpu/resample_grid.h"
 #include "runtime/cpu.h"
 #include "runtime/pool.h"
 
@@ -9,7 +9,7 @@
 #define GRAIN_NS 10000.0 /* worth a thread */
 
 typedef struct job {
-    const td_sampling *s;
+    const td_grid *s;
     int64_t parts; /* of a sample */
     bool wide;
 } job;
@@ -19,12 +19,12 @@ static void run_parts(void *context, int64_t begin, int64_t end)
     const job *j = context;
     for (int64_t i = begin; i < end; i++) {
         int64_t from = i % j->parts * PART, to = from + PART;
-        TD_PICK(td_sampling_kernels)
+        TD_PICK(td_grid_kernels)
             ->run[j->wide](j->s, i / j->parts, from, to < j->s->places ? to : j->s->places);
     }
 }
 
-void td_sampling_run(const td_sampling *s, int64_t samples, bool wide)
+void td_grid_run(const td_grid *s, int64_t samples, bool wide)
 {
     int64_t parts = (s->places + PART - 1) / PART;
     job j = {s, parts, wide};

@@ -1,5 +1,5 @@
-/* sampling.c - _grid_sample: values of images and volumes at the places of a grid. */
-#include "cpu/sampling.h"
+/* resample_grid.c - _grid_sample: values of images and volumes at the places of a grid. */
+#include "cpu/resample_grid.h"
 #include "runtime/op.h"
 
 #define INPUT TD_TENSOR(0)
@@ -35,23 +35,23 @@ static td_status check(const td_call *call)
 
 static td_status run(td_call *call, const td_tensor *in, const td_tensor *grid)
 {
-    td_sampling s = {.dims = in->ndim - 2,
-                     .mode = (td_sampling_mode)TD_INT(2),
-                     .padding = (td_sampling_padding)TD_INT(3),
-                     .align = TD_BOOLEAN(4),
-                     .channels = in->sizes[1],
-                     .plane = 1,
-                     .places = 1,
-                     .in = td_data(in),
-                     .grid = td_data(grid),
-                     .out = td_data(call->out[0])};
+    td_grid s = {.dims = in->ndim - 2,
+                 .mode = (td_grid_mode)TD_INT(2),
+                 .padding = (td_grid_padding)TD_INT(3),
+                 .align = TD_BOOLEAN(4),
+                 .channels = in->sizes[1],
+                 .plane = 1,
+                 .places = 1,
+                 .in = td_data(in),
+                 .grid = td_data(grid),
+                 .out = td_data(call->out[0])};
     for (int d = 0; d < s.dims; d++) {
         s.sizes[d] = in->sizes[2 + d];
         s.places *= grid->sizes[1 + d];
         if (td_mul_overflows(s.plane, s.sizes[d], &s.plane) || s.plane > INT32_MAX)
             return td_fail(TD_NOT_IMPLEMENTED, "_grid_sample: a channel of more than 2^31 numbers");
     }
-    td_sampling_run(&s, in->sizes[0], in->dtype == TD_F64);
+    td_grid_run(&s, in->sizes[0], in->dtype == TD_F64);
     return TD_OK;
 }
 
