@@ -1190,6 +1190,54 @@ def s_recursion(c):
     return thrice(f, data())
 
 
+@scenario("map, scan and while_loop over functions that read a global")
+def s_operators(c):
+    from taeda import _higher_order_ops as ops
+
+    global SCALE
+
+    def f(x):
+        rows = ops.map(lambda row: row * SCALE, x)
+        total, steps = ops.scan(lambda a, b: (a + b * SCALE, a * b), x[0] * 0, rows)
+        return ops.while_loop(lambda n, y: n < 3, lambda n, y: (n + 1, y * total), (0, steps))[1]
+
+    f = c(f)
+    found = thrice(f, data())
+    SCALE = 3.0
+    found += thrice(f, data())
+    SCALE = 2.0
+    return found
+
+
+@scenario("a number that the score function of flex attention reads")
+def s_flex(c):
+    from taeda.nn.attention.flex_attention import create_block_mask, flex_attention
+
+    global SCALE
+    mask = create_block_mask(lambda b, h, q, k: q >= k, None, None, 6, 6, BLOCK_SIZE=2)
+    f = c(lambda x: flex_attention(x, x, x, lambda s, b, h, q, k: s * SCALE + (q - k), mask))
+    found = thrice(f, data(1, 2, 6, 4))
+    SCALE = 3.0
+    found += thrice(f, data(1, 2, 6, 4))
+    SCALE = 2.0
+    return found
+
+
+@scenario("modules asked for their class, and walked with zip")
+def s_asked(c):
+    layers = nn.ModuleList([nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4)])
+
+    def f(x):
+        for layer, factor in zip(layers, (1.0, 2.0, 3.0), strict=True):
+            x = layer(x) * factor if isinstance(layer, nn.Linear) else layer(x)
+        return x
+
+    f = c(f)
+    found = thrice(f, data())
+    layers[1] = nn.Tanh()
+    return found + thrice(f, data())
+
+
 @scenario("an OrderedDict is reordered")
 def s_ordered(c):
     table = OrderedDict(a=2.0, b=3.0)

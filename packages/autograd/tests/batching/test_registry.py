@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import operator
+import warnings
 
 import pytest
 
 import taeda
 from taeda.autograd.batching._registry import Decline, dims_of, key_of, rule, rules
+from taeda.func import vmap
 
 
 @pytest.mark.parametrize(
@@ -59,3 +61,21 @@ def test_dimensions_that_are_not_there():
         dims_of(2, 2)
     with pytest.raises(Decline):
         dims_of((0,), 2)
+
+
+def test_an_overload_has_the_rules_of_its_operator():
+    """`aten.mul.Tensor` maps as `mul` does, and `aten.add_.Tensor` is known to write."""
+    aten, x = taeda.ops.aten, taeda.randn(3, 2)
+    rows = [
+        (aten.mul.Tensor, lambda f: lambda t: f(t, t), taeda.mul),
+        (aten.sum.dim_IntList, lambda f: lambda t: f(t, [0]), taeda.sum),
+        (aten.cat.default, lambda f: lambda t: f([t, t]), taeda.cat),
+        (aten.linear.default, lambda f: lambda t: f(t, x), taeda.nn.functional.linear),
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for overload, call, named in rows:
+            assert vmap(call(overload))(x).equal(vmap(call(named))(x))
+    shared = taeda.zeros(2)
+    with pytest.raises(RuntimeError, match="has more elements than `self`"):
+        vmap(lambda t: aten.add_.Tensor(shared, t))(x)

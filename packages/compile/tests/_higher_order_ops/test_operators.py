@@ -90,14 +90,24 @@ def test_each_sample_of_a_batch(name):
     assert vmap(operator)(x).allclose(taeda.stack([loop(one) for one in x]))
 
 
-@pytest.mark.parametrize(("operator", "loop"), PAIRS.values(), ids=PAIRS)
-def test_compiled_it_is_the_same(operator, loop):
+@pytest.mark.parametrize("wants_gradients", [False, True])
+@pytest.mark.parametrize("name", PAIRS)
+def test_compiled_it_is_the_same(name, wants_gradients):
+    """As a graph, unless the number of steps is the value of a tensor; gradients have the bits of the program, too."""
+    operator, loop = PAIRS[name]
     f = taeda.compile(lambda x: operator(x) * 2)
     for k in range(4):
-        x = taeda.linspace(-k, 1, 12).reshape(3, 4)
-        assert f(x).equal(loop(x) * 2)
-    found = f.__taeda_compiled__
-    assert found.reasons or any(t.trusted for ts in found.traces.values() for t in ts)
+        x = taeda.linspace(-k, 1, 12).reshape(3, 4).requires_grad_(wants_gradients)
+        found = f(x)
+        assert found.equal(loop(x) * 2)
+        if wants_gradients:
+            (got,) = taeda.autograd.grad(found.sum(), x)
+            (wanted,) = taeda.autograd.grad((operator(x) * 2).sum(), x)
+            assert got.equal(wanted)
+    state = f.__taeda_compiled__
+    assert any(t.trusted for ts in state.traces.values() for t in ts) is (
+        name != "while by a tensor"
+    )
 
 
 def test_nothing_of_it_is_loaded_before_it_is_named():

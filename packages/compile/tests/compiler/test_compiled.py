@@ -6,6 +6,7 @@ import pytest
 
 import taeda
 from taeda import compiler, nn
+from taeda.compiler import _compiled
 
 
 def model():
@@ -115,3 +116,26 @@ def test_a_program_that_raises_is_not_watched_for_ever(monkeypatch):
         with pytest.raises(ValueError, match="no"):
             f(taeda.ones(1))
     assert len(watched) == 3
+
+
+def test_after_many_calls_without_a_graph_few_are_looked_at(monkeypatch):
+    """One in eight is, so a call of another kind still gets its graph."""
+    looks = []
+    plain = _compiled.flatten
+    monkeypatch.setattr(_compiled, "flatten", lambda *given: looks.append(1) or plain(*given))
+
+    def f(x, value):
+        return x * x.sum().item() if value else x.sin() * 2 + x
+
+    compiled, x = taeda.compile(f, backend="aot_eager"), taeda.ones(3)
+    for _ in range(_compiled.PATIENCE + 10):
+        compiled(x, True)
+    looks.clear()
+    for _ in range(80):
+        assert compiled(x, True).equal(f(x, True))
+    assert len(looks) == 10
+    looks.clear()
+    for _ in range(20):
+        assert compiled(x, False).equal(f(x, False))
+    state = compiled.__taeda_compiled__
+    assert any(t.trusted for ts in state.traces.values() for t in ts) and len(looks) >= 13

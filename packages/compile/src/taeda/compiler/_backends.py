@@ -21,12 +21,13 @@ from typing import Any
 
 from taeda import Tensor, nn
 
+from ._arguments import tensors_in
 from ._compiled import Compiled, limits, log, same, walks_alike
 from ._lowered import Lowered, NotLowered, lowered
 from ._observe import Stop
 from ._record import Graph
 from ._signals import let_through
-from ._trace import NoTrace, Trace, missed, tensors_in
+from ._trace import NoTrace, Trace, missed
 
 __all__ = ["BackendCompilerFailed", "Delegated", "InvalidBackend", "list_backends", "lookup", "register_backend"]  # fmt: skip
 

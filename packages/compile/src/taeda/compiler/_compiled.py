@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 import types
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -21,11 +22,14 @@ import taeda
 from taeda import Tensor, nn
 from taeda._core_api import programs as _core
 
+from ._arguments import containers, flatten, objects, tensors_in
+from ._as_written import AsWritten
 from ._joint import differentiated
 from ._observe import PASSING, Observer, Stop, here
 from ._signals import from_handler, let_through
 from ._stance import stance
-from ._trace import NoTrace, Trace, containers, flatten, missed, objects, tensors_in
+from ._trace import NoTrace, Trace, missed
+from ._units import Child, Units, adds_gradients, plain, run_inside
 
 __all__ = ["Compiled", "Stop", "limits", "log", "same", "walks_alike"]
 
@@ -42,6 +46,8 @@ class _Limits:
 
 limits = _Limits()
 TRIAL = range(20, 32)  # the runs of a graph that are timed
+PATIENCE = 64  # after so many calls without a graph in a row, one in eight is asked what it is like
+WAY = 5e-7  # seconds from a call to where the time begins
 
 
 class Compiled:
@@ -57,7 +63,9 @@ class Compiled:
         self.reasons: list[str] = []
         self._attempts: dict[Any, int] = {}
         self._count = 0
+        self._row = 0  # calls one after the other for which there was no graph
         self._called = False  # before or while "eager_then_compile" holds
+        self.units: Units | None = None  # child modules that have graphs, where the whole has none
         self._lock = threading.RLock()
         self.name = getattr(function, "__qualname__", type(function).__qualname__)
 
@@ -65,7 +73,10 @@ class Compiled:
         """Forget all traces."""
         with self._lock:
             self.traces, self._attempts, self._count, self.reasons = {}, {}, 0, []
-            self.off = False
+            self.off, self._row = False, 0
+            if self.units is not None:
+                self.units.clear()
+                self.units = None
 
     @property
     def stays_eager(self) -> bool:
@@ -77,6 +88,10 @@ class Compiled:
             return self._layered(args, kwargs)
         if not stance.plain and self._stays():
             return self.function(*args, **kwargs)
+        if self._row > PATIENCE and stance.plain:
+            self._row += 1
+            if self._row % 8:
+                return self._as_program(args, kwargs)
         try:
             shape, tensors = flatten(args, kwargs)
             key = (_environment(), shape)
@@ -87,18 +102,27 @@ class Compiled:
             for trace in known:
                 if trace.holds():
                     if trace.runs < 0:
-                        return self.function(*args, **kwargs)
+                        return self._as_program(args, kwargs)
                     made = self._run(trace, key, tensors, args, kwargs)
                     if made is not missed:
+                        self._row = 0
                         if trace.trusted and trace is not known[0]:
                             self._move_to_front(key, trace)
                         return made
         if not stance.plain and self._is_closed():
             return self.function(*args, **kwargs)
         if self._count < limits.graphs and self._attempts.get(key, 0) < ATTEMPTS:
+            self._row = 0
             return self._record(key, tensors, args, kwargs)
+        self._row += self._row <= PATIENCE
         self._settle()
-        return self.function(*args, **kwargs)
+        return self._as_program(args, kwargs)
+
+    def _as_program(self, args: Any, kwargs: Any) -> Any:
+        """The call as it is written, with its units at work."""
+        if self.units is None or not stance.plain:
+            return self.function(*args, **kwargs)
+        return run_inside(self.function, args, kwargs)
 
     # ---- set_stance ----
 
@@ -147,7 +171,9 @@ class Compiled:
     def _settle(self) -> None:
         """Nothing is captured any more: if no graph is used either, calls need not come here."""
         used = any(trace.runs >= 0 for traces in self.traces.values() for trace in traces)
-        if not used and (self._count >= limits.graphs or self.traces):
+        if self.units is not None:
+            used = used or bool(self.units.alive)
+        if not used and (self._count >= limits.graphs or self.traces or self.units is not None):
             self.off = not self.fullgraph
 
     # ---- is it worth it? ----
@@ -168,7 +194,7 @@ class Compiled:
             trace.seconds[by_graph].append(time.perf_counter() - start)
         if trace.runs == TRIAL[-1] and all(trace.seconds):
             program, graph = (min(found) for found in trace.seconds)
-            if graph > program:
+            if graph + WAY > program:
                 trace.runs = -1
                 text = f"its graph takes {graph * 1e6:.1f} us, the program itself {program * 1e6:.1f} us"
                 self.reasons.append(text)
@@ -202,6 +228,7 @@ class Compiled:
                     + (f" ({observer.where})" if observer.where else "")
                 )
             self._failed(key, observer.reason, observer.where)
+            self._leave_to_units(observer, key)
             return result
         try:
             trace = self._traced(observer, result, args, kwargs)
@@ -209,6 +236,7 @@ class Compiled:
             if self.fullgraph:
                 raise Stop(f"fullgraph=True, but there is no graph of all: {why}") from None
             self._failed(key, str(why), "")
+            self._leave_to_units(observer, key)
             return result
         try:
             self._add(trace, key)
@@ -228,6 +256,21 @@ class Compiled:
 
     def _traced(self, observer: Observer, result: Any, args: Any, kwargs: Any) -> Trace:
         return Trace(observer, result, args, kwargs, fuse=self.chooses)
+
+    def _leave_to_units(self, observer: Observer, key: Any) -> None:
+        """The modules that this call called by itself get graphs of their own, as it will never have one."""
+        if not self.chooses or self.traces or self._attempts.get(key, 0) < ATTEMPTS:
+            return
+        own = int(isinstance(self.function, nn.Module | AsWritten))
+        called = list({id(m): m for depth, m in observer.called if depth == own}.values())
+        with self._lock:
+            if called and self.units is None:
+                self.units = self._new_units()
+            if self.units is not None:
+                self.units.add(called)
+
+    def _new_units(self) -> Units:
+        return Units(self.function, Unit)
 
     def _accept(self, trace: Trace, key: Any, tensors: list[Tensor], result: Any) -> Any:
         """What the recorded call returns."""
@@ -302,6 +345,58 @@ class Compiled:
             self._distrust(trace, key, reason)
             log.warning("%s stays eager: %s", self.name, reason)
         return result
+
+
+class Unit(Compiled):
+    """State behind a child module of a function that has no whole graph."""
+
+    def __init__(self, child: Child, units: Units) -> None:
+        super().__init__(child)
+        self._module, self._family = child.module, weakref.ref(units)
+        self._calls = 0
+        self._seconds: tuple[list[float], list[float]] = ([], [])  # of the module, of the unit
+        self.trial: Callable[..., Any] | None = self._in_turns  # what calls go through at first
+
+    def _traced(self, observer: Observer, result: Any, args: Any, kwargs: Any) -> Trace:
+        if adds_gradients(observer):
+            raise NoTrace("gradients of its inputs are sums, whose order the program can tell")
+        trace = super()._traced(observer, result, args, kwargs)
+        if len(trace.steps) < 2:
+            raise NoTrace("one operation is no faster as a graph")
+        return trace
+
+    def _try(self, trace: Trace, tensors: Any, args: Any, kwargs: Any) -> Any:
+        again = functools.partial(self.function, *args, **kwargs) if trace.backward else None
+        return trace.run(tensors, again)
+
+    def _in_turns(self, args: Any, kwargs: Any) -> Any:
+        """A call by the unit or by the module; both are timed with all that it takes to come there, and the faster one stays."""
+        number, self._calls = self._calls, self._calls + 1
+        if number not in TRIAL:
+            return self(args, kwargs)
+        by_unit = number.bit_count() % 2 == 0  # in no rhythm that calls could have as well
+        start = time.perf_counter()
+        made = self(args, kwargs) if by_unit else plain(self._module, args, kwargs)
+        self._seconds[by_unit].append(time.perf_counter() - start)
+        if number == TRIAL[-1]:
+            self._decide()
+        return made
+
+    def _decide(self) -> None:
+        self.trial = None
+        module, unit = (min(found, default=0.0) for found in self._seconds)
+        if unit + WAY > 0.97 * module:
+            self.off = True
+            self.reasons.append(
+                f"its graph takes {unit * 1e6:.1f} us, the module itself {module * 1e6:.1f} us"
+            )
+
+    def _leave_to_units(self, observer: Observer, key: Any) -> None:
+        units = self._family()
+        if units is None or self.traces or self._attempts.get(key, 0) < ATTEMPTS:
+            return
+        self.off = True
+        units.add(list({id(m): m for depth, m in observer.called if depth == 1}.values()))
 
 
 def same(a: Any, b: Any) -> bool:

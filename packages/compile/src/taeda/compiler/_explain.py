@@ -22,6 +22,12 @@ class Explanation:
         self.ops_per_graph: list[list[str]] = [
             [step.op for step in trace.steps] for trace in traces
         ]
+        self.units: dict[str, Explanation] = {}
+        if compiled.units is not None:
+            states = compiled.units.states
+            self.units = {compiled.units.name(m): Explanation(state) for m, state in states.items()}
+        self.graph_count += sum(unit.graph_count for unit in self.units.values())
+        self.op_count += sum(unit.op_count for unit in self.units.values())
         self._lines = [[(step.op, step.line) for step in trace.steps] for trace in traces]
 
     def __str__(self) -> str:
@@ -31,6 +37,8 @@ class Explanation:
             lines.append(f"graph {number}: {len(steps)} operations, {len(guards)} guards")
             lines += [f"    {op}{line and f'    # {line}'}" for op, line in steps]
             lines += [f"    guard: {guard}" for guard in guards]
+        for name, unit in self.units.items():
+            lines += [f"unit {name}: " + str(unit).partition(": ")[2]]
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -39,7 +47,7 @@ class Explanation:
 def explain(function: Callable[..., Any]) -> Callable[..., Explanation]:
     """A function that calls `function` with its arguments, compiled, and returns an `Explanation`.
 
-    It is called twice, so what it does besides computing happens twice.
+    It is called twice, so what it does besides computing happens twice; up to eight times where child modules become units.
 
     >>> import taeda
     >>> def f(x):
@@ -56,8 +64,18 @@ def explain(function: Callable[..., Any]) -> Callable[..., Explanation]:
         compiled = getattr(made, "__taeda_compiled__", None) or made._compiled
 
     def call(*args: Any, **kwargs: Any) -> Explanation:
-        for _ in range(2):
+        seen: list[int] = []
+        while len(seen) < 2 or (len(seen) < 8 and seen[-1] != seen[-2]):
             compiled(args, kwargs)
+            seen.append(_known(compiled))
         return Explanation(compiled)
 
     return call
+
+
+def _known(compiled: Any) -> int:
+    """A number that grows while units are found."""
+    if compiled.units is None:
+        return 0
+    states = compiled.units.states.values()
+    return len(states) + sum(len(state.traces) + len(state.reasons) for state in states)

@@ -74,10 +74,10 @@ def is_plain_instance(value: Any) -> bool:
 
 #: parts of the library whose functions change nothing but tensors, or what `Observer` models
 _LIBRARY = (
-    "taeda._composite", "taeda._dynamo", "taeda._layers", "taeda._library", "taeda._numpy", "taeda._parts", "taeda._tensor",
+    "taeda._composite", "taeda._dynamo", "taeda._higher_order_ops._checks", "taeda._layers", "taeda._library", "taeda._numpy", "taeda._parts", "taeda._tensor",
     "taeda._warnings", "taeda.amp.autocast_mode", "taeda.autograd", "taeda.compiler", "taeda.fft", "taeda.func", "taeda.functional",
     "taeda.linalg", "taeda.nn.functional", "taeda.nn.modules", "taeda.nn.parameter", "taeda.nn.utils.clip_grad", "taeda.ops",
-    "taeda.overrides", "taeda.special", "taeda.utils._python_dispatch",
+    "taeda.overrides", "taeda.special", "taeda.utils._python_dispatch", "taeda.utils._pytree",
 )  # fmt: skip
 #: parts of those that do more: they read numbers, files, or settings of their own
 _NO_LIBRARY = frozenset(

@@ -25,7 +25,7 @@ class OptimizedModule(nn.Module):
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the original returns, hooks of it included."""
         compiled = self.__dict__["_compiled"]
-        if compiled is None:
+        if compiled is None or compiled.off:
             return self._modules["_orig_mod"](*args, **kwargs)
         return compiled(args, kwargs)
 

@@ -1,4 +1,4 @@
-"""What is left of TorchScript where there is no script: programs run as Python, and its decorators let them be.
+"""What is left of TorchScript where there is no script: `trace`, and decorators that let programs be.
 
 >>> import taeda
 >>> future = fork(taeda.add, taeda.ones(1), 2)
@@ -19,8 +19,12 @@ from typing import Any
 from taeda import nn
 from taeda._core_api import warn
 
+from ._check import TracerWarning, TracingCheckError
+from ._trace import TracedModule, is_tracing, trace, trace_module
+
 __all__ = [
-    "Final", "annotate", "export", "fork", "ignore", "is_scripting", "is_tracing", "isinstance", "script", "script_if_tracing", "unused", "wait",
+    "Final", "TracedModule", "TracerWarning", "TracingCheckError", "annotate", "export", "fork", "ignore", "is_scripting",
+    "is_tracing", "isinstance", "script", "script_if_tracing", "trace", "trace_module", "unused", "wait",
 ]  # fmt: skip
 
 Final = typing.Final  # an annotation that TorchScript would read
@@ -47,7 +51,7 @@ def script(obj: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def script_if_tracing(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """`fn` itself: nothing is traced."""
+    """`fn` itself: a trace goes through it as it does through any function."""
     return fn
 
 
@@ -102,11 +106,6 @@ def _inside(obj: Any, origin: Any, inner: tuple[Any, ...]) -> bool:
 
 def is_scripting() -> bool:
     """Whether TorchScript runs this: never."""
-    return False
-
-
-def is_tracing() -> bool:
-    """Whether a trace of TorchScript runs this: never."""
     return False
 
 

@@ -77,3 +77,48 @@ def test_nodes_that_a_backward_went_through_are_known(watch):
 def test_types_of_the_library_are_not_made(watch):
     observer, _ = watch(lambda x: taeda.nn.Linear(1, 1)(x), taeda.ones(1))
     assert observer.reason == "it makes a Linear"
+
+
+LENGTH = 12
+CAP = 20.0
+
+
+def _mask(kind):
+    from taeda.nn.attention.flex_attention import create_block_mask
+
+    mods = {"causal": lambda b, h, q, k: q >= k, "near": lambda b, h, q, k: (q - k).abs() < 3}
+    return create_block_mask(mods[kind], None, None, LENGTH, LENGTH, BLOCK_SIZE=4)
+
+
+@pytest.mark.parametrize("wants_gradients", [False, True])
+@pytest.mark.parametrize("score", [None, "capped", "biased"])
+@pytest.mark.parametrize("mask", [None, "causal", "near"])
+def test_functions_of_flex_attention_are_in_the_graph(score, mask, wants_gradients, monkeypatch):
+    """They are observed, and what they read is guarded."""
+    from taeda.nn.attention.flex_attention import flex_attention
+
+    slopes = taeda.tensor([0.5, -0.25])
+    scores = {
+        None: None,
+        "capped": lambda s, b, h, q, k: taeda.tanh(s / CAP) * CAP,
+        "biased": lambda s, b, h, q, k: s + slopes[h] * (q - k),
+    }
+    block_mask = None if mask is None else _mask(mask)
+
+    def f(q, k, v):
+        return flex_attention(q, k, v, score_mod=scores[score], block_mask=block_mask)
+
+    compiled = taeda.compile(f, backend="aot_eager")
+    for number in range(8):
+        if number == 4:
+            monkeypatch.setitem(globals(), "CAP", 3.0)
+            slopes.mul_(2)
+        given = [taeda.randn(2, 2, LENGTH, 4, requires_grad=wants_gradients) for _ in range(3)]
+        found, expected = compiled(*given), f(*given)
+        assert found.equal(expected)
+        if wants_gradients:
+            pairs = [taeda.autograd.grad(made.square().sum(), given) for made in (found, expected)]
+            assert all(a.equal(b) for a, b in zip(*pairs, strict=True))
+    state = compiled.__taeda_compiled__
+    assert state.reasons == []
+    assert len([t for ts in state.traces.values() for t in ts]) == 1 + (score == "capped")

@@ -34,6 +34,16 @@ class Observer(Calls):
         self, module: nn.Module, args: Any, kwargs: Any, plain: Callable[..., Any]
     ) -> Any:
         """Module.__call__ of a recorded run."""
+        self.called.append((self._depth, module))
+        self._depth += 1
+        try:
+            return self._call_module(module, args, kwargs, plain)
+        finally:
+            self._depth -= 1
+
+    def _call_module(
+        self, module: nn.Module, args: Any, kwargs: Any, plain: Callable[..., Any]
+    ) -> Any:
         if not self.active:
             return plain(module, *args, **kwargs)
         self.module(module)

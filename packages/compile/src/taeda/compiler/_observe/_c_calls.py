@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import collections
 import functools
+import itertools
+import operator
 import types
 from abc import abstractmethod
 from typing import Any
@@ -26,6 +29,18 @@ __all__ = ["CCalls"]
 
 
 _STATE_FUNCTIONS: frozenset[Any] = frozenset({_core._set_grad_enabled, _core.is_grad_enabled})
+#: which argument of a function in C is a function that it calls
+_CALLED: dict[Any, int] = {
+    map: 0, filter: 0, functools.reduce: 0, itertools.starmap: 0, collections.defaultdict: 0, itertools.accumulate: 1,
+}  # fmt: skip
+_CALLED_BY_NAME: dict[Any, str] = {
+    sorted: "key",
+    min: "key",
+    max: "key",
+    itertools.accumulate: "func",
+}
+if hasattr(operator, "call"):  # from Python 3.11 on
+    _CALLED[operator.call] = 0
 
 
 class CCalls(Items):
@@ -83,16 +98,23 @@ class CCalls(Items):
 
     def _call_pure(self, function: Any, args: Any, kwargs: Any) -> Any:
         for value in (*args, *kwargs.values()):
-            if isinstance(value, types.GeneratorType):
-                continue
+            if isinstance(value, types.GeneratorType | types.FunctionType):
+                continue  # nobody walks through a function
             if function not in (isinstance, issubclass, callable, type):
                 self.each(value)
                 self.whole(value)
-        args = tuple(self._calling(a) for a in args)
-        return function(*args, **{k: self._calling(v) for k, v in kwargs.items()})
+        place = _CALLED.get(function, -1)
+        if function is iter and len(args) == 2:
+            place = 0
+        args = tuple(self._calling(a) if n == place else a for n, a in enumerate(args))
+        return function(*args, **self._with_called(kwargs, _CALLED_BY_NAME.get(function)))
+
+    def _with_called(self, kwargs: dict[str, Any], name: str | None) -> dict[str, Any]:
+        """The keywords, of which one may be a function that is called."""
+        return {k: self._calling(v) if k == name else v for k, v in kwargs.items()}
 
     def _calling(self, value: Any) -> Any:
-        """A function of the user as an argument: its copy is called."""
+        """A function of the user as an argument that is called: its copy is. Elsewhere it is a value like others."""
         if isinstance(value, types.FunctionType) and not is_known_code(
             value.__code__, value.__module__ or ""
         ):
@@ -115,5 +137,4 @@ class CCalls(Items):
                 self.contents(owner)
         for value in args:
             self.each(value)
-        args = tuple(self._calling(a) if name == "sort" else a for a in args)
-        return function(*args, **{k: self._calling(v) for k, v in kwargs.items()})
+        return function(*args, **self._with_called(kwargs, "key" if name == "sort" else None))

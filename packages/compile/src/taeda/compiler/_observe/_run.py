@@ -39,6 +39,8 @@ class Run(ABC):
         self.given: dict[
             int, Any
         ] = {}  # containers among the arguments, whose contents the key of the call says
+        self.called: list[tuple[int, Any]] = []  # modules, and in how many others each was called
+        self._depth = 0
         self._old: dict[int, Any] = {}
         self._codes: set[types.CodeType] = set()
         self._copies: dict[types.FunctionType, types.FunctionType] = {}

@@ -1,0 +1,92 @@
+"""What a call is given and gives: its key, its tensors, the objects and containers among its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from taeda import Tensor
+
+from ._kinds import is_immutable, is_plain_tensor
+
+__all__ = ["containers", "flatten", "objects", "tensors_in"]
+
+
+def flatten(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Tensor]]:
+    """(what the call is like apart from its tensors, the tensors); unhashable parts are named by their id."""
+    plain = None if kwargs else _of_tensors(args)
+    if plain is not None:
+        return plain
+    tensors: list[Tensor] = []
+    key = [_key(value, tensors) for value in args]
+    if kwargs:
+        key += [(name, _key(value, tensors)) for name, value in kwargs.items()]
+    return (len(args), *key), tensors
+
+
+def _of_tensors(args: tuple[Any, ...]) -> tuple[Any, list[Tensor]] | None:
+    """The same where every argument is a tensor; None elsewhere."""
+    tensors: list[Tensor] = []
+    key: list[Any] = [len(args)]
+    for value in args:
+        if type(value) is not Tensor:
+            return None
+        for i, other in enumerate(tensors):
+            if other is value:
+                key.append(("again", i))
+                break
+        else:
+            key.append(Tensor)
+            tensors.append(value)
+    return tuple(key), tensors
+
+
+def _key(value: Any, tensors: list[Tensor]) -> Any:
+    kind = type(value)
+    if kind is Tensor or is_plain_tensor(value):
+        for i, other in enumerate(tensors):
+            if other is value:
+                return ("again", i)
+        tensors.append(value)
+        return Tensor
+    if kind in (list, tuple):
+        return (kind, *[_key(v, tensors) for v in value])
+    if kind is dict:
+        return (kind, *[(k, _key(v, tensors)) for k, v in value.items()])
+    if kind in (float, complex):
+        return (kind, repr(value))
+    if is_immutable(value):
+        return (kind, value) if kind is not slice else (kind, repr(value))
+    return ("object", id(value))
+
+
+def objects(value: Any) -> Any:
+    """What of the arguments a key names by its id."""
+    if type(value) in (list, tuple):
+        for v in value:
+            yield from objects(v)
+    elif type(value) is dict:
+        for v in value.values():
+            yield from objects(v)
+    elif not is_plain_tensor(value) and not is_immutable(value):
+        yield value
+
+
+def containers(value: Any) -> Any:
+    """Lists and dicts among the arguments, at any depth."""
+    if type(value) in (list, tuple, dict):
+        yield value
+        for v in value.values() if type(value) is dict else value:
+            yield from containers(v)
+
+
+def tensors_in(value: Any) -> Iterator[Tensor]:
+    """The tensors of a result, in order."""
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, list | tuple):
+        for entry in value:
+            yield from tensors_in(entry)
+    elif type(value) is dict:
+        for entry in value.values():
+            yield from tensors_in(entry)

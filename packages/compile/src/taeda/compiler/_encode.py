@@ -1,0 +1,76 @@
+"""Steps as a program of core: slots numbered anew, inputs first, with the place where each one is read last."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from taeda._core_api import programs as _core
+
+from ._joint import without_history
+from ._passes import may_wait
+from ._record import WRITES_SELF, Graph, Step
+
+__all__ = ["program", "written_inputs"]
+
+
+def program(
+    graph: Graph, inputs: list[int], steps: list[Step], outputs: list[int], *, fuse: bool,
+    saved: bool = False,
+) -> Any:  # fmt: skip
+    """A core program of steps: slots are numbered anew, the inputs first. `saved`: inputs are what a node saved."""
+    number = {slot: n for n, slot in enumerate(inputs)}
+    for step in steps:
+        for slot in (*step.reads, *(s for s in step.outs if s is not None)):
+            number.setdefault(slot, len(number))
+    examples = tuple(_example(graph, slot) for slot in inputs)
+    if saved:
+        examples = tuple(map(without_history, examples))
+    joins = [fuse and may_wait(graph, step) for step in steps]
+    moved = [step.numbered(number) for step in steps]
+    wanted = [number[slot] for slot in outputs]
+    return _core.Program(_encoded(moved, wanted, joins), len(number), examples, tuple(wanted))
+
+
+def _example(graph: Graph, slot: int) -> Any:
+    if slot < len(graph.inputs):
+        return graph.inputs[slot].example
+    return graph.examples[slot]
+
+
+def _written(step: Step) -> tuple[int, ...]:
+    """Slots whose memory a step writes."""
+    if step.targets:
+        return step.targets
+    if not step.is_effect:
+        return ()
+    return tuple(slot for _, _, slot in step.patches)  # a row that mutates: any of its tensors
+
+
+def written_inputs(graph: Graph, steps: list[Step]) -> list[int]:
+    """Inputs whose memory is written, through a view of them as well."""
+    slots = {slot for step in steps for slot in _written(step)}
+    memory = {graph.layouts[slot].memory for slot in slots & graph.layouts.keys()}
+    found = {
+        n
+        for n in range(len(graph.inputs))
+        if n in graph.layouts and graph.layouts[n].memory in memory
+    }
+    return sorted(found | {slot for slot in slots if slot < len(graph.inputs)})
+
+
+def _encoded(steps: list[Step], outputs: list[int], joins: list[bool]) -> tuple[Any, ...]:
+    last: dict[int, int] = {}
+    for n, step in enumerate(steps):
+        for slot in (*step.reads, *(s for s in step.outs if s is not None)):
+            last[slot] = n
+    ends: dict[int, list[int]] = {}
+    for slot, n in last.items():
+        if slot not in outputs:
+            ends.setdefault(n, []).append(slot)
+    return tuple(
+        (
+            step.op, step.form, step.args, step.patches, tuple(-1 if s is None else s for s in step.outs),
+            step.targets if step.form != WRITES_SELF else (), tuple(ends.get(n, ())), joins[n],
+        )
+        for n, step in enumerate(steps)
+    )  # fmt: skip

@@ -1,0 +1,543 @@
+"""trace: what a function or module computed in one call, as a graph that computes it again.
+
+a call of a traced module ─▶ the graph for arguments of this kind (structure, shapes, strides, dtypes, devices)
+                          └▶ none: the function is traced again on copies of these arguments, then its graph runs
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import taeda
+from taeda import Tensor, _core_api, nn
+from taeda._core_api import programs as _core
+from taeda.compiler._arguments import flatten
+from taeda.compiler._capture import Call, Capture, captured, parameters_of
+from taeda.compiler._rehearsal import twin
+from taeda.fx.graph import Graph
+from taeda.fx.graph_module import _compiled
+from taeda.fx.interpreter import Interpreter
+
+from ._check import TracerWarning, TracingCheckError, first_difference, mismatches
+
+__all__ = ["TracedModule", "is_tracing", "trace", "trace_module"]
+
+_here = threading.local()
+KINDS = 64  # graphs of one method; the oldest but the first goes
+#: what a program does beside the operators, and what becomes of it
+_BAKED = {
+    "a value is read": "the value of a tensor becomes a number of Python",
+    "values are read": "the values of a tensor become numbers of Python",
+    "a tensor is an argument that wants a number": "the value of a tensor becomes a number of an operator",
+    "memory is shared": "the memory of a tensor is given away",
+}
+
+
+def is_tracing() -> bool:
+    """Whether `trace` runs this, in this thread."""
+    return getattr(_here, "depth", 0) > 0
+
+
+class _Capture(Capture):
+    """Goes on where a value is read, and remembers the place."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.baked: list[tuple[str, str, int]] = []
+        self.line = lambda: "{}:{}".format(*_place())
+
+    def note_untraced(self, what: str) -> None:
+        """See the base class; what can be a constant of the graph becomes one."""
+        if what not in _BAKED:
+            super().note_untraced(what)
+        elif self.active:
+            self.baked.append((_BAKED[what], *_place()))
+
+    def warn(self) -> None:
+        """Tell of the constants."""
+        for what, file, line in dict.fromkeys(self.baked):
+            warnings.warn_explicit(
+                f"jit.trace: {what} here. The graph keeps it as a constant: for other inputs its results may be wrong",
+                TracerWarning,
+                file,
+                line,
+            )
+
+
+def _place() -> tuple[str, int]:
+    """File and line of the innermost code outside of taeda."""
+    frame: Any = sys._getframe(1)
+    while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "taeda")):
+        frame = frame.f_back
+    return frame.f_code.co_filename, frame.f_lineno
+
+
+def _is_ours(module: str) -> bool:
+    return module == "taeda" or module.startswith("taeda.")
+
+
+class _Traced:
+    """One graph, and the function made of it."""
+
+    def __init__(self, call: Call, own: list[str], args: tuple[Any, ...]) -> None:
+        self.shapes = _shapes(args)
+        self.graph, self.written, self.own = call.graph, call.written, own
+        text = call.graph.python_code("self")
+        self.code, self.run = text.src, _compiled(text)
+        self.modes = any(n.target is taeda.set_grad_enabled for n in call.graph.nodes)
+
+    def __call__(self, owner: nn.Module, args: tuple[Any, ...]) -> Any:
+        if not self.modes:
+            return self.run(owner, *args)
+        if not taeda.is_grad_enabled():
+            return _WithoutModes(owner, graph=self.graph).run(*args)
+        with taeda.enable_grad():  # puts back what the graph sets if an operator raises
+            return self.run(owner, *args)
+
+
+class _WithoutModes(Interpreter):
+    """Runs a graph where no gradients are wanted at all."""
+
+    def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
+        return (
+            None
+            if target is taeda.set_grad_enabled
+            else super().call_function(target, args, kwargs)
+        )
+
+
+class _Method:
+    """One traced function of a module: its graphs, by the kind of their arguments."""
+
+    def __init__(
+        self, name: str, function: Callable[..., Any], source: nn.Module | None, strict: bool
+    ) -> None:
+        self.name, self.function, self.source, self.strict = name, function, source, strict
+        self.names: list[str] = []
+        self.keywords: list[
+            str
+        ] = []  # the last of the names: the function is given them by keyword
+        self.graphs: dict[Any, _Traced] = {}
+        self.first: Any = None
+
+    def begin(self, owner: TracedModule, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Trace the function for the first time."""
+        self.keywords = list(kwargs)
+        self.names = [*parameters_of(self.function, len(args)), *kwargs]
+        self.first = self.add(owner, (*args, *kwargs.values()))
+
+    def bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """The arguments of a call in the order of `names`."""
+        wanted = self.names[len(args) :]
+        if len(args) > len(self.names) or set(kwargs) != set(wanted):
+            given = [f"{len(args)} by position", *kwargs]
+            raise RuntimeError(
+                f"{self.name}() was traced with the arguments {', '.join(self.names) or 'none'}; got {', '.join(given)}"
+            )
+        return (*args, *(kwargs[name] for name in wanted))
+
+    def call(self, owner: TracedModule, args: tuple[Any, ...]) -> Any:
+        """What the graph for these arguments gives."""
+        if _core.get_layers():
+            return self._layered(args)(owner, args)
+        for value in args:
+            _tensors_only(value)
+        known = self.graphs.get(_kind(args))
+        if known is None:
+            known = self.add(owner, args)
+        return known(owner, args)
+
+    def _layered(self, args: tuple[Any, ...]) -> _Traced:
+        """The graph for a call under a mode or transform, which cannot be traced."""
+        wanted = _shapes(args)
+        for known in self.graphs.values():
+            if known.shapes == wanted:
+                return known
+        raise RuntimeError(
+            f"jit.trace: a mode or transform is active, and {self.name} was never called with arguments of these shapes and "
+            "dtypes: call it once outside of it"
+        )
+
+    def _plain(self, args: tuple[Any, ...]) -> Any:
+        count = len(args) - len(self.keywords)
+        return self.function(*args[:count], **dict(zip(self.keywords, args[count:], strict=True)))
+
+    def capture(self, owner: TracedModule, args: tuple[Any, ...]) -> tuple[Call, _Capture]:
+        """The call on copies of these arguments."""
+        for value in args:
+            _tensors_only(value)
+        capture = _Capture()
+        _here.depth = getattr(_here, "depth", 0) + 1
+        try:
+            with taeda.enable_grad():
+                copies, memo = _copies(args, {}), self._known(owner)
+                made = captured(
+                    capture, lambda *a: self._plain(a), copies, self.names, memo, modes=True
+                )
+        finally:
+            _here.depth -= 1
+        if isinstance(made, str):
+            raise RuntimeError(f"jit.trace: there is no graph of {self.name}: {made}")
+        if any(after is not before for _, before, after in capture.gradients()):
+            raise RuntimeError(
+                f"jit.trace: {self.name} leaves gradients in .grad, which a graph does not"
+            )
+        _results_only(made.result, self.strict)
+        return made, capture
+
+    def _buffers(self) -> list[Tensor]:
+        """What a call of a module may write."""
+        return list(self.source.buffers()) if self.source is not None else []
+
+    def _known(self, owner: TracedModule) -> dict[int, str]:
+        """Names of the tensors that graphs have as attributes, by id."""
+        found = {id(t): name for name, t in _tensors_in(owner) if "_constant" in name}
+        source = owner if self.source is None else self.source
+        return found | {id(t): name for name, t in reversed(list(_tensors_in(source)))}
+
+    def add(self, owner: TracedModule, args: tuple[Any, ...]) -> _Traced:
+        """A graph for arguments of this kind."""
+        first = self.first
+        with _kept(self._buffers() if first is None else first.written):
+            call, capture = self.capture(owner, args)
+        capture.warn()
+        if first is None:
+            own = owner.adopt(call.constants)
+        else:
+            differs = first_difference(first.graph, call.graph, lambda node: None, numbers=False)
+            own = owner.adopt(call.constants)
+            if differs:
+                _core_api.warn(
+                    f"jit.trace: for arguments of this kind {self.name} runs other operators than when it was traced:\n{differs}",
+                    TracerWarning,
+                )
+        made = _Traced(call, own, args)
+        while len(self.graphs) >= KINDS:
+            key = next(k for k, graph in self.graphs.items() if graph is not first)
+            for name in self.graphs.pop(key).own:
+                delattr(owner, name)
+        self.graphs[_kind(args)] = made
+        return made
+
+    def check(self, owner: TracedModule, args: tuple[Any, ...], tolerance: float) -> None:
+        """Trace once more, compare the nodes, and what graph and program give."""
+        traced = self.graphs.get(_kind(args))
+        with _kept(self.first.written):
+            again, _ = self.capture(owner, args)
+        held = again.constants
+        differs = first_difference(
+            self.first.graph,
+            again.graph,
+            lambda node: held[node.target] if node.target in held else owner.get(str(node.target)),
+            numbers=traced is self.first,
+        )
+        if differs:
+            raise TracingCheckError(
+                f"jit.trace: {self.name} is not what was traced when it is called again; the first difference:\n{differs}"
+            )
+        if traced is None:
+            traced = self.add(owner, args)
+        with _kept(self.first.written):
+            found = traced(owner, _copies(args, {}))
+        for text in mismatches(found, again.result, tolerance):
+            _core_api.warn(text, TracerWarning)
+
+
+class TracedModule(nn.Module):
+    """What `trace` gives: a module with the parameters and buffers of the original, whose methods run graphs.
+
+    `graph` and `code` are those of `forward` at the arguments it was traced with.
+    """
+
+    def __init__(self, original_name: str) -> None:
+        super().__init__()
+        self.original_name = original_name
+        self.__dict__["_traced"] = {}
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the graph gives. RuntimeError for arguments that it was not traced with."""
+        return self._call("forward", args, kwargs)
+
+    def _call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        method = self._method(name)
+        return method.call(self, method.bound(args, kwargs))
+
+    def _method(self, name: str) -> _Method:
+        found: dict[str, _Method] = self.__dict__["_traced"]
+        if name not in found:
+            raise RuntimeError(
+                f"{self.original_name}.{name} was not traced; traced: {', '.join(found)}"
+            )
+        return found[name]
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self.__dict__.get("_traced", ()):
+            return lambda *args, **kwargs: self._call(name, args, kwargs)
+        return super().__getattr__(name)
+
+    @property
+    def graph(self) -> Graph:
+        """The graph, an `fx.Graph` over `taeda.ops.aten`."""
+        made: Graph = self._method("forward").first.graph
+        return made
+
+    @property
+    def code(self) -> str:
+        """The graph as Python."""
+        text: str = self._method("forward").first.code
+        return text
+
+    def extra_repr(self) -> str:
+        """The name of the original."""
+        return f"original_name={self.original_name}"
+
+    def get(self, path: str) -> Any:
+        """What lies at a dotted path."""
+        prefix, _, name = path.rpartition(".")
+        return getattr(self.get_submodule(prefix), name)
+
+    def adopt(self, constants: dict[str, Tensor]) -> list[str]:
+        """Take the tensors that nobody has as yet; their names."""
+        own = [name for name in constants if "." not in name and not hasattr(self, name)]
+        for name in own:
+            value = constants[name]
+            if isinstance(value, nn.Parameter):
+                self.register_parameter(name, value)
+            else:
+                self.register_buffer(name, value, persistent=False)
+        return own
+
+    def take(self, module: nn.Module) -> None:
+        """The tree of another module: its tensors, under their names."""
+        _skeleton(module, self, {})
+
+
+def _skeleton(module: nn.Module, into: nn.Module, made: dict[nn.Module, nn.Module]) -> None:
+    made[module] = into
+    into.training = module.training
+    for name, parameter in module._parameters.items():
+        into.register_parameter(name, parameter)
+    for name, buffer in module._buffers.items():
+        kept = name not in module._non_persistent_buffers_set
+        into.register_buffer(name, buffer, persistent=kept)
+    for name, child in module._modules.items():
+        if child is not None and child not in made:
+            _skeleton(child, nn.Module(), made)
+        into.add_module(name, None if child is None else made[child])
+
+
+def _tensors_in(module: nn.Module) -> Iterator[tuple[str, Tensor]]:
+    yield from module.named_parameters(remove_duplicate=False)
+    yield from module.named_buffers(remove_duplicate=False)
+
+
+# ---- arguments and results ----
+
+
+def _kind(args: tuple[Any, ...]) -> Any:
+    key, tensors = flatten(args, {})
+    return key, tuple((t.dtype, t.shape, t.stride(), t.device) for t in tensors)
+
+
+def _tensors_only(value: Any) -> None:
+    if isinstance(value, list | tuple):
+        for entry in value:
+            _tensors_only(entry)
+    elif type(value) is dict:
+        for entry in value.values():
+            _tensors_only(entry)
+    elif type(value) not in (Tensor, nn.Parameter, nn.Buffer):
+        raise RuntimeError(
+            f"Type '{type(value).__name__}' cannot be traced. Only Tensors and (possibly nested) Lists, Dicts, and Tuples of "
+            "Tensors can be traced; what else the function needs may stand in a lambda around it"
+        )
+
+
+def _shapes(value: Any) -> Any:
+    """Structure, shapes and dtypes alone: what tensors of a transform tell of themselves."""
+    if isinstance(value, Tensor):
+        return value.dtype, tuple(value.shape)
+    if isinstance(value, dict):
+        return dict, *((key, _shapes(entry)) for key, entry in value.items())
+    return type(value), *map(_shapes, value)
+
+
+def _results_only(value: Any, strict: bool) -> None:
+    if isinstance(value, Tensor):
+        return
+    if not isinstance(value, list | tuple | dict):
+        raise RuntimeError(
+            f"Only tensors, lists, tuples of tensors, or dictionary of tensors can be output from traced functions; got {type(value).__name__}"
+        )
+    if strict and isinstance(value, list | dict):
+        raise RuntimeError(
+            f"jit.trace: a {type(value).__name__} is returned, whose entries may depend on the inputs, while the graph has "
+            "those of this call. Return a tuple, or say strict=False"
+        )
+    for entry in value.values() if isinstance(value, dict) else value:
+        _results_only(entry, strict)
+
+
+def _copies(value: Any, made: dict[int, Tensor]) -> Any:
+    """The same structure with tensors of the same layout, each once."""
+    if isinstance(value, Tensor):
+        if id(value) not in made:
+            made[id(value)] = twin(value)
+        return made[id(value)]
+    if isinstance(value, dict):
+        return {key: _copies(entry, made) for key, entry in value.items()}
+    entries = [_copies(entry, made) for entry in value]
+    if hasattr(value, "_fields"):
+        return type(value)(*entries)
+    return entries if isinstance(value, list) else tuple(entries)
+
+
+@contextmanager
+def _kept(written: list[Tensor]) -> Iterator[None]:
+    """What is run here leaves these tensors and the generator as they were."""
+    before = [(t, t._version, t.detach().clone()) for t in written]
+    state = taeda.get_rng_state()
+    try:
+        yield
+    finally:
+        taeda.set_rng_state(state)
+        with taeda.no_grad():
+            for tensor, version, values in before:
+                if tensor._version != version:
+                    tensor.copy_(values)
+
+
+# ---- the functions ----
+
+
+def trace(
+    func: Any, example_inputs: Any = None, optimize: None = None, check_trace: bool = True,
+    check_inputs: list[Any] | None = None, check_tolerance: float = 1e-5, strict: bool = True,
+    *, example_kwarg_inputs: dict[str, Any] | None = None,
+) -> TracedModule:  # fmt: skip
+    """What `func`, a function or module, computes, as a module that runs a graph of operators.
+
+    `example_inputs` is a tensor or a tuple of arguments, `example_kwarg_inputs` has those by keyword: tensors, and tuples, lists
+    and dicts of them. `func` is called with copies, in this thread, with gradients on; `is_tracing()` is True meanwhile. Branches,
+    numbers and flags are in the graph as they were. Where a value of a tensor became one of them, a TracerWarning names the line.
+
+    Sizes are numbers of a graph, so each kind of arguments (structure, shapes, strides, dtypes, devices) has its own: a call with
+    arguments of a new kind traces `func` again, and warns if it runs other operators then. With `check_trace`, `func` is traced
+    twice, and for each of `check_inputs`: TracingCheckError names the first node that differs, TracerWarning tells of results that
+    differ by more than `check_tolerance`. Parameters and buffers are shared with a traced module, under their names.
+
+    RuntimeError for arguments and results that are no tensors, for lists and dicts among the results unless `strict=False`, for
+    a function that leaves gradients, and for one that does what no graph has. `optimize` does nothing, and warns.
+
+    >>> import taeda
+    >>> traced = trace(lambda x: (x * 2).relu(), taeda.ones(2))
+    >>> print(traced.code.strip())
+    def forward(self, x):
+        mul = taeda.ops.aten.mul.Tensor(x, 2);  x = None
+        relu = taeda.ops.aten.relu.default(mul);  mul = None
+        return relu
+    >>> traced(taeda.tensor([-1.0, 3.0, 4.0]))
+    tensor([0., 6., 8.])
+    """
+    if isinstance(func, TracedModule):
+        _core_api.warn("jit.trace: this was traced already, and comes back as it is")
+        return func
+    if not callable(func):
+        raise RuntimeError(f"jit.trace: wanted a function or module, got {type(func).__name__}")
+    owner = getattr(func, "__self__", None)
+    if isinstance(owner, nn.Module) and func.__name__ == "forward":
+        func = owner
+    args, kwargs = _given(example_inputs, example_kwarg_inputs)
+    checks = [
+        _given(given, None) if not isinstance(given, dict) else ((), given)
+        for given in check_inputs or ()
+    ]
+    source = func if isinstance(func, nn.Module) else None
+    name = type(func).__name__ if source is not None else getattr(func, "__name__", "function")
+    made = _traced_module(name, source, optimize)
+    _trace_method(made, "forward", func, source, strict, args, kwargs)
+    if check_trace:
+        for checked, named in [(args, kwargs), *checks]:
+            _check_method(made, "forward", checked, named, check_tolerance)
+    return made
+
+
+def trace_module(
+    mod: nn.Module, inputs: dict[str, Any], optimize: None = None, check_trace: bool = True,
+    check_inputs: list[dict[str, Any]] | None = None, check_tolerance: float = 1e-5, strict: bool = True,
+) -> TracedModule:  # fmt: skip
+    """A module with several traced methods: `inputs` has the arguments of each by its name. See `trace`.
+
+    AttributeError if `inputs` is no dict, RuntimeError if `mod` is no module.
+
+    >>> from taeda import nn
+    >>> class Net(nn.Linear):
+    ...     def weighted(self, x, w):
+    ...         return self(x) * w
+    >>> traced = trace_module(Net(2, 1), {"forward": taeda.ones(1, 2), "weighted": (taeda.ones(1, 2), taeda.zeros(1))})
+    >>> traced.weighted(taeda.ones(3, 2), taeda.zeros(1)).shape
+    taeda.Size([3, 1])
+    """
+    if not isinstance(mod, nn.Module):
+        raise RuntimeError(f"jit.trace_module: wanted a module, got {type(mod).__name__}")
+    for given in [inputs, *(check_inputs or ())]:
+        if not isinstance(given, dict):
+            raise AttributeError(
+                f"jit.trace_module: wanted a dict from names of methods to arguments, got {type(given).__name__}"
+            )
+    made = _traced_module(type(mod).__name__, mod, optimize)
+    for name, given in inputs.items():
+        function = mod if name == "forward" else getattr(mod, name)
+        _trace_method(made, name, function, mod, strict, *_given(given, None))
+    for checked in [inputs, *(check_inputs or ())] if check_trace else ():
+        for name, given in checked.items():
+            _check_method(made, name, _given(given, None)[0], {}, check_tolerance)
+    return made
+
+
+def _given(args: Any, kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    if args is None and not isinstance(kwargs, dict):
+        raise RuntimeError(
+            "jit.trace: example_inputs is missing: a tensor, or a tuple of arguments"
+        )
+    if kwargs is not None and not isinstance(kwargs, dict):
+        raise RuntimeError(
+            f"jit.trace: example_kwarg_inputs should be a dict, got {type(kwargs).__name__}"
+        )
+    if args is None:
+        return (), kwargs or {}
+    if isinstance(args, Tensor | dict):
+        return (args,), kwargs or {}
+    return tuple(args), kwargs or {}
+
+
+def _traced_module(name: str, source: nn.Module | None, optimize: Any) -> TracedModule:
+    if _core.get_layers():
+        raise RuntimeError(
+            "jit.trace: a mode or transform is active around it; trace outside of it"
+        )
+    if optimize is not None:
+        _core_api.warn("jit.trace: optimize does nothing", DeprecationWarning)
+    made = TracedModule(name)
+    if source is not None:
+        made.take(source)
+    return made
+
+
+def _trace_method(
+    made: TracedModule, name: str, function: Any, source: nn.Module | None, strict: bool, args: Any, kwargs: Any
+) -> None:  # fmt: skip
+    said = made.original_name if name == "forward" else f"{made.original_name}.{name}"
+    method = _Method(said, function, source, strict)
+    made.__dict__["_traced"][name] = method
+    method.begin(made, args, kwargs)
+
+
+def _check_method(made: TracedModule, name: str, args: Any, kwargs: Any, tolerance: float) -> None:
+    method = made._method(name)
+    method.check(made, method.bound(args, kwargs), tolerance)

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import taeda
+from taeda.compiler._arguments import containers, flatten, objects, tensors_in
+
+
+class Thing:
+    pass
+
+
+def test_the_key_says_all_but_the_tensors():
+    a, b = taeda.ones(2), taeda.zeros(3)
+    assert flatten((a, b), {})[0] == flatten((b, a), {})[0]
+    assert flatten((a, a), {})[0] != flatten((a, b), {})[0]
+    assert flatten(([a, 0.0],), {})[0] != flatten(([a, -0.0],), {})[0]
+    assert flatten(((a, 1),), {})[0] != flatten(((a, True),), {})[0]
+    assert flatten((a,), {"k": b})[0] != flatten((a, b), {})[0]
+
+
+def test_tensors_come_once_and_in_order():
+    a, b = taeda.ones(2), taeda.zeros(3)
+    _, found = flatten(([a, {"k": b}], a), {"more": b})
+    assert [t is w for t, w in zip(found, (a, b), strict=True)] == [True, True]
+    assert [t is a for t in tensors_in([a, (b, {"k": a})])] == [True, False, True]
+
+
+def test_objects_and_containers_at_any_depth():
+    thing, entries = Thing(), [1, {"k": (2,)}]
+    assert list(objects([1, {"k": thing}, "a", taeda.ones(1)])) == [thing]
+    assert list(containers(entries)) == [entries, {"k": (2,)}, (2,)]

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import pytest
+
+import taeda
+from taeda import fx, nn
+from taeda.compiler._capture import Capture, captured, parameters_of, tensors_of
+
+
+def test_a_call_as_a_graph_with_names_of_the_caller():
+    layer, shift = nn.Linear(2, 2), taeda.ones(2)
+    known = {id(layer.weight): "weight"}
+    made = captured(Capture(), lambda x: (layer(x) + shift, x), (taeda.ones(1, 2),), ["x"], known)
+    assert list(made.constants) == ["weight", "_param_constant0", "_tensor_constant0"]
+    x = taeda.randn(3, 2)
+    found = fx.GraphModule(made.constants, made.graph)(x)
+    assert found[0].equal(layer(x) + shift) and found[1] is x
+
+
+def test_what_it_writes_is_named():
+    seen, other = taeda.zeros(2), taeda.zeros(2)
+    made = captured(Capture(), lambda x: seen[:].add_(x) + other, (taeda.ones(2),), ["x"])
+    assert [t is seen for t in made.written] == [True]
+
+
+@pytest.mark.parametrize("modes", [True, False])
+def test_regions_without_gradients(modes):
+    def f(x):
+        with taeda.no_grad():
+            return x * 2
+
+    made = captured(Capture(), f, (taeda.ones(2),), ["x"], modes=modes)
+    assert any(n.target is taeda.set_grad_enabled for n in made.graph.nodes) is modes
+
+
+def test_why_there_is_no_graph():
+    assert captured(Capture(), lambda x: x * x.item(), (taeda.ones(1),), ["x"]) == "a value is read"
+
+
+def test_names_and_tensors_of_arguments():
+    assert parameters_of(lambda a, b, *more: 0, 4) == ["a", "b", "arg2", "arg3"]
+    assert parameters_of(nn.Linear(1, 1), 1) == ["input"]
+    a, b = taeda.ones(1), taeda.ones(2)
+    assert [t.numel() for t in tensors_of([a, {"k": (b, 3)}])] == [1, 2]
