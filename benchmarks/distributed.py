@@ -1,13 +1,15 @@
 """Collectives and a data-parallel step beside torch's gloo, in turns, on the same ranks: `python benchmarks/distributed.py`.
 
 Every rank holds a group of each library. They take turns, so both meet the same load; each figure is the ratio of the
-medians, below 1 is faster. The step's row is that of taeda's time on the ranks over its time on one process with the
+medians, below 1 is faster. `--nodes 2` puts them on two network namespaces with a wire between them, which needs root,
+and takes all_reduce alone. The step's row is that of taeda's time on the ranks over its time on one process with the
 same share of the batch, divided by the same ratio of torch.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import statistics
 import subprocess
@@ -59,7 +61,8 @@ def rank_main() -> None:
     taeda.set_num_threads(1)
     dist.init_process_group("gloo", timeout=timedelta(seconds=120))
     port = int(os.environ["MASTER_PORT"]) + 1
-    gloo.init_process_group("gloo", f"tcp://127.0.0.1:{port}", rank=rank, world_size=size)
+    address = f"tcp://{os.environ['MASTER_ADDR']}:{port}"
+    gloo.init_process_group("gloo", address, rank=rank, world_size=size)
     if rank == 0:
         print(f"{size} ranks; microseconds".ljust(34), f"{'taeda':>12} {'gloo':>12} {'ratio':>8}")
     for name, count in SIZES.items():
@@ -67,6 +70,8 @@ def rank_main() -> None:
         calls = [lambda x=ours: dist.all_reduce(x), lambda x=theirs: gloo.all_reduce(x)]
         turns, times = (9, 20) if count <= 65536 else (7, 3)
         show(f"all_reduce {name}", *median_of_turns(calls, dist.barrier, turns, times))
+    if "GLOO_SOCKET_IFNAME" in os.environ:
+        return
     in_bucket(dist, gloo, taeda, torch)
     others(dist, gloo, taeda, torch, size)
     step(dist, gloo, taeda, torch, rank, size)
@@ -151,15 +156,25 @@ def step_of(lib, model, x) -> Callable[[], object]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ranks", type=int, default=2)
+    parser.add_argument("--nodes", type=int, default=1, choices=(1, 2))
     options = parser.parse_args()
     sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "tools", "testing"))
+    from nodes import two_nodes
     from ranks import environment, free_port
 
     port = free_port()
-    command = [sys.executable, os.path.abspath(__file__)]
-    env = [environment(rank, options.ranks, port, BENCH_RANK="1") for rank in range(options.ranks)]
-    started = [subprocess.Popen(command, env=one) for one in env]
-    sys.exit(max(abs(process.wait()) for process in started))
+    with two_nodes() if options.nodes == 2 else contextlib.nullcontext(()) as nodes:
+        started = []
+        for rank in range(options.ranks):
+            env = environment(rank, options.ranks, port, BENCH_RANK="1")
+            command = [sys.executable, os.path.abspath(__file__)]
+            if nodes:
+                node = nodes[rank * len(nodes) // options.ranks]
+                command = node.command(command)
+                env.update(MASTER_ADDR=nodes[0].address, GLOO_SOCKET_IFNAME=node.device)
+            started.append(subprocess.Popen(command, env=env))
+        codes = [process.wait() for process in started]
+    sys.exit(max(map(abs, codes)))
 
 
 if __name__ == "__main__":

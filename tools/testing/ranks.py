@@ -11,14 +11,19 @@ import sys
 import tempfile
 import textwrap
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+from nodes import Node
 
 PRELUDE = """
 import os, sys, datetime
 import taeda
 import taeda.distributed as dist
-rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+rank, size = (
+    int(os.environ.get(name) or os.environ[f"OMPI_COMM_{word}"])
+    for name, word in (("RANK", "WORLD_RANK"), ("WORLD_SIZE", "WORLD_SIZE"))
+)
 seconds = lambda n: datetime.timedelta(seconds=n)
 """
 
@@ -44,8 +49,13 @@ def environment(rank: int, size: int, port: int, **more: str) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def started(code: str, size: int, **env: str) -> Iterator[list[subprocess.Popen[str]]]:
-    """Processes that run `code` as ranks 0 to size - 1; what is left of them at the end is killed."""
+def started(
+    code: str, size: int, nodes: Sequence[Node] = (), **env: str
+) -> Iterator[list[subprocess.Popen[str]]]:
+    """Processes that run `code` as ranks 0 to size - 1; what is left of them at the end is killed.
+
+    With `nodes` neighbours share one, and they meet at the address of the first.
+    """
     port = free_port()
     text = PRELUDE + textwrap.dedent(code)
     processes = []
@@ -58,6 +68,9 @@ def started(code: str, size: int, **env: str) -> Iterator[list[subprocess.Popen[
                 env_of_rank = environment(rank, size, port, **env)
                 pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
                 command = [sys.executable, path]
+                if nodes:
+                    env_of_rank["MASTER_ADDR"] = nodes[0].address
+                    command = nodes[rank * len(nodes) // size].command(command)
                 processes += [subprocess.Popen(command, env=env_of_rank, **pipes)]
             yield processes
         finally:
@@ -72,9 +85,27 @@ def started(code: str, size: int, **env: str) -> Iterator[list[subprocess.Popen[
 
 
 def run_ranks(code: str, size: int, timeout: float = 60, **env: str) -> list[Ended]:
-    """Run `code` on every rank and return how each ended. AssertionError if one is late."""
+    """Run `code` on every rank and return how each ended. AssertionError if one is late.
+
+    With TAEDA_RANKS_BY, a command such as mpiexec, all are started by it, and it ends for all.
+    """
+    if command := os.environ.get("TAEDA_RANKS_BY"):
+        return [_run_by(command.split(), code, size, timeout, env)] * size
     with started(code, size, **env) as processes:
         return finish(processes, timeout)
+
+
+def _run_by(command: list[str], code: str, size: int, timeout: float, env: dict[str, str]) -> Ended:
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "program.py")
+        with open(path, "w") as file:
+            file.write(PRELUDE + textwrap.dedent(code))
+        done = subprocess.run(
+            [*command, "-n", str(size), sys.executable, path],
+            capture_output=True, text=True, timeout=timeout, check=False,
+            env={**os.environ, "OMP_NUM_THREADS": "1", **env},
+        )  # fmt: skip
+    return Ended(done.returncode, done.stdout, done.stderr)
 
 
 def finish(processes: list[subprocess.Popen[str]], timeout: float) -> list[Ended]:

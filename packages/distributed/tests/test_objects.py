@@ -52,7 +52,10 @@ def test_refusals(fake):
         (lambda: dist.all_gather_object([None], 3), "needs 4 places, and has 1"),
         (lambda: dist.gather_object(3, [None], dst=1), "needs 4 places on the rank dst"),
         (lambda: dist.gather_object(3, [None] * 4, dst=0), "on the rank dst only"),
-        (lambda: dist.broadcast_object_list([3], device="meta"), "by the cpu, not by meta"),
+        (
+            lambda: dist.broadcast_object_list([3], device="meta"),
+            "by the cpu in this group, not by meta",
+        ),
         (lambda: dist.scatter_object_list([], [1] * 4, src=1), "at least one place"),
         (lambda: dist.scatter_object_list([None], [1], src=1), "needs 4 objects on the rank src"),
     ):

@@ -1,7 +1,7 @@
 """The beginning of every collective on MPI: all ranks come, and what they called is compared, before anything is moved.
 
 On one machine by a board in shared memory. Across machines by an allgather of fixed records; who has not come is then
-read from the store, where every rank that gives up leaves a word.
+read from the store (`_far`).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from ._board import Board, open_foreign
 from ._calls import Call
 from ._errors import DistBackendError, DistMismatchError, DistPeerDiedError, DistTimeoutError
 from ._facts import Facts
+from ._far import Far
 from ._peers import Peers, state_of
 from ._stores import Store
 from ._waiting import Deadline, wait_until
@@ -50,8 +51,11 @@ class Arrivals:
         self.call: Call | None = None
         self._descriptors: list[int] = []
         self.board: Board | None = None
+        self.far: Far | None = None
         if self.one_node:
             self.board = self._open_board(timeout)
+        elif self.size > 1:
+            self.far = Far(store, rank, self.size)
 
     def _open_board(self, timeout: timedelta) -> Board | None:
         """The group's board, made by its first rank; None where memory of other processes cannot be opened."""
@@ -119,6 +123,8 @@ class Arrivals:
             RECORD, b"\0"
         )
         everyone = bytearray(RECORD * self.size)
+        if self.far is not None:
+            self.far.begin(call.seq, str(call))
         request = self._iallgather(mine, everyone)
         if not wait_until(request.Test, deadline, self.look, patient):
             raise self.late(deadline)
@@ -182,9 +188,7 @@ class Arrivals:
         left = self._unfinished(self.board.gave_up()) if self.board is not None else []
         if gone or left:
             self._fail(gone, left)
-        word = self._far_word()
-        if word:
-            raise DistPeerDiedError(f"{self._at()}: {word}")
+        self._look_far()
 
     def _unfinished(self, absent: list[int]) -> list[int]:
         """A rank that was done with this collective may have left: what it had to give is there."""
@@ -220,6 +224,12 @@ class Arrivals:
 
     def _where(self, ranks: Sequence[int]) -> str:
         """What the ranks did last."""
+        if self.far is not None:
+            last = {rank: self.far.came_last_to(rank) for rank in ranks}
+            told = [
+                f"rank {self.ranks[r]} waited last in {text}" for r, text in last.items() if text
+            ]
+            return f" ({'; '.join(told)})" if told else ""
         if self.board is None:
             return ""
         parts = []
@@ -236,55 +246,74 @@ class Arrivals:
         return f" ({'; '.join(parts)})"
 
     def _last_words(self, rank: int) -> str:
-        """What a rank left on the board, or on other machines in the store, when it failed."""
-        if self.board is not None:
-            return self.board.last_words(rank)[0]
-        try:
-            key = f"failed/{rank}"
-            return self._store.get(key).decode(errors="replace") if self._store.check([key]) else ""
-        except RuntimeError:  # out of memory: its word is lost, as with the store of rank 0
-            return ""
+        """What a rank left on the board when it failed."""
+        return self.board.last_words(rank)[0] if self.board is not None else ""
 
-    def _far_word(self) -> str:
-        """Why a rank of another machine failed; asked only where there are such."""
-        if self.one_node:
-            return ""
-        far = [
-            rank for rank in range(self.size) if self.facts[rank].node != self.facts[self.rank].node
-        ]
-        for rank in far:
-            if word := self._last_words(rank):
-                return f"rank {self.ranks[rank]} gave up: {word}"
-        return ""
+    def _look_far(self) -> None:
+        """Raise if a rank has given up or ended, as the store tells; asked only where there are several machines."""
+        if self.far is None:
+            return
+        self.far.poke()
+        failures = self.far.failures()
+        ended = [rank for rank in self.far.ended() if rank not in failures]
+        if ended:
+            raise DistPeerDiedError(
+                f"{self._at()}: the process of {self._names(ended)} has ended or left the group"
+                f"{self._where(ended)}",
+                [self.ranks[rank] for rank in ended],
+            )
+        if failures:
+            told = "; ".join(f"rank {self.ranks[r]} gave up: {w}" for r, w in failures.items())
+            raise DistPeerDiedError(
+                f"{self._at()}: {told}", [self.ranks[rank] for rank in failures]
+            )
 
     def _absent(self) -> list[int]:
         call = self.call
+        if self.far is not None:
+            return self.far.missing()
         if self.board is None or call is None:
             return []
         return self.board.absent(call.seq)
 
     def late(self, deadline: Deadline) -> DistTimeoutError:
         """The error of a wait that passed its deadline: who is missing, what is known of them."""
-        missing = self._absent()
-        if missing:
+        if self.far is not None:
+            missing, who = self._late_far(self.far)
+        elif missing := self._absent():
             states = {rank: state_of(self.facts[rank].pid) for rank in missing}
             told = ", ".join(
                 f"rank {self.ranks[rank]} (process {self.facts[rank].pid}, {state})"
                 for rank, state in states.items()
             )
             who = f"{told} did not come{self._where(missing)}"
-        elif self.board is not None:
-            who = "all ranks came, but one did not go on"
         else:
-            who = "ranks on other machines did not come or did not go on"
+            who = "all ranks came, but one did not go on"
         return DistTimeoutError(
             f"{self._at()}: timed out after {deadline.seconds:g} s; {who}",
             [self.ranks[rank] for rank in missing],
         )
 
+    def _late_far(self, far: Far) -> tuple[list[int], str]:
+        """Who is missing where there are several machines, and why it may be that nobody knows."""
+        if silent := far.silence():
+            here = self.facts[self.rank].node
+            away = [rank for rank in range(self.size) if self.facts[rank].node != here]
+            return away, (
+                f"{self._names(away)} cannot be asked for: the store has been silent for {silent:.1f} s, so the "
+                f"machines may be cut off from each other{self._where(away)}"
+            )
+        if missing := far.missing():
+            return missing, f"{self._names(missing)} did not come{self._where(missing)}"
+        return [], "all ranks came, but one did not go on"
+
     def look_at(self, call: Call, peer: int | None) -> None:
         """For messages: raise if the peer (any, if None) has died."""
-        gone = [rank for rank in self.peers.gone() if peer in (None, rank)]
+        ended = self.peers.gone()
+        if self.far is not None:
+            self.far.poke()
+            ended = sorted({*ended, *self.far.ended(), *self.far.failures()})
+        gone = [rank for rank in ended if peer in (None, rank)]
         if gone and (peer is not None or len(gone) == self.size - 1):
             raise DistPeerDiedError(
                 f"{call}: the process of {self._names(gone)} has ended",
@@ -303,12 +332,17 @@ class Arrivals:
             seq = self.call.seq if self.call is not None else 0
             self.board.give_up(max(1, seq), words, isinstance(error, DistBackendError))
             return
+        if self.far is not None:
+            self.far.give_up(words)
+            return
         with contextlib.suppress(RuntimeError):  # out of memory: or no store; others see our end
             self._store.set(f"failed/{self.rank}", words[:2000])
 
     def close(self) -> None:
         """Release descriptors and memory."""
         self.peers.close()
+        if self.far is not None:
+            self.far.close()
         if self.board is not None:
             self.board.close()
         for descriptor in self._descriptors:

@@ -34,9 +34,9 @@ def check_tensor(tensor: object, what: str) -> Tensor:
     """`tensor` itself. TypeError for no tensor, ValueError for a device or layout that no backend here carries."""
     if not isinstance(tensor, Tensor):
         raise TypeError(f"{what} is a tensor, not {type(tensor).__name__}")
-    if tensor.device.type != "cpu":
+    if tensor.device.type not in ("cpu", "cuda"):  # which of the two, the group knows
         raise ValueError(
-            f"{what} is on {tensor.device}, but the group's backend carries tensors of the cpu only"
+            f"{what} is on {tensor.device}, but backends carry tensors of the cpu or of cuda only"
         )
     if tensor.layout is not taeda.strided:
         raise ValueError(f"{what} is {tensor.layout}; collectives take dense tensors")
@@ -60,8 +60,8 @@ def check_tensors(tensors: object, what: str, size: int | None = None) -> list[T
     return checked
 
 
-def check_op(op: object, tensor: Tensor) -> ReduceOp:
-    """The reduction, if the dtype has it. TypeError and ValueError say why not."""
+def check_op(op: object, tensor: Tensor, group: ProcessGroup | None = None) -> ReduceOp:
+    """The reduction, if the dtype has it, and the group's engine. TypeError and ValueError say why not."""
     if isinstance(op, RedOpType):
         op = ReduceOp(op)
     if not isinstance(op, ReduceOp):
@@ -75,6 +75,8 @@ def check_op(op: object, tensor: Tensor) -> ReduceOp:
         raise ValueError(f"{op.name} has no meaning for {dtype}")
     if op.op is RedOpType.PREMUL_SUM and op.factor is None:
         raise ValueError("PREMUL_SUM needs its factor: ReduceOp.premul_sum(factor)")
+    if group is not None:
+        group._engine.check_reduction(op, dtype)
     return op
 
 

@@ -89,7 +89,7 @@ def broadcast(
         if engine.rank != root:
             whole.back()
 
-    return made.run(call, act, async_op=async_op, result=[tensor])
+    return made.run(call, act, async_op=async_op, result=[tensor], on=[tensor])
 
 
 def all_reduce(
@@ -100,11 +100,11 @@ def all_reduce(
     made = the_group(group, "all_reduce")
     if made is None:
         return None
-    op = check_op(op, tensor)
+    op = check_op(op, tensor, made)
     outputs_apart([tensor], "tensor")
     call = Call("all_reduce", f"all_reduce({op.name}, {describe(tensor)})")
     whole = Flat(tensor)
-    if can_bring(whole.values, op):
+    if not tensor.is_cuda and can_bring(whole.values, op):
         call.payload = whole.values
 
     def act(engine: Engine, deadline: Deadline) -> None:
@@ -113,7 +113,7 @@ def all_reduce(
         _after(whole.values, op, engine.size)
         whole.back()
 
-    return made.run(call, act, async_op=async_op, result=[tensor])
+    return made.run(call, act, async_op=async_op, result=[tensor], on=[tensor])
 
 
 def all_reduce_coalesced(
@@ -129,7 +129,7 @@ def all_reduce_coalesced(
         return None
     if not checked:
         raise ValueError("all_reduce_coalesced needs at least one tensor")
-    op = check_op(op, checked[0])
+    op = check_op(op, checked[0], made)
     outputs_apart(checked, "tensors")
     call = Call("all_reduce_coalesced", f"all_reduce_coalesced({op.name}, {describe(checked)})")
 
@@ -142,7 +142,7 @@ def all_reduce_coalesced(
         for tensor, piece in zip(checked, pieces, strict=True):
             tensor.detach().copy_(piece.view(tensor.shape))
 
-    return made.run(call, act, async_op=async_op, result=checked)
+    return made.run(call, act, async_op=async_op, result=checked, on=checked)
 
 
 def reduce(
@@ -155,7 +155,7 @@ def reduce(
     if made is None:
         return None
     root = peer_of(made, dst, group_dst, ("dst", "group_dst"))
-    op = check_op(op, tensor)
+    op = check_op(op, tensor, made)
     outputs_apart([tensor], "tensor")
     call = Call("reduce", f"reduce({op.name}, dst={made._ranks[root]}, {describe(tensor)})")
 
@@ -169,7 +169,7 @@ def reduce(
             _after(values, op, engine.size)
             whole.back()
 
-    return made.run(call, act, async_op=async_op, result=[tensor])
+    return made.run(call, act, async_op=async_op, result=[tensor], on=[tensor])
 
 
 def all_gather(
@@ -192,7 +192,7 @@ def all_gather(
         for whole in wholes:
             whole.back()
 
-    return made.run(call, act, async_op=async_op, result=outputs)
+    return made.run(call, act, async_op=async_op, result=outputs, on=[*outputs, tensor])
 
 
 def all_gather_coalesced(
@@ -225,7 +225,7 @@ def all_gather_coalesced(
             for output, piece in zip(part, values.split([t.numel() for t in inputs]), strict=True):
                 output.detach().copy_(piece.view(output.shape))
 
-    return made.run(call, act, async_op=async_op, result=outputs)
+    return made.run(call, act, async_op=async_op, result=outputs, on=[*outputs, *inputs])
 
 
 def all_gather_into_tensor(
@@ -247,7 +247,9 @@ def all_gather_into_tensor(
         engine.all_gather_flat(whole.values, flat(input_tensor).clone(), deadline)
         whole.back()
 
-    return made.run(call, act, async_op=async_op, result=[output_tensor])
+    return made.run(
+        call, act, async_op=async_op, result=[output_tensor], on=[output_tensor, input_tensor]
+    )
 
 
 def gather(
@@ -277,7 +279,7 @@ def gather(
         for whole in wholes:
             whole.back()
 
-    return made.run(call, act, async_op=async_op, result=outputs)
+    return made.run(call, act, async_op=async_op, result=outputs, on=[tensor, *outputs])
 
 
 def scatter(
@@ -306,7 +308,7 @@ def scatter(
         engine.scatter(whole.values, [flat(source) for source in inputs], root, deadline)
         whole.back()
 
-    return made.run(call, act, async_op=async_op, result=[tensor])
+    return made.run(call, act, async_op=async_op, result=[tensor], on=[tensor, *inputs])
 
 
 def reduce_scatter(
@@ -322,7 +324,7 @@ def reduce_scatter(
     for i, source in enumerate(inputs):
         same_kind([source], output, "input_list")
         fits(source, output, f"input_list[{i}]")
-    op = check_op(op, output)
+    op = check_op(op, output, made)
     outputs_apart([output], "output")
     call = Call("reduce_scatter", f"reduce_scatter({op.name}, {describe(output)})")
 
@@ -331,7 +333,7 @@ def reduce_scatter(
             output, taeda.cat([flat(source) for source in inputs]), op, engine, deadline
         )
 
-    return made.run(call, act, async_op=async_op, result=[output])
+    return made.run(call, act, async_op=async_op, result=[output], on=[output, *inputs])
 
 
 def reduce_scatter_tensor(
@@ -349,7 +351,7 @@ def reduce_scatter_tensor(
         return None
     same_kind([input], output, "input")
     joins(input, output, made.size(), "input", "output")
-    op = check_op(op, output)
+    op = check_op(op, output, made)
     outputs_apart([output], "output")
     call = Call("reduce_scatter_tensor", f"reduce_scatter_tensor({op.name}, {describe(output)})")
 
@@ -358,7 +360,7 @@ def reduce_scatter_tensor(
         values = flat(input).clone() if copied else flat(input)
         _reduce_scatter(output, values, op, engine, deadline)
 
-    return made.run(call, act, async_op=async_op, result=[output])
+    return made.run(call, act, async_op=async_op, result=[output], on=[output, input])
 
 
 def _reduce_scatter(
@@ -393,7 +395,7 @@ def all_to_all(
         for whole in wholes:
             whole.back()
 
-    return made.run(call, act, async_op=async_op, result=outputs)
+    return made.run(call, act, async_op=async_op, result=outputs, on=[*outputs, *inputs])
 
 
 def all_to_all_single(
@@ -419,7 +421,7 @@ def all_to_all_single(
         )
         wholes.back()
 
-    return made.run(call, act, async_op=async_op, result=[output])
+    return made.run(call, act, async_op=async_op, result=[output], on=[output, input])
 
 
 def _parts(

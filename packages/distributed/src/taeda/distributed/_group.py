@@ -18,7 +18,7 @@ from ._errors import DistBackendError, DistMismatchError
 from ._stores import Store
 from ._types import Backend, ReduceOp
 from ._waiting import Deadline
-from ._work import Work
+from ._work import StreamWork, Work
 
 __all__ = ["ProcessGroup"]
 
@@ -68,6 +68,13 @@ class ProcessGroup:
         """The backend."""
         return self._backend
 
+    @property
+    def device(self) -> taeda.device:
+        """Where the backend's tensors are: the processor, or with NCCL the current GPU."""
+        if self._engine.device_type == "cpu":
+            return taeda.device("cpu")
+        return taeda.device("cuda", taeda.cuda.current_device())
+
     def __repr__(self) -> str:
         return f"<ProcessGroup {self.group_name!r} on {self._backend}: rank {self.rank()} of {self.size()}>"
 
@@ -91,14 +98,19 @@ class ProcessGroup:
         async_op: bool = False,
         result: Any = None,
         timeout: timedelta | None = None,
+        on: Sequence[taeda.Tensor] = (),
     ) -> Work | None:
-        """Enter a collective: `action` moves the data after all ranks have come. Work if `async_op`, else None."""
+        """Enter a collective: `action` moves the data, that of the tensors `on`, after all ranks have come.
+
+        Work if `async_op`, else None. ValueError for tensors of a device that the backend does not carry.
+        """
+        self.check_devices(call.name, on)
         with self._lock:
             self._check_usable(call)
             self._seq += 1
             call.seq, call.group = self._seq, self.group_name
             _recorder.calls.append(call)
-            direct = not async_op and not self._under_way
+            direct = self._engine.by_stream or (not async_op and not self._under_way)
             self._under_way += 1
         limit = (timeout or self.timeout).total_seconds()
         if direct:
@@ -106,7 +118,9 @@ class ProcessGroup:
                 self._carry(call, action, limit)
             finally:
                 self._leave()
-            return None
+            if not async_op:
+                return None
+            return StreamWork(f"collective {call.seq}, {call}", result, self._engine.mark())
         work = Work(f"collective {call.seq}, {call}", result)
         work._abort = self.abort
         self._give(lambda: self._carry_aside(call, action, limit, work))
@@ -114,6 +128,20 @@ class ProcessGroup:
             return work
         work.wait()
         return None
+
+    def check_devices(self, name: str, tensors: Sequence[taeda.Tensor]) -> None:
+        """ValueError for tensors of several devices, or of one that the backend does not carry."""
+        wanted = self._engine.device_type
+        for tensor in tensors:
+            if tensor.device.type != wanted:
+                raise ValueError(
+                    f"{name}: a tensor is on {tensor.device}, but the group's backend {str(self._backend)!r} "
+                    f"carries tensors of the {wanted} only"
+                )
+            if tensor.device != tensors[0].device:
+                raise ValueError(
+                    f"{name}: one tensor is on {tensors[0].device} and another on {tensor.device}"
+                )
 
     def _check_usable(self, call: Call) -> None:
         if self._closed:
@@ -236,13 +264,16 @@ def make_engine(
     from ._engines.inproc import InprocEngine
     from ._engines.local import FakeEngine
     from ._engines.mpi import MpiEngine
+    from ._engines.nccl import NcclEngine
 
     number, size = list(ranks).index(rank), len(ranks)
     if backend in Backend._makers:
         func, extended, _ = Backend._makers[backend]
         return _made_by(func, extended, store, number, size, timeout, name, ranks)
     if backend == Backend.FAKE or (size == 1 and backend != Backend.INPROC):
-        return FakeEngine(number, size)
+        return FakeEngine(number, size, "cuda" if backend == Backend.NCCL else "cpu")
+    if backend == Backend.NCCL:
+        return NcclEngine(store, rank, ranks, timeout, name)
     if backend == Backend.INPROC:
         return InprocEngine(store, number, ranks, name)
     return MpiEngine(store, rank, ranks, timeout, name)

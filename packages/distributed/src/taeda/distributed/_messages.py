@@ -98,6 +98,7 @@ def _begin(
     who = "any rank" if peer < 0 else f"rank {made._ranks[peer]}"
     call = Call(name, f"{name}({describe(tensor)}, {who}, tag={tag})")
     made._check_usable(call)
+    made.check_devices(name, [tensor])
     call.group, call.state = made.group_name, "started"
     _recorder.calls.append(call)
     if sends:
@@ -187,7 +188,13 @@ def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Work]:
         raise ValueError("p2p_op_list is a list of P2POp")
     if len({id(the_group(one.group, "batch_isend_irecv")) for one in p2p_op_list}) > 1:
         raise ValueError("all messages of a batch are of one group")
-    works = [
-        one.op(one.tensor, one.peer, one.group, one.tag, one.group_peer) for one in p2p_op_list
-    ]
+    made = the_group(p2p_op_list[0].group, "batch_isend_irecv")
+    if made is None:
+        return []
+    tensors = [one.tensor for one in p2p_op_list]
+    made.check_devices("batch_isend_irecv", tensors)
+    with made._engine.batching(tensors):
+        works = [
+            one.op(one.tensor, one.peer, one.group, one.tag, one.group_peer) for one in p2p_op_list
+        ]
     return [work for work in works if work is not None]

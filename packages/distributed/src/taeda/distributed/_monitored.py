@@ -6,7 +6,7 @@ import json
 import time
 from datetime import timedelta
 
-from ._errors import DistStoreError
+from ._errors import DistNetworkError, DistStoreError
 from ._group import ProcessGroup
 
 __all__ = ["meet_by_store"]
@@ -19,18 +19,24 @@ def meet_by_store(group: ProcessGroup, seconds: float, all_ranks: bool) -> list[
     store = group.store
     assert store is not None
     turn = group._barriers = group._barriers + 1
-    rank = group.rank()
-    store.set(f"monitored/{turn}/{rank}", "here")
-    verdict = f"monitored/{turn}/verdict"
-    if rank == 0:
+    if group.rank() == 0:
+        store.set(f"monitored/{turn}/0", "here")
         missing = _missing(group, turn, seconds, all_ranks)
-        store.set(verdict, json.dumps([group._ranks[number] for number in missing]))
+        store.set(f"monitored/{turn}/verdict", json.dumps([group._ranks[n] for n in missing]))
         _wait_for_readers(group, turn, missing)
         return [group._ranks[number] for number in missing]
     try:
-        store.wait([verdict], timedelta(seconds=seconds + _GRACE))
-    except DistStoreError:
+        return _hear_verdict(group, turn, seconds)
+    except (DistStoreError, DistNetworkError):  # it said nothing, or its machine is out of reach
         return [group._ranks[0]]
+
+
+def _hear_verdict(group: ProcessGroup, turn: int, seconds: float) -> list[int]:
+    """What the first rank says. DistStoreError, DistNetworkError if it does not."""
+    store, verdict = group.store, f"monitored/{turn}/verdict"
+    assert store is not None
+    store.set(f"monitored/{turn}/{group.rank()}", "here")
+    store.wait([verdict], timedelta(seconds=seconds + _GRACE))
     found: list[int] = json.loads(store.get(verdict))
     store.add(f"monitored/{turn}/read", 1)
     return found

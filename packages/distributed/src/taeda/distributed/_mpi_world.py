@@ -27,6 +27,7 @@ from ._errors import (
 from ._facts import Facts, meet, node_name
 from ._mpi_end import tell_launcher_at_exit
 from ._peers import Peers, state_of
+from ._shm import check_room, free_bytes
 from ._stores import PrefixStore, Store
 from ._waiting import Deadline, wait_until
 
@@ -63,7 +64,15 @@ def start(store: Store, rank: int, size: int, timeout: timedelta) -> Any:
     store = PrefixStore("mpi", store)
     everybody: list[Facts] = []
     if not by_launcher:
+        _refuse_open_mpi(_module(), size)
+        free = free_bytes()  # before the meeting: after it the first may already have taken some
         everybody = meet(store, rank, list(range(size)), Facts(os.getpid(), node_name()), timeout)
+        try:
+            check_room(free, sum(facts.node == everybody[rank].node for facts in everybody))
+        except DistBackendError:
+            if rank == 0:  # it serves the store, as a rule: the others must have met before it ends
+                time.sleep(2 * _ASK_EVERY)
+            raise
         _introduce(store, rank, everybody, timeout)
     store.set(f"starts/{rank}", b"")
     MPI = _module()
@@ -80,6 +89,15 @@ def start(store: Store, rank: int, size: int, timeout: timedelta) -> Any:
         job = store.get("job").decode()
     _pid = os.getpid()
     return MPI
+
+
+def _refuse_open_mpi(MPI: Any, size: int) -> None:
+    """DistBackendError: only its own launcher introduces the processes of Open MPI; alone, MPI_Init ends them."""
+    if "Open MPI" in MPI.Get_library_version():
+        raise DistBackendError(
+            "mpi4py runs on Open MPI here, whose processes are started by its own launcher: "
+            f"mpiexec -n {size} python program.py. taedarun and spawn need MPICH: pip install mpich"
+        )
 
 
 def start_by_launcher(timeout: timedelta) -> Any:

@@ -10,6 +10,7 @@ from taeda import Tensor
 
 from ._checks import peer_of
 from ._collectives import all_gather, all_gather_into_tensor, broadcast, gather, scatter
+from ._group import ProcessGroup
 from ._messages import recv, send
 from ._world import the_group
 
@@ -23,22 +24,25 @@ __all__ = [
 ]
 
 
-def _pack(value: Any) -> Tensor:
+def _pack(value: Any, group: ProcessGroup) -> Tensor:
     data = bytearray(pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL))
-    return taeda.frombuffer(data, dtype=taeda.uint8)
+    return taeda.frombuffer(data, dtype=taeda.uint8).to(group.device)
 
 
 def _unpack(data: Tensor) -> Any:
-    return pickle.loads(data.numpy().tobytes())
+    return pickle.loads(data.cpu().numpy().tobytes())
 
 
-def _sizes(values: list[Tensor]) -> Tensor:
-    return taeda.tensor([value.numel() for value in values], dtype=taeda.int64)
+def _sizes(values: list[Tensor], group: ProcessGroup) -> Tensor:
+    return taeda.tensor([value.numel() for value in values], dtype=taeda.int64, device=group.device)
 
 
-def _check_device(device: Any) -> None:
-    if device is not None and taeda.device(device).type != "cpu":
-        raise ValueError(f"objects travel by the cpu, not by {device}")
+def _check_device(device: Any, group: ProcessGroup | None) -> None:
+    if device is None or group is None:
+        return
+    wanted = group.device.type
+    if taeda.device(device).type != wanted:
+        raise ValueError(f"objects travel by the {wanted} in this group, not by {device}")
 
 
 def all_gather_object(object_list: list[Any], obj: Any, group: Any = None) -> None:
@@ -48,10 +52,10 @@ def all_gather_object(object_list: list[Any], obj: Any, group: Any = None) -> No
         return
     if len(object_list) != made.size():
         raise ValueError(f"object_list needs {made.size()} places, and has {len(object_list)}")
-    mine = _pack(obj)
-    sizes = taeda.zeros(made.size(), dtype=taeda.int64)
-    all_gather_into_tensor(sizes, _sizes([mine]), made)
-    parts = [taeda.empty(size, dtype=taeda.uint8) for size in sizes.tolist()]
+    mine = _pack(obj, made)
+    sizes = taeda.zeros(made.size(), dtype=taeda.int64, device=made.device)
+    all_gather_into_tensor(sizes, _sizes([mine], made), made)
+    parts = [taeda.empty(size, dtype=taeda.uint8, device=made.device) for size in sizes.tolist()]
     all_gather(parts, mine, made)
     for number, part in enumerate(parts):
         object_list[number] = _unpack(part)
@@ -75,13 +79,17 @@ def gather_object(
         raise ValueError(f"object_gather_list needs {made.size()} places on the rank dst")
     if not mine and object_gather_list is not None:
         raise ValueError("object_gather_list is given on the rank dst only")
-    data = _pack(obj)
-    sizes = taeda.zeros(made.size(), dtype=taeda.int64)
-    all_gather_into_tensor(sizes, _sizes([data]), made)
+    data = _pack(obj, made)
+    sizes = taeda.zeros(made.size(), dtype=taeda.int64, device=made.device)
+    all_gather_into_tensor(sizes, _sizes([data], made), made)
     most = int(sizes.max())
-    padded = taeda.zeros(most, dtype=taeda.uint8)
+    padded = taeda.zeros(most, dtype=taeda.uint8, device=made.device)
     padded[: data.numel()] = data
-    parts = [taeda.empty(most, dtype=taeda.uint8) for _ in range(made.size())] if mine else None
+    parts = (
+        [taeda.empty(most, dtype=taeda.uint8, device=made.device) for _ in range(made.size())]
+        if mine
+        else None
+    )
     gather(padded, parts, group=made, group_dst=root)
     if parts is not None and object_gather_list is not None:
         for number, (part, size) in enumerate(zip(parts, sizes.tolist(), strict=True)):
@@ -94,7 +102,7 @@ def broadcast_object_list(
 ) -> None:  # fmt: skip
     """Give the objects of the rank `src` to all, into lists of the same length. Pickles."""
     made = the_group(group, "broadcast_object_list")
-    _check_device(device)
+    _check_device(device, made)
     if made is None:
         return
     root = (
@@ -102,10 +110,18 @@ def broadcast_object_list(
         if src is None and group_src is None
         else peer_of(made, src, group_src, ("src", "group_src"))
     )
-    packed = [_pack(value) for value in object_list] if made.rank() == root else []
-    sizes = _sizes(packed) if packed else taeda.zeros(len(object_list), dtype=taeda.int64)
+    packed = [_pack(value, made) for value in object_list] if made.rank() == root else []
+    sizes = (
+        _sizes(packed, made)
+        if packed
+        else taeda.zeros(len(object_list), dtype=taeda.int64, device=made.device)
+    )
     broadcast(sizes, group=made, group_src=root)
-    whole = taeda.cat(packed) if packed else taeda.empty(int(sizes.sum()), dtype=taeda.uint8)
+    whole = (
+        taeda.cat(packed)
+        if packed
+        else taeda.empty(int(sizes.sum()), dtype=taeda.uint8, device=made.device)
+    )
     broadcast(whole, group=made, group_src=root)
     if made.rank() != root:
         for number, part in enumerate(whole.split(sizes.tolist())):
@@ -130,16 +146,20 @@ def scatter_object_list(
     given, mine = scatter_object_input_list, made.rank() == root
     if mine and (given is None or len(given) != made.size()):
         raise ValueError(f"scatter_object_input_list needs {made.size()} objects on the rank src")
-    packed = [_pack(value) for value in given] if mine and given is not None else []
-    sizes = _sizes(packed) if mine else taeda.zeros(made.size(), dtype=taeda.int64)
+    packed = [_pack(value, made) for value in given] if mine and given is not None else []
+    sizes = (
+        _sizes(packed, made)
+        if mine
+        else taeda.zeros(made.size(), dtype=taeda.int64, device=made.device)
+    )
     broadcast(sizes, group=made, group_src=root)
     most = int(sizes.max())
     parts = []
     for data in packed:
-        padded = taeda.zeros(most, dtype=taeda.uint8)
+        padded = taeda.zeros(most, dtype=taeda.uint8, device=made.device)
         padded[: data.numel()] = data
         parts.append(padded)
-    got = taeda.empty(most, dtype=taeda.uint8)
+    got = taeda.empty(most, dtype=taeda.uint8, device=made.device)
     scatter(got, parts if mine else None, group=made, group_src=root)
     scatter_object_output_list[0] = _unpack(got[: int(sizes[made.rank()])])
 
@@ -150,11 +170,11 @@ def send_object_list(
 ) -> None:  # fmt: skip
     """Send objects to the rank `dst`, which calls `recv_object_list`. Pickles; `use_batch` changes nothing here."""
     made = the_group(group, "send_object_list")
-    _check_device(device)
+    _check_device(device, made)
     if made is None:
         return
-    packed = [_pack(value) for value in object_list]
-    send(_sizes(packed), dst, made, group_dst=group_dst)
+    packed = [_pack(value, made) for value in object_list]
+    send(_sizes(packed, made), dst, made, group_dst=group_dst)
     send(taeda.cat(packed), dst, made, group_dst=group_dst)
 
 
@@ -164,12 +184,12 @@ def recv_object_list(
 ) -> int:  # fmt: skip
     """Receive as many objects as the list has places from `src`, or from any; return who sent them. Pickles."""
     made = the_group(group, "recv_object_list")
-    _check_device(device)
+    _check_device(device, made)
     if made is None:
         return -1
-    sizes = taeda.zeros(len(object_list), dtype=taeda.int64)
+    sizes = taeda.zeros(len(object_list), dtype=taeda.int64, device=made.device)
     source = recv(sizes, src, made, group_src=group_src)
-    whole = taeda.empty(int(sizes.sum()), dtype=taeda.uint8)
+    whole = taeda.empty(int(sizes.sum()), dtype=taeda.uint8, device=made.device)
     recv(whole, source, made)
     for number, part in enumerate(whole.split(sizes.tolist())):
         object_list[number] = _unpack(part)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import threading
 
 __all__ = ["Peers", "state_of"]
 
@@ -23,7 +24,7 @@ class Peers:
 
     def __init__(self, pids: dict[int, int]) -> None:
         self.pids = pids
-        self._poll = select.poll()
+        self._poll, self._lock = select.poll(), threading.Lock()  # one thread at a time may poll
         self._ranks: dict[int, int] = {}
         self._gone: set[int] = set()
         for rank, pid in pids.items():
@@ -39,11 +40,12 @@ class Peers:
 
     def gone(self) -> list[int]:
         """The ranks whose process has ended."""
-        if self._ranks:
-            self._gone |= {self._ranks[descriptor] for descriptor, _ in self._poll.poll(0)}
-        else:
-            self._gone |= {rank for rank, pid in self.pids.items() if state_of(pid) == "gone"}
-        return sorted(self._gone)
+        with self._lock:
+            if self._ranks:
+                self._gone |= {self._ranks[descriptor] for descriptor, _ in self._poll.poll(0)}
+            else:
+                self._gone |= {rank for rank, pid in self.pids.items() if state_of(pid) == "gone"}
+            return sorted(self._gone)
 
     def close(self) -> None:
         """Close the descriptors."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import taeda
 
-from . import _mpi_world, _recorder
+from . import _mpi_world, _nccl, _recorder
 from ._errors import DistBackendError
 from ._group import ProcessGroup, make_engine
 from ._launched import local_rank
@@ -75,8 +75,8 @@ def is_gloo_available() -> bool:
 
 
 def is_nccl_available() -> bool:
-    """False: this release has no backend for GPUs."""
-    return False
+    """Are NCCL's library and a GPU there?"""
+    return _nccl.is_available()
 
 
 def is_ucc_available() -> bool:
@@ -94,6 +94,8 @@ def is_backend_available(backend: str) -> bool:
     word = backend.lower()
     if word in (Backend.MPI, Backend.GLOO):
         return is_mpi_available()
+    if word == Backend.NCCL:
+        return is_nccl_available()
     return word in (Backend.FAKE, Backend.INPROC) or word in Backend._makers
 
 
@@ -105,9 +107,9 @@ def is_torchelastic_launched() -> bool:
 def get_default_backend_for_device(device: str | taeda.device) -> str:
     """The backend for tensors of a device. ValueError for one that has none."""
     kind = taeda.device(device).type
-    if kind != "cpu":
+    if kind not in ("cpu", "cuda"):
         raise ValueError(f"no backend carries tensors of {kind!r} in this release")
-    return str(Backend.GLOO)
+    return str(Backend.GLOO if kind == "cpu" else Backend.NCCL)
 
 
 # ---- the default group ----
@@ -128,7 +130,7 @@ def init_process_group(
 
     They meet in `store`, with `rank` and `world_size`, or by `init_method`: "env://" (the default; `taedarun` sets
     what it needs), "tcp://host:port" or "file:///path". The backend is "mpi", for which "gloo" is another name,
-    "inproc" for threads of one process, "fake", or a registered one; "cpu:gloo" names it by device. Collectives
+    "nccl" for tensors of GPUs, "inproc" for threads of one process, "fake", or a registered one; "cpu:gloo" names it by device. Collectives
     that take longer than `timeout` raise DistTimeoutError.
 
     Raises ValueError for a second call, an unknown backend, a rank outside of the world, or both ways to meet at once;
@@ -144,10 +146,7 @@ def init_process_group(
     _check_engine(name)
     if pg_options is not None:
         raise ValueError("pg_options: the backends of this release have no options")
-    if device_id is not None and taeda.device(device_id).type != "cpu":
-        raise ValueError(
-            f"device_id {device_id!r}: no backend carries tensors of GPUs in this release"
-        )
+    _check_device(name, device_id)
     store, rank, size = _meet(store, init_method, rank, world_size, limit)
     here = enter_thread_world() if name == Backend.INPROC else world()
     try:
@@ -200,9 +199,29 @@ def _check_engine(name: str) -> None:
     if name in (Backend.MPI, Backend.GLOO):
         _mpi_world.require(name)
     elif name == Backend.NCCL:
-        raise DistBackendError("backend 'nccl' carries tensors of GPUs, and is not in this release")
+        _nccl.library()
+        if not taeda.cuda.is_available():
+            raise DistBackendError(
+                "backend 'nccl' carries tensors of GPUs, and this process sees none"
+            )
     elif name == Backend.UNDEFINED:
         raise ValueError("backend 'undefined' stands for none")
+
+
+def _check_device(name: str, device_id: taeda.device | int | None) -> None:
+    """The device of the group's tensors becomes current with NCCL; ValueError for one that the backend does not carry."""
+    if device_id is None:
+        return
+    wanted = (
+        taeda.device("cuda", device_id) if isinstance(device_id, int) else taeda.device(device_id)
+    )
+    carried = "cuda" if name == Backend.NCCL else "cpu"
+    if wanted.type != carried:
+        raise ValueError(
+            f"device_id {device_id!r}: the backend {str(name)!r} carries tensors of the {carried} only"
+        )
+    if carried == "cuda":
+        taeda.cuda.set_device(wanted)
 
 
 def _meet(
@@ -281,13 +300,10 @@ def new_group(
     assert default is not None
     if pg_options is not None:
         raise ValueError("pg_options: the backends of this release have no options")
-    if device_id is not None and taeda.device(device_id).type != "cpu":
-        raise ValueError(
-            f"device_id {device_id!r}: no backend carries tensors of GPUs in this release"
-        )
     members = _members(ranks, default.size(), sort_ranks)
-    name = Backend(_cpu_backend(backend)) if backend is not None else default.name()
+    name = Backend(_cpu_backend(backend)) if backend is not None else Backend(default.name())
     _check_engine(name)
+    _check_device(name, device_id)
     limit = default.timeout if timeout is None else timeout
     seconds_of(limit)
     here = world()
@@ -415,7 +431,8 @@ def get_backend(group: ProcessGroup | None = None) -> str:
 
 def get_backend_config(group: ProcessGroup | None = None) -> str:
     """The backend by device, as text."""
-    return f"cpu:{get_backend(group)}"
+    name = get_backend(group)
+    return f"{'cuda' if name == Backend.NCCL else 'cpu'}:{name}"
 
 
 def get_group_rank(group: ProcessGroup, global_rank: int) -> int:

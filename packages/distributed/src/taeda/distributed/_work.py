@@ -11,8 +11,9 @@ from taeda.futures import Future
 
 from ._errors import DistTimeoutError
 from ._stores.base import seconds_of
+from ._waiting import Deadline, wait_until
 
-__all__ = ["Work"]
+__all__ = ["StreamWork", "Work"]
 
 
 class Work:
@@ -119,6 +120,34 @@ class Work:
     def unbox(work: Work) -> Work:
         """The work itself."""
         return work
+
+
+class StreamWork(Work):
+    """A collective that was begun on a stream of a device. `wait()` orders the current stream behind it."""
+
+    def __init__(self, what: object, result: Any, event: Any) -> None:
+        super().__init__(what, result)
+        self._event = event
+        self._finish()
+
+    def is_completed(self) -> bool:
+        """Has the device done it?"""
+        return bool(self._event.query())
+
+    def is_success(self) -> bool:
+        """Was it begun well? What the device meets later, the group's next call raises."""
+        return self._error is None
+
+    def wait(self, timeout: timedelta | None = None) -> bool:
+        """Later work of the current stream comes after it. With a `timeout` wait here, at most that long."""
+        if timeout is not None and timeout != timedelta(0):
+            seconds = seconds_of(timeout)
+            if not wait_until(self.is_completed, Deadline(seconds), lambda: None, True):
+                raise DistTimeoutError(
+                    f"wait timeout: {self._what} was not complete after {seconds:g} s"
+                )
+        self._event.wait()
+        return True
 
 
 def _as_list(value: Any) -> list[Any]:

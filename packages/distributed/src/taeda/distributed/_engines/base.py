@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
+import taeda
 from taeda import Tensor
 
 from .._calls import Call
@@ -19,6 +22,9 @@ class Engine:
     `arrive` comes first in every collective: it waits until all ranks are there and compares what they called, so
     nothing is moved before all agree. A later failure leaves the group broken.
     """
+
+    device_type = "cpu"  # of the tensors that it carries
+    by_stream = False  # does a call only begin its work, on the device's current stream?
 
     def __init__(self, rank: int, size: int) -> None:
         self.rank, self.size = rank, size
@@ -81,6 +87,17 @@ class Engine:
     def allocate(self, nbytes: int, deadline: Deadline) -> Tensor | None:
         """Memory (uint8) in which `all_reduce` of this engine is quickest, or None. Every rank calls it, after `arrive`."""
         return None
+
+    def check_reduction(self, op: ReduceOp, dtype: taeda.dtype) -> None:
+        """ValueError for a reduction that this engine does not have. Before `arrive`."""
+
+    def batching(self, tensors: Sequence[Tensor]) -> AbstractContextManager[None]:
+        """Messages that are begun inside may go in any order."""
+        return nullcontext()
+
+    def mark(self) -> Any:
+        """An event behind all that was begun; of engines that go by streams."""
+        raise NotImplementedError
 
     def finish(self, call: Call) -> None:
         """The collective is complete on this rank."""

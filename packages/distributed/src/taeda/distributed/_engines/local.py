@@ -22,8 +22,9 @@ class FakeEngine(Engine):
     With one rank that is the truth; with more it lets programs for many ranks run in one, to see shapes and speed.
     """
 
-    def __init__(self, rank: int, size: int) -> None:
+    def __init__(self, rank: int, size: int, device_type: str = "cpu") -> None:
         super().__init__(rank, size)
+        self.device_type = device_type
         self._sent: dict[int, list[Tensor]] = {}
 
     def arrive(self, call: Call, deadline: Deadline) -> None:

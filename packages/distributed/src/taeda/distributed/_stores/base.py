@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 from .._errors import DistStoreError
 from .._settings import STORE_TIMEOUT
@@ -107,6 +108,10 @@ class Store:
             raise ValueError(f"multi_set got {len(keys)} keys and {len(values)} values")
         for key, value in zip(keys, values, strict=True):
             self.set(key, value)
+
+    def _leave_will(self, key: str, value: str | bytes) -> Any:
+        """Have `key` set when this process ends; what is returned does it by its `close`. None: no server does that."""
+        return None
 
     def _missing(self, keys: Sequence[str], seconds: float) -> DistStoreError:
         absent = [key for key in keys if not self.check([key])] or list(keys)

@@ -95,6 +95,15 @@ class PrefixStore(Store):
             raise NotImplementedError(f"{type(self._store).__name__} has no queues")
         return method
 
+    def _leave_will(self, key: str, value: str | bytes) -> Any:
+        return self._store._leave_will(self._of(key), value)
+
+    def close(self) -> None:
+        """Close the store's connections, if it has any."""
+        close = getattr(self._store, "close", None)
+        if close:
+            close()
+
     def clone(self) -> PrefixStore:
         """Another view of the same keys, with its own connection if the store has one."""
         clone = getattr(self._store, "clone", None)

@@ -18,7 +18,7 @@ from .table import Table
 __all__ = ["KINDS", "Server"]
 
 KINDS = {name: number for number, name in enumerate(
-    "ok error missing set get add compare check wait delete count append push pop length ping cancel".split()
+    "ok error missing set get add compare check wait delete count append push pop length ping cancel will".split()
 )}  # fmt: skip
 NAMES = {number: name for name, number in KINDS.items()}
 _LENGTH = struct.Struct("!I")
@@ -32,6 +32,7 @@ class _Client:
         self.trusted = False
         self.inbox, self.outbox = bytearray(), bytearray(greeting)
         self.waits: tuple[str, list[bytes]] | None = None  # what it waits for, and the keys
+        self.will: tuple[bytes, bytes] | None = None  # what is set when it leaves
 
 
 class Server:
@@ -118,6 +119,10 @@ class Server:
         if client.sock.fileno() >= 0:
             self._selector.unregister(client.sock)
             client.sock.close()
+            if client.will is not None:
+                key, value = client.will
+                self._table.values[key] = value
+                self._notify()
 
     def _receive(self, client: _Client) -> None:
         data = client.sock.recv(1 << 18)
@@ -222,6 +227,10 @@ class Server:
 
     def _do_ping(self, client: _Client, word: bytes) -> None:
         self._ok(client, word)
+
+    def _do_will(self, client: _Client, key: bytes, value: bytes) -> None:
+        client.will = key, value
+        self._ok(client)
 
     def _do_get(self, client: _Client, *keys: bytes) -> None:
         self._wait_for(client, "get", list(keys))

@@ -213,6 +213,12 @@ class TCPStore(Store):
         self._ask("ping", b"taeda")
         return time.perf_counter() - start
 
+    def _leave_will(self, key: str, value: str | bytes) -> _Connection:
+        connection = _Connection(self._host, self._port, self._secret, self._patience)
+        fields = [as_bytes(key, "key"), as_bytes(value)]
+        self._checked(*connection.ask(KINDS["will"], fields, max(_GRACE, self._timeout)))
+        return connection
+
     def clone(self) -> TCPStore:
         """Another client of the same server."""
         return TCPStore(self._host, self._port, timeout=self.timeout)

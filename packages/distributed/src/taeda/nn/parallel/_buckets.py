@@ -61,20 +61,22 @@ def build(
         offsets.append(total)
         nbytes = sum(params[n].numel() * params[n].element_size() for n in numbers)
         total += -(-nbytes // ALIGN) * ALIGN
-    memory = _allocate(group, total)
+    memory = _allocate(group, total, params[0].device)
     return [
         _bucket(params, numbers, memory, at) for numbers, at in zip(lists, offsets, strict=True)
     ]
 
 
-def _allocate(group: ProcessGroup, nbytes: int) -> Tensor:
+def _allocate(group: ProcessGroup, nbytes: int, device: taeda.device) -> Tensor:
     """`nbytes` of the engine's own memory, else of ours. Every rank calls it."""
     found: list[Tensor | None] = []
     call = Call("allocate", f"allocate({nbytes} bytes of buckets)")
     group.run(
         call, lambda engine, deadline: found.append(engine.allocate(max(nbytes, 1), deadline))
     )
-    return found[0] if found[0] is not None else taeda.zeros(nbytes, dtype=taeda.uint8)
+    if found[0] is not None:
+        return found[0]
+    return taeda.zeros(nbytes, dtype=taeda.uint8, device=device)
 
 
 def _bucket(params: Sequence[Tensor], numbers: list[int], memory: Tensor, at: int) -> Bucket:

@@ -208,7 +208,7 @@ class Reducer:
         """Parameters that no rank used keep the gradient they have. Only with find_unused is there anything to ask."""
         if not self.find_unused:
             return set()
-        used = taeda.ones(len(self.params), dtype=taeda.int32)
+        used = taeda.ones(len(self.params), dtype=taeda.int32, device=self.params[0].device)
         for number in self.unused:
             used[number] = 0
         all_reduce(used, ReduceOp.MAX, self.group)
@@ -217,7 +217,7 @@ class Reducer:
     def _rebuild(self) -> None:
         """Buckets anew, in the order in which rank 0 got the gradients. What they hold moves along."""
         self.rebuilt = True
-        order = taeda.tensor(self.order, dtype=taeda.int64)
+        order = taeda.tensor(self.order, dtype=taeda.int64, device=self.params[0].device)
         broadcast(order, group=self.group, group_src=0)
         grads = [param.grad for param in self.params]
         self.buckets = self._build(order.tolist())

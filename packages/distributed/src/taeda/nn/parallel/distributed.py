@@ -34,7 +34,7 @@ class DistributedDataParallel(nn.Module, Joinable):
     - `init_sync=False`: leave the parameters as they are on each rank.
     - `device_mesh`: its one dimension is the group.
 
-    Raises ValueError before `init_process_group`, and for devices other than the processor; RuntimeError if nothing
+    Raises ValueError before `init_process_group`, and for parameters of devices that the backend does not carry; RuntimeError if nothing
     needs a gradient; DistMismatchError if the ranks' parameters differ in number or shape.
     """
 
@@ -71,11 +71,12 @@ class DistributedDataParallel(nn.Module, Joinable):
         if group is None:
             raise ValueError("DistributedDataParallel: this process is not in the process_group")
         named = _parameters(module)
-        _check_devices(device_ids, output_device, named)
+        device = _check_devices(device_ids, output_device, named, group._engine.device_type)
         if bucket_cap_mb is not None and not bucket_cap_mb > 0:
             raise ValueError(f"bucket_cap_mb must be more than 0, not {bucket_cap_mb}")
         self.module, self.process_group, self.dim = module, group, dim
-        self.device_ids, self.output_device, self.device = None, None, taeda.device("cpu")
+        here = [device] if device.type == "cuda" and device_ids else None
+        self.device_ids, self.output_device, self.device = here, here and here[0], device
         self.device_mesh, self.static_graph = device_mesh, static_graph
         self.broadcast_buffers, self.find_unused_parameters = (
             broadcast_buffers,
@@ -118,6 +119,8 @@ class DistributedDataParallel(nn.Module, Joinable):
             self._notify_join()
         if self.broadcast_buffers and self.require_backward_grad_sync and self.training:
             self._send_buffers()
+        if self.device_ids:
+            inputs, kwargs = _moved(inputs, self.device), _moved(kwargs, self.device)
         outputs = self.module(*inputs, **kwargs)
         if learns:
             reducer.prepare(outputs)
@@ -282,18 +285,44 @@ def _parameters(module: nn.Module) -> list[tuple[str, Tensor]]:
 
 
 def _check_devices(
-    device_ids: Any, output_device: Any, named: Sequence[tuple[str, Tensor]]
-) -> None:
-    kinds = {param.device.type for _, param in named}
-    if kinds != {"cpu"}:
+    device_ids: Any, output_device: Any, named: Sequence[tuple[str, Tensor]], wanted: str
+) -> taeda.device:
+    """The one device of all parameters. ValueError if there are several, or the backend carries another kind."""
+    devices = {str(param.device): param.device for _, param in named}
+    if len(devices) > 1:
         raise ValueError(
-            f"parameters are on {', '.join(sorted(kinds))}; this release reduces on the cpu only"
+            f"parameters are on {', '.join(sorted(devices))}; a process has one device: start one for each"
         )
-    if device_ids or output_device is not None:
+    (device,) = devices.values()
+    if device.type != wanted:
+        raise ValueError(
+            f"parameters are on {device}; the group's backend reduces on the {wanted} only"
+        )
+    if device.type == "cpu" and (device_ids or output_device is not None):
         raise ValueError(
             f"device_ids {device_ids} and output_device {output_device} are for modules on one GPU; this one is on "
             "the cpu: leave them out"
         )
+    for given in [*(device_ids or ()), *([] if output_device is None else [output_device])]:
+        named_device = (
+            taeda.device("cuda", given) if isinstance(given, int) else taeda.device(given)
+        )
+        if (named_device.type, named_device.index or 0) != (device.type, device.index or 0):
+            raise ValueError(f"the module is on {device}, but {named_device} is asked for")
+    return device
+
+
+def _moved(value: Any, device: taeda.device) -> Any:
+    """Tensors of nested lists, tuples and dicts on the device: what `device_ids` asks for."""
+    if isinstance(value, Tensor):
+        return value.to(device)
+    if isinstance(value, dict):
+        return {key: _moved(part, device) for key, part in value.items()}
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(_moved(part, device) for part in value))
+    if isinstance(value, (list, tuple)):
+        return type(value)(_moved(part, device) for part in value)
+    return value
 
 
 def _owners(module: nn.Module) -> list[tuple[nn.Module, str, Tensor, bool]]:
