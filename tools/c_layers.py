@@ -43,8 +43,6 @@ WORKS = {
     "ops/pointwise/waiting.c": "the tile machine of compiled programs: it runs loops of many operators, of no family",
     "ops/pointwise/pointwise.c": "a number of the host becomes one of the dtype to compute in",
     "ops/indexing/plan.c": "the message of an index out of range names it",
-    "ops/indexing/mask.c": "one truth value decides a shape",
-    "ops/indexing/advanced.c": "one truth value decides a shape",
     "ops/random/random.c": "the message of a refusal names the number",
     "ops/resample_nearest.c": "a table of neighbours, as long as an axis, is made on the host",
     "ops/view/split.c": "positions of cuts are read on the host: they are sizes",

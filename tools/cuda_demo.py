@@ -1,6 +1,6 @@
 """The digits demo trains with --device cuda on the stand-in driver and prints the processor's losses.
 
-    cuda_demo.py --epochs 2
+    cuda_demo.py --epochs 1
 
 What has no kernel falls back on the processor (`TAEDA_CUDA_FALLBACK=cpu`); device memory is closed to the host all the while.
 """
@@ -50,7 +50,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--epochs", type=int, default=1)
     options = parser.parse_args()
     host = told("cpu", options.epochs, dict(os.environ))
     device = told("cuda", options.epochs, standin.environment(TAEDA_CUDA_FALLBACK="cpu"))

@@ -27,7 +27,9 @@ MARKS = ("<!-- rows: begin -->\n", "<!-- rows: end -->\n")
 #: results that are memory as it was found
 UNSET = re.compile(r"(new_)?empty(_like|_strided|_permuted)?(\.\w+)?$")
 #: rows that may differ from the processor's in last bits: products add in another order than its tiles do
-CLOSE = re.compile(r"(mv|mm|bmm|dot|matmul|linear|addmm|addmv|baddbmm|addbmm|multi_dot)(\.|$)")
+CLOSE = re.compile(
+    r"(mv|mm|bmm|dot|matmul|linear|addmm|addmv|baddbmm|addbmm|multi_dot|_?conv\w*)(\.|$)"
+)
 
 
 def main() -> None:

@@ -149,6 +149,31 @@ def kernels(family: str) -> list[str]:
         ways = ("together", "alone", "join")
         names = [f"td_{name}<TD_{d}>" for name, dtypes in REDUCERS.items() for d in dtypes]
         return [f"td_reduce_{how}<{name}>" for name in names for how in ways]
+    elif family == "indexing":
+        works = [f"{name}<TD_{d}>" for name in ("take", "gather", "fill") for d in ("U8", "C128")]
+        dtypes = ("BOOL", "I16", "U64", "BF16", "F64")
+        for name in ("put", "scatter"):
+            works += [
+                f"{name}<td_put_{op}, TD_{d}>" for op in ("add", "mul", "max") for d in dtypes
+            ]
+            works += [f"{name}<td_put_{op}, TD_C64>" for op in ("add", "mul")]
+            works += [f"{name}<td_put_div, TD_I32>", f"{name}<td_put_copy, TD_C128>"]
+        return [f"td_places_alone<td_place_{work}>" for work in works]
+    elif family == "conv":
+        dtypes = ("F32", "F64", "I64", "C64")
+        works = ("forward", "data", "weight")
+        return [f"td_conv_alone<td_conv_{w}<TD_{d}>>" for w in works for d in dtypes]
+    elif family == "loss":
+        found = []
+        for t in ("float", "double"):
+            for pair in ("mse", "smoothl1", "bce", "bcelogits"):
+                types = f"td_pair_{pair}, {t}"
+                found += [f"td_loss_sum_together<{types}>", f"td_loss_alone<td_loss_each<{types}>>"]
+                found += [f"td_loss_alone<td_loss_slope<{types}>>"]
+            works = ("columns", "pick", "scales", "gradient")
+            found += [f"td_loss_alone<td_loss_{work}<{t}>>" for work in works]
+            found += [f"td_loss_rows_together<{t}>"]
+        return found
     elif family == "matmul":
         return [f"td_product_together<TD_{d}>" for d in ("F32", "F64", "I64", "U8", "C64", "C128")]
     else:

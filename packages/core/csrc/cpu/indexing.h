@@ -5,6 +5,7 @@
 #define TD_INDEX_KERNELS_H
 #include <stdatomic.h>
 #include "runtime/loops.h"
+#include "runtime/work.h"
 
 /* How a written element meets the one that was there. */
 typedef enum td_put {
@@ -32,6 +33,25 @@ typedef struct td_gather_places {
     int64_t apart, size;
     atomic_bool *outside; /* set if an index was outside */
 } td_gather_places;
+
+/* What a device with kernels of its own is asked for (TD_WORK_PLACES). Indices are checked. */
+typedef enum td_places {
+    TD_PLACES_TAKE,    /* out, row-major: what stands at the places of `walk` in `from` */
+    TD_PLACES_PUT,     /* out at the places of `walk` op= from, row-major, in the indices' order */
+    TD_PLACES_GATHER,  /* out = from[..., at, ...] along dim */
+    TD_PLACES_SCATTER, /* out[..., at, ...] op= from along dim; `from` may be 0-dim */
+    TD_PLACES_COMBINE, /* out op= from, which broadcasts */
+    TD_PLACES_FILL     /* out = at ? value : from; both broadcast */
+} td_places;
+typedef struct td_places_job {
+    td_places what;
+    td_tensor *out;
+    const td_tensor *at, *from; /* on the device or the host's */
+    const td_index_walk *walk;  /* in the host's memory */
+    int64_t dim;
+    td_put put;
+    const td_scalar *value;
+} td_places_job;
 
 typedef struct td_index_kernels {
     /* out, index, base; by log2 of the itemsize; the context is td_gather_places */

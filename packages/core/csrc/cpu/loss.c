@@ -1,53 +1,60 @@
 /* loss.c - loss kernels. A pair loss is one vector expression for its value and one for its slope.
  */
 #include "cpu/loss.h"
+#include "cpu/loss_pairs.h"
 #include "cpu/simd/rows.h"
 #include "cpu/simd/vmath.h"
 
 #define PART(n, i, width) ((n) - (i) < (width) ? (n) - (i) : (width))
 #define BLOCK 4096 /* elements added up in the working precision before the sum goes to double */
 
-/* ---- values and slopes: vectors x, t and the parameter p ---- */
+#define BLOCK_SUM(suffix, real, v, WIDTH)                                                \
+    static __attribute__((noinline)) real block_sum_##suffix(const real *x, int64_t n)   \
+    {                                                                                    \
+        v s[SUM_ACCS];                                                                   \
+        SUM_ZERO(v, s);                                                                  \
+        SUM_OVER(WIDTH, n, { s[j] += whole ? v##_load(x + i) : v##_load_n(x + i, k); }); \
+        return v##_sums_total(s);                                                        \
+    }
+BLOCK_SUM(f32, float, vf, VF_WIDTH)
+BLOCK_SUM(f64, double, vd, VD_WIDTH)
 
-#define SIGN(d) \
-    vsel(vgt(d, vzero(d)), vset(d, 1), vsel(vlt(d, vzero(d)), vset(d, -1), (d) * vset(d, 0)))
-#define MSE_VALUE (x - t) * (x - t)
-#define MSE_SLOPE vset(x, 2) * (x - t)
-#define L1_VALUE vabs(x - t)
-#define L1_SLOPE SIGN(x - t)
-#define SMOOTH_L1_VALUE                                              \
-    vsel(vlt(vabs(x - t), p), vset(x, 0.5f) * (x - t) * (x - t) / p, \
-         vabs(x - t) - vset(x, 0.5f) * p)
-#define SMOOTH_L1_SLOPE vsel(vlt(vabs(x - t), p), (x - t) / p, SIGN(x - t))
-#define HUBER_VALUE                                              \
-    vsel(vle(vabs(x - t), p), vset(x, 0.5f) * (x - t) * (x - t), \
-         p * (vabs(x - t) - vset(x, 0.5f) * p))
-#define HUBER_SLOPE vsel(vle(vabs(x - t), p), x - t, p * SIGN(x - t))
-/* log(1 + e^z) without overflow: the exponential is of a negative number */
-#define SOFTPLUS(z) (vmax(vzero(z), z) + vlog1p(vexp(-vabs(z))))
-#define SOFT_MARGIN_VALUE SOFTPLUS(-t * x)
-#define SOFT_MARGIN_SLOPE -t / (vset(x, 1) + vexp(t * x))
-/* logarithms stay above -100 */
-#define LOG_100(v) vmax(vset(v, -100), vlog(v))
-#define BCE_VALUE (t - vset(x, 1)) * vmax(vset(x, -100), vlog1p(-x)) - t * LOG_100(x)
-#define BCE_SLOPE (x - t) / vmax(vset(x, 1e-12f), (vset(x, 1) - x) * x)
-#define BCE_LOGITS_VALUE (vset(x, 1) - t) * x + SOFTPLUS(-x)
-#define BCE_LOGITS_SLOPE vset(x, 1) / (vset(x, 1) + vexp(-x)) - t
-
-#define PAIR(name, suffix, real, v, WIDTH, VALUE, SLOPE)                                           \
-    static void name##_each_##suffix(void *out, const void *xs, const void *ts, int64_t n,         \
-                                     double parameter)                                             \
-    {                                                                                              \
-        real *o = out;                                                                             \
-        const real *px = xs, *pt = ts;                                                             \
-        v p = v##_set((real)parameter);                                                            \
-        (void)p;                                                                                   \
-        for (int64_t i = 0; i < n; i += WIDTH) {                                                   \
-            int64_t k = PART(n, i, WIDTH);                                                         \
-            v x = v##_load_n(px + i, k), t = v##_load_n(pt + i, k);                                \
-            v##_store_n(o + i, VALUE, k);                                                          \
-        }                                                                                          \
-    }                                                                                              \
+#define PAIR(name, suffix, real, v, WIDTH, VALUE, SLOPE)                                          \
+    static void name##_each_##suffix(void *out, const void *xs, const void *ts, int64_t n,        \
+                                     double parameter)                                            \
+    {                                                                                             \
+        real *o = out;                                                                            \
+        const real *px = xs, *pt = ts;                                                            \
+        v p = v##_set((real)parameter);                                                           \
+        (void)p;                                                                                  \
+        int64_t i = 0;                                                                            \
+        for (; i + WIDTH <= n; i += WIDTH) {                                                      \
+            v x = v##_load(px + i), t = v##_load(pt + i);                                         \
+            v##_store(o + i, VALUE);                                                              \
+        }                                                                                         \
+        if (i < n) {                                                                              \
+            v x = v##_load_n(px + i, n - i), t = v##_load_n(pt + i, n - i);                       \
+            v##_store_n(o + i, VALUE, n - i);                                                     \
+        }                                                                                         \
+    }                                                                                             \
+    static void name##_gradient_##suffix(void *out, const void *gs, int64_t g_step, double scale, \
+                                         const void *xs, const void *ts, int64_t n,               \
+                                         double parameter)                                        \
+    {                                                                                             \
+        real *o = out;                                                                            \
+        const real *px = xs, *pt = ts, *pg = gs;                                                  \
+        v p = v##_set((real)parameter), one = v##_set(pg && n ? pg[0] * (real)scale : 0),         \
+          by = v##_set((real)scale);                                                              \
+        (void)p;                                                                                  \
+        for (int64_t i = 0; i < n; i += WIDTH) {                                                  \
+            int64_t k = PART(n, i, WIDTH);                                                        \
+            v x = v##_load_n(px + i, k), t = v##_load_n(pt + i, k),                               \
+              g = g_step ? v##_load_n(pg + i, k) * by : one;                                      \
+            v##_store_n(o + i, g * (SLOPE), k);                                                   \
+        }                                                                                         \
+    }
+/* A sum of light values, without memory between. */
+#define SUM_LIGHT(name, suffix, real, v, WIDTH, VALUE)                                             \
     static double name##_sum_##suffix(const void *xs, const void *ts, int64_t n, double parameter) \
     {                                                                                              \
         double total = 0;                                                                          \
@@ -67,33 +74,35 @@
             total += (double)v##_sums_total(s);                                                    \
         }                                                                                          \
         return total;                                                                              \
-    }                                                                                              \
-    static void name##_gradient_##suffix(void *out, const void *gs, int64_t g_step, double scale,  \
-                                         const void *xs, const void *ts, int64_t n,                \
-                                         double parameter)                                         \
-    {                                                                                              \
-        real *o = out;                                                                             \
-        const real *px = xs, *pt = ts, *pg = gs;                                                   \
-        v p = v##_set((real)parameter), one = v##_set(pg && n ? pg[0] * (real)scale : 0),          \
-          by = v##_set((real)scale);                                                               \
-        (void)p;                                                                                   \
-        for (int64_t i = 0; i < n; i += WIDTH) {                                                   \
-            int64_t k = PART(n, i, WIDTH);                                                         \
-            v x = v##_load_n(px + i, k), t = v##_load_n(pt + i, k),                                \
-              g = g_step ? v##_load_n(pg + i, k) * by : one;                                       \
-            v##_store_n(o + i, g * (SLOPE), k);                                                    \
-        }                                                                                          \
     }
-#define PAIRS(name, VALUE, SLOPE)                      \
-    PAIR(name, f32, float, vf, VF_WIDTH, VALUE, SLOPE) \
-    PAIR(name, f64, double, vd, VD_WIDTH, VALUE, SLOPE)
-PAIRS(mse, MSE_VALUE, MSE_SLOPE)
-PAIRS(l1, L1_VALUE, L1_SLOPE)
-PAIRS(smooth_l1, SMOOTH_L1_VALUE, SMOOTH_L1_SLOPE)
-PAIRS(huber, HUBER_VALUE, HUBER_SLOPE)
-PAIRS(soft_margin, SOFT_MARGIN_VALUE, SOFT_MARGIN_SLOPE)
-PAIRS(bce, BCE_VALUE, BCE_SLOPE)
-PAIRS(bce_logits, BCE_LOGITS_VALUE, BCE_LOGITS_SLOPE)
+/* Values with logarithms and exponentials lie in the first cache until they are added: the sum's
+ * many copies of an expression would be thirty kilobytes. */
+#define SUM_HEAVY(name, suffix, real, v, WIDTH, VALUE)                                             \
+    static double name##_sum_##suffix(const void *xs, const void *ts, int64_t n, double parameter) \
+    {                                                                                              \
+        real values[BLOCK];                                                                        \
+        double total = 0;                                                                          \
+        for (int64_t first = 0; first < n; first += BLOCK) {                                       \
+            const real *px = (const real *)xs + first, *pt = (const real *)ts + first;             \
+            int64_t m = PART(n, first, BLOCK);                                                     \
+            name##_each_##suffix(values, px, pt, m, parameter);                                    \
+            total += (double)block_sum_##suffix(values, m);                                        \
+        }                                                                                          \
+        return total;                                                                              \
+    }
+
+#define PAIRS(name, SUM, VALUE, SLOPE)                  \
+    PAIR(name, f32, float, vf, VF_WIDTH, VALUE, SLOPE)  \
+    PAIR(name, f64, double, vd, VD_WIDTH, VALUE, SLOPE) \
+    SUM(name, f32, float, vf, VF_WIDTH, VALUE)          \
+    SUM(name, f64, double, vd, VD_WIDTH, VALUE)
+PAIRS(mse, SUM_LIGHT, MSE_VALUE, MSE_SLOPE)
+PAIRS(l1, SUM_LIGHT, L1_VALUE, L1_SLOPE)
+PAIRS(smooth_l1, SUM_LIGHT, SMOOTH_L1_VALUE, SMOOTH_L1_SLOPE)
+PAIRS(huber, SUM_LIGHT, HUBER_VALUE, HUBER_SLOPE)
+PAIRS(soft_margin, SUM_HEAVY, SOFT_MARGIN_VALUE, SOFT_MARGIN_SLOPE)
+PAIRS(bce, SUM_HEAVY, BCE_VALUE, BCE_SLOPE)
+PAIRS(bce_logits, SUM_HEAVY, BCE_LOGITS_VALUE, BCE_LOGITS_SLOPE)
 
 /* ---- class scores ---- */
 

@@ -3,6 +3,7 @@
 #define TD_LOSS_CLASS_RUN_H
 #include "cpu/loss.h"
 #include "runtime/tensor.h"
+#include "runtime/work.h"
 
 typedef struct td_class_scores {
     const char *op;
@@ -34,5 +35,21 @@ void td_class_subtract(td_tensor *out, const td_class_scores *s, const td_tensor
  * targets */
 void td_class_run(const td_class_scores *s, const td_tensor *statistics, const td_tensor *scale,
                   td_tensor *out);
+
+/* What a device with kernels of its own is asked for (TD_WORK_CLASS_LOSS). */
+typedef enum td_class_work {
+    TD_CLASS_STATISTICS, /* out: [2, ...] */
+    TD_CLASS_PICK,       /* sum, and `out` (the loss of each) if there is one */
+    TD_CLASS_SCALES,     /* out, from `grad` and `factor` */
+    TD_CLASS_GRADIENT    /* out, from `scale`; without `statistics` that of nll_loss */
+} td_class_work;
+typedef struct td_class_job {
+    td_class_work what;
+    const td_class_scores *s;
+    td_tensor *out;
+    const td_tensor *statistics, *scale, *grad;
+    td_class_sum *sum;
+    double factor;
+} td_class_job;
 
 #endif

@@ -3,6 +3,7 @@
 #define TD_LOSS_RUN_H
 #include "cpu/loss.h"
 #include "runtime/tensor.h"
+#include "runtime/work.h"
 
 typedef struct td_pair_problem {
     td_pair_kind kind;
@@ -17,6 +18,15 @@ td_status td_pair_total(const td_pair_problem *p, double *out);
 /* g: the incoming gradient, one number or (`each`) one for every element; times `scale` */
 void td_pair_gradient(const td_pair_problem *p, td_tensor *out, const td_tensor *g, bool each,
                       double scale);
+
+/* What a device with kernels of its own is asked for (TD_WORK_PAIR_LOSS). */
+typedef struct td_pair_job {
+    const td_pair_problem *problem;
+    td_tensor *out;     /* the single losses, or the gradient if there is `g`; NULL: the total */
+    const td_tensor *g; /* as td_pair_gradient has it */
+    bool each;
+    double scale, *total;
+} td_pair_job;
 
 /* is an element of dense floats below 0 or above 1? A NaN is not. */
 bool td_outside_one(const td_tensor *x);

@@ -1,5 +1,6 @@
 /* device.c - contexts, the current device of a thread, and registration. */
 #include "cuda/device.h"
+#include "runtime/work.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include "runtime/pool.h"
@@ -122,6 +123,10 @@ td_status td_cuda_start(void)
         blocking = wait && *wait && *wait != '0';
         pthread_atfork(NULL, NULL, in_child);
         status = td_device_register(TD_CUDA, &table);
+        td_workers[TD_CUDA][TD_WORK_PLACES] = td_cuda_places;
+        td_workers[TD_CUDA][TD_WORK_PAIR_LOSS] = td_cuda_pair_loss;
+        td_workers[TD_CUDA][TD_WORK_CLASS_LOSS] = td_cuda_class_loss;
+        td_workers[TD_CUDA][TD_WORK_CONV] = td_cuda_conv;
         if (status == TD_OK) __atomic_store_n(&started, 1, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&lock);

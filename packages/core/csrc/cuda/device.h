@@ -41,4 +41,9 @@ td_status td_cuda_product(const struct td_product *product, td_device device); /
 td_status td_cuda_softmax(int kind, td_tensor *out, const td_tensor *a, const td_tensor *b,
                           int64_t dim);
 
+td_status td_cuda_places(const void *job, td_device device);    /* indexing.c */
+td_status td_cuda_pair_loss(const void *job, td_device device); /* loss.c */
+td_status td_cuda_class_loss(const void *job, td_device device);
+td_status td_cuda_conv(const void *job, td_device device); /* conv.c */
+
 #endif

@@ -6,6 +6,7 @@
 #include <math.h>
 #include "ops/promotion.h"
 #include "ops/view/view.h"
+#include "runtime/device.h"
 
 typedef struct pair {
     const char *op;
@@ -99,18 +100,47 @@ static td_status scalar_result(td_tensor **out, double value, td_dtype dtype, td
     return td_fill(*out, &s);
 }
 
+/* ---- on the processor, or by the device's kernels ---- */
+
+static td_status elsewhere(const td_pair_job *job)
+{
+    return td_work_run(TD_WORK_PAIR_LOSS, job, (td_device)job->problem->x->device, "a loss");
+}
+
+static td_status total(const td_pair_problem *p, double *sum)
+{
+    if (td_on_host(p->x)) return td_pair_total(p, sum);
+    return elsewhere(&(td_pair_job){.problem = p, .total = sum});
+}
+
+static td_status each(const td_pair_problem *p, td_tensor *out)
+{
+    if (td_on_host(p->x)) return td_pair_each(p, out), TD_OK;
+    return elsewhere(&(td_pair_job){.problem = p, .out = out});
+}
+
+static td_status slope(const td_pair_problem *p, td_tensor *out, const td_tensor *g, bool by_each,
+                       double scale)
+{
+    if (td_on_host(p->x)) return td_pair_gradient(p, out, g, by_each, scale), TD_OK;
+    return elsewhere(
+        &(td_pair_job){.problem = p, .out = out, .g = g, .each = by_each, .scale = scale});
+}
+
 static td_status compute(td_tensor **out, const pair *p, int64_t reduction)
 {
     if (reduction) {
         double sum;
-        TD_TRY(td_pair_total(&p->of, &sum));
+        TD_TRY(total(&p->of, &sum));
         return scalar_result(out, reduction == 1 ? sum / (double)p->of.x->numel : sum, p->dtype,
                              (td_device)p->of.x->device);
     }
     td_tensor *made;
     TD_TRY(td_tensor_empty_like(&made, p->of.x, (td_dtype)p->of.x->dtype));
-    td_pair_each(&p->of, made);
-    return finish(out, made, p->dtype);
+    td_status status = each(&p->of, made);
+    if (status == TD_OK) return finish(out, made, p->dtype);
+    td_tensor_free(made);
+    return status;
 }
 
 static td_status forward(td_call *call, const char *op, td_pair_kind kind, double parameter)
@@ -141,8 +171,10 @@ static td_status gradient(td_tensor **out, const pair *p, const td_tensor *grad,
                : shaped(&g, grad, compute, p->of.x->ndim, p->of.x->sizes, same));
     td_status status = td_tensor_empty_like(&made, p->of.x, compute);
     if (status == TD_OK) {
-        td_pair_gradient(&p->of, made, g, !one, reduction == 1 ? 1 / (double)p->of.x->numel : 1);
-        status = finish(out, made, p->dtype);
+        double scale = reduction == 1 ? 1 / (double)p->of.x->numel : 1;
+        status = slope(&p->of, made, g, !one, scale);
+        if (status == TD_OK) status = finish(out, made, p->dtype);
+        else td_tensor_free(made);
     }
     td_tensor_free(g);
     return status;
@@ -215,7 +247,11 @@ static td_status check_probabilities(const td_tensor *x)
     td_tensor *dense;
     if (td_is_meta(x) || x->numel == 0) return TD_OK;
     td_dtype dtype = x->dtype == TD_F64 ? TD_F64 : TD_F32;
-    TD_TRY(td_cast_contiguous(&dense, x, dtype));
+    td_tensor *near;
+    TD_TRY(td_to_host(&near, x));
+    td_status status = td_cast_contiguous(&dense, near, dtype);
+    td_tensor_free(near);
+    TD_TRY(status);
     bool bad = td_outside_one(dense);
     td_tensor_free(dense);
     return bad ? td_fail(TD_RUNTIME_ERROR, "all elements of input should be between 0 and 1")

@@ -6,6 +6,7 @@
  * and its gradient is written in one pass. */
 #include "cpu/loss_class_run.h"
 #include "ops/view/view.h"
+#include "runtime/device.h"
 
 static td_dtype compute_dtype(td_dtype d) { return d == TD_F64 ? TD_F64 : TD_F32; }
 
@@ -101,6 +102,50 @@ static td_status take(td_class_scores *s, const td_tensor *x, const td_tensor *t
     return status;
 }
 
+/* ---- on the processor, or by the device's kernels ---- */
+
+static td_status elsewhere(const td_class_job *job)
+{
+    return td_work_run(TD_WORK_CLASS_LOSS, job, (td_device)job->s->x->device, job->s->op);
+}
+
+static td_status statistics_of(const td_class_scores *s, td_tensor *out)
+{
+    if (td_on_host(s->x)) return td_class_run(s, out, NULL, NULL), TD_OK;
+    return elsewhere(&(td_class_job){.what = TD_CLASS_STATISTICS, .s = s, .out = out});
+}
+
+static td_status pick(const td_class_scores *s, const td_tensor *statistics, td_tensor *each,
+                      td_class_sum *sum)
+{
+    if (td_on_host(s->x)) return td_class_pick(s, statistics, each, sum);
+    return elsewhere(&(td_class_job){
+        .what = TD_CLASS_PICK, .s = s, .out = each, .statistics = statistics, .sum = sum});
+}
+
+static td_status scales_of(td_tensor *out, const td_class_scores *s, const td_tensor *grad,
+                           double factor)
+{
+    if (td_on_host(s->x)) return td_class_scales(out, s, grad, factor);
+    return elsewhere(&(td_class_job){
+        .what = TD_CLASS_SCALES, .s = s, .out = out, .grad = grad, .factor = factor});
+}
+
+/* statistics NULL: of nll_loss, whose `out` holds zeros */
+static td_status gradient_of(const td_class_scores *s, const td_tensor *statistics,
+                             const td_tensor *scale, td_tensor *out)
+{
+    if (!td_on_host(s->x))
+        return elsewhere(&(td_class_job){.what = TD_CLASS_GRADIENT,
+                                         .s = s,
+                                         .out = out,
+                                         .statistics = statistics,
+                                         .scale = scale});
+    if (statistics) td_class_run(s, statistics, scale, out);
+    td_class_subtract(out, s, scale);
+    return TD_OK;
+}
+
 /* ---- the loss of every target ---- */
 
 static td_status number_result(td_tensor **out, double value, td_dtype dtype, td_device device)
@@ -120,7 +165,7 @@ static td_status reduce(td_tensor **out, td_tensor **total, const td_class_score
     if (s->reduction == 0)
         TD_TRY(td_tensor_empty(&each, (td_dtype)s->x->dtype, (td_device)s->x->device,
                                scalar ? 0 : target->ndim, target->sizes));
-    td_status status = td_class_pick(s, statistics, each, &sum);
+    td_status status = pick(s, statistics, each, &sum);
     if (status == TD_OK && each) status = td_cast(out, each, s->dtype);
     td_tensor_free(each);
     if (status == TD_OK && s->reduction)
@@ -174,12 +219,14 @@ static td_status scales(td_tensor **out, const td_class_scores *s, const td_tens
                        "%s: expected a total_weight of 1 element with a value, got %lld", s->op,
                        (long long)total->numel);
     TD_TRY(td_cast_contiguous(&g, grad, (td_dtype)s->x->dtype));
-    td_scalar sum = td_scalar_load((td_dtype)total->dtype, td_data(total));
+    char element[16];
+    td_status known = td_element(total, element);
+    if (known != TD_OK) return td_tensor_free(g), known;
+    td_scalar sum = td_scalar_load((td_dtype)total->dtype, element);
     double factor = s->reduction == 1 ? 1 / sum.re : 1;
     td_status status =
         td_tensor_empty(&made, (td_dtype)s->x->dtype, (td_device)s->x->device, 1, &n);
-    if (status == TD_OK && (status = td_class_scales(made, s, g, factor)) != TD_OK)
-        td_tensor_free(made);
+    if (status == TD_OK && (status = scales_of(made, s, g, factor)) != TD_OK) td_tensor_free(made);
     if (status == TD_OK) *out = made;
     td_tensor_free(g);
     return status;
@@ -209,7 +256,7 @@ td_status td_op_nll_loss_backward(td_call *call)
         status =
             td_tensor_empty(&out, (td_dtype)s.x->dtype, (td_device)x->device, x->ndim, x->sizes);
         if (status == TD_OK) status = td_fill(out, &zero);
-        if (status == TD_OK) td_class_subtract(out, &s, scale);
+        if (status == TD_OK) status = gradient_of(&s, NULL, scale, out);
         td_tensor_free(scale);
     }
     call->out[0] = out;
@@ -231,8 +278,9 @@ td_status td_op__cross_entropy(td_call *call)
     td_status status = td_tensor_empty(&call->out[1], (td_dtype)s.x->dtype, (td_device)s.x->device,
                                        2, (int64_t[]){2, td_class_count(&s)});
     if (status == TD_OK) {
-        td_class_run(&s, call->out[1], NULL, NULL);
-        status = reduce(&call->out[0], &call->out[2], &s, call->out[1], target);
+        status = statistics_of(&s, call->out[1]);
+        if (status == TD_OK)
+            status = reduce(&call->out[0], &call->out[2], &s, call->out[1], target);
     }
     release(&s);
     return status;
@@ -260,9 +308,8 @@ td_status td_op__cross_entropy_backward(td_call *call)
             status = td_tensor_empty(&call->out[0], (td_dtype)s.x->dtype, (td_device)x->device,
                                      x->ndim, x->sizes);
         if (status == TD_OK) {
-            td_class_run(&s, statistics, scale, call->out[0]);
-            td_class_subtract(call->out[0], &s, scale);
-            status = convert(&call->out[0], s.dtype);
+            status = gradient_of(&s, statistics, scale, call->out[0]);
+            if (status == TD_OK) status = convert(&call->out[0], s.dtype);
         }
         td_tensor_free(statistics);
         td_tensor_free(scale);

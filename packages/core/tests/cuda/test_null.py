@@ -195,7 +195,10 @@ same(gradient(w.cuda()), gradient(w))
 
 
 @pytest.mark.parametrize("late", [False, True], ids=["at once", "late"])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(c, marks=pytest.mark.slow) if c == "elementwise" else c for c in CASES],
+)
 def test_on_the_stand_in(case, late):
     standin.run(PROLOGUE + CASES[case], TAEDA_NULL_LATE=str(int(late)))
 

@@ -46,11 +46,13 @@ same(taeda.randn(7, 11, 13).cuda().sum().reshape(1) * 0, taeda.zeros(1), "all")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("late", [False, True], ids=["at once", "late"])
 def test_reductions_have_the_processors_bits(late):
     program = PROGRAM.format(lengths=[1, 12, 13, 65, 511, 700, 9001], more=False)
     standin.run(program, TAEDA_NULL_LATE=str(int(late)), TAEDA_NULL_PROTECT="0")
 
 
+@pytest.mark.slow
 def test_the_other_reductions_too():
     standin.run(PROGRAM.format(lengths=[3, 64, 512], more=True), TAEDA_NULL_PROTECT="0")

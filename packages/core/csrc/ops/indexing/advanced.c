@@ -62,9 +62,10 @@ static td_status put_truth(prepared *p, const td_tensor *truth, int dim)
     TD_TRY(td_view_unsqueeze(&wider, p->self, dim));
     td_tensor_free(p->self);
     p->self = wider;
-    int64_t count = *(const uint8_t *)td_data(truth) != 0;
-    td_scalar zero = td_scalar_int(0);
-    TD_TRY(td_tensor_empty(&p->at[dim], TD_I64, (td_device)truth->device, 1, &count));
+    td_scalar value, zero = td_scalar_int(0);
+    TD_TRY(td_index_number(&value, truth));
+    int64_t count = value.i != 0;
+    TD_TRY(td_tensor_empty(&p->at[dim], TD_I64, TD_CPU, 1, &count));
     return td_fill(p->at[dim], &zero);
 }
 
@@ -198,7 +199,8 @@ td_status td_op_index_put_(td_call *call)
     call->out[0] = SELF;
     const td_tensor *mask = whole_mask(SELF, TD_LEN(1), indices);
     if (mask && values->numel == 1 && values->ndim <= 1 && !TD_BOOLEAN(3)) {
-        td_scalar number = td_scalar_load((td_dtype)values->dtype, td_data(values));
+        td_scalar number;
+        TD_TRY(td_index_number(&number, values));
         return td_index_masked_fill(SELF, SELF, mask, &number);
     }
     return put(SELF, TD_LEN(1), indices, values, TD_BOOLEAN(3));

@@ -61,7 +61,8 @@ static td_status ready_index(td_tensor **out, const char *name, const td_tensor 
     td_tensor *dense;
     /* of any dtype */
     if (index->numel == 0)
-        return td_tensor_empty(out, TD_I64, (td_device)index->device, index->ndim, index->sizes);
+        return td_tensor_empty(out, TD_I64, td_is_meta(index) ? TD_META : TD_CPU, index->ndim,
+                               index->sizes);
     TD_TRY(wide_index(&dense, name, index));
     td_status status = unchecked ? TD_OK : td_index_check(dense, dim, size, &rule);
     if (status == TD_OK) status = td_view_expand(out, dense, index->ndim, index->sizes);
@@ -80,8 +81,10 @@ td_status td_op_gather(td_call *call)
     TD_TRY(ready_index(&at, "gather", index, dim, size_of(SELF, dim), true));
     td_status status = td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device,
                                        index->ndim, index->sizes);
-    if (status == TD_OK && at->numel && !td_is_meta(SELF) &&
-        !td_index_gather(call->out[0], at, SELF, dim)) {
+    bool inside = true;
+    if (status == TD_OK && at->numel && !td_is_meta(SELF))
+        status = td_places_gather(call->out[0], at, SELF, dim, &inside);
+    if (status == TD_OK && !inside) {
         status = ready_index(&checked, "gather", index, dim, size_of(SELF, dim),
                              false); /* it words the refusal */
         if (status == TD_OK) td_tensor_free(checked);
@@ -100,8 +103,8 @@ static td_status scatter_into(td_tensor *target, int64_t dim, const td_tensor *i
     if (!td_index_can_scatter(put, (td_dtype)target->dtype))
         return td_fail(TD_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", name,
                        td_dtypes[target->dtype].type_name);
-    if (index->numel && !td_is_meta(target)) td_index_scatter(target, dim, index, src, put);
-    return TD_OK;
+    if (index->numel == 0 || td_is_meta(target)) return TD_OK;
+    return td_places_scatter(target, dim, index, src, put);
 }
 
 /* ---- operators ---- */
@@ -224,8 +227,8 @@ static td_status divide_by_counts(const prepared *p, bool include_self)
     if (status == TD_OK) status = scatter_number(p, counts, one, TD_PUT_ADD);
     if (status == TD_OK) status = td_tensor_from_scalar(&unit, &one, (td_dtype)counts->dtype);
     if (status == TD_OK) {
-        status = td_index_combine(counts, unit, TD_PUT_MAX, 1);
-        if (status == TD_OK) status = td_index_combine(p->target, counts, TD_PUT_DIV, 1);
+        status = td_places_combine(counts, unit, TD_PUT_MAX, 1);
+        if (status == TD_OK) status = td_places_combine(p->target, counts, TD_PUT_DIV, 1);
         td_tensor_free(unit);
     }
     td_tensor_free(counts);
@@ -280,10 +283,10 @@ static td_status row_index(td_tensor **out, const td_tensor *index, int64_t size
     if (index->dtype != TD_I64)
         return td_fail(TD_RUNTIME_ERROR, "%s(): Expected a long tensor for index, but got %s", name,
                        td_dtypes[index->dtype].name);
-    TD_TRY(td_contiguous(&dense, index));
+    TD_TRY(td_is_meta(index) ? td_contiguous(&dense, index) : td_to_host(&dense, index));
     td_status status = index->numel ? td_index_check(dense, 0, size, &rule) : TD_OK;
     if (status == TD_OK)
-        status = td_tensor_empty(out, TD_I64, (td_device)index->device, index->ndim, index->sizes);
+        status = td_tensor_empty(out, TD_I64, (td_device)dense->device, index->ndim, index->sizes);
     if (status == TD_OK && !td_is_meta(index)) td_index_wrap(*out, dense, size);
     td_tensor_free(dense);
     return status;
@@ -299,7 +302,7 @@ td_status td_op_take(td_call *call)
         status = td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, index->ndim,
                                  index->sizes);
         if (status == TD_OK && at->numel && !td_is_meta(SELF))
-            td_index_take_row(call->out[0], at, row);
+            status = td_places_take_row(call->out[0], at, row);
         td_tensor_free(row);
     }
     td_tensor_free(at);
@@ -317,7 +320,7 @@ static td_status put_row(td_tensor *target, const td_tensor *at, const td_tensor
         status = td_view_sizes(&flat, at, 1, &all);
         if (status == TD_OK) {
             if (td_index_can_scatter(put, (td_dtype)target->dtype))
-                td_index_put_row(row, flat, values, put);
+                status = td_places_put_row(row, flat, values, put);
             else
                 status = td_fail(TD_NOT_IMPLEMENTED, "\"put_\" not implemented for '%s'",
                                  td_dtypes[target->dtype].type_name);

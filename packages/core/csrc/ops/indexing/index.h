@@ -3,6 +3,7 @@
 #ifndef TD_INDEX_H
 #define TD_INDEX_H
 #include "cpu/indexing.h"
+#include "runtime/device.h"
 #include "runtime/op.h"
 
 /* ---- index tensors (ops/indexing/plan.c) ---- */
@@ -14,10 +15,10 @@ typedef struct td_index_rule {
     bool wraps;     /* negative ones count from the end */
 } td_index_rule;
 
-/* int64 and row-major: an alias of `index` if it is that already. RuntimeError for dtypes other
- * than int64 and int32. */
 /* Refuses `argument`=True: it asks for a sparse gradient, and there are none yet. */
 td_status td_index_dense_only(const char *name, const char *argument, bool sparse);
+/* int64, row-major and in the host's memory, where they are checked: an alias of `index` if it is
+ * that already. RuntimeError for dtypes other than int64 and int32. */
 td_status td_index_long(td_tensor **out, const td_tensor *index, const char *name);
 /* Every entry within [0, size), or [-size, size) if the rule says so. `index` is from
  * td_index_long. */
@@ -51,13 +52,38 @@ td_scalar td_index_neutral(td_put put, td_dtype dtype);
 
 /* ---- masks (ops/indexing/mask.c) ---- */
 
-/* (ndim, count): for each dimension a row with the places of the true elements, in row-major order.
- */
+/* (ndim, count): for each dimension a row with the places of the true elements, in row-major order;
+ * in the host's memory. */
 td_status td_index_true_places(td_tensor **out, const td_tensor *mask);
 /* The elements of self at the true ones of a mask of the same shape, as one dimension. */
 td_status td_index_compress(td_tensor **out, const td_tensor *self, const td_tensor *mask);
+/* the one element of a tensor as a number */
+td_status td_index_number(td_scalar *out, const td_tensor *t);
 td_status td_index_masked_fill(td_tensor *out, const td_tensor *self, const td_tensor *mask,
                                const td_scalar *value);
+
+/* ---- where the tensor lies (ops/indexing/places.c): as cpu/indexing_run.h says of the same names.
+ * Indices are the host's, or their device's. ---- */
+
+td_status td_places_take(td_tensor *out, const td_tensor *self, const td_index_walk *walk);
+td_status td_places_put(td_tensor *self, const td_index_walk *walk, const td_tensor *source,
+                        td_put put);
+/* *inside is false if an index names no place; `at` is the host's */
+td_status td_places_gather(td_tensor *out, const td_tensor *at, const td_tensor *self, int64_t dim,
+                           bool *inside);
+td_status td_places_scatter(td_tensor *target, int64_t dim, const td_tensor *index,
+                            const td_tensor *src, td_put put);
+td_status td_places_combine(td_tensor *target, const td_tensor *source, td_put put, double cost);
+td_status td_places_fill(td_tensor *out, const td_tensor *self, const td_tensor *mask,
+                         const td_scalar *value);
+td_status td_places_take_row(td_tensor *out, const td_tensor *at, const td_tensor *row);
+td_status td_places_put_row(td_tensor *row, const td_tensor *at, const td_tensor *values,
+                            td_put put);
+/* the places of the true elements of a row-major mask of the host, as one row of its memory */
+td_status td_places_of_row(td_tensor **out, const td_tensor *bytes);
+/* the elements of a row-major tensor where a row-major mask of its shape is true; not the host's */
+td_status td_places_compress(td_tensor **out, const td_tensor *dense, const td_tensor *mask);
+td_status td_places_place(td_tensor *out, const td_tensor *mask, const td_tensor *source);
 
 /* ---- targets ---- */
 

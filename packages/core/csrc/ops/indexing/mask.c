@@ -34,10 +34,16 @@ td_status td_index_true_places(td_tensor **out, const td_tensor *mask)
     td_mask_chunks c;
     if (td_is_meta(mask)) return no_values("nonzero");
     TD_TRY(td_cast_contiguous(&bytes, mask, TD_BOOL));
+    if (!td_on_host(bytes)) {
+        td_tensor *near;
+        td_status moved = td_to_host(&near, bytes);
+        td_tensor_free(bytes);
+        TD_TRY(moved);
+        bytes = near;
+    }
     td_status status = td_mask_begin(&c, bytes);
     if (status == TD_OK) {
-        status = td_tensor_empty(out, TD_I64, (td_device)mask->device, 2,
-                                 (int64_t[]){mask->ndim, c.total});
+        status = td_tensor_empty(out, TD_I64, TD_CPU, 2, (int64_t[]){mask->ndim, c.total});
         if (status == TD_OK && (*out)->numel) td_mask_places(&c, *out, mask->ndim, mask->sizes);
         td_mask_end(&c);
     }
@@ -45,21 +51,34 @@ td_status td_index_true_places(td_tensor **out, const td_tensor *mask)
     return status;
 }
 
+/* the same where the mask lies */
+static td_status true_places(td_tensor **out, const td_tensor *mask)
+{
+    td_tensor *rows;
+    TD_TRY(td_index_true_places(&rows, mask));
+    td_status status = td_moved_to(out, rows, (td_device)mask->device);
+    td_tensor_free(rows);
+    return status;
+}
+
 td_status td_op_nonzero(td_call *call)
 {
     td_tensor *rows;
-    TD_TRY(td_index_true_places(&rows, SELF));
+    TD_TRY(true_places(&rows, SELF));
     td_status status = td_view_transpose(OUT, rows, 0, 1);
     if (status == TD_OK && SELF->ndim == 0) { /* (0 dims, n): one step of nothing, or none */
         td_tensor_free(call->out[0]);
         call->out[0] = NULL;
-        bool any = false;
+        char any[16] = {0};
         td_tensor *bytes;
         status = td_cast_contiguous(&bytes, SELF, TD_BOOL);
         if (status == TD_OK) {
-            any = *(uint8_t *)td_data(bytes);
+            status = td_element(bytes, any);
             td_tensor_free(bytes);
-            status = td_tensor_empty(OUT, TD_I64, (td_device)SELF->device, 2, (int64_t[]){any, 0});
+        }
+        if (status == TD_OK) {
+            int64_t sizes[] = {any[0] != 0, 0};
+            status = td_tensor_empty(OUT, TD_I64, (td_device)SELF->device, 2, sizes);
         }
     }
     td_tensor_free(rows);
@@ -73,7 +92,7 @@ td_status td_op_nonzero_numpy(td_call *call)
     td_tensor *rows, *self;
     int64_t one = 1;
     TD_TRY(SELF->ndim ? td_tensor_alias(&self, SELF) : td_view_sizes(&self, SELF, 1, &one));
-    td_status status = td_index_true_places(&rows, self);
+    td_status status = true_places(&rows, self);
     if (status == TD_OK) {
         status = td_outs(call, self->ndim);
         for (int d = 0; d < self->ndim && status == TD_OK; d++)
@@ -92,7 +111,10 @@ td_status td_index_compress(td_tensor **out, const td_tensor *self, const td_ten
     td_mask_chunks c;
     TD_TRY(td_cast_contiguous(&bytes, mask, TD_BOOL));
     td_status status = td_contiguous(&dense, self);
-    if (status == TD_OK) {
+    if (status == TD_OK && !td_on_host(self)) {
+        status = td_places_compress(out, dense, bytes);
+        td_tensor_free(dense);
+    } else if (status == TD_OK) {
         status = td_mask_begin(&c, bytes);
         if (status == TD_OK) {
             status =
@@ -136,7 +158,7 @@ td_status td_op_masked_select(td_call *call)
 td_status td_index_masked_fill(td_tensor *out, const td_tensor *self, const td_tensor *mask,
                                const td_scalar *value)
 {
-    return td_mask_fill(out, self, mask, value);
+    return td_places_fill(out, self, mask, value);
 }
 
 static td_status masked_fill(td_call *call, const td_scalar *value)
@@ -167,6 +189,14 @@ td_status td_op_masked_fill_scalar(td_call *call)
     return masked_fill(call, &TD_SCALAR(2));
 }
 
+td_status td_index_number(td_scalar *out, const td_tensor *t)
+{
+    char element[16];
+    TD_TRY(td_element(t, element));
+    *out = td_scalar_load((td_dtype)t->dtype, element);
+    return TD_OK;
+}
+
 td_status td_op_masked_fill_tensor(td_call *call)
 {
     const td_tensor *value = TD_TENSOR(2);
@@ -176,7 +206,7 @@ td_status td_op_masked_fill_tensor(td_call *call)
                        "masked_fill only supports a 0-dimensional value tensor, but got tensor "
                        "with %d dimension(s).",
                        value->ndim);
-    if (!td_is_meta(value)) number = td_scalar_load((td_dtype)value->dtype, td_data(value));
+    if (!td_is_meta(value)) TD_TRY(td_index_number(&number, value));
     TD_TRY(td_check_fits(&number, (td_dtype)SELF->dtype));
     return masked_fill(call, &number);
 }
@@ -192,7 +222,7 @@ static td_status masked_scatter(td_tensor *out, const td_tensor *mask, const td_
     if (status != TD_OK) return status;
     status = td_contiguous(&dense, source);
     if (status == TD_OK) {
-        status = td_mask_place(out, bytes, dense);
+        status = td_places_place(out, bytes, dense);
         td_tensor_free(dense);
     }
     td_tensor_free(bytes);

@@ -23,7 +23,12 @@ td_status td_index_long(td_tensor **out, const td_tensor *index, const char *nam
     if (index->dtype != TD_I64 && index->dtype != TD_I32)
         return td_fail(TD_RUNTIME_ERROR, "%s(): Expected dtype int32 or int64 for index, got %s",
                        name, td_dtypes[index->dtype].name);
-    return td_cast_contiguous(out, index, TD_I64);
+    if (td_on_host(index) || td_is_meta(index)) return td_cast_contiguous(out, index, TD_I64);
+    td_tensor *near;
+    TD_TRY(td_to_host(&near, index));
+    td_status status = td_cast_contiguous(out, near, TD_I64);
+    td_tensor_free(near);
+    return status;
 }
 
 td_status td_index_check(const td_tensor *index, int64_t dim, int64_t size,
@@ -211,8 +216,7 @@ td_status td_index_read(td_tensor **out, const td_tensor *self, const td_index_p
 {
     TD_TRY(td_tensor_empty(out, (td_dtype)self->dtype, (td_device)self->device, p->ndim, p->sizes));
     if ((*out)->numel == 0 || td_is_meta(self)) return TD_OK;
-    td_index_take(*out, self, &p->walk);
-    return TD_OK;
+    return td_places_take(*out, self, &p->walk);
 }
 
 /* ---- writing ---- */
@@ -223,8 +227,8 @@ td_status td_index_write(td_tensor *self, const td_index_plan *p, const td_tenso
     if (!td_index_can_put(put, (td_dtype)self->dtype))
         return td_fail(TD_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", name,
                        td_dtypes[self->dtype].type_name);
-    if (source->numel && !td_is_meta(self)) td_index_put(self, &p->walk, source, put);
-    return TD_OK;
+    if (source->numel == 0 || td_is_meta(self)) return TD_OK;
+    return td_places_put(self, &p->walk, source, put);
 }
 
 /* ---- targets ---- */

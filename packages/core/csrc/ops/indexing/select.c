@@ -107,7 +107,7 @@ static td_status ready_source(td_tensor **out, const td_tensor *source, const td
         !td_is_meta(source)) {
         status = td_tensor_from_scalar(&factor, alpha, (td_dtype)copy->dtype);
         if (status == TD_OK) {
-            status = td_index_combine(copy, factor, TD_PUT_MUL, 0.5);
+            status = td_places_combine(copy, factor, TD_PUT_MUL, 0.5);
             td_tensor_free(factor);
         }
     }
@@ -208,10 +208,14 @@ static td_status counts_of(td_tensor **out, const selection *s, int64_t dim, boo
     int64_t sizes[TD_MAX_DIMS];
     td_tensor *whole;
     for (int d = 0; d < s->self->ndim; d++) sizes[d] = d == dim ? s->self->sizes[dim] : 1;
-    TD_TRY(td_tensor_empty(&whole, TD_I64, (td_device)s->self->device, s->self->ndim, sizes));
+    TD_TRY(td_tensor_empty(&whole, TD_I64, TD_CPU, s->self->ndim, sizes));
     td_index_counts(whole, s->index, include_self);
-    td_status status = td_cast(out, whole, (td_dtype)s->self->dtype);
+    td_tensor *near;
+    td_status status = td_cast(&near, whole, (td_dtype)s->self->dtype);
     td_tensor_free(whole);
+    TD_TRY(status);
+    status = td_moved_to(out, near, (td_device)s->self->device);
+    td_tensor_free(near);
     return status;
 }
 
@@ -220,7 +224,7 @@ static td_status divide_by_counts(const selection *s, int64_t dim, bool include_
     td_tensor *counts;
     if (td_is_meta(s->self) || s->self->numel == 0) return TD_OK;
     TD_TRY(counts_of(&counts, s, dim, include_self));
-    td_status status = td_index_combine(s->self, counts, TD_PUT_DIV, 1);
+    td_status status = td_places_combine(s->self, counts, TD_PUT_DIV, 1);
     td_tensor_free(counts);
     return status;
 }
@@ -282,7 +286,7 @@ td_status td_op_index_fill_tensor(td_call *call)
                        "index_fill_ only supports a 0-dimensional value tensor, but got tensor "
                        "with %d dimension(s).",
                        value->ndim);
-    if (!td_is_meta(value)) number = td_scalar_load((td_dtype)value->dtype, td_data(value));
+    if (!td_is_meta(value)) TD_TRY(td_index_number(&number, value));
     return index_fill(call, &number);
 }
 
@@ -310,6 +314,16 @@ td_status td_op_embedding(td_call *call)
     return status;
 }
 
+static td_status clear_row(td_tensor *out, int64_t at)
+{
+    td_tensor *row;
+    td_scalar zero = td_scalar_int(0);
+    TD_TRY(td_view_select(&row, out, 0, at));
+    td_status status = td_fill(row, &zero);
+    td_tensor_free(row);
+    return status;
+}
+
 static td_status add_rows(td_tensor *out, td_tensor *index, const td_tensor *grad, int64_t padding,
                           bool by_frequency)
 {
@@ -317,7 +331,10 @@ static td_status add_rows(td_tensor *out, td_tensor *index, const td_tensor *gra
     td_index_plan plan;
     TD_TRY(td_contiguous(&dense, grad));
     td_status status = td_index_plan_make(&plan, out, at, &embedding_rule);
-    if (status == TD_OK && (by_frequency || td_index_holds(index, padding))) {
+    if (by_frequency && !td_on_host(out))
+        status = td_fail(TD_NOT_IMPLEMENTED, "embedding: scale_grad_by_freq");
+    bool pads = status == TD_OK && td_index_holds(index, padding);
+    if (status == TD_OK && td_on_host(out) && (by_frequency || pads)) {
         status = td_tensor_empty(&own, (td_dtype)grad->dtype, (td_device)grad->device, grad->ndim,
                                  grad->sizes);
         if (status == TD_OK) status = td_copy(own, dense);
@@ -327,6 +344,7 @@ static td_status add_rows(td_tensor *out, td_tensor *index, const td_tensor *gra
     if (status == TD_OK)
         status =
             td_index_write(out, &plan, own ? own : dense, TD_PUT_ADD, "embedding_dense_backward");
+    if (status == TD_OK && pads && !td_on_host(out)) status = clear_row(out, padding);
     td_index_plan_free(&plan);
     td_tensor_free(own);
     td_tensor_free(dense);

@@ -121,6 +121,8 @@ static td_status combine(td_tensor *target, const td_tensor *source, td_put put)
         return td_fail(TD_NOT_IMPLEMENTED, "gradients of overlapping views of %s are not supported",
                        td_dtypes[target->dtype].name);
     if (target->numel == 0 || td_is_meta(target)) return TD_OK;
+    if (!td_on_host(target)) /* one thread would do it all */
+        return td_fail(TD_NOT_IMPLEMENTED, "gradients of overlapping views");
     return td_index_combine_serial(target, source, put);
 }
 

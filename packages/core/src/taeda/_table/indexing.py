@@ -11,6 +11,7 @@ IN_PLACE = {"variants": EVERY, "writes_out": True}
 op(
     "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
     c="index",
+    device="any",
     variants="function",
     reads_value="sometimes",
     doc="Elements at integer or boolean tensors, one for each dimension or None.",
@@ -18,12 +19,14 @@ op(
 op(
     "index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)",
     c="index_put_",
+    device="any",
     reads_value="sometimes",
     doc="Write at the places that `index` reads; duplicates add up if accumulate.",
 )
 op(
     "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
     c="index_put",
+    device="any",
     reads_value="sometimes",
     doc="A copy with values written at the places that `index` reads.",
 )
@@ -32,6 +35,7 @@ op(
 op(
     "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
     c="gather",
+    device="any",
     variants="function method out",
     tags="apart",
     doc="Along a dimension, the element that each index names.",
@@ -39,36 +43,42 @@ op(
 op(
     "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
     c="scatter",
+    device="any",
     **IN_PLACE,
     doc="Write src where the indices say, along a dimension.",
 )
 op(
     "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
     c="scatter_value",
+    device="any",
     **IN_PLACE,
     doc="Write a number where the indices say, along a dimension.",
 )
 op(
     "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
     c="scatter_reduced",
+    device="any",
     **IN_PLACE,
     doc="Add or multiply src where the indices say.",
 )
 op(
     "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor",
     c="scatter_value_reduced",
+    device="any",
     **IN_PLACE,
     doc="Add or multiply a number where the indices say.",
 )
 op(
     "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
     c="scatter_add",
+    device="any",
     **IN_PLACE,
     doc="Add src where the indices say; duplicates add up.",
 )
 op(
     "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor",
     c="scatter_reduce",
+    device="any",
     **IN_PLACE,
     doc="sum, prod, mean, amax or amin of what comes to each place.",
 )
@@ -77,6 +87,7 @@ op(
 op(
     "index_select(Tensor self, int dim, Tensor index) -> Tensor",
     c="index_select",
+    device="any",
     variants="function method out",
     tags="apart",
     doc="Slices of a dimension in the order of the indices.",
@@ -84,18 +95,21 @@ op(
 op(
     "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
     c="index_copy",
+    device="any",
     **IN_PLACE,
     autocast="promote", doc="Replace slices of a dimension.",
 )
 op(
     "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
     c="index_add",
+    device="any",
     **IN_PLACE,
     doc="Add alpha * source to slices of a dimension; duplicates add up.",
 )
 op(
     "index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
     c="index_fill_scalar",
+    device="any",
     variants="function method inplace",
     writes_out=True,
     doc="Write a number into slices of a dimension.",
@@ -103,6 +117,7 @@ op(
 op(
     "index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
     c="index_fill_tensor",
+    device="any",
     variants="function method inplace",
     writes_out=True,
     doc="Write a 0-dim tensor into slices of a dimension.",
@@ -110,6 +125,7 @@ op(
 op(
     "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor",
     c="index_reduce",
+    device="any",
     **IN_PLACE,
     doc="prod, mean, amax or amin of what comes to each slice.",
 )
@@ -118,6 +134,7 @@ op(
 op(
     "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
     c="masked_fill_scalar",
+    device="any",
     variants="function method inplace",
     writes_out=True,
     doc="A number where the mask is true.",
@@ -125,6 +142,7 @@ op(
 op(
     "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
     c="masked_fill_tensor",
+    device="any",
     variants="function method inplace",
     writes_out=True,
     doc="A 0-dim tensor's value where the mask is true.",
@@ -132,6 +150,7 @@ op(
 op(
     "masked_select(Tensor self, Tensor mask) -> Tensor",
     c="masked_select",
+    device="any",
     variants="function method out",
     reads_value="always",
     tags="apart",
@@ -140,12 +159,14 @@ op(
 op(
     "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
     c="masked_scatter",
+    device="any",
     variants="function method inplace",
     doc="The next element of source where the mask is true.",
 )
 op(
     "nonzero(Tensor self) -> Tensor",
     c="nonzero",
+    device="any",
     variants="function method out",
     reads_value="always",
     doc="Coordinates of the elements that are not 0, a row each.",
@@ -153,6 +174,7 @@ op(
 op(
     "nonzero_numpy(Tensor self) -> Tensor[]",
     c="nonzero_numpy",
+    device="any",
     variants="function method",
     reads_value="always",
     doc="Coordinates of the elements that are not 0, a tensor for each dimension.",
@@ -167,6 +189,7 @@ op(
 op(
     "where(Tensor condition) -> Tensor[]",
     c="nonzero_numpy",
+    device="any",
     variants="function",
     reads_value="always",
     doc="Coordinates of the elements that are not 0, a tensor for each dimension.",
@@ -174,6 +197,7 @@ op(
 op(
     "argwhere(Tensor self) -> Tensor",
     c="nonzero",
+    device="any",
     reads_value="always",
     doc="Coordinates of the elements that are not 0, a row each.",
 )
@@ -196,6 +220,7 @@ op(
 op(
     "take(Tensor self, Tensor index) -> Tensor",
     c="take",
+    device="any",
     variants="function method out",
     tags="apart",
     doc="Elements by their place in row-major order.",
@@ -203,6 +228,7 @@ op(
 op(
     "put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
     c="put",
+    device="any",
     variants="function method inplace",
     writes_out=True,
     doc="Write elements by their place in row-major order.",
@@ -218,6 +244,7 @@ op(
 op(
     "embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
     c="embedding",
+    device="any",
     variants="function",
     doc="Rows of a table.",
 )
@@ -225,6 +252,7 @@ op(
     "embedding_dense_backward(Tensor grad_output, Tensor indices, int num_weights, int padding_idx,"
     " bool scale_grad_by_freq) -> Tensor",
     c="embedding_dense_backward",
+    device="any",
     variants="function",
     doc="Gradient of embedding in its table.",
 )
@@ -294,6 +322,7 @@ op(
 op(
     "unfold_backward(Tensor grad_in, int[] input_sizes, int dim, int size, int step) -> Tensor",
     c="unfold_backward",
+    device="any",
     variants="function",
     namespace="nn",
     doc="Gradient of unfold.",
@@ -302,6 +331,7 @@ op(
     "as_strided_backward(Tensor grad_output, int[] input_sizes, int[] input_strides, int input_offset, int[] size,"
     " int[] stride, int offset) -> Tensor",
     c="as_strided_backward",
+    device="any",
     variants="function",
     namespace="nn",
     doc="Gradient of as_strided.",

@@ -17,20 +17,20 @@ for _name, _extra, _doc in (
     ("_binary_cross_entropy", "", "-(target · log x + (1 - target) · log(1 - x)), logarithms held above -100."),
     ("_binary_cross_entropy_with_logits", "", "The same of sigmoid(x), stable for large x."),
 ):
-    op(f"{_name}(Tensor self, Tensor target, int reduction=Mean{_extra}) -> Tensor", c=_name, **NN, autocast="float32", doc=_doc)
+    op(f"{_name}(Tensor self, Tensor target, int reduction=Mean{_extra}) -> Tensor", c=_name, device="any", **NN, autocast="float32", doc=_doc)
     op(f"{_name}_backward(Tensor grad_output, Tensor self, Tensor target, int reduction{_extra.partition('=')[0]}) -> Tensor",
-       c=f"{_name}_backward", **NN, doc=f"The gradient of {_name} by self.")
+       c=f"{_name}_backward", device="any", **NN, doc=f"The gradient of {_name} by self.")
 
 # ---- of class scores ----
 CLASSES = "Tensor target, Tensor? weight, int reduction, int ignore_index"
-op(f"nll_loss_forward(Tensor self, {CLASSES}) -> (Tensor output, Tensor total_weight)", c="nll_loss_forward", **NN,
+op(f"nll_loss_forward(Tensor self, {CLASSES}) -> (Tensor output, Tensor total_weight)", c="nll_loss_forward", device="any", **NN,
    doc="-x[target] of log-probabilities [C], [N, C] or [N, C, ...], and the sum of the weights.")
 op(f"nll_loss_backward(Tensor grad_output, Tensor self, {CLASSES}, Tensor total_weight) -> Tensor", c="nll_loss_backward",
-   **NN, doc="The gradient of nll_loss_forward.")
-op(f"_cross_entropy(Tensor self, {CLASSES}) -> (Tensor, Tensor, Tensor)", c="_cross_entropy", **NN,
+   device="any", **NN, doc="The gradient of nll_loss_forward.")
+op(f"_cross_entropy(Tensor self, {CLASSES}) -> (Tensor, Tensor, Tensor)", c="_cross_entropy", device="any", **NN,
    autocast="float32", doc="nll_loss of log_softmax, two numbers of every row for the gradient, and the sum of the weights.")
 op(f"_cross_entropy_backward(Tensor grad_output, Tensor self, {CLASSES}, Tensor statistics, Tensor total_weight) -> Tensor",
-   c="_cross_entropy_backward", **NN, doc="The gradient of _cross_entropy, in one pass.")
+   c="_cross_entropy_backward", device="any", **NN, doc="The gradient of _cross_entropy, in one pass.")
 for _name in ("nll_loss", "nll_loss_nd", "nll_loss2d"):
     op(f"{_name}(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100) -> Tensor",
        composite=True, **NN, autocast="float32", doc="The first result of nll_loss_forward.")

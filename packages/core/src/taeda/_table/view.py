@@ -297,7 +297,7 @@ op(
     "detach(Tensor(a) self) -> Tensor(a)",
     c="alias",
     device="any",
-    tags="keep_conj",
+    tags="keep_conj detaches",
     doc="The same memory outside the graph.",
 )
 view(

@@ -51,6 +51,13 @@ def _loop(kind: str, name: str, dtype: str, source: str) -> tuple[str, str]:
         return "matmul", f"TD_{dtype}"
     if kind == "softmax":
         return "softmax", "double" if dtype == "F64" else "float"
+    if kind == "places":
+        work, _, put = name.partition("_")
+        return "indexing", f"td_place_{work}<{f'td_put_{put}, ' if put else ''}TD_{dtype}>"
+    if kind == "conv":
+        return "conv", f"td_conv_{name}<TD_{dtype}>"
+    if kind == "loss":
+        return "loss", _loss(name, "double" if dtype == "F64" else "float")
     if kind == "cast" and (dtype.startswith(("F8_", "Q")) or source.startswith(("F8_", "Q"))):
         raise NotImplementedError(
             f"conversions between {source} and {dtype} are not implemented for device 'cuda'"
@@ -58,6 +65,13 @@ def _loop(kind: str, name: str, dtype: str, source: str) -> tuple[str, str]:
     if kind == "cast":
         return "convert", f"td_cast<TD_{dtype}, TD_{source}>"
     return "convert", f"{'td_copy_of' if kind == 'copy' else 'td_negate'}<TD_{dtype}>"
+
+
+def _loss(name: str, real: str) -> str:
+    """ "sum_mse" and "rows" are kernels of blocks; the others are work of one thread."""
+    work, _, pair = name.partition("_")
+    types = f"td_pair_{pair}, {real}" if pair else real
+    return types if work in ("sum", "rows") else f"td_loss_{work}<{types}>"
 
 
 REAL, SHORT = ("F32", "F64"), ("F16", "BF16")

@@ -26,9 +26,12 @@ FAMILIES = {
     "reduce": "cuda/kernels/reduce.h",
     "matmul": "cuda/kernels/matmul.h",
     "softmax": "cuda/kernels/softmax.h",
+    "indexing": "cuda/kernels/indexing.h",
+    "loss": "cuda/kernels/loss.h",
+    "conv": "cuda/kernels/conv.h",
 }
 #: families without a table
-ALONE = ("convert", "matmul", "reduce", "softmax")
+ALONE = ("conv", "convert", "indexing", "loss", "matmul", "reduce", "softmax")
 #: dtypes in the order of their numbers
 DTYPES = (
     *("BOOL", "U8", "I8", "I16", "I32", "I64", "U16", "U32", "U64", "F16", "BF16", "F32", "F64"),

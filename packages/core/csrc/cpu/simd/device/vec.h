@@ -27,6 +27,7 @@ typedef unsigned long long uint64_t;
 #define INT64_MIN (-INT64_MAX - 1)
 #define INT32_MIN (-0x7fffffff - 1)
 #define __builtin_fabs td_fabs
+#define __builtin_ctzll(x) (__ffsll((long long)(x)) - 1)
 #define TD_IN __device__ __forceinline__
 static TD_IN float td_fabs(float x) { return fabsf(x); }
 static TD_IN double td_fabs(double x) { return fabs(x); }

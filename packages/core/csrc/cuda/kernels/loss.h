@@ -1,0 +1,170 @@
+/* loss.h - losses between pairs of elements, and of class scores: the sums of cpu/loss.c in the
+ * same blocks, lanes and trees, so the processor's bits.
+ *
+ *   td_loss_sum_together<Pair, R>                 64 threads a block of 4,096 pairs; its sum, as double
+ *   td_loss_alone<td_loss_each<Pair, R>>          the single losses
+ *   td_loss_alone<td_loss_slope<Pair, R>>         the gradient
+ *   td_loss_rows_together<R>                      statistics of cross entropy: 64 threads a row of scores
+ *   td_loss_alone<td_loss_columns<R>>             the same where scores lie apart
+ *   td_loss_alone<td_loss_pick<R>>                a thread for 4,096 targets: their losses and weights
+ *   td_loss_alone<td_loss_scales<R>>              the factor of every target's gradient
+ *   td_loss_alone<td_loss_gradient<R>>            a thread for each score */
+#ifndef TD_LOSS_TEXT_H
+#define TD_LOSS_TEXT_H
+#include "cpu/loss_pairs.h"
+#include "cuda/kernels/softmax.h"
+
+#define TD_LOSS_BLOCK 4096
+
+struct td_loss_call { /* laid out as in csrc/cuda/loss.c */
+    char *out;
+    const char *x, *t, *g, *weight, *scale, *statistics; /* t: of pairs, or the targets (int64) */
+    double *partial;
+    int64_t n, count, classes, inner, ignore, each; /* n: threads, blocks or rows with work */
+    double scale_by, parameter;
+};
+
+/* ---- pairs ---- */
+#define TD_PAIR(name, VALUE, SLOPE)                                              \
+    struct td_pair_##name {                                                      \
+        template <class V> static TD_IN V value(V x, V t, V p) { return VALUE; } \
+        template <class V> static TD_IN V slope(V x, V t, V p) { return SLOPE; } \
+    };
+TD_PAIR(mse, MSE_VALUE, MSE_SLOPE)
+TD_PAIR(l1, L1_VALUE, L1_SLOPE)
+TD_PAIR(smoothl1, SMOOTH_L1_VALUE, SMOOTH_L1_SLOPE)
+TD_PAIR(huber, HUBER_VALUE, HUBER_SLOPE)
+TD_PAIR(softmargin, SOFT_MARGIN_VALUE, SOFT_MARGIN_SLOPE)
+TD_PAIR(bce, BCE_VALUE, BCE_SLOPE)
+TD_PAIR(bcelogits, BCE_LOGITS_VALUE, BCE_LOGITS_SLOPE)
+
+template <class Pair, class R>
+__global__ void __launch_bounds__(64) td_loss_sum_together(const __grid_constant__ td_loss_call c)
+{
+    typedef typename td_vector<R>::type V;
+    enum { lanes = td_vector<R>::lanes / 2 }; /* SUM_BYTES */
+    for (int64_t block = blockIdx.x; block < c.n; block += gridDim.x) {
+        const R *x = (const R *)c.x + block * TD_LOSS_BLOCK;
+        const R *t = (const R *)c.t + block * TD_LOSS_BLOCK;
+        int64_t left = c.count - block * TD_LOSS_BLOCK;
+        V s = V(R(0));
+        if (threadIdx.x < lanes)
+            for (int64_t i = threadIdx.x; i < TD_LOSS_BLOCK && i < left; i += lanes)
+                s = s + Pair::value(V(x[i]), V(t[i]), V((R)c.parameter));
+        R sum = td_tree<td_fold_sum, R>(s, lanes);
+        if (threadIdx.x == 0) c.partial[block] = (double)sum;
+    }
+}
+template <class Pair, class R> struct td_loss_each {
+    static TD_IN void one(const td_loss_call &c, int64_t i)
+    {
+        typedef typename td_vector<R>::type V;
+        V x = V(((const R *)c.x)[i]), t = V(((const R *)c.t)[i]);
+        ((R *)c.out)[i] = V(Pair::value(x, t, V((R)c.parameter))).v;
+    }
+};
+template <class Pair, class R> struct td_loss_slope {
+    static TD_IN void one(const td_loss_call &c, int64_t i)
+    {
+        typedef typename td_vector<R>::type V;
+        V x = V(((const R *)c.x)[i]), t = V(((const R *)c.t)[i]);
+        V g = V(((const R *)c.g)[c.each ? i : 0] * (R)c.scale_by);
+        ((R *)c.out)[i] = (g * V(Pair::slope(x, t, V((R)c.parameter)))).v;
+    }
+};
+
+/* ---- statistics of cross entropy: the largest score, and the logarithm of the sum below it ----
+ */
+template <class R>
+__global__ void __launch_bounds__(64) td_loss_rows_together(const __grid_constant__ td_loss_call c)
+{
+    enum { D = td_softmax_of<R>::dtype };
+    for (int64_t row = blockIdx.x; row < c.n; row += gridDim.x) {
+        const R *x = (const R *)c.x + row * c.classes;
+        R top = td_fold_plain<td_fold_top, D, R>(x, c.classes);
+        R sum = td_exp_sum(x, c.classes, top);
+        if (threadIdx.x == 0) {
+            ((R *)c.out)[row] = top;
+            ((R *)c.out)[c.count + row] = td_log_of(sum);
+        }
+    }
+}
+/* where the score of target i and class k stands */
+VFN int64_t td_score_at(const td_loss_call &c, int64_t i, int64_t k)
+{
+    return (i / c.inner * c.classes + k) * c.inner + i % c.inner;
+}
+template <class R> struct td_loss_columns {
+    static TD_IN void one(const td_loss_call &c, int64_t i)
+    {
+        typedef typename td_vector<R>::type V;
+        const R *x = (const R *)c.x + td_score_at(c, i, 0);
+        R top = -INFINITY;
+        V sum = V(R(0));
+        for (int64_t k = 0; k < c.classes; k++) top = x[k * c.inner] > top ? x[k * c.inner] : top;
+        for (int64_t k = 0; k < c.classes; k++) sum = sum + vexp(V(x[k * c.inner]) - V(top));
+        ((R *)c.out)[i] = top;
+        ((R *)c.out)[c.count + i] = td_log_of(sum.v);
+    }
+};
+
+/* ---- targets: all of them are classes, or ignored ---- */
+template <class R> struct td_loss_pick {
+    static TD_IN void one(const td_loss_call &c, int64_t chunk)
+    {
+        const R *stat = (const R *)c.statistics, *x = (const R *)c.x;
+        double sum = 0, weight = 0;
+        int64_t first = chunk * TD_LOSS_BLOCK;
+        for (int64_t i = first; i < first + TD_LOSS_BLOCK && i < c.count; i++) {
+            int64_t target = ((const int64_t *)c.t)[i];
+            double loss = 0;
+            if (target != c.ignore) {
+                double score = (double)x[td_score_at(c, i, target)];
+                double w = c.weight ? (double)((const R *)c.weight)[target] : 1;
+                loss = stat ? (double)stat[c.count + i] - (score - (double)stat[i]) : -score;
+                loss = w * loss;
+                sum += loss;
+                weight += w;
+            }
+            if (c.out) ((R *)c.out)[i] = (R)loss;
+        }
+        c.partial[2 * chunk] = sum;
+        c.partial[2 * chunk + 1] = weight;
+    }
+};
+template <class R> struct td_loss_scales {
+    static TD_IN void one(const td_loss_call &c, int64_t i)
+    {
+        int64_t target = ((const int64_t *)c.t)[i];
+        bool used = target != c.ignore;
+        double w = used && c.weight ? (double)((const R *)c.weight)[target] : 1;
+        double g = (double)((const R *)c.g)[c.each ? i : 0];
+        ((R *)c.out)[i] = (R)(used ? g * w * c.scale_by : 0);
+    }
+};
+template <class R> struct td_loss_gradient {
+    static TD_IN void one(const td_loss_call &c, int64_t at)
+    {
+        typedef typename td_vector<R>::type V;
+        int64_t k = at / c.inner % c.classes;
+        int64_t i = at / c.inner / c.classes * c.inner + at % c.inner;
+        int64_t target = ((const int64_t *)c.t)[i];
+        const R *stat = (const R *)c.statistics;
+        R scale = ((const R *)c.scale)[i], made = R(0);
+        if (stat && scale == 0) made = c.inner == 1 ? R(0) : scale;
+        else if (stat)
+            made =
+                (vexp((V(((const R *)c.x)[at]) - V(stat[i])) - V(stat[c.count + i])) * V(scale)).v;
+        if (target == k && target != c.ignore) made = (R)((double)made - (double)scale);
+        ((R *)c.out)[at] = made;
+    }
+};
+
+template <class Work>
+__global__ void __launch_bounds__(256) td_loss_alone(const __grid_constant__ td_loss_call c)
+{
+    int64_t step = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < c.n; at += step)
+        Work::one(c, at);
+}
+#endif

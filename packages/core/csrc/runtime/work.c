@@ -1,0 +1,25 @@
+/* work.c - the families that devices compute, and tensors brought to where they are needed. */
+#include "runtime/work.h"
+#include "runtime/device.h"
+
+td_worker td_workers[TD_DEVICE_TYPES][TD_WORKS];
+
+td_status td_work_run(td_work work, const void *job, td_device device, const char *what)
+{
+    td_worker worker = td_workers[td_device_type(device)][work];
+    char text[TD_DEVICE_TEXT];
+    if (worker) return worker(job, device);
+    return td_fail(TD_NOT_IMPLEMENTED, "%s is not implemented for device '%s'", what,
+                   td_device_text(device, text));
+}
+
+td_status td_moved_to(td_tensor **out, const td_tensor *t, td_device device)
+{
+    td_tensor *moved;
+    if (t->device == device) return td_tensor_alias(out, t);
+    TD_TRY(td_tensor_empty(&moved, (td_dtype)t->dtype, device, t->ndim, t->sizes));
+    td_status status = td_copy(moved, t);
+    if (status == TD_OK) *out = moved;
+    else td_tensor_free(moved);
+    return status;
+}

@@ -1,0 +1,30 @@
+/* work.h - families of operators that a device computes with kernels of its own, beside its table.
+ *
+ *   operator (ops/) ──td_work_run(TD_WORK_PLACES, &job, device)──▶ td_workers[type][TD_WORK_PLACES]
+ *
+ * `job` is a struct that the family's header in cpu/ defines. The processor is not asked here: its
+ * operators call cpu/<family>_run.c. */
+#ifndef TD_WORK_H
+#define TD_WORK_H
+#include "runtime/tensor.h"
+
+typedef enum td_work {
+    TD_WORK_PLACES,     /* td_places_job of cpu/indexing.h */
+    TD_WORK_PAIR_LOSS,  /* td_pair_job of cpu/loss_run.h */
+    TD_WORK_CLASS_LOSS, /* td_class_job of cpu/loss_class_run.h */
+    TD_WORK_CONV,       /* td_conv_job of cpu/conv/conv_run.h */
+    TD_WORKS
+} td_work;
+
+typedef td_status (*td_worker)(const void *job, td_device device);
+
+/* Filled when a type of device becomes available; NULL: no kernels of its own. */
+extern td_worker td_workers[TD_DEVICE_TYPES][TD_WORKS];
+
+/* NotImplementedError that names `what` if the device has no such kernels. */
+td_status td_work_run(td_work work, const void *job, td_device device, const char *what);
+
+/* `t` on `device`: an alias if it lies there, else a row-major copy. */
+td_status td_moved_to(td_tensor **out, const td_tensor *t, td_device device);
+
+#endif

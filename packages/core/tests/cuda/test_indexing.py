@@ -1,0 +1,63 @@
+"""Indexing on the stand-in driver: the processor's bits, where one place is named many times, too; bad indices are told as on the processor."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+import standin
+
+PROGRAM = """
+import taeda
+taeda.manual_seed(0)
+def same(f, what, *tensors):
+    wanted, made = f(*[t.clone() for t in tensors]), f(*[t.cuda() for t in tensors])
+    assert made.device.type == "cuda" and taeda.equal(made.cpu(), wanted), (what, wanted, made)
+def refused(f, *tensors):
+    words = []
+    for move in (taeda.Tensor.clone, taeda.Tensor.cuda):
+        try:
+            f(*[move(t) for t in tensors])
+        except (IndexError, RuntimeError) as error:
+            words.append((type(error), str(error)))
+    assert len(words) == 2 and words[0] == words[1], words
+
+few = taeda.randint(0, 4, (300,))  # every place many times: the order of additions shows
+for dtype in (taeda.float32, taeda.bfloat16, taeda.float64, taeda.int32):
+    x, rows = (taeda.randn(4, 7) * 9).to(dtype), (taeda.randn(300, 7) * 9).to(dtype)
+    same(lambda x, i: x[i], "index", x, few)
+    same(lambda x, i: x[:, i % 7], "columns", x, few)
+    same(lambda x, i: x.t()[i % 7, i], "two", x, few)
+    same(lambda x, r, i: x.index_put((i,), r, accumulate=True), "index_put", x, rows, few)
+    same(lambda x, r, i: x.index_put((i,), r), "the last one stays", x, rows, few)
+    same(lambda x, r, i: x.index_add(0, i, r, alpha=2), "index_add", x, rows, few)
+    same(lambda x, r, i: x.t().index_add(1, i, r.t()), "index_add of a view", x, rows, few)
+    wide = few.unsqueeze(1).expand(300, 7)
+    same(lambda x, r, i: x.scatter_add(0, i, r), "scatter_add", x, rows, wide)
+    same(lambda x, i: x.gather(0, i), "gather", x, wide)
+    for reduce in ("sum", "prod", "amax", "amin", "mean"):
+        small = rows.clamp(-2, 2)
+        same(lambda x, r, i: x.scatter_reduce(0, i, r, reduce, include_self=False), reduce, x, small, wide)
+    same(lambda x: x[x > 0], "mask", x)
+    same(lambda x: x.masked_fill(x > 0, 3), "masked_fill", x)
+    same(lambda x, r: x.masked_scatter(x > 0, r), "masked_scatter", x, rows)
+    same(lambda x: x.nonzero(), "nonzero", x)
+weight, words = taeda.randn(9, 5), taeda.randint(0, 9, (6, 40))
+def step(weight, words):
+    weight = weight.clone().requires_grad_()
+    taeda.nn.functional.embedding(words, weight, padding_idx=3).square().sum().backward()
+    return weight.grad
+same(step, "embedding", weight, words)
+refused(lambda x, i: x[i], weight, taeda.tensor([1, 9]))
+refused(lambda x, i: x.gather(0, i), weight, taeda.full((2, 2), 9))
+refused(lambda x, i: x.scatter(0, i, 1.0), weight, taeda.full((2, 2), -1))
+refused(lambda x, i: x.index_select(0, i), weight, taeda.tensor([-1]))
+refused(lambda x, m: x.masked_scatter(m, x[:1]), weight, taeda.ones(9, 5, dtype=taeda.bool))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("late", [False, True], ids=["at once", "late"])
+def test_indexing_has_the_processors_bits_and_words(late):
+    standin.run(PROGRAM, TAEDA_NULL_LATE=str(int(late)))
