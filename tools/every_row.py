@@ -16,13 +16,14 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent / "testing"))
 
-from properties import both_modes, few_digits, memory_order, targets
+from properties import alone, both_modes, few_digits, memory_order, targets
 from samples import ROWS, Row, default_dtype, fits
 
 #: each property, and the dtypes it is asked for beside the row's own
 PROPERTIES: dict[str, tuple[Callable[..., Iterator[str]], tuple[str, ...]]] = {
     "memory_order": (memory_order.faults, ("", "complex64", "bfloat16", "float32")),
     "both_modes": (both_modes.faults, ("", "complex128")),
+    "alone": (alone.faults, ("", "float32")),
     "few_digits": (few_digits.faults, ("bfloat16", "float16", "complex64", "complex32")),
     "targets": (targets.faults, ("", "float32", "int64")),
 }

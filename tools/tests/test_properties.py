@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from properties import both_modes, few_digits, memory_order, targets
+from properties import alone, both_modes, few_digits, memory_order, targets
 from samples import ROWS, default_dtype, fits
 
 import taeda
@@ -63,6 +63,23 @@ def test_forward_and_backward_mode_are_one_derivative(family):
         for fault in both_modes.faults(row, dtype)
     ]
     assert found == []
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_gradient_asked_for_alone_is_the_one_among_all(family):
+    found = [fault for row in rows(family) for fault in alone.faults(row, default_dtype(row))]
+    assert found == []
+
+
+def test_a_gradient_that_is_another_one_alone_is_found(monkeypatch):
+    grad = taeda.autograd.grad
+
+    def wrong(results, leaves, *rest, **options):
+        made = grad(results, leaves, *rest, **options)
+        return made if len(leaves) > 1 else (made[0] * 2,)
+
+    monkeypatch.setattr(taeda.autograd, "grad", wrong)
+    assert "numbers differ" in next(alone.faults(ROWS["mul.Tensor"], "float64"))
 
 
 def test_a_tangent_that_is_not_the_gradients_is_found(monkeypatch):

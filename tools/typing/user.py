@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, assert_type
 
 import numpy as np
 
@@ -115,3 +115,40 @@ def further() -> None:
     taeda.manual_seed(0)
     taeda.nn.init.xavier_uniform_(taeda.ones(2, 2))
     print(taeda.tensor([1.0]).as_subclass(Marked).twice, taeda.get_device(taeda.ones(1)))
+
+
+@taeda.no_grad()
+def counted(x: taeda.Tensor) -> int:
+    return x.numel()
+
+
+@taeda.no_grad
+def bare(x: taeda.Tensor) -> int:
+    return x.numel()
+
+
+@taeda.inference_mode()
+def served(x: taeda.Tensor) -> int:
+    return x.numel()
+
+
+@taeda.inference_mode
+def served_bare(x: taeda.Tensor) -> int:
+    return x.numel()
+
+
+@taeda.enable_grad()
+def recorded(x: taeda.Tensor) -> int:
+    return x.numel()
+
+
+@taeda.set_grad_enabled(True)
+def switched(x: taeda.Tensor) -> int:
+    return x.numel()
+
+
+def decorated() -> None:
+    x = taeda.ones(2)
+    assert_type(counted(x) + bare(x), int)
+    assert_type(served(x) + served_bare(x), int)
+    assert_type(recorded(x) + switched(x), int)

@@ -351,3 +351,55 @@ def test_a_tensor_on_the_way_to_another_one_is_passed():
     y = (h * h).sum()
     first, second = taeda.autograd.grad(y, [h, x])
     assert first.tolist() == [4.0, 4.0] and second.tolist() == [8.0, 8.0]
+
+
+def wide(x, w, b):
+    return taeda.nn.functional.linear(x, w, b)
+
+
+def written_through_a_view(x, w, b):
+    base = x @ w
+    base[1:] = base[1:].clone() * b
+    return base
+
+
+SEVERAL = {
+    "fast rule": lambda x, w, b: x * w,
+    "joint rule": lambda x, w, b: taeda.nn.functional.layer_norm(x, (3,), w[0], b),
+    "product": wide,
+    "list": lambda x, w, b: taeda.cat([x, w]),
+    "slices": written_through_a_view,
+}
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize("case", SEVERAL)
+def test_each_gradient_alone_is_the_one_among_all(case, create_graph):
+    leaves = [taeda.randn(3, 3), taeda.randn(3, 3), taeda.randn(3)]
+    for t in leaves:
+        t.requires_grad_()
+    y = SEVERAL[case](*leaves).pow(2).sum()
+    options = {"allow_unused": True, "retain_graph": True, "create_graph": create_graph}
+    for t, among in zip(leaves, taeda.autograd.grad(y, leaves, **options), strict=True):
+        (alone,) = taeda.autograd.grad(y, t, **options)
+        assert (alone is None) == (among is None)
+        assert alone is None or taeda.equal(alone, among)
+
+
+@pytest.mark.parametrize("wanted", range(3))
+def test_a_rule_computes_only_what_leads_to_a_wanted_input(wanted):
+    leaves = [t.requires_grad_() for t in (taeda.ones(4, 3), taeda.ones(2, 3), taeda.ones(2))]
+    y = wide(*leaves)
+    made = []
+    y.grad_fn.register_hook(lambda after, before: made.append([g is not None for g in after]))
+    taeda.autograd.grad(y.sum(), leaves[wanted], retain_graph=True)
+    assert made.pop() == [k == wanted for k in range(3)]
+
+    def another_walk(grad):
+        with taeda.enable_grad():
+            taeda.autograd.grad(wide(*leaves).sum(), leaves[0])
+
+    leaves[1].register_hook(another_walk)
+    y.register_hook(another_walk)
+    taeda.autograd.backward(y.sum(), inputs=leaves[1:])
+    assert made.pop() == [False, True, True]  # also with another walk inside

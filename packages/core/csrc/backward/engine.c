@@ -52,6 +52,8 @@ static int grow(Run *r)
     return 0;
 }
 
+static const Slot *known_slot(const Run *r, const Node *n) { return r->table[place(r, n)]; }
+
 static Slot *slot_of(Run *r, Node *n)
 {
     if (2 * (r->count + 1) > r->capacity && grow(r) < 0) return NULL;
@@ -294,6 +296,24 @@ static int after(Run *r, Node *n, PyObject **results, Slot *s)
     return status;
 }
 
+/* The rule of the node, of which only the edges on the way to the captures need results. A walk
+ * inside the rule sets its own. */
+static int run_wanted(Run *r, Node *n, PyObject **grads, PyObject **results)
+{
+    uint8_t few[8], *wanted = n->nedges <= 8 ? few : PyMem_Malloc((size_t)n->nedges);
+    if (!wanted) return td_no_memory(), -1;
+    for (int e = 0; r->limited && e < n->nedges; e++) {
+        const Slot *next = n->edges[e].node ? known_slot(r, n->edges[e].node) : NULL;
+        wanted[e] = next && next->needed;
+    }
+    const uint8_t *before = td_wanted_edges;
+    td_wanted_edges = r->limited ? wanted : NULL;
+    int status = td_run_node(n, grads, results, r->create_graph);
+    td_wanted_edges = before;
+    if (wanted != few) PyMem_Free(wanted);
+    return status;
+}
+
 static int visit(Run *r, Slot *s)
 {
     Node *n = s->node;
@@ -315,7 +335,7 @@ static int visit(Run *r, Slot *s)
              **results =
                  n->nedges <= 8 ? inline_results : PyMem_Calloc((size_t)n->nedges, sizeof *results);
     if (!results) return td_no_memory(), -1;
-    int status = td_run_node(n, s->grads, results, r->create_graph);
+    int status = run_wanted(r, n, s->grads, results);
     if (status == 0) status = after(r, n, results, s);
     if (status == 0) status = deliver(r, n, results);
     for (int i = 0; i < n->nedges; i++) Py_XDECREF(results[i]);
@@ -370,8 +390,6 @@ static int append(Slot ***all, size_t *n, size_t *cap, Slot *s)
 }
 
 /* of a node that has been met */
-static const Slot *known_slot(const Run *r, const Node *n) { return r->table[place(r, n)]; }
-
 static int mark_needed(Run *r)
 {
     Slot **all = NULL;

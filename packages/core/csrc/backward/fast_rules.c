@@ -43,7 +43,7 @@ static PyObject *argument(Node *n, int key)
              : PyErr_Format(PyExc_RuntimeError, "%s kept no argument %d", n->schema->text, key);
 }
 static int edge(const Node *n, int k) { return (int)n->first_edge[k]; }
-static int needed(const Node *n, int k) { return n->edges[edge(n, k)].node != NULL; }
+static int needed(const Node *n, int k) { return td_edge_wanted(n, edge(n, k)); }
 static int is_complex(PyObject *o) { return td_is_complex((td_dtype)TD_T(o)->dtype); }
 
 static int done(PyObject **slot, PyObject *value) /* takes value over */

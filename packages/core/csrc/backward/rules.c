@@ -221,7 +221,7 @@ static int edges_of(const Node *n, int k) /* edges that belong to argument k */
 static int needed(const Node *n, int k)
 {
     for (int i = 0; i < edges_of(n, k); i++)
-        if (n->edges[n->first_edge[k] + i].node) return 1;
+        if (td_edge_wanted(n, (int)n->first_edge[k] + i)) return 1;
     return 0;
 }
 

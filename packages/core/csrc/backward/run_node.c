@@ -1,6 +1,8 @@
 /* run_node.c - the derivative of one node, by its kind. */
 #include "graph/node.h"
 
+TD_THREAD_LOCAL const uint8_t *td_wanted_edges;
+
 PyObject *td_engine_helper(const char *name)
 {
     static PyObject *module;
@@ -61,6 +63,7 @@ static int run_slices(Node *n, PyObject *const *grads, PyObject **results, int c
     PyObject **parts = PyMem_Calloc((size_t)inner->nouts, sizeof *parts);
     if (parts) parts[s->nr] = PyTuple_GetItem(pair, 1);
     else td_no_memory();
+    td_wanted_edges = NULL; /* those of n, not of the write */
     if (parts && td_run_node(inner, parts, results, create_graph) == 0 &&
         (call = td_engine_helper("join_slices"))) {
         joined = PyObject_CallFunctionObjArgs(

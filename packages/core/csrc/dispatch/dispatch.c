@@ -143,7 +143,7 @@ static int set_views(td_frame *f, PyObject **outs, int nouts, int multi)
 static int join_detached(const td_frame *f, PyObject **outs,
                          int nouts) /* detach gives no view, but shares the counter */
 {
-    int detached = !strcmp(f->schema->text, "detach") && nouts == 1 && td_is_tensor(f->obj[0]) &&
+    int detached = (f->schema->flags & TD_F_DETACHES) && nouts == 1 && td_is_tensor(f->obj[0]) &&
                    td_is_tensor(outs[0]);
     return detached ? join(f, (PyTensor *)f->obj[0], (PyTensor *)outs[0]) : 0;
 }

@@ -187,6 +187,12 @@ PyMethodDef *td_engine_methods(void);
 PyMethodDef *td_node_functions(void);
 
 /* run_node.c: grads in (borrowed, NULL where none), gradients of its edges out (owned) */
+/* Which edges of the node that runs lead to an input whose gradient was asked for; NULL: all do. */
+extern TD_THREAD_LOCAL const uint8_t *td_wanted_edges;
+static inline int td_edge_wanted(const Node *n, int edge)
+{
+    return n->edges[edge].node && (!td_wanted_edges || td_wanted_edges[edge]);
+}
 int td_run_node(Node *n, PyObject *const *grads, PyObject **results, int create_graph);
 /* new reference: of taeda.autograd._engine, where what is rare is easier to read */
 PyObject *td_engine_helper(const char *name);

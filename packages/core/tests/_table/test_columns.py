@@ -146,6 +146,7 @@ FLAGS = {
     "TAKES_NUMBERS": lambda row: "takes_numbers" in row.tags,
     "ANY_DEVICE": lambda row: row.any_device,
     "SLICES": lambda row: "slices" in row.tags,
+    "DETACHES": lambda row: "detaches" in row.tags,
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Generator
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar, overload
 
 from taeda._core_api import runtime as _core
 from taeda._core_api import warn
@@ -82,7 +82,17 @@ def _wrap_generator(context: _Decorator, function: Any) -> Any:
 
 
 class _Grad(_Decorator):
+    """Without parentheses (`@no_grad`) the class is called with the function, and gives the decorated one."""
+
     on: bool
+
+    @overload
+    def __new__(cls) -> Self: ...
+    @overload
+    def __new__(cls, orig_func: F) -> F: ...  # type: ignore[misc]  # no instance, on purpose
+    def __new__(cls, orig_func: Callable[..., Any] | None = None) -> Any:
+        made = super().__new__(cls)
+        return made if orig_func is None else made(orig_func)
 
     def __enter__(self) -> None:
         self.before = _core._set_grad_enabled(self.on)
@@ -103,19 +113,11 @@ class no_grad(_Grad):
 
     on = False
 
-    def __new__(cls, orig_func: Any = None) -> Any:
-        made = super().__new__(cls)
-        return made if orig_func is None else made(orig_func)
-
 
 class enable_grad(_Grad):
     """Recording is on inside, also within no_grad."""
 
     on = True
-
-    def __new__(cls, orig_func: Any = None) -> Any:
-        made = super().__new__(cls)
-        return made if orig_func is None else made(orig_func)
 
 
 class set_grad_enabled(_Decorator):
@@ -165,15 +167,16 @@ class set_multithreading_enabled(_Decorator):
 class inference_mode(_Decorator):
     """No recording, and tensors made inside never take part in autograd. `inference_mode(False)` leaves the mode."""
 
-    def __new__(cls, mode: Any = True) -> Any:
-        made = super().__new__(cls)
-        if isinstance(mode, bool):
-            return made
-        made.mode = True
-        return made(mode)
+    mode: bool
 
-    def __init__(self, mode: bool = True) -> None:
-        self.mode = mode
+    @overload
+    def __new__(cls, mode: bool = True) -> Self: ...
+    @overload
+    def __new__(cls, mode: F) -> F: ...  # type: ignore[misc]  # without parentheses: the decorated function
+    def __new__(cls, mode: bool | Callable[..., Any] = True) -> Any:
+        made = super().__new__(cls)
+        made.mode = mode if isinstance(mode, bool) else True
+        return made if isinstance(mode, bool) else made(mode)
 
     def clone(self) -> inference_mode:
         return type(self)(self.mode)

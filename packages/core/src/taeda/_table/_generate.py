@@ -26,7 +26,8 @@ MEMORY_FORMATS = {
     "channels_last_3d": 3,
 }
 TAGS = {"factory": "TD_F_FACTORY", "keep_conj": "TD_F_KEEP_CONJ",
-        "mixes_devices": "TD_F_MIXES_DEVICES", "takes_numbers": "TD_F_TAKES_NUMBERS", "casts_out": "TD_F_CASTS_OUT", "apart": "TD_F_APART", "slices": "TD_F_SLICES"}  # fmt: skip
+        "mixes_devices": "TD_F_MIXES_DEVICES", "takes_numbers": "TD_F_TAKES_NUMBERS", "casts_out": "TD_F_CASTS_OUT", "apart": "TD_F_APART", "slices": "TD_F_SLICES",
+        "detaches": "TD_F_DETACHES"}  # fmt: skip
 
 
 def rows() -> list[Row]:

@@ -8,7 +8,7 @@ import taeda
 from taeda import Tensor
 from taeda._core_api.operators import nn as _nn
 
-from ._registry import forward, multilinear, rule, rule_joint
+from ._registry import forward, multilinear, not_differentiable, rule, rule_joint
 
 Number = bool | int | float | complex
 
@@ -133,6 +133,7 @@ def _linear(
 
 # ---- tangents: products change by one factor at a time ----
 multilinear("mm", "bmm", "mv", "dot", "matmul")
+not_differentiable("_int_mm", "int8 numbers have no gradients")
 
 
 def _sum(*parts: Tensor | None) -> Tensor | None:
