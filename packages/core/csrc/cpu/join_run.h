@@ -4,6 +4,7 @@
 #include "runtime/tensor.h"
 
 #define TD_JOIN_PARALLEL (1 << 16) /* bytes worth several threads */
+#define TD_JOIN_TURN (1 << 13)     /* bytes of the output that the pieces fill in turns */
 
 typedef struct td_pieces {
     td_tensor **tensors;

@@ -1,5 +1,7 @@
 /* matmul_pieces.c - few rows times a large matrix of 16 bits that becomes float32 first: a piece of
- * it at a time, so that what is converted stays in the caches. */
+ * it at a time, so that what is converted stays in the caches. One vector and a matrix of float16
+ * need no copy at all. */
+#include "cpu/matmul/f16_run.h"
 #include "cpu/matmul/gemm.h"
 #include "ops/matmul.h"
 
@@ -63,6 +65,31 @@ static td_status run_piece(const td_matmul *m, const cut *c, td_tensor *small, t
     return status;
 }
 
+/* ---- one vector: rows of float16 are multiplied as they are read ---- */
+static bool is_vector_times_f16(const td_matmul *m, const cut *c)
+{
+    const td_tensor *small = c->left ? m->b : m->a;
+    return c->large->dtype == TD_F16 && small->numel == c->large->sizes[1 - c->dim] && !m->bias &&
+           td_multiplies_f16();
+}
+
+/* *out: float16 of these sizes; `small` in float32 */
+static td_status times_vector(const cut *c, const td_tensor *small, int ndim, const int64_t *sizes,
+                              td_tensor **out)
+{
+    td_tensor *x, *sums = NULL;
+    TD_TRY(td_contiguous(&x, small));
+    td_status status = td_tensor_empty(&sums, TD_F32, TD_CPU, ndim, sizes);
+    if (status == TD_OK) {
+        int64_t rows = c->large->sizes[c->dim], k = c->large->sizes[1 - c->dim];
+        td_f16_times_vector(td_data(c->large), td_data(x), rows, k, td_data(sums));
+        status = td_cast(out, sums, TD_F16);
+    }
+    td_tensor_free(sums);
+    td_tensor_free(x);
+    return status;
+}
+
 bool td_matmul_wants_pieces(const td_matmul *m)
 {
     cut c;
@@ -75,6 +102,11 @@ td_status td_matmul_pieces(const td_matmul *m, int ndim, const int64_t *sizes, t
     td_tensor *small, *result;
     if (!cut_of(m, &c)) return td_fail(TD_RUNTIME_ERROR, "%s: not a product in pieces", m->op);
     TD_TRY(td_cast(&small, c.left ? m->b : m->a, TD_F32));
+    if (is_vector_times_f16(m, &c)) {
+        td_status done = times_vector(&c, small, ndim, sizes, out);
+        td_tensor_free(small);
+        return done;
+    }
     td_status status =
         td_tensor_empty(&result, (td_dtype)m->a->dtype, (td_device)m->a->device, ndim, sizes);
     if (status == TD_OK) {

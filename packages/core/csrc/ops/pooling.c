@@ -124,20 +124,39 @@ static double window_work(const td_pool *p)
     return (double)(p->window[0] * p->window[1] * p->window[2]);
 }
 
+/* 16 bits are pooled in float32, which holds them exactly: sums are rounded once. */
+static td_dtype computed_in(const td_tensor *t)
+{
+    return t->dtype == TD_F16 || t->dtype == TD_BF16 ? TD_F32 : (td_dtype)t->dtype;
+}
+
+/* *out in the dtype that the operator gives; its own tensor stays if that is the same */
+static td_status give_as(td_tensor **out, td_dtype dtype)
+{
+    td_tensor *given;
+    if ((*out)->dtype == dtype) return TD_OK;
+    TD_TRY(td_cast(&given, *out, dtype));
+    td_tensor_free(*out);
+    *out = given;
+    return TD_OK;
+}
+
 static td_status run_forward(td_call *call, const pooling *p, td_pool_kind kind, double unit,
                              bool indices)
 {
     td_tensor *dense;
-    if (!td_pool_has(kind, (td_dtype)SELF->dtype, false)) return no_kernel(p, SELF);
-    TD_TRY(td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, p->ndim, p->sizes));
+    td_dtype dtype = td_is_meta(SELF) ? (td_dtype)SELF->dtype : computed_in(SELF);
+    if (!td_pool_has(kind, computed_in(SELF), false)) return no_kernel(p, SELF);
+    TD_TRY(td_tensor_empty(OUT, dtype, (td_device)SELF->device, p->ndim, p->sizes));
     if (indices)
         TD_TRY(td_tensor_empty(&call->out[1], TD_I64, (td_device)SELF->device, p->ndim, p->sizes));
     if (!td_is_meta(SELF) && call->out[0]->numel) {
-        TD_TRY(td_contiguous(&dense, SELF));
+        TD_TRY(td_cast_contiguous(&dense, SELF, dtype));
         td_pool_forward_run(kind, &p->pool, p->planes, unit, dense, call->out[0],
                             indices ? call->out[1] : NULL);
         td_tensor_free(dense);
     }
+    TD_TRY(give_as(OUT, (td_dtype)SELF->dtype));
     TD_TRY(td_match_channels_last(OUT, SELF));
     return indices ? td_match_channels_last(&call->out[1], SELF) : TD_OK;
 }
@@ -147,18 +166,20 @@ static td_status run_backward(td_call *call, const pooling *p, td_pool_kind kind
 {
     const td_tensor *self = TD_TENSOR(1);
     td_tensor *grad, *dense;
-    if (!td_pool_has(kind, (td_dtype)self->dtype, true)) return no_kernel(p, self);
+    bool nothing = td_is_meta(self) || self->numel == 0;
+    td_dtype dtype = nothing ? (td_dtype)self->dtype : computed_in(self);
+    if (!td_pool_has(kind, computed_in(self), true)) return no_kernel(p, self);
     TD_TRY(check_gradient(p, SELF, self));
-    TD_TRY(td_tensor_empty(OUT, (td_dtype)self->dtype, (td_device)self->device, self->ndim,
-                           self->sizes));
-    if (td_is_meta(self) || self->numel == 0) return td_match_channels_last(OUT, self);
-    TD_TRY(td_contiguous(&grad, SELF));
-    td_status status = td_contiguous(&dense, self);
+    TD_TRY(td_tensor_empty(OUT, dtype, (td_device)self->device, self->ndim, self->sizes));
+    if (nothing) return td_match_channels_last(OUT, self);
+    TD_TRY(td_cast_contiguous(&grad, SELF, dtype));
+    td_status status = td_cast_contiguous(&dense, self, dtype);
     if (status == TD_OK) {
         td_pool_backward_run(kind, &p->pool, p->planes, unit, dense, grad, call->out[0]);
         td_tensor_free(dense);
     }
     td_tensor_free(grad);
+    if (status == TD_OK) status = give_as(OUT, (td_dtype)self->dtype);
     return status == TD_OK ? td_match_channels_last(OUT, self) : status;
 }
 

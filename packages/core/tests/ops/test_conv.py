@@ -273,8 +273,64 @@ def test_gradient_of_depthwise_weights_of_stride_2():
         np.testing.assert_allclose(values(w.grad)[part], expected, rtol=1e-4, atol=1e-3)
 
 
-def test_threads_do_not_change_a_bit():
-    x, w = normal((3, 16, 24, 24), "float32"), normal((24, 16, 3, 3), "float32", 1)
+# images, channels and outputs of a group, groups, size, then the options: odd and even numbers of
+# images and channels, small and large maps, rows shorter and longer than vectors
+BFLOAT16 = [
+    (n, c, o, groups, size, {"kernel": k, "stride": s, "padding": p})
+    for i, ((c, o, groups), (k, s, p)) in enumerate(
+        itertools.product(
+            [(2, 8, 1), (3, 9, 1), (17, 33, 1), (16, 16, 1), (6, 8, 2), (1, 8, 8)],
+            [(1, 1, 0), (3, 1, 1), (3, 2, 1), (1, 2, 0), (5, 3, 2), (7, 2, 3)],
+        )
+    )
+    for n, size in [((1, (33, 34)), (2, (7, 5)), (3, (14, 18)), (4, (17, 30)))[i % 4]]
+] + [(2, 300, 160, 1, (17, 16), {"kernel": 3, "stride": 1, "padding": 1})]
+
+
+def results_in(dtype, transposed, x, w, bias, gradient, options):
+    leaves = [t.detach().to(dtype).requires_grad_() for t in (x, w, bias)]
+    y = (taeda.conv_transpose2d if transposed else taeda.conv2d)(*leaves, **options)
+    y.backward(gradient(y).to(dtype))
+    return [t.detach().to(taeda.float64) for t in (y, *(leaf.grad for leaf in leaves))]
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("case", BFLOAT16, ids=str)
+def test_bfloat16_is_rounded_once(case, transposed):
+    """Products of bfloat16 numbers are exact in float32, so what is left are float32 sums (bounded
+    by the sums of magnitudes) and half a unit of the result."""
+    n, c, o, groups, size, options = case
+    options = dict(options)
+    k = options.pop("kernel")
+    half = [
+        normal(shape, "float32", seed).to(taeda.bfloat16)
+        for seed, shape in enumerate([(n, c * groups, *size), (o * groups, c, k, k), (o * groups,)])
+    ]
+    if transposed:
+        half[0] = normal((n, o * groups, *size), "float32").to(taeda.bfloat16)
+        half[2] = half[2].new_ones(c * groups)
+
+    def gradient(y):
+        return normal(tuple(y.shape), "float32", 5).to(taeda.bfloat16)
+
+    def magnitude(y):
+        return gradient(y).abs()
+
+    options["groups"] = groups
+    got = results_in(taeda.bfloat16, transposed, *half, gradient, options)
+    want = results_in(taeda.float64, transposed, *half, gradient, options)
+    sums = results_in(taeda.float64, transposed, *(t.abs() for t in half), magnitude, options)
+    for a, b, most in zip(got, want, sums, strict=True):
+        assert a.shape == b.shape
+        assert bool(((a - b).abs() <= 2.0**-8 * 1.01 * b.abs() + 1e-5 * most).all())
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_threads_do_not_change_a_bit(dtype):
+    x, w = (
+        normal(shape, "float32", i).to(getattr(taeda, dtype))
+        for i, shape in enumerate([(3, 16, 24, 24), (24, 16, 3, 3)])
+    )
     before, made = taeda.get_num_threads(), []
     for threads in (1, 2, 3):
         taeda.set_num_threads(threads)

@@ -26,6 +26,16 @@ PIECES = {
 }
 
 
+@pytest.mark.parametrize("steps", [1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 33, 5000])
+def test_blocks_of_every_size(steps):
+    """Rows have one block of each piece; the pieces take turns within 8 KB."""
+    x = taeda.arange(700 * steps).to(taeda.uint8).reshape(700, steps)
+    y = taeda.arange(700 * 3).to(taeda.uint8).reshape(700, 3)
+    want = np.concatenate([x.numpy(), y.numpy(), x.numpy()], 1)
+    assert np.array_equal(taeda.cat([x, y, x], 1).numpy(), want)
+    assert np.array_equal(taeda.stack([x, x + 1], 1).numpy(), np.stack([x, x + 1], 1))
+
+
 @pytest.mark.parametrize("dim", [0, 1, -1, -2])
 @pytest.mark.parametrize("pieces", PIECES)
 def test_cat_and_stack(pieces, dim):

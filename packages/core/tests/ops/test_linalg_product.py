@@ -23,6 +23,7 @@ def test_products():
     x, y = draw(4, 3), draw(4, 3, seed=1)
     close(linalg.cross(x, y), np.cross(x.numpy(), y.numpy()))
     close(taeda.cross(x.t(), y.t()), np.cross(x.numpy(), y.numpy()).T)
+    assert not linalg.cross(x, x).any()  # exactly: no product is more precise than the one it meets
     z = draw(4, 3, dtype="complex128")
     close(linalg.vecdot(z, z * 2, dim=0), (z.numpy().conj() * z.numpy() * 2).sum(0))
     close(linalg.vander(x[:, 0], N=3), np.vander(x.numpy()[:, 0], 3, increasing=True))

@@ -372,3 +372,27 @@ def test_half_in_pieces_has_the_bits_of_float32_rounded_once(rows, bias):
         assert taeda.equal(x @ weight.t(), (x.float() @ weight.float().t()).half())
         if rows is None:
             assert taeda.equal(weight @ x, (weight.float() @ x.float()).half())
+
+
+# ---- float16: a large matrix times a vector is summed in float32 as it is read ----
+
+
+@pytest.mark.parametrize(("m", "k"), [(513, 512), (301, 1031), (37, 8001), (2, 200001)])
+def test_a_float16_matrix_times_a_vector(m, k):
+    a, x = draw((m, k), "float16", 0), draw((k,), "float16", 1)
+    wide, vector = (values(t).astype(np.float64) for t in (a, x))
+    want = wide @ vector
+    allowed = 2.0**-11 * 1.01 * np.abs(want) + 1e-6 * (np.abs(wide) @ np.abs(vector))
+    before, found = taeda.get_num_threads(), []
+    try:
+        for threads in (1, 2, 3):
+            taeda.set_num_threads(threads)
+            found.append((a @ x, taeda.nn.functional.linear(x, a), x[None] @ a.t()))
+    finally:
+        taeda.set_num_threads(before)
+    for results in found:
+        for got, first in zip(results, found[0], strict=True):
+            assert got.dtype == taeda.float16 and taeda.equal(got, first)
+            assert (np.abs(values(got).reshape(-1) - want) <= allowed).all()
+    a[1, 0] = float("nan")
+    assert np.isnan(values(a @ x)).nonzero()[0].tolist() == [1]

@@ -664,3 +664,15 @@ def test_results_that_are_too_large_are_refused_before_their_strides_are_counted
     tall = taeda.empty(1, device="meta").expand(3, 1 << 41).t().reshape(1 << 41, 3, 1, 1)
     with pytest.raises(RuntimeError, match="overflowed 64 bits"):
         wide + tall
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "int64"])
+def test_greatest_common_divisors_of_the_least_and_largest_numbers(dtype):
+    info = np.iinfo(dtype)
+    ends = [info.max, info.max - 1, info.max // 2 + 1, info.min, info.min + 1]
+    numbers = np.array([0, 1, 2, 3, 4, 6, 7, 12, 30, *ends]).astype(dtype)
+    a, b = (x.reshape(-1) for x in np.meshgrid(numbers, numbers))
+    got = taeda.gcd(taeda.from_numpy(a.copy()), taeda.from_numpy(b.copy())).tolist()
+    wanted = [math.gcd(int(x), int(y)) for x, y in zip(a, b, strict=True)]
+    span = 2**info.bits  # the largest magnitude of a signed number wraps to itself
+    assert got == [w - span if w > info.max else w for w in wanted]

@@ -412,3 +412,27 @@ def test_padding_that_no_number_holds_is_refused():
             nn._pad_inside(taeda.ones(2, 4), pad, 1)
     with pytest.raises(RuntimeError, match="wanted 1 to 2 pairs and mode 0 or 1"):
         nn._pad_inside(taeda.ones(2, 4), [1, 1], 2)
+
+
+POOLS = {
+    "max": lambda x: taeda.max_pool2d(x, 3, 2, 1),
+    "max side by side": lambda x: taeda.max_pool2d(x, 2),
+    "average": lambda x: nn.avg_pool2d(x, [3, 3], [1, 1], [1, 1], False, True, None),
+    "adaptive max": lambda x: nn.adaptive_max_pool2d(x, [3, 4])[0],
+    "adaptive average": lambda x: nn.adaptive_avg_pool2d(x, [3, 4]),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("kind", POOLS)
+def test_sixteen_bits_are_pooled_in_float32_and_rounded_once(kind, dtype):
+    dtype = getattr(taeda, dtype)
+    x = taeda.tensor(image(2, 3, 18, 20), dtype=taeda.float32).to(dtype)
+    leaves = [x.clone().requires_grad_(), x.float().requires_grad_()]
+    short, wide = (POOLS[kind](leaf) for leaf in leaves)
+    grad = taeda.linspace(-3, 3, wide.numel()).reshape(wide.shape).to(dtype)
+    short.backward(grad)
+    wide.backward(grad.float())
+    assert short.dtype == leaves[0].grad.dtype == dtype
+    assert taeda.equal(short, wide.to(dtype))
+    assert taeda.equal(leaves[0].grad, leaves[1].grad.to(dtype))

@@ -188,6 +188,10 @@ def test_histc_of_edges(bins, low, high):
     assert taeda.from_numpy(x).histc(bins, low, high).tolist() == want.tolist()
 
 
+def test_histc_counts_on_where_float32_cannot():
+    assert taeda.histc(taeda.zeros(2**24 + 2), 3, -1, 1).tolist() == [0, 2**24 + 2, 0]
+
+
 @pytest.mark.parametrize("count", [3, 60])
 def test_isin(count):
     x, tests = draw((50,), "int64"), draw((count,), "int64", seed=1)

@@ -6,6 +6,7 @@
  * two-dimensional ones have leading sizes of 1. */
 #ifndef TD_CONV_H
 #define TD_CONV_H
+#include <stdbool.h>
 #include "cpu/matmul/gemm.h"
 
 /* Where the patches of some images lie. Planes are row-major; taps may point outside of them, where
@@ -37,6 +38,10 @@ typedef struct td_conv_kernel {
 
 typedef struct td_conv_kernels {
     td_conv_kernel real[2]; /* float, double */
+    /* Words of every two of 2 * pairs planes, `plane` apart, of which n numbers each: the first
+     * one's in the lower half. `alone`: one plane, and zeros beside it. */
+    void (*pair)(const uint16_t *from, uint32_t *to, int64_t plane, int64_t n, int64_t pairs,
+                 bool alone);
 } td_conv_kernels;
 
 extern const td_conv_kernels td_conv_kernels_generic;

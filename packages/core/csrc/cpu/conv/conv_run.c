@@ -4,6 +4,7 @@
  *   depthwise                       plane by plane
  *   1x1                             a product of weights and pixels
  *   small maps                      one product over the pixels of all images, then put in place
+ *   bfloat16                        the rest of this list over pairs of channels
  *   else                            a product per image whose right side is made while it is packed,
  *                                   after a copy with its padding if every number is read often
  */
@@ -73,7 +74,8 @@ typedef struct job {
     td_patches patches;
     const td_conv_kernel *conv;
     const td_gemm_kernel *gemm;
-    int64_t item, pixels, step, steps; /* an image's pixels in `steps` blocks of `step` */
+    int64_t item, factor;        /* bytes of a number of y, and of x and w */
+    int64_t pixels, step, steps; /* an image's pixels in `steps` blocks of `step` */
     bool pointwise;
     td_gemm_way way;
     td_scratch scratch;
@@ -84,13 +86,14 @@ static td_gemm block_product(const job *j, td_patches *patches, int64_t image, i
                              int64_t first, int64_t n)
 {
     const td_conv *c = j->c;
-    int64_t depth = c->channels * c->taps, plane = td_volume(c->in);
-    const char *x = c->x + (image * c->groups + group) * c->channels * plane * j->item;
+    int64_t depth = c->channels * c->taps, plane = td_volume(c->in),
+            along = c->factors == TD_FACTORS_PAIRS ? 2 * depth : depth;
+    const char *x = c->x + (image * c->groups + group) * c->channels * plane * j->factor;
     td_gemm g = {.m = c->outputs,
                  .n = n,
-                 .k = depth,
-                 .a = c->w + group * c->outputs * depth * j->item,
-                 .a_row = depth,
+                 .k = along,
+                 .a = c->w + group * c->outputs * depth * j->factor,
+                 .a_row = along,
                  .a_col = 1,
                  .c = c->y +
                       ((image * c->groups + group) * c->outputs * j->pixels + first) * j->item,
@@ -98,7 +101,7 @@ static td_gemm block_product(const job *j, td_patches *patches, int64_t image, i
                  .alpha = 1,
                  .row_bias = c->bias ? c->bias + group * c->outputs * j->item : NULL};
     if (j->pointwise) {
-        g.b = x + first * j->item;
+        g.b = x + first * j->factor;
         g.b_row = plane;
         g.b_col = 1;
     } else {
@@ -142,10 +145,11 @@ static job job_of(const td_conv *c)
     return (job){.c = c,
                  .patches = td_conv_patches(c),
                  .conv = &TD_PICK(td_conv_kernels)->real[is_double],
-                 .gemm = td_gemm_kernel_of(is_double),
+                 .gemm = c->factors ? TD_PICK(td_gemm_bf16) : td_gemm_kernel_of(is_double),
                  .item = td_itemsize(c->dtype),
+                 .factor = td_factor_bytes(c),
                  .pixels = td_volume(c->out),
-                 .pointwise = td_conv_pointwise(c)};
+                 .pointwise = c->factors != TD_FACTORS_PAIRS && td_conv_pointwise(c)};
 }
 
 #define BLOCK_PIXELS 1568 /* patches of a block stay in the caches */
@@ -189,7 +193,8 @@ static void place_planes(void *context, int64_t begin, int64_t end)
 static td_status run_all_images(const td_conv *c)
 {
     job j = job_of(c);
-    int64_t bytes = c->outputs * c->images * j.pixels * j.item, depth = c->channels * c->taps;
+    int64_t bytes = c->outputs * c->images * j.pixels * j.item,
+            depth = c->channels * c->taps * (c->factors == TD_FACTORS_PAIRS ? 2 : 1);
     char *sums = td_alloc(bytes);
     if (!sums)
         return td_fail(TD_MEMORY_ERROR, "convolution: no memory for %lld bytes", (long long)bytes);
@@ -206,7 +211,7 @@ static td_status run_all_images(const td_conv *c)
                  .pack = j.conv->patches,
                  .pack_context = &j.patches,
                  .pack_work = j.conv->patches_work(&j.patches)};
-    td_status status = td_gemm_run(c->dtype == TD_F64, &g);
+    td_status status = c->factors ? td_gemm_run_bf16(&g) : td_gemm_run(c->dtype == TD_F64, &g);
     placing p = {c->y, sums, c->images, c->outputs, j.pixels * j.item};
     if (status == TD_OK) td_parallel(c->images * c->outputs, 1 + 65536 / p.bytes, place_planes, &p);
     td_free(sums, bytes);
@@ -244,8 +249,8 @@ static td_status run_depthwise(const td_conv *c)
 /* ---- Winograd ---- */
 bool td_conv_winograd_fits(const td_conv *c)
 {
-    if (!td_conv_winograd || c->dtype != TD_F32 || c->groups != 1 || c->channels < 16 ||
-        c->outputs < 16)
+    if (!td_conv_winograd || c->dtype != TD_F32 || c->factors || c->groups != 1 ||
+        c->channels < 16 || c->outputs < 16)
         return false;
     if (c->in[0] != 1 || c->out[0] != 1 || c->kernel[0] != 1 || c->kernel[1] != 3 ||
         c->kernel[2] != 3)
@@ -258,7 +263,7 @@ bool td_conv_winograd_fits(const td_conv *c)
 /* Where it is asked for, images take the same way in any batch: that of a large one. */
 static int64_t images_that_count(const td_conv *c) { return td_batch_invariant ? 16 : c->images; }
 
-static bool wants_winograd(const td_conv *c)
+bool td_conv_wants_winograd(const td_conv *c)
 {
     int64_t images = images_that_count(c);
     int64_t tiles = (c->out[1] + 3) / 4 * ((c->out[2] + 3) / 4) * images,
@@ -334,15 +339,21 @@ static td_status run_winograd(const td_conv *c)
     return status;
 }
 
+bool td_conv_per_image(const td_conv *c)
+{
+    return c->groups > 1 || images_that_count(c) <= 1 || td_volume(c->out) > 256;
+}
+
 td_status td_conv_forward(const td_conv *c)
 {
     int64_t pixels = td_volume(c->out);
     if (c->images == 0 || c->groups == 0 || c->outputs == 0 || pixels == 0) return TD_OK;
     if (!td_conv_is_real(c->dtype)) return td_conv_columns_forward(c);
-    if (wants_winograd(c)) return run_winograd(c);
-    if (c->groups > 1 && c->channels == 1 && c->outputs <= 4) return run_depthwise(c);
-    td_status (*run)(const td_conv *) = c->groups == 1 && images_that_count(c) > 1 && pixels <= 256
-                                            ? run_all_images
-                                            : run_per_image;
+    if (td_conv_wants_winograd(c)) return run_winograd(c);
+    if (c->factors == TD_FACTORS_BF16 && !(td_conv_pointwise(c) && td_conv_per_image(c)))
+        return td_conv_over_pairs(c, td_conv_forward);
+    if (c->groups > 1 && c->channels == 1 && c->outputs <= 4 && !c->factors)
+        return run_depthwise(c);
+    td_status (*run)(const td_conv *) = td_conv_per_image(c) ? run_per_image : run_all_images;
     return td_conv_wants_padding(c) ? td_conv_over_padded(c, run) : run(c);
 }

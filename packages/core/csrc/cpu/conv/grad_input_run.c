@@ -81,7 +81,9 @@ typedef struct turning {
 
 static void turn_taps(char *to, const char *from, const int64_t *source, int64_t taps, int64_t item)
 {
-    if (item == 4)
+    if (item == 2)
+        for (int64_t k = 0; k < taps; k++) memcpy(to + 2 * k, from + 2 * source[k], 2);
+    else if (item == 4)
         for (int64_t k = 0; k < taps; k++) memcpy(to + 4 * k, from + 4 * source[k], 4);
     else if (item == 8)
         for (int64_t k = 0; k < taps; k++) memcpy(to + 8 * k, from + 8 * source[k], 8);
@@ -120,14 +122,14 @@ static void turn_weights(void *context, int64_t begin, int64_t end)
 
 static void turn_all_weights(const td_conv *c, const phase *p)
 {
-    turning t = {c, p, td_itemsize(c->dtype), (c->channels + CHANNELS - 1) / CHANNELS};
+    turning t = {c, p, td_factor_bytes(c), (c->channels + CHANNELS - 1) / CHANNELS};
     td_parallel(c->groups * t.blocks, 1 + 512 / (c->outputs * p->conv.taps + 1), turn_weights, &t);
 }
 
 /* one phase with taps: its weights, then the forward algorithms; results go to conv.y */
 static td_status run_phase(const td_conv *c, phase *p, const char *bias)
 {
-    int64_t bytes = c->groups * c->channels * c->outputs * p->conv.taps * td_itemsize(c->dtype);
+    int64_t bytes = c->groups * c->channels * c->outputs * p->conv.taps * td_factor_bytes(c);
     p->weights = td_alloc(bytes);
     if (!p->weights)
         return td_fail(TD_MEMORY_ERROR, "convolution: no memory for %lld bytes", (long long)bytes);
@@ -142,6 +144,7 @@ static td_status run_phase(const td_conv *c, phase *p, const char *bias)
 static void start_phase(const td_conv *c, phase *p, int64_t number, const char *y)
 {
     p->conv = (td_conv){.dtype = c->dtype,
+                        .factors = c->factors,
                         .images = c->images,
                         .groups = c->groups,
                         .channels = c->outputs,
@@ -276,6 +279,8 @@ static td_status run_rows(const td_conv *c, phase *p, int64_t first, int64_t lan
 
 td_status td_conv_data(const td_conv *c, const char *y, char *x, const char *bias)
 {
+    if (c->factors == TD_FACTORS_BF16 && !(td_conv_pointwise(c) && td_conv_per_image(c)))
+        return td_conv_data_over_pairs(c, y, x, bias);
     int64_t each = (int64_t)sizeof(td_tap) + (int64_t)sizeof(int64_t),
             lanes = least(c->stride[2], c->in[2]);
     int64_t phases = least(c->stride[0], c->in[0]) * least(c->stride[1], c->in[1]) * lanes;

@@ -18,7 +18,8 @@ typedef struct weight_job {
     const td_gemm_kernel *gemm;
     const char *g;
     char *dw;
-    int64_t item, pixels;
+    int64_t item, factor; /* bytes of a number of dw, and of x and g */
+    int64_t pixels;
     td_patches patches;
     td_scratch scratch;
 } weight_job;
@@ -28,10 +29,11 @@ static weight_job weight_job_of(const td_conv *c, const char *g, char *dw)
     int is_double = c->dtype == TD_F64;
     weight_job j = {.c = c,
                     .conv = &TD_PICK(td_conv_kernels)->real[is_double],
-                    .gemm = td_gemm_kernel_of(is_double),
+                    .gemm = c->factors ? TD_PICK(td_gemm_bf16) : td_gemm_kernel_of(is_double),
                     .g = g,
                     .dw = dw,
                     .item = td_itemsize(c->dtype),
+                    .factor = td_factor_bytes(c),
                     .pixels = td_volume(c->out)};
     j.patches = td_conv_patches(c);
     return j;
@@ -72,20 +74,20 @@ static td_gemm weight_product(const weight_job *j, td_patches *patches, const ch
                               int64_t g_row, int64_t first, int64_t count, int64_t group)
 {
     const td_conv *c = j->c;
-    int64_t columns = c->channels * c->taps;
+    int64_t columns = c->channels * c->taps, each = c->factors == TD_FACTORS_PAIRS ? 2 : 1;
     const char *x =
-        c->x + (first * j->patches.image + group * c->channels * j->patches.channel) * j->item;
+        c->x + (first * j->patches.image + group * c->channels * j->patches.channel) * j->factor;
     td_gemm product = {.m = c->outputs,
                        .n = columns,
-                       .k = count * j->pixels,
+                       .k = count * j->pixels * each,
                        .a = g,
-                       .a_row = g_row,
+                       .a_row = g_row * each,
                        .a_col = 1,
                        .c = j->dw + group * c->outputs * columns * j->item,
                        .c_row = columns,
                        .alpha = 1,
                        .add = first > 0};
-    if (count == 1 && td_conv_pointwise(c)) {
+    if (count == 1 && each == 1 && td_conv_pointwise(c)) {
         product.b = x;
         product.b_row = 1;
         product.b_col = j->pixels;
@@ -102,7 +104,7 @@ static td_gemm weight_product(const weight_job *j, td_patches *patches, const ch
 static td_gemm image_product(const weight_job *j, td_patches *patches, int64_t image, int64_t group)
 {
     const td_conv *c = j->c;
-    const char *g = j->g + (image * c->groups + group) * c->outputs * j->pixels * j->item;
+    const char *g = j->g + (image * c->groups + group) * c->outputs * j->pixels * j->factor;
     return weight_product(j, patches, g, j->pixels, image, 1, group);
 }
 
@@ -148,19 +150,24 @@ static void gather_planes(void *context, int64_t begin, int64_t end)
     }
 }
 
+static td_status run_product(const td_conv *c, td_gemm *product)
+{
+    return c->factors ? td_gemm_run_bf16(product) : td_gemm_run(c->dtype == TD_F64, product);
+}
+
 /* Small maps: one product over the pixels of all images, because each pass over dw costs. */
 static td_status weight_all_images(weight_job *j)
 {
     const td_conv *c = j->c;
-    int64_t row = c->images * j->pixels, bytes = c->outputs * row * j->item;
+    int64_t row = c->images * j->pixels, bytes = c->outputs * row * j->factor;
     char *g = td_alloc(bytes);
     if (!g)
         return td_fail(TD_MEMORY_ERROR, "convolution: no memory for %lld bytes", (long long)bytes);
-    gathering p = {j->g, g, c->images, c->outputs, j->pixels * j->item};
+    gathering p = {j->g, g, c->images, c->outputs, j->pixels * j->factor};
     td_parallel(c->images * c->outputs, 1 + 65536 / p.bytes, gather_planes, &p);
     td_patches patches;
     td_gemm product = weight_product(j, &patches, g, row, 0, c->images, 0);
-    td_status status = td_gemm_run(c->dtype == TD_F64, &product);
+    td_status status = run_product(c, &product);
     td_free(g, bytes);
     return status;
 }
@@ -222,14 +229,18 @@ td_status td_conv_weight(const td_conv *c, const char *g, char *dw)
         return TD_OK;
     }
     if (!td_conv_is_real(c->dtype)) return td_conv_columns_weight(c, g, dw);
+    bool together = c->groups == 1 && c->images > 1 && j.pixels < 512;
+    if (c->factors == TD_FACTORS_BF16 && (together || !td_conv_pointwise(c)))
+        return td_conv_weight_over_pairs(c, g, dw);
     if (td_conv_winograd_fits(c) && winograd_tiles(c) >= 16) return winograd_weight(c, g, dw);
-    if (c->groups > 1 && c->channels == 1 && c->outputs <= 4) return depthwise_weight(c, g, dw);
+    if (c->groups > 1 && c->channels == 1 && c->outputs <= 4 && !c->factors)
+        return depthwise_weight(c, g, dw);
     if (c->groups > 1) return grouped_weight(&j);
-    if (c->images > 1 && j.pixels < 512) return weight_all_images(&j);
+    if (together) return weight_all_images(&j);
     for (int64_t n = 0; n < c->images; n++) {
         td_patches patches;
         td_gemm product = image_product(&j, &patches, n, 0);
-        TD_TRY(td_gemm_run(c->dtype == TD_F64, &product));
+        TD_TRY(run_product(c, &product));
     }
     return TD_OK;
 }

@@ -2,7 +2,8 @@
  * both products to a float32 (AVX512-BF16). Its table is empty on every other instruction set.
  *
  * Two neighbours along k make a word of 32 bits. Panels hold words, so they are laid out as those
- * of float32 are; an odd k is filled up with a zero on both sides. The instruction reads numbers
+ * of float32 are; an odd k is filled up with a zero on both sides. Who makes B's panels himself
+ * (`pack`) counts rows of words. The instruction reads numbers
  * below float32's normal range as 0, and gives 0 for sums there. */
 #include "cpu/matmul/gemm.h"
 #include "runtime/loops.h"
@@ -14,6 +15,7 @@
 #define NR 32          /* its columns, two vectors */
 #define KC 512         /* words along k in a panel: 64 KB of B */
 #define MC (12 * MR)   /* rows of A packed at a time */
+#define NC 3072        /* columns whose panels are kept: 6 MB */
 #define DOT_SLICE 4096 /* elements along k, so that the few rows stay in the first cache */
 #define DOT_ROWS 6
 #define DOT_COLS 4
@@ -236,37 +238,56 @@ static int64_t block_bytes(const td_gemm *g)
     return (least(g->m, block_rows(g)) * words * 4 + 63) / 64 * 64;
 }
 
+/* With one block of A every panel is used once: all are made in the same place. */
+static int64_t panels_bytes(const td_gemm *g)
+{
+    int64_t words = least((g->k + 1) / 2, KC), panels = (least(g->n, NC) + NR - 1) / NR;
+    return (g->m <= MC ? 1 : panels) * NR * words * 4;
+}
+
 static int64_t work(const td_gemm *g)
 {
     if (g->way == TD_GEMM_DOT) return 0;
-    int64_t words = least((g->k + 1) / 2, KC), panels = (g->n + NR - 1) / NR;
-    return block_bytes(g) + (g->m <= MC ? 1 : panels) * NR * words * 4;
+    return block_bytes(g) + panels_bytes(g) + g->pack_work;
+}
+
+static void fill_panel(const td_gemm *g, uint32_t *panel, int64_t k0, int64_t kc, int64_t col,
+                       int64_t width, void *work)
+{
+    if (g->pack)
+        g->pack(g->pack_context, panel, k0 / 2, (kc + 1) / 2, g->first_col + col, width, work);
+    else pack_right(panel, (const uint16_t *)g->b + k0 * g->b_row + col * g->b_col, g, width, kc);
+}
+
+/* columns [n0, n0 + nc) and k0, k0 + kc: all rows */
+static void run_slice(const td_gemm *g, void *scratch, int64_t n0, int64_t nc, int64_t k0,
+                      int64_t kc)
+{
+    uint32_t *packed = scratch, *panels = (uint32_t *)((char *)scratch + block_bytes(g));
+    void *work = (char *)panels + panels_bytes(g);
+    int64_t rows = block_rows(g), words = (kc + 1) / 2;
+    for (int64_t row = 0; row < g->m; row += rows) {
+        int64_t mc = least(g->m - row, rows);
+        pack_left(packed, (const uint16_t *)g->a + row * g->a_row + k0 * g->a_col, g, mc, kc);
+        for (int64_t j = 0; j < nc; j += NR) {
+            int64_t width = least(nc - j, NR), col = n0 + j;
+            uint32_t *panel = g->m <= MC ? panels : panels + j * words;
+            if (row == 0) fill_panel(g, panel, k0, kc, col, width, work);
+            for (int64_t i = 0; i < mc; i += MR) {
+                finish f = finish_at(g, k0, row + i, col);
+                tiles[least(mc - i, MR)](words, packed + i * words, panel,
+                                         (float *)g->c + (row + i) * g->c_row + col, g->c_row,
+                                         width, &f);
+            }
+        }
+    }
 }
 
 static void run_packed(const td_gemm *g, void *scratch)
 {
-    uint32_t *packed = scratch, *panels = (uint32_t *)((char *)scratch + block_bytes(g));
-    int64_t rows = block_rows(g);
-    for (int64_t k0 = 0; k0 < g->k; k0 += 2 * KC) {
-        int64_t kc = least(g->k - k0, 2 * KC), words = (kc + 1) / 2;
-        for (int64_t row = 0; row < g->m; row += rows) {
-            int64_t mc = least(g->m - row, rows);
-            pack_left(packed, (const uint16_t *)g->a + row * g->a_row + k0 * g->a_col, g, mc, kc);
-            for (int64_t j = 0; j < g->n; j += NR) {
-                int64_t width = least(g->n - j, NR);
-                uint32_t *panel = g->m <= MC ? panels : panels + j * words;
-                if (row == 0)
-                    pack_right(panel, (const uint16_t *)g->b + k0 * g->b_row + j * g->b_col, g,
-                               width, kc);
-                for (int64_t i = 0; i < mc; i += MR) {
-                    finish f = finish_at(g, k0, row + i, j);
-                    tiles[least(mc - i, MR)](words, packed + i * words, panel,
-                                             (float *)g->c + (row + i) * g->c_row + j, g->c_row,
-                                             width, &f);
-                }
-            }
-        }
-    }
+    for (int64_t n0 = 0; n0 < g->n; n0 += NC)
+        for (int64_t k0 = 0; k0 < g->k; k0 += 2 * KC)
+            run_slice(g, scratch, n0, least(g->n - n0, NC), k0, least(g->k - k0, 2 * KC));
 }
 
 /* nothing to multiply: C = C * add, or the biases */
@@ -290,6 +311,7 @@ static void run(const td_gemm *g, void *scratch)
 
 static td_gemm_way plan(const td_gemm *g)
 {
+    if (g->pack) return TD_GEMM_PACKED;
     bool along = (g->b_row == 1 || g->k == 1) && (g->a_col == 1 || g->k == 1);
     return along && ((g->m <= MR && !td_batch_invariant) || g->n <= 4) ? TD_GEMM_DOT
                                                                        : TD_GEMM_PACKED;

@@ -17,6 +17,7 @@
 typedef void (*td_pack_b)(const void *context, void *panel, int64_t k0, int64_t k, int64_t col,
                           int64_t width, void *work);
 
+/* In a product of bfloat16 a row of B is one of words: two neighbours along k. */
 typedef enum td_gemm_way {
     TD_GEMM_PACKED, /* both operands in panels */
     TD_GEMM_SMALL,  /* both in place: B by rows, small enough for the first caches */

@@ -167,6 +167,8 @@ td_status td_gemm_run(int is_double, td_gemm *g)
     return run_kernel(td_gemm_kernel_of(is_double), g, item, item);
 }
 
+td_status td_gemm_run_bf16(td_gemm *g) { return run_kernel(TD_PICK(td_gemm_bf16), g, 4, 2); }
+
 bool td_multiplies_bf16(void)
 {
 #ifdef __x86_64__

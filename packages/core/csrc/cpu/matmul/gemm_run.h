@@ -26,6 +26,8 @@ td_status td_cpu_product(const td_product *p, td_device device); /* the processo
 
 /* One product of float (0) or double (1) over all threads; `way` is filled in here. */
 td_status td_gemm_run(int is_double, td_gemm *g);
+/* A and B bfloat16, C and biases float32: where td_multiplies_bf16() */
+td_status td_gemm_run_bf16(td_gemm *g);
 /* nanoseconds it would take, about */
 double td_gemm_cost(int64_t m, int64_t n, int64_t k);
 

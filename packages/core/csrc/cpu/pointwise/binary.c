@@ -102,17 +102,22 @@ INT_TYPES(INT_LOOP, heaviside, 2, x == 0 ? y : x > 0)
 BOOL_TYPE(INT_LOOP, heaviside, 2, x == 0 ? y : 1)
 
 /* ---- greatest common divisor: of magnitudes, as unsigned numbers, so that the smallest number has
- * one ---- */
+ * one; by halving and differences, which take a fifth of the time of divisions ---- */
 #define MAGNITUDE(x) ((U)((x) > 0 ? (U)(x) : (U)(1u * (U)0 - (U)(x))))
 #define EUCLID(suffix, type, utype, dtype, ...)                                               \
     static utype euclid_##suffix(utype a, utype b)                                            \
     {                                                                                         \
-        while (b != 0) {                                                                      \
-            utype rest = a % b;                                                               \
-            a = b;                                                                            \
-            b = rest;                                                                         \
+        if (a == 0 || b == 0) return a | b;                                                   \
+        int twos = __builtin_ctzll((uint64_t)(a | b));                                        \
+        a >>= __builtin_ctzll((uint64_t)a);                                                   \
+        b >>= __builtin_ctzll((uint64_t)b);                                                   \
+        for (utype gap;                                                                       \
+             (gap = (utype)(a - b)) != 0;) { /* both odd; no branch on which is larger */     \
+            utype mask = (utype)(0u - (utype)(a < b)), size = (utype)((gap ^ mask) - mask);   \
+            b = (utype)(b + (gap & mask));                                                    \
+            a = (utype)(size >> __builtin_ctzll((uint64_t)gap));                              \
         }                                                                                     \
-        return a;                                                                             \
+        return (utype)(a << twos);                                                            \
     }                                                                                         \
     static utype multiple_##suffix(utype a, utype b)                                          \
     {                                                                                         \

@@ -3,16 +3,11 @@
 #include "cpu/pooling/pooling.h"
 #include <math.h>
 #include <string.h>
-#include "cpu/simd/half.h"
 #include "cpu/pooling/quarters.h"
-
-#define PLAIN(x) (x)
 
 #define NAME(x) x##_f32
 #define TYPE float
 #define ACC float
-#define LOAD PLAIN
-#define STORE PLAIN
 #define LOWEST (-INFINITY)
 #define IS_NAN(x) ((x) != (x))
 #define VECTOR_QUARTERS
@@ -22,31 +17,9 @@
 #define NAME(x) x##_f64
 #define TYPE double
 #define ACC double
-#define LOAD PLAIN
-#define STORE PLAIN
 #define LOWEST ((double)-INFINITY)
 #define IS_NAN(x) ((x) != (x))
 #define VECTOR_QUARTERS
-#define AVERAGE
-#include "cpu/pooling/rows.h"
-
-#define NAME(x) x##_f16
-#define TYPE uint16_t
-#define ACC float
-#define LOAD td_f16_load
-#define STORE td_f16_store
-#define LOWEST (-INFINITY)
-#define IS_NAN(x) ((x) != (x))
-#define AVERAGE
-#include "cpu/pooling/rows.h"
-
-#define NAME(x) x##_bf16
-#define TYPE uint16_t
-#define ACC float
-#define LOAD td_bf16_load
-#define STORE td_bf16_store
-#define LOWEST (-INFINITY)
-#define IS_NAN(x) ((x) != (x))
 #define AVERAGE
 #include "cpu/pooling/rows.h"
 
@@ -66,8 +39,6 @@ static inline int64_t wrapped_quotient(int64_t a, int64_t b)
 #define ACC int64_t
 #define PLUS wrapped_sum
 #define QUOTIENT wrapped_quotient
-#define LOAD PLAIN
-#define STORE PLAIN
 #define LOWEST INT64_MIN
 #define IS_NAN(x) 0
 #define AVERAGE
@@ -76,8 +47,6 @@ static inline int64_t wrapped_quotient(int64_t a, int64_t b)
 #define NAME(x) x##_i32
 #define TYPE int32_t
 #define ACC int32_t
-#define LOAD PLAIN
-#define STORE PLAIN
 #define LOWEST INT32_MIN
 #define IS_NAN(x) 0
 #include "cpu/pooling/rows.h"
@@ -85,8 +54,6 @@ static inline int64_t wrapped_quotient(int64_t a, int64_t b)
 #define NAME(x) x##_i16
 #define TYPE int16_t
 #define ACC int32_t
-#define LOAD PLAIN
-#define STORE PLAIN
 #define LOWEST INT16_MIN
 #define IS_NAN(x) 0
 #include "cpu/pooling/rows.h"
@@ -94,8 +61,6 @@ static inline int64_t wrapped_quotient(int64_t a, int64_t b)
 #define NAME(x) x##_i8
 #define TYPE int8_t
 #define ACC int32_t
-#define LOAD PLAIN
-#define STORE PLAIN
 #define LOWEST INT8_MIN
 #define IS_NAN(x) 0
 #include "cpu/pooling/rows.h"
@@ -103,14 +68,11 @@ static inline int64_t wrapped_quotient(int64_t a, int64_t b)
 #define NAME(x) x##_u8
 #define TYPE uint8_t
 #define ACC int32_t
-#define LOAD PLAIN
-#define STORE PLAIN
 #define LOWEST 0
 #define IS_NAN(x) 0
 #include "cpu/pooling/rows.h"
 
-#define FLOATS(name) \
-    [TD_F16] = name##_f16, [TD_BF16] = name##_bf16, [TD_F32] = name##_f32, [TD_F64] = name##_f64
+#define FLOATS(name) [TD_F32] = name##_f32, [TD_F64] = name##_f64
 #define INTEGERS(name)                                                                      \
     [TD_U8] = name##_u8, [TD_I8] = name##_i8, [TD_I16] = name##_i16, [TD_I32] = name##_i32, \
     [TD_I64] = name##_i64

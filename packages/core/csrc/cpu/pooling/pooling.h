@@ -1,6 +1,6 @@
 /* pooling.h - the loops of max, average and adaptive pooling over one to three dimensions. One
- * instance per instruction set (TD_PICK). Tensors are row-major; a plane is one channel of one
- * sample. */
+ * instance per instruction set (TD_PICK); 16 bits come as float32 (ops/pooling.c). Tensors are
+ * row-major; a plane is one channel of one sample. */
 #ifndef TD_POOLING_KERNELS_H
 #define TD_POOLING_KERNELS_H
 #include "runtime/loops.h"

@@ -1,6 +1,6 @@
 /* rows.h - the loops of pooling for one element type; pooling.c includes this once per type with
  *   NAME(x)  the suffix          TYPE  the stored type        ACC  the type to compute in
- *   LOAD(x)  stored to ACC       STORE(x) back                LOWEST  what every number is at least
+ *   LOWEST  what every number is at least
  *   IS_NAN(x)                    AVERAGE  defined if the type has averages
  *   PLUS(a, b), QUOTIENT(a, b)  of two ACC, if that is not a + b and a / b
  *   VECTOR_QUARTERS  defined if pooling_quarters.h has the type
@@ -124,12 +124,12 @@ NAME(max_block)(const td_pool *p, const TYPE *plane, int64_t od, int64_t oh, int
                 const TYPE *at = row + offset;
 #define VALUES(s)                                         \
     for (int64_t c = lo; c < hi; c++) {                   \
-        ACC v = LOAD(at[c * (s)]);                        \
+        ACC v = at[c * (s)];                              \
         best[c] = v > best[c] || IS_NAN(v) ? v : best[c]; \
     }
 #define PLACES(s)                               \
     for (int64_t c = lo; c < hi; c++) {         \
-        ACC v = LOAD(at[c * (s)]);              \
+        ACC v = at[c * (s)];                    \
         bool better = v > best[c] || IS_NAN(v); \
         best[c] = better ? v : best[c];         \
         place[c] = better ? k : place[c];       \
@@ -171,12 +171,11 @@ static inline bool NAME(is_quartered)(const td_pool *p)
 static void NAME(quarter_max)(const TYPE *top, const TYPE *low, TYPE *restrict out, int64_t n)
 {
     for (int64_t c = 0; c < n; c++) {
-        ACC best = LOAD(top[2 * c]), b = LOAD(top[2 * c + 1]), v = LOAD(low[2 * c]),
-            w = LOAD(low[2 * c + 1]);
+        ACC best = top[2 * c], b = top[2 * c + 1], v = low[2 * c], w = low[2 * c + 1];
         best = b > best || IS_NAN(b) ? b : best;
         best = v > best || IS_NAN(v) ? v : best;
         best = w > best || IS_NAN(w) ? w : best;
-        out[c] = (TYPE)STORE(best);
+        out[c] = (TYPE)best;
     }
 }
 
@@ -186,8 +185,7 @@ static void NAME(quarter_row)(const TYPE *restrict top, const TYPE *restrict low
 {
     const TYPE zero = 0; /* the bits of 0 in every format */
     for (int64_t c = 0; c < n; c++) {
-        ACC best = LOAD(top[2 * c]), b = LOAD(top[2 * c + 1]), v = LOAD(low[2 * c]),
-            w = LOAD(low[2 * c + 1]);
+        ACC best = top[2 * c], b = top[2 * c + 1], v = low[2 * c], w = low[2 * c + 1];
         int32_t place = 0;
         place = b > best || IS_NAN(b) ? 1 : place;
         best = b > best || IS_NAN(b) ? b : best;
@@ -220,7 +218,7 @@ static void NAME(max)(const td_pool *p, const char *in, char *out, int64_t *wher
             int64_t n = least(BLOCK, p->out[2] - c), first = row * p->out[2] + c;
             if (where) NAME(max_block)(p, plane, at.d, at.h, c, n, best, place);
             else NAME(max_block)(p, plane, at.d, at.h, c, n, best, NULL);
-            for (int64_t i = 0; i < n; i++) ((TYPE *)out)[first + i] = (TYPE)STORE(best[i]);
+            for (int64_t i = 0; i < n; i++) ((TYPE *)out)[first + i] = (TYPE)best[i];
             for (int64_t i = 0; where && i < n; i++)
                 where[first + i] = NAME(in_plane)(p, at.d, at.h, c + i, place[i]);
         }
@@ -266,7 +264,7 @@ static void NAME(max_backward)(const td_pool *p, const char *in, const char *gra
                 NAME(max_block)(p, from, at.d, at.h, c, n, best, place);
                 for (int64_t i = 0; i < n; i++) {
                     TYPE *target = &to[NAME(in_plane)(p, at.d, at.h, c + i, place[i])];
-                    *target = (TYPE)STORE(LOAD(*target) + LOAD(g[i]));
+                    *target = (TYPE)(*target + g[i]);
                 }
             }
         }
@@ -291,13 +289,13 @@ static void NAME(adaptive_max)(const td_pool *p, const char *in, char *out, int6
                 for (int64_t h = td_adaptive_begin(at.h, p->in[1], p->out[1]); h < h1; h++)
                     for (int64_t w = w0; w < w1; w++) {
                         int64_t here = (d * p->in[1] + h) * p->in[2] + w;
-                        ACC v = LOAD(plane[here]);
+                        ACC v = plane[here];
                         if (v > best || IS_NAN(v) || place < 0) {
                             best = v;
                             place = here;
                         }
                     }
-            ((TYPE *)out)[row * p->out[2] + c] = (TYPE)STORE(best);
+            ((TYPE *)out)[row * p->out[2] + c] = (TYPE)best;
             where[row * p->out[2] + c] = place;
         }
     }
@@ -326,13 +324,13 @@ static void NAME(average)(const td_pool *p, const char *in, char *out, int64_t *
                         columns(offset, sw, p->in[2], n, &lo, &hi);
                         const TYPE *from = plane + (d * p->in[1] + h) * p->in[2] + offset;
 #define SUMS(s) \
-    for (int64_t c = lo; c < hi; c++) sum[c] = PLUS(sum[c], LOAD(from[c * (s)]));
+    for (int64_t c = lo; c < hi; c++) sum[c] = PLUS(sum[c], from[c * (s)]);
                         BY_STRIDE(sw, SUMS)
 #undef SUMS
                     }
             TYPE *to = (TYPE *)out + r * p->out[2] + c0;
             divisors(p, at.d, at.h, c0, n, by);
-            for (int64_t c = 0; c < n; c++) to[c] = (TYPE)STORE(QUOTIENT(sum[c], (ACC)by[c]));
+            for (int64_t c = 0; c < n; c++) to[c] = (TYPE)(QUOTIENT(sum[c], (ACC)by[c]));
         }
     }
 }
@@ -352,7 +350,7 @@ static void NAME(average_backward)(const td_pool *p, const char *in, const char 
             int64_t n = least(BLOCK, p->out[2] - c0);
             const TYPE *g = (const TYPE *)grad + r * p->out[2] + c0;
             divisors(p, at.d, at.h, c0, n, by);
-            for (int64_t c = 0; c < n; c++) part[c] = QUOTIENT(LOAD(g[c]), (ACC)by[c]);
+            for (int64_t c = 0; c < n; c++) part[c] = QUOTIENT(g[c], (ACC)by[c]);
             for (int64_t d = d0 > 0 ? d0 : 0; d < least(d0 + p->window[0], p->in[0]); d++)
                 for (int64_t h = h0 > 0 ? h0 : 0; h < least(h0 + p->window[1], p->in[1]); h++)
                     for (int64_t kw = 0; kw < p->window[2]; kw++) {
@@ -360,7 +358,7 @@ static void NAME(average_backward)(const td_pool *p, const char *in, const char 
                         columns(offset, sw, p->in[2], n, &lo, &hi);
                         TYPE *to = plane + (d * p->in[1] + h) * p->in[2] + offset;
 #define PARTS(s) \
-    for (int64_t c = lo; c < hi; c++) to[c * (s)] = (TYPE)STORE(PLUS(LOAD(to[c * (s)]), part[c]));
+    for (int64_t c = lo; c < hi; c++) to[c * (s)] = (TYPE)(PLUS(to[c * (s)], part[c]));
                         BY_STRIDE(sw, PARTS)
 #undef PARTS
                     }
@@ -374,8 +372,8 @@ static inline ACC NAME(row_sum)(const TYPE *row, int64_t n)
     ACC lane[LANES] = {0}, rest = 0;
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        for (int k = 0; k < LANES; k++) lane[k] = PLUS(lane[k], LOAD(row[i + k]));
-    for (; i < n; i++) rest = PLUS(rest, LOAD(row[i]));
+        for (int k = 0; k < LANES; k++) lane[k] = PLUS(lane[k], row[i + k]);
+    for (; i < n; i++) rest = PLUS(rest, row[i]);
     for (int half = LANES / 2; half; half /= 2)
         for (int k = 0; k < half; k++) lane[k] = PLUS(lane[k], lane[k + half]);
     return PLUS(lane[0], rest);
@@ -390,7 +388,7 @@ static inline void NAME(column_sums)(const td_pool *p, const TYPE *plane, int64_
     for (int64_t d = d0; d < d1; d++)
         for (int64_t h = h0; h < h1; h++) {
             const TYPE *row = plane + (d * p->in[1] + h) * p->in[2];
-            for (int64_t w = w0; w < w1; w++) sums[w - w0] = PLUS(sums[w - w0], LOAD(row[w]));
+            for (int64_t w = w0; w < w1; w++) sums[w - w0] = PLUS(sums[w - w0], row[w]);
         }
 }
 
@@ -413,7 +411,7 @@ static void NAME(adaptive_average)(const td_pool *p, const char *in, char *out, 
                 const TYPE *first = plane + (d * p->in[1] + h0) * p->in[2];
                 sum = PLUS(sum, NAME(row_sum)(first, (h1 - h0) * p->in[2]));
             }
-            to[0] = (TYPE)STORE(sum / (ACC)((d1 - d0) * (h1 - h0) * p->in[2]));
+            to[0] = (TYPE)(sum / (ACC)((d1 - d0) * (h1 - h0) * p->in[2]));
             continue;
         }
         for (int64_t c = 0, done = 0, first = 0; c < p->out[2]; c++) {
@@ -428,7 +426,7 @@ static void NAME(adaptive_average)(const td_pool *p, const char *in, char *out, 
                 }
                 sum = PLUS(sum, sums[w - first]);
             }
-            to[c] = (TYPE)STORE(sum / (ACC)((d1 - d0) * (h1 - h0) * (w1 - w0)));
+            to[c] = (TYPE)(sum / (ACC)((d1 - d0) * (h1 - h0) * (w1 - w0)));
         }
     }
 }
@@ -449,12 +447,12 @@ static void NAME(adaptive_average_backward)(const td_pool *p, const char *in, co
         for (int64_t c = 0; c < p->out[2]; c++) {
             int64_t w0 = td_adaptive_begin(c, p->in[2], p->out[2]),
                     w1 = td_adaptive_end(c, p->in[2], p->out[2]);
-            ACC part = LOAD(((const TYPE *)grad)[r * p->out[2] + c]) /
+            ACC part = (((const TYPE *)grad)[r * p->out[2] + c]) /
                        (ACC)((d1 - d0) * (h1 - h0) * (w1 - w0));
             for (int64_t d = d0; d < d1; d++)
                 for (int64_t h = h0; h < h1; h++) {
                     TYPE *to = plane + (d * p->in[1] + h) * p->in[2];
-                    for (int64_t w = w0; w < w1; w++) to[w] = (TYPE)STORE(PLUS(LOAD(to[w]), part));
+                    for (int64_t w = w0; w < w1; w++) to[w] = (TYPE)(PLUS(to[w], part));
                 }
         }
     }
@@ -464,8 +462,6 @@ static void NAME(adaptive_average_backward)(const td_pool *p, const char *in, co
 #undef NAME
 #undef TYPE
 #undef ACC
-#undef LOAD
-#undef STORE
 #undef LOWEST
 #undef IS_NAN
 #undef AVERAGE

@@ -123,14 +123,31 @@ int64_t td_first_negative(const td_tensor *t)
     return i;
 }
 
+/* Blocks are tested as a whole, without a branch for each element; the first bad one is searched.
+ */
+#define OUTSIDE(name, T)                                                                   \
+    static int64_t name(const T *v, int64_t n)                                             \
+    {                                                                                      \
+        enum { BLOCK = 1024 };                                                             \
+        for (int64_t begin = 0; begin < n; begin += BLOCK) {                               \
+            int64_t end = n - begin < BLOCK ? n : begin + BLOCK;                           \
+            int outside = 0;                                                               \
+            for (int64_t i = begin; i < end; i++) outside |= !((v[i] >= 0) & (v[i] <= 1)); \
+            for (int64_t i = begin; outside && i < end; i++)                               \
+                if (!(v[i] >= 0 && v[i] <= 1)) return i;                                   \
+        }                                                                                  \
+        return n;                                                                          \
+    }
+OUTSIDE(outside_f32, float)
+OUTSIDE(outside_f64, double)
+
 int64_t td_first_outside(const td_tensor *t, double *value)
 {
-    for (int64_t i = 0; i < t->numel; i++) {
-        *value =
-            t->dtype == TD_F32 ? ((const float *)td_data(t))[i] : ((const double *)td_data(t))[i];
-        if (!(*value >= 0 && *value <= 1)) return i;
-    }
-    return t->numel;
+    const void *v = td_data(t);
+    bool wide = t->dtype == TD_F64;
+    int64_t n = t->numel, i = wide ? outside_f64(v, n) : outside_f32(v, n);
+    if (i < n) *value = wide ? ((const double *)v)[i] : (double)((const float *)v)[i];
+    return i;
 }
 
 /* ---- dropout ---- */

@@ -113,35 +113,70 @@ void td_count_run(td_tensor *out, const td_tensor *x, const td_tensor *weights)
 /* ---- histograms ---- */
 
 /* Bin k holds edge(k) <= x < edge(k + 1), the last one its upper edge too; the quotient is one off
- * at most. */
-#define HISTOGRAM(name, T)                                                                     \
-    static void name(T *counts, const T *x, int64_t n, int64_t bins, T low, T high)            \
+ * at most. What lies outside goes to bin `bins`, which nobody reads: no branch depends on a value.
+ */
+#define HISTOGRAM(name, T, I, BLOCK)                                                           \
+    static void name(int64_t *counts, const T *x, int64_t n, I bins, T low, T high)            \
     {                                                                                          \
-        double width = ((double)high - (double)low) / (double)bins;                            \
-        for (int64_t i = 0; i < n; i++) {                                                      \
-            if (!(x[i] >= low && x[i] <= high)) continue;                                      \
-            int64_t bin = (int64_t)(((double)x[i] - (double)low) / width);                     \
-            bin = bin < bins ? bin : bins - 1;                                                 \
-            if (bin + 1 < bins && x[i] >= (T)((double)low + (double)(bin + 1) * width)) bin++; \
-            if (bin > 0 && x[i] < (T)((double)low + (double)bin * width)) bin--;               \
-            counts[bin]++;                                                                     \
+        double first = (double)low, width = ((double)high - first) / (double)bins;             \
+        double scale = 1 / width;                                                              \
+        I at[BLOCK];                                                                           \
+        for (int64_t begin = 0; begin < n; begin += BLOCK, x += BLOCK) {                       \
+            int size = n - begin < BLOCK ? (int)(n - begin) : BLOCK;                           \
+            for (int i = 0; i < size; i++) {                                                   \
+                I inside = (x[i] >= low) & (x[i] <= high);                                     \
+                double place = inside ? ((double)x[i] - first) * scale : 0;                    \
+                I bin = (I)(place < (double)bins ? place : (double)(bins - 1));                \
+                I after = (bin + 1 < bins) & (x[i] >= (T)(first + (double)(bin + 1) * width)); \
+                bin += after;                                                                  \
+                bin -= (bin > 0) & (x[i] < (T)(first + (double)bin * width));                  \
+                at[i] = inside ? bin : bins;                                                   \
+            }                                                                                  \
+            for (int i = 0; i < size; i++) counts[at[i]]++;                                    \
         }                                                                                      \
     }
-HISTOGRAM(histogram_f32, float)
-HISTOGRAM(histogram_f64, double)
+HISTOGRAM(histogram_f32, float, int32_t, 256)
+HISTOGRAM(histogram_f64, double, int32_t, 256)
+HISTOGRAM(histogram_many_f32, float, int64_t, 256)
+HISTOGRAM(histogram_many_f64, double, int64_t, 256)
+
+/* Lanes of their own, so that the compiler makes vectors of them; a NaN leaves no range. */
+#define RANGE(name, T)                                                 \
+    static void name(const T *x, int64_t n, double *low, double *high) \
+    {                                                                  \
+        enum { LANES = 16 };                                           \
+        T lows[LANES], highs[LANES], least, most;                      \
+        int nans = 0;                                                  \
+        int64_t i = 0;                                                 \
+        for (int k = 0; k < LANES; k++) lows[k] = highs[k] = x[0];     \
+        for (; i + LANES <= n; i += LANES)                             \
+            for (int k = 0; k < LANES; k++) {                          \
+                T v = x[i + k];                                        \
+                lows[k] = v < lows[k] ? v : lows[k];                   \
+                highs[k] = v > highs[k] ? v : highs[k];                \
+            }                                                          \
+        for (; i < n; i++) {                                           \
+            lows[0] = x[i] < lows[0] ? x[i] : lows[0];                 \
+            highs[0] = x[i] > highs[0] ? x[i] : highs[0];              \
+        }                                                              \
+        least = lows[0], most = highs[0];                              \
+        for (int k = 1; k < LANES; k++) {                              \
+            least = lows[k] < least ? lows[k] : least;                 \
+            most = highs[k] > most ? highs[k] : most;                  \
+        }                                                              \
+        for (i = 0; i < n; i++) nans |= x[i] != x[i];                  \
+        *low = nans ? NAN : (double)least;                             \
+        *high = nans ? NAN : (double)most;                             \
+    }
+RANGE(range_f32, float)
+RANGE(range_f64, double)
 
 /* The range of the elements where none is given; a single value gets one unit on either side. */
 td_status td_histogram_range(const td_tensor *x, double *low, double *high)
 {
     if (*low == *high && x->numel) {
-        *low = INFINITY;
-        *high = -INFINITY;
-        for (int64_t i = 0; i < x->numel; i++) {
-            double v = x->dtype == TD_F64 ? ((const double *)td_data(x))[i]
-                                          : (double)((const float *)td_data(x))[i];
-            *low = v < *low || isnan(v) ? v : *low;
-            *high = v > *high || isnan(v) ? v : *high;
-        }
+        if (x->dtype == TD_F64) range_f64(td_data(x), x->numel, low, high);
+        else range_f32(td_data(x), x->numel, low, high);
     }
     if (*low == *high) {
         *low -= 1;
@@ -157,7 +192,11 @@ td_status td_histogram_range(const td_tensor *x, double *low, double *high)
 
 void td_histogram_run(td_tensor *counts, const td_tensor *x, double low, double high)
 {
-    int64_t bins = counts->numel;
-    if (x->dtype == TD_F64) histogram_f64(td_data(counts), td_data(x), x->numel, bins, low, high);
-    else histogram_f32(td_data(counts), td_data(x), x->numel, bins, (float)low, (float)high);
+    int64_t bins = counts->numel - 1, n = x->numel, *at = td_data(counts);
+    bool wide = x->dtype == TD_F64, many = bins >= INT32_MAX;
+    float f_low = (float)low, f_high = (float)high;
+    if (many && wide) histogram_many_f64(at, td_data(x), n, bins, low, high);
+    else if (many) histogram_many_f32(at, td_data(x), n, bins, f_low, f_high);
+    else if (wide) histogram_f64(at, td_data(x), n, (int32_t)bins, low, high);
+    else histogram_f32(at, td_data(x), n, (int32_t)bins, f_low, f_high);
 }

@@ -18,7 +18,8 @@ void td_count_run(td_tensor *out, const td_tensor *x, const td_tensor *weights);
 /* The range of the elements where low equals high; RuntimeError for one that is not finite or
  * upside down. */
 td_status td_histogram_range(const td_tensor *x, double *low, double *high);
-/* float32 or float64; counts begin at 0 */
+/* float32 or float64 elements; counts, int64, begin at 0. They have one place more than bins, for
+ * what lies outside. */
 void td_histogram_run(td_tensor *counts, const td_tensor *x, double low, double high);
 
 #endif

@@ -8,6 +8,7 @@
 #include "ops/layout.h"
 #include "ops/reduction/reduce.h"
 #include "runtime/alloc.h"
+#include "runtime/device.h"
 #include "runtime/pool.h"
 
 typedef struct geometry {
@@ -249,6 +250,12 @@ static td_status prepare(td_tensor **out, const td_tensor *t)
     return td_cast_optional(out, t, t ? compute_dtype((td_dtype)t->dtype) : TD_F32);
 }
 
+/* a factor: the same, or row-major as it is, to be multiplied in pairs */
+static td_status prepare_factor(td_tensor **out, const td_tensor *t, bool pairs)
+{
+    return pairs && t ? td_cast_optional(out, t, (td_dtype)t->dtype) : prepare(out, t);
+}
+
 static bool wants_channels_last(const td_tensor *t)
 {
     return td_is_channels_last(t) && !td_is_contiguous(t);
@@ -275,9 +282,12 @@ static td_status finish(td_tensor **out, td_tensor *computed, const td_tensor *l
     return status;
 }
 
+/* factors of this dtype, row-major */
 static td_conv conv_of(const geometry *g, td_dtype dtype)
 {
-    td_conv c = {.dtype = dtype,
+    bool bf16 = dtype == TD_BF16;
+    td_conv c = {.dtype = bf16 ? TD_F32 : dtype,
+                 .factors = bf16 ? TD_FACTORS_BF16 : TD_FACTORS_SAME,
                  .images = g->images,
                  .groups = g->groups,
                  .channels = g->x_channels / g->groups,
@@ -291,11 +301,27 @@ static td_conv conv_of(const geometry *g, td_dtype dtype)
     return c;
 }
 
+/* Are these factors multiplied in pairs: from x to y, or backwards; for the gradient of the
+ * weights? */
+static bool wants_pairs(const geometry *g, td_dtype dtype, bool backwards, bool for_weight)
+{
+    if (dtype != TD_BF16) return false;
+    td_conv c = conv_of(g, TD_F32);
+    return for_weight  ? td_conv_pairs_weight(&c)
+           : backwards ? td_conv_pairs_data(&c)
+                       : td_conv_pairs_forward(&c);
+}
+
 static double cost_of(const geometry *g)
 {
     double pixels = (double)g->images * (double)td_volume(g->y),
            weights = (double)g->x_channels * (double)g->y_channels;
     return pixels * weights / (double)g->groups * (double)td_volume(g->kernel) / 30;
+}
+
+static td_status elsewhere(const td_conv_job *job, const td_tensor *to)
+{
+    return td_work_run(TD_WORK_CONV, job, (td_device)to->device, "convolution");
 }
 
 /* from x to y, or from y to x; dense tensors of one dtype */
@@ -311,6 +337,15 @@ static td_status run(const geometry *g, bool backwards, const td_tensor *from,
     td_status status;
     if (to->numel == 0) {
         status = TD_OK;
+    } else if (!td_on_host(to)) {
+        c.x = td_data(from);
+        status = elsewhere(&(td_conv_job){.what = backwards ? TD_CONV_DATA : TD_CONV_FORWARD,
+                                          .conv = &c,
+                                          .y = td_data(from),
+                                          .bias = added,
+                                          .to = td_data(to),
+                                          .n = to->numel},
+                           to);
     } else if (backwards) {
         status = td_conv_data(&c, td_data(from), td_data(to), added);
     } else {
@@ -332,11 +367,13 @@ static td_status forward(const geometry *g, const td_tensor *input, const td_ten
     int64_t sizes[5];
     td_tensor *x = NULL, *w = NULL, *b = NULL, *y = NULL;
     output_shape(g, sizes);
-    td_status status = prepare(&x, input);
-    if (status == TD_OK) status = prepare(&w, weight);
+    bool pairs = td_on_host(input) && wants_pairs(g, (td_dtype)input->dtype, g->transposed, false);
+    td_status status = prepare_factor(&x, input, pairs);
+    if (status == TD_OK) status = prepare_factor(&w, weight, pairs);
     if (status == TD_OK) status = prepare(&b, bias);
     if (status == TD_OK)
-        status = td_tensor_empty(&y, (td_dtype)x->dtype, (td_device)x->device, g->nd + 2, sizes);
+        status = td_tensor_empty(&y, compute_dtype((td_dtype)input->dtype),
+                                 (td_device)input->device, g->nd + 2, sizes);
     if (status == TD_OK) status = run(g, g->transposed, x, w, b, y);
     if (status == TD_OK) {
         status = finish(out, y, input);
@@ -382,8 +419,8 @@ static td_status input_gradient(const geometry *g, const td_tensor *grad, const 
                                 const td_tensor *input, td_tensor **out)
 {
     td_tensor *made;
-    TD_TRY(td_tensor_empty(&made, (td_dtype)grad->dtype, (td_device)grad->device, input->ndim,
-                           input->sizes));
+    TD_TRY(td_tensor_empty(&made, compute_dtype((td_dtype)grad->dtype), (td_device)grad->device,
+                           input->ndim, input->sizes));
     td_status status = run(g, !g->transposed, grad, weight, NULL, made);
     if (status == TD_OK) return finish(out, made, input);
     td_tensor_free(made);
@@ -397,12 +434,19 @@ static td_status weight_gradient(const geometry *g, const td_tensor *grad, const
     td_tensor *made;
     td_conv c = conv_of(g, (td_dtype)grad->dtype);
     TD_TRY(td_conv_make_taps(&c, &taps));
-    td_status status = td_tensor_empty(&made, (td_dtype)grad->dtype, (td_device)grad->device,
-                                       weight->ndim, weight->sizes);
+    td_status status = td_tensor_empty(&made, compute_dtype((td_dtype)grad->dtype),
+                                       (td_device)grad->device, weight->ndim, weight->sizes);
     if (status == TD_OK) {
         c.x = td_data(g->transposed ? grad : x);
         void *token = td_heavy_begin(cost_of(g));
-        status = td_conv_weight(&c, td_data(g->transposed ? x : grad), td_data(made));
+        const char *y = td_data(g->transposed ? x : grad);
+        status = td_on_host(made) ? td_conv_weight(&c, y, td_data(made))
+                                  : elsewhere(&(td_conv_job){.what = TD_CONV_WEIGHT,
+                                                             .conv = &c,
+                                                             .y = y,
+                                                             .to = td_data(made),
+                                                             .n = made->numel},
+                                              made);
         td_heavy_end(token);
         if (status == TD_OK) status = finish(out, made, weight);
         else td_tensor_free(made);
@@ -430,16 +474,25 @@ static td_status bias_gradient(const td_tensor *grad, td_dtype dtype, td_tensor 
 static td_status gradients(td_call *call, const geometry *g, const int64_t *wanted)
 {
     const td_tensor *input = TD_TENSOR(1), *weight = TD_TENSOR(2);
-    td_tensor *grad = NULL, *x = NULL, *w = NULL;
-    td_status status = prepare(&grad, TD_TENSOR(0));
-    if (status == TD_OK) status = prepare(&x, wanted[1] ? input : NULL);
-    if (status == TD_OK) status = prepare(&w, wanted[0] ? weight : NULL);
-    if (status == TD_OK && wanted[0]) status = input_gradient(g, grad, w, input, &call->out[0]);
-    if (status == TD_OK && wanted[1]) status = weight_gradient(g, grad, x, weight, &call->out[1]);
-    if (status == TD_OK && wanted[2])
-        status = bias_gradient(grad, (td_dtype)input->dtype, &call->out[2]);
-    td_tensor *made[] = {grad, x, w};
-    for (int i = 0; i < 3; i++) td_tensor_free(made[i]);
+    td_dtype dtype = (td_dtype)input->dtype;
+    td_tensor *grads[2] = {NULL, NULL}, *x = NULL, *w = NULL; /* grads: computed in, in pairs */
+    bool near = td_on_host(input), data = near && wants_pairs(g, dtype, !g->transposed, false),
+         weights = near && wants_pairs(g, dtype, false, true);
+    bool used[2] = {(wanted[0] && !data) || (wanted[1] && !weights),
+                    (wanted[0] && data) || (wanted[1] && weights)};
+    used[0] |= !used[1];
+    td_status status = TD_OK;
+    for (int i = 0; i < 2 && status == TD_OK; i++)
+        if (used[i]) status = prepare_factor(&grads[i], TD_TENSOR(0), i);
+    if (status == TD_OK) status = prepare_factor(&x, wanted[1] ? input : NULL, weights);
+    if (status == TD_OK) status = prepare_factor(&w, wanted[0] ? weight : NULL, data);
+    if (status == TD_OK && wanted[0])
+        status = input_gradient(g, grads[data], w, input, &call->out[0]);
+    if (status == TD_OK && wanted[1])
+        status = weight_gradient(g, grads[weights], x, weight, &call->out[1]);
+    if (status == TD_OK && wanted[2]) status = bias_gradient(grads[!used[0]], dtype, &call->out[2]);
+    td_tensor *made[] = {grads[0], grads[1], x, w};
+    for (int i = 0; i < 4; i++) td_tensor_free(made[i]);
     return status;
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "cpu/pointwise/zero_run.h"
 #include "ops/pointwise/pointwise.h"
+#include "runtime/device.h"
 
 /* ---- alpha of sums, value of addcmul ---- */
 
@@ -66,7 +67,11 @@ td_status td_row_check_divisor(const td_call *call, td_pointwise *p)
     if (td_is_meta(divisor) || divisor->numel == 0) return TD_OK;
     int bits = 8 * (int)td_itemsize(p->compute);
     bool found;
-    TD_TRY(td_find_zero(divisor, bits == 64 ? -1 : ((int64_t)1 << bits) - 1, &found));
+    td_tensor *near = divisor; /* a divisor on a device comes here to be looked at */
+    if (!td_on_host(divisor)) TD_TRY(td_to_host(&near, divisor));
+    td_status status = td_find_zero(near, bits == 64 ? -1 : ((int64_t)1 << bits) - 1, &found);
+    if (near != divisor) td_tensor_free(near);
+    TD_TRY(status);
     return found ? td_fail(TD_RUNTIME_ERROR, "ZeroDivisionError: %s of integers by zero",
                            call->op->name)
                  : TD_OK;

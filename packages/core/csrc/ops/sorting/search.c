@@ -181,7 +181,7 @@ td_status td_op_histc(td_call *call)
 {
     const td_tensor *self = TD_TENSOR(0);
     td_dtype dtype = (td_dtype)self->dtype, compute = dtype == TD_F64 ? TD_F64 : TD_F32;
-    int64_t bins = TD_INT(1);
+    int64_t bins = TD_INT(1), places;
     double low = TD_SCALAR(2).re, high = TD_SCALAR(3).re;
     td_tensor *x, *counts = NULL;
     td_scalar zero = td_scalar_int(0);
@@ -191,14 +191,19 @@ td_status td_op_histc(td_call *call)
                        td_dtypes[dtype].type_name);
     if (bins <= 0)
         return td_fail(TD_RUNTIME_ERROR, "histc: bins must be > 0, but got %lld", (long long)bins);
+    if (td_add_overflows(bins, 1, &places))
+        return td_fail(TD_RUNTIME_ERROR, "histc: %lld bins are too many", (long long)bins);
     if (td_is_meta(self)) return td_tensor_empty(&call->out[0], dtype, TD_META, 1, &bins);
     TD_TRY(td_cast_optional(&x, self, compute));
     td_status status = td_histogram_range(x, &low, &high);
     if (status == TD_OK)
-        status = td_tensor_empty(&counts, compute, (td_device)self->device, 1, &bins);
+        status = td_tensor_empty(&counts, TD_I64, (td_device)self->device, 1, &places);
     if (status == TD_OK) status = td_fill(counts, &zero);
-    if (status == TD_OK) td_histogram_run(counts, x, low, high);
-    if (status == TD_OK) status = td_cast(&call->out[0], counts, dtype);
+    if (status == TD_OK) {
+        td_histogram_run(counts, x, low, high);
+        counts->sizes[0] = counts->numel = bins; /* all but the place for what lies outside */
+        status = td_cast(&call->out[0], counts, dtype);
+    }
     td_tensor_free(counts);
     td_tensor_free(x);
     return status;

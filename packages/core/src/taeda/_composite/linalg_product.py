@@ -80,9 +80,10 @@ def cross_linalg(self: Tensor, other: Tensor, dim: int) -> Tensor:
             f"linalg.cross: inputs dimension {dim} must have length 3. Got {self.size(d)} and {other.size(d)}"
         )
     a, b = (self, other) if self.shape == other.shape else taeda.broadcast_tensors(self, other)
-    a, b = taeda.cat((a, a), d), taeda.cat((b, b), d)  # turned by one and by two: a part of each
-    left, right = a.narrow(d, 1, 3) * b.narrow(d, 2, 3), a.narrow(d, 2, 3) * b.narrow(d, 1, 3)
-    return left - right
+    (a0, a1, a2), (b0, b1, b2) = a.unbind(d), b.unbind(d)  # read where they lie
+    # products rounded before the difference: the cross product of a vector with itself is exactly zero
+    parts = [a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0]
+    return taeda.stack(parts, d)
 
 
 def vander_linalg(x: Tensor, N: int | None) -> Tensor:

@@ -6,10 +6,10 @@ from ._row import op
 
 GEOMETRY = "int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups"
 
-op(f"convolution(Tensor input, Tensor weight, Tensor? bias, {GEOMETRY}) -> Tensor", c="convolution", variants="function",
+op(f"convolution(Tensor input, Tensor weight, Tensor? bias, {GEOMETRY}) -> Tensor", c="convolution", device="any", variants="function",
    autocast="lower", doc="A convolution of a batch, or a transposed one, in one to three dimensions.")
 op(f"convolution_backward(Tensor grad_output, Tensor input, Tensor weight, {GEOMETRY}, bool[3] output_mask) "
-   "-> (Tensor, Tensor, Tensor)", c="convolution_backward", variants="function", namespace="nn",
+   "-> (Tensor, Tensor, Tensor)", c="convolution_backward", device="any", variants="function", namespace="nn",
    doc="Gradients of a convolution: of input, weight and bias, None where output_mask is False.")
 
 for _n in (1, 2, 3):
