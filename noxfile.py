@@ -114,10 +114,11 @@ def demo(session: nox.Session) -> None:
 
 @nox.session
 def ddp(session: nox.Session) -> None:
-    """The digits network learns on two processes, over MPI, as well as on one, and leaves one checkpoint in demo-out/."""
+    """The digits network learns on two processes as well as on one; programs in torch's usual forms run with the import renamed."""
     install(session, *NAMES, extra_groups=("demo",))
     for launcher in (("python",), ("taedarun", "--nproc-per-node", "2")):
         session.run(*launcher, "examples/ddp_digits/train.py", *session.posargs)
+    session.run("python", "tools/ddp_programs.py")
 
 
 @nox.session(venv_backend="virtualenv")
@@ -193,6 +194,28 @@ def restarts(session: nox.Session) -> None:
     """Ranks of a training are killed 20 times in three minutes; it ends with the bits of an undisturbed one."""
     install(session, *NAMES)
     session.run("python", "tools/restarts.py", *session.posargs)
+
+
+@nox.session(name="open-mpi")
+def open_mpi(session: nox.Session) -> None:
+    """The collectives give the same on Open MPI, whose own launcher starts the ranks, as on MPICH."""
+    install(session, *NAMES, extras={"distributed": "[ulfm]"})
+    env = {
+        "TAEDA_RANKS_BY": "mpiexec",
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    }
+    tests = ("test_collectives.py", "test_device_mesh.py", "nn/test_functional.py")
+    files = (f"packages/distributed/tests/{name}" for name in tests)
+    session.run("pytest", *files, *session.posargs, env=env)
+
+
+@nox.session(name="ray")
+def ray_session(session: nox.Session) -> None:
+    """Actors of a local Ray are ranks of a group and average their gradients."""
+    install(session, *NAMES, extras={"distributed": "[mpi,ray]"})
+    session.run("python", "tools/ray_ranks.py")
 
 
 @nox.session(name="fuzz-ports")
@@ -289,9 +312,10 @@ def device_text(session: nox.Session) -> None:
 def cuda_null(session: nox.Session) -> None:
     """Every row of the op table, and the demo, with device="cuda" on a stand-in driver: the processor's bits, or a refusal. `-- --verbose` tells all."""
     install(session, *NAMES, extra_groups=("demo",))
-    session.run("pytest", "packages/core/tests/cuda")
+    session.run("pytest", "-m", "slow or not slow", "packages/core/tests/cuda")
     session.run("python", "tools/cuda_rows.py", *session.posargs)
     session.run("python", "tools/cuda_demo.py")
+    session.run("python", "tools/cuda_ranks.py")
 
 
 @nox.session(name="same-bits")
@@ -468,7 +492,12 @@ def install_lines(session: nox.Session) -> None:
     session.run("python", "tools/install_lines.py", *session.posargs)
 
 
-def install(session: nox.Session, *names: str, extra_groups: tuple[str, ...] = ()) -> None:
+def install(
+    session: nox.Session,
+    *names: str,
+    extra_groups: tuple[str, ...] = (),
+    extras: dict[str, str] = EXTRAS,
+) -> None:
     """The packages `names` with the siblings they declare, editable, in one command; then the C, up to date.
 
     In one command, because a sibling left out would be looked up on the package index.
@@ -477,13 +506,13 @@ def install(session: nox.Session, *names: str, extra_groups: tuple[str, ...] = (
     stamp = Path(session.virtualenv.location) / "taeda-stamp"
     files = [ROOT / "pyproject.toml", *(package.folder / "pyproject.toml" for package in chosen)]
     content = b"".join(path.read_bytes() for path in files) + repr(extra_groups).encode()
-    key = hashlib.sha256(content).hexdigest()
+    key = hashlib.sha256(content + repr(extras).encode()).hexdigest()
     if not stamp.is_file() or stamp.read_text() != key:
         session.install(*groups("build", "test", *extra_groups))
         session.log("compiling and installing the packages; the first time takes a minute or two")
         words = []
         for package in chosen:
-            folder = f"{package.folder}{EXTRAS.get(package.short, '')}"
+            folder = f"{package.folder}{extras.get(package.short, '')}"
             words += ["-e"] * (package.folder / "src").is_dir() + [folder]
         session.install("--no-build-isolation", *words)  # `meta` has nothing to edit
         stamp.write_text(key)

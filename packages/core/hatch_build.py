@@ -55,14 +55,10 @@ BOUND = ("object", "graph", "dispatch", "backward", "abi", "binding")
 CFLAGS = (
     *("-O3", "-g0", "-std=gnu11", "-fPIC", "-fvisibility=hidden", f"-ffile-prefix-map={HERE}=."),
     # No fast-math: NaN and infinity are kept, and no ISA fuses what another does not.
-    *("-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off"),
+    *("-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-falign-loops=32"),
     *("-Wall", "-Wextra", "-Werror=implicit"),
     *("-Wno-unused-parameter", "-Wno-missing-field-initializers"),
 )
-# What else -O3 does takes a third of the compiler's time and makes kernels larger by a third. Convolution, products and
-# resampling are faster for it; the rest is not (docs/build.md).
-LESS = ("-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic")
-NO_LESS = ("conv", "matmul", "resample")
 LDFLAGS = ("-lm", "-lpthread", "-ldl")
 REPRODUCIBLE = ("-Wl,--build-id=none", "-s")  # for wheels: the same sources give the same bytes
 # What a debugger needs to look through a kernel's frame to its caller; nothing throws through kernels, for they call nobody.
@@ -277,18 +273,12 @@ def plain_units(folder: Path, isas: dict[str, tuple[str, ...]] | None = None) ->
     once = [*_sources(PLAIN), *(path for path in _sources(("cpu",)) if _runs_once(path))]
     return [
         *(
-            cc.Unit(path, (*include, f"-DTD_ISA={isa}", *_level(path, flags), *flags), isa)
+            cc.Unit(path, (*include, f"-DTD_ISA={isa}", *flags), isa)
             for path in kernels
             for isa, flags in (isas or ISA_FLAGS).items()
         ),
         *(cc.Unit(path, include) for path in once),
     ]
-
-
-def _level(path: Path, flags: tuple[str, ...]) -> tuple[str, ...]:
-    """Less optimisation for kernels that gain nothing by more, unless their instruction set says how much it takes."""
-    whole = path.stem in NO_LESS or path.parent.name in NO_LESS
-    return () if whole or "-O1" in flags else LESS
 
 
 def _sources(rooms: tuple[str, ...]) -> list[Path]:
