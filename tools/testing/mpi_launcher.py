@@ -10,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
-_LEFT_OUT = ("MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE", "LOCAL_RANK", "TAEDA_STORE_SECRET")
+_LEFT_OUT = (
+    *("MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE", "LOCAL_RANK", "TAEDA_STORE_SECRET"),
+    "PYTHONUNBUFFERED",  # the ranks share one pipe: unbuffered, the words of their lines would mix
+)
 
 
 def find_mpiexec() -> str:
