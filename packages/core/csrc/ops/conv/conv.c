@@ -5,231 +5,12 @@
  * transposed one runs it the other way. */
 #include "cpu/conv/conv_run.h"
 #include <string.h>
+#include "ops/conv/geometry.h"
 #include "ops/layout.h"
 #include "ops/reduction/reduce.h"
 #include "runtime/alloc.h"
 #include "runtime/device.h"
 #include "runtime/pool.h"
-
-typedef struct geometry {
-    int nd; /* spatial dimensions: 1, 2 or 3 */
-    bool transposed;
-    int64_t images, groups, x_channels, y_channels;
-    int64_t x[3], y[3], kernel[3], stride[3], padding[3], dilation[3], output_padding[3];
-} geometry;
-
-typedef struct arguments { /* positions in the call */
-    int stride, padding, dilation, transposed, output_padding, groups;
-} arguments;
-
-static const char *shape(const td_tensor *t, char buffer[TD_SHAPE_TEXT])
-{
-    return td_shape_text(t->ndim, t->sizes, buffer);
-}
-
-/* ---- numbers ---- */
-static td_status read_list(const td_call *call, int arg, const char *name, int nd, int64_t low,
-                           int64_t absent, int64_t to[3])
-{
-    const td_arg *a = &call->args[arg];
-    if (a->n != 1 && a->n != nd)
-        return td_fail(TD_RUNTIME_ERROR,
-                       "convolution: expected %s to have 1 or %d numbers, but it has %lld", name,
-                       nd, (long long)a->n);
-    for (int d = 0; d < 3; d++) to[d] = absent;
-    for (int d = 0; d < nd; d++) {
-        int64_t v = a->ints[a->n == 1 ? 0 : d];
-        if (v < low)
-            return td_fail(TD_RUNTIME_ERROR,
-                           "convolution: %s must be %s, but it is %lld in spatial dimension %d",
-                           name, low ? "positive" : "not negative", (long long)v, d);
-        to[3 - nd + d] = v;
-    }
-    return TD_OK;
-}
-
-static td_status read_lists(const td_call *call, const arguments *at, geometry *g)
-{
-    TD_TRY(read_list(call, at->stride, "stride", g->nd, 1, 1, g->stride));
-    TD_TRY(read_list(call, at->padding, "padding", g->nd, 0, 0, g->padding));
-    TD_TRY(read_list(call, at->dilation, "dilation", g->nd, 1, 1, g->dilation));
-    TD_TRY(read_list(call, at->output_padding, "output_padding", g->nd, 0, 0, g->output_padding));
-    g->transposed = call->args[at->transposed].i != 0;
-    g->groups = call->args[at->groups].i;
-    if (g->groups < 1)
-        return td_fail(TD_RUNTIME_ERROR, "convolution: groups must be positive, but it is %lld",
-                       (long long)g->groups);
-    return TD_OK;
-}
-
-/* ---- shapes ---- */
-static td_status check_ranks(const td_tensor *input, const td_tensor *weight, geometry *g)
-{
-    char in[TD_SHAPE_TEXT], w[TD_SHAPE_TEXT];
-    if (weight->ndim < 3 || weight->ndim > 5)
-        return td_fail(TD_RUNTIME_ERROR,
-                       "convolution: weight must have 3 to 5 dimensions, but it has shape %s",
-                       shape(weight, w));
-    if (input->ndim != weight->ndim)
-        return td_fail(TD_RUNTIME_ERROR,
-                       "convolution: expected a %dD input for a weight of shape %s, but got a %dD "
-                       "input of shape %s",
-                       weight->ndim, shape(weight, w), input->ndim, shape(input, in));
-    g->nd = weight->ndim - 2;
-    return TD_OK;
-}
-
-static td_status check_channels(const td_tensor *input, const td_tensor *weight,
-                                const td_tensor *bias, const geometry *g)
-{
-    char in[TD_SHAPE_TEXT], w[TD_SHAPE_TEXT];
-    int64_t wanted = g->transposed ? weight->sizes[0] : weight->sizes[1] * g->groups;
-    int64_t outputs = g->transposed ? g->x_channels : g->y_channels;
-    if (weight->sizes[0] % g->groups)
-        return td_fail(TD_RUNTIME_ERROR,
-                       "convolution: expected weight to be divisible by groups in dimension 0, but "
-                       "groups=%lld and the weight's shape is %s",
-                       (long long)g->groups, shape(weight, w));
-    if (input->sizes[1] != wanted) {
-        int last = input->ndim > 2 && input->sizes[input->ndim - 1] == wanted;
-        return td_fail(TD_RUNTIME_ERROR,
-                       "convolution: given groups=%lld and weight of size %s, expected input %s to "
-                       "have %lld channels, but got %lld channels instead%s",
-                       (long long)g->groups, shape(weight, w), shape(input, in), (long long)wanted,
-                       (long long)input->sizes[1],
-                       last ? ". Its last dimension has so many: if the channels stand there, "
-                              "movedim(-1, 1) brings them to the front"
-                            : "");
-    }
-    if (bias && (bias->ndim != 1 || bias->sizes[0] != outputs))
-        return td_fail(TD_RUNTIME_ERROR,
-                       "convolution: given weight of size %s, expected bias to have %lld elements, "
-                       "but it has shape %s",
-                       shape(weight, w), (long long)outputs, shape(bias, in));
-    return TD_OK;
-}
-
-static td_status check_dtypes(const td_tensor *input, const td_tensor *other, const char *what)
-{
-    if (!other || other->dtype == input->dtype) return TD_OK;
-    return td_fail(TD_RUNTIME_ERROR,
-                   "convolution: input of dtype %s and %s of dtype %s should be the same",
-                   td_dtypes[input->dtype].name, what, td_dtypes[other->dtype].name);
-}
-
-/* a + b * c, or an overflow that the caller reports */
-static bool add_product(int64_t *a, int64_t b, int64_t c)
-{
-    int64_t product;
-    return !td_mul_overflows(b, c, &product) && !td_add_overflows(*a, product, a);
-}
-
-/* The size that a kernel leaves of x, in one dimension; 0 if it does not fit. */
-static bool reduced_size(const geometry *g, int d, int64_t *y)
-{
-    int64_t room = g->x[d] - 1;
-    if (!add_product(&room, 2, g->padding[d]) ||
-        !add_product(&room, -(g->kernel[d] - 1), g->dilation[d]))
-        return false;
-    *y = room < 0 ? 0 : room / g->stride[d] + 1;
-    return true;
-}
-
-static bool enlarged_size(const geometry *g, int d, int64_t *x)
-{
-    int64_t size = g->output_padding[d] + 1;
-    return (*x = 0, add_product(&size, g->y[d] - 1, g->stride[d])) &&
-           add_product(&size, -2, g->padding[d]) &&
-           add_product(&size, g->kernel[d] - 1, g->dilation[d]) && (*x = size, true);
-}
-
-static td_status find_output(const td_tensor *input, const td_tensor *weight, geometry *g)
-{
-    char in[TD_SHAPE_TEXT], w[TD_SHAPE_TEXT];
-    for (int d = 3 - g->nd; d < 3; d++) {
-        bool fits = g->transposed ? enlarged_size(g, d, &g->x[d]) : reduced_size(g, d, &g->y[d]);
-        int64_t size = g->transposed ? g->x[d] : g->y[d];
-        if (!fits)
-            return td_fail(
-                TD_RUNTIME_ERROR,
-                "convolution: sizes, padding and dilation are too large in spatial dimension %d",
-                d - 3 + g->nd);
-        if (size >= !g->transposed && g->kernel[d] > 0) continue;
-        return td_fail(TD_RUNTIME_ERROR,
-                       "convolution: %s in spatial dimension %d: input %s, weight %s, padding "
-                       "%lld, dilation %lld",
-                       g->kernel[d] == 0 ? "kernel size should be greater than zero"
-                       : g->transposed
-                           ? "the calculated output size is too small"
-                           : "kernel size can't be greater than the padded input's size",
-                       d - 3 + g->nd, shape(input, in), shape(weight, w), (long long)g->padding[d],
-                       (long long)g->dilation[d]);
-    }
-    return TD_OK;
-}
-
-/* A stride of one window, and a dilation of one tap, step over nothing: 1 is as good as any, and
- * multiplies without overflow. */
-static td_status tame(geometry *g)
-{
-    for (int d = 3 - g->nd; d < 3; d++) {
-        if (g->y[d] <= 1) g->stride[d] = 1;
-        if (g->kernel[d] <= 1) g->dilation[d] = 1;
-        if (g->stride[d] > INT32_MAX || g->dilation[d] > INT32_MAX || g->padding[d] > INT32_MAX)
-            return td_fail(TD_RUNTIME_ERROR,
-                           "convolution: stride, padding and dilation must fit 31 bits, but in "
-                           "spatial dimension %d they are %lld, %lld and %lld",
-                           d - 3 + g->nd, (long long)g->stride[d], (long long)g->padding[d],
-                           (long long)g->dilation[d]);
-    }
-    return TD_OK;
-}
-
-static td_status check_output_padding(const geometry *g)
-{
-    for (int d = 3 - g->nd; d < 3; d++)
-        if (g->output_padding[d] && (!g->transposed || (g->output_padding[d] >= g->stride[d] &&
-                                                        g->output_padding[d] >= g->dilation[d])))
-            return td_fail(TD_RUNTIME_ERROR,
-                           "convolution: output padding must be smaller than either stride or "
-                           "dilation, and is for transposed convolutions only; got output_padding "
-                           "%lld, stride %lld, dilation %lld",
-                           (long long)g->output_padding[d], (long long)g->stride[d],
-                           (long long)g->dilation[d]);
-    return TD_OK;
-}
-
-static td_status read_geometry(const td_call *call, const arguments *at, const td_tensor *input,
-                               const td_tensor *weight, const td_tensor *bias, geometry *g)
-{
-    TD_TRY(check_ranks(input, weight, g));
-    TD_TRY(read_lists(call, at, g));
-    g->images = input->sizes[0];
-    if (td_mul_overflows(weight->sizes[1], g->groups, &g->x_channels))
-        return td_fail(
-            TD_RUNTIME_ERROR,
-            "convolution: %lld channels in each of groups=%lld are more than 64 bits count",
-            (long long)weight->sizes[1], (long long)g->groups);
-    g->y_channels = weight->sizes[0];
-    TD_TRY(check_dtypes(input, weight, "weight"));
-    TD_TRY(check_dtypes(input, bias, "bias"));
-    TD_TRY(check_channels(input, weight, bias, g));
-    TD_TRY(check_output_padding(g));
-    for (int d = 0; d < 3; d++) g->x[d] = g->y[d] = g->kernel[d] = 1;
-    for (int d = 0; d < g->nd; d++) {
-        g->kernel[3 - g->nd + d] = weight->sizes[2 + d];
-        (g->transposed ? g->y : g->x)[3 - g->nd + d] = input->sizes[2 + d];
-    }
-    TD_TRY(find_output(input, weight, g));
-    return tame(g);
-}
-
-static void output_shape(const geometry *g, int64_t sizes[5])
-{
-    sizes[0] = g->images;
-    sizes[1] = g->transposed ? g->x_channels : g->y_channels;
-    memcpy(sizes + 2, (g->transposed ? g->x : g->y) + 3 - g->nd, (size_t)g->nd * sizeof(int64_t));
-}
 
 /* ---- dtypes and layouts ---- */
 static td_dtype compute_dtype(td_dtype d)
@@ -283,7 +64,7 @@ static td_status finish(td_tensor **out, td_tensor *computed, const td_tensor *l
 }
 
 /* factors of this dtype, row-major */
-static td_conv conv_of(const geometry *g, td_dtype dtype)
+static td_conv conv_of(const td_conv_geometry *g, td_dtype dtype)
 {
     bool bf16 = dtype == TD_BF16;
     td_conv c = {.dtype = bf16 ? TD_F32 : dtype,
@@ -303,7 +84,7 @@ static td_conv conv_of(const geometry *g, td_dtype dtype)
 
 /* Are these factors multiplied in pairs: from x to y, or backwards; for the gradient of the
  * weights? */
-static bool wants_pairs(const geometry *g, td_dtype dtype, bool backwards, bool for_weight)
+static bool wants_pairs(const td_conv_geometry *g, td_dtype dtype, bool backwards, bool for_weight)
 {
     if (dtype != TD_BF16) return false;
     td_conv c = conv_of(g, TD_F32);
@@ -312,7 +93,7 @@ static bool wants_pairs(const geometry *g, td_dtype dtype, bool backwards, bool 
                        : td_conv_pairs_forward(&c);
 }
 
-static double cost_of(const geometry *g)
+static double cost_of(const td_conv_geometry *g)
 {
     double pixels = (double)g->images * (double)td_volume(g->y),
            weights = (double)g->x_channels * (double)g->y_channels;
@@ -325,7 +106,7 @@ static td_status elsewhere(const td_conv_job *job, const td_tensor *to)
 }
 
 /* from x to y, or from y to x; dense tensors of one dtype */
-static td_status run(const geometry *g, bool backwards, const td_tensor *from,
+static td_status run(const td_conv_geometry *g, bool backwards, const td_tensor *from,
                      const td_tensor *weight, const td_tensor *bias, td_tensor *to)
 {
     td_tap *taps;
@@ -361,12 +142,12 @@ static td_status run(const geometry *g, bool backwards, const td_tensor *from,
 
 /* ---- convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding,
  * groups) ---- */
-static td_status forward(const geometry *g, const td_tensor *input, const td_tensor *weight,
+static td_status forward(const td_conv_geometry *g, const td_tensor *input, const td_tensor *weight,
                          const td_tensor *bias, td_tensor **out)
 {
     int64_t sizes[5];
     td_tensor *x = NULL, *w = NULL, *b = NULL, *y = NULL;
-    output_shape(g, sizes);
+    td_conv_output_shape(g, sizes);
     bool pairs = td_on_host(input) && wants_pairs(g, (td_dtype)input->dtype, g->transposed, false);
     td_status status = prepare_factor(&x, input, pairs);
     if (status == TD_OK) status = prepare_factor(&w, weight, pairs);
@@ -386,37 +167,38 @@ static td_status forward(const geometry *g, const td_tensor *input, const td_ten
 
 td_status td_op_convolution(td_call *call)
 {
-    static const arguments at = {3, 4, 5, 6, 7, 8};
-    geometry g = {0};
+    static const td_conv_arguments at = {3, 4, 5, 6, 7, 8};
+    td_conv_geometry g = {0};
     int64_t sizes[5];
     const td_tensor *input = TD_TENSOR(0), *weight = TD_TENSOR(1), *bias = TD_OPT_TENSOR(2);
-    TD_TRY(read_geometry(call, &at, input, weight, bias, &g));
+    TD_TRY(td_conv_read_geometry(call, &at, input, weight, bias, &g));
     TD_TRY(check_supported((td_dtype)input->dtype));
     if (!td_is_meta(input)) return forward(&g, input, weight, bias, &call->out[0]);
     td_tensor *out;
-    output_shape(&g, sizes);
+    td_conv_output_shape(&g, sizes);
     TD_TRY(td_tensor_empty(&out, (td_dtype)input->dtype, TD_META, g.nd + 2, sizes));
     return finish(&call->out[0], out, input);
 }
 
 /* ---- convolution_backward(grad_output, input, weight, ..., output_mask) ---- */
-static td_status check_gradient(const geometry *g, const td_tensor *grad, const td_tensor *input)
+static td_status check_gradient(const td_conv_geometry *g, const td_tensor *grad,
+                                const td_tensor *input)
 {
     int64_t sizes[5];
     char got[TD_SHAPE_TEXT], wanted[TD_SHAPE_TEXT];
-    output_shape(g, sizes);
+    td_conv_output_shape(g, sizes);
     bool same = grad->ndim == g->nd + 2;
     for (int d = 0; same && d < grad->ndim; d++) same = grad->sizes[d] == sizes[d];
     if (!same)
         return td_fail(
             TD_RUNTIME_ERROR,
             "convolution_backward: the gradient has shape %s, but the output has shape %s",
-            shape(grad, got), td_shape_text(g->nd + 2, sizes, wanted));
-    return check_dtypes(input, grad, "gradient");
+            td_conv_shape_text(grad, got), td_shape_text(g->nd + 2, sizes, wanted));
+    return td_conv_check_dtypes(input, grad, "gradient");
 }
 
-static td_status input_gradient(const geometry *g, const td_tensor *grad, const td_tensor *weight,
-                                const td_tensor *input, td_tensor **out)
+static td_status input_gradient(const td_conv_geometry *g, const td_tensor *grad,
+                                const td_tensor *weight, const td_tensor *input, td_tensor **out)
 {
     td_tensor *made;
     TD_TRY(td_tensor_empty(&made, compute_dtype((td_dtype)grad->dtype), (td_device)grad->device,
@@ -427,8 +209,8 @@ static td_status input_gradient(const geometry *g, const td_tensor *grad, const 
     return status;
 }
 
-static td_status weight_gradient(const geometry *g, const td_tensor *grad, const td_tensor *x,
-                                 const td_tensor *weight, td_tensor **out)
+static td_status weight_gradient(const td_conv_geometry *g, const td_tensor *grad,
+                                 const td_tensor *x, const td_tensor *weight, td_tensor **out)
 {
     td_tap *taps;
     td_tensor *made;
@@ -471,7 +253,7 @@ static td_status bias_gradient(const td_tensor *grad, td_dtype dtype, td_tensor 
     return status;
 }
 
-static td_status gradients(td_call *call, const geometry *g, const int64_t *wanted)
+static td_status gradients(td_call *call, const td_conv_geometry *g, const int64_t *wanted)
 {
     const td_tensor *input = TD_TENSOR(1), *weight = TD_TENSOR(2);
     td_dtype dtype = (td_dtype)input->dtype;
@@ -496,7 +278,7 @@ static td_status gradients(td_call *call, const geometry *g, const int64_t *want
     return status;
 }
 
-static td_status meta_gradients(td_call *call, const geometry *g, const int64_t *wanted)
+static td_status meta_gradients(td_call *call, const td_conv_geometry *g, const int64_t *wanted)
 {
     const td_tensor *input = TD_TENSOR(1), *weight = TD_TENSOR(2);
     int64_t outputs = g->transposed ? g->x_channels : g->y_channels;
@@ -513,9 +295,9 @@ static td_status meta_gradients(td_call *call, const geometry *g, const int64_t 
 
 td_status td_op_convolution_backward(td_call *call)
 {
-    static const arguments at = {3, 4, 5, 6, 7, 8};
-    geometry g = {0};
-    TD_TRY(read_geometry(call, &at, TD_TENSOR(1), TD_TENSOR(2), NULL, &g));
+    static const td_conv_arguments at = {3, 4, 5, 6, 7, 8};
+    td_conv_geometry g = {0};
+    TD_TRY(td_conv_read_geometry(call, &at, TD_TENSOR(1), TD_TENSOR(2), NULL, &g));
     TD_TRY(check_supported((td_dtype)TD_TENSOR(1)->dtype));
     TD_TRY(check_gradient(&g, TD_TENSOR(0), TD_TENSOR(1)));
     return td_is_meta(TD_TENSOR(0)) ? meta_gradients(call, &g, TD_INTS(9))
