@@ -174,6 +174,24 @@ def kernels(family: str) -> list[str]:
             found += [f"td_loss_alone<td_loss_{work}<{t}>>" for work in works]
             found += [f"td_loss_rows_together<{t}>"]
         return found
+    elif family == "random":
+        dtypes = ("F16", "BF16", "F32", "F64", "C64", "C128")
+        works = ("dropout", "masked")
+        return [f"td_random_alone<td_random_{w}<TD_{d}>>" for w in works for d in dtypes]
+    elif family == "pooling":
+        works = ("max", "max_backward", "adaptive_max")
+        found = [f"{w}<TD_{d}>" for w in works for d in ("F32", "F64", "U8", "I64")]
+        works = ("average", "average_backward", "adaptive_average", "adaptive_average_backward")
+        found += [f"{w}<TD_{d}>" for w in works for d in ("F32", "F64", "I64")]
+        return [f"td_pooling_alone<td_pooling_{work}>" for work in found]
+    elif family == "norm":
+        alone = ("weights", "joined", "columns", "column_total", "scaled", "mixed")
+        rows = ("rows", "slope", "sums", "moments")
+        found = [f"td_norm_alone<td_norm_{w}<{t}>>" for w in alone for t in ("float", "double")]
+        found += [f"td_norm_together<td_norm_{w}<{t}>>" for w in rows for t in ("float", "double")]
+        numbers = ("inverse", "running", "scale", "mix", "gradient", "together", "spread")
+        numbers += ("group_mix", "group_gradient")
+        return found + [f"td_numbers_alone<td_numbers_{name}>" for name in numbers]
     elif family == "matmul":
         return [f"td_product_together<TD_{d}>" for d in ("F32", "F64", "I64", "U8", "C64", "C128")]
     else:

@@ -92,3 +92,36 @@ td_status td_cuda_launch_blocks(void *function, int ordinal, int64_t blocks, int
     snprintf(what, sizeof what, "launching \"%.100s\"", doing);
     return td_cuda_failed(code, what);
 }
+
+/* ---- works of families ---- */
+
+static td_status function_of(const td_cuda_work *w, int ordinal, void **function)
+{
+    td_cuda_program want = {.kind = w->kind,
+                            .how = w->how,
+                            .name = w->name,
+                            .dtype = w->dtype,
+                            .from = w->dtype,
+                            .key = (const void *)(intptr_t)(w->work << 8 | w->dtype | 0x1000000)};
+    return td_cuda_function(&want, ordinal, function);
+}
+
+td_status td_cuda_threads(const td_cuda_work *w, int ordinal, int64_t n, void *call)
+{
+    void *function;
+    if (n == 0) return TD_OK;
+    TD_TRY(function_of(w, ordinal, &function));
+    return td_cuda_launch(function, ordinal, n, call, w->name);
+}
+
+#define UNIT_BLOCK 64
+#define MOST_UNITS 65535
+
+td_status td_cuda_blocks(const td_cuda_work *w, int ordinal, int64_t n, void *call)
+{
+    void *function;
+    if (n == 0) return TD_OK;
+    TD_TRY(function_of(w, ordinal, &function));
+    return td_cuda_launch_blocks(function, ordinal, n < MOST_UNITS ? n : MOST_UNITS, UNIT_BLOCK,
+                                 call, w->name);
+}

@@ -26,4 +26,14 @@ td_status td_cuda_launch(void *function, int ordinal, int64_t threads, void *arg
 td_status td_cuda_launch_blocks(void *function, int ordinal, int64_t blocks, int threads,
                                 void *argument, const char *doing);
 
+/* One work of a family whose kernels take threads that know only their place ("..._alone") or
+ * blocks of 64 threads that share a unit ("..._together"). All strings are constants. */
+typedef struct td_cuda_work {
+    const char *kind, *how, *name;
+    int work; /* tells it from the others of its kind */
+    td_dtype dtype;
+} td_cuda_work;
+td_status td_cuda_threads(const td_cuda_work *w, int ordinal, int64_t n, void *call);
+td_status td_cuda_blocks(const td_cuda_work *w, int ordinal, int64_t n, void *call);
+
 #endif

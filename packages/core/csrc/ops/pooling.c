@@ -2,6 +2,7 @@
 #include "cpu/pooling/pooling_run.h"
 #include "ops/layout.h"
 #include "ops/view/view.h"
+#include "runtime/device.h"
 
 #define SELF TD_TENSOR(0)
 #define OUT (&call->out[0])
@@ -117,7 +118,12 @@ static td_status check_gradient(const pooling *p, const td_tensor *grad, const t
                    td_shape_text(grad->ndim, grad->sizes, a), td_dtypes[grad->dtype].name);
 }
 
-/* ---- outputs, and running ---- */
+/* ---- outputs, and running: on the processor, or by the device's kernels ---- */
+
+static td_status elsewhere(const pooling *p, const td_pool_job *job)
+{
+    return td_work_run(TD_WORK_POOLING, job, (td_device)job->x->device, p->name);
+}
 
 static double window_work(const td_pool *p)
 {
@@ -152,9 +158,18 @@ static td_status run_forward(td_call *call, const pooling *p, td_pool_kind kind,
         TD_TRY(td_tensor_empty(&call->out[1], TD_I64, (td_device)SELF->device, p->ndim, p->sizes));
     if (!td_is_meta(SELF) && call->out[0]->numel) {
         TD_TRY(td_cast_contiguous(&dense, SELF, dtype));
-        td_pool_forward_run(kind, &p->pool, p->planes, unit, dense, call->out[0],
-                            indices ? call->out[1] : NULL);
+        td_tensor *where = indices ? call->out[1] : NULL;
+        td_status status = TD_OK;
+        if (td_on_host(dense))
+            td_pool_forward_run(kind, &p->pool, p->planes, unit, dense, call->out[0], where);
+        else
+            status = elsewhere(p, &(td_pool_job){.kind = kind,
+                                                 .pool = &p->pool,
+                                                 .x = dense,
+                                                 .out = call->out[0],
+                                                 .where = where});
         td_tensor_free(dense);
+        TD_TRY(status);
     }
     TD_TRY(give_as(OUT, (td_dtype)SELF->dtype));
     TD_TRY(td_match_channels_last(OUT, SELF));
@@ -175,7 +190,13 @@ static td_status run_backward(td_call *call, const pooling *p, td_pool_kind kind
     TD_TRY(td_cast_contiguous(&grad, SELF, dtype));
     td_status status = td_cast_contiguous(&dense, self, dtype);
     if (status == TD_OK) {
-        td_pool_backward_run(kind, &p->pool, p->planes, unit, dense, grad, call->out[0]);
+        if (td_on_host(dense))
+            td_pool_backward_run(kind, &p->pool, p->planes, unit, dense, grad, call->out[0]);
+        else
+            status = elsewhere(
+                p,
+                &(td_pool_job){
+                    .kind = kind, .pool = &p->pool, .x = dense, .grad = grad, .out = call->out[0]});
         td_tensor_free(dense);
     }
     td_tensor_free(grad);

@@ -13,6 +13,9 @@ typedef enum td_work {
     TD_WORK_PAIR_LOSS,  /* td_pair_job of cpu/loss_run.h */
     TD_WORK_CLASS_LOSS, /* td_class_job of cpu/loss_class_run.h */
     TD_WORK_CONV,       /* td_conv_job of cpu/conv/conv_run.h */
+    TD_WORK_NORM,       /* td_norm_job of cpu/norm/norm_job.h */
+    TD_WORK_POOLING,    /* td_pool_job of cpu/pooling/pooling_run.h */
+    TD_WORK_DROPOUT,    /* td_dropout_job of cpu/random/dropout_job.h */
     TD_WORKS
 } td_work;
 

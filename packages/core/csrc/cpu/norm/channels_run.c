@@ -1,5 +1,6 @@
 /* channels_run.c - the passes of norm_channels.h, cut into tasks. */
 #include "cpu/norm/channels_run.h"
+#include "cpu/norm/norm_job.h"
 #include "runtime/alloc.h"
 #include "runtime/cpu.h"
 #include "runtime/pool.h"
@@ -161,10 +162,16 @@ static void sum_columns(void *context, int64_t begin, int64_t end)
     }
 }
 
+int64_t td_column_chunks(const td_channels *shape)
+{
+    int64_t wanted = shape->outer * shape->channels / 65536;
+    return wanted < 1 ? 1 : wanted > ROW_CHUNKS ? ROW_CHUNKS : wanted;
+}
+
 static td_status column_sums(job *j, double *sums)
 {
-    int64_t n = j->shape->channels, work = j->shape->outer * n, wanted = work / 65536;
-    j->chunks = wanted < 1 ? 1 : wanted > ROW_CHUNKS ? ROW_CHUNKS : wanted;
+    int64_t n = j->shape->channels, work = j->shape->outer * n;
+    j->chunks = td_column_chunks(j->shape);
     j->strips = (n + TD_NORM_STRIP - 1) / TD_NORM_STRIP;
     int64_t bytes = j->chunks * 2 * n * (int64_t)sizeof(double);
     if (!(j->sums = td_alloc(bytes)))

@@ -1,6 +1,6 @@
 /* rows_run.c - how threads share rows; in the backward pass chunks of rows, each with weight
  * gradients of its own. */
-#include "cpu/norm/rows_run.h"
+#include "cpu/norm/norm_job.h"
 #include <string.h>
 #include "runtime/alloc.h"
 #include "runtime/cpu.h"
@@ -75,12 +75,16 @@ static void join_chunks(const backward_job *j, td_tensor *out, int which)
     }
 }
 
+int64_t td_row_chunks(const td_norm_row *row)
+{
+    int64_t chunks = row->rows * row->n / CHUNK_ELEMENTS;
+    return chunks < 1 ? 1 : chunks > CHUNKS ? CHUNKS : chunks;
+}
+
 static td_status run_backward(backward_job *j, td_tensor *dweight, td_tensor *dbias)
 {
     int64_t work = j->p->row.rows * j->p->row.n;
-    j->chunks = work / CHUNK_ELEMENTS < 1        ? 1
-                : work / CHUNK_ELEMENTS > CHUNKS ? CHUNKS
-                                                 : work / CHUNK_ELEMENTS;
+    j->chunks = td_row_chunks(&j->p->row);
     int64_t bytes = 2 * j->chunks * j->p->row.n * j->itemsize;
     if ((j->wants_weight || j->wants_bias) && !(j->partial = td_alloc(bytes)))
         return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of partial gradients",

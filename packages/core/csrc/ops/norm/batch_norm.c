@@ -1,10 +1,8 @@
 /* batch_norm.c - batch normalisation: statistics per channel over the batch and all positions. */
 #include <math.h>
-#include <string.h>
-#include "cpu/norm/channels_run.h"
 #include "ops/norm/norm.h"
+#include "ops/norm/passes.h"
 #include "ops/reduction/reduce.h"
-#include "runtime/alloc.h"
 
 /* ---- shapes and layouts ---- */
 
@@ -73,18 +71,10 @@ static td_status check_channels(const char *op, const char *what, const td_tenso
 
 static td_status cached_statistics(td_tensor *out[2], const td_tensor *x, const td_channels *shape)
 {
-    int64_t bytes = 2 * (int64_t)sizeof(double) * shape->channels;
     for (int k = 0; k < 2; k++)
         TD_TRY(td_tensor_empty(&out[k], (td_dtype)x->dtype, (td_device)x->device, 1,
                                &shape->channels));
-    double *moments = td_alloc(bytes);
-    if (!moments)
-        return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of statistics", (long long)bytes);
-    td_channel_moments(moments, x, shape);
-    for (int64_t c = 0; c < shape->channels; c++)
-        for (int k = 0; k < 2; k++) td_norm_write(out[k], c, moments[2 * c + 1 - k]);
-    td_free(moments, bytes);
-    return TD_OK;
+    return td_pass_moments(out, x, shape);
 }
 
 /* out[0] variance (biased), out[1] mean */
@@ -114,12 +104,13 @@ static td_status update_running(td_tensor *running, const td_tensor *value, doub
     td_tensor *fresh;
     td_status status =
         td_tensor_empty(&fresh, TD_F64, (td_device)running->device, running->ndim, running->sizes);
-    for (int64_t c = 0; c < value->numel && status == TD_OK; c++)
-        td_norm_write(fresh, c,
-                      (1 - momentum) * td_norm_read(wide, c) +
-                          momentum * factor * td_norm_read(value, c));
     if (status == TD_OK) {
-        status = td_copy(running, fresh);
+        struct td_norm_numbers j = {.n = value->numel, .momentum = momentum, .factor = factor};
+        td_numbers_name(&j, TD_OF_MEAN, wide);
+        td_numbers_name(&j, TD_OF_RSTD, value);
+        td_numbers_name(&j, TD_OF_OUT, fresh);
+        status = td_pass_numbers(TD_NUMBER_RUNNING, &j, (td_device)running->device);
+        if (status == TD_OK) status = td_copy(running, fresh);
         td_tensor_free(fresh);
     }
     td_tensor_free(wide);
@@ -127,10 +118,12 @@ static td_status update_running(td_tensor *running, const td_tensor *value, doub
 }
 
 /* invstd = 1 / sqrt(variance + eps), in place */
-static void invert(td_tensor *variance, double eps)
+static td_status invert(td_tensor *variance, double eps)
 {
-    for (int64_t c = 0; c < variance->numel; c++)
-        td_norm_write(variance, c, 1 / sqrt(td_norm_read(variance, c) + eps));
+    struct td_norm_numbers j = {.n = variance->numel, .eps = eps};
+    td_numbers_name(&j, TD_OF_RSTD, variance);
+    td_numbers_name(&j, TD_OF_OUT, variance);
+    return td_pass_numbers(TD_NUMBER_INVERSE, &j, (td_device)variance->device);
 }
 
 static td_status running_statistics(td_tensor *out[2], const td_tensor *mean,
@@ -159,11 +152,13 @@ static td_status scale_numbers(td_tensor **out, const td_tensor *mean, const td_
                            (int64_t[]){2, mean->numel}));
     td_status status = td_cast_optional(&w, weight, (td_dtype)mean->dtype);
     if (status == TD_OK) status = td_cast_optional(&b, bias, (td_dtype)mean->dtype);
-    for (int64_t c = 0; c < mean->numel && status == TD_OK; c++) {
-        double a = td_norm_read(invstd, c) * (w ? td_norm_read(w, c) : 1);
-        td_numbers_set(numbers, 0, c, a);
-        td_numbers_set(numbers, 1, c, (b ? td_norm_read(b, c) : 0) - td_norm_read(mean, c) * a);
-    }
+    struct td_norm_numbers j = {.n = mean->numel, .channels = mean->numel, .each = 1};
+    td_numbers_name(&j, TD_OF_MEAN, mean);
+    td_numbers_name(&j, TD_OF_RSTD, invstd);
+    td_numbers_name(&j, TD_OF_WEIGHT, w);
+    td_numbers_name(&j, TD_OF_BIAS, b);
+    td_numbers_name(&j, TD_OF_OUT, numbers);
+    if (status == TD_OK) status = td_pass_numbers(TD_NUMBER_SCALE, &j, (td_device)mean->device);
     td_tensor_free(w);
     td_tensor_free(b);
     if (status == TD_OK) *out = numbers;
@@ -207,8 +202,7 @@ static td_status take_statistics(td_tensor *statistics[2], const td_tensor *x,
             TD_TRY(update_running(a->running_var, statistics[0], a->momentum, count / (count - 1)));
         }
     }
-    invert(statistics[0], a->eps);
-    return TD_OK;
+    return invert(statistics[0], a->eps);
 }
 
 static td_status forward(td_tensor *out[3], const forward_args *a, const td_channels *shape)
@@ -220,7 +214,7 @@ static td_status forward(td_tensor *out[3], const forward_args *a, const td_chan
     if (status == TD_OK)
         status = scale_numbers(&numbers, statistics[1], statistics[0], a->weight, a->bias);
     if (status == TD_OK) status = result_like(&out[0], a->x, compute);
-    if (status == TD_OK && x->numel) td_channel_scale(out[0], x, numbers, shape);
+    if (status == TD_OK && x->numel) status = td_pass_scale(out[0], x, numbers, shape);
     out[1] = statistics[1];
     out[2] = statistics[0];
     td_tensor_free(numbers);
@@ -256,71 +250,61 @@ static bool together(const td_channels *shape)
     return shape->columns || shape->channels >= MANY_CHANNELS;
 }
 
-static int64_t sums_bytes(const td_channels *shape)
-{
-    int64_t segments = together(shape) ? 0 : shape->outer * shape->channels;
-    return 2 * (int64_t)sizeof(double) *
-           (segments > shape->channels ? segments : shape->channels + 1);
-}
-
 /* Sums over the batch, per channel; few channels are summed per segment first, so that there is
  * work to share out. */
-static td_status channel_sums(double **out, const td_tensor *grad, const td_tensor *x,
+static td_status channel_sums(td_tensor **out, const td_tensor *grad, const td_tensor *x,
                               const td_tensor *mean, const td_channels *shape)
 {
-    int64_t segments = together(shape) ? 0 : shape->outer * shape->channels,
-            bytes = sums_bytes(shape);
-    double *sums = td_alloc(bytes);
-    if (!sums)
-        return td_fail(TD_MEMORY_ERROR, "no memory for %lld bytes of sums", (long long)bytes);
-    memset(sums, 0, (size_t)bytes);
-    *out = sums;
-    TD_TRY(td_channel_sums(sums, grad, x, mean, shape, together(shape)));
-    for (int64_t s = shape->channels; s < segments; s++)
-        for (int k = 0; k < 2; k++) sums[2 * (s % shape->channels) + k] += sums[2 * s + k];
-    return TD_OK;
+    bool apart = !together(shape) && shape->outer > 1;
+    TD_TRY(td_new_sums(out, (apart ? shape->outer : 1) * shape->channels, x));
+    TD_TRY(td_pass_sums(td_data(*out), grad, x, mean, shape, !apart));
+    struct td_norm_numbers j = {.n = shape->channels,
+                                .channels = shape->channels,
+                                .samples = shape->outer,
+                                .sums = td_data(*out)};
+    return apart ? td_pass_numbers(TD_NUMBER_TOGETHER, &j, (td_device)x->device) : TD_OK;
 }
 
 /* dx = grad * [0] + x * [1] + [2] */
-static void mix_numbers(td_tensor *numbers, const double *sums, const td_tensor *mean,
-                        const td_tensor *invstd, const td_tensor *weight, double count)
+static td_status mix_numbers(td_tensor *numbers, double *sums, const td_tensor *mean,
+                             const td_tensor *invstd, const td_tensor *weight, double count)
 {
-    for (int64_t c = 0; c < mean->numel; c++) {
-        double s = td_norm_read(invstd, c), a = s * (weight ? td_norm_read(weight, c) : 1);
-        double b = sums ? -a * s * s * sums[2 * c + 1] / count : 0;
-        td_numbers_set(numbers, 0, c, a);
-        td_numbers_set(numbers, 1, c, b);
-        td_numbers_set(numbers, 2, c,
-                       sums ? -a * sums[2 * c] / count - b * td_norm_read(mean, c) : 0);
-    }
+    struct td_norm_numbers j = {.n = mean->numel, .sums = sums, .count = count};
+    td_numbers_name(&j, TD_OF_MEAN, mean);
+    td_numbers_name(&j, TD_OF_RSTD, invstd);
+    td_numbers_name(&j, TD_OF_WEIGHT, weight);
+    td_numbers_name(&j, TD_OF_OUT, numbers);
+    return td_pass_numbers(TD_NUMBER_MIX, &j, (td_device)mean->device);
 }
 
 static td_status input_gradient(td_tensor **out, const backward_args *a, const td_tensor *dense[5],
-                                const double *sums, const td_channels *shape)
+                                double *sums, const td_channels *shape)
 {
     td_tensor *numbers;
     td_dtype compute = (td_dtype)dense[1]->dtype;
     TD_TRY(result_like(out, a->x, compute));
     TD_TRY(td_tensor_empty(&numbers, compute, (td_device)dense[1]->device, 2,
                            (int64_t[]){3, shape->channels}));
-    mix_numbers(numbers, a->training ? sums : NULL, dense[3], dense[4], dense[2],
-                (double)(shape->outer * shape->inner));
-    if (dense[1]->numel) td_channel_mix(*out, dense[0], dense[1], numbers, shape);
+    td_status status = mix_numbers(numbers, a->training ? sums : NULL, dense[3], dense[4], dense[2],
+                                   (double)(shape->outer * shape->inner));
+    if (status == TD_OK && dense[1]->numel)
+        status = td_pass_mix(*out, dense[0], dense[1], numbers, shape);
     td_tensor_free(numbers);
-    return td_norm_convert(out, (td_dtype)a->x->dtype);
+    return status == TD_OK ? td_norm_convert(out, (td_dtype)a->x->dtype) : status;
 }
 
 static td_status parameter_gradients(td_tensor *out[3], const backward_args *a,
-                                     const td_tensor *invstd, const double *sums, int64_t channels)
+                                     const td_tensor *invstd, double *sums, int64_t channels)
 {
     td_dtype compute = (td_dtype)invstd->dtype,
              dtype = (td_dtype)(a->weight ? a->weight->dtype : a->x->dtype);
     for (int k = 1; k < 3; k++) {
         if (!a->wanted[k]) continue;
         TD_TRY(td_tensor_empty(&out[k], compute, (td_device)invstd->device, 1, &channels));
-        for (int64_t c = 0; c < channels; c++)
-            td_norm_write(out[k], c,
-                          k == 1 ? sums[2 * c + 1] * td_norm_read(invstd, c) : sums[2 * c]);
+        struct td_norm_numbers j = {.n = channels, .sums = sums, .which = k};
+        td_numbers_name(&j, TD_OF_RSTD, invstd);
+        td_numbers_name(&j, TD_OF_OUT, out[k]);
+        TD_TRY(td_pass_numbers(TD_NUMBER_GRADIENT, &j, (td_device)invstd->device));
         TD_TRY(td_norm_convert(&out[k], dtype));
     }
     return TD_OK;
@@ -330,17 +314,17 @@ static td_status backward(td_tensor *out[3], const backward_args *a, const td_ch
 {
     td_dtype compute = td_norm_dtype(a->x);
     const td_tensor *from[5] = {a->grad, a->x, a->weight, a->mean, a->invstd};
-    td_tensor *dense[5] = {NULL};
-    double *sums = NULL;
+    td_tensor *dense[5] = {NULL}, *sums = NULL;
     td_status status = TD_OK;
     for (int k = 0; k < 5 && status == TD_OK; k++)
         status = k < 2 ? dense_like(&dense[k], from[k], a->x, compute)
                        : td_cast_optional(&dense[k], from[k], compute);
     if (status == TD_OK) status = channel_sums(&sums, dense[0], dense[1], dense[3], shape);
     if (status == TD_OK && a->wanted[0])
-        status = input_gradient(&out[0], a, (const td_tensor **)dense, sums, shape);
-    if (status == TD_OK) status = parameter_gradients(out, a, dense[4], sums, shape->channels);
-    if (sums) td_free(sums, sums_bytes(shape));
+        status = input_gradient(&out[0], a, (const td_tensor **)dense, td_data(sums), shape);
+    if (status == TD_OK)
+        status = parameter_gradients(out, a, dense[4], td_data(sums), shape->channels);
+    td_tensor_free(sums);
     for (int k = 0; k < 5; k++) td_tensor_free(dense[k]);
     return status;
 }
@@ -384,10 +368,10 @@ td_status td_op_native_batch_norm_backward(td_call *call)
     td_tensor *statistics[2] = {NULL, NULL};
     td_status status = running_statistics(statistics, a.mean, a.invstd, td_norm_dtype(a.x));
     if (status == TD_OK) {
-        invert(statistics[0], TD_FLOAT(8));
+        status = invert(statistics[0], TD_FLOAT(8));
         a.invstd = statistics[0];
         a.mean = statistics[1];
-        status = backward(call->out, &a, &shape);
+        if (status == TD_OK) status = backward(call->out, &a, &shape);
     }
     td_tensor_free(statistics[0]);
     td_tensor_free(statistics[1]);

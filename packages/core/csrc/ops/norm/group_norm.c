@@ -1,10 +1,9 @@
 /* group_norm.c - group normalisation: statistics per sample over the channels and positions of a
  * group. */
 #include <math.h>
-#include "cpu/norm/channels_run.h"
 #include "ops/norm/norm.h"
+#include "ops/norm/passes.h"
 #include "ops/reduction/reduce.h"
-#include "runtime/alloc.h"
 
 typedef struct groups {
     int64_t samples, channels, inner, count; /* count: groups of a sample */
@@ -59,27 +58,32 @@ static td_status statistics_of(td_tensor *out[2], const td_tensor *x, const grou
                            false,        true,       NAN, {(td_dtype)x->dtype, (td_dtype)x->dtype}};
     td_status status = td_reduce(out, 3, view, &spec);
     td_tensor_free(view);
-    if (status == TD_OK)
-        for (int64_t r = 0; r < rows(g); r++)
-            td_norm_write(out[0], r, 1 / sqrt(td_norm_read(out[0], r) + eps));
-    return status;
+    if (status != TD_OK) return status;
+    struct td_norm_numbers j = {.n = rows(g), .eps = eps};
+    td_numbers_name(&j, TD_OF_RSTD, out[0]);
+    td_numbers_name(&j, TD_OF_OUT, out[0]);
+    return td_pass_numbers(TD_NUMBER_INVERSE, &j, (td_device)x->device);
 }
 
-static double read_or(const td_tensor *t, int64_t i, double otherwise)
+static struct td_norm_numbers numbers_of(const groups *g)
 {
-    return t ? td_norm_read(t, i) : otherwise;
+    return (struct td_norm_numbers){.channels = g->channels,
+                                    .samples = g->samples,
+                                    .each = g->channels / g->count,
+                                    .count = (double)row_length(g)};
 }
 
-static void scale_numbers(td_tensor *numbers, td_tensor *const statistics[2], const td_tensor *w,
-                          const td_tensor *b, const groups *g)
+static td_status scale_numbers(td_tensor *numbers, td_tensor *const statistics[2],
+                               const td_tensor *w, const td_tensor *b, const groups *g)
 {
-    int64_t each = g->channels / g->count;
-    for (int64_t s = 0; s < g->samples * g->channels; s++) {
-        int64_t row = s / each, c = s % g->channels;
-        double a = td_norm_read(statistics[0], row) * read_or(w, c, 1);
-        td_numbers_set(numbers, 0, s, a);
-        td_numbers_set(numbers, 1, s, read_or(b, c, 0) - td_norm_read(statistics[1], row) * a);
-    }
+    struct td_norm_numbers j = numbers_of(g);
+    j.n = g->samples * g->channels;
+    td_numbers_name(&j, TD_OF_MEAN, statistics[1]);
+    td_numbers_name(&j, TD_OF_RSTD, statistics[0]);
+    td_numbers_name(&j, TD_OF_WEIGHT, w);
+    td_numbers_name(&j, TD_OF_BIAS, b);
+    td_numbers_name(&j, TD_OF_OUT, numbers);
+    return td_pass_numbers(TD_NUMBER_SCALE, &j, (td_device)numbers->device);
 }
 
 static td_status forward(td_tensor *out[3], const td_tensor *self, const td_tensor *weight,
@@ -99,8 +103,8 @@ static td_status forward(td_tensor *out[3], const td_tensor *self, const td_tens
         status =
             td_tensor_empty(&out[0], compute, (td_device)self->device, self->ndim, self->sizes);
     if (status == TD_OK && x->numel) {
-        scale_numbers(numbers, statistics, w, b, g);
-        td_channel_scale(out[0], x, numbers, &shape);
+        status = scale_numbers(numbers, statistics, w, b, g);
+        if (status == TD_OK) status = td_pass_scale(out[0], x, numbers, &shape);
     }
     out[1] = statistics[1];
     out[2] = statistics[0];
@@ -132,43 +136,22 @@ typedef struct backward_work {
     const groups *g;
     td_tensor *grad, *x, *mean, *rstd, *weight; /* dense, in the computing dtype */
     td_tensor *numbers; /* three rows, a column for every segment; row 0 holds means at first */
-    double *sums;
+    td_tensor *sums;
 } backward_work;
 
-/* dx = grad * [0] + x * [1] + [2] for every segment */
-static void mix_numbers(backward_work *k)
+/* a pass over numbers of the work, `n` of them, written to `out` */
+static td_status numbers_pass(const backward_work *k, enum td_number_kind kind, int64_t n,
+                              td_tensor *out, int which)
 {
-    const groups *g = k->g;
-    int64_t each = g->channels / g->count;
-    double n = (double)row_length(g);
-    for (int64_t row = 0; row < rows(g); row++) {
-        double r = td_norm_read(k->rstd, row), m = td_norm_read(k->mean, row), sum_g = 0,
-               sum_gx = 0;
-        for (int64_t s = row * each; s < (row + 1) * each; s++) {
-            double w = read_or(k->weight, s % g->channels, 1);
-            sum_g += w * k->sums[2 * s];
-            sum_gx += w * k->sums[2 * s + 1];
-        }
-        double b = -r * r * r * sum_gx / n;
-        for (int64_t s = row * each; s < (row + 1) * each; s++) {
-            td_numbers_set(k->numbers, 0, s, r * read_or(k->weight, s % g->channels, 1));
-            td_numbers_set(k->numbers, 1, s, b);
-            td_numbers_set(k->numbers, 2, s, -r * sum_g / n - b * m);
-        }
-    }
-}
-
-static void parameter_gradient(td_tensor *out, const backward_work *k, int which)
-{
-    const groups *g = k->g;
-    int64_t each = g->channels / g->count;
-    for (int64_t c = 0; c < g->channels; c++) {
-        double total = 0;
-        for (int64_t s = c; s < g->samples * g->channels; s += g->channels)
-            total +=
-                k->sums[2 * s + (which == 1)] * (which == 1 ? td_norm_read(k->rstd, s / each) : 1);
-        td_norm_write(out, c, total);
-    }
+    struct td_norm_numbers j = numbers_of(k->g);
+    j.n = n;
+    j.which = which;
+    j.sums = td_data(k->sums);
+    td_numbers_name(&j, TD_OF_MEAN, k->mean);
+    td_numbers_name(&j, TD_OF_RSTD, k->rstd);
+    td_numbers_name(&j, TD_OF_WEIGHT, k->weight);
+    td_numbers_name(&j, TD_OF_OUT, out);
+    return td_pass_numbers(kind, &j, (td_device)k->x->device);
 }
 
 static td_status make_gradients(td_tensor *out[3], const td_tensor *x, const int64_t *mask,
@@ -184,21 +167,17 @@ static td_status make_gradients(td_tensor *out[3], const td_tensor *x, const int
 static td_status compute_gradients(td_tensor *out[3], backward_work *k, const int64_t *mask)
 {
     td_channels shape = segments(k->g);
-    int64_t n = k->g->samples * k->g->channels, each = k->g->channels / k->g->count;
+    int64_t n = k->g->samples * k->g->channels;
     TD_TRY(td_tensor_empty(&k->numbers, (td_dtype)k->x->dtype, (td_device)k->x->device, 2,
                            (int64_t[]){3, n}));
-    if (!(k->sums = td_alloc((n + 1) * 16)))
-        return td_fail(TD_MEMORY_ERROR, "no memory for %lld sums", (long long)n);
-    for (int64_t s = 0; s < n; s++)
-        td_numbers_set(k->numbers, 0, s, td_norm_read(k->mean, s / each));
-    TD_TRY(td_channel_sums(k->sums, k->grad, k->x, k->numbers, &shape, false));
+    TD_TRY(td_new_sums(&k->sums, n, k->x));
+    TD_TRY(numbers_pass(k, TD_NUMBER_SPREAD, n, k->numbers, 0));
+    TD_TRY(td_pass_sums(td_data(k->sums), k->grad, k->x, k->numbers, &shape, false));
     for (int i = 1; i < 3; i++)
-        if (mask[i]) parameter_gradient(out[i], k, i);
-    if (mask[0] && k->x->numel) {
-        mix_numbers(k);
-        td_channel_mix(out[0], k->grad, k->x, k->numbers, &shape);
-    }
-    return TD_OK;
+        if (mask[i]) TD_TRY(numbers_pass(k, TD_NUMBER_GROUP_GRADIENT, k->g->channels, out[i], i));
+    if (!mask[0] || !k->x->numel) return TD_OK;
+    TD_TRY(numbers_pass(k, TD_NUMBER_GROUP_MIX, rows(k->g), k->numbers, 0));
+    return td_pass_mix(out[0], k->grad, k->x, k->numbers, &shape);
 }
 
 /* (grad_out, input, mean, rstd, weight, N, C, HxW, group, output_mask) -> (dx, dweight, dbias) */
@@ -225,9 +204,8 @@ td_status td_op_native_group_norm_backward(td_call *call)
     if (status == TD_OK) status = td_cast_optional(&k.rstd, TD_TENSOR(3), compute);
     if (status == TD_OK) status = td_cast_optional(&k.weight, weight, compute);
     if (status == TD_OK) status = compute_gradients(call->out, &k, mask);
-    if (k.sums) td_free(k.sums, (g.samples * g.channels + 1) * 16);
-    td_tensor *made[] = {k.grad, k.x, k.mean, k.rstd, k.weight, k.numbers};
-    for (int i = 0; i < 6; i++) td_tensor_free(made[i]);
+    td_tensor *made[] = {k.grad, k.x, k.mean, k.rstd, k.weight, k.numbers, k.sums};
+    for (int i = 0; i < 7; i++) td_tensor_free(made[i]);
     for (int i = 0; i < 3 && status == TD_OK; i++)
         status = td_norm_convert(&call->out[i], i && weight ? (td_dtype)weight->dtype : dtype);
     return status;

@@ -1,7 +1,7 @@
 /* layer_norm.c - normalisation over the last dimensions: layer_norm, rms_norm and their gradients.
  */
-#include "cpu/norm/rows_run.h"
 #include "ops/norm/norm.h"
+#include "ops/norm/passes.h"
 #include <string.h>
 
 /* ---- shared helpers ---- */
@@ -104,7 +104,7 @@ static td_status forward(td_call *call, const char *op, td_norm_row *row, int ax
                              td_data(x),
                              data_or_null(w),
                              data_or_null(b)};
-        td_norm_rows_run(&j);
+        status = td_pass_rows(&j, (td_device)self->device);
     }
     td_tensor_free(x);
     td_tensor_free(w);
@@ -188,7 +188,8 @@ static td_status backward(td_call *call, const char *op, const gradients *g, int
                               data_or_null(dense[2]),
                               data_or_null(dense[3]),
                               data_or_null(dense[4])};
-        status = td_norm_rows_backward_run(&j, w ? call->out[1] : NULL, b ? call->out[2] : NULL);
+        status = td_pass_rows_backward(&j, w ? call->out[1] : NULL, b ? call->out[2] : NULL,
+                                       (td_device)g->x->device);
     }
     for (int k = 0; k < 5; k++) td_tensor_free(dense[k]);
     for (int k = 0; k < count && status == TD_OK; k++)

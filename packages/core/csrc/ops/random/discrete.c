@@ -1,6 +1,7 @@
 /* discrete.c - bernoulli, multinomial. */
 #include "ops/random/random.h"
 #include "ops/random/draws.h"
+#include "runtime/work.h"
 
 #define SELF TD_TENSOR(0)
 #define OUT (&call->out[0])
@@ -110,23 +111,36 @@ static td_status check_multinomial(const td_tensor *t, int64_t samples, bool rep
     return TD_OK;
 }
 
+/* from the host, where it was drawn, to where the weights lie */
+static td_status move_drawn(td_tensor **t, td_device device)
+{
+    td_tensor *drawn = *t;
+    if (device == TD_CPU) return TD_OK;
+    TD_TRY(td_moved_to(t, drawn, device));
+    td_tensor_free(drawn);
+    return TD_OK;
+}
+
 td_status td_op_multinomial(td_call *call)
 {
     int64_t samples = TD_INT(1), sizes[2] = {samples, samples};
     bool replacement = TD_BOOLEAN(2);
     TD_TRY(check_multinomial(SELF, samples, replacement));
     if (SELF->ndim == 2) sizes[0] = SELF->sizes[0];
-    TD_TRY(td_tensor_empty(OUT, TD_I64, (td_device)SELF->device, SELF->ndim, sizes));
-    if (td_is_meta(SELF) || call->out[0]->numel == 0) return TD_OK;
+    td_device drawn_on = td_is_meta(SELF) ? TD_META : TD_CPU;
+    TD_TRY(td_tensor_empty(OUT, TD_I64, drawn_on, SELF->ndim, sizes));
+    if (td_is_meta(SELF)) return TD_OK;
+    if (call->out[0]->numel == 0) return move_drawn(OUT, (td_device)SELF->device);
     td_tensor *values, *uniforms = NULL, *order = NULL;
     TD_TRY(td_widened(&values, SELF, SELF, TD_F64));
     td_sampling how = {TD_SAMPLE_OPEN_F64, NULL, TD_F64};
     const int64_t *drawn = replacement ? sizes : SELF->sizes;
     td_status status = td_sample_new(&uniforms, SELF->ndim, drawn, GENERATOR(3), &how);
     if (status == TD_OK && !replacement)
-        status = td_tensor_empty(&order, TD_I64, (td_device)SELF->device, SELF->ndim, SELF->sizes);
+        status = td_tensor_empty(&order, TD_I64, TD_CPU, SELF->ndim, SELF->sizes);
     if (status == TD_OK)
         status = td_multinomial_run(call->out[0], values, uniforms, order, replacement);
+    if (status == TD_OK) status = move_drawn(OUT, (td_device)SELF->device);
     td_tensor_free(values);
     td_tensor_free(uniforms);
     td_tensor_free(order);

@@ -1,5 +1,7 @@
 /* dropout.c - dropout: random zeros, and the scaling that keeps the mean, in one pass. */
+#include "cpu/random/dropout_job.h"
 #include "ops/random/random.h"
+#include "runtime/device.h"
 
 #define SELF TD_TENSOR(0)
 #define GENERATOR(k) (call->args[k].generator)
@@ -14,15 +16,34 @@ static td_status check(const td_tensor *t, const char *name)
 }
 
 /* ---- forward ---- */
+/* The device draws the words that the processor would, and the generator moves on as far. */
+static td_status drop_elsewhere(td_tensor *out, td_tensor *mask, const td_tensor *in,
+                                td_generator *g, const td_dropout_params *params)
+{
+    int64_t groups = (in->numel + TD_GROUP_WORDS - 1) / TD_GROUP_WORDS;
+    td_dropout_job job = {.out = out,
+                          .x = in,
+                          .mask = mask,
+                          .seed = g->seed,
+                          .threshold = params->threshold,
+                          .scale = params->scale};
+    if (groups == 0) return TD_OK;
+    job.block = td_generator_take(g, (uint64_t)groups * TD_GROUP_BLOCKS);
+    return td_work_run(TD_WORK_DROPOUT, &job, (td_device)in->device, "dropout");
+}
+
 /* Everything contiguous: samples follow logical order. */
-static void drop(td_tensor *out, td_tensor *mask, const td_tensor *in, td_generator *g, double p)
+static td_status drop(td_tensor *out, td_tensor *mask, const td_tensor *in, td_generator *g,
+                      double p)
 {
     double kept = (1 - p) * 0x1p32;
     td_dropout_params params = {td_data(in), td_data(mask),
                                 kept < UINT32_MAX ? (uint32_t)kept : UINT32_MAX,
                                 p < 1 ? 1 / (1 - p) : 0};
     td_dtype dtype = (td_dtype)in->dtype;
+    if (!td_on_host(in)) return drop_elsewhere(out, mask, in, g, &params);
     td_sample_run(td_data(out), in->numel, g, &(td_sampling){TD_SAMPLE_DROPOUT, &params, dtype});
+    return TD_OK;
 }
 
 /* The results lie as the input does; where that is not row-major, they are made so first. */
@@ -34,8 +55,8 @@ static td_status drop_strided(td_call *call, const td_tensor *in, double p)
     if (status == TD_OK)
         status = td_tensor_empty(&mask, TD_BOOL, (td_device)in->device, in->ndim, in->sizes);
     if (status == TD_OK) {
-        drop(out, mask, in, GENERATOR(3), p);
-        status = td_copy(call->out[0], out);
+        status = drop(out, mask, in, GENERATOR(3), p);
+        if (status == TD_OK) status = td_copy(call->out[0], out);
     }
     if (status == TD_OK) status = td_copy(call->out[1], mask);
     td_tensor_free(out);
@@ -45,10 +66,7 @@ static td_status drop_strided(td_call *call, const td_tensor *in, double p)
 
 static td_status drop_any(td_call *call, double p)
 {
-    if (td_is_contiguous(SELF)) {
-        drop(call->out[0], call->out[1], SELF, GENERATOR(3), p);
-        return TD_OK;
-    }
+    if (td_is_contiguous(SELF)) return drop(call->out[0], call->out[1], SELF, GENERATOR(3), p);
     td_tensor *in;
     TD_TRY(td_contiguous(&in, SELF));
     td_status status = drop_strided(call, in, p);
@@ -92,6 +110,15 @@ static td_status check_mask(const td_tensor *grad, const td_tensor *mask)
                    td_shape_text(grad->ndim, grad->sizes, wanted));
 }
 
+static td_status scale_kept(td_tensor *out, const td_tensor *grad, td_tensor *mask, double scale)
+{
+    td_dropout_job job = {.backward = true, .out = out, .x = grad, .mask = mask, .scale = scale};
+    if (!td_on_host(grad))
+        return td_work_run(TD_WORK_DROPOUT, &job, (td_device)grad->device, "dropout");
+    td_dropout_backward_run(out, grad, mask, scale);
+    return TD_OK;
+}
+
 td_status td_op_native_dropout_backward(td_call *call)
 {
     td_tensor *grad = NULL, *mask = NULL;
@@ -102,7 +129,7 @@ td_status td_op_native_dropout_backward(td_call *call)
     if (td_is_meta(SELF)) return TD_OK;
     td_status status = td_contiguous(&grad, SELF);
     if (status == TD_OK) status = td_contiguous(&mask, TD_TENSOR(1));
-    if (status == TD_OK) td_dropout_backward_run(call->out[0], grad, mask, TD_FLOAT(2));
+    if (status == TD_OK) status = scale_kept(call->out[0], grad, mask, TD_FLOAT(2));
     td_tensor_free(grad);
     td_tensor_free(mask);
     return status;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include "ops/creation.h"
 #include "ops/layout.h"
+#include "runtime/device.h"
 
 #define SELF TD_TENSOR(0)
 #define OUT (&call->out[0])
@@ -27,7 +28,8 @@ td_status td_sample_tensor(td_tensor *t, td_generator *g, const td_sampling *how
 {
     td_dtype whole = whole_dtype((td_dtype)t->dtype, how->dtype);
     int parts = td_is_complex(whole) ? 2 : 1;
-    if (t->dtype == whole && td_is_contiguous(t) && !(t->flags & (TD_FLAG_CONJ | TD_FLAG_NEG))) {
+    if (t->dtype == whole && td_on_host(t) && td_is_contiguous(t) &&
+        !(t->flags & (TD_FLAG_CONJ | TD_FLAG_NEG))) {
         td_sample_run(td_data(t), t->numel * parts, g, how);
         return TD_OK;
     }

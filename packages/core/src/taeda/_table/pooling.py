@@ -16,6 +16,7 @@ for _n in (1, 2, 3):
     op(
         f"max_pool{_n}d(Tensor self, int[{_n}] kernel_size, {_max}) -> Tensor",
         c=f"max_pool{_n}d",
+        device="any",
         variants="function",
         autocast=_cast,
         doc="The largest number of each window.",
@@ -23,6 +24,7 @@ for _n in (1, 2, 3):
     op(
         f"max_pool{_n}d_with_indices(Tensor self, int[{_n}] kernel_size, {_max}) -> (Tensor, Tensor)",
         c=f"max_pool{_n}d_with_indices",
+        device="any",
         variants="function",
         namespace=_top,
         doc="The largest number of each window and its place in the plane.",
@@ -30,6 +32,7 @@ for _n in (1, 2, 3):
     op(
         f"max_pool{_n}d_backward(Tensor grad_output, Tensor self, int[{_n}] kernel_size, {_max}) -> Tensor",
         c=f"max_pool{_n}d_backward",
+        device="any",
         variants="function",
         namespace="nn",
         doc="Gradient of max pooling.",
@@ -37,6 +40,7 @@ for _n in (1, 2, 3):
     op(
         f"avg_pool{_n}d(Tensor self, int[{_n}] kernel_size, {_avg}{_divisor}) -> Tensor",
         c=f"avg_pool{_n}d",
+        device="any",
         autocast=_cast,
         variants="function" if _n == 1 else "function out",
         namespace=_top,
@@ -45,6 +49,7 @@ for _n in (1, 2, 3):
     op(
         f"avg_pool{_n}d_backward(Tensor grad_output, Tensor self, int[{_n}] kernel_size, {_avg}{_divisor}) -> Tensor",
         c=f"avg_pool{_n}d_backward",
+        device="any",
         variants="function",
         namespace="nn",
         doc="Gradient of average pooling.",
@@ -52,6 +57,7 @@ for _n in (1, 2, 3):
     op(
         f"adaptive_avg_pool{_n}d(Tensor self, int[{_n}] output_size) -> Tensor",
         c=f"adaptive_avg_pool{_n}d",
+        device="any",
         autocast=_cast,
         variants="function",
         namespace=_top,
@@ -60,6 +66,7 @@ for _n in (1, 2, 3):
     op(
         f"adaptive_avg_pool{_n}d_backward(Tensor grad_output, Tensor self) -> Tensor",
         c=f"adaptive_avg_pool{_n}d_backward",
+        device="any",
         variants="function",
         namespace="nn",
         doc="Gradient of adaptive average pooling.",
@@ -67,6 +74,7 @@ for _n in (1, 2, 3):
     op(
         f"adaptive_max_pool{_n}d(Tensor self, int[{_n}] output_size) -> (Tensor, Tensor)",
         c=f"adaptive_max_pool{_n}d",
+        device="any",
         autocast=_cast,
         variants="function",
         namespace=_top,

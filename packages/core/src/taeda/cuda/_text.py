@@ -29,9 +29,23 @@ FAMILIES = {
     "indexing": "cuda/kernels/indexing.h",
     "loss": "cuda/kernels/loss.h",
     "conv": "cuda/kernels/conv.h",
+    "norm": "cuda/kernels/norm.h",
+    "pooling": "cuda/kernels/pooling.h",
+    "random": "cuda/kernels/random.h",
 }
 #: families without a table
-ALONE = ("conv", "convert", "indexing", "loss", "matmul", "reduce", "softmax")
+ALONE = (
+    "conv",
+    "convert",
+    "indexing",
+    "loss",
+    "matmul",
+    "norm",
+    "pooling",
+    "random",
+    "reduce",
+    "softmax",
+)
 #: dtypes in the order of their numbers
 DTYPES = (
     *("BOOL", "U8", "I8", "I16", "I32", "I64", "U16", "U32", "U64", "F16", "BF16", "F32", "F64"),
