@@ -178,6 +178,13 @@ def kernels(family: str) -> list[str]:
         dtypes = ("F16", "BF16", "F32", "F64", "C64", "C128")
         works = ("dropout", "masked")
         return [f"td_random_alone<td_random_{w}<TD_{d}>>" for w in works for d in dtypes]
+    elif family == "attention":
+        works = ("forward", "queries", "keys")
+        return [f"td_attention_together<td_attention_{work}>" for work in works]
+    elif family == "optim":
+        works, dtypes = ("sgd", "adam", "adagrad", "number"), ("F16", "BF16", "F32", "F64")
+        found = [f"td_optim_alone<td_optim_{w}<TD_{d}>>" for w in works for d in dtypes]
+        return found + [f"td_optim_together<td_optim_powers<TD_{d}>>" for d in dtypes]
     elif family == "pooling":
         works = ("max", "max_backward", "adaptive_max")
         found = [f"{w}<TD_{d}>" for w in works for d in ("F32", "F64", "U8", "I64")]

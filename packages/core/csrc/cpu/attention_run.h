@@ -3,7 +3,14 @@
 #define TD_ATTENTION_RUN_H
 #include "cpu/attention.h"
 #include "runtime/tensor.h"
+#include "runtime/work.h"
 
 td_status td_attention_run(const td_attention *p, bool backward);
+
+/* What a device with kernels of its own is asked for (TD_WORK_ATTENTION). */
+typedef struct td_attention_job {
+    const td_attention *problem;
+    bool backward;
+} td_attention_job;
 
 #endif

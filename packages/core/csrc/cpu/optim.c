@@ -4,6 +4,7 @@
  * decay stays what it is. */
 #include "cpu/optim.h"
 #include <math.h>
+#include "cpu/optim_steps.h"
 #include "runtime/loops.h"
 #include "cpu/simd/half.h"
 
@@ -69,21 +70,8 @@ ALL_TYPES(UNSCALE)
         type *restrict p = ARRAY(type, TD_PARAM), *restrict m =                                \
                                                       momentum ? ARRAY(type, TD_STATE) : NULL; \
         const type *restrict g = ARRAY(type, TD_GRAD);                                         \
-        real lr = (real) - o->lr, wd = (real)o->weight_decay, sign = o->maximize ? -1 : 1;     \
-        real keep = (real)(o->first ? 0 : o->momentum),                                        \
-             take = (real)(o->first ? 1 : 1 - o->dampening);                                   \
-        real ahead = (real)(o->nesterov ? o->momentum : 1), direct = o->nesterov ? 1 : 0;      \
-        FOR_EACH(type)                                                                         \
-        {                                                                                      \
-            real x = LOAD(p[i]), d = sign * LOAD(g[i]);                                        \
-            if (decay) d += wd * x;                                                            \
-            if (momentum) {                                                                    \
-                real b = o->first ? d : keep * LOAD(m[i]) + take * d;                          \
-                m[i] = STORE(b);                                                               \
-                d = o->nesterov ? direct * d + ahead * b : b;                                  \
-            }                                                                                  \
-            p[i] = STORE(x + lr * d);                                                          \
-        }                                                                                      \
+        TD_SGD_NUMBERS(real)                                                                   \
+        FOR_EACH(type) { TD_SGD_STEP(real, LOAD, STORE) }                                      \
     }                                                                                          \
     static void sgd_##name(const td_slice *s, int64_t begin, int64_t n, const void *params)    \
     {                                                                                          \
@@ -98,44 +86,26 @@ ALL_TYPES(UNSCALE)
 ALL_TYPES(SGD)
 
 /* ---- Adam and AdamW ---- */
-#define ADAM(name, type, real, LOAD, STORE, ROOT)                                                \
-    INLINE void adam_loop_##name(const td_slice *s, int64_t begin, int64_t n,                    \
-                                 const td_adam_params *o, bool decay, bool amsgrad)              \
-    {                                                                                            \
-        type *restrict p = ARRAY(type, TD_PARAM), *restrict m = ARRAY(type, TD_STATE);           \
-        type *restrict v = ARRAY(type, TD_STATE2), *restrict top =                               \
-                                                       amsgrad ? ARRAY(type, TD_STATE3) : NULL;  \
-        const type *restrict g = ARRAY(type, TD_GRAD);                                           \
-        real step = (real)(-o->lr / (1 - pow(o->beta1, s->step)));                               \
-        real correct = (real)(1 / sqrt(1 - pow(o->beta2, s->step))), eps = (real)o->eps;         \
-        real wd = (real)o->weight_decay, sign = o->maximize ? -1 : 1;                            \
-        real shrink = (real)(o->decoupled ? 1 - o->lr * o->weight_decay : 1);                    \
-        real take1 = (real)(1 - o->beta1), keep2 = (real)o->beta2, take2 = (real)(1 - o->beta2); \
-        FOR_EACH(type)                                                                           \
-        {                                                                                        \
-            real x = LOAD(p[i]) * shrink, d = sign * LOAD(g[i]), mean = LOAD(m[i]);              \
-            if (decay) d += wd * x;                                                              \
-            mean += take1 * (d - mean);                                                          \
-            real square = keep2 * LOAD(v[i]) + take2 * d * d;                                    \
-            m[i] = STORE(mean);                                                                  \
-            v[i] = STORE(square);                                                                \
-            if (amsgrad) {                                                                       \
-                real before = LOAD(top[i]);                                                      \
-                square = square > before || square != square ? square : before;                  \
-                top[i] = STORE(square);                                                          \
-            }                                                                                    \
-            p[i] = STORE(x + step * mean / (ROOT(square) * correct + eps));                      \
-        }                                                                                        \
-    }                                                                                            \
-    static void adam_##name(const td_slice *s, int64_t begin, int64_t n, const void *params)     \
-    {                                                                                            \
-        const td_adam_params *o = params;                                                        \
-        bool decay = o->weight_decay != 0 && !o->decoupled;                                      \
-        unscale_##name(ARRAY(type, TD_GRAD), n, o->grad_scale);                                  \
-        if (!decay && !o->amsgrad) adam_loop_##name(s, begin, n, o, false, false);               \
-        else if (!decay) adam_loop_##name(s, begin, n, o, false, true);                          \
-        else if (!o->amsgrad) adam_loop_##name(s, begin, n, o, true, false);                     \
-        else adam_loop_##name(s, begin, n, o, true, true);                                       \
+#define ADAM(name, type, real, LOAD, STORE, ROOT)                                               \
+    INLINE void adam_loop_##name(const td_slice *s, int64_t begin, int64_t n,                   \
+                                 const td_adam_params *o, bool decay, bool amsgrad)             \
+    {                                                                                           \
+        type *restrict p = ARRAY(type, TD_PARAM), *restrict m = ARRAY(type, TD_STATE);          \
+        type *restrict v = ARRAY(type, TD_STATE2), *restrict top =                              \
+                                                       amsgrad ? ARRAY(type, TD_STATE3) : NULL; \
+        const type *restrict g = ARRAY(type, TD_GRAD);                                          \
+        TD_ADAM_NUMBERS(real, TD_ADAM_RATE(s->step), TD_ADAM_CORRECTION(s->step))               \
+        FOR_EACH(type) { TD_ADAM_STEP(real, LOAD, STORE, ROOT) }                                \
+    }                                                                                           \
+    static void adam_##name(const td_slice *s, int64_t begin, int64_t n, const void *params)    \
+    {                                                                                           \
+        const td_adam_params *o = params;                                                       \
+        bool decay = o->weight_decay != 0 && !o->decoupled;                                     \
+        unscale_##name(ARRAY(type, TD_GRAD), n, o->grad_scale);                                 \
+        if (!decay && !o->amsgrad) adam_loop_##name(s, begin, n, o, false, false);              \
+        else if (!decay) adam_loop_##name(s, begin, n, o, false, true);                         \
+        else if (!o->amsgrad) adam_loop_##name(s, begin, n, o, true, false);                    \
+        else adam_loop_##name(s, begin, n, o, true, true);                                      \
     }
 ALL_TYPES(ADAM)
 
@@ -144,18 +114,10 @@ ALL_TYPES(ADAM)
     INLINE void adagrad_loop_##name(const td_slice *s, int64_t begin, int64_t n,                \
                                     const td_adagrad_params *o, bool decay)                     \
     {                                                                                           \
-        type *restrict p = ARRAY(type, TD_PARAM), *restrict sum = ARRAY(type, TD_STATE);        \
+        type *restrict p = ARRAY(type, TD_PARAM), *restrict m = ARRAY(type, TD_STATE);          \
         const type *restrict g = ARRAY(type, TD_GRAD);                                          \
-        real step = (real)(-o->lr / (1 + (s->step - 1) * o->lr_decay)), eps = (real)o->eps;     \
-        real wd = (real)o->weight_decay, sign = o->maximize ? -1 : 1;                           \
-        FOR_EACH(type)                                                                          \
-        {                                                                                       \
-            real x = LOAD(p[i]), d = sign * LOAD(g[i]);                                         \
-            if (decay) d += wd * x;                                                             \
-            real total = LOAD(sum[i]) + d * d;                                                  \
-            sum[i] = STORE(total);                                                              \
-            p[i] = STORE(x + step * d / (ROOT(total) + eps));                                   \
-        }                                                                                       \
+        TD_ADAGRAD_NUMBERS(real, TD_ADAGRAD_RATE(s->step))                                      \
+        FOR_EACH(type) { TD_ADAGRAD_STEP(real, LOAD, STORE, ROOT) }                             \
     }                                                                                           \
     static void adagrad_##name(const td_slice *s, int64_t begin, int64_t n, const void *params) \
     {                                                                                           \

@@ -3,6 +3,7 @@
 #define TD_OPTIM_RUN_H
 #include "cpu/optim.h"
 #include "runtime/tensor.h"
+#include "runtime/work.h"
 
 /* Elements of a chunk; fixed, so that sums over chunks do not depend on the number of threads. */
 #define TD_CHUNK 8192
@@ -32,6 +33,14 @@ typedef enum td_flat_work {
 void td_flat_run(const td_flat *f, td_flat_work work, const void *params);
 /* sum |x|^p, or what p = 0 and infinities mean, of every chunk */
 void td_flat_power_sums(const td_flat *f, double p, double *partial);
+
+/* What a device with kernels of its own is asked for (TD_WORK_OPTIM): the two above. */
+typedef struct td_optim_job {
+    const td_flat *flat;
+    td_flat_work work;
+    const void *params; /* NULL: power sums */
+    double p, *partial; /* in the host's memory */
+} td_optim_job;
 
 /* The kind of a dtype in the kernels' tables, or -1. */
 int td_optim_kind(td_dtype d);

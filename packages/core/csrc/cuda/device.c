@@ -128,6 +128,8 @@ td_status td_cuda_start(void)
         td_workers[TD_CUDA][TD_WORK_CLASS_LOSS] = td_cuda_class_loss;
         td_workers[TD_CUDA][TD_WORK_CONV] = td_cuda_conv;
         td_workers[TD_CUDA][TD_WORK_NORM] = td_cuda_norm;
+        td_workers[TD_CUDA][TD_WORK_ATTENTION] = td_cuda_attention;
+        td_workers[TD_CUDA][TD_WORK_OPTIM] = td_cuda_optim;
         td_workers[TD_CUDA][TD_WORK_DROPOUT] = td_cuda_dropout;
         td_workers[TD_CUDA][TD_WORK_POOLING] = td_cuda_pool_windows;
         if (status == TD_OK) __atomic_store_n(&started, 1, __ATOMIC_RELEASE);

@@ -45,6 +45,8 @@ td_status td_cuda_places(const void *job, td_device device);    /* indexing.c */
 td_status td_cuda_pair_loss(const void *job, td_device device); /* loss.c */
 td_status td_cuda_class_loss(const void *job, td_device device);
 td_status td_cuda_conv(const void *job, td_device device);         /* conv.c */
+td_status td_cuda_attention(const void *job, td_device device);    /* attention.c */
+td_status td_cuda_optim(const void *job, td_device device);        /* optim.c */
 td_status td_cuda_norm(const void *job, td_device device);         /* norm.c */
 td_status td_cuda_dropout(const void *job, td_device device);      /* random.c */
 td_status td_cuda_pool_windows(const void *job, td_device device); /* pooling.c */

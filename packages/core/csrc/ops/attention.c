@@ -105,6 +105,14 @@ static void release(operands *o)
     while (o->n) td_tensor_free(o->t[--o->n]);
 }
 
+/* on the processor, or by the device's kernels */
+static td_status run(const td_attention *p, bool backward, td_device device)
+{
+    if (device == TD_CPU) return td_attention_run(p, backward);
+    td_attention_job job = {p, backward};
+    return td_work_run(TD_WORK_ATTENTION, &job, device, "attention");
+}
+
 /* ---- _fused_attention(query, key, value, attn_mask, is_causal, scale) -> (output, logsumexp) ----
  */
 td_status td_op__fused_attention(td_call *call)
@@ -126,7 +134,7 @@ td_status td_op__fused_attention(td_call *call)
         p.v = heads_of(o.t[2]);
         p.out = heads_of(call->out[0]);
         p.logsumexp = td_data(call->out[1]);
-        status = td_attention_run(&p, false);
+        status = run(&p, false, device);
     }
     release(&o);
     return status;
@@ -159,7 +167,7 @@ td_status td_op__fused_attention_backward(td_call *call)
         td_heads *to[] = {&p.q, &p.k, &p.v, &p.grad, &p.out, &p.dq, &p.dk, &p.dv};
         for (int i = 0; i < 8; i++) *to[i] = heads_of(i < 5 ? o.t[i] : call->out[i - 5]);
         p.logsumexp = td_data(logsumexp);
-        status = td_attention_run(&p, true);
+        status = run(&p, true, (td_device)in[0]->device);
     }
     release(&o);
     return status;

@@ -1,6 +1,7 @@
 /* optim.c - optimizer steps over all parameters in one call, and one number applied to a list of
  * tensors. */
 #include "ops/optim.h"
+#include "runtime/device.h"
 
 /* ---- what all steps share ---- */
 static td_status check_length(const td_call *call, const char *name, int k, int64_t wanted)
@@ -18,7 +19,9 @@ static td_status number_of(const td_tensor *t, const char *name, const char *wha
     if (td_is_meta(t))
         return td_fail(TD_RUNTIME_ERROR, "%s: %s is on the meta device and has no value", name,
                        what);
-    *out = td_scalar_load((td_dtype)t->dtype, td_data(t)).re;
+    char place[16];
+    TD_TRY(td_element(t, place));
+    *out = td_scalar_load((td_dtype)t->dtype, place).re;
     return TD_OK;
 }
 
@@ -59,6 +62,12 @@ static td_status begin_lists(td_call *call, td_flat *f, const char *name, int nl
     return td_flat_begin(f, name, nlists, lists, TD_LEN(0));
 }
 
+static td_status finish(td_flat *f, td_status status)
+{
+    td_status ended = td_flat_end(f, status == TD_OK);
+    return status == TD_OK ? ended : status;
+}
+
 /* ---- the steps ---- */
 td_status td_op__fused_sgd_(td_call *call)
 {
@@ -75,8 +84,7 @@ td_status td_op__fused_sgd_(td_call *call)
     TD_TRY(scaling(call, name, 10, &o.grad_scale, &skip));
     if (skip) return TD_OK;
     TD_TRY(begin_lists(call, &f, name, 3, o.momentum == 0 ? 2 : -1));
-    td_flat_run(&f, TD_FLAT_SGD, &o);
-    return td_flat_end(&f, true);
+    return finish(&f, td_flat_work_on(&f, TD_FLAT_SGD, &o));
 }
 
 static td_status adam(td_call *call, const char *name, bool decoupled)
@@ -96,9 +104,8 @@ static td_status adam(td_call *call, const char *name, bool decoupled)
     if (skip) return TD_OK;
     TD_TRY(begin_lists(call, &f, name, 5, o.amsgrad ? -1 : 4));
     td_status status = read_steps(call, name, 5, &f);
-    if (status == TD_OK) td_flat_run(&f, TD_FLAT_ADAM, &o);
-    td_status ended = td_flat_end(&f, status == TD_OK);
-    return status == TD_OK ? ended : status;
+    if (status == TD_OK) status = td_flat_work_on(&f, TD_FLAT_ADAM, &o);
+    return finish(&f, status);
 }
 
 td_status td_op__fused_adam_(td_call *call) { return adam(call, "_fused_adam_", false); }
@@ -119,9 +126,8 @@ td_status td_op__fused_adagrad_(td_call *call)
     if (skip) return TD_OK;
     TD_TRY(begin_lists(call, &f, name, 3, -1));
     td_status status = read_steps(call, name, 3, &f);
-    if (status == TD_OK) td_flat_run(&f, TD_FLAT_ADAGRAD, &o);
-    td_status ended = td_flat_end(&f, status == TD_OK);
-    return status == TD_OK ? ended : status;
+    if (status == TD_OK) status = td_flat_work_on(&f, TD_FLAT_ADAGRAD, &o);
+    return finish(&f, status);
 }
 
 /* ---- one number for all ---- */
@@ -139,6 +145,5 @@ td_status td_op__flat_number_(td_call *call)
     td_flat f;
     td_tensor **lists[1] = {call->args[0].tensors};
     TD_TRY(td_flat_begin(&f, "_flat_number_", 1, lists, TD_LEN(0)));
-    td_flat_run(&f, work, &number);
-    return td_flat_end(&f, true);
+    return finish(&f, td_flat_work_on(&f, work, &number));
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 #include "ops/optim.h"
 #include "runtime/alloc.h"
+#include "runtime/device.h"
 
 /* ---- checks ---- */
 static td_status check_tensor(const td_flat *f, const char *name, int list, int64_t i)
@@ -11,6 +12,10 @@ static td_status check_tensor(const td_flat *f, const char *name, int list, int6
     if (!t)
         return td_fail(TD_TYPE_ERROR, "%s: entry %lld of list %d is None", name, (long long)i,
                        list);
+    if (t->device != f->lists[0][0]->device)
+        return td_fail(TD_RUNTIME_ERROR,
+                       "%s: tensor %lld of list %d is on another device than the first one", name,
+                       (long long)i, list);
     if (td_optim_kind((td_dtype)t->dtype) < 0)
         return td_fail(TD_NOT_IMPLEMENTED, "%s is not implemented for %s (tensor %lld of list %d)",
                        name, td_dtypes[t->dtype].name, (long long)i, list);
@@ -127,4 +132,27 @@ td_status td_flat_end(td_flat *f, bool write)
     }
     td_free(f->slices, f->bytes);
     return status;
+}
+
+/* ---- where it runs ---- */
+static td_device device_of(const td_flat *f)
+{
+    return f->count ? (td_device)f->lists[0][0]->device : TD_CPU;
+}
+
+td_status td_flat_work_on(const td_flat *f, td_flat_work work, const void *params)
+{
+    td_device device = device_of(f);
+    if (!td_has_memory(device)) return TD_OK;
+    if (device == TD_CPU) return td_flat_run(f, work, params), TD_OK;
+    td_optim_job job = {.flat = f, .work = work, .params = params};
+    return td_work_run(TD_WORK_OPTIM, &job, device, "an optimizer's step");
+}
+
+td_status td_flat_sums_on(const td_flat *f, double p, double *partial)
+{
+    td_device device = device_of(f);
+    if (device == TD_CPU || !td_has_memory(device)) return td_flat_power_sums(f, p, partial), TD_OK;
+    td_optim_job job = {.flat = f, .p = p, .partial = partial};
+    return td_work_run(TD_WORK_OPTIM, &job, device, "a norm over a list of tensors");
 }

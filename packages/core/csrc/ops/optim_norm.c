@@ -2,6 +2,7 @@
 #include <math.h>
 #include "ops/optim.h"
 #include "runtime/alloc.h"
+#include "runtime/device.h"
 
 /* The norm of chunks [begin, end), joined from left to right: a fixed order, whoever computed them.
  */
@@ -30,8 +31,8 @@ static td_status with_partials(td_call *call, const char *name, double p,
         status = td_fail(TD_MEMORY_ERROR, "%s: no memory for %lld bytes of work space", name,
                          (long long)bytes);
     else {
-        td_flat_power_sums(&f, p, partial);
-        status = finish(call, &f, partial, p);
+        status = td_flat_sums_on(&f, p, partial);
+        if (status == TD_OK) status = finish(call, &f, partial, p);
     }
     td_free(partial, bytes);
     td_flat_end(&f, false);
@@ -42,8 +43,8 @@ static td_status new_number(td_tensor **out, double value, td_dtype dtype, td_de
 {
     td_scalar number = td_scalar_float(value);
     TD_TRY(td_tensor_empty(out, dtype, device, 0, NULL));
-    if (device == TD_CPU) td_scalar_store(&number, dtype, td_data(*out));
-    return TD_OK;
+    if (device == TD_CPU) return td_scalar_store(&number, dtype, td_data(*out)), TD_OK;
+    return td_has_memory(device) ? td_fill(*out, &number) : TD_OK;
 }
 
 /* ---- all together ---- */

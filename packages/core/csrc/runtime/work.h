@@ -16,6 +16,8 @@ typedef enum td_work {
     TD_WORK_NORM,       /* td_norm_job of cpu/norm/norm_job.h */
     TD_WORK_POOLING,    /* td_pool_job of cpu/pooling/pooling_run.h */
     TD_WORK_DROPOUT,    /* td_dropout_job of cpu/random/dropout_job.h */
+    TD_WORK_ATTENTION,  /* td_attention_job of cpu/attention_run.h */
+    TD_WORK_OPTIM,      /* td_optim_job of cpu/optim_run.h */
     TD_WORKS
 } td_work;
 

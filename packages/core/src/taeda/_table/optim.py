@@ -9,7 +9,7 @@ SCALING = "Tensor? grad_scale=None, Tensor? found_inf=None"
 
 def step(schema: str, doc: str) -> None:
     """A row that steps all parameters; gradients are divided by grad_scale in place, found_inf leaves the step out."""
-    op(schema, c=schema.split("(", 1)[0], variants="function", reads_value="sometimes", doc=doc)
+    op(schema, c=schema.split("(", 1)[0], device="any", variants="function", reads_value="sometimes", doc=doc)
 
 
 step("_fused_sgd_(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] momentum_buffer_list, *, float weight_decay,"
@@ -25,13 +25,13 @@ step("_fused_adagrad_(Tensor(a!)[] self, Tensor(b!)[] grads, Tensor(c!)[] state_
      "One step of Adagrad for all parameters.")
 
 # ---- norms ----
-op("_global_norm(Tensor[] self, float p=2) -> Tensor", c="_global_norm", variants="function",
+op("_global_norm(Tensor[] self, float p=2) -> Tensor", c="_global_norm", device="any", variants="function",
    doc="The p-norm of all elements of all tensors.")
-op("_foreach_norm.Scalar(Tensor[] self, Scalar ord=2, ScalarType? dtype=None) -> Tensor[]", c="_foreach_norm",
+op("_foreach_norm.Scalar(Tensor[] self, Scalar ord=2, ScalarType? dtype=None) -> Tensor[]", c="_foreach_norm", device="any",
    variants="function", doc="The p-norm of each tensor.")
 
 # ---- one operation on every tensor ----
-op("_flat_number_(Tensor(a!)[] self, float number, str operation) -> ()", c="_flat_number_", variants="function",
+op("_flat_number_(Tensor(a!)[] self, float number, str operation) -> ()", c="_flat_number_", device="any", variants="function",
    doc="Multiply ('mul'), divide ('div') or add ('add') one number, in every floating-point tensor.")
 
 

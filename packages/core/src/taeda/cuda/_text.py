@@ -30,17 +30,21 @@ FAMILIES = {
     "loss": "cuda/kernels/loss.h",
     "conv": "cuda/kernels/conv.h",
     "norm": "cuda/kernels/norm.h",
+    "attention": "cuda/kernels/attention.h",
+    "optim": "cuda/kernels/optim.h",
     "pooling": "cuda/kernels/pooling.h",
     "random": "cuda/kernels/random.h",
 }
 #: families without a table
 ALONE = (
+    "attention",
     "conv",
     "convert",
     "indexing",
     "loss",
     "matmul",
     "norm",
+    "optim",
     "pooling",
     "random",
     "reduce",

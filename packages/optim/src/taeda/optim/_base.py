@@ -7,7 +7,6 @@ takes all parameters of a group in a single call and agrees with `_update` up to
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from operator import attrgetter
 from typing import Any, ClassVar, TypeAlias, cast
@@ -304,7 +303,7 @@ def _all_plain(params: list[Tensor], grads: list[Tensor]) -> bool:
     if dtypes not in _FUSED_DTYPES or {*map(_dtype, grads)} != dtypes:
         return False
     devices = {*map(_device, params)}
-    return devices == _CPU or _falls_back(devices)
+    return devices == _CPU or (len(devices) == 1 and next(iter(devices)).type == "cuda")
 
 
 def _any_dispatches(kinds: set[type]) -> bool:
@@ -314,12 +313,6 @@ def _any_dispatches(kinds: set[type]) -> bool:
         if kind is not Tensor and kind.__torch_dispatch__ is not _NO_DISPATCH:
             return True
     return False
-
-
-def _falls_back(devices: set[taeda.device]) -> bool:
-    """Whether this is a CUDA device whose operators may fall back on the fused steps of the cpu."""
-    falls_back = os.environ.get("TAEDA_CUDA_FALLBACK") == "cpu"
-    return falls_back and len(devices) == 1 and next(iter(devices)).type == "cuda"
 
 
 def _check_capturable(params: list[Tensor]) -> None:
