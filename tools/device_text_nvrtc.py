@@ -18,7 +18,12 @@ ARCHES = (80, 90, 120)
 OPTIONS = ("--std=c++17", "--fmad=false", "--device-as-default-execution-space", "-Xptxas=-v")
 SPILL = 32  # bytes a thread may spill at most
 #: where it is more: the 2-norm of float64 keeps its sums across the slow way of a square root
-MORE = {("reduce", 120): 36}
+MORE = {
+    ("reduce", 120): 36,
+    # the gradient of max pooling holds windows and places of three dimensions in 64 bits at once
+    **{("pooling", arch): 80 for arch in ARCHES},
+    ("attention", 90): 36,  # of keys and values: two rows and their strides
+}
 
 
 def library() -> ctypes.CDLL:

@@ -13,8 +13,9 @@
  *   td_numbers_alone<td_numbers_...>        a thread a number of cpu/norm/numbers.h */
 #ifndef TD_NORM_TEXT_H
 #define TD_NORM_TEXT_H
-#include "cpu/norm/numbers.h"
 #include "cuda/kernels/reduce.h"
+
+#include "cpu/norm/numbers.h" /* after the types that a device has no header for */
 
 #define TD_NORM_PIECE 4096 /* as in cpu/norm/norm.c */
 #define TD_NORM_FLUSH 64
@@ -246,19 +247,19 @@ __global__ void __launch_bounds__(256) td_norm_alone(const __grid_constant__ td_
 }
 
 /* ---- numbers ---- */
-#define TD_NUMBERS(name)                                                                          \
+#define TD_NUMBER_WORK(name)                                                                      \
     struct td_numbers_##name {                                                                    \
         static TD_IN void one(const td_norm_numbers &j, int64_t at) { td_number_##name(&j, at); } \
     };
-TD_NUMBERS(inverse)
-TD_NUMBERS(running)
-TD_NUMBERS(scale)
-TD_NUMBERS(mix)
-TD_NUMBERS(gradient)
-TD_NUMBERS(together)
-TD_NUMBERS(spread)
-TD_NUMBERS(group_mix)
-TD_NUMBERS(group_gradient)
+TD_NUMBER_WORK(inverse)
+TD_NUMBER_WORK(running)
+TD_NUMBER_WORK(scale)
+TD_NUMBER_WORK(mix)
+TD_NUMBER_WORK(gradient)
+TD_NUMBER_WORK(together)
+TD_NUMBER_WORK(spread)
+TD_NUMBER_WORK(group_mix)
+TD_NUMBER_WORK(group_gradient)
 
 template <class Work>
 __global__ void __launch_bounds__(256) td_numbers_alone(const __grid_constant__ td_norm_numbers j)

@@ -259,11 +259,15 @@ template <class T> VFN T td_pool_row_sum(const T *row, int64_t n)
 {
     T lane[TD_POOL_LANES], rest = T(0);
     int64_t i = 0;
+#pragma unroll 1 /* the sums live in memory: registers hold no 32 doubles beside the rest */
     for (int k = 0; k < TD_POOL_LANES; k++) lane[k] = T(0);
     for (; i + TD_POOL_LANES <= n; i += TD_POOL_LANES)
+#pragma unroll 1
         for (int k = 0; k < TD_POOL_LANES; k++) lane[k] = td_pool_plus(lane[k], row[i + k]);
     for (; i < n; i++) rest = td_pool_plus(rest, row[i]);
+#pragma unroll 1
     for (int half = TD_POOL_LANES / 2; half; half /= 2)
+#pragma unroll 1
         for (int k = 0; k < half; k++) lane[k] = td_pool_plus(lane[k], lane[k + half]);
     return td_pool_plus(lane[0], rest);
 }
