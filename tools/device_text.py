@@ -178,6 +178,11 @@ def kernels(family: str) -> list[str]:
         dtypes = ("F16", "BF16", "F32", "F64", "C64", "C128")
         works = ("dropout", "masked")
         return [f"td_random_alone<td_random_{w}<TD_{d}>>" for w in works for d in dtypes]
+    elif family == "scan":
+        dtypes = {"total": ("F32", "F64"), "before": ("F32",), "logsumexp": ("F32", "F64")}
+        dtypes |= dict.fromkeys(("sum", "prod", "max", "min"), ("F32", "F64", "I64"))
+        dtypes["triangle"] = ("U8", "I16", "I32", "I64", "C128")
+        return [f"td_scan_alone<td_scan_{w}<TD_{d}>>" for w, known in dtypes.items() for d in known]
     elif family == "attention":
         works = ("forward", "queries", "keys")
         return [f"td_attention_together<td_attention_{work}>" for work in works]

@@ -2,6 +2,7 @@
 #ifndef TD_CREATION_RUN_H
 #define TD_CREATION_RUN_H
 #include "runtime/tensor.h"
+#include "runtime/work.h"
 
 typedef struct td_triangle {
     const char *from;
@@ -9,6 +10,12 @@ typedef struct td_triangle {
     int64_t rows, columns, itemsize, diagonal;
     bool upper;
 } td_triangle;
+
+/* What a device with kernels of its own is asked for (TD_WORK_TRIANGLE): the next one. */
+typedef struct td_triangle_job {
+    const td_triangle *triangle;
+    int64_t numel;
+} td_triangle_job;
 
 /* dense matrices of `numel` elements in all */
 void td_triangle_run(const td_triangle *t, int64_t numel);

@@ -2,6 +2,7 @@
 #include "cpu/creation_run.h"
 #include "ops/creation.h"
 #include "ops/view/view.h"
+#include "runtime/device.h"
 
 #define SELF TD_TENSOR(0)
 #define OUT (&call->out[0])
@@ -50,9 +51,12 @@ static td_status take_triangle(td_call *call, const char *name, bool upper)
                      td_itemsize((td_dtype)SELF->dtype),
                      TD_INT(1),
                      upper};
-    td_triangle_run(&t, SELF->numel);
+    td_status status = TD_OK;
+    td_triangle_job job = {&t, SELF->numel};
+    if (td_on_host(dense)) td_triangle_run(&t, SELF->numel);
+    else status = td_work_run(TD_WORK_TRIANGLE, &job, (td_device)dense->device, name);
     td_tensor_free(dense);
-    return TD_OK;
+    return status;
 }
 
 td_status td_op_tril(td_call *call) { return take_triangle(call, "tril", false); }

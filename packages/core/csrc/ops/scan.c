@@ -1,8 +1,19 @@
 /* scan.c - cumsum, cumprod, logcumsumexp, cummax and cummin as operators. */
 #include "cpu/scan_run.h"
 #include "ops/view/view.h"
+#include "runtime/device.h"
 
 #define SELF TD_TENSOR(0)
+
+/* on the processor, or by the device's kernels */
+static td_status run(td_scan_kind kind, td_tensor *out, td_tensor *indices, const td_tensor *x,
+                     int64_t dim)
+{
+    if (td_on_host(x)) return td_scan_run(kind, out, indices, x, dim);
+    td_scan_job job = {kind, out, indices, x, dim};
+    return td_work_run(TD_WORK_SCAN, &job, (td_device)x->device, "a scan");
+}
+
 /* ---- operators ---- */
 
 static td_dtype kernel_dtype(td_scan_kind kind, td_dtype d)
@@ -25,8 +36,7 @@ static td_status sum_parts(td_tensor *out, const td_tensor *x, int64_t dim)
     td_tensor *from = NULL, *to = NULL;
     TD_TRY(td_view_as_real(&from, x));
     td_status status = td_view_as_real(&to, out);
-    if (status == TD_OK)
-        status = x->ndim ? td_scan_run(TD_CUMSUM, to, NULL, from, dim) : td_copy(out, x);
+    if (status == TD_OK) status = x->ndim ? run(TD_CUMSUM, to, NULL, from, dim) : td_copy(out, x);
     td_tensor_free(from);
     td_tensor_free(to);
     return status;
@@ -47,8 +57,7 @@ static td_status accumulate(td_call *call, const char *op, td_scan_kind kind, td
     td_tensor_free(cast);
     if (status != TD_OK) return status;
     status = td_tensor_empty(&made, compute, (td_device)x->device, x->ndim, x->sizes);
-    if (status == TD_OK)
-        status = parts ? sum_parts(made, x, dim) : td_scan_run(kind, made, NULL, x, dim);
+    if (status == TD_OK) status = parts ? sum_parts(made, x, dim) : run(kind, made, NULL, x, dim);
     if (status == TD_OK) status = td_cast(&call->out[0], made, result);
     td_tensor_free(made);
     td_tensor_free(x);
@@ -91,7 +100,7 @@ static td_status extremum(td_call *call, const char *op, td_scan_kind kind)
     td_status status = td_tensor_empty(&values, compute, (td_device)x->device, x->ndim, x->sizes);
     if (status == TD_OK)
         status = td_tensor_empty(&call->out[1], TD_I64, (td_device)x->device, x->ndim, x->sizes);
-    if (status == TD_OK) status = td_scan_run(kind, values, call->out[1], x, dim);
+    if (status == TD_OK) status = run(kind, values, call->out[1], x, dim);
     if (status == TD_OK) status = td_cast(&call->out[0], values, own);
     td_tensor_free(values);
     td_tensor_free(x);

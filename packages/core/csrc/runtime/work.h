@@ -18,6 +18,8 @@ typedef enum td_work {
     TD_WORK_DROPOUT,    /* td_dropout_job of cpu/random/dropout_job.h */
     TD_WORK_ATTENTION,  /* td_attention_job of cpu/attention_run.h */
     TD_WORK_OPTIM,      /* td_optim_job of cpu/optim_run.h */
+    TD_WORK_SCAN,       /* td_scan_job of cpu/scan_run.h */
+    TD_WORK_TRIANGLE,   /* td_triangle_job of cpu/creation_run.h */
     TD_WORKS
 } td_work;
 

@@ -158,12 +158,14 @@ factory(
 op(
     "tril(Tensor self, int diagonal=0) -> Tensor",
     c="tril",
+    device="any",
     variants="function method inplace out",
     doc="The lower triangle of matrices, zeros above.",
 )
 op(
     "triu(Tensor self, int diagonal=0) -> Tensor",
     c="triu",
+    device="any",
     variants="function method inplace out",
     doc="The upper triangle of matrices, zeros below.",
 )
@@ -181,6 +183,7 @@ op(
 op(
     "diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
     c="diag_embed",
+    device="any",
     doc="Matrices whose diagonals are the last dimension.",
 )
 

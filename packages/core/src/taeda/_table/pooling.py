@@ -112,11 +112,12 @@ _SCALES = {1: "float? scales=None", 2: "float? scales_h=None, float? scales_w=No
            3: "float? scales_d=None, float? scales_h=None, float? scales_w=None"}  # fmt: skip
 
 
-def upsample(name: str, n: int, align: str, doc: str) -> None:
+def upsample(name: str, n: int, align: str, doc: str, device: str = "") -> None:
     """A row and that of its gradient."""
     op(
         f"{name}(Tensor self, int[{n}] output_size, {align}{_SCALES[n]}) -> Tensor",
         c=name,
+        device=device,
         variants="function",
         namespace="nn",
         doc=doc,
@@ -124,6 +125,7 @@ def upsample(name: str, n: int, align: str, doc: str) -> None:
     op(
         f"{name}_backward(Tensor grad_output, int[{n}] output_size, int[{n + 2}] input_size, {align}{_SCALES[n]}) -> Tensor",
         c=f"{name}_backward",
+        device=device,
         variants="function",
         namespace="nn",
         doc=f"Gradient of {name}.",
@@ -134,12 +136,13 @@ for _name, _n in (("upsample_linear1d", 1), ("upsample_bilinear2d", 2), ("upsamp
                   ("_upsample_bilinear2d_aa", 2), ("_upsample_bicubic2d_aa", 2), ("_upsample_lanczos2d_aa", 2)):  # fmt: skip
     upsample(_name, _n, "bool align_corners, ", "Another size by weighted sums of neighbours.")
 for _n in (1, 2, 3):
-    upsample(f"upsample_nearest{_n}d", _n, "", "Another size by the nearest neighbour.")
+    upsample(f"upsample_nearest{_n}d", _n, "", "Another size by the nearest neighbour.", "any")
     upsample(
         f"_upsample_nearest_exact{_n}d",
         _n,
         "",
         "Another size by the neighbour nearest to each centre.",
+        "any",
     )
 
 # ---- sampling ----

@@ -33,6 +33,7 @@ FAMILIES = {
     "attention": "cuda/kernels/attention.h",
     "optim": "cuda/kernels/optim.h",
     "pooling": "cuda/kernels/pooling.h",
+    "scan": "cuda/kernels/scan.h",
     "random": "cuda/kernels/random.h",
 }
 #: families without a table
@@ -48,6 +49,7 @@ ALONE = (
     "pooling",
     "random",
     "reduce",
+    "scan",
     "softmax",
 )
 #: dtypes in the order of their numbers
