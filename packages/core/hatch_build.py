@@ -49,6 +49,8 @@ if platform.machine() in ("x86_64", "AMD64"):
         *("-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mfma", "-mf16c"),
         "-mprefer-vector-width=512",
     )
+# A quarter of a second for each kernel that reads it: as long as some take to compile.
+HEADERS = {"avx2": "immintrin.h", "avx512": "immintrin.h"}
 # Folders of csrc, from the lowest layer up. What touches Python is BOUND; cpu holds kernels and what drives them.
 PLAIN = ("runtime", "cuda", "ops")
 BOUND = ("object", "graph", "dispatch", "backward", "abi", "binding")
@@ -273,7 +275,7 @@ def plain_units(folder: Path, isas: dict[str, tuple[str, ...]] | None = None) ->
     once = [*_sources(PLAIN), *(path for path in _sources(("cpu",)) if _runs_once(path))]
     return [
         *(
-            cc.Unit(path, (*include, f"-DTD_ISA={isa}", *flags), isa)
+            cc.Unit(path, (*include, f"-DTD_ISA={isa}", *flags), isa, header=HEADERS.get(isa, ""))
             for path in kernels
             for isa, flags in (isas or ISA_FLAGS).items()
         ),

@@ -47,6 +47,50 @@ def test_units_are_linked_into_one_library(project):
     assert (library.a(), library.b()) == (1, 2)
 
 
+HEADER = """#include <stdint.h>
+uint8_t NAME(void) { return 3; }
+"""
+
+
+def many(project: Path, header: str) -> list[cc.Unit]:
+    """As many units as share a header that is read once."""
+    units = []
+    for number in range(cc.ENOUGH):
+        source = project / f"u{number}.c"
+        source.write_text(HEADER.replace("NAME", f"u{number}"))
+        units.append(cc.Unit(source, ("-DX",), header=header))
+    return units
+
+
+def compiler(project: Path, line: str) -> None:
+    """A compiler that runs a line of the shell first."""
+    wrapper = project / "compiler"
+    wrapper.write_text(f'#!/bin/sh\n{line}\nexec {cc.compiler()[-1]} "$@"\n')
+    wrapper.chmod(0o755)
+    os.environ["CC"] = str(wrapper)
+
+
+def test_a_header_that_is_read_once_changes_no_object(project, monkeypatch):
+    monkeypatch.setenv("CC", *cc.compiler()[-1:])
+    alone = [path.read_bytes() for path in made(project, many(project, ""), "alone")]
+    compiler(project, f'echo "$*" >> {project}/commands')
+    together = [path.read_bytes() for path in made(project, many(project, "stdint.h"), "together")]
+    assert alone == together
+    assert (project / "commands").read_text().count("-include") == cc.ENOUGH
+    assert not (project / "together" / ".headers").exists()
+
+
+def test_a_compiler_that_cannot_keep_headers_reads_them(project, monkeypatch):
+    monkeypatch.setenv("CC", *cc.compiler()[-1:])
+    compiler(project, 'case "$*" in *c-header*) exit 1;; esac')
+    assert len(made(project, many(project, "stdint.h"), "own")) == cc.ENOUGH
+
+
+def made(project: Path, units: list[cc.Unit], folder: str) -> list[Path]:
+    (project / folder).mkdir()
+    return cc.Build(project / folder, cc.compiler(), CFLAGS).compile(units)
+
+
 def test_nothing_changed_nothing_done(project):
     written = build(project).stat().st_mtime_ns
     before = objects(project)

@@ -18,8 +18,9 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
@@ -39,6 +40,7 @@ __all__ = [
 ]
 
 CANDIDATES = ("cc", "gcc", "clang")
+ENOUGH = 5  # units: to keep a header as it was read takes as long as to read it three times
 
 
 class NotReady(RuntimeError):
@@ -54,12 +56,14 @@ class Unit:
     """One object: a source, flags of its own, and a tag that keeps two objects of one source apart.
 
     `compiler` compiles it instead of the build's own compiler, with `flags` alone: a `.cu` file goes to nvcc.
+    `header` is one of the system that takes long to read, and that the source may be given before its first line.
     """
 
     source: Path
     flags: tuple[str, ...] = ()
     tag: str = ""
     compiler: tuple[str, ...] = ()
+    header: str = ""
 
     def object_name(self) -> str:
         # Two folders may hold files of one name, so the folder takes part.
@@ -158,7 +162,14 @@ class Build:
             current = list(threads.map(self._current, units))
             due = [unit for unit, fresh in zip(units, current, strict=True) if not fresh]
             steps = count(1)
-            tried = [threads.submit(self._compile, unit, steps, len(due)) for unit in due]
+            with self._headers(due) as given:
+                tried = [
+                    threads.submit(
+                        self._compile, unit, given.get(_shared(unit), ()), steps, len(due)
+                    )
+                    for unit in due
+                ]
+                wait(tried)
         errors = [error for one in tried if isinstance(error := one.exception(), CompileError)]
         if errors:
             raise CompileError("\n".join(map(str, errors)))
@@ -188,8 +199,33 @@ class Build:
     def _key(self, unit: Unit) -> list[str]:
         return [version(unit.compiler[:1] or self.command), *self._command(unit)]
 
-    def _compile(self, unit: Unit, steps: Iterator[int], due: int) -> None:
-        target, command = self._target(unit), self._command(unit)
+    @contextlib.contextmanager
+    def _headers(self, due: Sequence[Unit]) -> Iterator[dict[tuple[str, ...], tuple[str, ...]]]:
+        """Flags that give units the header that they share as it was read once; it is gone when they are done.
+
+        They change no object, so they belong to no key. A cache of objects works without them: it knows an object by
+        what the compiler reads for it.
+        """
+        folder = self.folder / ".headers"
+        shutil.rmtree(folder, ignore_errors=True)  # of a killed build
+        shared = Counter(_shared(unit) for unit in due if unit.header and not unit.compiler)
+        often = [key for key, n in shared.items() if n >= ENOUGH]
+        given = {}
+        try:
+            for number, key in enumerate([] if "ccache" in self.command[0] else often):
+                header = folder / f"{number}.h"
+                folder.mkdir(exist_ok=True)
+                header.write_text(f"#include <{key[-1]}>\n")  # half-written: nobody includes it
+                command = [*(*self.command, *self.cflags), *key[:-1], "-x", "c-header", str(header)]
+                with contextlib.suppress(CompileError):  # each unit reads it, or says what is wrong
+                    _run([*command, "-o", f"{header}.gch"], self.folder)
+                    given[key] = ("-include", str(header))
+            yield given
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _compile(self, unit: Unit, given: tuple[str, ...], steps: Iterator[int], due: int) -> None:
+        target, command = self._target(unit), [*self._command(unit), *given]
         what = f"{unit.source.name} ({unit.tag})" if unit.tag else unit.source.name
         self.progress(f"compiling {next(steps)} of {due}: {what}")
         # Named by the process: the compiler that a killed build left running writes elsewhere.
@@ -249,6 +285,11 @@ class Build:
         os.replace(temporary, target)
         record = json.dumps({"command": command, "inputs": inputs})
         key.write_text(record)  # half-written: no key, so it compiles again
+
+
+def _shared(unit: Unit) -> tuple[str, ...]:
+    """Units of the build's compiler for which this is the same read their header alike."""
+    return (*unit.flags, "" if unit.compiler else unit.header)
 
 
 def version(command: Sequence[str]) -> str:
