@@ -90,6 +90,23 @@ def test_integers_and_bools_sum_to_int64(dtype):
         assert got.tolist() == reference(values(x).astype(np.int64), axis=1).tolist()
 
 
+@pytest.mark.parametrize("dtype", ["uint16", "uint32", "uint64"])
+def test_integers_without_a_sign_use_their_whole_range(dtype):
+    most = np.iinfo(dtype).max
+    array = np.random.default_rng(5).integers(0, most, (37, 41), dtype, endpoint=True)
+    array[3, 5], array[7, 9] = most, 0
+    x, words = taeda.from_numpy(array), array.astype(np.uint64)
+    for dim in (0, 1):
+        for name in ("argmax", "argmin"):
+            assert getattr(x, name)(dim).tolist() == getattr(array, name)(dim).tolist()
+        for name, wanted in (("amax", array.max(dim)), ("amin", array.min(dim))):
+            found = getattr(x, name)(dim)
+            assert str(found.dtype) == f"taeda.{dtype}" and found.tolist() == wanted.tolist()
+        for name in ("sum", "prod"):  # modulo 2^64, as int64
+            wanted = getattr(words, name)(dim).astype(np.int64)
+            assert getattr(x, name)(dim).tolist() == wanted.tolist()
+
+
 def test_integers_wrap_around_as_numpy():
     x = taeda.full((3,), 2**62, dtype=taeda.int64)
     assert x.sum().item() == np.full(3, 2**62).sum()

@@ -1,6 +1,6 @@
 /* extrema.c - reducers that pick: min, max, their indices, and the largest and smallest magnitude.
  * NaN wins over every number; among equals the first index wins. Of complex numbers there is no
- * order. */
+ * order. 16 and 32 bits without a sign come as wider integers (ops/reduction/reduce.c). */
 #include "cpu/reduction/reduce.h"
 #include "cpu/simd/rows.h"
 
@@ -55,8 +55,6 @@ INTEGER_VALUES(int8_t, i8, INT8_MIN, INT8_MAX)
 INTEGER_VALUES(int16_t, i16, INT16_MIN, INT16_MAX)
 INTEGER_VALUES(int32_t, i32, INT32_MIN, INT32_MAX)
 INTEGER_VALUES(int64_t, i64, INT64_MIN, INT64_MAX)
-INTEGER_VALUES(uint16_t, u16, 0, UINT16_MAX)
-INTEGER_VALUES(uint32_t, u32, 0, UINT32_MAX)
 INTEGER_VALUES(uint64_t, u64, 0, UINT64_MAX)
 
 /* ---- indices: find the value, then the first place that holds it ---- */
@@ -184,8 +182,6 @@ FIND(find_i8, int8_t)
 FIND(find_i16, int16_t)
 FIND(find_i32, int32_t)
 FIND(find_i64, int64_t)
-FIND(find_u16, uint16_t)
-FIND(find_u32, uint32_t)
 FIND(find_u64, uint64_t)
 INDICES(float, f32)
 INDICES(double, f64)
@@ -194,8 +190,6 @@ INDICES(int8_t, i8)
 INDICES(int16_t, i16)
 INDICES(int32_t, i32)
 INDICES(int64_t, i64)
-INDICES(uint16_t, u16)
-INDICES(uint32_t, u32)
 INDICES(uint64_t, u64)
 
 #define VALUE(T, dtype, op, suffix) \
@@ -209,8 +203,7 @@ INDICES(uint64_t, u64)
 #define EVERY_REAL(ROW, op)                                                                 \
     ROW(uint8_t, TD_BOOL, op, u8), ROW(uint8_t, TD_U8, op, u8), ROW(int8_t, TD_I8, op, i8), \
         ROW(int16_t, TD_I16, op, i16), ROW(int32_t, TD_I32, op, i32),                       \
-        ROW(int64_t, TD_I64, op, i64), ROW(uint16_t, TD_U16, op, u16),                      \
-        ROW(uint32_t, TD_U32, op, u32), ROW(uint64_t, TD_U64, op, u64),                     \
+        ROW(int64_t, TD_I64, op, i64), ROW(uint64_t, TD_U64, op, u64),                      \
         ROW(float, TD_F32, op, f32), ROW(double, TD_F64, op, f64)
 #define MAGNITUDE(op, join)                                                               \
     [TD_F32] = {sizeof(float), {TD_F32, 0}, op##_f32, join_##join##_f32, {to_f32, NULL}}, \

@@ -115,8 +115,6 @@ INTEGER(int8_t, i8)
 INTEGER(int16_t, i16)
 INTEGER(int32_t, i32)
 INTEGER(int64_t, i64)
-INTEGER(uint16_t, u16)
-INTEGER(uint32_t, u32)
 INTEGER(uint64_t, u64)
 PLAIN(count_bool, uint8_t, int64_t, 0, a += v != 0)
 PLAIN(norm0_f32, float, double, 0, a += v != 0)
@@ -193,8 +191,6 @@ TD_FINISH(to_bool, uint8_t, uint8_t, a)
     [TD_I16] = REDUCER(uint64_t, TD_I64, op##_i16, join_##op, to_i64), \
     [TD_I32] = REDUCER(uint64_t, TD_I64, op##_i32, join_##op, to_i64), \
     [TD_I64] = REDUCER(uint64_t, TD_I64, op##_i64, join_##op, to_i64), \
-    [TD_U16] = REDUCER(uint64_t, TD_I64, op##_u16, join_##op, to_i64), \
-    [TD_U32] = REDUCER(uint64_t, TD_I64, op##_u32, join_##op, to_i64), \
     [TD_U64] = REDUCER(uint64_t, TD_I64, op##_u64, join_##op, to_i64)
 #define join_sum join_add_int
 #define join_prod join_mul_int

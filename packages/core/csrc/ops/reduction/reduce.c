@@ -41,13 +41,20 @@ int64_t td_reduced_count(const td_tensor *x, uint64_t dims)
 
 static bool is_half(td_dtype d) { return d == TD_F16 || d == TD_BF16; }
 
+/* What a dtype without a kernel of its own is converted to: it has room for every number of it. */
+static td_dtype wider(td_dtype d)
+{
+    if (is_half(d)) return TD_F32;
+    return d == TD_C32 ? TD_C64 : d == TD_U16 ? TD_I32 : d == TD_U32 ? TD_I64 : d;
+}
+
 /* The dtype to convert x to before a kernel of this kind can read it. */
 static td_status kernel_dtype(const td_reduce_spec *spec, td_dtype from, td_dtype *out)
 {
     bool truth = spec->kind == TD_ANY || spec->kind == TD_ALL || spec->kind == TD_COUNT;
     *out = truth && !td_is_float8(from) ? TD_BOOL : from;
     if (td_find_reducer(spec->kind, *out)->size) return TD_OK;
-    *out = is_half(from) ? TD_F32 : from == TD_C32 ? TD_C64 : from;
+    *out = wider(from);
     if (td_find_reducer(spec->kind, *out)->size) return TD_OK;
     return td_fail(TD_NOT_IMPLEMENTED, "%s is not implemented for '%s'", spec->op,
                    td_dtypes[from].type_name);
