@@ -183,6 +183,10 @@ def kernels(family: str) -> list[str]:
         dtypes |= dict.fromkeys(("sum", "prod", "max", "min"), ("F32", "F64", "I64"))
         dtypes["triangle"] = ("U8", "I16", "I32", "I64", "C128")
         return [f"td_scan_alone<td_scan_{w}<TD_{d}>>" for w, known in dtypes.items() for d in known]
+    elif family == "sort":
+        dtypes = ("BOOL", "I8", "I64", "U64", "BF16", "F32", "F64")
+        found = [f"td_sort_{w}<TD_{d}>" for w in ("make", "write") for d in dtypes]
+        return [f"td_sort_alone<{work}>" for work in (*found, "td_sort_merge<TD_F32>")]
     elif family == "attention":
         works = ("forward", "queries", "keys")
         return [f"td_attention_together<td_attention_{work}>" for work in works]

@@ -5,6 +5,7 @@
 #include "cpu/sorting/sort.h"
 #include "runtime/scratch.h"
 #include "runtime/tensor.h"
+#include "runtime/work.h"
 
 /* A tensor as rows along `dim`: outer * inner rows of n elements that are `inner` elements apart.
  */
@@ -33,5 +34,13 @@ char *td_sort_packs(const td_pack_kernel *k, char *packs, char *spare, int64_t n
 td_status td_sort_run(const td_rows *rows, td_tensor *values, td_tensor *indices, bool descending);
 td_status td_top_run(const td_rows *rows, td_tensor *values, td_tensor *indices, int64_t k,
                      bool descending);
+
+/* What a device with kernels of its own is asked for (TD_WORK_SORT): the first k of every row. */
+typedef struct td_sort_job {
+    const td_rows *rows;
+    td_tensor *values, *indices;
+    int64_t k;
+    bool descending;
+} td_sort_job;
 
 #endif

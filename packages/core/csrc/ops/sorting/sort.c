@@ -1,5 +1,6 @@
 /* sort.c - sort and topk as operators. */
 #include "ops/sorting/sort.h"
+#include "runtime/device.h"
 
 #define SELF TD_TENSOR(0)
 
@@ -9,6 +10,13 @@ td_status td_sort_dense(td_tensor **out, const td_tensor *x, const char *op)
         return td_fail(TD_RUNTIME_ERROR,
                        "%s does not support complex dtypes: complex numbers have no order", op);
     return td_contiguous(out, x);
+}
+
+/* by the device's kernels: the first k of every row */
+static td_status elsewhere(td_call *call, const td_rows *rows, int64_t k, bool descending)
+{
+    td_sort_job job = {rows, call->out[0], call->out[1], k, descending};
+    return td_work_run(TD_WORK_SORT, &job, (td_device)call->out[0]->device, "sorting");
 }
 
 /* ---- sort ---- */
@@ -30,8 +38,9 @@ static td_status sort(td_call *call, int64_t dim, bool descending)
                                  x->sizes);
     if (status == TD_OK)
         status = td_tensor_empty(&call->out[1], TD_I64, (td_device)x->device, x->ndim, x->sizes);
-    if (status == TD_OK && x->numel)
+    if (status == TD_OK && x->numel && td_on_host(x))
         status = td_sort_run(&rows, call->out[0], call->out[1], descending);
+    else if (status == TD_OK && x->numel) status = elsewhere(call, &rows, rows.n, descending);
     td_tensor_free(x);
     return status;
 }
@@ -65,8 +74,10 @@ td_status td_op_topk(td_call *call)
     if (td_is_meta(SELF)) return TD_OK;
     TD_TRY(td_contiguous(&x, SELF));
     td_status status = td_rows_of(&rows, "topk", x, dim);
-    if (status == TD_OK && call->out[0]->numel)
+    if (status == TD_OK && call->out[0]->numel && td_on_host(x))
         status = td_top_run(&rows, call->out[0], call->out[1], k, TD_BOOLEAN(3));
+    else if (status == TD_OK && call->out[0]->numel)
+        status = elsewhere(call, &rows, k, TD_BOOLEAN(3));
     td_tensor_free(x);
     return status;
 }

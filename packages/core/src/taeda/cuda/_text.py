@@ -34,6 +34,7 @@ FAMILIES = {
     "optim": "cuda/kernels/optim.h",
     "pooling": "cuda/kernels/pooling.h",
     "scan": "cuda/kernels/scan.h",
+    "sort": "cuda/kernels/sort.h",
     "random": "cuda/kernels/random.h",
 }
 #: families without a table
@@ -51,6 +52,7 @@ ALONE = (
     "reduce",
     "scan",
     "softmax",
+    "sort",
 )
 #: dtypes in the order of their numbers
 DTYPES = (

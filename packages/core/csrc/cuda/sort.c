@@ -1,0 +1,71 @@
+/* sort.c - sorting as launches of kernels/sort.h. */
+#include "cpu/sorting/sort_run.h"
+#include "cuda/program.h"
+
+typedef struct sort_call { /* laid out as in kernels/sort.h */
+    const char *x;
+    char *values;
+    int64_t *indices;
+    uint64_t *keys[2];
+    int64_t *places[2];
+    int64_t units, n, inner, k, width, descending;
+} sort_call;
+
+enum { MAKE, MERGE, WRITE };
+
+static td_status launch(int work, td_dtype dtype, sort_call *c, int64_t units, int ordinal)
+{
+    static const char *names[] = {"make", "merge", "write"};
+    td_cuda_work w = {
+        .kind = "sort", .how = "sort_alone", .name = names[work], .work = work, .dtype = dtype};
+    c->units = units;
+    return td_cuda_threads(&w, ordinal, units, c);
+}
+
+static void swap(sort_call *c)
+{
+    uint64_t *keys = c->keys[0];
+    int64_t *places = c->places[0];
+    c->keys[0] = c->keys[1];
+    c->keys[1] = keys;
+    c->places[0] = c->places[1];
+    c->places[1] = places;
+}
+
+static td_status run(sort_call *c, td_dtype dtype, int64_t lines, int ordinal)
+{
+    TD_TRY(launch(MAKE, dtype, c, lines * c->n, ordinal));
+    swap(c);
+    for (c->width = 1; c->width < c->n; c->width *= 2) {
+        TD_TRY(launch(MERGE, TD_F32, c, lines * c->n, ordinal));
+        swap(c);
+    }
+    return launch(WRITE, dtype, c, lines * c->k, ordinal);
+}
+
+td_status td_cuda_sort(const void *job, td_device device)
+{
+    const td_sort_job *j = job;
+    const td_rows *r = j->rows;
+    sort_call c = {.x = r->data,
+                   .values = td_data(j->values),
+                   .indices = td_data(j->indices),
+                   .n = r->n,
+                   .inner = r->inner,
+                   .k = j->k,
+                   .descending = j->descending};
+    int64_t numel = td_row_count(r) * r->n, bytes = 4 * 8 * numel;
+    char *space;
+    void *block;
+    TD_TRY(td_cuda_use(td_device_index(device)));
+    TD_TRY(td_cuda_alloc(&space, bytes, device, &block));
+    for (int k = 0; k < 2; k++) {
+        c.keys[k] = (uint64_t *)space + k * numel;
+        c.places[k] = (int64_t *)space + (2 + k) * numel;
+    }
+    td_status status =
+        run(&c, (td_dtype)j->values->dtype, td_row_count(r), td_device_index(device));
+    /* the next owner's work comes after, on the same stream */
+    td_cuda_release(block, space, bytes);
+    return status;
+}
