@@ -187,6 +187,11 @@ def kernels(family: str) -> list[str]:
         dtypes = ("BOOL", "I8", "I64", "U64", "BF16", "F32", "F64")
         found = [f"td_sort_{w}<TD_{d}>" for w in ("make", "write") for d in dtypes]
         return [f"td_sort_alone<{work}>" for work in (*found, "td_sort_merge<TD_F32>")]
+    elif family == "resample":
+        works = ("planes", "adjoint", "deep", "undeep")
+        return [
+            f"td_resample_alone<td_resample_{w}<TD_{d}>>" for w in works for d in ("F32", "F64")
+        ]
     elif family == "attention":
         works = ("forward", "queries", "keys")
         return [f"td_attention_together<td_attention_{work}>" for work in works]

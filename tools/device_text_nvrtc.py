@@ -23,6 +23,7 @@ MORE = {
     # the gradient of max pooling holds windows and places of three dimensions in 64 bits at once
     **{("pooling", arch): 80 for arch in ARCHES},
     ("attention", 90): 36,  # of keys and values: two rows and their strides
+    ("resample", 120): 64,  # its gradient goes through the tables of both dimensions
 }
 
 

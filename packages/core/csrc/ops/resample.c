@@ -6,6 +6,7 @@
 #include "cpu/resample_run.h"
 #include <math.h>
 #include "ops/layout.h"
+#include "runtime/device.h"
 
 #define OUT (&call->out[0])
 #define LL(x) ((long long)(x))
@@ -182,34 +183,59 @@ static td_status read(resampling *r, const td_call *call, int at, bool backward)
     return check(r);
 }
 
+/* ---- on the processor, or by the device's kernels ---- */
+
+static td_status elsewhere(const td_resample_job *job, const td_tensor *to)
+{
+    return td_work_run(TD_WORK_RESAMPLE, job, (td_device)to->device, "resampling");
+}
+
+static td_status in_planes(const resampling *r, const td_tensor *from, td_tensor *to,
+                           int64_t planes, bool adjoint)
+{
+    bool wide = from->dtype == TD_F64;
+    td_planes p = {
+        .rows = r->taps[1], .columns = r->taps[2], .from = td_data(from), .to = td_data(to)};
+    if (td_on_host(to)) return td_resample_planes(&p, planes, wide, adjoint);
+    return elsewhere(&(td_resample_job){.rows = &p.rows,
+                                        .columns = &p.columns,
+                                        .from = p.from,
+                                        .to = p.to,
+                                        .n = to->numel,
+                                        .wide = wide,
+                                        .adjoint = adjoint},
+                     to);
+}
+
+static td_status in_depth(const resampling *r, const td_tensor *from, td_tensor *to, int64_t planes,
+                          bool adjoint)
+{
+    int64_t inner = r->taps[1].in * r->taps[2].in;
+    if (td_on_host(to))
+        return td_resample_deep(to, from, &r->taps[0], planes, inner, adjoint), TD_OK;
+    return elsewhere(&(td_resample_job){.rows = &r->taps[0],
+                                        .from = td_data(from),
+                                        .to = td_data(to),
+                                        .n = to->numel,
+                                        .inner = inner,
+                                        .wide = from->dtype == TD_F64,
+                                        .adjoint = adjoint},
+                     to);
+}
+
 static td_status run_all(resampling *r, const td_tensor *from, td_tensor *to, bool adjoint)
 {
-    int64_t planes = r->in[0] * r->in[1];
-    td_planes p = {.rows = r->taps[1], .columns = r->taps[2]};
-    bool wide = from->dtype == TD_F64;
-    const td_taps *deep = &r->taps[0], *rows = &r->taps[1], *columns = &r->taps[2];
+    int64_t planes = r->in[0] * r->in[1], deep = r->taps[0].out;
     td_tensor *middle;
-    if (r->dims < 3) {
-        p.from = td_data(from);
-        p.to = td_data(to);
-        return td_resample_planes(&p, planes, wide, adjoint);
-    }
-    if (!adjoint) { /* depth first: its input is usually the smaller one */
-        TD_TRY(td_tensor_empty(&middle, (td_dtype)from->dtype, (td_device)from->device, 3,
-                               (int64_t[]){planes, deep->out, rows->in * columns->in}));
-        td_resample_deep(middle, from, deep, planes, rows->in * columns->in, false);
-        p.from = td_data(middle);
-        p.to = td_data(to);
-        td_status status = td_resample_planes(&p, planes * deep->out, wide, adjoint);
-        td_tensor_free(middle);
-        return status;
-    }
+    if (r->dims < 3) return in_planes(r, from, to, planes, adjoint);
     TD_TRY(td_tensor_empty(&middle, (td_dtype)from->dtype, (td_device)from->device, 3,
-                           (int64_t[]){planes, deep->out, rows->in * columns->in}));
-    p.from = td_data(from);
-    p.to = td_data(middle);
-    td_status status = td_resample_planes(&p, planes * deep->out, wide, adjoint);
-    if (status == TD_OK) td_resample_deep(to, middle, deep, planes, rows->in * columns->in, true);
+                           (int64_t[]){planes, deep, r->taps[1].in * r->taps[2].in}));
+    /* depth first: its input is usually the smaller one */
+    td_status status = adjoint ? in_planes(r, from, middle, planes * deep, true)
+                               : in_depth(r, from, middle, planes, false);
+    if (status == TD_OK)
+        status = adjoint ? in_depth(r, middle, to, planes, true)
+                         : in_planes(r, middle, to, planes * deep, false);
     td_tensor_free(middle);
     return status;
 }
@@ -262,6 +288,11 @@ static td_status resample(td_call *call, const char *name, int dims, mode m, boo
     if (!bytes && (!td_is_floating((td_dtype)self->dtype) || td_is_float8((td_dtype)self->dtype)))
         return td_fail(TD_NOT_IMPLEMENTED, "\"%s\" not implemented for '%s'", name,
                        td_dtypes[self->dtype].type_name);
+    if (bytes && !td_on_host(self) && !td_is_meta(self))
+        return td_fail(TD_NOT_IMPLEMENTED,
+                       "%s: images of bytes are not resampled on a device; convert them to "
+                       "floating-point numbers first",
+                       name);
     if (td_is_meta(self) || self->numel == 0) {
         TD_TRY(
             td_tensor_empty(OUT, (td_dtype)self->dtype, (td_device)self->device, dims + 2, sizes));

@@ -21,6 +21,7 @@ typedef enum td_work {
     TD_WORK_SCAN,       /* td_scan_job of cpu/scan_run.h */
     TD_WORK_TRIANGLE,   /* td_triangle_job of cpu/creation_run.h */
     TD_WORK_SORT,       /* td_sort_job of cpu/sorting/sort_run.h */
+    TD_WORK_RESAMPLE,   /* td_resample_job of cpu/resample_run.h */
     TD_WORKS
 } td_work;
 

@@ -134,7 +134,7 @@ def upsample(name: str, n: int, align: str, doc: str, device: str = "") -> None:
 
 for _name, _n in (("upsample_linear1d", 1), ("upsample_bilinear2d", 2), ("upsample_trilinear3d", 3), ("upsample_bicubic2d", 2),
                   ("_upsample_bilinear2d_aa", 2), ("_upsample_bicubic2d_aa", 2), ("_upsample_lanczos2d_aa", 2)):  # fmt: skip
-    upsample(_name, _n, "bool align_corners, ", "Another size by weighted sums of neighbours.")
+    upsample(_name, _n, "bool align_corners, ", "Another size by weighted sums of neighbours.", "any")
 for _n in (1, 2, 3):
     upsample(f"upsample_nearest{_n}d", _n, "", "Another size by the nearest neighbour.", "any")
     upsample(
