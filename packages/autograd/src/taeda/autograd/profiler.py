@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from taeda._core_api import lazy_attributes
 from taeda.profiler._legacy import (  # upward: MissingDistribution says what to install
     EnforceUnique,
     EventList,
@@ -23,3 +24,5 @@ __all__ = [
     "profile",
     "record_function",
 ]
+
+__getattr__, __dir__ = lazy_attributes(__name__, {})  # names of PyTorch that are absent say so
