@@ -128,6 +128,7 @@ td_status td_cuda_start(void)
         td_workers[TD_CUDA][TD_WORK_CLASS_LOSS] = td_cuda_class_loss;
         td_workers[TD_CUDA][TD_WORK_CONV] = td_cuda_conv;
         td_workers[TD_CUDA][TD_WORK_NORM] = td_cuda_norm;
+        td_workers[TD_CUDA][TD_WORK_SEARCH] = td_cuda_search;
         td_workers[TD_CUDA][TD_WORK_RESAMPLE] = td_cuda_resample;
         td_workers[TD_CUDA][TD_WORK_SORT] = td_cuda_sort;
         td_workers[TD_CUDA][TD_WORK_SCAN] = td_cuda_scan;

@@ -1,4 +1,5 @@
-/* sort.c - sorting as launches of kernels/sort.h. */
+/* sort.c - sorting, and places in sorted sequences, as launches of kernels/sort.h. */
+#include "cpu/sorting/search_run.h"
 #include "cpu/sorting/sort_run.h"
 #include "cuda/program.h"
 
@@ -68,4 +69,33 @@ td_status td_cuda_sort(const void *job, td_device device)
     /* the next owner's work comes after, on the same stream */
     td_cuda_release(block, space, bytes);
     return status;
+}
+
+/* ---- places in sorted sequences ---- */
+
+typedef struct search_call { /* laid out as in kernels/sort.h */
+    const char *sequence, *values;
+    const int64_t *sorter;
+    char *out;
+    int64_t units, n, values_a_row, right, narrow, one_row;
+} search_call;
+
+td_status td_cuda_search(const void *job, td_device device)
+{
+    const td_search_job *j = job;
+    const td_tensor *q = j->sequence, *v = j->values;
+    search_call c = {.sequence = td_data(q),
+                     .values = td_data(v),
+                     .sorter = j->sorter ? td_data(j->sorter) : NULL,
+                     .out = td_data(j->out),
+                     .units = v->numel,
+                     .n = q->sizes[q->ndim - 1],
+                     .values_a_row = v->ndim ? v->sizes[v->ndim - 1] : 1,
+                     .right = j->right,
+                     .narrow = j->out->dtype == TD_I32,
+                     .one_row = q->ndim == 1};
+    td_cuda_work w = {
+        .kind = "search", .how = "search_alone", .name = "place", .dtype = (td_dtype)v->dtype};
+    TD_TRY(td_cuda_use(td_device_index(device)));
+    return td_cuda_threads(&w, td_device_index(device), c.units, &c);
 }

@@ -37,6 +37,13 @@ x = taeda.tensor([0.0, -0.0, float("nan"), -float("inf"), float("inf"), -float("
 for dtype in DTYPES[:4]:
     for descending in (False, True):
         same(lambda x: x.sort(0, descending), ("special", dtype), x.to(dtype))
+line = taeda.randn(40).round(decimals=1).sort()[0]
+for dtype in (taeda.float32, taeda.float64, taeda.int64):
+    for right in (False, True):
+        found = lambda x: [taeda.searchsorted(line.to(x), x, right=right), taeda.bucketize(x, line.to(x), right=right, out_int32=True)]
+        same(found, ("places", dtype), (taeda.randn(5, 7) * 2).round(decimals=1).to(dtype))
+rows, sorter = taeda.randn(5, 9).sort()[0].flip(1), taeda.arange(8, -1, -1).expand(5, 9).contiguous()
+same(lambda x: [taeda.searchsorted(rows.to(x), x, sorter=sorter.to(x.device))], "by a sorter", taeda.randn(5, 7))
 big = taeda.tensor([2**63 - 1, -(2**63), 0, -1, 1])
 same(lambda x: x.sort(), "large", big)
 same(lambda x: [x.argsort(1), x.msort()], "relatives", taeda.randn(6, 7))

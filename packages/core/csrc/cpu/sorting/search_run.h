@@ -2,6 +2,7 @@
 #ifndef TD_SEARCH_RUN_H
 #define TD_SEARCH_RUN_H
 #include "runtime/tensor.h"
+#include "runtime/work.h"
 
 /* RuntimeError if it leads out of a dimension of n */
 td_status td_search_check(const td_tensor *sorter, int64_t n);
@@ -9,6 +10,13 @@ td_status td_search_check(const td_tensor *sorter, int64_t n);
  * together. out is int32 or int64. */
 void td_search_run(td_tensor *out, const td_tensor *sequence, const td_tensor *values,
                    const td_tensor *sorter, bool right);
+
+/* What a device with kernels of its own is asked for (TD_WORK_SEARCH). */
+typedef struct td_search_job {
+    td_tensor *out;
+    const td_tensor *sequence, *values, *sorter;
+    bool right;
+} td_search_job;
 
 /* RuntimeError for a negative number */
 td_status td_count_length(const td_tensor *x, int64_t minlength, int64_t *length);

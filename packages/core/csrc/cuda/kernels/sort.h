@@ -6,7 +6,8 @@
  *
  *   td_sort_alone<td_sort_make<D>>    keys and places of all lines, line after line
  *   td_sort_alone<td_sort_merge<D>>   runs of `width` to runs of twice that; D does not matter
- *   td_sort_alone<td_sort_write<D>>   the first k of each line: values and places */
+ *   td_sort_alone<td_sort_write<D>>   the first k of each line: values and places
+ *   td_search_alone<td_search_place<D>>   where a value belongs in a sorted sequence */
 #ifndef TD_SORT_TEXT_H
 #define TD_SORT_TEXT_H
 #include "cpu/simd/device/convert.h"
@@ -72,6 +73,37 @@ template <int D> struct td_sort_write {
         c.indices[to] = place;
     }
 };
+
+/* ---- places in sorted sequences: the bisection of cpu/sorting/search_run.c ---- */
+struct td_search_call { /* laid out as in csrc/cuda/sort.c */
+    const char *sequence, *values;
+    const int64_t *sorter;
+    char *out;
+    int64_t units, n, values_a_row, right, narrow, one_row;
+};
+template <int D> struct td_search_place {
+    static TD_IN void one(const td_search_call &c, int64_t at)
+    {
+        typedef typename td_mem<D>::type T;
+        int64_t row = c.one_row ? 0 : at / c.values_a_row * c.n, low = 0, high = c.n;
+        T v = ((const T *)c.values)[at];
+        while (low < high) {
+            int64_t middle = low + (high - low) / 2;
+            T there = ((const T *)c.sequence)[row + (c.sorter ? c.sorter[row + middle] : middle)];
+            if (c.right ? !(there > v) : !(there >= v)) low = middle + 1;
+            else high = middle;
+        }
+        if (c.narrow) ((int32_t *)c.out)[at] = (int32_t)low;
+        else ((int64_t *)c.out)[at] = low;
+    }
+};
+template <class Work>
+__global__ void __launch_bounds__(256) td_search_alone(const __grid_constant__ td_search_call c)
+{
+    int64_t step = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t at = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; at < c.units; at += step)
+        Work::one(c, at);
+}
 
 template <class Work>
 __global__ void __launch_bounds__(256) td_sort_alone(const __grid_constant__ td_sort_call c)

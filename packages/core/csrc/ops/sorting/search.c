@@ -3,6 +3,7 @@
 #include <string.h>
 #include "cpu/sorting/search_run.h"
 #include "ops/view/view.h"
+#include "runtime/device.h"
 
 typedef struct search {
     const char *op;
@@ -63,6 +64,16 @@ static td_status check_sorter(const search *s)
     return TD_OK;
 }
 
+/* The host looks at the places of a sorter: no kernel reads beside the sequence. */
+static td_status check_places(const td_tensor *sorter, int64_t n)
+{
+    td_tensor *near;
+    TD_TRY(td_to_host(&near, sorter));
+    td_status status = td_search_check(near, n);
+    td_tensor_free(near);
+    return status;
+}
+
 static td_status run_search(td_tensor *out, const search *s)
 {
     td_tensor *q, *v = NULL, *sorter = NULL;
@@ -72,8 +83,11 @@ static td_status run_search(td_tensor *out, const search *s)
     TD_TRY(td_cast_optional(&q, s->sequence, dtype));
     td_status status = td_cast_optional(&v, s->values, dtype);
     if (status == TD_OK) status = td_cast_optional(&sorter, s->sorter, TD_I64);
-    if (status == TD_OK && sorter) status = td_search_check(sorter, q->sizes[q->ndim - 1]);
-    if (status == TD_OK) td_search_run(out, q, v, sorter, s->right);
+    if (status == TD_OK && sorter) status = check_places(sorter, q->sizes[q->ndim - 1]);
+    td_search_job job = {out, q, v, sorter, s->right};
+    if (status == TD_OK && td_on_host(v)) td_search_run(out, q, v, sorter, s->right);
+    else if (status == TD_OK)
+        status = td_work_run(TD_WORK_SEARCH, &job, (td_device)v->device, s->op);
     td_tensor_free(q);
     td_tensor_free(v);
     td_tensor_free(sorter);

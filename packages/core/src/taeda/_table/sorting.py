@@ -31,10 +31,10 @@ op("_unique_consecutive(Tensor self, bool return_inverse=False, bool return_coun
 # ---- places in a sorted sequence ----
 SEARCH = "*, bool out_int32=False, bool right=False"
 op(f"searchsorted.Tensor(Tensor sorted_sequence, Tensor self, {SEARCH}, str? side=None, Tensor? sorter=None) -> Tensor",
-   c="searchsorted", variants="function out", doc="How many elements of the sorted last dimension lie before each value.")
+   c="searchsorted", device="any", variants="function out", doc="How many elements of the sorted last dimension lie before each value.")
 op(f"searchsorted.Scalar(Tensor sorted_sequence, Scalar self, {SEARCH}, str? side=None, Tensor? sorter=None) -> Tensor",
    composite=True, variants="function out", doc="searchsorted of one number.")
-op(f"bucketize.Tensor(Tensor self, Tensor boundaries, {SEARCH}) -> Tensor", c="bucketize", variants="function out",
+op(f"bucketize.Tensor(Tensor self, Tensor boundaries, {SEARCH}) -> Tensor", c="bucketize", device="any", variants="function out",
    doc="In which interval between sorted boundaries every element lies.")
 op(f"bucketize.Scalar(Scalar self, Tensor boundaries, {SEARCH}) -> Tensor", composite=True, variants="function out",
    doc="bucketize of one number.")

@@ -58,6 +58,8 @@ def _loop(kind: str, name: str, dtype: str, source: str) -> tuple[str, str]:
         return "conv", f"td_conv_{name}<TD_{dtype}>"
     if kind in ("optim", "pooling", "random", "resample", "scan", "sort"):
         return kind, f"td_{kind}_{name}<TD_{dtype}>"
+    if kind == "search":
+        return "sort", f"td_search_{name}<TD_{dtype}>"
     if kind == "attention":
         return kind, f"td_attention_{name}"
     if kind == "norm":
