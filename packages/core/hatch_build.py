@@ -61,12 +61,6 @@ CFLAGS = (
     *("-Wall", "-Wextra", "-Werror=implicit"),
     *("-Wno-unused-parameter", "-Wno-missing-field-initializers"),
 )
-# Passes that take time of the compiler and from which kernels written in vectors gain nothing, but for those of WHOLE.
-LEAN = (
-    *("-fno-tree-slp-vectorize", "-fno-schedule-insns2", "-fno-gcse-after-reload"),
-    *("-fno-split-paths", "-fno-tree-partial-pre", "-fno-split-loops"),
-)
-WHOLE = ("conv", "fft", "indexing", "matmul", "reduction", "resample")
 LDFLAGS = ("-lm", "-lpthread", "-ldl")
 REPRODUCIBLE = ("-Wl,--build-id=none", "-s")  # for wheels: the same sources give the same bytes
 # What a debugger needs to look through a kernel's frame to its caller; nothing throws through kernels, for they call nobody.
@@ -283,7 +277,7 @@ def plain_units(folder: Path, isas: dict[str, tuple[str, ...]] | None = None) ->
         *(
             cc.Unit(
                 path,
-                (*include, f"-DTD_ISA={isa}", *_lean(path), *flags),
+                (*include, f"-DTD_ISA={isa}", *flags),
                 isa,
                 header=HEADERS.get(isa, ""),
             )
@@ -292,10 +286,6 @@ def plain_units(folder: Path, isas: dict[str, tuple[str, ...]] | None = None) ->
         ),
         *(cc.Unit(path, include) for path in once),
     ]
-
-
-def _lean(path: Path) -> tuple[str, ...]:
-    return () if path.stem in WHOLE or path.parent.name in WHOLE else LEAN
 
 
 def _sources(rooms: tuple[str, ...]) -> list[Path]:
