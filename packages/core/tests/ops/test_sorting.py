@@ -253,3 +253,10 @@ def test_refusals(call, error, text):
 def test_unique_of_huge_meta_tensors_is_refused_at_once(call):
     with pytest.raises(NotImplementedError, match="depends on values"):
         call(taeda.empty(1, 1 << 40, device="meta"))
+
+
+@pytest.mark.parametrize("k", [0, 1])
+def test_topk_of_a_number_is_the_number(k):
+    for number in range(8):  # memory that was used before
+        values, indices = taeda.tensor(float(number)).topk(k)
+        assert (values.item(), indices.item()) == (number, 0)

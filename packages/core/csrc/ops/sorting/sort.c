@@ -68,6 +68,7 @@ td_status td_op_topk(td_call *call)
         return td_fail(TD_RUNTIME_ERROR, "topk does not support %s dtypes",
                        SELF->dtype == TD_BOOL ? "bool" : "complex");
     for (int d = 0; d < SELF->ndim; d++) sizes[d] = d == dim ? k : SELF->sizes[d];
+    if (SELF->ndim == 0) k = 1; /* the result has one number in any case */
     td_device device = (td_device)SELF->device;
     TD_TRY(td_tensor_empty(&call->out[0], (td_dtype)SELF->dtype, device, SELF->ndim, sizes));
     TD_TRY(td_tensor_empty(&call->out[1], TD_I64, device, SELF->ndim, sizes));
