@@ -16,7 +16,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent / "testing"))
 
-from properties import alone, both_modes, few_digits, memory_order, targets
+from properties import alone, both_modes, few_digits, memory_order, targets, unset
 from samples import ROWS, Row, default_dtype, fits
 
 #: each property, and the dtypes it is asked for beside the row's own
@@ -25,6 +25,7 @@ PROPERTIES: dict[str, tuple[Callable[..., Iterator[str]], tuple[str, ...]]] = {
     "both_modes": (both_modes.faults, ("", "complex128")),
     "alone": (alone.faults, ("", "float32")),
     "few_digits": (few_digits.faults, ("bfloat16", "float16", "complex64", "complex32")),
+    "unset": (unset.faults, ("", "float32", "int64")),
     "targets": (targets.faults, ("", "float32", "int64")),
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from properties import alone, both_modes, few_digits, memory_order, targets
+from properties import alone, both_modes, few_digits, memory_order, targets, unset
 from samples import ROWS, default_dtype, fits
 
 import taeda
@@ -153,3 +153,21 @@ def test_a_gradient_of_too_few_digits_is_found(monkeypatch):
     found = list(few_digits.faults(ROWS["exp"], "bfloat16"))
     assert found
     assert all("gradient 0" in fault for fault in found)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_no_result_shows_memory_as_it_was_found(family):
+    found = [
+        fault
+        for row in rows(family)
+        for dtype in {default_dtype(row), "float32"}
+        if fits(row, dtype)
+        for fault in unset.faults(row, dtype)
+    ]
+    assert found == []
+
+
+def test_a_result_that_nobody_wrote_is_found(monkeypatch):
+    monkeypatch.setattr("samples.function", lambda row: lambda x, **more: taeda.empty_like(x))
+    found = list(unset.faults(ROWS["exp"], "float32"))
+    assert any("of one number" in fault for fault in found)
