@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from outcomes import DOCUMENTED, array, flat
+from outcomes import array, outcome_of
 from samples import Row, Sample, samples
 
 import taeda
@@ -53,10 +53,7 @@ def _bytes(sample: Sample, byte: int) -> list[Any]:
     fresh = sample.map(taeda.Tensor.clone)
     taeda.manual_seed(1)
     _fill(byte)
-    try:
-        results = flat(fresh.call())
-    except DOCUMENTED:
-        return []
+    results = outcome_of(fresh.call).results
     return [array(r).tobytes() if isinstance(r, taeda.Tensor) else repr(r) for r in results]
 
 
