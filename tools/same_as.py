@@ -29,7 +29,7 @@ SIZES = ({"n": 6, "m": 5, "k": 3}, {"n": 67, "m": 29, "k": 4})
 UNSET = re.compile(r"(new_)?empty(_like|_strided|_permuted)?(\.\w+)?$")
 #: pattern of "row dtype" -> why this build differs from 5a36047, the last one before the folders of C said who computes
 INTENDED: dict[str, str] = {
-    r"as_strided_ |_local_scalar_dense |_pad_inside|_grid_sample|frobenius_norm|nuclear_norm|segment_reduce": "new, or a function since",
+    r"_int_mm |as_strided_ |_local_scalar_dense |_pad_inside|_grid_sample|frobenius_norm|nuclear_norm|segment_reduce": "new, or a function since",
     r"nan_to_num complex": "complex numbers are taken",
     r"(mul\.Tensor|lerp\.Tensor|addc(mul|div)|sinc|cross(\.linalg)?|addr|outer|kron|einsum|rms_norm|vecdot|bilinear|stft|orgqr|ormqr"
     r"|_foreach_(mul|addcmul|addcdiv)_?\.\w+|gradient\.tensorarray(int)?|householder_product|trapz\.x|trapezoid\.x|cumulative_trapezoid\.x) complex": "complex products are not fused, so that instruction sets agree",
@@ -44,6 +44,7 @@ INTENDED: dict[str, str] = {
     r"((_foreach_)?sigmoid_?|silu) complex": "sigmoid of complex numbers is exact on the left",
     r"_fused_attention ": "sums of attention are of float64",
     r"histogram\.\w+ (bfloat16|float16)": "counts above 256 (2,048) were lost in sums of short floats",
+    r"(max|avg|adaptive_avg)_pool\dd_backward (bfloat16|float16)": "gradients of overlapping windows are added in float32 and rounded once",
     r"igammac float32": "sums end where a float is exact",
     r"(scaled_)?modified_bessel_k0 float64": "NaN for numbers below 0",
 }  # fmt: skip
