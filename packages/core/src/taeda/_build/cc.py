@@ -210,7 +210,7 @@ class Build:
         shutil.rmtree(folder, ignore_errors=True)  # of a killed build
         shared = Counter(_shared(unit) for unit in due if unit.header and not unit.compiler)
         often = [key for key, n in shared.items() if n >= ENOUGH]
-        given = {}
+        given: dict[tuple[str, ...], tuple[str, ...]] = {}
         try:
             for number, key in enumerate([] if "ccache" in self.command[0] else often):
                 header = folder / f"{number}.h"
