@@ -328,3 +328,21 @@ def test_result_types_of_norms():
         assert nn.LocalResponseNorm(2)(rows.bfloat16()).dtype is taeda.bfloat16
         assert nn.LocalResponseNorm(2)(images.bfloat16()).dtype is taeda.float32
         assert nn.LPPool2d(2, 2)(images.bfloat16()).dtype is taeda.bfloat16
+
+
+class Reflected:
+    """Answers for operators of tensors, which do not know it."""
+
+    def __radd__(self, other):
+        return "reflected"
+
+
+def test_operators_leave_what_they_do_not_know_to_the_other_type():
+    x = taeda.ones(2)
+    for around in (autocast("cpu", dtype=taeda.bfloat16), autocast("cpu", enabled=False)):
+        with around:
+            assert (x == None) is False  # noqa: E711 - the operator is what is asked
+            assert (x != "a") is True and x not in [(), None]
+            assert x + Reflected() == "reflected"
+            with pytest.raises(TypeError, match="unsupported operand"):
+                x - Reflected()

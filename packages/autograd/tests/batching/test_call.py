@@ -71,3 +71,14 @@ def test_walks_back_with_mapped_gradients():
     y = x.sin()
     made = vmap(lambda g: taeda.autograd.grad(y, x, g)[0])(taeda.eye(3))
     close(made, taeda.diag(x.cos()).detach())
+
+
+def test_operators_inside_leave_what_they_do_not_know_to_the_other_type():
+    class Reflected:
+        def __radd__(self, other):
+            return other * 3
+
+    def f(x):
+        return x + Reflected() if (x == "a") is False else x
+
+    assert taeda.func.vmap(f)(taeda.ones(2, 2)).tolist() == [[3, 3], [3, 3]]

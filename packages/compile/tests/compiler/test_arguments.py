@@ -15,6 +15,8 @@ def test_the_key_says_all_but_the_tensors():
     assert flatten(([a, 0.0],), {})[0] != flatten(([a, -0.0],), {})[0]
     assert flatten(((a, 1),), {})[0] != flatten(((a, True),), {})[0]
     assert flatten((a,), {"k": b})[0] != flatten((a, b), {})[0]
+    keys = [flatten(({key: a},), {})[0] for key in (1, True, 1.0, 0.0, -0.0, "1")]
+    assert all(keys.count(key) == 1 for key in keys)
 
 
 def test_tensors_come_once_and_in_order():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 
 import taeda
@@ -139,3 +141,56 @@ def test_after_many_calls_without_a_graph_few_are_looked_at(monkeypatch):
         assert compiled(x, False).equal(f(x, False))
     state = compiled.__taeda_compiled__
     assert any(t.trusted for ts in state.traces.values() for t in ts) and len(looks) >= 13
+
+
+class Scaled:
+    """Plain Python, whose methods read from it."""
+
+    def __init__(self):
+        self.k = 1.0
+
+    def times(self, x):
+        return x * self.k
+
+    def of(self, x):
+        return self.times(x) + 1
+
+
+@pytest.mark.parametrize(
+    "take",
+    [
+        lambda o: o.times,
+        lambda o: o.of,
+        lambda o: functools.partial(Scaled.times, o),
+        lambda o: functools.partial(lambda x, owner: x * owner.k, owner=o),
+        lambda o: functools.partial(o.times),
+    ],
+)
+@pytest.mark.parametrize("fullgraph", [False, True])
+def test_what_a_method_or_a_partial_reads_from_is_guarded(take, fullgraph):
+    owner, x = Scaled(), taeda.ones(3)
+    function = take(owner)
+    compiled = taeda.compile(function, fullgraph=fullgraph)
+    for k in (1.0, 1.0, 1.0, 1.0, 2.0, 3.0):
+        owner.k = k
+        assert compiled(x).equal(function(x))
+
+
+def test_the_number_of_threads_is_guarded():
+    before = taeda.get_num_threads()
+    compiled = taeda.compile(lambda x: x * taeda.get_num_threads())
+    try:
+        for threads in (2, 2, 2, 2, 1):
+            taeda.set_num_threads(threads)
+            assert compiled(taeda.ones(1)).item() == threads
+    finally:
+        taeda.set_num_threads(before)
+
+
+def test_a_recording_under_autocast():
+    net, x = nn.Linear(3, 3), taeda.ones(2, 3)
+    compiled = taeda.compile(lambda x: net(x).square().mean())
+    with taeda.autocast("cpu", dtype=taeda.bfloat16):
+        wanted = net(x).square().mean()
+        for _ in range(5):
+            assert compiled(x).equal(wanted)

@@ -343,10 +343,17 @@ PyObject *td_apply(const td_function *fn, int n, PyObject *const *args)
 }
 
 /* ---- number slots: a + b without the parser ---- */
+static int is_operand(PyObject *o) { return td_is_tensor(o) || td_is_number(o); }
+
 PyObject *td_slot_binary(const td_function *fn, td_schema *s, PyObject *a, PyObject *b)
 {
     PyObject *const args[] = {a, b};
-    if (td_here.layers & ~td_here.excluded) return td_call_entry(fn, NULL, args, 2, NULL);
+    uint32_t layers = td_here.layers & ~td_here.excluded;
+    if (layers & TD_LAYER_FUNCTION_MODE) return td_call_entry(fn, NULL, args, 2, NULL);
+    if (layers) { /* what is no operand is the other type's to answer, under layers too */
+        if (!is_operand(a) || !is_operand(b)) Py_RETURN_NOTIMPLEMENTED;
+        return td_call_entry(fn, NULL, args, 2, NULL);
+    }
     td_frame f;
     td_frame_open(&f);
     td_frame_row(&f, fn, s);

@@ -52,12 +52,17 @@ def _key(value: Any, tensors: list[Tensor]) -> Any:
     if kind in (list, tuple):
         return (kind, *[_key(v, tensors) for v in value])
     if kind is dict:
-        return (kind, *[(k, _key(v, tensors)) for k, v in value.items()])
+        return (kind, *[(_label(k), _key(v, tensors)) for k, v in value.items()])
     if kind in (float, complex):
         return (kind, repr(value))
     if is_immutable(value):
         return (kind, value) if kind is not slice else (kind, repr(value))
     return ("object", id(value))
+
+
+def _label(key: Any) -> Any:
+    """The key of a dict with its type, which `==` leaves out: 1, 1.0 and True are three."""
+    return _key(key, []) if is_immutable(key) else key
 
 
 def objects(value: Any) -> Any:

@@ -15,7 +15,7 @@ import threading
 import time
 import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import taeda
@@ -450,7 +450,7 @@ def _environment() -> Any:
     """What operations ask apart from their arguments."""
     return (
         _core.is_grad_enabled(), _core.is_inference_mode_enabled(), _core.get_default_dtype(), _core.get_default_device(),
-        _core._get_anomaly(), _core.get_excluded(), taeda.are_deterministic_algorithms_enabled(),
+        _core._get_anomaly(), _core.get_excluded(), taeda.are_deterministic_algorithms_enabled(), taeda.get_num_threads(),
     )  # fmt: skip
 
 
@@ -534,7 +534,18 @@ def _grown(observer: Observer, result: Any) -> list[Tensor]:
 
 
 def _enter(observer: Observer, function: Any, args: Any, kwargs: Any) -> Any:
-    if isinstance(function, types.FunctionType | types.MethodType | functools.partial):
-        return observer.call(function, *args, **kwargs)
-    observer.mark(function)
+    for owner in _owners(function):
+        observer.mark(owner)
     return observer.call(function, *args, **kwargs)
+
+
+def _owners(function: Any) -> Iterator[Any]:
+    """Objects that a call reads from besides its arguments: of a method its own, of a partial what it was given."""
+    if isinstance(function, types.MethodType):
+        yield function.__self__
+        yield from _owners(function.__func__)
+    elif isinstance(function, functools.partial):
+        yield from (*function.args, *function.keywords.values())
+        yield from _owners(function.func)
+    elif not isinstance(function, types.FunctionType):
+        yield function

@@ -287,7 +287,7 @@ class Recorder:
         """Whether shapes follow from shapes: the operation gives the same ones where there are no values."""
         if _flags[op] & _RANDOM or not any(isinstance(a, Tensor | tuple) for a in args):
             return True
-        if _kinds[op] == "pointwise" or made is None or made == ():
+        if _kinds[op] == "pointwise" or made is None or (type(made) is tuple and not made):
             return True
         try:
             blank = _core.call_backend(op, tuple(_on_meta(a) for a in args))
