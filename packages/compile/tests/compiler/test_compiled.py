@@ -194,3 +194,20 @@ def test_a_recording_under_autocast():
         wanted = net(x).square().mean()
         for _ in range(5):
             assert compiled(x).equal(wanted)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda a, b: a.add_(b),
+        lambda a, b: taeda.add(a, b, out=a),
+        lambda a, b: taeda.sin(b, out=a),
+    ],
+)
+def test_writes_into_memory_that_is_read_are_refused_while_recording(write):
+    compiled = taeda.compile(write)
+    for _ in range(4):
+        z = taeda.arange(8.0)
+        with pytest.raises(RuntimeError, match="written-to"):
+            compiled(z[:5], z[2:7])
+        assert z.tolist() == list(range(8))

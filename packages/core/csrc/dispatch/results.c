@@ -159,6 +159,9 @@ int td_place_results(td_frame *f, PyObject **outs, int nouts)
     for (int k = 0; k < nouts; k++) {
         PyObject *target = f->inplace && k == 0 ? f->obj[0] : td_out_item(f, k);
         if (!target || target == outs[k] || !td_is_tensor(outs[k])) continue;
+        /* the kernel of a pointwise operation would have checked it */
+        bool pointwise = f->schema->kind == TD_KIND_POINTWISE && td_is_tensor(target);
+        if (pointwise && check_overlap(f, TD_T(target)) < 0) return -1;
         if (write_result(f, target, outs[k]) < 0) return -1;
         Py_SETREF(outs[k], Py_NewRef(target));
     }
