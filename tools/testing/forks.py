@@ -9,8 +9,7 @@ import signal
 import time
 from collections.abc import Callable
 
-__all__ = ["descriptors", "forked"]
-
+__all__ = ["SANITIZED", "descriptors", "forked"]
 
 SANITIZED = "libasan" in os.environ.get("LD_PRELOAD", "")
 START_SECONDS = 60

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from forks import SANITIZED
 
 HERE = Path(__file__).parent
 needs_compiler = pytest.mark.skipif(
@@ -81,6 +82,11 @@ print(4 < library.most_inside() <= 50, library.calls_made() >= 160)
 
 
 @needs_compiler
+@pytest.mark.skipif(
+    SANITIZED,
+    reason="the sanitizer's allocator is not put in order at a fork: a thread that starts just then"
+    " holds its lock, and the child waits for it for ever",
+)
 def test_a_fork_amid_products_can_multiply(library):
     code = """
 t = threading.Thread(target=multiply, args=(20,))
