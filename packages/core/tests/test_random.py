@@ -67,3 +67,13 @@ def test_a_fork_leaves_no_trace():
 def test_a_fork_names_devices_that_are_not_there():
     with pytest.raises(RuntimeError, match="cuda"), taeda.random.fork_rng(devices=[0]):
         pass
+
+
+def test_the_generator_of_the_cpu_shares_no_state_with_a_graph():
+    generator = taeda.Generator()
+    with pytest.raises(NotImplementedError, match="get_state"):
+        generator.graphsafe_get_state()
+    with pytest.raises(NotImplementedError, match="set_state"):
+        generator.graphsafe_set_state(taeda.Generator())
+    with pytest.raises(TypeError, match="takes a generator"):
+        generator.graphsafe_set_state(generator.get_state())

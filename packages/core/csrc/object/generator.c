@@ -115,6 +115,27 @@ static PyObject *generator_clone(PyObject *o, PyObject *unused)
     if (made) *((Generator *)made)->stream = *((Generator *)o)->stream;
     return made;
 }
+
+static PyObject *not_for_graphs(const char *name)
+{
+    return PyErr_Format(PyExc_NotImplementedError,
+                        "Generator.%s serves the capture of CUDA graphs, and this generator is on "
+                        "the cpu: use get_state, set_state or clone_state",
+                        name);
+}
+static PyObject *generator_graphsafe_get_state(PyObject *o, PyObject *unused)
+{
+    return not_for_graphs("graphsafe_get_state");
+}
+static PyObject *generator_graphsafe_set_state(PyObject *o, PyObject *state)
+{
+    if (!PyObject_TypeCheck(state, GeneratorT))
+        return PyErr_Format(PyExc_TypeError,
+                            "graphsafe_set_state takes a generator whose state to share, got %R",
+                            Py_TYPE(state));
+    return not_for_graphs("graphsafe_set_state");
+}
+
 static PyObject *generator_device(PyObject *o, void *c) { return td_device_object(TD_CPU); }
 static PyObject *generator_reduce(PyObject *o, PyObject *unused)
 {
@@ -139,6 +160,10 @@ static PyMethodDef methods[] = {
     {"get_state", generator_get_state, METH_NOARGS, "The state as a uint8 tensor."},
     {"set_state", generator_set_state, METH_O, "Go to a state that get_state gave."},
     {"clone_state", generator_clone, METH_NOARGS, "An independent generator at the same place."},
+    {"graphsafe_get_state", generator_graphsafe_get_state, METH_NOARGS,
+     "A generator that shares this one's state, for CUDA graphs: NotImplementedError on the cpu."},
+    {"graphsafe_set_state", generator_graphsafe_set_state, METH_O,
+     "Share a generator's state, for CUDA graphs: NotImplementedError on the cpu."},
     {"__reduce__", generator_reduce, METH_NOARGS, "Pickled as seed and offset."},
     {"__setstate__", generator_setstate, METH_O, "Back to a pickled state."},
     {0}};

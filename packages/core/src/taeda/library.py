@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from taeda._library import rules, table
-from taeda._library.custom_op import CustomOpDef, custom_op, custom_op_of
+from taeda._library.custom_ops import CustomOpDef, custom_op, custom_op_of
 from taeda._library.fake import get_ctx
 from taeda._library.infer import infer_schema
 from taeda._library.low_level import Library, fallthrough_kernel, slot_of_key

@@ -12,7 +12,7 @@ from taeda._layers import no_grad
 from taeda._native import core as _core
 
 from . import table
-from .custom_op import CustomOpDef
+from .custom_ops import CustomOpDef
 from .fake import inventing_sizes
 from .operators import OpOverload, OpOverloadPacket, overload
 from .tags import Tag
@@ -49,7 +49,7 @@ def opcheck(
     Returns "SUCCESS" or the exception for each test; the first failure is raised as OpCheckError unless `raise_exception` is
     False. `rtol` and `atol` are those of `testing.assert_close`, given both or none.
 
-    >>> from taeda._library.custom_op import custom_op
+    >>> from taeda._library.custom_ops import custom_op
     >>> @custom_op("doc::twice", mutates_args=())
     ... def twice(x: Tensor) -> Tensor:
     ...     return x * 2
