@@ -21,15 +21,17 @@ VROWS(add_scaled, 2, vec alpha = VARG(2), vfma(y, alpha, x))
 VROWS(sub_scaled, 2, vec alpha = VARG(2), vfma(-y, alpha, x))
 VROWS(rsub_scaled, 2, vec alpha = VARG(2), vfma(-x, alpha, y))
 
-#define INT_SUM(suffix, type, utype, dtype, name, plain, scaled)                        \
-    INT_ROW(suffix, type, utype, dtype, name##_plain, 2, , plain)                       \
-    INT_ROW(suffix, type, utype, dtype, name##_scaled, 2, T alpha = INT_ARG(2), scaled) \
-    SUM_ROW(name, suffix)                                                               \
-    TD_LOOP(name##_##suffix, name##_##suffix##_row, dtype, dtype, dtype)
+#define INT_SUM(width, type, utype, dtype, name, plain, scaled)                        \
+    INT_ROW(width, type, utype, dtype, name##_plain, 2, , plain)                       \
+    INT_ROW(width, type, utype, dtype, name##_scaled, 2, T alpha = INT_ARG(2), scaled) \
+    SUM_ROW(name, width)
 #define TIMES_ALPHA(v) WRAP(T, U, v, *, alpha)
-INT_TYPES(INT_SUM, add, WRAP(T, U, x, +, y), WRAP(T, U, x, +, TIMES_ALPHA(y)))
-INT_TYPES(INT_SUM, sub, WRAP(T, U, x, -, y), WRAP(T, U, x, -, TIMES_ALPHA(y)))
-INT_TYPES(INT_SUM, rsub, WRAP(T, U, y, -, x), WRAP(T, U, y, -, TIMES_ALPHA(x)))
+INT_WIDTHS(INT_SUM, add, WRAP(T, U, x, +, y), WRAP(T, U, x, +, TIMES_ALPHA(y)))
+INT_WIDTHS(INT_SUM, sub, WRAP(T, U, x, -, y), WRAP(T, U, x, -, TIMES_ALPHA(y)))
+INT_WIDTHS(INT_SUM, rsub, WRAP(T, U, y, -, x), WRAP(T, U, y, -, TIMES_ALPHA(x)))
+INT_TYPES(WIDTH_LOOP, add, 2)
+INT_TYPES(WIDTH_LOOP, sub, 2)
+INT_TYPES(WIDTH_LOOP, rsub, 2)
 TD_C_ROW(add_b8_row, 2, uint8_t, uint8_t, uint8_t alpha = td_real_arg(context, 2) != 0,
          x | (y & alpha))
 TD_LOOP(add_b8, add_b8_row, TD_BOOL, TD_BOOL, TD_BOOL)
@@ -76,7 +78,8 @@ CROWS(mul, 2, , ctimes(x, y))
 CROWS(div, 2, , cover(x, y))
 COMPLEX_LOOPS(mul, 2)
 COMPLEX_LOOPS(div, 2)
-ALL_INT_TYPES(INT_LOOP, mul, 2, WRAP(T, U, x, *, y))
+INT_WIDTHS(INT_ROW, mul, 2, , WRAP(T, U, x, *, y))
+ALL_INT_TYPES(WIDTH_LOOP, mul, 2)
 BOOL_TYPE(INT_LOOP, mul, 2, x & y)
 
 /* Zero divisors are refused beforehand, yet memory may change under our hands: no division here can

@@ -8,28 +8,54 @@
 #define INT_LOOPS(suffix, type, utype, dtype, name, expression) \
     LOOPS(name, suffix, type, dtype, expression)
 
-#define REAL(name, expression)                                   \
-    BOOL_TYPE(INT_LOOPS, name, expression)                       \
-    ALL_INT_TYPES(INT_LOOPS, name, expression)                   \
-    LOOPS(name, f32, float, TD_F32, expression)                  \
-    LOOPS(name, f64, double, TD_F64, expression)                 \
+#define SHORT_LOOPS(name)                                        \
     TD_LOOP(name##_f16, name##_f32_row, TD_BOOL, TD_F16, TD_F16) \
     TD_LOOP(name##_bf16, name##_f32_row, TD_BOOL, TD_BF16, TD_BF16)
+#define FLOATS(name, expression)                 \
+    LOOPS(name, f32, float, TD_F32, expression)  \
+    LOOPS(name, f64, double, TD_F64, expression) \
+    SHORT_LOOPS(name)
+#define ORDER(name, expression)                \
+    BOOL_TYPE(INT_LOOPS, name, expression)     \
+    ALL_INT_TYPES(INT_LOOPS, name, expression) \
+    FLOATS(name, expression)
+#define EQUAL(name, expression)                \
+    INT_WIDTHS(TRUTH_ROW, name, 2, expression) \
+    BOOL_TYPE(TRUTH_LOOP, name, 2)             \
+    ALL_INT_TYPES(TRUTH_LOOP, name, 2)         \
+    FLOATS(name, expression)
+
+/* x > y is y < x: the row of the one serves the other, NaN included */
+#define TURNED_LOOP(suffix, type, utype, dtype, name, other)                          \
+    TD_ROW(name##_##suffix##_row)                                                     \
+    {                                                                                 \
+        other##_##suffix##_row(out, (const void *const[]){in[1], in[0]}, n, context); \
+    }                                                                                 \
+    TD_LOOP(name##_##suffix, name##_##suffix##_row, TD_BOOL, dtype, dtype)
+#define TURNED(name, other)                         \
+    BOOL_TYPE(TURNED_LOOP, name, other)             \
+    ALL_INT_TYPES(TURNED_LOOP, name, other)         \
+    TURNED_LOOP(f32, float, , TD_F32, name, other)  \
+    TURNED_LOOP(f64, double, , TD_F64, name, other) \
+    SHORT_LOOPS(name)
 #define COMPLEX(name, expression)                \
     LOOPS(name, c64, c64, TD_C64, expression)    \
     LOOPS(name, c128, c128, TD_C128, expression) \
     TD_LOOP(name##_c32, name##_c64_row, TD_BOOL, TD_C32, TD_C32)
 
-#define ORDERED(X) X(lt, x < y) X(le, x <= y) X(gt, x > y) X(ge, x >= y)
 #define EQUALITY(X) X(eq, x == y) X(ne, x != y)
-ORDERED(REAL)
-EQUALITY(REAL)
+ORDER(lt, x < y)
+ORDER(le, x <= y)
+TURNED(gt, lt)
+TURNED(ge, le)
+EQUALITY(EQUAL)
 EQUALITY(COMPLEX)
 
 #define REAL_ENTRIES(name, expression)    \
     BOOL_TYPE(INT_ENTRY, #name, name)     \
     ALL_INT_TYPES(INT_ENTRY, #name, name) \
     FLOAT_ENTRIES(#name, name)
+#define ORDERED(X) X(lt, ) X(le, ) X(gt, ) X(ge, )
 #define EQUALITY_ENTRIES(name, expression) COMPLEX_ENTRIES(#name, name)
 /* clang-format off: entries bring their own commas */
 const td_loop_entry TD_TABLE(compare)[] = {

@@ -5,12 +5,11 @@
 #define LOOPS(name, arity, suffix, type, dtype, expression)             \
     TD_C_ROW(name##_##suffix##_row, arity, uint8_t, type, , expression) \
     TD_LOOP(name##_##suffix, name##_##suffix##_row, TD_BOOL, VINS_##arity(dtype))
-#define INT_LOOPS(suffix, type, utype, dtype, name, arity, expression) \
-    LOOPS(name, arity, suffix, type, dtype, expression)
 
 #define DEFINE(name, arity, expression)                                  \
-    BOOL_TYPE(INT_LOOPS, name, arity, expression)                        \
-    ALL_INT_TYPES(INT_LOOPS, name, arity, expression)                    \
+    INT_WIDTHS(TRUTH_ROW, name, arity, expression)                       \
+    BOOL_TYPE(TRUTH_LOOP, name, arity)                                   \
+    ALL_INT_TYPES(TRUTH_LOOP, name, arity)                               \
     LOOPS(name, arity, f32, float, TD_F32, expression)                   \
     LOOPS(name, arity, f64, double, TD_F64, expression)                  \
     LOOPS(name, arity, c64, c64, TD_C64, expression)                     \

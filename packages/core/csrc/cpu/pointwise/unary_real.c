@@ -90,25 +90,34 @@ TD_LOOP(signbit_bf16, signbit_f32_row, TD_BOOL, TD_BF16)
 TD_LOOP(signbit_f32, signbit_f32_row, TD_BOOL, TD_F32)
 TD_LOOP(signbit_f64, signbit_f64_row, TD_BOOL, TD_F64)
 
+#define ANSWER_ROW(name, answer) TEST_ROW(name, any, char, ((void)x, answer))
+#define ANSWER(suffix, type, utype, dtype, name) \
+    TD_LOOP(name##_##suffix, name##_any_row, TD_BOOL, dtype)
+ANSWER_ROW(always, 1)
+ANSWER_ROW(never, 0)
+ALL_INT_TYPES(ANSWER, always)
+ALL_INT_TYPES(ANSWER, never)
+BOOL_TYPE(ANSWER, always)
+BOOL_TYPE(ANSWER, never)
+
 #define INT_TEST(suffix, type, utype, dtype, name, expression) \
     TEST_ROW(name, suffix, type, expression)                   \
     TD_LOOP(name##_##suffix, name##_##suffix##_row, TD_BOOL, dtype)
 SIGNED_TYPES(INT_TEST, signbit, x < 0)
-ALL_INT_TYPES(INT_TEST, always, ((void)x, 1))
-ALL_INT_TYPES(INT_TEST, never, ((void)x, 0))
-BOOL_TYPE(INT_TEST, always, ((void)x, 1))
-BOOL_TYPE(INT_TEST, never, ((void)x, 0))
 
 /* ---- integers ---- */
 
-INT_TYPES(INT_LOOP, neg, 1, WRAP(T, U, 0, -, x))
+INT_WIDTHS(INT_ROW, neg, 1, , WRAP(T, U, 0, -, x))
+INT_WIDTHS(INT_ROW, square, 1, , WRAP(T, U, x, *, x))
+INT_WIDTHS(INT_ROW, same, 1, , x)
+INT_TYPES(WIDTH_LOOP, neg, 1)
+INT_TYPES(WIDTH_LOOP, square, 1)
+ALL_INT_TYPES(WIDTH_LOOP, same, 1)
+BOOL_TYPE(WIDTH_LOOP, same, 1)
 SIGNED_TYPES(INT_LOOP, abs, 1, x < 0 ? WRAP(T, U, 0, -, x) : x)
-INT_TYPES(INT_LOOP, square, 1, WRAP(T, U, x, *, x))
 SIGNED_TYPES(INT_LOOP, sgn, 1, (x > 0) - (x < 0))
 INT_LOOP(u8, uint8_t, uint8_t, TD_U8, sgn, 1, x != 0)
 INT_TYPES(INT_LOOP, relu, 1, x > 0 ? x : 0)
-ALL_INT_TYPES(INT_LOOP, same, 1, x)
-BOOL_TYPE(INT_LOOP, same, 1, x)
 VROWS(same, 1, , x)
 FLOAT_LOOPS(same, 1)
 

@@ -40,22 +40,61 @@ TD_JOIN(join_min_f64, double, TAKE_MIN)
 TD_FINISH(to_f32, float, float, a)
 TD_FINISH(to_f64, double, double, a)
 
-#define INTEGER_VALUES(T, suffix, LEAST, MOST)                                                  \
-    TD_PLAIN_ROW(max_row_##suffix, T, T, LEAST, a = v > a ? v : a)                              \
-    TD_PLAIN_ROW(min_row_##suffix, T, T, MOST, a = v < a ? v : a)                               \
-    TD_PLAIN_COLS(max_cols_##suffix, T, T, LEAST, a = v > a ? v : a)                            \
-    TD_PLAIN_COLS(min_cols_##suffix, T, T, MOST, a = v < a ? v : a)                             \
-    TD_BLOCK(max_##suffix, T, T, max_row_##suffix, max_cols_##suffix, LEAST, a = v > a ? v : a) \
-    TD_BLOCK(min_##suffix, T, T, min_row_##suffix, min_cols_##suffix, MOST, a = v < a ? v : a)  \
-    TD_JOIN(join_max_##suffix, T, a = v > a ? v : a)                                            \
-    TD_JOIN(join_min_##suffix, T, a = v < a ? v : a)                                            \
-    TD_FINISH(to_##suffix, T, T, a)
-INTEGER_VALUES(uint8_t, u8, 0, UINT8_MAX)
-INTEGER_VALUES(int8_t, i8, INT8_MIN, INT8_MAX)
-INTEGER_VALUES(int16_t, i16, INT16_MIN, INT16_MAX)
-INTEGER_VALUES(int32_t, i32, INT32_MIN, INT32_MAX)
-INTEGER_VALUES(int64_t, i64, INT64_MIN, INT64_MAX)
-INTEGER_VALUES(uint64_t, u64, 0, UINT64_MAX)
+/* ---- values of integers ----
+ * One loop serves max and min, with and without a sign: `v ^ turn` puts each of these orders into
+ * that of numbers with a sign, where the largest is taken. Accumulators hold what is turned. */
+
+#define LOWEST(T) ((T)(1ull << (8 * sizeof(T) - 1)))
+#define TURNED(T, v) ((T)((v) ^ turn))
+#define LARGER a = v > a ? v : a
+#define INTEGER_VALUES(T, suffix)                                                         \
+    static T top_row_##suffix(const T *x, int64_t n, T turn)                              \
+    {                                                                                     \
+        T a = LOWEST(T);                                                                  \
+        for (int64_t i = 0; i < n; i++) {                                                 \
+            T v = TURNED(T, x[i]);                                                        \
+            LARGER;                                                                       \
+        }                                                                                 \
+        return a;                                                                         \
+    }                                                                                     \
+    static void top_cols_##suffix(T *restrict acc, const char *x, int64_t m, int64_t n,   \
+                                  int64_t xn, T turn)                                     \
+    {                                                                                     \
+        for (int64_t c = 0; c < m; c++) acc[c] = LOWEST(T);                               \
+        for (int64_t i = 0; i < n; i++, x += xn)                                          \
+            for (int64_t c = 0; c < m; c++) {                                             \
+                T v = TURNED(T, ((const T *)x)[c]), a = acc[c];                           \
+                LARGER;                                                                   \
+                acc[c] = a;                                                               \
+            }                                                                             \
+    }                                                                                     \
+    static void top_##suffix(void *accs, const char *x, int64_t m, int64_t xm, int64_t n, \
+                             int64_t xn, int64_t first, const td_reduce_context *context) \
+    {                                                                                     \
+        T *acc = accs, turn = (T)context->turn;                                           \
+        if (n > TD_SHORT_ROW && xn == (int64_t)sizeof(T)) {                               \
+            for (int64_t c = 0; c < m; c++)                                               \
+                acc[c] = top_row_##suffix((const T *)(x + c * xm), n, turn);              \
+        } else if (xm == (int64_t)sizeof(T) && m >= 4) {                                  \
+            top_cols_##suffix(acc, x, m, n, xn, turn);                                    \
+        } else {                                                                          \
+            for (int64_t c = 0; c < m; c++) {                                             \
+                T a = LOWEST(T);                                                          \
+                const char *at = x + c * xm;                                              \
+                for (int64_t i = 0; i < n; i++, at += xn) {                               \
+                    T v = TURNED(T, TD_ELEMENT(T, at));                                   \
+                    LARGER;                                                               \
+                }                                                                         \
+                acc[c] = a;                                                               \
+            }                                                                             \
+        }                                                                                 \
+    }                                                                                     \
+    TD_JOIN(join_top_##suffix, T, LARGER)                                                 \
+    TD_FINISH(to_##suffix, T, T, a ^ (T)context->turn)
+INTEGER_VALUES(int8_t, i8)
+INTEGER_VALUES(int16_t, i16)
+INTEGER_VALUES(int32_t, i32)
+INTEGER_VALUES(int64_t, i64)
 
 /* ---- indices: find the value, then the first place that holds it ---- */
 
@@ -88,22 +127,25 @@ static int64_t find_f32(const float *x, int64_t n, float wanted)
         return 0;                                                                             \
     }
 
+/* SEEN(T, v) is the value by which a number is compared: itself, or turned. */
+#define ITSELF(T, v) (v)
+
 /* Columns keep values and row numbers apart, so that the compiler can take several columns at once.
  */
 #define STRIP 256
-#define INDEX_COLS(name, T, ACC, BETTER)                                                    \
+#define INDEX_COLS(name, T, ACC, BETTER, SEEN)                                              \
     VFN void name(ACC *acc, const char *x, int64_t m, int64_t xm, int64_t n, int64_t xn,    \
-                  int64_t first)                                                            \
+                  int64_t first, T turn)                                                    \
     {                                                                                       \
         T best[STRIP];                                                                      \
         T where[STRIP]; /* as wide as the value: one mask serves both */                    \
         memset(where, 0, (size_t)m * sizeof(T));                                            \
-        for (int64_t c = 0; c < m; c++) best[c] = TD_ELEMENT(T, x + c * xm);                \
+        for (int64_t c = 0; c < m; c++) best[c] = SEEN(T, TD_ELEMENT(T, x + c * xm));       \
         for (int64_t i = 1; i < n; i++) {                                                   \
             const char *row = x + i * xn;                                                   \
             T number = (T)i;                                                                \
             for (int64_t c = 0; c < m; c++) {                                               \
-                T v = TD_ELEMENT(T, row + c * xm), a = best[c];                             \
+                T v = SEEN(T, TD_ELEMENT(T, row + c * xm)), a = best[c];                    \
                 bool take = BETTER;                                                         \
                 best[c] = take ? v : a;                                                     \
                 where[c] = take ? number : where[c];                                        \
@@ -119,38 +161,40 @@ static int64_t find_f32(const float *x, int64_t n, float wanted)
                       : 1ll << 30)
 #define BETTER_MAX ((v > a) | (IS_NAN(v) & !IS_NAN(a)))
 #define BETTER_MIN ((v < a) | (IS_NAN(v) & !IS_NAN(a)))
-#define INDEX(op, BETTER, T, suffix, ACC)                                                          \
-    INDEX_COLS(arg##op##_cols_##suffix, T, ACC, BETTER)                                            \
+#define INDEX(op, BETTER, T, suffix, ACC, SEEN, ROW)                                               \
+    INDEX_COLS(arg##op##_cols_##suffix, T, ACC, BETTER, SEEN)                                      \
     static void arg##op##_##suffix(void *accs, const char *x, int64_t m, int64_t xm, int64_t n,    \
                                    int64_t xn, int64_t first, const td_reduce_context *context)    \
     {                                                                                              \
         ACC *acc = accs;                                                                           \
+        T turn = (T)context->turn;                                                                 \
+        (void)turn;                                                                                \
         if (n > TD_SHORT_ROW && xn == (int64_t)sizeof(T)) {                                        \
             for (int64_t c = 0; c < m; c++) {                                                      \
                 const T *row = (const T *)(x + c * xm);                                            \
-                T value = op##_row_##suffix(row, n);                                               \
-                acc[c] = (ACC){first + find_##suffix(row, n, value), value};                       \
+                T value = ROW;                                                                     \
+                acc[c] = (ACC){first + find_##suffix(row, n, SEEN(T, value)), value};              \
             }                                                                                      \
             return;                                                                                \
         }                                                                                          \
         if (xm == (int64_t)sizeof(T) && m >= 4 && n <= EXACT_ROWS(T)) {                            \
             for (int64_t c = 0; c < m; c += STRIP)                                                 \
                 arg##op##_cols_##suffix(acc + c, x + c * xm, m - c < STRIP ? m - c : STRIP,        \
-                                        sizeof(T), n, xn, first);                                  \
+                                        sizeof(T), n, xn, first, turn);                            \
             return;                                                                                \
         }                                                                                          \
         if (n <= TD_SHORT_ROW) {                                                                   \
             for (int64_t c = 0; c < m; c += STRIP)                                                 \
                 arg##op##_cols_##suffix(acc + c, x + c * xm, m - c < STRIP ? m - c : STRIP, xm, n, \
-                                        xn, first);                                                \
+                                        xn, first, turn);                                          \
             return;                                                                                \
         }                                                                                          \
         for (int64_t c = 0; c < m; c++) {                                                          \
             const char *at = x + c * xm;                                                           \
-            T a = TD_ELEMENT(T, at);                                                               \
+            T a = SEEN(T, TD_ELEMENT(T, at));                                                      \
             int64_t where = 0;                                                                     \
             for (int64_t i = 1; i < n; i++) {                                                      \
-                T v = TD_ELEMENT(T, at + i * xn);                                                  \
+                T v = SEEN(T, TD_ELEMENT(T, at + i * xn));                                         \
                 if (!(BETTER)) continue;                                                           \
                 a = v;                                                                             \
                 where = i;                                                                         \
@@ -167,50 +211,64 @@ static int64_t find_f32(const float *x, int64_t n, float wanted)
             if (BETTER) p[c] = q[c];                                                               \
         }                                                                                          \
     }
-#define INDICES(T, suffix)                                \
-    typedef struct found_##suffix {                       \
-        int64_t index;                                    \
-        T value;                                          \
-    } found_##suffix;                                     \
-    INDEX(max, BETTER_MAX, T, suffix, found_##suffix)     \
-    INDEX(min, BETTER_MIN, T, suffix, found_##suffix)     \
-    TD_FINISH(value_##suffix, T, found_##suffix, a.value) \
+#define FOUND_TYPE(T, suffix)       \
+    typedef struct found_##suffix { \
+        int64_t index;              \
+        T value;                    \
+    } found_##suffix;               \
     TD_FINISH(index_##suffix, int64_t, found_##suffix, a.index)
+#define FLOAT_INDICES(T, suffix)                                                        \
+    FOUND_TYPE(T, suffix)                                                               \
+    INDEX(max, BETTER_MAX, T, suffix, found_##suffix, ITSELF, max_row_##suffix(row, n)) \
+    INDEX(min, BETTER_MIN, T, suffix, found_##suffix, ITSELF, min_row_##suffix(row, n)) \
+    TD_FINISH(value_##suffix, T, found_##suffix, a.value)
+#define INTEGER_INDICES(T, suffix)                                                       \
+    FIND(find_##suffix, T)                                                               \
+    FOUND_TYPE(T, suffix)                                                                \
+    INDEX(top, v > a, T, suffix, found_##suffix, TURNED, top_row_##suffix(row, n, turn)) \
+    TD_FINISH(value_##suffix, T, found_##suffix, a.value ^ (T)context->turn)
 FIND(find_f64, double)
-FIND(find_u8, uint8_t)
-FIND(find_i8, int8_t)
-FIND(find_i16, int16_t)
-FIND(find_i32, int32_t)
-FIND(find_i64, int64_t)
-FIND(find_u64, uint64_t)
-INDICES(float, f32)
-INDICES(double, f64)
-INDICES(uint8_t, u8)
-INDICES(int8_t, i8)
-INDICES(int16_t, i16)
-INDICES(int32_t, i32)
-INDICES(int64_t, i64)
-INDICES(uint64_t, u64)
+FLOAT_INDICES(float, f32)
+FLOAT_INDICES(double, f64)
+INTEGER_INDICES(int8_t, i8)
+INTEGER_INDICES(int16_t, i16)
+INTEGER_INDICES(int32_t, i32)
+INTEGER_INDICES(int64_t, i64)
 
 #define VALUE(T, dtype, op, suffix) \
     [dtype] = {sizeof(T), {dtype, 0}, op##_##suffix, join_##op##_##suffix, {to_##suffix, NULL}}
-#define FOUND(T, dtype, op, suffix)    \
+#define FOUND(dtype, op, suffix)       \
     [dtype] = {sizeof(found_##suffix), \
                {dtype, TD_I64},        \
                op##_##suffix,          \
                join_##op##_##suffix,   \
                {value_##suffix, index_##suffix}}
-#define EVERY_REAL(ROW, op)                                                                 \
-    ROW(uint8_t, TD_BOOL, op, u8), ROW(uint8_t, TD_U8, op, u8), ROW(int8_t, TD_I8, op, i8), \
-        ROW(int16_t, TD_I16, op, i16), ROW(int32_t, TD_I32, op, i32),                       \
-        ROW(int64_t, TD_I64, op, i64), ROW(uint64_t, TD_U64, op, u64),                      \
-        ROW(float, TD_F32, op, f32), ROW(double, TD_F64, op, f64)
+#define TOP(dtype, suffix, TURN)                                             \
+    [dtype] = {sizeof(int##suffix##_t), {dtype, 0},           top_i##suffix, \
+               join_top_i##suffix,      {to_i##suffix, NULL}, TURN}
+#define TOP_INDEX(dtype, suffix, TURN)             \
+    [dtype] = {sizeof(found_i##suffix),            \
+               {dtype, TD_I64},                    \
+               argtop_i##suffix,                   \
+               join_argtop_i##suffix,              \
+               {value_i##suffix, index_i##suffix}, \
+               TURN}
+/* -1 turns every order around; LOWEST puts numbers without a sign below and above zero */
+#define INTEGERS(ROW, turn)                                                                       \
+    ROW(TD_BOOL, 8, turn ^ LOWEST(int8_t)), ROW(TD_U8, 8, turn ^ LOWEST(int8_t)),                 \
+        ROW(TD_I8, 8, turn), ROW(TD_I16, 16, turn), ROW(TD_I32, 32, turn), ROW(TD_I64, 64, turn), \
+        ROW(TD_U64, 64, turn ^ LOWEST(int64_t))
+#define FLOATS(op) VALUE(float, TD_F32, op, f32), VALUE(double, TD_F64, op, f64)
+#define FLOATS_FOUND(op) FOUND(TD_F32, op, f32), FOUND(TD_F64, op, f64)
 #define MAGNITUDE(op, join)                                                               \
     [TD_F32] = {sizeof(float), {TD_F32, 0}, op##_f32, join_##join##_f32, {to_f32, NULL}}, \
     [TD_F64] = {sizeof(double), {TD_F64, 0}, op##_f64, join_##join##_f64, {to_f64, NULL}}
 
 const td_reducers TD_SYM(td_extremum_reducers) = {
-    [TD_MIN] = {EVERY_REAL(VALUE, min)},       [TD_MAX] = {EVERY_REAL(VALUE, max)},
-    [TD_ABSMIN] = {MAGNITUDE(absmin, min)},    [TD_ABSMAX] = {MAGNITUDE(absmax, max)},
-    [TD_ARGMIN] = {EVERY_REAL(FOUND, argmin)}, [TD_ARGMAX] = {EVERY_REAL(FOUND, argmax)},
+    [TD_MIN] = {INTEGERS(TOP, -1), FLOATS(min)},
+    [TD_MAX] = {INTEGERS(TOP, 0), FLOATS(max)},
+    [TD_ABSMIN] = {MAGNITUDE(absmin, min)},
+    [TD_ABSMAX] = {MAGNITUDE(absmax, max)},
+    [TD_ARGMIN] = {INTEGERS(TOP_INDEX, -1), FLOATS_FOUND(argmin)},
+    [TD_ARGMAX] = {INTEGERS(TOP_INDEX, 0), FLOATS_FOUND(argmax)},
 };

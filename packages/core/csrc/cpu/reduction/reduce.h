@@ -16,6 +16,7 @@ typedef struct td_reduce_context {
     double correction; /* var: degrees of freedom taken away */
     double exponent;   /* the p of a norm */
     int root;          /* var: 1 for the standard deviation */
+    int64_t turn;      /* extrema of integers: the `turn` of the reducer */
 } td_reduce_context;
 
 typedef struct td_reducer {
@@ -28,6 +29,7 @@ typedef struct td_reducer {
     void (*join)(void *into, const void *from, int64_t m);
     void (*finish[2])(char *out, int64_t stride, const void *acc, int64_t m,
                       const td_reduce_context *context);
+    int64_t turn; /* extrema of integers: v ^ turn puts them in the order of numbers with a sign */
 } td_reducer;
 
 typedef enum td_reduction {

@@ -143,10 +143,12 @@ td_status td_reduce_run(td_reduction kind, const td_reduce_context *context, con
 {
     const td_reducer *reducer = td_find_reducer(kind, (td_dtype)x->dtype);
     const td_device_table *device = td_table_of(x->device);
+    td_reduce_context turned = *context;
+    turned.turn = reducer->turn;
     plan p = {.kind = kind,
               .dtype = (td_dtype)x->dtype,
               .reducer = reducer,
-              .context = context,
+              .context = &turned,
               .x = td_data(x),
               .numel = x->numel};
     int64_t itemsize = td_itemsize((td_dtype)x->dtype);

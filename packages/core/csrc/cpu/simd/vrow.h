@@ -95,6 +95,35 @@
     }
 #define INT_ENTRY(suffix, type, utype, dtype, op, name) {op, dtype, name##_##suffix},
 
+/* ---- rows by width: bits that do not depend on a sign need one row for all dtypes of a width ----
+ */
+
+#define INT_WIDTHS(X, ...)                    \
+    X(w8, uint8_t, uint8_t, , __VA_ARGS__)    \
+    X(w16, uint16_t, uint16_t, , __VA_ARGS__) \
+    X(w32, uint32_t, uint32_t, , __VA_ARGS__) \
+    X(w64, uint64_t, uint64_t, , __VA_ARGS__)
+#define WIDTH_b8 w8
+#define WIDTH_u8 w8
+#define WIDTH_i8 w8
+#define WIDTH_u16 w16
+#define WIDTH_i16 w16
+#define WIDTH_u32 w32
+#define WIDTH_i32 w32
+#define WIDTH_u64 w64
+#define WIDTH_i64 w64
+#define ROW_NAME(name, width) name##_##width##_row
+#define ROW_NAMED(name, width) ROW_NAME(name, width)
+/* the row of INT_WIDTHS(INT_ROW, name, ...) that serves a dtype, and the loop over it */
+#define WIDTH_ROW(name, suffix) ROW_NAMED(name, WIDTH_##suffix)
+#define WIDTH_LOOP(suffix, type, utype, dtype, name, arity) \
+    TD_LOOP(name##_##suffix, WIDTH_ROW(name, suffix), dtype, VINS_##arity(dtype))
+/* the same with a truth value as result */
+#define TRUTH_ROW(suffix, type, utype, dtype, name, arity, expression) \
+    TD_C_ROW(name##_##suffix##_row, arity, uint8_t, type, , expression)
+#define TRUTH_LOOP(suffix, type, utype, dtype, name, arity) \
+    TD_LOOP(name##_##suffix, WIDTH_ROW(name, suffix), TD_BOOL, VINS_##arity(dtype))
+
 /* ---- one number as the second operand: frequent enough to be spared the buffer that repeats it
  * ---- */
 
