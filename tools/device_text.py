@@ -202,7 +202,7 @@ def kernels(family: str) -> list[str]:
         return found + [f"td_optim_together<td_optim_powers<TD_{d}>>" for d in dtypes]
     elif family == "pooling":
         works = ("max", "max_backward", "adaptive_max")
-        found = [f"{w}<TD_{d}>" for w in works for d in ("F32", "F64", "U8", "I64")]
+        found = [f"{w}<TD_{d}>" for w in works for d in ("F32", "F64", "I32", "I64")]
         works = ("average", "average_backward", "adaptive_average", "adaptive_average_backward")
         found += [f"{w}<TD_{d}>" for w in works for d in ("F32", "F64", "I64")]
         return [f"td_pooling_alone<td_pooling_{work}>" for work in found]

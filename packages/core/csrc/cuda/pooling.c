@@ -9,7 +9,7 @@ typedef struct pooling_call { /* laid out as in kernels/pooling.h */
     int64_t *where;
     int64_t n;
     int64_t in[3], out[3], window[3], stride[3], pad[3], dilation[3];
-    int64_t divisor, include_pad;
+    int64_t divisor, include_pad, lowest;
 } pooling_call;
 
 static pooling_call call_of(const td_pool_job *j)
@@ -21,7 +21,8 @@ static pooling_call call_of(const td_pool_job *j)
                       .where = j->where ? td_data(j->where) : NULL,
                       .n = j->out->numel,
                       .divisor = p->divisor,
-                      .include_pad = p->include_pad};
+                      .include_pad = p->include_pad,
+                      .lowest = p->lowest};
     memcpy(c.in, p->in, sizeof c.in);
     memcpy(c.out, p->out, sizeof c.out);
     memcpy(c.window, p->window, sizeof c.window);

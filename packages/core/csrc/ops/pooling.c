@@ -51,6 +51,17 @@ static td_status read_list(const td_call *call, const pooling *p, int arg, const
     return TD_OK;
 }
 
+static int64_t lowest(td_dtype dtype)
+{
+    switch (dtype) {
+        case TD_U8: return 0;
+        case TD_I8: return INT8_MIN;
+        case TD_I16: return INT16_MIN;
+        case TD_I32: return INT32_MIN;
+        default: return INT64_MIN;
+    }
+}
+
 static void start(pooling *p, const char *name, int dims, const td_tensor *self)
 {
     *p = (pooling){.name = name, .dims = dims, .ndim = self->ndim, .planes = 1};
@@ -59,6 +70,7 @@ static void start(pooling *p, const char *name, int dims, const td_tensor *self)
             p->pool.dilation[d] = 1;
         p->pool.pad[d] = 0;
     }
+    p->pool.lowest = lowest((td_dtype)self->dtype);
     if (self->ndim > dims + 2) return; /* check_input refuses it; there is no room for its sizes */
     for (int d = 0; d < self->ndim; d++) {
         int spatial = d - (self->ndim - dims);
@@ -130,10 +142,18 @@ static double window_work(const td_pool *p)
     return (double)(p->window[0] * p->window[1] * p->window[2]);
 }
 
-/* 16 bits are pooled in float32, which holds them exactly: sums are rounded once. */
+/* Few bits are pooled in more, which hold them exactly: sums are rounded once, and there are fewer
+ * loops. */
 static td_dtype computed_in(const td_tensor *t)
 {
-    return t->dtype == TD_F16 || t->dtype == TD_BF16 ? TD_F32 : (td_dtype)t->dtype;
+    switch ((td_dtype)t->dtype) {
+        case TD_F16:
+        case TD_BF16: return TD_F32;
+        case TD_U8:
+        case TD_I8:
+        case TD_I16: return TD_I32;
+        default: return (td_dtype)t->dtype;
+    }
 }
 
 /* *out in the dtype that the operator gives; its own tensor stays if that is the same */

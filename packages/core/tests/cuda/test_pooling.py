@@ -44,8 +44,10 @@ for dims, size, kernel, stride, padding, dilation in [
         if dilation == 1:
             for counts in (True, False):
                 same(lambda x: average(x, kernel, stride, padding, count_include_pad=counts), ("average", what), x)
-    for dtype in (taeda.uint8, taeda.int64):
+    for dtype in (taeda.uint8, taeda.int8, taeda.int64):
         same(lambda x: most(x, kernel, stride, padding, dilation), ("max", dtype), (taeda.randn(2, 3, *size) * 9).to(dtype))
+for dtype in (taeda.uint8, taeda.int8, taeda.int32):  # windows in the padding altogether
+    same(lambda x: F.max_pool2d(x, 2, 1, 2, 3), ("padding", dtype), taeda.ones(1, 1, 1, 1, dtype=dtype))
 same(lambda x: F.avg_pool2d(x, 3, 2, ceil_mode=True, divisor_override=5), "divisor", taeda.randn(2, 2, 8, 8))
 same(lambda x: F.max_pool2d(x, 3, 2, 1), "channels last", taeda.randn(2, 3, 8, 8).to(memory_format=taeda.channels_last))
 """

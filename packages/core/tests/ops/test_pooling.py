@@ -88,6 +88,14 @@ def test_a_window_that_dilation_lifts_over_the_input_stays_inside():
     assert values.shape == (1, 2, 2)
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "int32", "int64"])
+def test_a_window_in_the_padding_gives_the_least_integer(dtype):
+    x = taeda.ones(1, 1, 1, dtype=getattr(taeda, dtype))
+    values, _ = nn.max_pool2d_with_indices(x, (2, 2), (1, 1), (2, 2), (3, 3))
+    assert values.dtype == x.dtype
+    assert values.flatten().tolist() == [taeda.iinfo(x.dtype).min] * 4
+
+
 @pytest.mark.parametrize(("include", "divisor"), [(True, None), (False, None), (True, 3)])
 @pytest.mark.parametrize("case", [c for c in SHAPES if max(c[4]) == 1], ids=str)
 def test_avg_pool(case, include, divisor):

@@ -26,11 +26,8 @@
     FLOATS(name, expression)
 
 /* x > y is y < x: the row of the one serves the other, NaN included */
-#define TURNED_LOOP(suffix, type, utype, dtype, name, other)                          \
-    TD_ROW(name##_##suffix##_row)                                                     \
-    {                                                                                 \
-        other##_##suffix##_row(out, (const void *const[]){in[1], in[0]}, n, context); \
-    }                                                                                 \
+#define TURNED_LOOP(suffix, type, utype, dtype, name, other)  \
+    TD_SWAPPED(name##_##suffix##_row, other##_##suffix##_row) \
     TD_LOOP(name##_##suffix, name##_##suffix##_row, TD_BOOL, dtype, dtype)
 #define TURNED(name, other)                         \
     BOOL_TYPE(TURNED_LOOP, name, other)             \

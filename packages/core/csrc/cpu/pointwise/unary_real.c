@@ -90,15 +90,12 @@ TD_LOOP(signbit_bf16, signbit_f32_row, TD_BOOL, TD_BF16)
 TD_LOOP(signbit_f32, signbit_f32_row, TD_BOOL, TD_F32)
 TD_LOOP(signbit_f64, signbit_f64_row, TD_BOOL, TD_F64)
 
-#define ANSWER_ROW(name, answer) TEST_ROW(name, any, char, ((void)x, answer))
-#define ANSWER(suffix, type, utype, dtype, name) \
-    TD_LOOP(name##_##suffix, name##_any_row, TD_BOOL, dtype)
-ANSWER_ROW(always, 1)
-ANSWER_ROW(never, 0)
-ALL_INT_TYPES(ANSWER, always)
-ALL_INT_TYPES(ANSWER, never)
-BOOL_TYPE(ANSWER, always)
-BOOL_TYPE(ANSWER, never)
+INT_WIDTHS(TRUTH_ROW, always, 1, ((void)x, 1))
+INT_WIDTHS(TRUTH_ROW, never, 1, ((void)x, 0))
+ALL_INT_TYPES(TRUTH_LOOP, always, 1)
+ALL_INT_TYPES(TRUTH_LOOP, never, 1)
+BOOL_TYPE(TRUTH_LOOP, always, 1)
+BOOL_TYPE(TRUTH_LOOP, never, 1)
 
 #define INT_TEST(suffix, type, utype, dtype, name, expression) \
     TEST_ROW(name, suffix, type, expression)                   \

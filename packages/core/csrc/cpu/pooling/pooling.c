@@ -1,5 +1,5 @@
-/* pooling.c - the loops of pooling, instantiated for each element type; see pooling.h and
- * pooling_rows.h. */
+/* pooling.c - the loops of pooling, instantiated for each element type; see pooling.h and rows.h.
+ */
 #include "cpu/pooling/pooling.h"
 #include <math.h>
 #include <string.h>
@@ -44,38 +44,16 @@ static inline int64_t wrapped_quotient(int64_t a, int64_t b)
 #define AVERAGE
 #include "cpu/pooling/rows.h"
 
+/* for 8 and 16 bits too (ops/pooling.c), which have another least number */
 #define NAME(x) x##_i32
 #define TYPE int32_t
 #define ACC int32_t
-#define LOWEST INT32_MIN
-#define IS_NAN(x) 0
-#include "cpu/pooling/rows.h"
-
-#define NAME(x) x##_i16
-#define TYPE int16_t
-#define ACC int32_t
-#define LOWEST INT16_MIN
-#define IS_NAN(x) 0
-#include "cpu/pooling/rows.h"
-
-#define NAME(x) x##_i8
-#define TYPE int8_t
-#define ACC int32_t
-#define LOWEST INT8_MIN
-#define IS_NAN(x) 0
-#include "cpu/pooling/rows.h"
-
-#define NAME(x) x##_u8
-#define TYPE uint8_t
-#define ACC int32_t
-#define LOWEST 0
+#define LOWEST ((int32_t)p->lowest)
 #define IS_NAN(x) 0
 #include "cpu/pooling/rows.h"
 
 #define FLOATS(name) [TD_F32] = name##_f32, [TD_F64] = name##_f64
-#define INTEGERS(name)                                                                      \
-    [TD_U8] = name##_u8, [TD_I8] = name##_i8, [TD_I16] = name##_i16, [TD_I32] = name##_i32, \
-    [TD_I64] = name##_i64
+#define INTEGERS(name) [TD_I32] = name##_i32, [TD_I64] = name##_i64
 
 const td_pooling_kernels TD_SYM(td_pooling_kernels) = {
     .max = {FLOATS(max), INTEGERS(max)},

@@ -1,6 +1,6 @@
 /* pooling.h - the loops of max, average and adaptive pooling over one to three dimensions. One
- * instance per instruction set (TD_PICK); 16 bits come as float32 (ops/pooling.c). Tensors are
- * row-major; a plane is one channel of one sample. */
+ * instance per instruction set (TD_PICK); floats of 16 bits come as float32, integers of 8 and 16
+ * as int32 (ops/pooling.c). Tensors are row-major; a plane is one channel of one sample. */
 #ifndef TD_POOLING_KERNELS_H
 #define TD_POOLING_KERNELS_H
 #include "runtime/loops.h"
@@ -10,6 +10,7 @@ typedef struct td_pool {
     int64_t in[3], out[3], window[3], stride[3], pad[3], dilation[3];
     int64_t divisor;  /* average: 0 unless it is given */
     bool include_pad; /* average: padding counts */
+    int64_t lowest;   /* max of integers: what a window gives that lies in the padding altogether */
     /* max: offset in a plane of each place of a window, from the window's first */
     const int64_t *places;
 } td_pool;

@@ -1,9 +1,9 @@
 /* rows.h - the loops of pooling for one element type; pooling.c includes this once per type with
  *   NAME(x)  the suffix          TYPE  the stored type        ACC  the type to compute in
- *   LOWEST  what every number is at least
+ *   LOWEST  what every number is at least; may use td_pool *p
  *   IS_NAN(x)                    AVERAGE  defined if the type has averages
  *   PLUS(a, b), QUOTIENT(a, b)  of two ACC, if that is not a + b and a / b
- *   VECTOR_QUARTERS  defined if pooling_quarters.h has the type
+ *   VECTOR_QUARTERS  defined if quarters.h has the type
  * Rows are made in blocks of BLOCK outputs, so that a block's numbers stay in registers or the
  * first cache. */
 

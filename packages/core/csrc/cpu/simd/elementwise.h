@@ -164,6 +164,9 @@ static inline bool td_has_arg(const void *context, int k)
         }                                                    \
     }
 
+/* A row with its two operands in each other's place. */
+#define TD_SWAPPED(symbol, row) \
+    TD_ROW(symbol) { row(out, (const void *const[]){in[1], in[0]}, n, context); }
 /* A row that is one of two of the same `arity`, by the arguments of the call. */
 #define TD_CHOICE(symbol, arity, condition, yes, no) \
     TD_ROW(symbol) { (condition ? yes : no)(out, in, n, context); }

@@ -18,7 +18,7 @@ struct td_pooling_call { /* laid out as in csrc/cuda/pooling.c */
     int64_t *where;
     int64_t n; /* threads with work */
     int64_t in[3], out[3], window[3], stride[3], pad[3], dilation[3];
-    int64_t divisor, include_pad;
+    int64_t divisor, include_pad, lowest;
 };
 
 /* ---- elements ---- */
@@ -26,22 +26,10 @@ template <int D> struct td_pooled {
     typedef typename td_mem<D>::type T;
     typedef T acc;
 };
-template <> struct td_pooled<TD_I16> {
-    typedef int16_t T;
-    typedef int32_t acc;
-};
-template <> struct td_pooled<TD_I8> {
-    typedef int8_t T;
-    typedef int32_t acc;
-};
-template <> struct td_pooled<TD_U8> {
-    typedef uint8_t T;
-    typedef int32_t acc;
-};
-VFN float td_pool_lowest(float) { return -INFINITY; }
-VFN double td_pool_lowest(double) { return -INFINITY; }
-VFN int64_t td_pool_lowest(int64_t) { return INT64_MIN; }
-VFN int32_t td_pool_lowest(int32_t) { return INT32_MIN; }
+template <class A> VFN A td_pool_lowest(const td_pooling_call &c)
+{
+    return A(0.5) != 0 ? A(-INFINITY) : A(c.lowest);
+}
 template <class A> VFN A td_pool_plus(A a, A b) { return a + b; }
 VFN int64_t td_pool_plus(int64_t a, int64_t b) { return (int64_t)((uint64_t)a + (uint64_t)b); }
 template <class A> VFN A td_pool_quotient(A a, A b) { return a / b; }
@@ -79,7 +67,7 @@ VFN int64_t td_window_top(const td_pooling_call &c, const typename td_pooled<D>:
         from[d] += first[d] * c.dilation[d];
     }
     int64_t place = td_window_begin(c, o, first);
-    *best = td_pool_lowest(A(0));
+    *best = td_pool_lowest<A>(c);
     int64_t d = from[0];
     for (int64_t i = first[0]; i < c.window[0] && d < c.in[0]; i++, d += c.dilation[0]) {
         int64_t h = from[1];
@@ -240,7 +228,7 @@ template <int D> struct td_pooling_adaptive_max {
         int64_t outs = td_volume3(c.out), place = -1;
         const T *plane = (const T *)c.x + at / outs * td_volume3(c.in);
         td_pool_parts p = td_pool_parts_of(c, td_place_of(at % outs, c.out));
-        A best = td_pool_lowest(A(0));
+        A best = td_pool_lowest<A>(c);
         for (int64_t d = p.from[0]; d < p.to[0]; d++)
             for (int64_t h = p.from[1]; h < p.to[1]; h++)
                 for (int64_t w = p.from[2]; w < p.to[2]; w++) {

@@ -111,6 +111,15 @@ VFN bool td_number_arg(const void *context, int k)
                              : no::apply(context, TD_GIVE_##arity);          \
         }                                                                    \
     };
+#define TD_SWAPPED(symbol, row)                                       \
+    struct symbol {                                                   \
+        typedef row::out_t out_t;                                     \
+        typedef row::in_t in_t;                                       \
+        static TD_IN out_t apply(const void *context, in_t x, in_t y) \
+        {                                                             \
+            return row::apply(context, y, x);                         \
+        }                                                             \
+    };
 #define TD_WHERE_ROW(symbol, type)                                                             \
     struct symbol {                                                                            \
         typedef type out_t;                                                                    \
