@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 
 import pytest
 
@@ -82,6 +83,59 @@ def test_several_results_of_which_one_is_used():
     first, rest = g(x)
     (first.sum() + rest["second"].mean()).backward()
     assert w.grad is not None
+
+
+def losses(count, w):
+    """A function of as many results, each of which reads a weight of its own and one that all read."""
+
+    def f(x):
+        return tuple((x * w[i] * w[count]).sin() for i in range(count))
+
+    return f
+
+
+@pytest.mark.parametrize("count", [2, 3, 5])
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_what_the_used_results_do_not_read_has_no_gradient(count, create_graph):
+    taeda.manual_seed(0)
+    w = [taeda.randn(4, requires_grad=True) for _ in range(count + 1)]
+    f, x = losses(count, w), taeda.randn(4)
+    g = warm(f, x)
+    for chosen in itertools.product((False, True), repeat=count):
+        if not any(chosen):
+            continue
+        pair = []
+        for call in (f, g):
+            for leaf in w:
+                leaf.grad = None
+            used = [y.sum() for y, one in zip(call(x), chosen, strict=True) if one]
+            sum(used[1:], used[0]).backward(create_graph=create_graph)
+            pair.append([leaf.grad for leaf in w])
+        eager, compiled = pair
+        assert [g is None for g in compiled] == [g is None for g in eager]
+        for a, b in zip(eager, compiled, strict=True):
+            assert a is None or taeda.allclose(a, b)
+            assert a is None or count > 3 or a.equal(b)
+
+
+def test_a_result_that_is_not_used_adds_no_nan():
+    w = taeda.ones(3, requires_grad=True)
+
+    def f(x):
+        return (w * x).sum(), (w * 0).sqrt().sum()  # whose gradient is 0 * inf
+
+    g = warm(f, taeda.ones(3))
+    g(taeda.ones(3))[0].backward()
+    assert w.grad.tolist() == [1, 1, 1]
+
+
+def test_more_results_than_have_programs_stay_eager():
+    w = taeda.ones(3, requires_grad=True)
+    g = taeda.compile(lambda x: [x * w * i for i in range(20)], backend="aot_eager")
+    for _ in range(4):
+        found = g(taeda.ones(3))
+    found[3].sum().backward()
+    assert w.grad.tolist() == [3, 3, 3]
 
 
 def test_second_derivatives():

@@ -50,3 +50,28 @@ def test_a_rehearsal_that_fails_does_no_harm(monkeypatch):
     f = taeda.compile(lambda x: x * 2)
     assert all(f(taeda.ones(1)).item() == 2 for _ in range(4))
     assert f.__taeda_compiled__.reasons == ["a rehearsal of its graph fails: not today"]
+
+
+KEPT: list = []
+
+
+@pytest.mark.parametrize("kind", [list, dict])
+def test_a_container_comes_back_as_the_object_it_is(kind):
+    def same(c, x):
+        return c, x + 1
+
+    def kept(x):
+        return KEPT, x * 2
+
+    def twice(x):
+        made = kind({0: x + 1})
+        return made, made
+
+    x = taeda.ones(3)
+    given = kind({0: x})
+    f, g, h = (taeda.compile(one, backend="aot_eager") for one in (same, kept, twice))
+    for _ in range(5):
+        assert f(given, x)[0] is given
+        assert g(x)[0] is KEPT
+        first, second = h(x)
+        assert first is second

@@ -24,7 +24,7 @@ from taeda._core_api import programs as _core
 
 from ._arguments import containers, flatten, objects, tensors_in
 from ._as_written import AsWritten
-from ._joint import differentiated
+from ._joint import MOST_RESULTS, differentiated
 from ._observe import PASSING, Observer, Stop, here
 from ._signals import from_handler, let_through
 from ._stance import stance
@@ -425,9 +425,10 @@ def walks_alike(trace: Trace, tensors: list[Tensor], result: Any, walked: Any) -
         return False
     wanted = [inputs[n] for n in trace.backward.wanted]
     results = trace.grown_in(result)
-    for tangents, found in walked:
+    for chosen, tangents, found in walked:
+        start = [r for r, one in zip(results, chosen, strict=True) if one]
         expected = taeda.autograd.grad(
-            results, wanted, tangents, retain_graph=True, allow_unused=True
+            start, wanted, tangents, retain_graph=True, allow_unused=True
         )
         if not all(map(same, found, expected)):
             return False
@@ -507,7 +508,11 @@ def _observed(observer: Observer, function: Any, args: Any, kwargs: Any) -> Any:
             result = _enter(observer, function, args, kwargs)
             if observer.active:
                 grown = _grown(observer, result)
-                if grown:
+                if len(grown) > MOST_RESULTS:
+                    observer.stop(
+                        f"it returns {len(grown)} tensors that want gradients", quiet=True
+                    )
+                elif grown:
                     _differentiate(observer, grown)
             return result
         finally:

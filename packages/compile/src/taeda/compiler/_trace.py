@@ -52,6 +52,7 @@ class Trace:
         self.runs = 0  # below zero: the program itself is faster
         self.seconds: tuple[list[float], list[float]] = ([], [])  # of the program, of the graph
         self._outputs: list[int] = []
+        self._containers: set[int] = set()  # lists and dicts of the result
         self._numbers = recorder
         for tensor, grad_fn, requires_grad in recorder.before:
             if tensor.grad_fn is not grad_fn or tensor.requires_grad != requires_grad:
@@ -88,7 +89,7 @@ class Trace:
             self.backward = Backward(graph, joint, self._slot, encode)
             graph.steps = graph.steps[: self.backward.steps]
         self._finish(graph, effects)
-        del self._numbers, self._grown, self._lower
+        del self._numbers, self._grown, self._lower, self._containers
 
     # ---- made ----
 
@@ -107,6 +108,12 @@ class Trace:
     def _spec(self, value: Any, observer: Observer) -> Any:
         if isinstance(value, Tensor):
             return self._tensor_spec(value, observer)
+        if type(value) in (list, dict):
+            if observer.is_old(value):
+                return ("value", value)
+            if not observer.may_change(value) or id(value) in self._containers:
+                raise NoTrace(f"it returns a {type(value).__name__} that others hold")
+            self._containers.add(id(value))
         if type(value) in (list, tuple):
             return (type(value), [self._spec(v, observer) for v in value])
         if isinstance(value, tuple) and hasattr(value, "_fields"):
@@ -274,7 +281,8 @@ class Trace:
         found = None
         if self.backward is not None:
             wanted = [stand_ins[n] for n in self.backward.wanted]
-            found = [walked(grown, wanted, expanded) for expanded in (False, True)]
+            every = (True,) * len(grown)
+            found = [(every, *walked(grown, wanted, expanded)) for expanded in (False, True)]
         written = [
             (inputs[n], stand_ins[n].detach()) for n in self.writes if isinstance(inputs[n], Tensor)
         ]
@@ -320,13 +328,15 @@ class Trace:
         return self._build(made), written, gradients, found
 
     def _walk(self, backward: Backward, made: Any) -> Any:
-        """(gradients of results, gradients of inputs) by each backward program, from random numbers."""
+        """(results, their gradients, gradients of inputs) by each backward program, from random numbers."""
         n = len(backward.outputs)
         results, saved = made[self._count : self._count + n], list(made[self._count + n :])
         plain = [without_history(v) for v in saved]
         own = taeda.Generator().manual_seed(0)
         walks = []
-        for expanded in (False, True):
-            tangents = [tangent(r, own, expanded) for r in results]
-            walks.append((tangents, backward.gradients(plain, tangents)))
+        for chosen, programs in backward.programs.items():
+            start = [r for r, one in zip(results, chosen, strict=True) if one]
+            for expanded in (False, True)[: len(programs)]:
+                tangents = [tangent(r, own, expanded) for r in start]
+                walks.append((chosen, tangents, backward.gradients(plain, chosen, tangents)))
         return walks
