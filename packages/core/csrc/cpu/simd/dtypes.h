@@ -1,5 +1,5 @@
-/* dtypes.h - rows and loops for the dtypes of a group, in words that the processor's headers and the
- * device's share: each brings a TD_LOOP, a TD_C_ROW and an INT_ROW of its own. */
+/* dtypes.h - rows and loops for the dtypes of a group, in words that the processor's headers and
+ * the device's share: each brings a TD_LOOP, a TD_C_ROW and an INT_ROW of its own. */
 #ifndef TD_DTYPES_H
 #define TD_DTYPES_H
 
