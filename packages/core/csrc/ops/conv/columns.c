@@ -2,6 +2,7 @@
  * back into images. */
 #include "cpu/conv/windows_run.h"
 #include "ops/view/view.h"
+#include "runtime/loops.h"
 
 #define SELF TD_TENSOR(0)
 #define OUT (&call->out[0])
@@ -52,6 +53,48 @@ static td_status bad_input(const td_tensor *self, const char *wanted)
                    td_shape_text(self->ndim, self->sizes, shape));
 }
 
+/* `dense` on another device than the processor, its borders filled with zeros: planes x rows x
+ * columns */
+static td_status with_borders(td_tensor **out, const td_windows *w, const td_tensor *dense,
+                              int64_t planes)
+{
+    const td_scalar zero = td_scalar_int(0);
+    int64_t inner[] = {planes, w->in[0], w->in[1]};
+    int64_t outer[] = {planes, w->in[0] + 2 * w->pad[0], w->in[1] + 2 * w->pad[1]};
+    td_tensor *from = NULL, *rows = NULL, *to = NULL;
+    TD_TRY(td_tensor_empty(out, (td_dtype)dense->dtype, (td_device)dense->device, 3, outer));
+    td_status status = td_fill(*out, &zero);
+    if (status == TD_OK) status = td_view_sizes(&from, dense, 3, inner);
+    if (status == TD_OK) status = td_view_narrow(&rows, *out, 1, w->pad[0], w->in[0]);
+    if (status == TD_OK) status = td_view_narrow(&to, rows, 2, w->pad[1], w->in[1]);
+    if (status == TD_OK) status = td_copy(to, from);
+    td_tensor_free(to);
+    td_tensor_free(rows);
+    td_tensor_free(from);
+    if (status != TD_OK) td_tensor_free(*out);
+    return status;
+}
+
+/* The columns as one strided copy: windows overlap in the view that is read. For devices, which
+ * copy any layout but have no loop over windows. */
+static td_status copy_windows(const td_windows *w, const td_tensor *dense, const td_tensor *out,
+                              int64_t planes)
+{
+    int64_t width = w->in[1] + 2 * w->pad[1], height = w->in[0] + 2 * w->pad[0];
+    int64_t sizes[] = {planes, w->kernel[0], w->kernel[1], w->count[0], w->count[1]};
+    int64_t strides[] = {height * width, w->dilation[0] * width, w->dilation[1],
+                         w->stride[0] * width, w->stride[1]};
+    td_tensor *padded, *from = NULL, *to = NULL;
+    TD_TRY(with_borders(&padded, w, dense, planes));
+    td_status status = td_view_strided(&from, padded, 5, sizes, strides, 0);
+    if (status == TD_OK) status = td_view_sizes(&to, out, 5, sizes);
+    if (status == TD_OK) status = td_copy(to, from);
+    td_tensor_free(to);
+    td_tensor_free(from);
+    td_tensor_free(padded);
+    return status;
+}
+
 /* im2col(self, kernel_size, dilation, padding, stride): (N, C, H, W) to (N, C * kernel places,
  * windows) */
 td_status td_op_im2col(td_call *call)
@@ -73,8 +116,10 @@ td_status td_op_im2col(td_call *call)
                            n == 4 ? sizes : sizes + 1));
     if (td_is_meta(SELF) || SELF->numel == 0) return TD_OK;
     TD_TRY(td_contiguous(&dense, SELF));
-    td_status status =
-        td_windows_run(&w, dense, call->out[0], SELF->numel / (w.in[0] * w.in[1]), false);
+    int64_t planes = SELF->numel / (w.in[0] * w.in[1]);
+    td_status status = TD_OK;
+    if (SELF->device == TD_CPU) status = td_windows_run(&w, dense, call->out[0], planes, false);
+    else status = copy_windows(&w, dense, call->out[0], planes);
     td_tensor_free(dense);
     return status;
 }

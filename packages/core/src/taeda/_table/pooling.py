@@ -158,6 +158,7 @@ op(
 op(
     "im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
     c="im2col",
+    device="any",
     variants="function",
     namespace="nn",
     doc="Windows of images as columns.",
