@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import enum
+from typing import NamedTuple
+
 import pytest
 
 import taeda
@@ -90,3 +93,55 @@ def test_a_change_in_place_of_an_attribute(watch, settings):
     observer, _ = watch(program, taeda.ones(1))
     assert settings.rate == 3
     assert "it stores to Settings.rate" in observer.reason
+
+
+class Mode(enum.Enum):
+    FAST = 1
+
+
+class Pair(NamedTuple):
+    first: taeda.Tensor
+    second: taeda.Tensor
+
+    def total(self):
+        return self.first + self.second
+
+
+class Adder:
+    amount = 1.0
+
+    def add(self, x):
+        return x + self.amount
+
+
+def test_attributes_of_members_of_an_enum_are_guarded(watch):
+    Mode.FAST.scale = 2.0
+    observer, result = watch(lambda x: x * Mode.FAST.scale, taeda.ones(1))
+    assert (observer.reason, result.item()) == ("", 2)
+    holds, _ = observer.guards.compiled()
+    assert holds()
+    Mode.FAST.scale = 3.0
+    assert not holds()
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "new", "call"),
+    [
+        (Pair, "total", lambda self: self.first, lambda x: Pair(x, x).total()),
+        (Adder, "add", lambda self, x: x - 1, lambda x: Adder().add(x)),
+        (Adder, "amount", 5.0, lambda x: Adder().add(x)),
+    ],
+)
+def test_what_a_new_object_has_from_its_class_is_guarded(watch, monkeypatch, kind, name, new, call):
+    observer, result = watch(call, taeda.ones(1))
+    assert (observer.reason, result.item()) == ("", 2)
+    holds, _ = observer.guards.compiled()
+    assert holds()
+    monkeypatch.setattr(kind, name, new)
+    assert not holds()
+
+
+def test_a_tensor_that_lacks_an_attribute_stays_eager(watch):
+    observer, result = watch(lambda x: x * 2 if hasattr(x, "scale") else x, taeda.ones(1))
+    assert result.item() == 1
+    assert "scale" in observer.reason

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import builtins
+
 import taeda
 
 FACTOR = 2.0
@@ -25,3 +27,11 @@ def test_globals_builtins_and_variables_around_are_guarded(watch, monkeypatch):
     monkeypatch.setitem(globals(), "min", max)
     assert not holds()
     assert "min" in failing()
+
+
+def test_a_builtin_that_is_replaced_is_noticed(watch, monkeypatch):
+    observer, _ = watch(lambda x: x * len(x), taeda.ones(2))
+    holds, _ = observer.guards.compiled()
+    assert holds()
+    monkeypatch.setattr(builtins, "len", lambda value: 7)
+    assert not holds()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import operator
 import types
 from typing import Any
@@ -31,6 +32,10 @@ _INPLACE = {
 }  # fmt: skip
 
 
+_SET_IN_CLASSES = (types.FunctionType, staticmethod, classmethod, property)
+WRITTEN = 1 << 9  # the flag of classes that were made at run time: their attributes can be set
+
+
 class Attributes(Wholes):
     """Sees attributes."""
 
@@ -49,7 +54,9 @@ class Attributes(Wholes):
         try:
             value = getattr(owner, name)
         except AttributeError:
-            if self.active and self.is_old(owner):
+            if self.active and isinstance(owner, Tensor):
+                self.stop(f"it asks a tensor for {name}, which it has not")
+            elif self.active and self.is_old(owner):
                 self.guards.absent(owner, name)
             raise
         if self.active:
@@ -61,16 +68,32 @@ class Attributes(Wholes):
             self._saw_of_tensor(owner, name, value)
         elif isinstance(owner, nn.Module):
             self._saw_of_module(owner, kind, name, value)
+        elif isinstance(owner, enum.Enum):  # a value by itself, but its attributes may change
+            self.guards.attribute(owner, name, value)
+            self.mark(value)
         elif (
             isinstance(owner, CONTAINERS)
             or is_immutable(owner)
             or isinstance(owner, tuple | frozenset)
         ):
-            return
+            self._saw_of_class(owner, kind, name)
         elif self.is_old(owner) or isinstance(owner, type | types.ModuleType):
             if is_optimizer(owner):
                 self.optimizer(owner)
             self.guards.attribute(owner, name, value)
+            self.mark(value)
+        else:
+            self._saw_of_class(owner, kind, name)
+
+    def _saw_of_class(self, owner: Any, kind: type, name: str) -> None:
+        """What an object of this run has from its class, which is older."""
+        if name in getattr(owner, "__dict__", {}) or not kind.__flags__ & WRITTEN:
+            return
+        found = static(kind, name)
+        plain = not hasattr(type(found), "__get__")  # others of C read a slot of the object
+        if found is not None and (plain or isinstance(found, _SET_IN_CLASSES)):
+            value = getattr(kind, name)
+            self.guards.attribute(kind, name, value)
             self.mark(value)
 
     def _saw_of_tensor(self, owner: Tensor, name: str, value: Any) -> None:

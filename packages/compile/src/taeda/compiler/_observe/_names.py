@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import types
 from typing import Any
 
@@ -47,6 +48,10 @@ class Names(Old):
             self.mark(value)
         else:
             self.guards.no_variable(space, name)
+            found = space.get("__builtins__", builtins)
+            table = found if isinstance(found, dict) else vars(found)
+            if table.get(name) is value:  # a builtin is replaced by some programs, too
+                self.guards.variable(table, name, value)
 
     def saw_cell(self, cell: Any, name: str, value: Any) -> None:
         self.guards.cell(cell, name, value)
