@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import time
 
 import pytest
 
@@ -211,3 +212,25 @@ def test_writes_into_memory_that_is_read_are_refused_while_recording(write):
         with pytest.raises(RuntimeError, match="written-to"):
             compiled(z[:5], z[2:7])
         assert z.tolist() == list(range(8))
+
+
+def test_graphs_that_calls_take_in_turns_are_timed_together():
+    f = taeda.compile(lambda x: x + 1)
+    given = [taeda.ones(n) for n in range(1, 20)]
+    for _ in range(40):
+        for x in given:
+            assert f(x).equal(x + 1)
+    state = f.__taeda_compiled__
+    assert state.off
+    assert "its graphs take" in state.reasons[-1]
+
+
+def test_graphs_that_are_worth_it_stay(monkeypatch):
+    state = taeda.compile(lambda x: x + 1).__taeda_compiled__
+    monkeypatch.setattr(state, "_by_graph", lambda args, kwargs: 1)
+    monkeypatch.setattr(state, "function", lambda x: time.sleep(1e-4))
+    state._scattered = _compiled.SCATTERED
+    for _ in range(_compiled.JUDGED):
+        state((taeda.ones(2),), {})
+    assert state._scattered == _compiled.NEVER
+    assert not state.off

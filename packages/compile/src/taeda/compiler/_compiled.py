@@ -48,6 +48,11 @@ limits = _Limits()
 TRIAL = range(20, 32)  # the runs of a graph that are timed
 PATIENCE = 64  # after so many calls without a graph in a row, one in eight is asked what it is like
 WAY = 5e-7  # seconds from a call to where the time begins
+SCATTERED = (
+    100  # so many calls for which the first graph was none, and all graphs together are timed
+)
+JUDGED = 128  # calls that are timed for that
+NEVER = -1 << 62
 
 
 class Compiled:
@@ -64,6 +69,11 @@ class Compiled:
         self._attempts: dict[Any, int] = {}
         self._count = 0
         self._row = 0  # calls one after the other for which there was no graph
+        self._scattered = 0  # calls for which the first graph was none, until it is decided
+        self._judgement: tuple[list[float], list[float]] = (
+            [],
+            [],
+        )  # seconds of the program, of the graphs
         self._called = False  # before or while "eager_then_compile" holds
         self.units: Units | None = None  # child modules that have graphs, where the whole has none
         self._lock = threading.RLock()
@@ -73,7 +83,7 @@ class Compiled:
         """Forget all traces."""
         with self._lock:
             self.traces, self._attempts, self._count, self.reasons = {}, {}, 0, []
-            self.off, self._row = False, 0
+            self.off, self._row, self._scattered = False, 0, min(self._scattered, 0)
             if self.units is not None:
                 self.units.clear()
                 self.units = None
@@ -88,6 +98,12 @@ class Compiled:
             return self._layered(args, kwargs)
         if not stance.plain and self._stays():
             return self.function(*args, **kwargs)
+        if self._scattered >= SCATTERED and self.chooses and not self.fullgraph:
+            return self._judge(args, kwargs)
+        return self._by_graph(args, kwargs)
+
+    def _by_graph(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The call by the graph that fits it; without one it is recorded, or runs as it is written."""
         if self._row > PATIENCE and stance.plain:
             self._row += 1
             if self._row % 8:
@@ -102,11 +118,13 @@ class Compiled:
             for trace in known:
                 if trace.holds():
                     if trace.runs < 0:
+                        self._scattered += 1
                         return self._as_program(args, kwargs)
                     made = self._run(trace, key, tensors, args, kwargs)
                     if made is not missed:
                         self._row = 0
                         if trace.trusted and trace is not known[0]:
+                            self._scattered += 1
                             self._move_to_front(key, trace)
                         return made
         if not stance.plain and self._is_closed():
@@ -115,6 +133,7 @@ class Compiled:
             self._row = 0
             return self._record(key, tensors, args, kwargs)
         self._row += self._row <= PATIENCE
+        self._scattered += 1
         self._settle()
         return self._as_program(args, kwargs)
 
@@ -202,6 +221,23 @@ class Compiled:
                 self._settle()
         return made
 
+    def _judge(self, args: Any, kwargs: Any) -> Any:
+        """Calls in turns, by all graphs and by the program: the way to the right graph of many takes time, too."""
+        number = len(self._judgement[0]) + len(self._judgement[1])
+        by_graph = number.bit_count() % 2 == 0  # in no rhythm that calls could have as well
+        start = time.perf_counter()
+        made = self._by_graph(args, kwargs) if by_graph else self.function(*args, **kwargs)
+        self._judgement[by_graph].append(time.perf_counter() - start)
+        if number + 1 >= JUDGED:
+            program, graph = map(_usual, self._judgement)
+            self._judgement, self._scattered = ([], []), NEVER
+            if graph + WAY > program:
+                text = f"its graphs take {graph * 1e6:.1f} us a call, the program itself {program * 1e6:.1f} us"
+                self.reasons.append(text)
+                self._say(f"{self.name} stays eager: {text}")
+                self.off = True
+        return made
+
     # ---- record ----
 
     def _record(self, key: Any, tensors: list[Tensor], args: Any, kwargs: Any) -> Any:
@@ -249,6 +285,7 @@ class Compiled:
         with self._lock:
             self.traces.setdefault(key, []).append(trace)
             self._count += 1
+            self._scattered = min(self._scattered, 0)
             if self._count >= limits.graphs:
                 self._say(
                     f"{self.name} was captured {self._count} times and stays eager for other calls: {self._changing(key)}"
@@ -354,6 +391,7 @@ class Unit(Compiled):
         super().__init__(child)
         self._module, self._family = child.module, weakref.ref(units)
         self._calls = 0
+        self._scattered = NEVER  # `_in_turns` decides
         self._seconds: tuple[list[float], list[float]] = ([], [])  # of the module, of the unit
         self.trial: Callable[..., Any] | None = self._in_turns  # what calls go through at first
 
@@ -397,6 +435,12 @@ class Unit(Compiled):
             return
         self.off = True
         units.add(list({id(m): m for depth, m in observer.called if depth == 1}.values()))
+
+
+def _usual(seconds: list[float]) -> float:
+    """The mean without the slowest quarter, in which something else ran."""
+    kept = sorted(seconds)[: max(1, len(seconds) * 3 // 4)]
+    return sum(kept) / len(kept)
 
 
 def same(a: Any, b: Any) -> bool:

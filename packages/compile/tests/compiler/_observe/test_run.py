@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import signal
 import sys
+import warnings
 
 import pytest
 
 import taeda
+from taeda import nn
 from taeda.compiler import Stop
 from taeda.compiler._observe import PASSING, Observer, here
 
@@ -77,3 +79,17 @@ def test_what_python_calls_by_chance_may_not_happen_again():
     assert seen(lambda then: Ends(then) and None).startswith(PASSING)
     with pytest.raises(Stop, match="what it reads is not seen"):
         seen(lambda then: then())
+
+
+def test_what_warns_stays_eager():
+    def program(x, y):
+        return nn.functional.mse_loss(x, y)  # which broadcasts, and says so
+
+    compiled = taeda.compile(program)
+    told = []
+    for _ in range(6):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            compiled(taeda.ones(3, 2), taeda.ones(1, 2))
+        told.append(len(found))
+    assert told == [1] * 6

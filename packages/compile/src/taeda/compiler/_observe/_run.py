@@ -8,6 +8,8 @@ import types
 from abc import ABC, abstractmethod
 from typing import Any
 
+from taeda._core_api import warn
+
 from .._guards import Guards
 from .._kinds import is_known_code
 from .._record import Recorder
@@ -20,6 +22,9 @@ PASSING = "passing: "  # reasons that another run may not have
 
 class Stop(Exception):
     """Raised in a program with fullgraph=True where its graph would break."""
+
+
+_WARNS = warn.__code__  # the library's; a program's own warnings are code that nobody sees
 
 
 class Run(ABC):
@@ -76,6 +81,9 @@ class Run(ABC):
             return
         code = frame.f_code
         if code in self._codes:
+            return
+        if code is _WARNS:
+            self.stop("it warns, and what comes of that is up to each call", passing=True)
             return
         module = frame.f_globals.get("__name__", "")
         if not is_known_code(code, module):
