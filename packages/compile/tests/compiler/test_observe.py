@@ -4,8 +4,8 @@ import pytest
 
 import taeda
 from taeda import nn
-from taeda.compiler import _compiled
 from taeda.compiler._observe import Observer, here
+from taeda.compiler._watched import observed
 
 
 class Twice(nn.Module):
@@ -22,7 +22,7 @@ class Twice(nn.Module):
 def watched(net, x):
     observer = Observer(strict=False)
     observer.recorder.add_input("argument", 0, x)
-    return observer, _compiled._observed(observer, net, (x,), {})
+    return observer, observed(observer, net, (x,), {})
 
 
 def test_forward_of_the_program_is_copied_and_of_the_library_runs_as_it_is():

@@ -21,8 +21,9 @@ from typing import Any
 
 from taeda import Tensor, nn
 
+from ._alike import same, walks_alike
 from ._arguments import tensors_in
-from ._compiled import Compiled, limits, log, same, walks_alike
+from ._compiled import Compiled, limits, log
 from ._lowered import Lowered, NotLowered, lowered
 from ._observe import Stop
 from ._record import Graph

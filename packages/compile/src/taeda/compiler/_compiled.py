@@ -8,30 +8,29 @@ call ─▶ a trace whose key and guards fit ─▶ trusted: run it
 from __future__ import annotations
 
 import functools
-import gc
 import logging
 import sys
 import threading
 import time
-import types
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import taeda
 from taeda import Tensor, nn
 from taeda._core_api import programs as _core
 
-from ._arguments import containers, flatten, objects, tensors_in
+from ._alike import same, walks_alike
+from ._arguments import containers, flatten, objects
 from ._as_written import AsWritten
-from ._joint import MOST_RESULTS, differentiated
 from ._observe import PASSING, Observer, Stop, here
 from ._signals import from_handler, let_through
 from ._stance import stance
 from ._trace import NoTrace, Trace, missed
 from ._units import Child, Units, adds_gradients, plain, run_inside
+from ._watched import observed
 
-__all__ = ["Compiled", "Stop", "limits", "log", "same", "walks_alike"]
+__all__ = ["Compiled", "Stop", "limits", "log"]
 
 log = logging.getLogger("taeda.compiler")
 ATTEMPTS = 3
@@ -252,7 +251,7 @@ class Compiled:
             for thing in objects(value):
                 observer.mark(thing)
         try:
-            result = _observed(observer, self.function, args, kwargs)
+            result = observed(observer, self.function, args, kwargs)
         except Exception as error:
             if not from_handler(error):  # one that raises by itself is not watched for ever
                 self._attempts[key] = self._attempts.get(key, 0) + 1
@@ -443,49 +442,6 @@ def _usual(seconds: list[float]) -> float:
     return sum(kept) / len(kept)
 
 
-def same(a: Any, b: Any) -> bool:
-    """Whether two results are equal in every bit, layout included; nan equals nan."""
-    if isinstance(a, Tensor):
-        if (
-            not isinstance(b, Tensor)
-            or a.dtype != b.dtype
-            or a.shape != b.shape
-            or a.stride() != b.stride()
-        ):
-            return False
-        a, b = a.detach(), b.detach()
-        return bool(a.equal(b)) or _same_bits(a, b)
-    if type(a) in (list, tuple) or hasattr(a, "_fields"):
-        return type(a) is type(b) and len(a) == len(b) and all(map(same, a, b))
-    if type(a) is dict:
-        return type(b) is dict and list(a) == list(b) and all(map(same, a.values(), b.values()))
-    return a is b or a == b or a != a
-
-
-def walks_alike(trace: Trace, tensors: list[Tensor], result: Any, walked: Any) -> bool:
-    """Whether the gradients that were found gave what autograd gives."""
-    inputs = trace.inputs(tensors)
-    if inputs is None or trace.backward is None:
-        return False
-    wanted = [inputs[n] for n in trace.backward.wanted]
-    results = trace.grown_in(result)
-    for chosen, tangents, found in walked:
-        start = [r for r, one in zip(results, chosen, strict=True) if one]
-        expected = taeda.autograd.grad(
-            start, wanted, tangents, retain_graph=True, allow_unused=True
-        )
-        if not all(map(same, found, expected)):
-            return False
-    return True
-
-
-def _same_bits(a: Tensor, b: Tensor) -> bool:
-    """Equal, with nan equal to nan."""
-    if not (a.is_floating_point() or a.is_complex()):
-        return False
-    return bool(((a == b) | ((a != a) & (b != b))).all())
-
-
 def _can_key(args: Any, kwargs: Any) -> bool:
     """Whether the key of the call says all of its arguments; tensors of subclasses are objects like others, with more to them."""
     return not any(isinstance(o, Tensor) for v in (*args, *kwargs.values()) for o in objects(v))
@@ -497,104 +453,3 @@ def _environment() -> Any:
         _core.is_grad_enabled(), _core.is_inference_mode_enabled(), _core.get_default_dtype(), _core.get_default_device(),
         _core._get_anomaly(), _core.get_excluded(), taeda.are_deterministic_algorithms_enabled(), taeda.get_num_threads(),
     )  # fmt: skip
-
-
-# ---- a recorded run ----
-
-_patch_lock = threading.Lock()
-_running = 0
-_plain_call = nn.Module.__call__
-
-
-@functools.wraps(_plain_call)
-def _module_call(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
-    observer = here.get()
-    if observer is None:
-        return _plain_call(self, *args, **kwargs)
-    return observer.call_module(self, args, kwargs, _plain_call)
-
-
-class _patched:
-    """While a run is recorded, in whatever thread, calls of modules look for an observer.
-
-    The collection of cycles waits meanwhile: it runs callbacks and finalizers of anybody at any line, and the observer would
-    take them for code of the program.
-    """
-
-    _collects = False  # whether cycles were collected before the first of these runs
-
-    def __enter__(self) -> None:
-        global _running
-        with _patch_lock:
-            _running += 1
-            if _running == 1:
-                nn.Module.__call__ = _module_call  # type: ignore[method-assign]  # put back below
-                _patched._collects = gc.isenabled()
-                gc.disable()
-
-    def __exit__(self, *raised: object) -> None:
-        global _running
-        with _patch_lock:
-            _running -= 1
-            if _running == 0:
-                nn.Module.__call__ = _plain_call  # type: ignore[method-assign]  # as it was
-                if _patched._collects:
-                    gc.enable()
-
-
-def _observed(observer: Observer, function: Any, args: Any, kwargs: Any) -> Any:
-    """The result of the call, which `observer` watches."""
-    before = here.get()
-    with _patched(), observer.recorder:
-        here.set(observer)
-        sys.setprofile(observer.profile)
-        try:
-            result = _enter(observer, function, args, kwargs)
-            if observer.active:
-                grown = _grown(observer, result)
-                if len(grown) > MOST_RESULTS:
-                    observer.stop(
-                        f"it returns {len(grown)} tensors that want gradients", quiet=True
-                    )
-                elif grown:
-                    _differentiate(observer, grown)
-            return result
-        finally:
-            sys.setprofile(None)
-            here.set(before)
-
-
-def _differentiate(observer: Observer, grown: list[Tensor]) -> None:
-    try:
-        observer.joint = differentiated(observer.recorder, grown)
-    except Exception as error:  # noqa: BLE001 - the run is over and right; whoever walks its graph meets the error again
-        let_through(error)
-        observer.stop(f"its results cannot be differentiated: {error}", quiet=True)
-
-
-def _grown(observer: Observer, result: Any) -> list[Tensor]:
-    """Results that take part in a graph which nobody walked as yet."""
-    found: dict[int, Tensor] = {}
-    for tensor in tensors_in(result):
-        new = tensor.grad_fn is not None and id(tensor.grad_fn) not in observer.consumed
-        if new and not any(tensor is t for t, _, _ in observer.recorder.before):
-            found[id(tensor)] = tensor
-    return list(found.values())
-
-
-def _enter(observer: Observer, function: Any, args: Any, kwargs: Any) -> Any:
-    for owner in _owners(function):
-        observer.mark(owner)
-    return observer.call(function, *args, **kwargs)
-
-
-def _owners(function: Any) -> Iterator[Any]:
-    """Objects that a call reads from besides its arguments: of a method its own, of a partial what it was given."""
-    if isinstance(function, types.MethodType):
-        yield function.__self__
-        yield from _owners(function.__func__)
-    elif isinstance(function, functools.partial):
-        yield from (*function.args, *function.keywords.values())
-        yield from _owners(function.func)
-    elif not isinstance(function, types.FunctionType):
-        yield function

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 import taeda
-from taeda.compiler import _compiled
 from taeda.compiler._observe import Observer
+from taeda.compiler._watched import observed
 
 
 @pytest.fixture
@@ -18,6 +18,6 @@ def watch():
                 observer.recorder.add_input("argument", number, value)
             else:
                 observer.mark(value)
-        return observer, _compiled._observed(observer, function, args, {})
+        return observer, observed(observer, function, args, {})
 
     return run
