@@ -20,7 +20,8 @@ from taeda import nn
 from taeda._core_api import warn
 
 from ._check import TracerWarning, TracingCheckError
-from ._trace import TracedModule, is_tracing, trace, trace_module
+from ._trace import TracedModule, trace, trace_module
+from ._watching import is_tracing
 
 __all__ = [
     "Final", "TracedModule", "TracerWarning", "TracingCheckError", "annotate", "export", "fork", "ignore", "is_scripting",

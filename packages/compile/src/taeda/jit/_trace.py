@@ -6,86 +6,31 @@ a call of a traced module ─▶ the graph for arguments of this kind (structure
 
 from __future__ import annotations
 
-import sys
-import threading
-import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import taeda
 from taeda import Tensor, _core_api, nn
 from taeda._core_api import programs as _core
-from taeda.compiler._arguments import flatten
-from taeda.compiler._capture import Call, Capture, captured, parameters_of
-from taeda.compiler._rehearsal import twin
+from taeda.compiler._capture import Call, captured, parameters_of
 from taeda.fx.graph import Graph
 from taeda.fx.graph_module import _compiled
 from taeda.fx.interpreter import Interpreter
 
 from ._check import TracerWarning, TracingCheckError, first_difference, mismatches
+from ._values import copies_of, kept, kind_of, results_only, shapes_of, tensors_only
+from ._watching import TracingCapture, tracing
 
-__all__ = ["TracedModule", "is_tracing", "trace", "trace_module"]
+__all__ = ["TracedModule", "trace", "trace_module"]
 
-_here = threading.local()
 KINDS = 64  # graphs of one method; the oldest but the first goes
-#: what a program does beside the operators, and what becomes of it
-_BAKED = {
-    "a value is read": "the value of a tensor becomes a number of Python",
-    "values are read": "the values of a tensor become numbers of Python",
-    "a tensor is an argument that wants a number": "the value of a tensor becomes a number of an operator",
-    "memory is shared": "the memory of a tensor is given away",
-}
-
-
-def is_tracing() -> bool:
-    """Whether `trace` runs this, in this thread."""
-    return getattr(_here, "depth", 0) > 0
-
-
-class _Capture(Capture):
-    """Goes on where a value is read, and remembers the place."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.baked: list[tuple[str, str, int]] = []
-        self.line = lambda: "{}:{}".format(*_place())
-
-    def note_untraced(self, what: str) -> None:
-        """See the base class; what can be a constant of the graph becomes one."""
-        if what not in _BAKED:
-            super().note_untraced(what)
-        elif self.active:
-            self.baked.append((_BAKED[what], *_place()))
-
-    def warn(self) -> None:
-        """Tell of the constants."""
-        for what, file, line in dict.fromkeys(self.baked):
-            warnings.warn_explicit(
-                f"jit.trace: {what} here. The graph keeps it as a constant: for other inputs its results may be wrong",
-                TracerWarning,
-                file,
-                line,
-            )
-
-
-def _place() -> tuple[str, int]:
-    """File and line of the innermost code outside of taeda."""
-    frame: Any = sys._getframe(1)
-    while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "taeda")):
-        frame = frame.f_back
-    return frame.f_code.co_filename, frame.f_lineno
-
-
-def _is_ours(module: str) -> bool:
-    return module == "taeda" or module.startswith("taeda.")
 
 
 class _Traced:
     """One graph, and the function made of it."""
 
     def __init__(self, call: Call, own: list[str], args: tuple[Any, ...]) -> None:
-        self.shapes = _shapes(args)
+        self.shapes = shapes_of(args)
         self.graph, self.written, self.own = call.graph, call.written, own
         text = call.graph.python_code("self")
         self.code, self.run = text.src, _compiled(text)
@@ -146,15 +91,15 @@ class _Method:
         if _core.get_layers():
             return self._layered(args)(owner, args)
         for value in args:
-            _tensors_only(value)
-        known = self.graphs.get(_kind(args))
+            tensors_only(value)
+        known = self.graphs.get(kind_of(args))
         if known is None:
             known = self.add(owner, args)
         return known(owner, args)
 
     def _layered(self, args: tuple[Any, ...]) -> _Traced:
         """The graph for a call under a mode or transform, which cannot be traced."""
-        wanted = _shapes(args)
+        wanted = shapes_of(args)
         for known in self.graphs.values():
             if known.shapes == wanted:
                 return known
@@ -167,27 +112,23 @@ class _Method:
         count = len(args) - len(self.keywords)
         return self.function(*args[:count], **dict(zip(self.keywords, args[count:], strict=True)))
 
-    def capture(self, owner: TracedModule, args: tuple[Any, ...]) -> tuple[Call, _Capture]:
+    def capture(self, owner: TracedModule, args: tuple[Any, ...]) -> tuple[Call, TracingCapture]:
         """The call on copies of these arguments."""
         for value in args:
-            _tensors_only(value)
-        capture = _Capture()
-        _here.depth = getattr(_here, "depth", 0) + 1
-        try:
-            with taeda.enable_grad():
-                copies, memo = _copies(args, {}), self._known(owner)
-                made = captured(
-                    capture, lambda *a: self._plain(a), copies, self.names, memo, modes=True
-                )
-        finally:
-            _here.depth -= 1
+            tensors_only(value)
+        capture = TracingCapture()
+        with tracing(), taeda.enable_grad():
+            copies, memo = copies_of(args, {}), self._known(owner)
+            made = captured(
+                capture, lambda *a: self._plain(a), copies, self.names, memo, modes=True
+            )
         if isinstance(made, str):
             raise RuntimeError(f"jit.trace: there is no graph of {self.name}: {made}")
         if any(after is not before for _, before, after in capture.gradients()):
             raise RuntimeError(
                 f"jit.trace: {self.name} leaves gradients in .grad, which a graph does not"
             )
-        _results_only(made.result, self.strict)
+        results_only(made.result, self.strict)
         return made, capture
 
     def _buffers(self) -> list[Tensor]:
@@ -203,7 +144,7 @@ class _Method:
     def add(self, owner: TracedModule, args: tuple[Any, ...]) -> _Traced:
         """A graph for arguments of this kind."""
         first = self.first
-        with _kept(self._buffers() if first is None else first.written):
+        with kept(self._buffers() if first is None else first.written):
             call, capture = self.capture(owner, args)
         capture.warn()
         if first is None:
@@ -221,13 +162,13 @@ class _Method:
             key = next(k for k, graph in self.graphs.items() if graph is not first)
             for name in self.graphs.pop(key).own:
                 delattr(owner, name)
-        self.graphs[_kind(args)] = made
+        self.graphs[kind_of(args)] = made
         return made
 
     def check(self, owner: TracedModule, args: tuple[Any, ...], tolerance: float) -> None:
         """Trace once more, compare the nodes, and what graph and program give."""
-        traced = self.graphs.get(_kind(args))
-        with _kept(self.first.written):
+        traced = self.graphs.get(kind_of(args))
+        with kept(self.first.written):
             again, _ = self.capture(owner, args)
         held = again.constants
         differs = first_difference(
@@ -242,8 +183,8 @@ class _Method:
             )
         if traced is None:
             traced = self.add(owner, args)
-        with _kept(self.first.written):
-            found = traced(owner, _copies(args, {}))
+        with kept(self.first.written):
+            found = traced(owner, copies_of(args, {}))
         for text in mismatches(found, again.result, tolerance):
             _core_api.warn(text, TracerWarning)
 
@@ -334,82 +275,6 @@ def _skeleton(module: nn.Module, into: nn.Module, made: dict[nn.Module, nn.Modul
 def _tensors_in(module: nn.Module) -> Iterator[tuple[str, Tensor]]:
     yield from module.named_parameters(remove_duplicate=False)
     yield from module.named_buffers(remove_duplicate=False)
-
-
-# ---- arguments and results ----
-
-
-def _kind(args: tuple[Any, ...]) -> Any:
-    key, tensors = flatten(args, {})
-    return key, tuple((t.dtype, t.shape, t.stride(), t.device) for t in tensors)
-
-
-def _tensors_only(value: Any) -> None:
-    if isinstance(value, list | tuple):
-        for entry in value:
-            _tensors_only(entry)
-    elif type(value) is dict:
-        for entry in value.values():
-            _tensors_only(entry)
-    elif type(value) not in (Tensor, nn.Parameter, nn.Buffer):
-        raise RuntimeError(
-            f"Type '{type(value).__name__}' cannot be traced. Only Tensors and (possibly nested) Lists, Dicts, and Tuples of "
-            "Tensors can be traced; what else the function needs may stand in a lambda around it"
-        )
-
-
-def _shapes(value: Any) -> Any:
-    """Structure, shapes and dtypes alone: what tensors of a transform tell of themselves."""
-    if isinstance(value, Tensor):
-        return value.dtype, tuple(value.shape)
-    if isinstance(value, dict):
-        return dict, *((key, _shapes(entry)) for key, entry in value.items())
-    return type(value), *map(_shapes, value)
-
-
-def _results_only(value: Any, strict: bool) -> None:
-    if isinstance(value, Tensor):
-        return
-    if not isinstance(value, list | tuple | dict):
-        raise RuntimeError(
-            f"Only tensors, lists, tuples of tensors, or dictionary of tensors can be output from traced functions; got {type(value).__name__}"
-        )
-    if strict and isinstance(value, list | dict):
-        raise RuntimeError(
-            f"jit.trace: a {type(value).__name__} is returned, whose entries may depend on the inputs, while the graph has "
-            "those of this call. Return a tuple, or say strict=False"
-        )
-    for entry in value.values() if isinstance(value, dict) else value:
-        _results_only(entry, strict)
-
-
-def _copies(value: Any, made: dict[int, Tensor]) -> Any:
-    """The same structure with tensors of the same layout, each once."""
-    if isinstance(value, Tensor):
-        if id(value) not in made:
-            made[id(value)] = twin(value)
-        return made[id(value)]
-    if isinstance(value, dict):
-        return {key: _copies(entry, made) for key, entry in value.items()}
-    entries = [_copies(entry, made) for entry in value]
-    if hasattr(value, "_fields"):
-        return type(value)(*entries)
-    return entries if isinstance(value, list) else tuple(entries)
-
-
-@contextmanager
-def _kept(written: list[Tensor]) -> Iterator[None]:
-    """What is run here leaves these tensors and the generator as they were."""
-    before = [(t, t._version, t.detach().clone()) for t in written]
-    state = taeda.get_rng_state()
-    try:
-        yield
-    finally:
-        taeda.set_rng_state(state)
-        with taeda.no_grad():
-            for tensor, version, values in before:
-                if tensor._version != version:
-                    tensor.copy_(values)
 
 
 # ---- the functions ----
