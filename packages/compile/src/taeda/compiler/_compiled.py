@@ -243,6 +243,14 @@ class Compiled:
         if sys.getprofile() is not None or not _can_key(args, kwargs):
             return self.function(*args, **kwargs)
         observer = Observer(strict=self.fullgraph)
+        try:
+            return self._record_by(observer, key, tensors, args, kwargs)
+        finally:
+            observer.forget()
+
+    def _record_by(
+        self, observer: Observer, key: Any, tensors: list[Tensor], args: Any, kwargs: Any
+    ) -> Any:
         for number, tensor in enumerate(tensors):
             observer.recorder.add_input("argument", number, tensor)
         for value in (*args, *kwargs.values()):

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 import warnings
+import weakref
 
 import pytest
 
@@ -93,3 +95,19 @@ def test_what_warns_stays_eager():
             compiled(taeda.ones(3, 2), taeda.ones(1, 2))
         told.append(len(found))
     assert told == [1] * 6
+
+
+@pytest.mark.parametrize("grows", [False, True])
+def test_the_tensors_of_a_recorded_call_are_free_after_it(grows):
+    weight = taeda.ones(3, requires_grad=grows)
+    f = taeda.compile(lambda x: (x * weight).exp())
+    gc.disable()
+    try:
+        for _ in range(4):
+            x = taeda.randn(3)
+            y = f(x)
+            kept = [weakref.ref(x), weakref.ref(y)]
+            del x, y
+            assert [one() for one in kept] == [None, None]
+    finally:
+        gc.enable()

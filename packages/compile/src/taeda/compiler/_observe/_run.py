@@ -67,6 +67,14 @@ class Run(ABC):
                 f"fullgraph=True, but there is no graph of all: {reason}{self.where and f' ({self.where})'}"
             )
 
+    def forget(self) -> None:
+        """Let go of what the run saw. Copies of functions know their run, and it knows them: tensors would wait for the next
+        collection of cycles."""
+        self.active = False
+        self.recorder = Recorder(_nobody)
+        self.recorder.active = False
+        self.given, self._old, self.called, self.joint = {}, {}, [], None
+
     def _line(self) -> str:
         frame: Any = sys._getframe(1)
         while frame is not None:
@@ -93,6 +101,10 @@ class Run(ABC):
     @abstractmethod
     def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """function(*args, **kwargs)"""
+
+
+def _nobody(reason: str) -> None:
+    """Nobody asks for the reason."""
 
 
 def _is_by_chance(code: types.CodeType) -> bool:
