@@ -26,7 +26,6 @@ import sys
 import sysconfig
 import tempfile
 from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -148,21 +147,9 @@ def _build(
     cc.require_tools()
     link = (*instrument(), *extra_ldflags, *LDFLAGS)
     made = units(generate(folder / "generated", package), folder / "generated")
-    cflags = (*CFLAGS, *_without_tails(), *instrument(), *_watched())
-    return cc.build(made, out, folder, cflags, link, progress=progress)
-
-
-@cache
-def _without_tails() -> tuple[str, ...]:
-    """Flags that make gcc leave the last few elements of a loop to single steps; none for compilers that do not know them.
-
-    A second loop of narrower vectors for them takes a tenth of the time of a build and of the library. A row is
-    hundreds of elements long, and what floats compute has tails of its own, by masks.
-    """
-    flags = ("--param", "vect-epilogues-nomask=0")
-    asked = (*cc.compiler(), *flags, "-Werror", "-x", "c", "-fsyntax-only", os.devnull)
-    known = subprocess.run(asked, capture_output=True, check=False).returncode == 0
-    return flags if known else ()
+    return cc.build(
+        made, out, folder, (*CFLAGS, *instrument(), *_watched()), link, progress=progress
+    )
 
 
 def _build_entry(
