@@ -5,7 +5,10 @@ from __future__ import annotations
 import random
 import socket
 
+from forks import descriptors
+
 import taeda.distributed as dist
+from taeda.distributed._stores.server import Server
 
 
 def test_strangers_at_the_port_do_no_harm():
@@ -43,3 +46,16 @@ def test_many_connections():
     for client in clients:
         client.close()
     master.close()
+
+
+def test_it_closes_after_its_thread_has_ended():
+    """The thread sees that it is over when a message wakes it, before `close` comes to wake it."""
+    open_before = descriptors()
+    server = Server(socket.create_server(("127.0.0.1", 0)), b"")
+    server._done = True
+    socket.create_connection(server._listener.getsockname()).close()
+    server._thread.join(5)
+    server._done = False
+    server.close()
+    server.close()
+    assert descriptors() == open_before

@@ -56,10 +56,13 @@ class Server:
         if self._done:
             return
         self._done = True
-        if self._pid == os.getpid():
-            os.write(self._wake_write, b"x")
+        here = self._pid == os.getpid()
+        if here:
+            os.write(self._wake_write, b"x")  # the thread may have ended by now: the pipe has not
             self._thread.join(5)
         os.close(self._wake_write)
+        if not (here and self._thread.is_alive()):
+            os.close(self._wake_read)
 
     # ---- the loop ----
 
@@ -85,7 +88,6 @@ class Server:
             if isinstance(key.fileobj, socket.socket):
                 key.fileobj.close()
         self._selector.close()
-        os.close(self._wake_read)
 
     def _accept(self) -> None:
         try:
