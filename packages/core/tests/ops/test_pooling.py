@@ -96,6 +96,39 @@ def test_a_window_in_the_padding_gives_the_least_integer(dtype):
     assert values.flatten().tolist() == [taeda.iinfo(x.dtype).min] * 4
 
 
+@pytest.mark.parametrize("width", [1, 2, 7, 15, 16, 17, 33, 70, 127, 130, 300])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("stride", [1, 2, 3])
+def test_vectors_of_windows_give_what_single_windows_give(width, dtype, stride):
+    """Integers have no vectors of windows: numbers without a fraction have one result in both."""
+    x = np.random.default_rng(width).integers(-9, 10, (2, 6, width))
+    whole = taeda.from_numpy(x)
+    for kernel, dilation in itertools.product([1, 2, 3, (2, 5), (6, 5)], [1, 2, 4]):
+        for padding in (0, 1, (0, 2)):
+            given = (kernel, stride, padding, dilation)
+            try:
+                wanted = nn.max_pool2d_with_indices(whole, *given)
+            except RuntimeError:  # too large a window, or too much padding
+                continue
+            found = nn.max_pool2d_with_indices(whole.to(getattr(taeda, dtype)), *given)
+            assert found[0].to(taeda.int64).equal(wanted[0]), given
+            assert found[1].equal(wanted[1]), given
+            values = taeda.max_pool2d(whole.to(getattr(taeda, dtype)), *given)
+            assert values.equal(found[0]), given
+
+
+@pytest.mark.parametrize("kernel", [2, 3])
+def test_vectors_of_windows_keep_nan_infinity_and_order(kernel):
+    x = np.random.default_rng(0).integers(-2, 3, (3, 9, 37)).astype("float32")
+    x.flat[::7], x.flat[1::11] = -np.inf, np.nan
+    values, places = nn.max_pool2d_with_indices(taeda.from_numpy(x), kernel, 1, 1)
+    for plane, found, where in zip(x, values.numpy(), places.numpy(), strict=True):
+        padded = np.pad(plane, 1, constant_values=-np.inf)
+        seen = np.lib.stride_tricks.sliding_window_view(padded, (kernel, kernel))
+        np.testing.assert_array_equal(found, seen.max((-1, -2)))  # numpy's max keeps NaN, too
+        np.testing.assert_array_equal(plane.reshape(-1)[where], found)
+
+
 @pytest.mark.parametrize(("include", "divisor"), [(True, None), (False, None), (True, 3)])
 @pytest.mark.parametrize("case", [c for c in SHAPES if max(c[4]) == 1], ids=str)
 def test_avg_pool(case, include, divisor):

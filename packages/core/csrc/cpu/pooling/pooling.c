@@ -10,7 +10,9 @@
 #define ACC float
 #define LOWEST (-INFINITY)
 #define IS_NAN(x) ((x) != (x))
-#define VECTOR_QUARTERS
+#define VECTOR vf
+#define WIDTH VF_WIDTH
+#define V(f) vf_##f
 #define AVERAGE
 #include "cpu/pooling/rows.h"
 
@@ -19,7 +21,9 @@
 #define ACC double
 #define LOWEST ((double)-INFINITY)
 #define IS_NAN(x) ((x) != (x))
-#define VECTOR_QUARTERS
+#define VECTOR vd
+#define WIDTH VD_WIDTH
+#define V(f) vd_##f
 #define AVERAGE
 #include "cpu/pooling/rows.h"
 

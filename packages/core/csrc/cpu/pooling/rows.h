@@ -3,7 +3,7 @@
  *   LOWEST  what every number is at least; may use td_pool *p
  *   IS_NAN(x)                    AVERAGE  defined if the type has averages
  *   PLUS(a, b), QUOTIENT(a, b)  of two ACC, if that is not a + b and a / b
- *   VECTOR_QUARTERS  defined if quarters.h has the type
+ *   VECTOR, WIDTH, V(f)  if the type has vectors: quarters.h has it, too
  * Rows are made in blocks of BLOCK outputs, so that a block's numbers stay in registers or the
  * first cache. */
 
@@ -99,6 +99,10 @@ static void divisors(const td_pool *p, int64_t od, int64_t oh, int64_t c0, int64
 
 /* ---- max ---- */
 
+#ifdef VECTOR
+#include "cpu/pooling/windows.h"
+#endif
+
 /* Largest number of the windows of n output columns from c0 on, and its place in the window (if
  * `place`): the first of equal ones, a NaN before all. */
 static inline __attribute__((always_inline)) void
@@ -112,6 +116,12 @@ NAME(max_block)(const td_pool *p, const TYPE *plane, int64_t od, int64_t oh, int
     for (int64_t c = 0; place && c < n; c++)
         place[c] = (int32_t)((kd0 * p->window[1] + kh0) * p->window[2] +
                              first_place((c0 + c) * sw - p->pad[2], p->dilation[2]));
+#ifdef VECTOR
+    if (has_vectors(p)) {
+        NAME(window_block)(p, plane, od, oh, c0, n, best, place);
+        return;
+    }
+#endif
     for (int64_t kd = kd0; kd < p->window[0] && d0 + kd * p->dilation[0] < p->in[0]; kd++)
         for (int64_t kh = kh0; kh < p->window[1] && h0 + kh * p->dilation[1] < p->in[1]; kh++) {
             const TYPE *row =
@@ -145,14 +155,16 @@ NAME(max_block)(const td_pool *p, const TYPE *plane, int64_t od, int64_t oh, int
         }
 }
 
+/* Where the first place of a window lies in the plane, or would without padding. */
+static inline int64_t NAME(window_first)(const td_pool *p, int64_t od, int64_t oh, int64_t ow)
+{
+    return ((od * p->stride[0] - p->pad[0]) * p->in[1] + oh * p->stride[1] - p->pad[1]) * p->in[2] +
+           ow * p->stride[2] - p->pad[2];
+}
 /* A window's place to a place in the plane. A window may lie in the padding altogether, if dilation
  * steps over the input. */
-static inline int64_t NAME(in_plane)(const td_pool *p, int64_t od, int64_t oh, int64_t ow,
-                                     int32_t place)
+static inline int64_t NAME(in_plane)(const td_pool *p, int64_t first, int32_t place)
 {
-    int64_t first =
-        ((od * p->stride[0] - p->pad[0]) * p->in[1] + oh * p->stride[1] - p->pad[1]) * p->in[2] +
-        ow * p->stride[2] - p->pad[2];
     int64_t at = place < p->window[0] * p->window[1] * p->window[2] ? first + p->places[place] : 0;
     return at < 0 || at >= plane_size(p->in) ? 0 : at;
 }
@@ -167,7 +179,7 @@ static inline bool NAME(is_quartered)(const td_pool *p)
            p->out[1] == p->in[1] / 2 && p->out[2] == p->in[2] / 2;
 }
 
-#ifndef VECTOR_QUARTERS
+#ifndef VECTOR
 static void NAME(quarter_max)(const TYPE *top, const TYPE *low, TYPE *restrict out, int64_t n)
 {
     for (int64_t c = 0; c < n; c++) {
@@ -219,8 +231,9 @@ static void NAME(max)(const td_pool *p, const char *in, char *out, int64_t *wher
             if (where) NAME(max_block)(p, plane, at.d, at.h, c, n, best, place);
             else NAME(max_block)(p, plane, at.d, at.h, c, n, best, NULL);
             for (int64_t i = 0; i < n; i++) ((TYPE *)out)[first + i] = (TYPE)best[i];
+            int64_t corner = NAME(window_first)(p, at.d, at.h, c);
             for (int64_t i = 0; where && i < n; i++)
-                where[first + i] = NAME(in_plane)(p, at.d, at.h, c + i, place[i]);
+                where[first + i] = NAME(in_plane)(p, corner + i * p->stride[2], place[i]);
         }
     }
 }
@@ -262,8 +275,9 @@ static void NAME(max_backward)(const td_pool *p, const char *in, const char *gra
                 int64_t n = least(BLOCK, p->out[2] - c);
                 const TYPE *g = (const TYPE *)grad + row * p->out[2] + c;
                 NAME(max_block)(p, from, at.d, at.h, c, n, best, place);
+                int64_t corner = NAME(window_first)(p, at.d, at.h, c);
                 for (int64_t i = 0; i < n; i++) {
-                    TYPE *target = &to[NAME(in_plane)(p, at.d, at.h, c + i, place[i])];
+                    TYPE *target = &to[NAME(in_plane)(p, corner + i * p->stride[2], place[i])];
                     *target = (TYPE)(*target + g[i]);
                 }
             }
@@ -467,4 +481,6 @@ static void NAME(adaptive_average_backward)(const td_pool *p, const char *in, co
 #undef AVERAGE
 #undef PLUS
 #undef QUOTIENT
-#undef VECTOR_QUARTERS
+#undef VECTOR
+#undef WIDTH
+#undef V
