@@ -103,25 +103,17 @@ static void divisors(const td_pool *p, int64_t od, int64_t oh, int64_t c0, int64
 #include "cpu/pooling/windows.h"
 #endif
 
-/* Largest number of the windows of n output columns from c0 on, and its place in the window (if
- * `place`): the first of equal ones, a NaN before all. */
-static inline __attribute__((always_inline)) void
-NAME(max_block)(const td_pool *p, const TYPE *plane, int64_t od, int64_t oh, int64_t c0, int64_t n,
-                ACC *restrict best, int32_t *restrict place)
+/* max_block by whole columns: `best` and `place` (if given) begin with LOWEST and the first place
+ * of each window that is no padding. Once a type, for it is long: inline it would be there three
+ * times. */
+static __attribute__((noinline)) void NAME(max_columns)(const td_pool *p, const TYPE *plane,
+                                                        int64_t od, int64_t oh, int64_t c0,
+                                                        int64_t n, ACC *restrict best,
+                                                        int32_t *restrict place)
 {
     int64_t d0 = od * p->stride[0] - p->pad[0], h0 = oh * p->stride[1] - p->pad[1],
             sw = p->stride[2];
     int64_t kd0 = first_place(d0, p->dilation[0]), kh0 = first_place(h0, p->dilation[1]);
-    for (int64_t c = 0; c < n; c++) best[c] = LOWEST;
-    for (int64_t c = 0; place && c < n; c++)
-        place[c] = (int32_t)((kd0 * p->window[1] + kh0) * p->window[2] +
-                             first_place((c0 + c) * sw - p->pad[2], p->dilation[2]));
-#ifdef VECTOR
-    if (has_vectors(p)) {
-        NAME(window_block)(p, plane, od, oh, c0, n, best, place);
-        return;
-    }
-#endif
     for (int64_t kd = kd0; kd < p->window[0] && d0 + kd * p->dilation[0] < p->in[0]; kd++)
         for (int64_t kh = kh0; kh < p->window[1] && h0 + kh * p->dilation[1] < p->in[1]; kh++) {
             const TYPE *row =
@@ -153,6 +145,27 @@ NAME(max_block)(const td_pool *p, const TYPE *plane, int64_t od, int64_t oh, int
 #undef PLACES
             }
         }
+}
+
+/* Largest number of the windows of n output columns from c0 on, and its place in the window (if
+ * `place`): the first of equal ones, a NaN before all. */
+static inline __attribute__((always_inline)) void
+NAME(max_block)(const td_pool *p, const TYPE *plane, int64_t od, int64_t oh, int64_t c0, int64_t n,
+                ACC *restrict best, int32_t *restrict place)
+{
+    int64_t kd0 = first_place(od * p->stride[0] - p->pad[0], p->dilation[0]),
+            kh0 = first_place(oh * p->stride[1] - p->pad[1], p->dilation[1]);
+    for (int64_t c = 0; c < n; c++) best[c] = LOWEST;
+    for (int64_t c = 0; place && c < n; c++)
+        place[c] = (int32_t)((kd0 * p->window[1] + kh0) * p->window[2] +
+                             first_place((c0 + c) * p->stride[2] - p->pad[2], p->dilation[2]));
+#ifdef VECTOR
+    if (has_vectors(p)) {
+        NAME(window_block)(p, plane, od, oh, c0, n, best, place);
+        return;
+    }
+#endif
+    NAME(max_columns)(p, plane, od, oh, c0, n, best, place);
 }
 
 /* Where the first place of a window lies in the plane, or would without padding. */
