@@ -295,7 +295,8 @@ def plain_units(folder: Path, isas: dict[str, tuple[str, ...]] | None = None) ->
 
 
 def _level(kernel: Path) -> tuple[str, ...]:
-    return () if kernel.stem in COPIED else LEAN
+    """The level of a kernel, if it is not the one that all C has: -O3, or what an instrumented library asks for."""
+    return () if kernel.stem in COPIED or instrument() else LEAN
 
 
 def _sources(rooms: tuple[str, ...]) -> list[Path]:
