@@ -1,4 +1,6 @@
-"""The programs of tools/testing/compile_scenarios.py as a table: what changes between calls, and whether a graph runs or why none does.
+"""The programs of tools/testing/compile_scenarios as a table: what changes between calls, and what runs then.
+
+What runs is a graph, or the program as it is; then the table says why.
 
 python tools/compile_table.py            prints it
 python tools/compile_table.py --write    puts it into docs/compile.md, between its marks
