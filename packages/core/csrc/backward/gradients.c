@@ -41,13 +41,15 @@ PyObject *td_fit_gradient(const Node *from, int index, const OutMeta *m, PyObjec
     PyObject *call = td_engine_helper("fit_gradient"), *made = NULL;
     if (call) {
         PyObject *size = td_size_object(m->ndim, m->sizes),
-                 *dtype = td_dtype_object((td_dtype)m->dtype);
+                 *dtype = td_dtype_object((td_dtype)m->dtype),
+                 *device = td_device_object((td_device)m->device);
         PyObject *number = PyLong_FromLong(index);
-        if (size && number)
-            made = PyObject_CallFunctionObjArgs(call, grad, size, dtype,
+        if (size && device && number)
+            made = PyObject_CallFunctionObjArgs(call, grad, size, dtype, device,
                                                 from ? (PyObject *)from : Py_None, number, NULL);
         Py_XDECREF(size);
         Py_XDECREF(dtype);
+        Py_XDECREF(device);
         Py_XDECREF(number);
     }
     Py_XDECREF(call);

@@ -14,10 +14,14 @@ __all__ = [
 ]  # fmt: skip
 
 
-def fit_gradient(gradient: Tensor, shape: Any, dtype: Any, node: Any, index: int) -> Tensor:
-    """Sum a gradient down to `shape` over broadcast dimensions, and give it the dtype."""
+def fit_gradient(
+    gradient: Tensor, shape: Any, dtype: Any, device: Any, node: Any, index: int
+) -> Tensor:
+    """Sum a gradient down to `shape` over broadcast dimensions, bring it to the device and give it the dtype."""
     if gradient.shape != shape:
         gradient = _sum_to(gradient, shape, node, index)
+    if gradient.device != device:
+        gradient = gradient.to(device)
     if gradient.dtype is not dtype:
         if gradient.is_complex() and not dtype.is_complex:
             gradient = taeda.real(gradient)
@@ -110,7 +114,7 @@ def join_slices(parts: tuple[Tensor, Tensor, Facts, Facts], through: Tensor | No
     if through is None:
         target.zero_()
     else:
-        target.copy_(fit_gradient(through, part.shape, part.dtype, None, 0))
+        target.copy_(fit_gradient(through, part.shape, part.dtype, part.device, None, 0))
     return _toggled(dense, base[4], base[5])
 
 

@@ -84,7 +84,7 @@ def _fitted(argument: Any, gradient: Any, tangent: Any) -> Iterator[tuple[Tensor
             yield from _fitted(*parts)
         return
     yield (
-        _engine.fit_gradient(gradient, argument.shape, argument.dtype, None, 0),
+        _engine.fit_gradient(gradient, argument.shape, argument.dtype, argument.device, None, 0),
         tangent.to(argument.dtype),
     )
 

@@ -36,7 +36,7 @@ for _name in (
     "resolve_conj",
     "resolve_neg",
 ):
-    rule(_name, self=lambda grad: grad)  # broadcasting and dtype are undone by the engine
+    rule(_name, self=lambda grad: grad)  # broadcasting, dtype and device are undone by the engine
 not_differentiable("view.dtype", "the bytes are read as other numbers")
 not_differentiable("detach", "it is there to cut the graph")
 
