@@ -28,7 +28,8 @@ MARKS = ("<!-- rows: begin -->\n", "<!-- rows: end -->\n")
 UNSET = re.compile(r"(new_)?empty(_like|_strided|_permuted)?(\.\w+)?$")
 #: rows that may differ from the processor's in last bits: products add in another order than its tiles do
 CLOSE = re.compile(
-    r"(_fused_attention|_fused_attention_backward|scaled_dot_product_attention|mv|mm|bmm|dot|matmul|linear|addmm|addmv|baddbmm|addbmm|multi_dot|_?conv\w*)(\.|$)"
+    r"(_fused_attention|_fused_attention_backward|scaled_dot_product_attention|mv|mm|bmm|dot|matmul|linear|addmm|addmv|baddbmm|addbmm|multi_dot|_?conv\w*"
+    r"|_(lstm|gru|rnn)(_backward)?)(\.|$)"
 )
 
 

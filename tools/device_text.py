@@ -178,6 +178,12 @@ def kernels(family: str) -> list[str]:
         dtypes = ("F16", "BF16", "F32", "F64", "C64", "C128")
         works = ("dropout", "masked")
         return [f"td_random_alone<td_random_{w}<TD_{d}>>" for w in works for d in dtypes]
+    elif family == "recurrent":
+        cells = ("lstm", "gru", "tanh", "relu")
+        works = ["begin", *(f"{cell}_{way}" for cell in cells for way in ("forward", "backward"))]
+        return [
+            f"td_recurrent_alone<td_recurrent_{w}<TD_{d}>>" for w in works for d in ("F32", "F64")
+        ]
     elif family == "scan":
         dtypes = {"total": ("F32", "F64"), "before": ("F32",), "logsumexp": ("F32", "F64")}
         dtypes |= dict.fromkeys(("sum", "prod", "max", "min"), ("F32", "F64", "I64"))

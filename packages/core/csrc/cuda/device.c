@@ -136,6 +136,7 @@ td_status td_cuda_start(void)
         td_workers[TD_CUDA][TD_WORK_ATTENTION] = td_cuda_attention;
         td_workers[TD_CUDA][TD_WORK_OPTIM] = td_cuda_optim;
         td_workers[TD_CUDA][TD_WORK_DROPOUT] = td_cuda_dropout;
+        td_workers[TD_CUDA][TD_WORK_RECURRENCE] = td_cuda_recurrence;
         td_workers[TD_CUDA][TD_WORK_POOLING] = td_cuda_pool_windows;
         if (status == TD_OK) __atomic_store_n(&started, 1, __ATOMIC_RELEASE);
     }

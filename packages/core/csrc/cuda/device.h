@@ -54,6 +54,7 @@ td_status td_cuda_search(const void *job, td_device device);
 td_status td_cuda_resample(const void *job, td_device device);     /* resample.c */
 td_status td_cuda_norm(const void *job, td_device device);         /* norm.c */
 td_status td_cuda_dropout(const void *job, td_device device);      /* random.c */
+td_status td_cuda_recurrence(const void *job, td_device device);   /* recurrent.c */
 td_status td_cuda_pool_windows(const void *job, td_device device); /* pooling.c */
 
 #endif

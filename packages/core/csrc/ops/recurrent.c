@@ -2,7 +2,9 @@
  * results. The steps: recurrent_run.c. */
 #include <string.h>
 #include "cpu/recurrent/recurrent_run.h"
+#include "runtime/device.h"
 #include "runtime/op.h"
+#include "runtime/work.h"
 #include "runtime/wraps.h"
 
 /* ---- arguments ---- */
@@ -106,6 +108,15 @@ static td_status make_dense(td_tensor **dense, int n, td_tensor *const *given)
     return TD_OK;
 }
 
+/* All steps where the tensors lie; `hidden`: the first state, NULL for the way back. */
+static td_status run_steps(const td_recurrence *r, const char *hidden)
+{
+    td_device device = (td_device)r->weight->device;
+    td_recurrence_job job = {.r = r, .hidden = hidden};
+    if (device != TD_CPU) return td_work_run(TD_WORK_RECURRENCE, &job, device, NAMES[r->cell]);
+    return hidden ? td_recurrence_forward(r, hidden) : td_recurrence_backward(r);
+}
+
 static bool has_rows(const td_tensor *t) { return t->strides[2] == 1 || t->sizes[2] <= 1; }
 
 /* Runs a layer whose first states are given[0] (hidden) and, for an LSTM, given[1]; a share without
@@ -121,7 +132,7 @@ static td_status forward(td_recurrence *r, td_tensor *share, int states, td_tens
         r->share_step = td_wrapping_mul(rows->strides[0], item);
         r->share_row = td_wrapping_mul(rows->strides[1], item);
         r->first = td_data(dense[states - 1]);
-        status = td_recurrence_forward(r, td_data(dense[0]));
+        status = run_steps(r, td_data(dense[0]));
         if (rows != share) td_tensor_free(rows);
     }
     free_dense(dense, states);
@@ -135,7 +146,7 @@ static td_status backward(td_recurrence *r, td_tensor *grad_output, td_tensor *f
     TD_TRY(make_dense(dense, 2, (td_tensor *const[]){grad_output, first}));
     r->grad_output = td_data(dense[0]);
     r->first = td_data(dense[1]);
-    td_status status = td_recurrence_backward(r);
+    td_status status = run_steps(r, NULL);
     free_dense(dense, 2);
     return status;
 }
@@ -160,8 +171,9 @@ td_status td_op__lstm(td_call *call)
     r.slots = td_data(call->out[3]);
     TD_TRY(forward(&r, TD_TENSOR(0), 2, (td_tensor *const[]){TD_TENSOR(1), TD_TENSOR(2)}));
     int64_t bytes = r.rows * r.units * td_itemsize((td_dtype)r.weight->dtype);
-    memcpy(td_data(call->out[1]), r.states + (r.reverse ? 0 : r.steps - 1) * bytes, (size_t)bytes);
-    return TD_OK;
+    td_device device = (td_device)r.weight->device;
+    const char *last = r.states + (r.reverse ? 0 : r.steps - 1) * bytes;
+    return td_table_of(device)->transfer(td_data(call->out[1]), device, last, device, bytes, false);
 }
 
 /* ---- _lstm_backward(grad_output, grad_cell, cell, weight, cells, gates, reverse) -> (share,

@@ -1,4 +1,16 @@
-/* cells.h - the cells, for one type of number: included by recurrent.c once for each. */
+/* cells.h - the cells, for one type of number: included once for each, by recurrent.c and by the
+ * text of a device. */
+/* One vector at place j of the rows r; k is WIDTH but at the end of a row, and known when this is
+ * compiled. */
+#define ONE(x) vset(x, 1)
+#define AT(p) ((real *)(p) + j)
+#define SLOT(s) (AT(r->slots) + (s) * r->apart)
+#define TO(p, s) (AT(p) + (s) * r->to_apart)
+#define GET(p) (k == WIDTH ? LOAD(p) : LOAD_N(p, k))
+#define PUT(p, x) (k == WIDTH ? STORE(p, x) : STORE_N(p, x, k))
+#define SLOPE(s) ((s) * (ONE(s) - (s))) /* of the logistic curve, by its value */
+#define PART(name) VFN void REAL(name)(const td_cell_rows *r, int64_t j, int64_t k)
+
 /* ---- LSTM ---- */
 PART(lstm_forward_part)
 {
@@ -87,3 +99,11 @@ ROW(relu_backward, relu_backward_part)
 #undef STORE_N
 #undef real
 #undef vec
+#undef ONE
+#undef AT
+#undef SLOT
+#undef TO
+#undef GET
+#undef PUT
+#undef SLOPE
+#undef PART

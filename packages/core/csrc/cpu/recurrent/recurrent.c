@@ -3,17 +3,6 @@
 #include "cpu/simd/vmath.h"
 #include "runtime/loops.h"
 
-/* One vector at place j of the rows r; k is WIDTH but at the end of a row, and known when this is
- * compiled. */
-#define ONE(x) vset(x, 1)
-#define AT(p) ((real *)(p) + j)
-#define SLOT(s) (AT(r->slots) + (s) * r->apart)
-#define TO(p, s) (AT(p) + (s) * r->to_apart)
-#define GET(p) (k == WIDTH ? LOAD(p) : LOAD_N(p, k))
-#define PUT(p, x) (k == WIDTH ? STORE(p, x) : STORE_N(p, x, k))
-#define SLOPE(s) ((s) * (ONE(s) - (s))) /* of the logistic curve, by its value */
-
-#define PART(name) VFN void REAL(name)(const td_cell_rows *r, int64_t j, int64_t k)
 #define ROW(name, part)                                             \
     static void REAL(name)(const td_cell_rows *r, int64_t n)        \
     {                                                               \

@@ -30,4 +30,10 @@ const td_cell_kernel *td_cell_of(td_cell cell, td_dtype dtype);
 /* hidden: [N, H], the first state, dense. */
 td_status td_recurrence_forward(const td_recurrence *r, const char *hidden);
 td_status td_recurrence_backward(const td_recurrence *r);
+
+/* What a device gets (TD_WORK_RECURRENCE). Its slots lie as [T, N, slots, H]. */
+typedef struct td_recurrence_job {
+    const td_recurrence *r;
+    const char *hidden; /* NULL: the way back */
+} td_recurrence_job;
 #endif

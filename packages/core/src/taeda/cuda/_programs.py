@@ -56,7 +56,7 @@ def _loop(kind: str, name: str, dtype: str, source: str) -> tuple[str, str]:
         return "indexing", f"td_place_{work}<{f'td_put_{put}, ' if put else ''}TD_{dtype}>"
     if kind == "conv":
         return "conv", f"td_conv_{name}<TD_{dtype}>"
-    if kind in ("optim", "pooling", "random", "resample", "scan", "sort"):
+    if kind in ("optim", "pooling", "random", "recurrent", "resample", "scan", "sort"):
         return kind, f"td_{kind}_{name}<TD_{dtype}>"
     if kind == "search":
         return "sort", f"td_search_{name}<TD_{dtype}>"

@@ -37,6 +37,7 @@ FAMILIES = {
     "scan": "cuda/kernels/scan.h",
     "sort": "cuda/kernels/sort.h",
     "random": "cuda/kernels/random.h",
+    "recurrent": "cuda/kernels/recurrent.h",
 }
 #: families without a table
 ALONE = (
@@ -50,6 +51,7 @@ ALONE = (
     "optim",
     "pooling",
     "random",
+    "recurrent",
     "reduce",
     "resample",
     "scan",
