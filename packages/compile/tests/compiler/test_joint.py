@@ -9,6 +9,7 @@ import pytest
 
 import taeda
 from taeda import nn
+from taeda.utils.checkpoint import checkpoint
 
 
 def warm(f, *args):
@@ -281,3 +282,98 @@ def test_a_gradient_that_is_a_view_of_what_was_recorded(shape):
         compiled(given).sum().backward()
         program(expected).sum().backward()
         assert given.grad.equal(expected.grad)
+
+
+LAYOUTS = {
+    "dense": lambda y: taeda.ones(y.shape),
+    "turned": lambda y: taeda.ones(tuple(y.shape)[::-1]).permute(*reversed(range(y.dim()))),
+    "one number": lambda y: taeda.ones(()).expand(y.shape),
+    "rows": lambda y: taeda.ones(y.shape[0], *[1] * (y.dim() - 1)).expand(y.shape),
+    "every other": lambda y: taeda.ones(*y.shape, 2)[..., 0],
+    "backward": lambda y: taeda.ones(2 * y.shape[0], *y.shape[1:])[1::2],
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda z, w: z * w,
+        lambda z, w: (z * w).exp(),
+        lambda z, w: z.t() * w.sum(),
+        lambda z, w: z.reshape(-1) * w.sum(),
+        lambda z, w: (z * w).view(2, -1) * 2,
+        lambda z, w: nn.functional.dropout(z * w, 0.5),
+        lambda z, w: nn.functional.layer_norm(z @ taeda.diag(w), (4,)),
+    ],
+)
+def test_gradients_have_the_strides_that_follow_from_theirs(f, layout):
+    """The walk is recorded from three layouts; these are those and others."""
+
+    def walked(run):
+        taeda.manual_seed(2)
+        found = []
+        for _ in range(4):
+            z, w = taeda.randn(4, 4, requires_grad=True), taeda.randn(4, requires_grad=True)
+            y = run(z, w)
+            gradients = taeda.autograd.grad(y, (z, w), LAYOUTS[layout](y))
+            found += [(g, g.stride()) for g in gradients]
+        return found
+
+    compiled = taeda.compile(f, backend="aot_eager")
+    for (a, s), (b, t) in zip(walked(f), walked(compiled), strict=True):
+        assert a.equal(b) and s == t
+    (trace,) = next(iter(compiled.__taeda_compiled__.traces.values()))
+    assert trace.trusted
+
+
+def test_a_layout_that_was_not_recorded_is_copied_where_the_program_cannot_run_again():
+    def f(z, w):
+        return nn.functional.dropout(z.t() * w.sum(), 0.5)
+
+    z, w = taeda.randn(3, 4, requires_grad=True), taeda.randn(4, requires_grad=True)
+    compiled = warm(f, z, w)
+    found = []
+    for run in (f, compiled):
+        taeda.manual_seed(1)
+        tangent = taeda.ones(4, 1).expand(4, 3)
+        found.append(taeda.autograd.grad(run(z, w), (z, w), tangent))
+    assert all(a.equal(b) for a, b in zip(*found, strict=True))
+
+
+@pytest.mark.parametrize("order", [(True, False), (False, True), (None, False), (False, None)])
+@pytest.mark.parametrize("in_place", [False, True])
+def test_checkpoints_run_again_what_they_ran(order, in_place):
+    """What hooks get to see of the first run they see of the second, so neither is a graph."""
+
+    def train(compiled):
+        taeda.manual_seed(0)
+        model = nn.Sequential(nn.Linear(8, 8), nn.Dropout(0.5), nn.Linear(8, 8), nn.Tanh())
+        run = model
+        if compiled and in_place:
+            model.compile(backend="aot_eager")
+        elif compiled:
+            run = taeda.compile(model, backend="aot_eager")
+        found = []
+        for n, reentrant in enumerate(kind for kind in order * 2 for _ in range(3)):
+            x = taeda.full((3, 8), float(n), requires_grad=True)
+            y = run(x) if reentrant is None else checkpoint(run, x, use_reentrant=reentrant)
+            y.square().sum().backward()
+            found += [x.grad, *(p.grad.clone() for p in model.parameters())]
+        return found
+
+    assert all(a.equal(b) for a, b in zip(train(False), train(True), strict=True))
+
+
+def test_hooks_get_what_the_program_saves():
+    def f(x):
+        return (x.exp() * 2).sin()
+
+    compiled, x = warm(f, taeda.ones(3, requires_grad=True)), taeda.ones(3, requires_grad=True)
+    seen = {f: [], compiled: []}
+    for run, shapes in seen.items():
+        pack = lambda t, shapes=shapes: shapes.append(t.shape) or t.numpy().copy()  # noqa: E731 - of this loop
+        with taeda.autograd.graph.saved_tensors_hooks(pack, taeda.from_numpy):
+            y = run(x)
+        y.sum().backward()
+    assert seen[f] == seen[compiled] != []

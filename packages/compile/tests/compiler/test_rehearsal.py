@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import taeda
 from taeda import nn
+from taeda.compiler._joint import dense, expanded, turned
 from taeda.compiler._rehearsal import twin, walked
 
 
@@ -19,7 +20,7 @@ def test_a_twin_has_the_layout_and_memory_of_its_own():
 
 def test_random_gradients_are_the_same_each_time():
     x = taeda.randn(3, requires_grad=True)
-    for expanded in (False, True):
-        one, two = walked([x * 2], [x], expanded), walked([x * 2], [x], expanded)
+    for make, strides in ((dense, (1,)), (expanded, (0,)), (turned, (2,))):
+        one, two = walked([x * 2], [x], make), walked([x * 2], [x], make)
         assert one[0][0].equal(two[0][0]) and one[1][0].equal(2 * one[0][0])
-        assert (one[0][0].stride() == (0,)) is expanded
+        assert one[0][0].stride() == strides

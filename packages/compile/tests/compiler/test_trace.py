@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 
 import taeda
+from taeda import nn
+from taeda.compiler._alike import same
+
+
+def trusted(compiled):
+    traces = compiled.__taeda_compiled__.traces.values()
+    return any(t.trusted for found in traces for t in found)
 
 
 def test_a_graph_of_other_bits_is_not_trusted(monkeypatch):
@@ -75,3 +84,142 @@ def test_a_container_comes_back_as_the_object_it_is(kind):
         assert g(x)[0] is KEPT
         first, second = h(x)
         assert first is second
+
+
+def step_of(net, optimizer):
+    def step(x, y):
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(net(x), y)
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return step
+
+
+def states_of(compiled):
+    """All that a program can see after each step, of which two fail."""
+    taeda.manual_seed(0)
+    net = nn.Sequential(nn.Linear(6, 6), nn.BatchNorm1d(6), nn.Dropout(0.5), nn.Linear(6, 4))
+    step = step_of(net, taeda.optim.Adam(net.parameters(), lr=0.1))
+    run = taeda.compile(step, backend="aot_eager") if compiled else step
+    found = []
+    for n in range(8):
+        x, y = taeda.randn(5, 6), taeda.arange(5) % 4
+        try:
+            found.append(run(x, y + 3 * (n in (4, 6))).item())
+        except IndexError as error:
+            found.append(str(error))
+        found.append([None if p.grad is None else p.grad.clone() for p in net.parameters()])
+        found.append([v.clone() for v in net.state_dict().values()])
+        found.append(taeda.default_generator.get_state())
+        found.append([t._version for t in (*net.parameters(), *net.buffers())])
+    return found
+
+
+def test_a_step_that_fails_in_the_middle_leaves_what_the_program_leaves():
+    """Gradients cleared, statistics written, numbers drawn; parameters and moments as they were."""
+    expected, found = states_of(False), states_of(True)
+    assert [v for v in expected[::5] if isinstance(v, str)]
+    assert expected[4 * 5 + 1][0] is None
+    assert all(map(same, found, expected))
+
+
+def gradients_of(run, net, x, index):
+    with contextlib.suppress(IndexError):
+        run(x, index)
+    return [None if p.grad is None else p.grad.clone() for p in net.parameters()]
+
+
+def test_gradients_that_came_before_the_failure_are_there():
+    def made(compiled):
+        taeda.manual_seed(0)
+        net = nn.Linear(3, 3)
+
+        def step(x, index):
+            net.zero_grad()
+            net(x).sum().backward()
+            seen = x[index]
+            net.zero_grad()
+            return seen
+
+        run = taeda.compile(step, backend="aot_eager") if compiled else step
+        x = taeda.randn(2, 3)
+        return [gradients_of(run, net, x, taeda.tensor([k])) for k in (0, 1, 0, 7, 1, 9)]
+
+    expected = made(False)
+    assert expected[3][0] is not None and same(made(True), expected)
+
+
+def test_an_error_that_the_program_catches_is_caught():
+    def f(x, index):
+        try:
+            return taeda.rand(2) + x[index]
+        except IndexError:
+            return taeda.rand(2) - 1
+
+    compiled, x = taeda.compile(f, backend="aot_eager"), taeda.arange(3.0)
+    for k in (0, 1, 2, 5, 1, -7):
+        index = taeda.tensor([k, k])
+        taeda.manual_seed(k + 9)
+        expected = f(x, index)
+        taeda.manual_seed(k + 9)
+        assert compiled(x, index).equal(expected)
+    assert trusted(compiled)
+
+
+def test_an_error_that_is_caught_after_a_write_has_no_graph():
+    def f(x, index):
+        x.add_(1)
+        try:
+            return x[index]
+        except IndexError:
+            return x.sum()
+
+    compiled = taeda.compile(f, backend="aot_eager")
+    for k in (0, 1, 2, 5):
+        x, y = taeda.arange(3.0), taeda.arange(3.0)
+        assert compiled(x, taeda.tensor([k])).equal(f(y, taeda.tensor([k]))) and x.equal(y)
+    assert "whose error it may catch" in compiled.__taeda_compiled__.reasons[0]
+
+
+def test_an_operation_that_nobody_reads_may_still_raise():
+    def f(x, index):
+        x[index]
+        return x * 2
+
+    compiled, x = taeda.compile(f, backend="aot_eager"), taeda.arange(3.0)
+    for _ in range(3):
+        assert compiled(x, taeda.tensor([1])).equal(x * 2)
+    with pytest.raises(IndexError):
+        compiled(x, taeda.tensor([4]))
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda w: w.data.add_(1),
+        lambda w: w.detach().add_(1),
+        lambda w: w.add_(w.data.mul_(2)),
+        lambda w: (w.data.add_(1), w.detach().mul_(2)),
+        lambda w: w.detach().data.mul_(2),
+        lambda w: w.view(2, 2).data[0].mul_(2),
+        lambda w: w[1:].detach().mul_(2),
+    ],
+)
+def test_versions_count_what_the_program_counts(write):
+    """`.data` has a version of its own, detach() has that of its tensor."""
+
+    def f(w):
+        write(w)
+        made = w * 2
+        made.add_(1)
+        return made, made.data
+
+    compiled = taeda.compile(f, backend="aot_eager")
+    w, other = taeda.ones(4), taeda.ones(4)
+    for _ in range(4):
+        (a, b), (c, d) = f(w), compiled(other)
+        assert other._version == w._version and other.equal(w)
+        assert (a._version, b._version) == (c._version, d._version) and a.equal(c) and b.equal(d)
+    assert trusted(compiled)

@@ -117,6 +117,7 @@ static int add_to_leaf(const Run *r, PyTensor *leaf, PyObject *grad)
                                        : td_add_into(before, grad);
     Py_XDECREF(before);
     if (!made) return -1;
+    td_gradients_set++;
     if (leaf->grad == (PyTensor *)before) Py_XSETREF(leaf->grad, made);
     else Py_DECREF(made);
     return 0;

@@ -114,6 +114,7 @@ static PyObject *get_grad(PyObject *o, void *c)
 static int set_grad(PyObject *o, PyObject *v, void *c)
 {
     if (!v || v == Py_None) {
+        td_gradients_set++;
         Py_CLEAR(SELF->grad);
         return 0;
     }
@@ -136,6 +137,7 @@ static int set_grad(PyObject *o, PyObject *v, void *c)
             PyExc_RuntimeError, "assigned grad has data of a different size: %s, wanted %s",
             td_shape_text(g->ndim, g->sizes, have), td_shape_text(t->ndim, t->sizes, want));
     if (PyErr_Occurred()) return -1;
+    td_gradients_set++;
     Py_XSETREF(SELF->grad, (PyTensor *)Py_NewRef(v));
     return 0;
 }

@@ -4,7 +4,8 @@
  *
  * A step is a call as the dispatcher makes it below every layer: in-place and out= forms write the
  * very tensors, views are views. Nothing is recorded for backward. A slot is emptied behind its
- * last reader, so memory is used again within one run. */
+ * last reader, so memory is used again within one run. A gradient is assigned in its turn, so a run
+ * that ends in the middle leaves what the program would have left there. */
 #include "dispatch/dispatch.h"
 #include "graph/node.h"
 #include "ops/pointwise/waiting.h"
@@ -18,8 +19,11 @@ enum {
     PLAIN,
     INPLACE,
     OUT,
-    VIEW /* as_strided, its offset counted from where the tensor begins */
+    VIEW,    /* as_strided, its offset counted from where the tensor begins */
+    DATA,    /* the same, with a version of its own */
+    GRADIENT /* no row: the first target's .grad becomes the second, or None */
 };
+enum { EXACT, ANY_HISTORY, ANY_LAYOUT }; /* how like its example an input has to be */
 
 typedef struct Step {
     td_schema *schema;
@@ -35,7 +39,7 @@ typedef struct Step {
 typedef struct Facts { /* what an input has to be */
     td_tensor *like;   /* owned; without memory. NULL: it is a float of Python */
     PyTypeObject *type;
-    uint8_t requires_grad, computed, hooked;
+    uint8_t requires_grad, computed, hooked, asked; /* EXACT and so on */
 } Facts;
 
 typedef struct Program {
@@ -96,14 +100,8 @@ static int check_slots(const int32_t *list, int n) /* read, so they must be slot
     return 0;
 }
 
-/* (row, form, constants, patches, outs, targets, ends, joins) */
-static int take_step(Step *s, PyObject *given, int nslots)
+static int take_row(Step *s, const char *text, PyObject *args)
 {
-    const char *text;
-    PyObject *args, *patches, *outs, *targets, *ends;
-    if (!PyArg_ParseTuple(given, "siO!O!OOOp", &text, &s->form, &PyTuple_Type, &args, &PyTuple_Type,
-                          &patches, &outs, &targets, &ends, &s->joins))
-        return -1;
     if (!(s->schema = td_find_schema(text)))
         return PyErr_Format(PyExc_ValueError, "the op table has no '%s'", text), -1;
     if (s->schema->kind == TD_KIND_COMPOSITE || PyTuple_Size(args) != s->schema->nparams)
@@ -120,11 +118,27 @@ static int take_step(Step *s, PyObject *given, int nslots)
                                 0,
                                 s->form == INPLACE,
                                 NULL};
+    return 0;
+}
+
+/* (row, form, constants, patches, outs, targets, ends, joins) */
+static int take_step(Step *s, PyObject *given, int nslots)
+{
+    const char *text;
+    PyObject *args, *patches, *outs, *targets, *ends;
+    if (!PyArg_ParseTuple(given, "siO!O!OOOp", &text, &s->form, &PyTuple_Type, &args, &PyTuple_Type,
+                          &patches, &outs, &targets, &ends, &s->joins))
+        return -1;
+    if (s->form != GRADIENT && take_row(s, text, args) < 0) return -1;
     s->args = Py_NewRef(args);
     if (take_patches(s, patches, nslots) < 0 || take_slots(outs, &s->outs, &s->nouts, nslots) < 0 ||
         take_slots(targets, &s->targets, &s->ntargets, nslots) < 0 ||
         take_slots(ends, &s->ends, &s->nends, nslots) < 0)
         return -1;
+    if (s->form == GRADIENT && (s->npatches || s->nouts || s->ntargets < 1 || s->ntargets > 2))
+        return PyErr_Format(PyExc_ValueError,
+                            "Program: a gradient is assigned to one slot, from one or none"),
+               -1;
     return check_slots(s->targets, s->ntargets) < 0 ? -1 : check_slots(s->ends, s->nends);
 }
 
@@ -134,8 +148,9 @@ static int hooked(const PyTensor *p)
     return p->hooks || (p->accumulate && p->accumulate->has_hooks);
 }
 
-static int take_input(Facts *f, PyObject *o)
+static int take_input(Facts *f, PyObject *o, int asked)
 {
+    f->asked = (uint8_t)asked;
     if (PyFloat_CheckExact(o))
         return f->type = (PyTypeObject *)Py_NewRef((PyObject *)Py_TYPE(o)), 0;
     if (!td_is_tensor(o))
@@ -155,7 +170,8 @@ static int take_input(Facts *f, PyObject *o)
     return 0;
 }
 
-static int fill(Program *p, PyObject *steps, PyObject *examples, PyObject *outputs)
+static int fill(Program *p, PyObject *steps, PyObject *examples, PyObject *outputs,
+                const int *given) /* how many inputs are EXACT, how many ANY_HISTORY */
 {
     Py_ssize_t nsteps = PyTuple_Size(steps), ninputs = PyTuple_Size(examples);
     p->steps = PyMem_Calloc((size_t)nsteps + 1, sizeof *p->steps);
@@ -165,8 +181,11 @@ static int fill(Program *p, PyObject *steps, PyObject *examples, PyObject *outpu
         return PyErr_Format(PyExc_ValueError, "Program: %d slots are too few for the inputs",
                             p->nslots),
                -1;
-    for (; p->ninputs < ninputs; p->ninputs++)
-        if (take_input(&p->facts[p->ninputs], PyTuple_GetItem(examples, p->ninputs)) < 0) return -1;
+    for (; p->ninputs < ninputs; p->ninputs++) {
+        int n = p->ninputs, asked = EXACT;
+        if (n >= given[0]) asked = n < given[0] + given[1] ? ANY_HISTORY : ANY_LAYOUT;
+        if (take_input(&p->facts[n], PyTuple_GetItem(examples, n), asked) < 0) return -1;
+    }
     for (; p->nsteps < nsteps; p->nsteps++)
         if (take_step(&p->steps[p->nsteps], PyTuple_GetItem(steps, p->nsteps), p->nslots) < 0)
             return p->nsteps++, -1;
@@ -174,18 +193,22 @@ static int fill(Program *p, PyObject *steps, PyObject *examples, PyObject *outpu
     return check_slots(p->outputs, p->noutputs);
 }
 
-/* Program(steps, number of slots, examples of the inputs, slots of the outputs) */
+/* Program(steps, number of slots, examples of the inputs, slots of the outputs[, exact, layouts]):
+ * the first `exact` inputs have to be like their examples in all, of the next `layouts` type and
+ * history may be another, of the rest the strides as well */
 static PyObject *program_new(PyTypeObject *type, PyObject *given, PyObject *kw)
 {
     PyObject *steps, *examples, *outputs;
-    int nslots;
-    if (!PyArg_ParseTuple(given, "O!iO!O!", &PyTuple_Type, &steps, &nslots, &PyTuple_Type,
-                          &examples, &PyTuple_Type, &outputs))
+    int nslots, kinds[2] = {INT32_MAX / 2, 0};
+    if (!PyArg_ParseTuple(given, "O!iO!O!|ii", &PyTuple_Type, &steps, &nslots, &PyTuple_Type,
+                          &examples, &PyTuple_Type, &outputs, &kinds[0], &kinds[1]))
         return NULL;
+    if (kinds[0] < 0 || kinds[1] < 0 || kinds[1] > INT32_MAX / 2)
+        return PyErr_Format(PyExc_ValueError, "Program: numbers of inputs are not below 0");
     Program *p = (Program *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
     if (!p) return NULL;
     p->nslots = nslots;
-    if (fill(p, steps, examples, outputs) < 0) Py_CLEAR(p);
+    if (fill(p, steps, examples, outputs, kinds) < 0) Py_CLEAR(p);
     return (PyObject *)p;
 }
 
@@ -213,20 +236,22 @@ static void program_dealloc(PyObject *o)
 }
 
 /* ---- run ---- */
-static int same_layout(const td_tensor *a, const td_tensor *b)
+static int same_layout(const td_tensor *a, const td_tensor *b, int strides)
 {
     size_t bytes = sizeof(int64_t) * (size_t)a->ndim;
     uint8_t flags = TD_FLAG_CONJ | TD_FLAG_NEG | TD_FLAG_INFERENCE | TD_FLAG_WRAPPED;
     return a->dtype == b->dtype && a->device == b->device && a->ndim == b->ndim &&
            (a->flags & flags) == (b->flags & flags) && !memcmp(a->sizes, b->sizes, bytes) &&
-           !memcmp(a->strides, b->strides, bytes);
+           !(strides && memcmp(a->strides, b->strides, bytes));
 }
 
 static int fits(const Facts *f, PyObject *o)
 {
-    if (Py_TYPE(o) != f->type || !f->like) return Py_TYPE(o) == f->type;
+    if (!f->like || f->asked == EXACT ? Py_TYPE(o) != f->type : !td_is_tensor(o)) return 0;
+    if (!f->like) return 1;
     const PyTensor *p = (PyTensor *)o;
-    return same_layout(f->like, p->t) && td_requires_grad(p) == f->requires_grad &&
+    if (f->asked != EXACT) return same_layout(f->like, p->t, f->asked < ANY_LAYOUT) && !p->dual;
+    return same_layout(f->like, p->t, 1) && td_requires_grad(p) == f->requires_grad &&
            (p->node != NULL) == f->computed && hooked(p) == f->hooked && !p->dual;
 }
 
@@ -311,7 +336,7 @@ static int within(const td_tensor *base, int ndim, const int64_t *sizes, const i
     return first >= 0 && last < room;
 }
 
-static int run_view(const Step *s, PyObject **values)
+static int run_view(const Step *s, PyObject **values) /* VIEW and DATA */
 {
     td_frame f;
     td_frame_open(&f);
@@ -330,6 +355,8 @@ static int run_view(const Step *s, PyObject **values)
         else {
             td_status status =
                 td_tensor_view(&made, base, ndim, f.call.args[1].ints, f.call.args[2].ints, offset);
+            if (!status && s->form == DATA && (status = td_tensor_detach_version(made)))
+                td_tensor_free(made);
             if (status) made = NULL, td_raise(status);
         }
     } else if (!PyErr_Occurred())
@@ -341,9 +368,21 @@ static int run_view(const Step *s, PyObject **values)
     return o ? 0 : -1;
 }
 
+static int run_gradient(const Step *s, PyObject **values)
+{
+    PyObject *leaf = values[s->targets[0]], *gradient = NULL;
+    if (s->ntargets == 2) gradient = values[s->targets[1]];
+    if (!leaf || !td_is_tensor(leaf) || (s->ntargets == 2 && !(gradient && td_is_tensor(gradient))))
+        return PyErr_Format(PyExc_RuntimeError, "Program: a gradient reads an empty slot"), -1;
+    td_gradients_set++;
+    Py_XSETREF(((PyTensor *)leaf)->grad, (PyTensor *)Py_XNewRef(gradient));
+    return 0;
+}
+
 static int run_step(const Step *s, PyObject **values)
 {
-    if (s->form == VIEW) return run_view(s, values);
+    if (s->form == GRADIENT) return run_gradient(s, values);
+    if (s->form == VIEW || s->form == DATA) return run_view(s, values);
     td_frame f;
     td_frame_open(&f);
     td_frame_row(&f, &s->function, s->schema);
@@ -372,6 +411,7 @@ static int settle(Waiting *w)
 
 static int begin_step(Waiting *w, const Step *s)
 {
+    if (s->form == GRADIENT) return 0; /* reads no value: the others may go on waiting */
     if (!s->joins) return settle(w);
     if (!w->joined) {
         if (!(w->joined = PyMem_Malloc(sizeof *w->joined)) || !(w->held = PyList_New(0)))
@@ -397,6 +437,8 @@ static int end_slot(Waiting *w, PyObject **slot) /* nobody reads it later */
     return status;
 }
 
+static TD_THREAD_LOCAL int stopped_at = -1; /* the step at which this thread's last run ended */
+
 static int run_steps(const Program *p, PyObject **values)
 {
     Waiting w = {0};
@@ -406,11 +448,12 @@ static int run_steps(const Program *p, PyObject **values)
         status = begin_step(&w, s);
         if (status == 0) status = run_step(s, values);
         td_waits = NULL;
+        if (status < 0) stopped_at = n;
         for (int i = 0; status == 0 && i < s->nends; i++)
             status = end_slot(&w, &values[s->ends[i]]);
     }
     /* after a failure too: what was written before it is written */
-    if (settle(&w) < 0) status = -1;
+    if (settle(&w) < 0) status = -1, stopped_at = p->nsteps;
     PyMem_Free(w.joined);
     Py_XDECREF(w.held);
     return status;
@@ -440,6 +483,7 @@ static PyObject *program_run(PyObject *o, PyObject *inputs)
     uint8_t grad_mode = td_here.grad_mode;
     td_here.grad_mode = 0;
     int status = run_steps(p, values);
+    if (status == 0) stopped_at = -1;
     td_here.grad_mode = grad_mode;
     if (status == 0) made = collect(p, values);
     for (int i = 0; i < p->nslots; i++) Py_XDECREF(values[i]);
@@ -453,6 +497,27 @@ static PyObject *storage_key(PyObject *m, PyObject *o)
     if (!td_is_tensor(o))
         return PyErr_Format(PyExc_TypeError, "storage_key: wanted a Tensor, got %R", Py_TYPE(o));
     return PyLong_FromVoidPtr(TD_T(o)->storage);
+}
+
+/* stopped_at(): at which step the last run of this thread raised; -1 if it did not */
+static PyObject *get_stopped_at(PyObject *m, PyObject *ignored)
+{
+    return PyLong_FromLong(stopped_at);
+}
+
+/* gradient_count(): how often a .grad was assigned in this process */
+static PyObject *gradient_count(PyObject *m, PyObject *ignored)
+{
+    return PyLong_FromUnsignedLongLong(td_gradients_set);
+}
+
+/* version_key(tensor): a number that tensors share as long as they share their version */
+static PyObject *version_key(PyObject *m, PyObject *o)
+{
+    if (!td_is_tensor(o))
+        return PyErr_Format(PyExc_TypeError, "version_key: wanted a Tensor, got %R", Py_TYPE(o));
+    const td_tensor *t = TD_T(o);
+    return PyLong_FromVoidPtr(t->own_version ? (void *)t->own_version : (void *)t->storage);
 }
 
 static PyMethodDef methods[] = {
@@ -475,6 +540,10 @@ static PyMethodDef functions[] = {
      "unchanged(entries): do objects hold the very objects that they held?"},
     {"number_in", number_in, METH_O, "The Python number that a tensor stands for, or None."},
     {"storage_key", storage_key, METH_O, "A number that tensors share while they share memory."},
+    {"version_key", version_key, METH_O, "A number that tensors share while they share a version."},
+    {"stopped_at", get_stopped_at, METH_NOARGS,
+     "The step at which this thread's last run of a program raised; -1 if it did not."},
+    {"gradient_count", gradient_count, METH_NOARGS, "How often a .grad was assigned so far."},
     {0}};
 
 int td_add_program(PyObject *module)

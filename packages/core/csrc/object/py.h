@@ -66,6 +66,8 @@ static inline void td_publish(PyObject *tensor, td_tensor *t)
     td_tensor_retire(old, old->storage);
 }
 
+extern uint64_t td_gradients_set; /* how often a .grad was assigned */
+
 /* Wrap a handle (takes it over, also on failure). */
 PyObject *td_wrap(td_tensor *t);
 /* asks the type whether its tensors dispatch */

@@ -142,6 +142,11 @@ static PyObject *set_flush_denormal(PyObject *m, PyObject *on)
     return PyBool_FromLong(td_flush_denormal(PyObject_IsTrue(on)));
 }
 
+static PyObject *has_saved_hooks(PyObject *m, PyObject *unused)
+{
+    return PyBool_FromLong(td_here.pack_hook != NULL);
+}
+
 static PyMethodDef methods[] = {
     {"is_grad_enabled", get_grad_mode, METH_NOARGS,
      "is_grad_enabled()\n--\n\nTrue if operations record for backward in this thread."},
@@ -161,6 +166,8 @@ static PyMethodDef methods[] = {
     {"_get_anomaly", get_anomaly, METH_NOARGS, "The anomaly setting."},
     {"_set_saved_hooks", set_saved_hooks, METH_VARARGS,
      "Innermost pack and unpack hooks; returns the pair of before."},
+    {"has_saved_hooks", has_saved_hooks, METH_NOARGS,
+     "True if a hook gets what operations save for backward in this thread."},
     {"set_default_dtype", set_default_dtype, METH_O,
      "set_default_dtype(d, /)\n--\n\ndtype of float factories and of Python floats."},
     {"get_default_dtype", get_default_dtype, METH_NOARGS,

@@ -5,6 +5,7 @@
 #include "runtime/thread_local.h"
 
 PyTypeObject *TensorT, *ParameterT;
+uint64_t td_gradients_set;
 static allocfunc tensor_alloc;
 static freefunc tensor_free;
 

@@ -95,8 +95,8 @@ class Compiled:
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if _core.get_layers():
             return self._layered(args, kwargs)
-        if not stance.plain and self._stays():
-            return self.function(*args, **kwargs)
+        if _core.has_saved_hooks() or (not stance.plain and self._stays()):
+            return self.function(*args, **kwargs)  # hooks see what the program itself saves
         if self._scattered >= SCATTERED and self.chooses and not self.fullgraph:
             return self._judge(args, kwargs)
         return self._by_graph(args, kwargs)
@@ -179,12 +179,27 @@ class Compiled:
 
     def _run(self, trace: Trace, key: Any, tensors: Any, args: Any, kwargs: Any) -> Any:
         trace.runs += 1
-        if trace.trusted:
-            if trace.runs in TRIAL and self.chooses:
-                return self._try(trace, tensors, args, kwargs)
-            again = functools.partial(self.function, *args, **kwargs) if trace.backward else None
+        if not trace.trusted:
+            return self._prove(trace, key, tensors, args, kwargs)
+        if trace.runs in TRIAL and self.chooses:
+            return self._try(trace, tensors, args, kwargs)
+        return self._by_program(trace, tensors, args, kwargs)
+
+    def _by_program(self, trace: Trace, tensors: Any, args: Any, kwargs: Any) -> Any:
+        """The result of the graph. Where an operation raises before anything was changed, the program itself says what comes of it."""
+        again = functools.partial(self.function, *args, **kwargs) if trace.backward else None
+        states = [generator.get_state() for generator in trace.rewinds]
+        try:
             return trace.run(tensors, again)
-        return self._prove(trace, key, tensors, args, kwargs)
+        except MemoryError:
+            raise
+        except Exception as error:
+            let_through(error)
+            if not trace.is_untouched():
+                raise
+            for generator, state in zip(trace.rewinds, states, strict=True):
+                generator.set_state(state)
+        return self.function(*args, **kwargs)
 
     def _settle(self) -> None:
         """Nothing is captured any more: if no graph is used either, calls need not come here."""
@@ -204,8 +219,7 @@ class Compiled:
             flatten(args, kwargs)
             _environment()
             trace.holds()
-            again = functools.partial(self.function, *args, **kwargs) if trace.backward else None
-            made = trace.run(tensors, again)
+            made = self._by_program(trace, tensors, args, kwargs)
         else:
             made = self.function(*args, **kwargs)
         if made is not missed:
@@ -411,8 +425,7 @@ class Unit(Compiled):
         return trace
 
     def _try(self, trace: Trace, tensors: Any, args: Any, kwargs: Any) -> Any:
-        again = functools.partial(self.function, *args, **kwargs) if trace.backward else None
-        return trace.run(tensors, again)
+        return self._by_program(trace, tensors, args, kwargs)
 
     def _in_turns(self, args: Any, kwargs: Any) -> Any:
         """A call by the unit or by the module; both are timed with all that it takes to come there, and the faster one stays."""

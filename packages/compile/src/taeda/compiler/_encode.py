@@ -6,7 +6,6 @@ from typing import Any
 
 from taeda._core_api import programs as _core
 
-from ._joint import without_history
 from ._passes import may_wait
 from ._record import WRITES_SELF, Graph, Step
 
@@ -15,20 +14,24 @@ __all__ = ["program", "written_inputs"]
 
 def program(
     graph: Graph, inputs: list[int], steps: list[Step], outputs: list[int], *, fuse: bool,
-    saved: bool = False,
+    tangents: int | None = None, any_layout: bool = False,
 ) -> Any:  # fmt: skip
-    """A core program of steps: slots are numbered anew, the inputs first. `saved`: inputs are what a node saved."""
+    """A core program of steps: slots are numbered anew, the inputs first.
+
+    With `tangents` inputs are what a node saved, whatever hooks made of it, and so many gradients, of `any_layout` or of that recorded.
+    """
     number = {slot: n for n, slot in enumerate(inputs)}
     for step in steps:
         for slot in (*step.reads, *(s for s in step.outs if s is not None)):
             number.setdefault(slot, len(number))
     examples = tuple(_example(graph, slot) for slot in inputs)
-    if saved:
-        examples = tuple(map(without_history, examples))
     joins = [fuse and may_wait(graph, step) for step in steps]
     moved = [step.numbered(number) for step in steps]
     wanted = [number[slot] for slot in outputs]
-    return _core.Program(_encoded(moved, wanted, joins), len(number), examples, tuple(wanted))
+    fixed = () if tangents is None else (0, len(inputs) - (tangents if any_layout else 0))
+    return _core.Program(
+        _encoded(moved, wanted, joins), len(number), examples, tuple(wanted), *fixed
+    )
 
 
 def _example(graph: Graph, slot: int) -> Any:
@@ -37,18 +40,9 @@ def _example(graph: Graph, slot: int) -> Any:
     return graph.examples[slot]
 
 
-def _written(step: Step) -> tuple[int, ...]:
-    """Slots whose memory a step writes."""
-    if step.targets:
-        return step.targets
-    if not step.is_effect:
-        return ()
-    return tuple(slot for _, _, slot in step.patches)  # a row that mutates: any of its tensors
-
-
 def written_inputs(graph: Graph, steps: list[Step]) -> list[int]:
     """Inputs whose memory is written, through a view of them as well."""
-    slots = {slot for step in steps for slot in _written(step)}
+    slots = {slot for step in steps for slot in step.writes}
     memory = {graph.layouts[slot].memory for slot in slots & graph.layouts.keys()}
     found = {
         n

@@ -6,8 +6,9 @@ the steps of that walk read of the forward run is saved by a node of autograd, o
     forward:   inputs ─▶ results, saved values          one node: edges to the inputs that want gradients
     backward:  saved values, gradients of the results ─▶ gradients of the inputs
 
-Gradients come in two layouts: as the results are, and expanded from one number, as sum() and mean() give them. Each has a program; one of another layout
-is copied into that of the result.
+Gradients come in any layout, and those of the inputs have the strides that follow from it. The walk is recorded in three: as the results are, expanded from
+one number, as sum() and mean() give them, and transposed. If all of them did the same steps, one program is for every layout. Else each has its own, and with
+another layout the program itself is differentiated; where that cannot run again, the gradient is copied into the layout of the result.
 
 Not every result need have a gradient: who returns (logits, loss) walks back from the loss alone, and what only the logits read has no gradient then, which
 is not the same as zeros. Such a choice of results has programs of its own.
@@ -16,7 +17,7 @@ is not the same as zeros. Such a choice of results has programs of its own.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -28,7 +29,7 @@ from taeda._core_api import runtime
 from ._passes import shortened
 from ._record import Graph, Recorder, Step
 
-__all__ = ["MOST_RESULTS", "Backward", "Joint", "differentiated", "without_history"]
+__all__ = ["MOST_RESULTS", "Backward", "Joint", "dense", "differentiated", "expanded", "turned"]
 
 MOST_RESULTS = 16  # with gradients: each has a backward program of its own
 EVERY_CHOICE = 3  # up to so many results, so has every choice among them
@@ -40,6 +41,7 @@ class Walk:
     """One recorded backward: which results it began at, where its steps begin, the gradients it began with, those it found."""
 
     chosen: Choice
+    make: Callable[[Tensor], Tensor]  # a gradient of a result, of ones
     first: int
     tangents: list[Tensor]
     found: list[Tensor | None]
@@ -70,7 +72,7 @@ def differentiated(recorder: Recorder, results: list[Tensor]) -> Joint:
         for gradient in found:
             if gradient is not None and recorder.active:
                 recorder.slot_of(gradient)  # a view that nobody recorded is a step of this walk
-        walks.append(Walk(chosen, first, tangents, list(found)))
+        walks.append(Walk(chosen, make, first, tangents, list(found)))
         if not recorder.active:
             break
     return Joint(list(results), wanted, walks)
@@ -80,28 +82,65 @@ def _ways(results: list[Tensor]) -> Iterator[tuple[Choice, Callable[[Tensor], Te
     """(where to begin, what to begin with) for each walk."""
     count = len(results)
     every = (True,) * count
-    yield every, _dense
+    yield every, dense
     if any(r.numel() != 1 for r in results):
-        yield every, _expanded
+        yield every, expanded
+        yield every, turned
     if count <= EVERY_CHOICE:
-        yield from ((c, _dense) for c in product((True, False), repeat=count) if 0 < sum(c) < count)
+        yield from ((c, dense) for c in product((True, False), repeat=count) if 0 < sum(c) < count)
     else:
-        yield from ((_alone(i, count), _dense) for i in range(count))
+        yield from ((_alone(i, count), dense) for i in range(count))
 
 
 def _alone(place: int, count: int) -> Choice:
     return tuple(i == place for i in range(count))
 
 
-def _dense(result: Tensor) -> Tensor:
-    return taeda.ones_like(result.detach())
+def dense(result: Tensor) -> Tensor:
+    """Ones, laid out as a result."""
+    return taeda.empty_strided(result.shape, result.stride(), dtype=result.dtype).fill_(1)
 
 
-def _expanded(result: Tensor) -> Tensor:
+def expanded(result: Tensor) -> Tensor:
+    """Ones that are one number."""
     return taeda.ones((), dtype=result.dtype).expand(result.shape)
 
 
-Encode = Callable[[Graph, list[int], list[Step], list[int]], Any]
+def turned(result: Tensor) -> Tensor:
+    """Ones in the opposite order of dimensions; of one dimension, every other number of a row."""
+    if result.dim() == 1:
+        return taeda.ones(2 * len(result), dtype=result.dtype)[::2]
+    shape = tuple(result.shape)[::-1]
+    return taeda.ones(shape, dtype=result.dtype).permute(*range(result.dim() - 1, -1, -1))
+
+
+Encode = Callable[..., Any]
+
+
+@dataclass
+class _Walked:
+    """The steps of one walk that are left, the slots of the gradients it began with and of those it found."""
+
+    walk: Walk
+    steps: list[Step]
+    slots: list[int]
+    tangents: list[int]
+
+    def said(self) -> Any:
+        """What the steps do: equal for walks that do the same."""
+        names: dict[int, Any] = {slot: ("tangent", n) for n, slot in enumerate(self.tangents)}
+        for slot in (s for step in self.steps for s in step.outs if s is not None):
+            names[slot] = ("made", len(names))
+
+        def named(slots: Iterable[int | None]) -> tuple[Any, ...]:
+            return tuple(s if s is None else names.get(s, s) for s in slots)
+
+        steps = [
+            (s.op, s.form, repr(s.args), tuple((k, i, *named([slot])) for k, i, slot in s.patches),
+             named(s.outs), named(s.targets))
+            for s in self.steps
+        ]  # fmt: skip
+        return steps, named(self.slots), [g is not None for g in self.walk.found]
 
 
 class Backward:
@@ -113,31 +152,32 @@ class Backward:
         self.outputs = [number(t) for t in joint.outputs]  # slots
         self.wanted = [number(t) for t in joint.wanted]  # numbers of inputs
         ends = [walk.first for walk in joint.walks[1:]] + [len(graph.steps)]
-        walks = []
-        read: dict[int, None] = {}
-        for walk, end in zip(joint.walks, ends, strict=True):
-            found = [None if g is None else number(g) for g in walk.found]
-            steps, slots = shortened(
-                Graph(graph.inputs, graph.steps[walk.first : end], graph.slots, graph.layouts),
-                [s for s in found if s is not None],
-            )
-            tangents = [number(t) for t in walk.tangents]
-            made = {s for step in steps for s in step.outs} | set(tangents)
-            for slot in [s for step in steps for s in step.reads] + slots:
-                if slot not in made:
-                    read.setdefault(slot)
-            walks.append((walk.chosen, steps, slots, tangents, [s is not None for s in found]))
-        self.saved = list(read)  # slots: of inputs, and of what the forward run made
+        walks = [
+            _walked(graph, walk, end, number) for walk, end in zip(joint.walks, ends, strict=True)
+        ]
+        self.saved = _read(walks)  # slots: of inputs, and of what the forward run made
+        every = walks[0].walk.chosen
+        full = [w for w in walks if w.walk.chosen == every]
+        self.any_layout = len(full) > 1 and all(w.said() == full[0].said() for w in full)
         self.generators = [
             a
-            for _, steps, *_ in walks
-            for step in steps
+            for w in walks
+            for step in w.steps
             for a in step.args
             if isinstance(a, taeda.Generator)
         ]
         self.programs: dict[Choice, list[tuple[Any, list[bool]]]] = {}
-        for chosen, steps, slots, tangents, given in walks:
-            program = encode(graph, [*self.saved, *tangents], steps, slots)
+        self.makes: dict[Choice, list[Callable[[Tensor], Tensor]]] = {}  # what was recorded
+        for w in walks:
+            chosen, more = (
+                w.walk.chosen,
+                {"tangents": len(w.tangents), "any_layout": self.any_layout},
+            )
+            self.makes.setdefault(chosen, []).append(w.walk.make)
+            if self.any_layout and chosen in self.programs:
+                continue
+            program = encode(graph, [*self.saved, *w.tangents], w.steps, w.slots, **more)
+            given = [g is not None for g in w.walk.found]
             self.programs.setdefault(chosen, []).append((program, given))
         self.steps = joint.walks[0].first
 
@@ -167,38 +207,53 @@ class Backward:
         saved: list[Any],
         chosen: Choice,
         tangents: list[Tensor],
-        layouts: list[Any] | None = None,
+        otherwise: Callable[[Choice, list[Tensor]], list[Tensor | None]] | None = None,
     ) -> list[Tensor | None]:
         """The gradients of the wanted inputs, None where the chosen results do not read one.
 
-        `tangents` are the gradients of the chosen results. Where no program is for their layout, they are copied into `layouts`.
+        `tangents` are the gradients of the chosen results. Where no program is for their layout, `otherwise` says the gradients.
         """
         if chosen not in self.programs:
-            return self._summed(saved, chosen, tangents, layouts)
+            return self._summed(saved, chosen, tangents, otherwise)
         for program, given in self.programs[chosen]:
             found = program.run((*saved, *tangents))
             if found is not NotImplemented:
-                rest = iter(found)
+                rest = map(without_history, found)
                 return [next(rest) if one else None for one in given]
-        if layouts is not None:
-            dense = [_in_layout(t, *layout) for t, layout in zip(tangents, layouts, strict=True)]
-            return self.gradients(saved, chosen, dense)
+        if otherwise is not None:
+            return otherwise(chosen, tangents)
         raise RuntimeError("a saved value is no longer what it was when it was saved")
 
     def _summed(
-        self, saved: list[Any], chosen: Choice, tangents: list[Tensor], layouts: list[Any] | None
+        self, saved: list[Any], chosen: Choice, tangents: list[Tensor], otherwise: Any
     ) -> list[Tensor | None]:
         """The gradients of some of many results: the sums of what each gives by itself."""
         total: list[Tensor | None] = [None] * len(self.wanted)
         places = [place for place, one in enumerate(chosen) if one]
-        for n, (place, tangent) in enumerate(zip(places, tangents, strict=True)):
-            layout = None if layouts is None else [layouts[n]]
-            found = self.gradients(saved, _alone(place, len(chosen)), [tangent], layout)
+        for place, tangent in zip(places, tangents, strict=True):
+            found = self.gradients(saved, _alone(place, len(chosen)), [tangent], otherwise)
             for i, gradient in enumerate(found):
                 before = total[i]
                 if gradient is not None:
                     total[i] = gradient if before is None else before + gradient
         return total
+
+
+def _walked(graph: Graph, walk: Walk, end: int, number: Callable[[Tensor], int]) -> _Walked:
+    found = [number(g) for g in walk.found if g is not None]
+    part = Graph(graph.inputs, graph.steps[walk.first : end], graph.slots, graph.layouts)
+    return _Walked(walk, *shortened(part, found), [number(t) for t in walk.tangents])
+
+
+def _read(walks: list[_Walked]) -> list[int]:
+    """What walks read that they did not make."""
+    found: dict[int, None] = {}
+    for w in walks:
+        made = {s for step in w.steps for s in step.outs} | set(w.tangents)
+        for slot in [s for step in w.steps for s in step.reads] + w.slots:
+            if slot not in made:
+                found.setdefault(slot)
+    return list(found)
 
 
 class _Context:
@@ -232,13 +287,25 @@ class _Context:
         node = self.node()
         saved = [v if isinstance(v, float) else runtime.unpack_saved(node, v) for v in self.saved]
         chosen = tuple(g is not None for g in gradients)
-        layouts = [layout for layout, one in zip(self.layouts, chosen, strict=True) if one]
-        there = (g for g in gradients if g is not None)
-        given = [_fitting(g, *layout) for g, layout in zip(there, layouts, strict=True)]
+        given = [g if taeda.is_grad_enabled() else g.detach() for g in gradients if g is not None]
         if taeda.is_grad_enabled():
             return self._differentiable(chosen, given)
-        plain = [without_history(v) for v in saved]
-        return tuple(self.backward.gradients(plain, chosen, given, layouts))
+        return tuple(self.backward.gradients(saved, chosen, given, self._of_layout))
+
+    def _of_layout(self, chosen: Choice, tangents: list[Tensor]) -> list[Tensor | None]:
+        """The gradients where no program is for the layout of these."""
+        if self.again is not None and not self._is_written():
+            with taeda.enable_grad():
+                start = [r for r, one in zip(self.again(), chosen, strict=True) if one]
+            return list(taeda.autograd.grad(start, self.wanted, tangents, allow_unused=True))
+        node = self.node()
+        saved = [v if isinstance(v, float) else runtime.unpack_saved(node, v) for v in self.saved]
+        layouts = [layout for layout, one in zip(self.layouts, chosen, strict=True) if one]
+        copied = [_in_layout(t, *layout) for t, layout in zip(tangents, layouts, strict=True)]
+        return self.backward.gradients(saved, chosen, copied)
+
+    def _is_written(self) -> bool:
+        return any(t._version != version for t, version in self.versions)
 
     def _differentiable(self, chosen: Choice, gradients: list[Tensor]) -> tuple[Any, ...]:
         """With create_graph the program itself runs again, as Python."""
@@ -247,7 +314,7 @@ class _Context:
                 "the gradient of a compiled program cannot be differentiated once more if the program draws numbers or writes to its "
                 "inputs: call what taeda.compiler.disable gives for it"
             )
-        if any(t._version != version for t, version in self.versions):
+        if self._is_written():
             raise RuntimeError(
                 "one of the variables needed for gradient computation has been modified by an inplace operation since the compiled "
                 "program read it"
@@ -260,16 +327,8 @@ class _Context:
 
 
 def without_history(value: Any) -> Any:
-    """A saved value as a backward program reads it."""
-    computed = isinstance(value, Tensor) and value.requires_grad and not value.is_leaf
-    return value.detach() if computed else value
-
-
-def _fitting(gradient: Tensor, shape: Any, dtype: Any, strides: Any) -> Tensor:
-    made: Tensor = gradient.detach() if not taeda.is_grad_enabled() else gradient
-    if made.stride() == strides or not any(made.stride()):
-        return made
-    return _in_layout(made, shape, dtype, strides)
+    """A gradient that is a saved value, without what computed that."""
+    return value.detach() if value.requires_grad else value
 
 
 def _in_layout(value: Tensor, shape: Any, dtype: Any, strides: Any) -> Tensor:

@@ -21,7 +21,7 @@ from taeda._core_api import programs as _core
 from taeda.fx._names import Namespace
 
 from ._passes import needed, without_aliases
-from ._record import VIEW, WRITES_OUT, WRITES_SELF, Graph, Step
+from ._record import DATA, GRADIENT, VIEW, WRITES_OUT, WRITES_SELF, Graph, Step
 
 __all__ = ["Lowered", "NotLowered", "Writer", "lowered", "written_steps"]
 
@@ -52,6 +52,7 @@ def written_steps(
 ) -> tuple[list[Step], dict[int, int]]:
     """The steps worth a node, and the slots in place of others; aliases go, but for those that are `seen` by autograd."""
     steps, moved = without_aliases(graph, outputs, seen=seen)
+    steps = [step for step in steps if step.form != GRADIENT]  # who runs the graph assigns them
     return needed(steps, [moved.get(slot, slot) for slot in outputs]), moved
 
 
@@ -137,7 +138,7 @@ class Writer:
         return step.op.partition(".")[0] + "_" * (step.form == WRITES_SELF)
 
     def _is_tuple(self, step: Step) -> bool:
-        if step.form == VIEW:
+        if step.form in (VIEW, DATA):
             return False
         returns = _operator(step.op, False)._parsed.returns
         return len(returns) > 1 or (len(returns) == 1 and returns[0].is_list)
@@ -151,8 +152,8 @@ class Writer:
                 entries = list(values[k])
                 entries[i] = self.nodes[slot]
                 values[k] = entries
-        if step.form == VIEW:
-            return self._view(values)
+        if step.form in (VIEW, DATA):
+            return self._view(step, values)
         target = _operator(step.op, step.form == WRITES_SELF)
         args, kwargs = _spoken(target._parsed.arguments, values)
         if step.form == WRITES_OUT:
@@ -160,9 +161,11 @@ class Writer:
             kwargs["out"] = goals[0] if len(goals) == 1 else goals
         return target, args, kwargs
 
-    def _view(self, values: list[Any]) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    def _view(self, step: Step, values: list[Any]) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
         """A tensor that shares memory with another one; `offset` counts from where that begins."""
         origin, shape, strides, offset = values
+        if step.form == DATA:
+            origin = self.graph.call_function(getattr, (origin, "data"))
         start = self.graph.call_method("storage_offset", (origin,))
         if offset:
             start = self.graph.call_function(operator.add, (start, offset))

@@ -7,11 +7,13 @@ a step without effect or readers            nothing
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
 
 import taeda
 
-from ._record import Graph, Layout, Step, is_elementwise
+from ._record import DATA, GRADIENT, PLAIN, VIEW, Graph, Layout, Step, is_elementwise
+from ._risks import may_raise
 
 __all__ = ["may_wait", "needed", "shortened", "without_aliases"]
 
@@ -33,7 +35,7 @@ def needed(steps: list[Step], outputs: Iterable[int]) -> list[Step]:
     """Without those whose results nobody wants and that do nothing else."""
     wanted, kept = set(outputs), []
     for step in reversed(steps):
-        if step.is_effect or any(s in wanted for s in step.outs):
+        if step.is_effect or _may_fail(step) or any(s in wanted for s in step.outs):
             kept.append(step)
             wanted.update(step.reads)
     return kept[::-1]
@@ -45,16 +47,23 @@ def without_aliases(
     """(the steps, whose readers of an alias read its base, the bases), but for those that are `seen`."""
     base: dict[int, int] = {}
     given = set(outputs)  # objects that somebody gets: no two of them may become one
+    given.update(s for step in graph.steps if step.form == GRADIENT for s in step.targets)
+    written = {
+        graph.layouts[s].version
+        for step in graph.steps
+        for s in step.writes
+        if s in graph.layouts  # a number has no version
+    }
     made = {s for step in graph.steps if step.op not in _ALIASES for s in step.outs}
     kept = []
     for step in graph.steps:
         moved = step.renamed(base)
         out = moved.outs[0] if len(moved.outs) == 1 else None
-        if out is None or seen(step) or not _is_alias(graph.layouts, moved, out):
+        if out is None or seen(step) or not _is_alias(graph.layouts, moved, out, written):
             kept.append(moved)
             continue
         origin = moved.patches[0][2]
-        if out in given and (origin in given or origin not in made):
+        if out in given and (origin in given or origin not in made or step.form == DATA):
             kept.append(moved)
             continue
         base[out] = origin
@@ -63,10 +72,20 @@ def without_aliases(
     return kept, base
 
 
-def _is_alias(layouts: dict[int, Layout], step: Step, out: int) -> bool:
-    if step.op not in _ALIASES or step.form not in (0, 3) or len(step.patches) != 1:
+def _is_alias(layouts: dict[int, Layout], step: Step, out: int, written: Collection[int]) -> bool:
+    if step.op not in _ALIASES or step.form not in (PLAIN, VIEW, DATA) or len(step.patches) != 1:
         return False
-    return layouts[out] == layouts[step.patches[0][2]]
+    layout, origin = layouts[out], layouts[step.patches[0][2]]
+    if (
+        step.form == DATA and layout.version not in written
+    ):  # nobody tells one version from the other
+        layout = replace(layout, version=origin.version)
+    return layout == origin
+
+
+def _may_fail(step: Step) -> bool:
+    """Whether a run may end at this step because of values: then that happens whether or not its result is read."""
+    return step.form < VIEW and may_raise(step.op)
 
 
 def _without_copies(
@@ -114,7 +133,7 @@ def may_wait(graph: Graph, step: Step) -> bool:
 
     Others look at their operands before they compute (integers that divide), or convert them.
     """
-    if not is_elementwise(step.op) or step.form > 1:
+    if step.form > 1 or not is_elementwise(step.op):
         return False
     if not all(slot in graph.layouts for slot in step.reads):
         return False

@@ -16,6 +16,7 @@ import taeda
 from taeda import Tensor
 from taeda._core_api import programs as _core
 
+from ._risks import may_raise
 from ._signals import let_through
 
 __all__ = ["Graph", "Input", "Layout", "Recorder", "Step", "is_elementwise"]
@@ -25,6 +26,8 @@ _flags = {text: flags for text, _, _, _, _, flags in _core.op_rows()}
 _kinds = {text: kind for text, _, kind, _, _, _ in _core.op_rows()}
 PLAIN, WRITES_SELF, WRITES_OUT = 0, 1, 2
 VIEW = 3  # as_strided, whose offset is counted from where its tensor begins: another argument may begin elsewhere
+DATA = 4  # the same with a version of its own, as Tensor.data has it
+GRADIENT = 5  # no row: the .grad of the first target becomes the second, or None
 
 
 def is_elementwise(op: str) -> bool:
@@ -56,6 +59,7 @@ class Step:
     targets: tuple[int, ...]
     line: str = ""
     grad: bool = False  # whether autograd would have recorded it
+    caught: bool = False  # it may raise, where the program would catch that
 
     @property
     def reads(self) -> tuple[int, ...]:
@@ -87,10 +91,21 @@ class Step:
             or self.op.startswith("fill_")
         )
 
+    @property
+    def writes(self) -> tuple[int, ...]:
+        """Slots whose memory it writes."""
+        if self.form == GRADIENT:
+            return ()
+        if self.targets:
+            return self.targets
+        if not self.is_effect:
+            return ()
+        return tuple(slot for _, _, slot in self.patches)  # a row that mutates: any of its tensors
+
 
 @dataclass(frozen=True)
 class Layout:
-    """What a slot held when it was recorded; `memory` tells tensors that share theirs."""
+    """What a slot held when it was recorded; `memory` tells tensors that share theirs, `version` those that share one."""
 
     dtype: Any
     shape: tuple[int, ...]
@@ -98,16 +113,18 @@ class Layout:
     offset: int
     bits: tuple[bool, bool]
     memory: int
+    version: int
 
     def like(self, other: Layout) -> bool:
         """The same but for the place in memory."""
-        return replace(self, memory=0, offset=0) == replace(other, memory=0, offset=0)
+        here, there = (replace(a, memory=0, offset=0, version=0) for a in (self, other))
+        return here == there
 
 
 def _layout(tensor: Tensor) -> Layout:
     bits = (tensor.is_conj(), tensor.is_neg())
     place = tuple(tensor.shape), tuple(tensor.stride()), tensor.storage_offset()
-    return Layout(tensor.dtype, *place, bits, _core.storage_key(tensor))
+    return Layout(tensor.dtype, *place, bits, _core.storage_key(tensor), _core.version_key(tensor))
 
 
 @dataclass
@@ -129,11 +146,14 @@ class Recorder:
         self.fail = fail
         self.active = False
         self.line: Callable[[], str] = lambda: ""
+        self.is_caught: Callable[[], bool] = lambda: False
         self._slots: dict[int, int] = {}
         self._kept: list[Tensor] = []
         self._memory: dict[int, list[tuple[int, Tensor]]] = {}
         self._leaves: dict[int, tuple[Tensor, Tensor | None]] = {}
         self.before: list[tuple[Tensor, Any, bool]] = []
+        self._gradients: dict[int, Tensor | None] = {}  # of leaves, as they were last seen
+        self._count = _core.gradient_count()
 
     def __enter__(self) -> Recorder:
         _core.tracers.push(self)
@@ -156,6 +176,7 @@ class Recorder:
         slot = self._know(tensor, -len(self.graph.inputs))
         if tensor.is_leaf and tensor.requires_grad:
             self._leaves[id(tensor)] = (tensor, tensor.grad)
+            self._gradients[id(tensor)] = tensor.grad
         return slot
 
     def _know(self, tensor: Tensor, slot: int) -> int:
@@ -191,23 +212,56 @@ class Recorder:
         return self._view_of_known(tensor)
 
     def _view_of_known(self, tensor: Tensor) -> int | None:
-        known = self._memory.get(_core.storage_key(tensor), ())
+        key = _core.storage_key(tensor)
+        known = self._memory.get(key, ())
         inputs = {slot for slot, _ in known if slot < 0}
-        for slot, base in known:
-            plain = base.dtype == tensor.dtype and not (
-                base.is_conj() or base.is_neg() or tensor.is_conj() or tensor.is_neg()
-            )
-            if plain and len(inputs) <= 1 and tensor.numel():
-                return self._as_view(tensor, slot, base)
+        plain = [(s, base) for s, base in known if _is_plain(base, tensor)]
+        if plain and len(inputs) <= 1 and tensor.numel():
+            version = _core.version_key(tensor)
+            for slot, base in plain:
+                if _core.version_key(base) == version:
+                    return self._as_view(tensor, slot, base, VIEW)
+            if version != key:
+                return self._as_view(tensor, *plain[0], DATA)
         self.fail("a tensor that no operation made and nothing keeps")
         return None
 
-    def _as_view(self, tensor: Tensor, slot: int, origin: Tensor) -> int:
+    def _as_view(self, tensor: Tensor, slot: int, origin: Tensor, form: int) -> int:
         made = self.graph.slots
         offset = tensor.storage_offset() - origin.storage_offset()
         place = (None, tuple(tensor.shape), tuple(tensor.stride()), offset)
-        self._emit("as_strided", VIEW, place, ((0, -1, slot),), (made,), ())
+        self._emit("as_strided", form, place, ((0, -1, slot),), (made,), ())
         return self._know(tensor, made)
+
+    def note_gradients(self) -> bool:
+        """Write down which gradients were assigned since it was asked last; False, and the recording has failed, if one is not known."""
+        count = _core.gradient_count()
+        if count == self._count:
+            return True
+        self._count = count
+        for leaf, _ in list(self._leaves.values()):
+            before = self._gradients[id(leaf)]
+            now = leaf.grad if leaf.is_leaf else before
+            if now is before:
+                continue
+            self._gradients[id(leaf)] = now
+            targets = [self._slots[id(leaf)]]
+            if now is not None:
+                slot = self._slot_of_gradient(leaf, now)
+                if slot is None:
+                    return False
+                targets.append(slot)
+            self._emit("", GRADIENT, (), (), (), tuple(targets))
+        return True
+
+    def _slot_of_gradient(self, leaf: Tensor, gradient: Tensor) -> int | None:
+        if leaf._hooks is not None:
+            self.fail("a hook sees the gradient of a tensor")
+        elif gradient.requires_grad:
+            self.fail("a gradient takes part in a graph (create_graph)")
+        else:
+            return self.slot_of(gradient)
+        return None
 
     def add_rate(self, group: dict[str, Any], first: int) -> bool:
         """Read the rate of a group of parameters anew in each run, where steps from `first` on hand it to a fused row; whether any did."""
@@ -231,7 +285,10 @@ class Recorder:
 
     def _emit(self, op: str, form: int, args: Any, patches: Any, outs: Any, targets: Any) -> None:
         grad = _core.is_grad_enabled()
-        self.graph.steps.append(Step(op, form, args, patches, outs, targets, self.line(), grad))
+        caught = form < VIEW and may_raise(op) and self.is_caught()
+        self.graph.steps.append(
+            Step(op, form, args, patches, outs, targets, self.line(), grad, caught)
+        )
 
     def call(self, op: str, args: tuple[Any, ...], run: Callable[[], Any]) -> Any:
         """For a tracer that sits outside of this one."""
@@ -301,6 +358,8 @@ class Recorder:
         return True
 
     def _note(self, op: str, args: Any, found: Any, made: Any, goals: Any, targets: Any) -> None:
+        if not self.note_gradients():
+            return
         template, patches = found
         results = list(made) if isinstance(made, tuple | list) else [made]
         if not goals and not all(isinstance(r, Tensor) or r is None for r in results):
@@ -349,6 +408,12 @@ class Recorder:
             step.outs = tuple(None if s is None else number(s) for s in step.outs)
             step.targets = tuple(number(s) for s in step.targets)
         return graph
+
+
+def _is_plain(base: Tensor, tensor: Tensor) -> bool:
+    """Whether one may be a view of the other that sizes and strides describe."""
+    bits = base.is_conj() or base.is_neg() or tensor.is_conj() or tensor.is_neg()
+    return base.dtype == tensor.dtype and not bits
 
 
 @functools.cache

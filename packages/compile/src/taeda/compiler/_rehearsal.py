@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import taeda
@@ -13,18 +14,19 @@ from ._results import Spent
 __all__ = ["tangent", "twin", "walked"]
 
 
-def walked(results: list[Tensor], wanted: list[Tensor], expanded: bool) -> Any:
+def walked(results: list[Tensor], wanted: list[Tensor], make: Callable[[Tensor], Tensor]) -> Any:
     """(random gradients of results, the gradients of `wanted` that autograd gives for them)."""
     own = taeda.Generator().manual_seed(0)
-    tangents = [tangent(r.detach(), own, expanded) for r in results]
+    tangents = [tangent(r.detach(), own, make) for r in results]
     found = taeda.autograd.grad(results, wanted, tangents, retain_graph=True, allow_unused=True)
     return tangents, found
 
 
-def tangent(result: Tensor, own: Any, expanded: bool) -> Tensor:
-    if expanded:
+def tangent(result: Tensor, own: Any, make: Callable[[Tensor], Tensor]) -> Tensor:
+    """Random numbers in the layout that `make` gives a gradient of `result`."""
+    made = make(result)
+    if made.numel() > 1 and not any(made.stride()):
         return taeda.randn((), generator=own, dtype=result.dtype).expand(result.shape)
-    made = taeda.empty_strided(result.shape, result.stride(), dtype=result.dtype)
     return made.copy_(taeda.randn(result.shape, generator=own, dtype=result.dtype))
 
 

@@ -18,7 +18,7 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["CannotCopy", "copy_of"]
+__all__ = ["CannotCopy", "catching_lines", "copy_of"]
 
 _OBSERVER = "__observer__"
 _OPERATORS = {
@@ -188,6 +188,29 @@ def copy_of(code: types.CodeType) -> types.CodeType:
         return _wrapped(node, code, imports, (_OBSERVER,))
     except (ValueError, SyntaxError) as error:
         raise CannotCopy(f"its copy does not compile: {error}") from None
+
+
+_CATCHES_NOTHING = ("no_grad", "enable_grad", "set_grad_enabled", "inference_mode", "autocast")
+
+
+@functools.lru_cache(maxsize=1024)
+def catching_lines(code: types.CodeType) -> tuple[tuple[int, int], ...]:
+    """(first, last) of the lines from which an error may come to code of the function: its handlers, what it does at last, its contexts."""
+    found = []
+    for node in ast.walk(_node_of(code)[0]):
+        if isinstance(node, ast.With):
+            catches = not all(_name_of(i.context_expr) in _CATCHES_NOTHING for i in node.items)
+        else:
+            catches = isinstance(node, ast.Try | ast.TryStar)
+        if catches and isinstance(node, ast.stmt):
+            found.append((node.lineno, node.end_lineno or node.lineno))
+    return tuple(found)
+
+
+def _name_of(node: ast.expr) -> str:
+    """The last name of what is called."""
+    called = node.func if isinstance(node, ast.Call) else node
+    return called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
 
 
 def _tell(name: str, *args: ast.expr) -> ast.Call:

@@ -15,13 +15,14 @@ from taeda._core_api import programs as _core
 
 from ._arguments import objects, tensors_in
 from ._encode import program, written_inputs
-from ._joint import Backward, Joint, without_history
+from ._joint import Backward, Joint, dense, expanded
 from ._kinds import is_immutable
 from ._observe import Observer
 from ._passes import shortened
-from ._record import Graph
+from ._record import GRADIENT, Graph, Step
 from ._rehearsal import tangent, twin, walked
 from ._results import Spent, builder
+from ._risks import may_raise
 
 __all__ = ["NoTrace", "Trace", "missed"]
 
@@ -85,8 +86,7 @@ class Trace:
         self.call: Any = None  # the function that a backend of the user returned
         self.backward: Backward | None = None
         if joint is not None:
-            encode = functools.partial(program, fuse=fuse, saved=True)
-            self.backward = Backward(graph, joint, self._slot, encode)
+            self.backward = Backward(graph, joint, self._slot, self._encode)
             graph.steps = graph.steps[: self.backward.steps]
         self._finish(graph, effects)
         del self._numbers, self._grown, self._lower, self._containers
@@ -165,9 +165,11 @@ class Trace:
         recorder = observer.recorder
         self.no_gradient: list[int] = []
         self.has_gradient: list[int] = []
-        changed = any(after is not before for _, before, after in recorder.gradients())
+        changed = any(step.form == GRADIENT for step in recorder.graph.steps)
         if changed or any(i.kind == "grad" for i in recorder.graph.inputs):
             observer.touches_gradients = True
+        if not recorder.note_gradients():
+            raise NoTrace(observer.reason or "a gradient that no operation made")
         for leaf, before, after in recorder.gradients():
             number = -recorder._slots[id(leaf)] - 1
             if not observer.touches_gradients:
@@ -196,19 +198,37 @@ class Trace:
             self._form = _core.Program((), len(examples), examples, ())
         kept = [] if self.backward is None else [*self.backward.outputs, *self.backward.saved]
         steps, slots = shortened(graph, [*outputs, *kept])
-        self.steps = steps
+        self.steps = [step for step in steps if step.form != GRADIENT]
         self._effects_list = effects
         self.writes = written_inputs(graph, steps)
+        self._first_write = self._lasting(graph, steps)
+        if any(step.caught for step in steps[self._first_write :]):
+            raise NoTrace("it writes before an operation whose error it may catch")
         self.program = self._encode(graph, list(range(len(self._inputs))), steps, slots)
         self._count = len(outputs)
         generators = [a for s in steps for a in s.args if isinstance(a, taeda.Generator)]
         self.repeats = (
             not generators and not self.writes
         )  # running it again gives the same, and changes nothing
+        draws = bool(generators) and any(may_raise(step.op) for step in self.steps)
+        self.rewinds = list({id(a): a for a in generators}.values()) if draws else []
         generators += self.backward.generators if self.backward is not None else []
         self.generators = list({id(a): a for a in generators}.values())
 
+    def _lasting(self, graph: Graph, steps: list[Step]) -> int:
+        """The first step that changes something which is there after a run."""
+        memory = {graph.layouts[n].memory for n in self.writes if n in graph.layouts}
+        for n, step in enumerate(steps):
+            slots = [graph.layouts[s].memory for s in step.writes if s in graph.layouts]
+            if step.form == GRADIENT or memory.intersection(slots):
+                return n
+        return len(steps)
+
     # ---- run ----
+
+    def is_untouched(self) -> bool:
+        """After a run that raised: whether all is as it was, but for the state of generators."""
+        return 0 <= _core.stopped_at() < self._first_write
 
     def inputs(self, tensors: list[Tensor]) -> list[Tensor] | None:
         """The tensors that the program reads, in this call; None if a gradient is there or is not, against expectation."""
@@ -238,8 +258,6 @@ class Trace:
         made = self.program.run(tuple(inputs))
         if made is NotImplemented:
             return missed
-        for number, output in self._effects_list:
-            inputs[number].grad = None if output is None else made[output]
         if self.backward is not None:
             made = self._grow(self.backward, inputs, made, again)
         return self._build(made)
@@ -282,7 +300,7 @@ class Trace:
         if self.backward is not None:
             wanted = [stand_ins[n] for n in self.backward.wanted]
             every = (True,) * len(grown)
-            found = [(every, *walked(grown, wanted, expanded)) for expanded in (False, True)]
+            found = [(every, *walked(grown, wanted, make)) for make in (dense, expanded)]
         written = [
             (inputs[n], stand_ins[n].detach()) for n in self.writes if isinstance(inputs[n], Tensor)
         ]
@@ -331,12 +349,11 @@ class Trace:
         """(results, their gradients, gradients of inputs) by each backward program, from random numbers."""
         n = len(backward.outputs)
         results, saved = made[self._count : self._count + n], list(made[self._count + n :])
-        plain = [without_history(v) for v in saved]
         own = taeda.Generator().manual_seed(0)
         walks = []
-        for chosen, programs in backward.programs.items():
+        for chosen, makes in backward.makes.items():
             start = [r for r, one in zip(results, chosen, strict=True) if one]
-            for expanded in (False, True)[: len(programs)]:
-                tangents = [tangent(r, own, expanded) for r in start]
-                walks.append((chosen, tangents, backward.gradients(plain, chosen, tangents)))
+            for make in makes:
+                tangents = [tangent(r, own, make) for r in start]
+                walks.append((chosen, tangents, backward.gradients(saved, chosen, tangents)))
         return walks

@@ -68,7 +68,7 @@ def observed(observer: Observer, function: Any, args: Any, kwargs: Any) -> Any:
         sys.setprofile(observer.profile)
         try:
             result = _enter(observer, function, args, kwargs)
-            if observer.active:
+            if observer.active and observer.recorder.note_gradients():
                 grown = _grown(observer, result)
                 if len(grown) > MOST_RESULTS:
                     observer.stop(

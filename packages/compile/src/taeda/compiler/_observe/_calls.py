@@ -13,7 +13,7 @@ from taeda import Tensor, nn
 
 from .._kinds import PURE_TYPES, is_known_code, is_library, static
 from .._promises import ALLOWED, CONSTANT, substitute
-from .._rewrite import CannotCopy, copy_of
+from .._rewrite import CannotCopy, catching_lines, copy_of
 from ._c_calls import CCalls
 from ._names import Names, Scope
 from ._optimizers import is_optimizer, is_optimizer_type
@@ -165,6 +165,7 @@ class Calls(CCalls, Names):
         sys.setprofile(None)
         try:
             code = copy_of(function.__code__)
+            lines = catching_lines(function.__code__)
         except CannotCopy as error:
             self.stop(f"{function.__qualname__} has no copy: {error}")
             return function
@@ -180,6 +181,7 @@ class Calls(CCalls, Names):
         )  # fmt: skip
         made.__kwdefaults__ = function.__kwdefaults__
         self._codes.update(_all_codes(code))
+        self._catching.setdefault(code.co_filename, set()).update(lines)
         self._copies[function] = made
         return made
 

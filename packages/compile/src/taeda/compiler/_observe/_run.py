@@ -38,6 +38,7 @@ class Run(ABC):
         self.strict = strict
         self.recorder = Recorder(functools.partial(self.stop, quiet=True))
         self.recorder.line = self._line
+        self.recorder.is_caught = self._is_caught
         self.touches_gradients = False  # whether .grad of anything may be read or written
         self.joint: Any = None  # how the results were differentiated, if they take part in a graph
         self.consumed: set[int] = set()  # nodes that a backward went through
@@ -48,6 +49,7 @@ class Run(ABC):
         self._depth = 0
         self._old: dict[int, Any] = {}
         self._codes: set[types.CodeType] = set()
+        self._catching: dict[str, set[tuple[int, int]]] = {}  # lines of files: see `catching_lines`
         self._copies: dict[types.FunctionType, types.FunctionType] = {}
         self._trees: set[int] = set()
         self._walked: set[int] = set()
@@ -82,6 +84,17 @@ class Run(ABC):
                 return f"{frame.f_code.co_filename}:{frame.f_lineno}"
             frame = frame.f_back
         return ""
+
+    def _is_caught(self) -> bool:
+        """Whether an error from here comes to code of the program that may go on."""
+        frame: Any = sys._getframe(1)
+        while frame is not None:
+            if frame.f_code in self._codes:
+                ranges = self._catching.get(frame.f_code.co_filename, ())
+                if any(first <= frame.f_lineno <= last for first, last in ranges):
+                    return True
+            frame = frame.f_back
+        return False
 
     def profile(self, frame: Any, event: str, argument: Any) -> None:
         """Hook of sys.setprofile: code that runs although nobody observes it."""
