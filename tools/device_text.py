@@ -191,7 +191,7 @@ def kernels(family: str) -> list[str]:
         return [f"td_scan_alone<td_scan_{w}<TD_{d}>>" for w, known in dtypes.items() for d in known]
     elif family == "sort":
         dtypes = ("BOOL", "I8", "I64", "U64", "BF16", "F32", "F64")
-        found = [f"td_sort_{w}<TD_{d}>" for w in ("make", "write") for d in dtypes]
+        found = [f"td_sort_{w}<TD_{d}>" for w in ("make", "write", "rank") for d in dtypes]
         search = [f"td_search_alone<td_search_place<TD_{d}>>" for d in ("I64", "F32", "F64")]
         return search + [f"td_sort_alone<{w}>" for w in (*found, "td_sort_merge<TD_F32>")]
     elif family == "resample":

@@ -50,6 +50,7 @@ td_status td_cuda_optim(const void *job, td_device device);     /* optim.c */
 td_status td_cuda_scan(const void *job, td_device device);      /* scan.c */
 td_status td_cuda_triangle(const void *job, td_device device);
 td_status td_cuda_sort(const void *job, td_device device); /* sort.c */
+td_status td_cuda_rank(const void *job, td_device device);
 td_status td_cuda_search(const void *job, td_device device);
 td_status td_cuda_resample(const void *job, td_device device);     /* resample.c */
 td_status td_cuda_norm(const void *job, td_device device);         /* norm.c */

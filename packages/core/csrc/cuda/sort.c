@@ -1,4 +1,5 @@
 /* sort.c - sorting, and places in sorted sequences, as launches of kernels/sort.h. */
+#include "cpu/reduction/order_run.h"
 #include "cpu/sorting/search_run.h"
 #include "cpu/sorting/sort_run.h"
 #include "cuda/program.h"
@@ -9,14 +10,14 @@ typedef struct sort_call { /* laid out as in kernels/sort.h */
     int64_t *indices;
     uint64_t *keys[2];
     int64_t *places[2];
-    int64_t units, n, inner, k, width, descending;
+    int64_t units, n, inner, k, width, descending, what;
 } sort_call;
 
-enum { MAKE, MERGE, WRITE };
+enum { MAKE, MERGE, WRITE, RANK };
 
 static td_status launch(int work, td_dtype dtype, sort_call *c, int64_t units, int ordinal)
 {
-    static const char *names[] = {"make", "merge", "write"};
+    static const char *names[] = {"make", "merge", "write", "rank"};
     td_cuda_work w = {
         .kind = "sort", .how = "sort_alone", .name = names[work], .work = work, .dtype = dtype};
     c->units = units;
@@ -33,7 +34,9 @@ static void swap(sort_call *c)
     c->places[1] = places;
 }
 
-static td_status run(sort_call *c, td_dtype dtype, int64_t lines, int ordinal)
+/* `last` over the sorted keys and places of the lines, `units` threads of it */
+static td_status run(sort_call *c, td_dtype dtype, int64_t lines, int last, int64_t units,
+                     int ordinal)
 {
     TD_TRY(launch(MAKE, dtype, c, lines * c->n, ordinal));
     swap(c);
@@ -41,7 +44,25 @@ static td_status run(sort_call *c, td_dtype dtype, int64_t lines, int ordinal)
         TD_TRY(launch(MERGE, TD_F32, c, lines * c->n, ordinal));
         swap(c);
     }
-    return launch(WRITE, dtype, c, lines * c->k, ordinal);
+    return launch(last, dtype, c, units, ordinal);
+}
+
+static td_status sorted(sort_call *c, td_dtype dtype, int64_t lines, int last, int64_t units,
+                        td_device device)
+{
+    int64_t numel = lines * c->n, bytes = 4 * 8 * numel;
+    char *space;
+    void *block;
+    TD_TRY(td_cuda_use(td_device_index(device)));
+    TD_TRY(td_cuda_alloc(&space, bytes, device, &block));
+    for (int k = 0; k < 2; k++) {
+        c->keys[k] = (uint64_t *)space + k * numel;
+        c->places[k] = (int64_t *)space + (2 + k) * numel;
+    }
+    td_status status = run(c, dtype, lines, last, units, td_device_index(device));
+    /* the next owner's work comes after, on the same stream */
+    td_cuda_release(block, space, bytes);
+    return status;
 }
 
 td_status td_cuda_sort(const void *job, td_device device)
@@ -55,20 +76,23 @@ td_status td_cuda_sort(const void *job, td_device device)
                    .inner = r->inner,
                    .k = j->k,
                    .descending = j->descending};
-    int64_t numel = td_row_count(r) * r->n, bytes = 4 * 8 * numel;
-    char *space;
-    void *block;
-    TD_TRY(td_cuda_use(td_device_index(device)));
-    TD_TRY(td_cuda_alloc(&space, bytes, device, &block));
-    for (int k = 0; k < 2; k++) {
-        c.keys[k] = (uint64_t *)space + k * numel;
-        c.places[k] = (int64_t *)space + (2 + k) * numel;
-    }
-    td_status status =
-        run(&c, (td_dtype)j->values->dtype, td_row_count(r), td_device_index(device));
-    /* the next owner's work comes after, on the same stream */
-    td_cuda_release(block, space, bytes);
-    return status;
+    int64_t lines = td_row_count(r);
+    return sorted(&c, (td_dtype)j->values->dtype, lines, WRITE, lines * j->k, device);
+}
+
+td_status td_cuda_rank(const void *job, td_device device)
+{
+    const td_rank_job *j = job;
+    const td_rows *r = j->rows;
+    sort_call c = {.x = r->data,
+                   .values = td_data(j->values),
+                   .indices = j->indices ? td_data(j->indices) : NULL,
+                   .n = r->n,
+                   .inner = r->inner,
+                   .k = j->k,
+                   .what = (int64_t)j->what};
+    int64_t lines = td_row_count(r);
+    return sorted(&c, j->dtype, lines, RANK, lines, device);
 }
 
 /* ---- places in sorted sequences ---- */

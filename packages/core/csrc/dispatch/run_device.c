@@ -4,6 +4,7 @@
  *   a function registered for the row and the type of device (td_op_register)
  *   the row's own C function, if it is elementwise or says device="any": it reaches elements
  * through the device's table only
+ *   the row's function in Python, if it says device="any": it is made of other rows
  *   the row's C function on the host, if it makes a tensor from numbers alone; the result is moved
  *   the row's function on the host with copies of the tensors, if TAEDA_CUDA_FALLBACK=cpu asks for
  * it; the first call of an op warns
@@ -281,8 +282,9 @@ static int run_here(td_frame *f, td_device device, td_made *made)
         target = device;
         own = on_host;
     }
-    if (!own) return 1;
-    int status = td_run_c(f, own, made);
+    bool python = !own && !s->op.impl && s->flags & TD_F_ANY_DEVICE;
+    if (!own && !python) return 1;
+    int status = python ? td_run_python(f, made) : td_run_c(f, own, made);
     return status < 0 && PyErr_ExceptionMatches(PyExc_NotImplementedError) ? 1 : status;
 }
 

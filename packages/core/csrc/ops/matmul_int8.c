@@ -16,7 +16,7 @@ static td_status check(const td_tensor *a, const td_tensor *b)
                    td_shape_text(a->ndim, a->sizes, left), td_shape_text(b->ndim, b->sizes, right));
 }
 
-/* by int32, on processors without an instruction */
+/* by int32: on processors without an instruction, and on other devices */
 static td_status multiply_wide(td_tensor *a, td_tensor *b, td_tensor **out)
 {
     td_matmul m = {.op = "_int_mm", .alpha = td_scalar_int(1)};
@@ -58,7 +58,8 @@ td_status td_op_int_mm(td_call *call)
     TD_TRY(check(a, b));
     int64_t sizes[] = {a->sizes[0], b->sizes[1]};
     bool meta = td_is_meta(a), nothing = sizes[0] == 0 || sizes[1] == 0 || a->sizes[1] == 0;
-    if (!meta && !nothing && !td_multiplies_int8()) return multiply_wide(a, b, out);
+    bool wide = a->device != TD_CPU || !td_multiplies_int8();
+    if (!meta && !nothing && wide) return multiply_wide(a, b, out);
     TD_TRY(td_tensor_empty(out, TD_I32, (td_device)a->device, 2, sizes));
     if (meta) return TD_OK;
     if (!nothing) return multiply(a, b, *out);

@@ -1,5 +1,6 @@
 /* padding_inside.c - _pad_inside: a border of what is inside, mirrored or repeated; negative
  * padding cuts. */
+#include "cpu/indexing.h"
 #include "cpu/padding_run.h"
 #include "ops/layout.h"
 #include "runtime/alloc.h"
@@ -80,6 +81,65 @@ static td_status run(td_call *call, const td_tensor *from, mode m)
     return TD_OK;
 }
 
+/* ---- on a device: a dimension at a time, as indexing by places ---- */
+
+static void row_offsets(int64_t *at, int64_t n, int64_t bytes)
+{
+    for (int64_t i = 0; i < n; i++) at[i] = i * bytes;
+}
+
+/* `from` with dimension d padded, row-major */
+static td_status pad_dimension(td_tensor **out, const td_tensor *from, int d, int64_t before,
+                               int64_t size, mode m)
+{
+    int64_t sizes[TD_MAX_DIMS], none = 0, outer = 1, run = td_itemsize((td_dtype)from->dtype);
+    for (int k = 0; k < from->ndim; k++) {
+        sizes[k] = k == d ? size : from->sizes[k];
+        if (k < d) outer *= sizes[k];
+        if (k > d) run *= sizes[k];
+    }
+    int64_t bytes = (outer + size) * (int64_t)sizeof(int64_t), *places = td_alloc(bytes);
+    if (!places)
+        return td_fail(TD_MEMORY_ERROR, "pad: no memory for %lld bytes of places", LL(bytes));
+    td_device device = (td_device)from->device;
+    td_status status = td_tensor_empty(out, (td_dtype)from->dtype, device, from->ndim, sizes);
+    row_offsets(places, outer, from->sizes[d] * run);
+    for (int64_t i = 0; i < size; i++)
+        places[outer + i] = place_of(i - before, from->sizes[d], m) * run;
+    td_index_walk walk = {.outer = outer,
+                          .count = size,
+                          .inner = 1,
+                          .run = run,
+                          .outer_at = places,
+                          .at = places + outer,
+                          .inner_at = &none};
+    td_places_job job = {.what = TD_PLACES_TAKE, .out = *out, .from = from, .walk = &walk};
+    if (status == TD_OK) {
+        status = td_work_run(TD_WORK_PLACES, &job, device, "_pad_inside");
+        if (status != TD_OK) td_tensor_free(*out);
+    }
+    td_free(places, bytes);
+    return status;
+}
+
+static td_status pad_elsewhere(td_call *call, td_tensor *dense, mode m)
+{
+    td_tensor *now, *next;
+    TD_TRY(td_tensor_alias(&now, dense));
+    for (int pair = 0; pair < TD_LEN(1) / 2; pair++) {
+        int d = SELF->ndim - 1 - pair;
+        int64_t before = TD_INTS(1)[2 * pair], size = call->out[0]->sizes[d];
+        if (before == 0 && size == now->sizes[d]) continue;
+        td_status status = pad_dimension(&next, now, d, before, size, m);
+        td_tensor_free(now);
+        if (status != TD_OK) return status;
+        now = next;
+    }
+    td_status status = td_copy(call->out[0], now);
+    td_tensor_free(now);
+    return status;
+}
+
 td_status td_op__pad_inside(td_call *call)
 {
     int64_t sizes[TD_MAX_DIMS], pairs = TD_LEN(1) / 2;
@@ -96,7 +156,8 @@ td_status td_op__pad_inside(td_call *call)
     TD_TRY(td_tensor_empty(OUT, (td_dtype)SELF->dtype, (td_device)SELF->device, SELF->ndim, sizes));
     if (td_is_meta(SELF) || call->out[0]->numel == 0) return TD_OK;
     TD_TRY(td_cast_contiguous(&dense, SELF, (td_dtype)SELF->dtype));
-    td_status status = run(call, dense, (mode)TD_INT(2));
+    td_status status = SELF->device == TD_CPU ? run(call, dense, (mode)TD_INT(2))
+                                              : pad_elsewhere(call, dense, (mode)TD_INT(2));
     td_tensor_free(dense);
     return status;
 }

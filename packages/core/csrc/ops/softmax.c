@@ -170,6 +170,17 @@ static int64_t count_of(const td_tensor *x, uint64_t mask)
     return n;
 }
 
+/* Rows of n, by the device's kernel along one dimension. */
+static td_status logsumexp_elsewhere(td_tensor *out, const td_tensor *dense, int64_t n)
+{
+    int64_t sizes[] = {out->numel, n};
+    td_tensor *rows;
+    TD_TRY(td_view_sizes(&rows, dense, 2, sizes));
+    td_status status = run_along(TD_LOGSUMEXP, out, rows, rows, 1);
+    td_tensor_free(rows);
+    return status;
+}
+
 static td_status logsumexp_into(td_tensor *out, const td_tensor *x, uint64_t mask)
 {
     td_tensor *turned, *dense;
@@ -185,10 +196,8 @@ static td_status logsumexp_into(td_tensor *out, const td_tensor *x, uint64_t mas
     if (status != TD_OK) return status;
     if (one) status = run_along(TD_LOGSUMEXP, out, dense, dense, dim);
     else if (x->device == TD_CPU) td_logsumexp_rows(out, dense, n);
-    else
-        status = td_fail(
-            TD_NOT_IMPLEMENTED,
-            "logsumexp over several dimensions, or of complex numbers, is not implemented there");
+    else if (!td_is_complex((td_dtype)x->dtype)) status = logsumexp_elsewhere(out, dense, n);
+    else status = td_fail(TD_NOT_IMPLEMENTED, "logsumexp of complex numbers");
     td_tensor_free(dense);
     return status;
 }

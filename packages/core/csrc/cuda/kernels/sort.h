@@ -7,6 +7,7 @@
  *   td_sort_alone<td_sort_make<D>>    keys and places of all lines, line after line
  *   td_sort_alone<td_sort_merge<D>>   runs of `width` to runs of twice that; D does not matter
  *   td_sort_alone<td_sort_write<D>>   the first k of each line: values and places
+ *   td_sort_alone<td_sort_rank<D>>    one element of each line: by rank, or the most frequent
  *   td_search_alone<td_search_place<D>>   where a value belongs in a sorted sequence */
 #ifndef TD_SORT_TEXT_H
 #define TD_SORT_TEXT_H
@@ -18,7 +19,7 @@ struct td_sort_call { /* laid out as in csrc/cuda/sort.c */
     int64_t *indices;
     uint64_t *keys[2]; /* read, written */
     int64_t *places[2];
-    int64_t units, n, inner, k, width, descending; /* units: threads with work */
+    int64_t units, n, inner, k, width, descending, what; /* units: threads with work */
 };
 template <int D> VFN uint64_t td_sort_key(typename td_mem<D>::type x)
 {
@@ -71,6 +72,55 @@ template <int D> struct td_sort_write {
         int64_t to = (outer * c.k + i) * c.inner + k;
         ((T *)c.values)[to] = ((const T *)c.x)[(outer * c.n + place) * c.inner + k];
         c.indices[to] = place;
+    }
+};
+
+/* ---- one element of a line, as cpu/reduction/order_run.c picks it ---- */
+enum { TD_SORT_KTH, TD_SORT_MEDIAN, TD_SORT_NANMEDIAN, TD_SORT_MODE }; /* td_rank */
+
+/* how many of n sorted keys come before `key` */
+VFN int64_t td_sort_before(const uint64_t *keys, int64_t n, uint64_t key)
+{
+    int64_t low = 0, high = n;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (keys[middle] < key) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+/* where the last of the longest run of equal keys stands, of the first such run */
+VFN int64_t td_sort_longest(const uint64_t *keys, int64_t n)
+{
+    int64_t best = 0, at = 0, run = 0;
+    for (int64_t i = 0; i < n; i++) {
+        run = i && keys[i] == keys[i - 1] ? run + 1 : 1;
+        if (run > best) {
+            best = run;
+            at = i;
+        }
+    }
+    return at;
+}
+template <int D> struct td_sort_rank {
+    typedef typename td_mem<D>::type T;
+    enum { floats = D == TD_F16 || D == TD_BF16 || D == TD_F32 || D == TD_F64 };
+    /* places of equal keys rise: the first NaN of the line is the first of theirs */
+    static TD_IN int64_t pick(const td_sort_call &c, const uint64_t *keys, const int64_t *places)
+    {
+        if (c.what == TD_SORT_KTH) return places[c.k];
+        if (c.what == TD_SORT_MODE) return places[td_sort_longest(keys, c.n)];
+        uint64_t nan = D == TD_F64 ? ~(uint64_t)0 : 0xffffffffu;
+        int64_t numbers = floats ? td_sort_before(keys, c.n, nan) : c.n;
+        if (numbers < c.n && c.what == TD_SORT_MEDIAN) return places[numbers];
+        return numbers == 0 ? 0 : places[(numbers - 1) / 2];
+    }
+    static TD_IN void one(const td_sort_call &c, int64_t line)
+    {
+        int64_t place = pick(c, c.keys[0] + line * c.n, c.places[0] + line * c.n);
+        int64_t from = (line / c.inner * c.n + place) * c.inner + line % c.inner;
+        ((T *)c.values)[line] = ((const T *)c.x)[from];
+        if (c.indices) c.indices[line] = place;
     }
 };
 

@@ -1,6 +1,7 @@
 /* columns.c - im2col and col2im: the windows of images as columns of a matrix, and columns added
  * back into images. */
 #include "cpu/conv/windows_run.h"
+#include "cpu/indexing_run.h"
 #include "ops/view/view.h"
 #include "runtime/loops.h"
 
@@ -124,6 +125,57 @@ td_status td_op_im2col(td_call *call)
     return status;
 }
 
+/* One place of the kernel: its element of every window is added to where it came from. */
+static td_status add_place(const td_windows *w, const td_tensor *padded, const td_tensor *columns,
+                           int64_t kh, int64_t kw)
+{
+    int64_t width = w->in[1] + 2 * w->pad[1], height = w->in[0] + 2 * w->pad[0];
+    int64_t places = w->kernel[0] * w->kernel[1], cells = w->count[0] * w->count[1];
+    int64_t sizes[] = {padded->sizes[0], w->count[0], w->count[1]};
+    int64_t to_strides[] = {height * width, w->stride[0] * width, w->stride[1]};
+    int64_t from_strides[] = {places * cells, w->count[1], 1};
+    td_tensor *to = NULL, *from = NULL;
+    td_status status = td_view_strided(&to, padded, 3, sizes, to_strides,
+                                       kh * w->dilation[0] * width + kw * w->dilation[1]);
+    if (status == TD_OK)
+        status = td_view_strided(&from, columns, 3, sizes, from_strides,
+                                 columns->offset + (kh * w->kernel[1] + kw) * cells);
+    td_places_job job = {.what = TD_PLACES_COMBINE, .out = to, .from = from, .put = TD_PUT_ADD};
+    if (status == TD_OK)
+        status = td_work_run(TD_WORK_PLACES, &job, (td_device)padded->device, "col2im");
+    td_tensor_free(from);
+    td_tensor_free(to);
+    return status;
+}
+
+/* The columns added up in the processor's order, a launch for every place of the kernel: for
+ * devices, which have no loop over windows. */
+static td_status add_windows(const td_windows *w, const td_tensor *columns, td_tensor *out)
+{
+    const td_scalar zero = td_scalar_int(0);
+    int64_t planes = out->numel / (w->in[0] * w->in[1]);
+    int64_t inner[] = {planes, w->in[0], w->in[1]};
+    int64_t outer[] = {planes, w->in[0] + 2 * w->pad[0], w->in[1] + 2 * w->pad[1]};
+    td_tensor *padded, *rows = NULL, *from = NULL, *to = NULL;
+    if (!td_index_can_put(TD_PUT_ADD, (td_dtype)out->dtype))
+        return td_fail(TD_NOT_IMPLEMENTED, "\"col2im\" not implemented for '%s'",
+                       td_dtypes[out->dtype].type_name);
+    TD_TRY(td_tensor_empty(&padded, (td_dtype)out->dtype, (td_device)out->device, 3, outer));
+    td_status status = td_fill(padded, &zero);
+    for (int64_t kh = 0; kh < w->kernel[0] && status == TD_OK; kh++)
+        for (int64_t kw = 0; kw < w->kernel[1] && status == TD_OK; kw++)
+            status = add_place(w, padded, columns, kh, kw);
+    if (status == TD_OK) status = td_view_narrow(&rows, padded, 1, w->pad[0], w->in[0]);
+    if (status == TD_OK) status = td_view_narrow(&from, rows, 2, w->pad[1], w->in[1]);
+    if (status == TD_OK) status = td_view_sizes(&to, out, 3, inner);
+    if (status == TD_OK) status = td_copy(to, from);
+    td_tensor_free(to);
+    td_tensor_free(from);
+    td_tensor_free(rows);
+    td_tensor_free(padded);
+    return status;
+}
+
 /* col2im(self, output_size, kernel_size, dilation, padding, stride): the adjoint */
 td_status td_op_col2im(td_call *call)
 {
@@ -148,8 +200,10 @@ td_status td_op_col2im(td_call *call)
                            n == 3 ? sizes : sizes + 1));
     if (td_is_meta(SELF) || call->out[0]->numel == 0) return TD_OK;
     TD_TRY(td_contiguous(&dense, SELF));
-    td_status status =
-        td_windows_run(&w, call->out[0], dense, call->out[0]->numel / (w.in[0] * w.in[1]), true);
+    td_status status = SELF->device == TD_CPU
+                           ? td_windows_run(&w, call->out[0], dense,
+                                            call->out[0]->numel / (w.in[0] * w.in[1]), true)
+                           : add_windows(&w, dense, call->out[0]);
     td_tensor_free(dense);
     return status;
 }

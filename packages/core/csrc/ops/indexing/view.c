@@ -4,6 +4,7 @@
 #include "ops/indexing/index.h"
 #include "ops/layout.h"
 #include "ops/view/view.h"
+#include "runtime/alloc.h"
 
 #define SELF TD_TENSOR(0)
 #define OUT (&call->out[0])
@@ -114,15 +115,61 @@ td_status td_op_diagonal_backward(td_call *call)
     return write_part(part, SELF);
 }
 
-/* target op= source by one thread: places of the target may stand for several elements */
+/* ---- places that stand for several elements, on a device: sorted by the host ---- */
+
+/* byte offsets of the elements of a tensor, row-major */
+static void fill_offsets(int64_t *at, const td_tensor *t)
+{
+    int64_t item = td_itemsize((td_dtype)t->dtype), index[TD_MAX_DIMS] = {0}, offset = 0;
+    for (int64_t i = 0; i < t->numel; i++) {
+        at[i] = offset * item;
+        for (int d = t->ndim - 1; d >= 0; d--) {
+            offset += t->strides[d];
+            if (++index[d] < t->sizes[d]) break;
+            offset -= t->strides[d] * t->sizes[d];
+            index[d] = 0;
+        }
+    }
+}
+
+static td_status combine_elsewhere(td_tensor *target, const td_tensor *source, td_put put)
+{
+    int64_t none = 0, bytes = target->numel * (int64_t)sizeof(int64_t), *at = td_alloc(bytes);
+    td_tensor *spread = NULL, *dense = NULL, *near = NULL;
+    if (!at)
+        return td_fail(TD_MEMORY_ERROR, "gradients of overlapping views: no memory for %lld places",
+                       (long long)target->numel);
+    fill_offsets(at, target);
+    td_device device = (td_device)target->device;
+    td_status status = td_moved_to(&near, source, device);
+    if (status == TD_OK) status = td_view_expand(&spread, near, target->ndim, target->sizes);
+    if (status == TD_OK) status = td_contiguous(&dense, spread);
+    td_index_walk walk = {.outer = 1,
+                          .count = target->numel,
+                          .inner = 1,
+                          .run = td_itemsize((td_dtype)target->dtype),
+                          .outer_at = &none,
+                          .at = at,
+                          .inner_at = &none};
+    td_places_job job = {
+        .what = TD_PLACES_PUT, .out = target, .from = dense, .walk = &walk, .put = put};
+    if (status == TD_OK)
+        status = td_work_run(TD_WORK_PLACES, &job, device, "gradients of overlapping views");
+    td_tensor_free(dense);
+    td_tensor_free(spread);
+    td_tensor_free(near);
+    td_free(at, bytes);
+    return status;
+}
+
+/* target op= source in the order of the elements: places of the target may stand for several */
 static td_status combine(td_tensor *target, const td_tensor *source, td_put put)
 {
     if (!td_index_can_put(put, (td_dtype)target->dtype))
         return td_fail(TD_NOT_IMPLEMENTED, "gradients of overlapping views of %s are not supported",
                        td_dtypes[target->dtype].name);
     if (target->numel == 0 || td_is_meta(target)) return TD_OK;
-    if (!td_on_host(target)) /* one thread would do it all */
-        return td_fail(TD_NOT_IMPLEMENTED, "gradients of overlapping views");
+    if (!td_on_host(target)) return combine_elsewhere(target, source, put);
     return td_index_combine_serial(target, source, put);
 }
 

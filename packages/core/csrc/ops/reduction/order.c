@@ -14,6 +14,16 @@ static td_status check(const char *op, const td_tensor *x, td_rank what)
     return TD_OK;
 }
 
+/* One element of every row, where the tensors lie. */
+static td_status rank(const char *op, const td_rows *rows, const td_tensor *x, td_rank what,
+                      int64_t k, td_tensor *values, td_tensor *indices)
+{
+    td_dtype dtype = (td_dtype)x->dtype;
+    if (x->device == TD_CPU) return td_rank_run(rows, dtype, what, k, values, indices);
+    td_rank_job job = {rows, dtype, what, k, values, indices};
+    return td_work_run(TD_WORK_RANK, &job, (td_device)x->device, op);
+}
+
 /* values and indices of shape without `dim` (or with 1 there) */
 static td_status pick_along(td_call *call, const char *op, td_rank what, int64_t k, int64_t dim,
                             bool keepdim)
@@ -41,7 +51,7 @@ static td_status pick_along(td_call *call, const char *op, td_rank what, int64_t
     TD_TRY(td_contiguous(&x, SELF));
     td_status status = td_rows_of(&rows, op, x, dim);
     if (status == TD_OK && x->numel)
-        status = td_rank_run(&rows, (td_dtype)x->dtype, what, k - 1, call->out[0], call->out[1]);
+        status = rank(op, &rows, x, what, k - 1, call->out[0], call->out[1]);
     td_tensor_free(x);
     return status;
 }
@@ -82,7 +92,7 @@ static td_status median_of_all(td_call *call, const char *op, td_rank what)
     td_status status = td_view_sizes(&flat, x, 1, &x->numel);
     if (status == TD_OK) {
         status = td_rows_of(&rows, op, flat, 0);
-        if (status == TD_OK) status = td_rank_run(&rows, dtype, what, 0, call->out[0], NULL);
+        if (status == TD_OK) status = rank(op, &rows, flat, what, 0, call->out[0], NULL);
         td_tensor_free(flat);
     }
     td_tensor_free(x);

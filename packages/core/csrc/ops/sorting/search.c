@@ -1,8 +1,10 @@
 /* search.c - places in sorted sequences (searchsorted, bucketize) and counts of values (bincount,
  * histc). */
 #include <string.h>
+#include "cpu/indexing_run.h"
 #include "cpu/sorting/search_run.h"
 #include "ops/view/view.h"
+#include "runtime/alloc.h"
 #include "runtime/device.h"
 
 typedef struct search {
@@ -148,11 +150,49 @@ td_status td_op_bucketize(td_call *call)
 
 /* ---- bincount ---- */
 
+/* The numbers as places of the counts, sorted by the host; those of one place are added up in their
+ * order. */
+static td_status count_elsewhere(td_tensor *out, const td_tensor *near, const td_tensor *weights)
+{
+    int64_t none = 0, item = td_itemsize((td_dtype)out->dtype);
+    int64_t bytes = near->numel * (int64_t)sizeof(int64_t), *at;
+    td_scalar one = td_scalar_int(1);
+    td_tensor *ones = NULL;
+    if (near->numel == 0) return TD_OK;
+    if (!(at = td_alloc(bytes)))
+        return td_fail(TD_MEMORY_ERROR, "bincount: no memory for %lld places",
+                       (long long)near->numel);
+    memset(at, 0, (size_t)bytes);
+    td_index_add_offsets(at, near, out->sizes[0], item);
+    td_index_walk walk = {.outer = 1,
+                          .count = near->numel,
+                          .inner = 1,
+                          .run = item,
+                          .outer_at = &none,
+                          .at = at,
+                          .inner_at = &none};
+    td_status status = TD_OK;
+    if (!weights) {
+        status = td_tensor_empty(&ones, TD_I64, (td_device)out->device, 1, &near->numel);
+        if (status == TD_OK) status = td_fill(ones, &one);
+    }
+    td_places_job job = {.what = TD_PLACES_PUT,
+                         .out = out,
+                         .from = weights ? weights : ones,
+                         .walk = &walk,
+                         .put = TD_PUT_ADD};
+    if (status == TD_OK)
+        status = td_work_run(TD_WORK_PLACES, &job, (td_device)out->device, "bincount");
+    td_tensor_free(ones);
+    td_free(at, bytes);
+    return status;
+}
+
 /* (self, weights, minlength) */
 td_status td_op_bincount(td_call *call)
 {
     const td_tensor *self = TD_TENSOR(0), *weights = TD_OPT_TENSOR(1);
-    td_tensor *x, *w = NULL;
+    td_tensor *x, *near = NULL, *w = NULL;
     int64_t length;
     td_scalar zero = td_scalar_int(0);
     td_dtype result = !weights ? TD_I64 : weights->dtype == TD_F32 ? TD_F32 : TD_F64;
@@ -178,11 +218,14 @@ td_status td_op_bincount(td_call *call)
             "bincount: the size of the result depends on values, which a meta tensor has not");
     TD_TRY(td_cast_optional(&x, self, TD_I64));
     td_status status = td_cast_optional(&w, weights, result);
-    if (status == TD_OK) status = td_count_length(x, TD_INT(2), &length);
+    if (status == TD_OK) status = td_to_host(&near, x); /* the size depends on the numbers */
+    if (status == TD_OK) status = td_count_length(near, TD_INT(2), &length);
     if (status == TD_OK)
         status = td_tensor_empty(&call->out[0], result, (td_device)self->device, 1, &length);
     if (status == TD_OK) status = td_fill(call->out[0], &zero);
-    if (status == TD_OK) td_count_run(call->out[0], x, w);
+    if (status == TD_OK && td_on_host(self)) td_count_run(call->out[0], near, w);
+    else if (status == TD_OK) status = count_elsewhere(call->out[0], near, w);
+    td_tensor_free(near);
     td_tensor_free(x);
     td_tensor_free(w);
     return status;

@@ -2,6 +2,8 @@
 #include <string.h>
 #include "ops/layout.h"
 #include "ops/view/view.h"
+#include "runtime/device.h"
+#include "runtime/work.h"
 
 #define SELF TD_TENSOR(0)
 
@@ -229,13 +231,20 @@ td_status td_op_repeat_interleave(td_call *call)
                            "repeat_interleave on the meta device needs output_size");
         return td_tensor_empty(&call->out[0], (td_dtype)counts->dtype, TD_META, 1, &TD_INT(1));
     }
-    TD_TRY(total_count(counts, &total));
-    if (TD_HAS(1) && TD_INT(1) != total)
-        return td_fail(TD_RUNTIME_ERROR,
-                       "repeat_interleave: output_size is %lld but the repeats add up to %lld",
-                       (long long)TD_INT(1), (long long)total);
-    TD_TRY(td_tensor_empty(&call->out[0], (td_dtype)counts->dtype, (td_device)counts->device, 1,
-                           &total));
-    if (total) interleave(counts, call->out[0]);
-    return TD_OK;
+    td_tensor *near, *made;
+    TD_TRY(td_to_host(&near, counts)); /* the size of the result depends on the numbers */
+    td_status status = total_count(near, &total);
+    if (status == TD_OK && TD_HAS(1) && TD_INT(1) != total)
+        status = td_fail(TD_RUNTIME_ERROR,
+                         "repeat_interleave: output_size is %lld but the repeats add up to %lld",
+                         (long long)TD_INT(1), (long long)total);
+    if (status == TD_OK)
+        status = td_tensor_empty(&made, (td_dtype)counts->dtype, TD_CPU, 1, &total);
+    if (status == TD_OK) {
+        if (total) interleave(near, made);
+        status = td_moved_to(&call->out[0], made, (td_device)counts->device);
+        td_tensor_free(made);
+    }
+    td_tensor_free(near);
+    return status;
 }

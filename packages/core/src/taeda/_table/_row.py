@@ -116,9 +116,9 @@ def op(
         raise SchemaError(
             f"{parsed.qualified}: check={check!r} and loop={loop!r} are for rows with loops"
         )
-    if device not in ("", "any") or (device and not c):
+    if device not in ("", "any") or (device and not (c or python)):
         raise SchemaError(
-            f"{parsed.qualified}: device={device!r}; a row with c= may say device='any'"
+            f"{parsed.qualified}: device={device!r}; a row with c= or python= may say device='any'"
         )
     if reads_value not in READS:
         raise SchemaError(f"{parsed.qualified}: reads_value={reads_value!r} is none of {READS}")

@@ -15,7 +15,7 @@ op("dot(Tensor self, Tensor tensor) -> Tensor", c="dot", device="any", variants=
    doc="The sum of the products of two vectors' elements.")
 op("matmul(Tensor self, Tensor other) -> Tensor", c="matmul", device="any", variants="function method out",
    autocast="lower", doc="Product of matrices or vectors; dimensions before the last two broadcast.")
-op("_int_mm(Tensor self, Tensor mat2) -> Tensor", c="int_mm", variants="function out",
+op("_int_mm(Tensor self, Tensor mat2) -> Tensor", c="int_mm", device="any", variants="function out",
    doc="The product of two int8 matrices, in int32.")
 op("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", c="linear", device="any", variants="function out", namespace="nn",
    autocast="lower", doc="input @ weight.T + bias, for any number of leading dimensions.")

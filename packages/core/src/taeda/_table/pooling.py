@@ -91,7 +91,7 @@ op(
 )
 op(
     "_pad_inside(Tensor self, int[] padding, int mode) -> Tensor",
-    c="_pad_inside",
+    c="_pad_inside", device="any",
     variants="function",
     namespace="nn",
     doc="A border of what is inside: mirrored (mode 0) or repeated (1).",
@@ -165,7 +165,7 @@ op(
 )
 op(
     "col2im(Tensor self, int[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
-    c="col2im",
+    c="col2im", device="any",
     variants="function",
     namespace="nn",
     doc="Columns added back into images.",

@@ -93,15 +93,15 @@ op("nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor", co
 op("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", composite=True, doc="The p-norm of the difference.")
 
 # ---- ranks ----
-op("median(Tensor self) -> Tensor", c="median", doc="The lower of the middle elements; NaN if there is one.")
-op("median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", c="median_dim",
+op("median(Tensor self) -> Tensor", c="median", device="any", doc="The lower of the middle elements; NaN if there is one.")
+op("median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", c="median_dim", device="any",
    variants=FORMS, tags="apart", doc="The lower of the middle elements along a dimension, and where they are.")
-op("nanmedian(Tensor self) -> Tensor", c="nanmedian", doc="The lower of the middle elements that are not NaN.")
-op("nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", c="nanmedian_dim",
+op("nanmedian(Tensor self) -> Tensor", c="nanmedian", device="any", doc="The lower of the middle elements that are not NaN.")
+op("nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", c="nanmedian_dim", device="any",
    variants=FORMS, tags="apart", doc="The lower of the middle elements that are not NaN along a dimension, and where they are.")
-op("mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", c="mode", variants=FORMS,
+op("mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", c="mode", device="any", variants=FORMS,
    tags="apart", doc="The most frequent value along a dimension (the smallest of several), and its last place.")
-op("kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", c="kthvalue",
+op("kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", c="kthvalue", device="any",
    variants=FORMS, tags="apart", doc="The k-th smallest element along a dimension, and where it is.")
 for _name, _doc in (("quantile", "q-quantiles"), ("nanquantile", "q-quantiles of the elements that are not NaN")):
     for _form, _type in (("", "Tensor"), (".scalar", "float")):

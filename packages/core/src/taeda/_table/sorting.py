@@ -22,11 +22,11 @@ op(f"topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -
 
 # ---- uniqueness ----
 op("_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
-   python=True, variants="function", reads_value="always", doc="The different elements, for every element which one it is, and how many there are.")
+   python=True, device="any", variants="function", reads_value="always", doc="The different elements, for every element which one it is, and how many there are.")
 op("unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> "
-   "(Tensor, Tensor, Tensor)", python=True, variants="function", reads_value="always", doc="_unique2 of the slices of a dimension.")
+   "(Tensor, Tensor, Tensor)", python=True, device="any", variants="function", reads_value="always", doc="_unique2 of the slices of a dimension.")
 op("_unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) -> "
-   "(Tensor, Tensor, Tensor)", python=True, variants="function", reads_value="always", doc="_unique2 where only neighbours are compared.")
+   "(Tensor, Tensor, Tensor)", python=True, device="any", variants="function", reads_value="always", doc="_unique2 where only neighbours are compared.")
 
 # ---- places in a sorted sequence ----
 SEARCH = "*, bool out_int32=False, bool right=False"
@@ -40,7 +40,7 @@ op(f"bucketize.Scalar(Scalar self, Tensor boundaries, {SEARCH}) -> Tensor", comp
    doc="bucketize of one number.")
 
 # ---- counting ----
-op("bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor", c="bincount", variants=FORMS, reads_value="always",
+op("bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor", c="bincount", device="any", variants=FORMS, reads_value="always",
    doc="How often every number from 0 on occurs, or the sum of its weights.")
 op("histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor", c="histc", variants=FORMS,
    doc="How many elements lie in each of equally wide intervals from min to max (from the elements if both are equal).")

@@ -366,7 +366,7 @@ op(
 )
 op(
     "repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor",
-    c="repeat_interleave",
+    c="repeat_interleave", device="any",
     reads_value="sometimes",
     variants="function",
     doc="Each index as often as it says.",
