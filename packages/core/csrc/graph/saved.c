@@ -153,7 +153,9 @@ int td_save_copy(Saved *s, PyTensor *p, int key)
     start(s, key, -1);
     if (save_history(s, p) < 0) return -1;
     const td_tensor *t = p->t;
-    if (p->dispatches) return save_clone(s, p);
+    int traced =
+        td_here.layers & ~td_here.excluded & TD_LAYER_TRACE; /* whose graph needs the copy */
+    if (p->dispatches || traced) return save_clone(s, p);
     td_status status = td_tensor_empty_like(&copy, t, (td_dtype)t->dtype);
     if (status) return td_raised(status);
     td_storage *pin = td_pin(t->storage); /* other threads run while it is copied */

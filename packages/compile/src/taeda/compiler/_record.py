@@ -149,6 +149,8 @@ class Recorder:
         self.is_caught: Callable[[], bool] = lambda: False
         self._slots: dict[int, int] = {}
         self._kept: list[Tensor] = []
+        self._same: list[Tensor] = []  # known by `note_same`
+        self._before_same: list[tuple[int, Tensor]] = []  # slots that such tensors had
         self._memory: dict[int, list[tuple[int, Tensor]]] = {}
         self._leaves: dict[int, tuple[Tensor, Tensor | None]] = {}
         self.before: list[tuple[Tensor, Any, bool]] = []
@@ -197,6 +199,19 @@ class Recorder:
         slot = self.graph.slots
         self._emit("clone", PLAIN, (None, None), ((0, -1, source),), (slot,), ())
         self._know(tensor, slot)
+
+    def note_same(self, tensor: Tensor, value: Tensor) -> None:
+        """From now on `tensor` is what `value` is: writes to it were recorded as operations that make it anew."""
+        slot = self.slot_of(value) if self.active else None
+        if slot is not None:
+            if id(tensor) in self._slots and not any(tensor is t for t in self._same):
+                self._before_same.append((self._slots[id(tensor)], tensor))
+            self._slots[id(tensor)] = slot
+            self._same.append(tensor)
+            same = {id(t): self._slots[id(t)] for t in self._same}
+            key = _core.storage_key(tensor)
+            known = [(s, t) for s, t in self._memory.get(key, ()) if same.get(id(t)) == s]
+            self._memory[key] = [*known, (slot, tensor)]
 
     def slot_of(self, tensor: Tensor) -> int | None:
         """The slot that holds this tensor; None, and the recording has failed, if nobody knows where it came from."""
@@ -401,8 +416,11 @@ class Recorder:
         """The graph with its inputs in front."""
         graph, number = self.graph, self.numbered
         graph.slots += len(graph.inputs)
-        graph.layouts = {number(self._slots[id(t)]): _layout(t) for t in self._kept}
-        graph.examples = {number(self._slots[id(t)]): t.detach() for t in self._kept}
+        moved = {id(t) for t in self._same}
+        held = [(self._slots[id(t)], t) for t in self._kept if id(t) not in moved]
+        held += self._before_same
+        graph.layouts = {number(slot): _layout(t) for slot, t in held}
+        graph.examples = {number(slot): t.detach() for slot, t in held}
         for step in graph.steps:
             step.patches = tuple((k, i, number(s)) for k, i, s in step.patches)
             step.outs = tuple(None if s is None else number(s) for s in step.outs)

@@ -4,7 +4,7 @@ import pytest
 
 import taeda
 from taeda import fx, nn
-from taeda.func import grad, jacrev, vmap
+from taeda.func import functionalize, grad, jacrev, vmap
 from taeda.fx.experimental import proxy_tensor
 from taeda.fx.experimental.proxy_tensor import make_fx
 
@@ -81,6 +81,47 @@ def test_writes_are_kept():
     x, other = taeda.randn(3), None
     other = x.clone()
     assert gm(x).equal(f(other)) and x.equal(other)
+
+
+@pytest.mark.parametrize("remove", ["mutations", "mutations_and_views"])
+def test_without_writes(remove):
+    def f(x):
+        y = x.sin()
+        y[0].mul_(x[1])
+        x.view(-1)[1:].add_(y.view(-1)[1:])
+        return y, y.T, x.sum()
+
+    gm = make_fx(functionalize(f, remove=remove))(taeda.randn(2, 3))
+    gm.graph.lint()
+    x = taeda.randn(2, 3)
+    other = x.clone()
+    assert all(a.equal(b) for a, b in zip(gm(x), f(other), strict=True)) and x.equal(other)
+    written = [n for n in gm.graph.nodes if str(n.target).rpartition(".")[0].endswith("_")]
+    assert [n.args[0].op for n in written] == ["placeholder"]
+    assert ("aten.select.int" in targets(gm)) == (remove == "mutations")
+
+
+def test_without_writes_through_gradients():
+    def f(x):
+        y = x.sin()
+        y.mul_(x)
+        y[0].add_(x[1])
+        return (y * y).sum()
+
+    x = taeda.randn(2, 3)
+    same_on_others(grad(functionalize(f)), x)  # its backward is outside, and may write
+    for traced in (functionalize(grad(f)), functionalize(vmap(f))):
+        gm = same_on_others(traced, x)
+        assert not any("_.T" in t or "copy_" in t for t in targets(gm))
+
+
+def test_what_an_in_place_operator_saves_is_an_operator():
+    def f(x):
+        y = x.sin()
+        y.mul_(x)  # its gradient wants y as it was
+        return (y * y).sum()
+
+    same_on_others(grad(f), taeda.randn(3))
 
 
 def test_decompositions():

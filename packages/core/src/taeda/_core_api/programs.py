@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from taeda._layers import tracers
+from taeda._layers import TRACE, hidden, tracers
+from taeda._layers.dispatch import call_outwards
+from taeda._library.operators import schema_of
 from taeda._native.core import (
     Operator,
     Program,
@@ -30,11 +32,13 @@ from taeda._native.core import (
 )
 
 __all__ = [
+    "TRACE",
     "Operator",
     "Program",
     "_get_anomaly",
     "_set_grad_enabled",
     "call_backend",
+    "call_outwards",
     "functions",
     "get_default_device",
     "get_default_dtype",
@@ -43,12 +47,14 @@ __all__ = [
     "get_num_threads",
     "gradient_count",
     "has_saved_hooks",
+    "hidden",
     "is_grad_enabled",
     "is_inference_mode_enabled",
     "number_in",
     "op_parameters",
     "op_rows",
     "row_flags",
+    "schema_of",
     "stopped_at",
     "storage_key",
     "tracers",

@@ -38,6 +38,7 @@ from . import (
 __all__ = [
     "attributes_of",
     "call_dispatched",
+    "call_outwards",
     "call_override",
     "call_traced",
     "default_torch_function",
@@ -225,6 +226,20 @@ def call_traced(op: str, args: tuple[Any, ...], targets: tuple[Any, ...] | None 
 
 def _below(op: str, args: tuple[Any, ...], targets: tuple[Any, ...] | None) -> Any:
     return call_traced(op, args, targets) if tracers.entered else _core.call_backend(op, args)
+
+
+def call_outwards(op: str, args: tuple[Any, ...], run: Callable[[], Any]) -> Any:
+    """A kernel call that a tracer makes by itself, for those around it; `run` computes it below all of them."""
+    if not tracers.entered:
+        return run()
+    tracer = tracers.pop()
+    try:
+        into = getattr(tracer, "call_into", None)
+        if into is not None:
+            return into(op, args, lambda: call_outwards(op, args, run), None)
+        return tracer.call(op, args, lambda: call_outwards(op, args, run))
+    finally:
+        tracers.push(tracer)
 
 
 def note_untraced(what: str) -> None:
