@@ -45,8 +45,11 @@ def tests(session: nox.Session, package: str) -> None:
 
 @nox.session(name="tests-all")
 def tests_all(session: nox.Session) -> None:
-    """All packages together, and the tools, pass their tests."""
+    """All packages together, and the tools, pass their tests, a pytest for each processor. `-- -k name` goes to one pytest."""
     install(session, *NAMES)
+    if not session.posargs:
+        session.run("python", "tools/tests_all.py")
+        return
     folders = [str(path.relative_to(ROOT)) for path in sorted(ROOT.glob("packages/*/tests"))]
     session.run("pytest", *folders, "tools/tests", *session.posargs)
 

@@ -1,0 +1,53 @@
+"""Portions of test files hold every file once; what pytests counted is added up; a failure is told."""
+
+from pathlib import Path
+
+import by_path
+import pytest
+
+tests_all = by_path.load("tools/tests_all.py")
+
+
+def test_each_file_is_in_one_portion_of_its_folder():
+    files = [(f"{folder}/test_{n}.py", 10 * n) for folder in "abc" for n in range(1, 8)]
+    dealt = tests_all.portions(files, most=100)
+    assert sorted(name for portion in dealt for name in portion.files) == sorted(
+        name for name, _ in files
+    )
+    assert all(len({Path(name).parent for name in portion.files}) == 1 for portion in dealt)
+    assert all(portion.size <= 100 for portion in dealt)
+    assert [portion.size for portion in dealt] == sorted(
+        (portion.size for portion in dealt), reverse=True
+    )
+
+
+def test_a_file_above_the_measure_is_alone():
+    dealt = tests_all.portions([("a/1", 500), ("a/2", 1)], most=100)
+    assert [portion.files for portion in dealt] == [("a/1",), ("a/2",)]
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("...\n3 passed in 0.1s", {"passed": 3}),
+        ("== 1 failed, 2 passed, 1 skipped in 3s ==", {"failed": 1, "passed": 2, "skipped": 1}),
+        ("no tests ran in 0.01s", {}),
+    ],
+)
+def test_counts(said, expected):
+    assert dict(tests_all.counts(said)) == expected
+
+
+def test_every_default_test_is_found():
+    names = {name for name, _ in tests_all.test_files()}
+    assert "tools/tests/test_tests_all.py" in names
+    assert any(name.startswith("packages/core/tests/ops/") for name in names)
+    assert not any("tests_parity" in name for name in names)
+
+
+@pytest.mark.parametrize(("body", "status"), [("pass", 0), ("assert 0", 1), ("import nowhere", 1)])
+def test_the_status_of_a_portion_is_that_of_its_pytest(tmp_path, body, status):
+    file = tmp_path / "test_one.py"
+    file.write_text(f"def test_it():\n    {body}\n")
+    portion = tests_all.Portion((str(file),), 1)
+    assert tests_all.run(portion, ("-c", "/dev/null"), tmp_path)[0] == status

@@ -1,0 +1,139 @@
+"""Every default test, in as many pytest processes at a time as there are processors.
+
+    python tools/tests_all.py [--processes 2] [pytest's words]
+
+Files are dealt out in portions, each to a pytest of its own, the largest first: what one test leaves behind in its process meets
+few others. Workers of one pytest (pytest-xdist) were tried: their main module is not a file, so tests that start processes of
+their own, or send Ctrl-C to one, fail there. A line tells of each portion; one that failed shows all that pytest said.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+#: portions are about this part of all tests, so that processes end at about the same time
+PART = 1 / 32
+WORDS = ("passed", "failed", "skipped", "error", "errors", "xfailed", "warnings")
+NO_TESTS = (
+    5  # pytest's status for a portion without any: all of its tests have a mark that is left out
+)
+
+__all__ = ["Portion", "counts", "portions"]
+
+
+@dataclass(frozen=True)
+class Portion:
+    """Files of one folder, relative to the root, and their size in bytes."""
+
+    files: tuple[str, ...]
+    size: int
+
+    def __str__(self) -> str:
+        names = [Path(file).name for file in self.files]
+        more = f" to {names[-1]}" if len(names) > 1 else ""
+        return f"{Path(self.files[0]).parent}: {names[0]}{more}"
+
+
+def portions(files: Iterable[tuple[str, int]], most: int) -> list[Portion]:
+    """Files with their sizes, in portions of one folder each that stay below `most` bytes where a file does; the largest first.
+
+    >>> [portion.files for portion in portions([("a/1", 5), ("a/2", 5), ("b/1", 9)], most=9)]
+    [('b/1',), ('a/1',), ('a/2',)]
+    """
+    found: list[Portion] = []
+    for _, group in groupby(sorted(files), lambda item: str(Path(item[0]).parent)):
+        chosen: list[tuple[str, int]] = []
+        for item in group:
+            if chosen and sum(size for _, size in chosen) + item[1] > most:
+                found.append(_portion(chosen))
+                chosen = []
+            chosen.append(item)
+        found.append(_portion(chosen))
+    return sorted(found, key=lambda portion: (-portion.size, portion.files))
+
+
+def _portion(items: Sequence[tuple[str, int]]) -> Portion:
+    return Portion(tuple(name for name, _ in items), sum(size for _, size in items))
+
+
+def counts(said: str) -> Counter[str]:
+    """What pytest's last line counts.
+
+    >>> counts("1 failed, 20 passed in 3.14s")
+    Counter({'passed': 20, 'failed': 1})
+    """
+    last = said.strip().rpartition("\n")[2]
+    found = re.findall(r"(\d+) (\w+)", last)
+    return Counter({word: int(number) for number, word in found if word in WORDS})
+
+
+def run(portion: Portion, words: Sequence[str], base: Path) -> tuple[int, str]:
+    """pytest's exit status and all it said. Temporary files of tests lie below `base`, apart for each process."""
+    folder = tempfile.mkdtemp(dir=base)
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        f"--basetemp={folder}/t",
+    ]
+    done = subprocess.run(
+        [*command, *words, *portion.files], cwd=ROOT, stdin=subprocess.DEVNULL, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+    )  # fmt: skip
+    return done.returncode, done.stdout
+
+
+def test_files() -> list[tuple[str, int]]:
+    """Every file of default tests and its size."""
+    folders = [*ROOT.glob("packages/*/tests"), ROOT / "tools" / "tests"]
+    paths = [path for folder in folders for path in folder.rglob("test_*.py")]
+    return [(str(path.relative_to(ROOT)), path.stat().st_size) for path in paths]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run all; 1 if a test failed."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    options, words = parser.parse_known_args(arguments)
+    files = test_files()
+    todo = portions(files, most=int(sum(size for _, size in files) * PART))
+    total: Counter[str] = Counter()
+    start, failed = time.monotonic(), False
+    with (
+        tempfile.TemporaryDirectory() as base,
+        ThreadPoolExecutor(options.processes) as pool,
+    ):
+        started = {pool.submit(run, portion, words, Path(base)): portion for portion in todo}
+        for number, future in enumerate(as_completed(started), 1):
+            status, said = future.result()
+            right = status in (0, NO_TESTS)
+            failed |= not right
+            total += counts(said)
+            if not right:
+                print(said)
+            last = said.strip().rpartition("\n")[2].strip("= ")
+            print(f"[{number}/{len(todo)}] {started[future]}: {last}", flush=True)
+    print(f"in {time.monotonic() - start:.0f} s")
+    wrong = total["failed"] + total["error"] + total["errors"] or int(failed)
+    print(f"{total['passed']} passed, {wrong} failed, {total['skipped']} skipped")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
