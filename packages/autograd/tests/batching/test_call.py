@@ -8,6 +8,7 @@ import pytest
 
 import taeda
 import taeda.nn.functional as F
+from taeda._library.low_level import scoped_library
 from taeda.autograd.batching import _call
 from taeda.func import vmap
 
@@ -82,3 +83,48 @@ def test_operators_inside_leave_what_they_do_not_know_to_the_other_type():
         return x + Reflected() if (x == "a") is False else x
 
     assert taeda.func.vmap(f)(taeda.ones(2, 2)).tolist() == [[3, 3], [3, 3]]
+
+
+def test_a_rule_of_the_user():
+    seen = []
+    with scoped_library("vmaprule", "FRAGMENT") as lib:
+        lib.define("sum(Tensor x, Tensor[] more, *, float scale=1.0) -> Tensor")
+        lib.impl("sum", lambda x, more, scale: (x.sum() + sum(m.sum() for m in more)) * scale)
+
+        @taeda.library.register_vmap("vmaprule::sum", lib=lib)
+        def rule(info, in_dims, x, more, *, scale=1.0):
+            seen.append((info.batch_size, info.randomness, in_dims))
+            total = x.movedim(in_dims[0], 0).flatten(1).sum(1)
+            for value, dim in zip(more, in_dims[1], strict=True):
+                total = total + (value.sum() if dim is None else value.flatten(1).sum(1))
+            return total * scale, 0
+
+        x, y, shared = taeda.randn(3, 2), taeda.randn(3, 4), taeda.randn(5)
+        op = taeda.ops.vmaprule.sum
+        for function in (op, op.default):
+            made = taeda.vmap(lambda a, b, f=function: f(a, [b, shared], scale=2.0))(x, y)
+            wanted = taeda.stack([op(a, [b, shared], scale=2.0) for a, b in zip(x, y, strict=True)])
+            taeda.testing.assert_close(made, wanted)
+        assert seen == [(3, "error", (0, [0, None]))] * 2
+        twice = taeda.vmap(taeda.vmap(lambda a: op(a, [])))(taeda.ones(2, 3, 4))
+        assert twice.tolist() == [[4.0] * 3] * 2
+    with scoped_library("vmaprule", "FRAGMENT") as lib:
+        lib.define("sum(Tensor x) -> Tensor")
+        lib.impl("sum", lambda x: x * 10)
+        with pytest.warns(UserWarning, match="vmaprule::sum"):  # the rule went with its library
+            made = taeda.vmap(taeda.ops.vmaprule.sum)(taeda.ones(2, 2))
+        assert made.tolist() == [[10.0, 10.0], [10.0, 10.0]]  # and that of taeda.sum is not asked
+
+
+def test_a_rule_that_gives_no_pair():
+    @taeda.library.custom_op("vmaprule::bad", mutates_args=())
+    def bad(x: taeda.Tensor) -> taeda.Tensor:
+        return x + 1
+
+    bad.register_vmap(lambda info, in_dims, x: x)
+    with pytest.raises(RuntimeError, match="the vmap rule of vmaprule::bad to return a tuple"):
+        taeda.vmap(bad)(taeda.ones(2))
+    bad.register_vmap(lambda info, in_dims, x: (x + 1, in_dims[0]))
+    assert taeda.vmap(bad)(taeda.ones(2)).tolist() == [2.0, 2.0]
+    with pytest.raises(AttributeError):
+        taeda.library.register_vmap("vmaprule::none", lambda info, in_dims: None)

@@ -6,7 +6,7 @@ import pytest
 
 import taeda
 import taeda.nn.functional as F
-from taeda.func import grad, hessian, jacfwd, jacrev, jvp, vjp, vmap
+from taeda.func import debug_unwrap, grad, hessian, jacfwd, jacrev, jvp, vjp, vmap
 
 
 def close(a, b):
@@ -194,3 +194,20 @@ def test_ensembles_by_stacked_states():
 
 
 # ---- custom functions ----
+
+
+def test_debug_unwrap():
+    seen = []
+
+    def inner(x, y):
+        seen.append((debug_unwrap(x), debug_unwrap(x, recurse=False), debug_unwrap(y)))
+        return x + y
+
+    x, y = taeda.arange(6).view(2, 3), taeda.tensor(1)
+    made = vmap(vmap(inner, in_dims=(0, None)), in_dims=(0, None))(x, y)
+    assert made.equal(x + 1)
+    both, one, plain = seen[0]
+    assert type(both) is taeda.Tensor and both.equal(x) and plain is y
+    assert type(one) is not taeda.Tensor and one._value.equal(x)
+    with pytest.raises(TypeError, match="wanted a Tensor, got int"):
+        debug_unwrap(3)

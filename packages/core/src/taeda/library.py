@@ -11,7 +11,7 @@
 >>> x.grad
 tensor([2., 2.])
 
-Rules for `vmap` and for autocast come with these layers. Triton kernels are refused with a
+Rules for autocast do not exist yet. Triton kernels are refused with a
 sentence: wrap other kernels with `custom_op`.
 """
 
@@ -47,6 +47,7 @@ __all__ = [
     "register_fake",
     "register_kernel",
     "register_torch_dispatch",
+    "register_vmap",
     "triton_op",
     "wrap_triton",
 ]
@@ -258,6 +259,40 @@ def register_torch_dispatch(
     return register if func is None else register(func)
 
 
+def register_vmap(
+    op: Operator, func: Function | None = None, /, *, lib: Library | None = None
+) -> Any:
+    """Say what an operator gives inside of `vmap`, for all samples at once. Without `func` a decorator.
+
+    `func(info, in_dims, *args, **kwargs)` gets the arguments with all their samples: `in_dims` has the dimension along which they
+    lie, or None, for each positional argument (a list for a list); `info.batch_size` says how many there are,
+    `info.randomness` what draws are to do. It returns the results and, in the same form, where their samples lie. Without such
+    a rule the operator runs sample by sample. A later rule takes the place of an earlier one. With `lib`, the rule goes with it.
+
+    AttributeError if there is no such operator; RuntimeError, at the call, if `func` returns no pair.
+
+    >>> import taeda
+    >>> @custom_op("doc::shift", mutates_args=())
+    ... def shift(x: Tensor, by: float) -> Tensor:
+    ...     return x + by
+    >>> @register_vmap("doc::shift")
+    ... def _(info, in_dims, x, by):
+    ...     return shift(x, by), in_dims[0]
+    >>> taeda.vmap(shift, in_dims=(0, None))(taeda.zeros(2), 3.0)
+    tensor([3., 3.])
+    """
+    name = _name_of(op, "register_vmap")
+    overload(name)  # AttributeError, if there is none
+
+    def register(function: Function) -> Function:
+        rules.set_vmap(name, function)
+        if lib is not None:
+            lib._vmap_rules[name] = function
+        return function
+
+    return register if func is None else register(func)
+
+
 def impl_abstract(
     qualname: str, func: Function | None = None, *, lib: Library | None = None, _stacklevel: int = 1
 ) -> Any:
@@ -295,7 +330,6 @@ def _no_triton(what: str) -> NotImplementedError:
 
 def __getattr__(name: str) -> Any:
     reasons = {
-        "register_vmap": "it comes with the vmap layer",
         "register_autocast": "it comes with the autocast layer",
     }
     reason = f": {reasons[name]}" if name in reasons else ""

@@ -41,18 +41,36 @@ def apply(cls: Any, level: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
 
 
 def _by_rule(cls: Any, level: Any, args: tuple[Any, ...]) -> Any:
-    in_dims = tuple(0 if level.on(a) else None for a in args)
+    return by_user(f"the vmap staticmethod of {cls.__name__}", cls.vmap, level, args, {})
+
+
+def by_user(what: str, rule: Any, level: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What `rule(info, in_dims, *args, **kwargs)` gives: results, and where their samples lie. RuntimeError if it gives no pair."""
+    in_dims = tuple(_dims(level, a) for a in args)
     info = VmapInfo(level.size, level.randomness)
-    made = cls.vmap(info, in_dims, *(level.value(a) for a in args))
+    values = {name: _values(level, value) for name, value in kwargs.items()}
+    made = rule(info, in_dims, *(_values(level, a) for a in args), **values)
     if not isinstance(made, tuple) or len(made) != 2:
         raise RuntimeError(
-            f"Expected the vmap staticmethod of {cls.__name__} to return a tuple (output, out_dims), got {type(made).__name__}"
+            f"Expected {what} to return a tuple (output, out_dims), got {type(made).__name__}"
         )
     output, out_dims = made
     if not isinstance(output, (tuple, list)):
         return _wrapped(level, output, out_dims)
     dims = out_dims if isinstance(out_dims, (tuple, list)) else [out_dims] * len(output)
     return type(output)([_wrapped(level, o, d) for o, d in zip(output, dims, strict=True)])
+
+
+def _dims(level: Any, value: Any) -> Any:
+    if isinstance(value, (tuple, list)):
+        return type(value)([_dims(level, entry) for entry in value])
+    return 0 if level.on(value) else None
+
+
+def _values(level: Any, value: Any) -> Any:
+    if isinstance(value, (tuple, list)):
+        return type(value)([_values(level, entry) for entry in value])
+    return level.value(value)
 
 
 def _wrapped(level: Any, output: Any, dim: int | None) -> Any:

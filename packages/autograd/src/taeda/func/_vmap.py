@@ -11,11 +11,11 @@ import taeda
 from taeda import Tensor
 from taeda._core_api import runtime as _core
 from taeda._core_api.calls import TRANSFORM
-from taeda.autograd.batching import Level, batched, levels
+from taeda.autograd.batching import Batched, Level, batched, levels, physical
 
 from . import _tree
 
-__all__ = ["vmap"]
+__all__ = ["debug_unwrap", "vmap"]
 
 Function = Callable[..., Any]
 _numbers = itertools.count(1)  # never the same again, so that a tensor of a map that ended is known
@@ -77,6 +77,27 @@ def vmap(
         return _in_chunks(func, name, tree, values, places, out_dims, size, randomness, chunk_size)
 
     return functools.wraps(func)(wrapper) if hasattr(func, "__name__") else wrapper
+
+
+def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
+    """All samples of a tensor inside of `vmap`, along its first dimensions, to be looked at: those of the innermost map, with
+    `recurse` those of all maps around as well. Another tensor is returned as it is.
+
+    It is for prints and debuggers. What is computed from the result belongs to no map, so results of a mapped function that
+    depend on it are not what the function would give. TypeError for what is no tensor.
+
+    >>> seen = []
+    >>> taeda.vmap(lambda x: seen.append(debug_unwrap(x)) or x)(taeda.arange(3))
+    tensor([0, 1, 2])
+    >>> seen
+    [tensor([0, 1, 2])]
+    """
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"debug_unwrap: wanted a Tensor, got {type(tensor).__name__}")
+    if recurse:
+        made: Tensor = physical(tensor)
+        return made
+    return tensor._value if type(tensor) is Batched else tensor
 
 
 # ---- arguments ----

@@ -188,6 +188,15 @@ class CustomOpDef(_core.Operator):
         """The derivative; see `library.register_autograd`."""
         rules.set_autograd(self._qualname, backward, setup_context)
 
+    def register_vmap(self, func: Function | None = None, /) -> Any:
+        """What the operator gives inside of vmap, for all samples at once; see `library.register_vmap`."""
+
+        def register(function: Function) -> Function:
+            rules.set_vmap(self._qualname, function)
+            return function
+
+        return register if func is None else register(func)
+
     def register_torch_dispatch(
         self, torch_dispatch_class: type, fn: Function | None = None, /
     ) -> Any:

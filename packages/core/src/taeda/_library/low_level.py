@@ -86,6 +86,7 @@ class Library:
         self._defined: list[str] = []
         self._kernels: dict[tuple[str, str], Function] = {}
         self._fallbacks: list[str] = []
+        self._vmap_rules: dict[str, Function] = {}
         self._alive = True
         finalize = weakref.finalize(
             self,
@@ -94,6 +95,7 @@ class Library:
             self._defined,
             self._kernels,
             self._fallbacks,
+            self._vmap_rules,
         )
         finalize.atexit = False
         self._finalize = finalize
@@ -198,16 +200,20 @@ def _undo(
     defined: list[str],
     kernels: dict[tuple[str, str], Function],
     fallbacks: list[str],
+    vmap_rules: dict[str, Function],
 ) -> None:
     for slot in fallbacks:
         table.set_fallback(slot, None)
     for (text, slot), function in kernels.items():
         if table.entry(text).kernels.get(slot) is function:
             table.set_kernel(text, slot, None)
+    for text, function in vmap_rules.items():
+        if table.rule_of(text, "vmap") is function:
+            table.set_rule(text, "vmap", None)
     for text in defined:
         table.forget(text)
     _blocks.discard(namespace)
-    for held in (defined, kernels, fallbacks):
+    for held in (defined, kernels, fallbacks, vmap_rules):
         held.clear()
 
 

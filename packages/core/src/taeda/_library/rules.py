@@ -20,6 +20,7 @@ __all__ = [
     "set_autograd",
     "set_dispatch",
     "set_fake",
+    "set_vmap",
     "slot_of_device",
 ]
 
@@ -96,6 +97,14 @@ def _check_differentiable(name: str, schema: Schema) -> None:
         raise NotImplementedError(
             f"{format_schema(schema)}: a Tensor that is a keyword-only argument gets no gradient. Make it positional."
         )
+
+
+# ---- vmap ----
+
+
+def set_vmap(qualname: str, function: Function | None) -> None:
+    """Let `function` compute the operator for all samples of a map; None takes the rule away."""
+    table.set_rule(qualname, "vmap", function)
 
 
 # ---- __torch_dispatch__ ----

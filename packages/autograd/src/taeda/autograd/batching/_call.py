@@ -9,6 +9,8 @@ from taeda import Tensor
 from taeda._core_api import runtime as _core
 from taeda._core_api import warn
 from taeda._core_api.calls import TRANSFORM
+from taeda._core_api.operators import rule_of
+from taeda.autograd._function_maps import by_user
 
 from . import random
 from ._batched import Batched, Level, NeedsValue, batched, leaves, levels, refuse_value, unwrapped
@@ -65,6 +67,9 @@ def _of_samples(level: Level, key: str, func: Any, args: Any, kwargs: Any) -> An
         return func(*(level.value(a) for a in args), **kwargs)
     _refuse(key, args, kwargs)
     _check_written(level, key, args, kwargs)
+    own = rule_of(key, "vmap") if "::" in key else None
+    if own is not None:
+        return by_user(f"the vmap rule of {key}", own, level, args, kwargs)
     found = rules.get(key)
     if found is not None:
         try:

@@ -14,8 +14,9 @@ from typing import Any
 
 from taeda import Tensor
 from taeda._core_api import runtime as _core
+from taeda._core_api.operators import CustomOpDef, OpOverload, OpOverloadPacket
 
-__all__ = ["Decline", "dims_of", "key_of", "rule", "rules"]
+__all__ = ["Decline", "custom_name", "dims_of", "key_of", "rule", "rules"]
 
 Rule = Callable[..., Any]
 rules: dict[str, Rule] = {}
@@ -62,8 +63,24 @@ def _method_name(name: str) -> str:
     return _SPOKEN.get(bare, bare)
 
 
+def custom_name(func: Any) -> str | None:
+    """ "mylib::scale" of an operator that was defined at run time, whose name may be that of a built-in one; None for others."""
+    packet = getattr(func, "_overloadpacket", func)
+    if isinstance(func, CustomOpDef):
+        return func._qualname
+    if isinstance(func, OpOverload):
+        return None if func.namespace == "aten" else func.name()
+    if isinstance(packet, OpOverloadPacket) and packet._namespace != "aten":
+        text = next(iter(packet._texts.values()))
+        return text if "::" in text else f"{packet._namespace}::{text}"
+    return None
+
+
 def key_of(func: Any) -> str:
     """The name under which a rule for `func` would stand."""
+    own = custom_name(func)
+    if own is not None:
+        return own
     try:
         name = _keys().get(func)
     except TypeError:  # a getter that is made anew at each access has no hash of use
