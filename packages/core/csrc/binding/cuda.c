@@ -1,6 +1,7 @@
 /* cuda.c - what taeda.cuda asks of csrc/cuda, as functions of the native module. Arguments are
  * checked by the Python that calls. */
 #include "binding/cuda.h"
+#include "cuda/host.h"
 #include "cuda/pool.h"
 #include "cuda/program.h"
 
@@ -114,6 +115,7 @@ static PyObject *stats(PyObject *m, PyObject *ordinal)
         put_count(made, "allocated_bytes", &s.allocated_bytes) ||
         put_count(made, "reserved_bytes", &s.reserved_bytes) ||
         put_count(made, "requested_bytes", &s.requested_bytes) ||
+        put_count(made, "active", &s.active) || put_count(made, "active_bytes", &s.active_bytes) ||
         put(made, "num_alloc_retries", "", s.retries) || put(made, "num_ooms", "", s.ooms))
         Py_CLEAR(made);
     return made;
@@ -143,6 +145,110 @@ static PyObject *memory(PyObject *m, PyObject *ordinal)
     return Py_BuildValue("(nn)", (Py_ssize_t)unused, (Py_ssize_t)total);
 }
 
+/* ---- pinned memory ---- */
+static PyObject *is_pinned(PyObject *m, PyObject *o)
+{
+    if (!td_is_tensor(o))
+        return PyErr_Format(PyExc_TypeError, "wanted a Tensor, got %S", Py_TYPE(o));
+    return PyBool_FromLong(td_cuda_is_pinned(TD_T(o)));
+}
+static PyObject *host_trim(PyObject *m, PyObject *unused)
+{
+    TD_PY(td_cuda_host_trim());
+    Py_RETURN_NONE;
+}
+static PyObject *host_stats(PyObject *m, PyObject *unused)
+{
+    td_cuda_host_stats s;
+    td_cuda_host_stats_of(&s);
+    PyObject *made = PyDict_New();
+    if (!made || put_count(made, "allocation", &s.allocation) ||
+        put_count(made, "segment", &s.segment) ||
+        put_count(made, "allocated_bytes", &s.allocated_bytes) ||
+        put_count(made, "reserved_bytes", &s.reserved_bytes) ||
+        put(made, "num_host_alloc", "", s.host_allocs) ||
+        put(made, "num_host_free", "", s.host_frees) ||
+        put(made, "host_alloc_time.total", "", s.host_alloc_us) ||
+        put(made, "host_free_time.total", "", s.host_free_us))
+        Py_CLEAR(made);
+    return made;
+}
+static PyObject *host_reset(PyObject *m, PyObject *peaks)
+{
+    td_cuda_host_reset(PyObject_IsTrue(peaks) == 1);
+    Py_RETURN_NONE;
+}
+
+/* record_stream(tensor, stream): the stream works on the tensor's memory */
+static PyObject *record_stream(PyObject *m, PyObject *args)
+{
+    PyObject *o;
+    unsigned long long stream;
+    if (!PyArg_ParseTuple(args, "OK", &o, &stream)) return NULL;
+    if (!td_is_tensor(o))
+        return PyErr_Format(PyExc_TypeError, "wanted a Tensor, got %S", Py_TYPE(o));
+    TD_PY(td_cuda_pool_used(TD_T(o), (void *)(uintptr_t)stream));
+    Py_RETURN_NONE;
+}
+
+/* ---- waits ---- */
+static td_status warn(const char *text)
+{
+    PyGILState_STATE state = PyGILState_Ensure();
+    int status = PyErr_WarnEx(PyExc_UserWarning, text, 1);
+    PyGILState_Release(state);
+    return status ? TD_PYTHON_ERROR : TD_OK;
+}
+static PyObject *sync_mode(PyObject *m, PyObject *mode)
+{
+    long value = PyLong_AsLong(mode);
+    if (value == -1 && PyErr_Occurred()) return NULL;
+    if (value >= 0) td_cuda_sync_mode = (int)value;
+    return PyLong_FromLong(td_cuda_sync_mode);
+}
+
+/* ---- peers and names ---- */
+static PyObject *can_reach(PyObject *m, PyObject *args)
+{
+    int ordinal, other, here, there, can = 0;
+    if (!PyArg_ParseTuple(args, "ii", &ordinal, &other)) return NULL;
+    int code = td_cu.cuDeviceGet(&here, ordinal);
+    if (!code) code = td_cu.cuDeviceGet(&there, other);
+    if (!code) code = td_cu.cuDeviceCanAccessPeer(&can, here, there);
+    if (code) return td_raise(td_cuda_failed(code, "asking for peer access"));
+    return PyBool_FromLong(can);
+}
+/* names(ordinal) -> the 16 bytes of the UUID, the bus address */
+static PyObject *names(PyObject *m, PyObject *ordinal)
+{
+    long k = PyLong_AsLong(ordinal);
+    char uuid[16], bus[32] = "";
+    int device;
+    if (k == -1 && PyErr_Occurred()) return NULL;
+    int code = td_cu.cuDeviceGet(&device, (int)k);
+    if (!code) code = td_cu.cuDeviceGetUuid_v2(uuid, device);
+    if (!code) code = td_cu.cuDeviceGetPCIBusId(bus, sizeof bus, device);
+    if (code) return td_raise(td_cuda_failed(code, "asking for the name of a device"));
+    return Py_BuildValue("(y#s)", uuid, (Py_ssize_t)16, bus);
+}
+/* priorities(ordinal) -> the least and the greatest of streams */
+static PyObject *priorities(PyObject *m, PyObject *ordinal)
+{
+    long k = PyLong_AsLong(ordinal);
+    int least, greatest;
+    if (k == -1 && PyErr_Occurred()) return NULL;
+    TD_PY(td_cuda_use((int)k));
+    int code = td_cu.cuCtxGetStreamPriorityRange(&least, &greatest);
+    if (code) return td_raise(td_cuda_failed(code, "asking for priorities of streams"));
+    return Py_BuildValue("(ii)", least, greatest);
+}
+static PyObject *attribute(PyObject *m, PyObject *args)
+{
+    int ordinal, which;
+    if (!PyArg_ParseTuple(args, "ii", &ordinal, &which)) return NULL;
+    return PyLong_FromLong(td_cuda_attribute(ordinal, which));
+}
+
 /* ---- streams and events: addresses as integers, owned by the Python objects ---- */
 static PyObject *answer(int code, const char *doing, PyObject *made)
 {
@@ -164,6 +270,17 @@ static PyObject *stream_get(PyObject *m, PyObject *ordinal)
 {
     long k = PyLong_AsLong(ordinal);
     return k == -1 && PyErr_Occurred() ? NULL : PyLong_FromVoidPtr(td_cuda_stream((int)k));
+}
+static PyObject *stream_priority(PyObject *m, PyObject *args)
+{
+    int ordinal, priority = 0;
+    unsigned long long stream;
+    if (!PyArg_ParseTuple(args, "iK", &ordinal, &stream)) return NULL;
+    if (stream == 0) return PyLong_FromLong(0);
+    TD_PY(td_cuda_use(ordinal));
+    int code = td_cu.cuStreamGetPriority((void *)(uintptr_t)stream, &priority);
+    return answer(code, "asking a stream for its priority",
+                  code ? NULL : PyLong_FromLong(priority));
 }
 static PyObject *stream_set(PyObject *m, PyObject *args)
 {
@@ -196,11 +313,11 @@ static PyObject *stream_do(PyObject *m, PyObject *args)
 }
 static PyObject *event_new(PyObject *m, PyObject *args)
 {
-    int ordinal, timed;
+    int ordinal, flags; /* 1: waiting threads sleep, 2: without times, 4: for other processes */
     void *event = NULL;
-    if (!PyArg_ParseTuple(args, "ip", &ordinal, &timed)) return NULL;
+    if (!PyArg_ParseTuple(args, "ii", &ordinal, &flags)) return NULL;
     TD_PY(td_cuda_use(ordinal));
-    int code = td_cu.cuEventCreate(&event, timed ? 0 : 2);
+    int code = td_cu.cuEventCreate(&event, (unsigned)flags);
     return answer(code, "making an event", code ? NULL : PyLong_FromVoidPtr(event));
 }
 /* event_do(what, ordinal, event, stream): "record", "query", "synchronize" or "free" */
@@ -220,7 +337,10 @@ static PyObject *event_do(PyObject *m, PyObject *args)
     if (what[0] == 'r')
         return answer(td_cu.cuEventRecord(e, (void *)(uintptr_t)stream), "recording an event",
                       NULL);
-    if (what[0] == 'f') return answer(td_cu.cuEventDestroy_v2(e), "freeing an event", NULL);
+    if (what[0] == 'f') { /* a driver that refuses keeps the event */
+        td_cu.cuEventDestroy_v2(e);
+        Py_RETURN_NONE;
+    }
     Py_BEGIN_ALLOW_THREADS
     code = td_cu.cuEventSynchronize(e);
     Py_END_ALLOW_THREADS
@@ -247,13 +367,25 @@ static PyMethodDef methods[] = {
     {"cuda_stats", stats, METH_O, "Statistics of the allocator."},
     {"cuda_reset", reset, METH_VARARGS, "Peaks, or sums, start from what is held now."},
     {"cuda_trim", trim, METH_O, "Give unused segments back."},
+    {"cuda_is_pinned", is_pinned, METH_O, "Does the tensor lie in page-locked memory of ours?"},
+    {"cuda_host_trim", host_trim, METH_NOARGS, "Give unused pinned memory back."},
+    {"cuda_host_stats", host_stats, METH_NOARGS, "Statistics of pinned memory."},
+    {"cuda_host_reset", host_reset, METH_O, "Peaks, or sums, start from what is held now."},
+    {"cuda_record_stream", record_stream, METH_VARARGS, "A stream works on a tensor's memory."},
+    {"cuda_sync_mode", sync_mode, METH_O,
+     "Set what waits do: 0 nothing, 1 warn, 2 raise; -1 only asks. The mode."},
+    {"cuda_can_reach", can_reach, METH_VARARGS, "Can a device read another's memory?"},
+    {"cuda_names", names, METH_O, "UUID and bus address of a device."},
+    {"cuda_priorities", priorities, METH_O, "Least and greatest priority of streams."},
+    {"cuda_attribute", attribute, METH_VARARGS, "An attribute of a device by its number."},
     {"cuda_memory", memory, METH_O, "Free and total bytes as the driver sees them."},
     {"cuda_stream_new", stream_new, METH_VARARGS,
      "A stream of a device with a priority, as an address."},
     {"cuda_stream_get", stream_get, METH_O, "The current stream of this thread on a device."},
+    {"cuda_stream_priority", stream_priority, METH_VARARGS, "The priority of a stream."},
     {"cuda_stream_set", stream_set, METH_VARARGS, "Choose it."},
     {"cuda_stream_do", stream_do, METH_VARARGS, "synchronize, query, wait."},
-    {"cuda_event_new", event_new, METH_VARARGS, "An event of a device, with times or without."},
+    {"cuda_event_new", event_new, METH_VARARGS, "An event of a device, with the driver's flags."},
     {"cuda_event_do", event_do, METH_VARARGS, "record, query, synchronize, free."},
     {"cuda_event_elapsed", event_elapsed, METH_VARARGS, "Milliseconds between two events."},
     {NULL, NULL, 0, NULL},
@@ -262,5 +394,6 @@ static PyMethodDef methods[] = {
 int td_add_cuda(PyObject *module)
 {
     td_cuda_compile = compile;
+    td_cuda_warn = warn;
     return PyModule_AddFunctions(module, methods);
 }

@@ -2,6 +2,7 @@
 #include "cuda/device.h"
 #include "runtime/work.h"
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include "runtime/pool.h"
 
@@ -65,6 +66,39 @@ td_status td_cuda_use(int ordinal)
     TD_CU(td_cu.cuCtxSetCurrent(contexts[ordinal]), "making the device current");
     bound = ordinal;
     return TD_OK;
+}
+
+td_status td_cuda_reach(int ordinal, int other)
+{
+    static uint32_t asked[TD_CUDA_DEVICES]; /* bit k: device k */
+    if (__atomic_load_n(&asked[ordinal], __ATOMIC_RELAXED) >> other & 1) return TD_OK;
+    int here, there, can = 0;
+    TD_TRY(td_cuda_use(other)); /* it has a context from now on */
+    TD_TRY(td_cuda_use(ordinal));
+    TD_CU(td_cu.cuDeviceGet(&here, ordinal), "choosing the device");
+    TD_CU(td_cu.cuDeviceGet(&there, other), "choosing the device");
+    TD_CU(td_cu.cuDeviceCanAccessPeer(&can, here, there), "asking for peer access");
+    int code = can ? td_cu.cuCtxEnablePeerAccess(contexts[other], 0) : 0;
+    if (code != TD_CUDA_PEER_ENABLED) TD_CU(code, "opening a device to its peer");
+    __atomic_fetch_or(&asked[ordinal], 1u << other, __ATOMIC_RELAXED);
+    return TD_OK;
+}
+
+/* ---- waits that nobody asked for ---- */
+int td_cuda_sync_mode;
+td_status (*td_cuda_warn)(const char *text);
+
+td_status td_cuda_waits(const char *doing)
+{
+    if (td_cuda_sync_mode == TD_CUDA_SYNC_ERROR)
+        return td_fail(TD_RUNTIME_ERROR,
+                       "called a synchronizing CUDA operation: %s waits for its stream "
+                       "(set_sync_debug_mode is 'error')",
+                       doing);
+    char text[160];
+    snprintf(text, sizeof text, "called a synchronizing CUDA operation: %s waits for its stream",
+             doing);
+    return td_cuda_warn(text);
 }
 
 td_status td_cuda_synchronize(td_device device)

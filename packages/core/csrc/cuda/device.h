@@ -19,8 +19,21 @@ td_status td_cuda_use(int ordinal);
 void *td_cuda_context(int ordinal); /* of a device that was used before */
 int td_cuda_attribute(int ordinal, int attribute);
 int td_cuda_arch(int ordinal); /* 90: compute capability 9.0 */
+/* Let a device read and write another's memory, where it can; copies work either way. */
+td_status td_cuda_reach(int ordinal, int other);
 bool td_cuda_forked(void);
 bool td_cuda_blocking(void); /* CUDA_LAUNCH_BLOCKING=1: every launch waits */
+
+/* What waits for a device without being asked to tells it here, and may be refused
+ * (set_sync_debug_mode). */
+enum { TD_CUDA_SYNC_FREE, TD_CUDA_SYNC_WARN, TD_CUDA_SYNC_ERROR };
+extern int td_cuda_sync_mode;
+extern td_status (*td_cuda_warn)(const char *text); /* filled by the binding */
+td_status td_cuda_waits(const char *doing);
+static inline td_status td_cuda_note_wait(const char *doing)
+{
+    return td_cuda_sync_mode == TD_CUDA_SYNC_FREE ? TD_OK : td_cuda_waits(doing);
+}
 
 /* of this thread */
 int td_cuda_current(void);

@@ -10,11 +10,15 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char refused[400]; /* why it could not be opened; found out once */
 static int opened;
 
-static const char *hidden(void)
+/* the part that the environment has in it */
+static const char *hidden(char text[160])
 {
     const char *visible = getenv("CUDA_VISIBLE_DEVICES");
-    return visible && (!*visible || *visible == '-') ? "; CUDA_VISIBLE_DEVICES hides all devices"
-                                                     : "";
+    text[0] = 0;
+    if (visible && (!*visible || *visible == '-'))
+        snprintf(text, 160, "; CUDA_VISIBLE_DEVICES hides all devices");
+    else if (visible) snprintf(text, 160, "; CUDA_VISIBLE_DEVICES is '%.100s'", visible);
+    return text;
 }
 
 static int load(void *library, const char *path)
@@ -30,9 +34,10 @@ static int load(void *library, const char *path)
     int code = td_cu.cuInit(0), version = 0;
     if (code) {
         const char *name = NULL;
+        char text[160];
         td_cu.cuGetErrorName(code, &name);
         return snprintf(refused, sizeof refused, "the NVIDIA driver does not start: %s (%d)%s",
-                        name ? name : "unknown error", code, hidden());
+                        name ? name : "unknown error", code, hidden(text));
     }
     td_cu.cuDriverGetVersion(&version);
     if (version < 12000)

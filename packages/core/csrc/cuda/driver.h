@@ -21,12 +21,20 @@
     X(cuMemGetInfo_v2, (size_t *unused, size_t *total))                                     \
     X(cuMemAlloc_v2, (uint64_t *address, size_t bytes))                                     \
     X(cuMemFree_v2, (uint64_t address))                                                     \
+    X(cuMemHostAlloc, (void **address, size_t bytes, unsigned flags))                       \
+    X(cuMemFreeHost, (void *address))                                                       \
+    X(cuDeviceGetUuid_v2, (char uuid[16], int device))                                      \
+    X(cuDeviceGetPCIBusId, (char *text, int length, int device))                            \
+    X(cuDeviceCanAccessPeer, (int *can, int device, int other))                             \
+    X(cuCtxEnablePeerAccess, (void *context, unsigned flags))                               \
     X(cuMemcpyHtoDAsync_v2, (uint64_t to, const void *from, size_t bytes, void *stream))    \
     X(cuMemcpyDtoHAsync_v2, (void *to, uint64_t from, size_t bytes, void *stream))          \
     X(cuMemcpyDtoDAsync_v2, (uint64_t to, uint64_t from, size_t bytes, void *stream))       \
     X(cuMemcpyPeerAsync, (uint64_t to, void *to_context, uint64_t from, void *from_context, \
                           size_t bytes, void *stream))                                      \
     X(cuStreamCreateWithPriority, (void **stream, unsigned flags, int priority))            \
+    X(cuCtxGetStreamPriorityRange, (int *least, int *greatest))                             \
+    X(cuStreamGetPriority, (void *stream, int *priority))                                   \
     X(cuStreamSynchronize, (void *stream))                                                  \
     X(cuStreamQuery, (void *stream))                                                        \
     X(cuStreamWaitEvent, (void *stream, void *event, unsigned flags))                       \
@@ -50,7 +58,7 @@ typedef struct td_cuda_driver {
 #undef SLOT
 } td_cuda_driver;
 
-enum { TD_CUDA_NO_MEMORY = 2, TD_CUDA_NOT_READY = 600 };
+enum { TD_CUDA_NO_MEMORY = 2, TD_CUDA_NOT_READY = 600, TD_CUDA_PEER_ENABLED = 704 };
 
 extern td_cuda_driver td_cu; /* filled by td_cuda_driver_open */
 

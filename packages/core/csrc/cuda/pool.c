@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include "cuda/users.h"
 #include "runtime/alloc.h"
 
 #define GRAIN 512
@@ -28,11 +29,13 @@ typedef struct block {
     char *data;
     int64_t bytes, asked;
     void *stream;
+    td_cuda_user *users; /* streams that work on it beside `stream` */
     uint8_t ordinal, small, in_use;
 } block;
 
 typedef struct pool {
     block *bins[2][BINS]; /* small and large; bin k: sizes from GRAIN << k on */
+    block *busy;          /* released, but other streams still work on them */
     td_cuda_stats stats;
 } pool;
 
@@ -40,25 +43,17 @@ static pool pools[TD_CUDA_DEVICES];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- statistics ---- */
-static void count(struct td_cuda_count *c, int64_t change)
-{
-    c->current += change;
-    if (change > 0) c->allocated += change;
-    else c->freed -= change;
-    if (c->current > c->peak) c->peak = c->current;
-}
-
 static void count_block(pool *p, const block *b, int sign)
 {
-    count(&p->stats.allocation, sign);
-    count(&p->stats.allocated_bytes, sign * b->bytes);
-    count(&p->stats.requested_bytes, sign * b->asked);
+    td_cuda_counted(&p->stats.allocation, sign);
+    td_cuda_counted(&p->stats.allocated_bytes, sign * b->bytes);
+    td_cuda_counted(&p->stats.requested_bytes, sign * b->asked);
 }
 
 static void count_segment(pool *p, int64_t bytes, int sign)
 {
-    count(&p->stats.segment, sign);
-    count(&p->stats.reserved_bytes, sign * bytes);
+    td_cuda_counted(&p->stats.segment, sign);
+    td_cuda_counted(&p->stats.reserved_bytes, sign * bytes);
 }
 
 void td_cuda_pool_stats(int ordinal, td_cuda_stats *out)
@@ -72,12 +67,10 @@ void td_cuda_pool_reset(int ordinal, bool peaks)
 {
     pthread_mutex_lock(&lock);
     td_cuda_stats *s = &pools[ordinal].stats;
-    struct td_cuda_count *all[] = {&s->allocation, &s->segment, &s->allocated_bytes,
-                                   &s->reserved_bytes, &s->requested_bytes};
-    for (int k = 0; k < 5; k++) {
-        if (peaks) all[k]->peak = all[k]->current;
-        else all[k]->allocated = all[k]->freed = 0;
-    }
+    struct td_cuda_count *all[] = {&s->allocation,     &s->segment,         &s->allocated_bytes,
+                                   &s->reserved_bytes, &s->requested_bytes, &s->active,
+                                   &s->active_bytes};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) td_cuda_count_reset(all[k], peaks);
     if (!peaks) s->retries = s->ooms = 0;
     pthread_mutex_unlock(&lock);
 }
@@ -156,6 +149,31 @@ static void absorb(pool *p, block *b, block *n)
     td_free_struct(n, sizeof *n);
 }
 
+/* ---- released blocks ---- */
+static void serve_again(pool *p, block *b)
+{
+    td_cuda_counted(&p->stats.active, -1);
+    td_cuda_counted(&p->stats.active_bytes, -b->bytes);
+    b->in_use = 0;
+    if (b->prev && !b->prev->in_use && b->prev->stream == b->stream) absorb(p, b, b->prev);
+    if (b->next && !b->next->in_use && b->next->stream == b->stream) absorb(p, b, b->next);
+    enlist(p, b);
+}
+
+static void settle(pool *p, bool wait) /* those whose streams are done */
+{
+    for (block **at = &p->busy; *at;) {
+        block *b = *at;
+        if (wait) td_cuda_users_wait(&b->users);
+        if (!td_cuda_users_done(&b->users)) {
+            at = &b->after;
+            continue;
+        }
+        *at = b->after;
+        serve_again(p, b);
+    }
+}
+
 /* ---- segments ---- */
 static int64_t segment_bytes(int64_t bytes, bool small)
 {
@@ -167,6 +185,7 @@ static int64_t segment_bytes(int64_t bytes, bool small)
 static int trim(pool *p)
 {
     int code = 0, synced = 0;
+    settle(p, true);
     for (int large = 0; large < 2; large++)
         for (int k = 0; k < BINS; k++)
             for (block *b = p->bins[large][k], *after; b && !code; b = after) {
@@ -255,6 +274,7 @@ td_status td_cuda_alloc(char **out, int64_t bytes, td_device device, void **cont
     void *stream = td_cuda_stream(ordinal);
     pool *p = &pools[ordinal];
     pthread_mutex_lock(&lock);
+    if (p->busy) settle(p, false); /* of this device, as the blocks are */
     block *b = find(p, rounded, small, stream);
     if (!b) b = new_segment(p, ordinal, rounded, small, stream, &code);
     if (!b) {
@@ -269,13 +289,27 @@ td_status td_cuda_alloc(char **out, int64_t bytes, td_device device, void **cont
     b->in_use = 1;
     b->asked = bytes;
     count_block(p, b, 1);
+    td_cuda_counted(&p->stats.active, 1);
+    td_cuda_counted(&p->stats.active_bytes, b->bytes);
     pthread_mutex_unlock(&lock);
     *out = b->data;
     *context = b;
     return TD_OK;
 }
 
-/* From any thread: nothing but lists is touched. In a forked child the memory is the parent's. */
+td_status td_cuda_pool_used(const td_tensor *t, void *stream)
+{
+    const td_storage *s = t->storage;
+    if (s->release != td_cuda_release || !s->context) return TD_OK; /* not of this pool */
+    block *b = s->context;
+    if (b->stream == stream) return TD_OK;
+    pthread_mutex_lock(&lock);
+    td_status status = td_cuda_users_add(&b->users, b->ordinal, stream);
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+/* From any thread. In a forked child the memory is the parent's. */
 void td_cuda_release(void *context, char *data, int64_t bytes)
 {
     block *b = context;
@@ -283,9 +317,12 @@ void td_cuda_release(void *context, char *data, int64_t bytes)
     pool *p = &pools[b->ordinal];
     pthread_mutex_lock(&lock);
     count_block(p, b, -1);
-    b->in_use = 0;
-    if (b->prev && !b->prev->in_use && b->prev->stream == b->stream) absorb(p, b, b->prev);
-    if (b->next && !b->next->in_use && b->next->stream == b->stream) absorb(p, b, b->next);
-    enlist(p, b);
+    if (b->users) {
+        td_cuda_users_mark(&b->users);
+        b->after = p->busy;
+        p->busy = b;
+    } else {
+        serve_again(p, b);
+    }
     pthread_mutex_unlock(&lock);
 }

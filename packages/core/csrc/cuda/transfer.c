@@ -1,6 +1,11 @@
 /* transfer.c - bytes between the host and a device, within a device and between two, on the current
- * stream of the device. */
-#include "cuda/device.h"
+ * stream of the device.
+ *
+ * The host waits unless it is told not to, and then only page-locked memory (host.c) lets the copy
+ * go on alone: from other memory the driver returns when it has taken the bytes along, and into
+ * other memory this file waits. Two devices wait for each other's streams, and not the host. */
+#include "cuda/host.h"
+#include "cuda/users.h"
 #include "runtime/pool.h"
 
 #define NANOSECONDS_A_BYTE 0.1
@@ -14,31 +19,68 @@ static td_status wait_for(void *stream)
     return TD_OK;
 }
 
+/* Work of stream `later` comes after what `first` has now. */
+static td_status follow(int first_device, void *first, int later_device, void *later)
+{
+    void *event;
+    TD_TRY(td_cuda_event_take(first_device, &event));
+    td_status status = td_cuda_use(first_device);
+    int code = status ? 0 : td_cu.cuEventRecord(event, first);
+    if (!status) status = td_cuda_use(later_device);
+    if (!status && !code) code = td_cu.cuStreamWaitEvent(later, event, 0);
+    td_cuda_event_keep(first_device, event); /* the wait is of the record, not of the event */
+    TD_TRY(status);
+    TD_CU(code, "ordering two streams");
+    return TD_OK;
+}
+
+/* On the stream of the device that has the bytes: after the other's work with the memory they go
+ * to, and before its later work. */
+static td_status between(char *to, int there, const char *from, int here, int64_t bytes)
+{
+    void *ours = td_cuda_stream(here), *theirs = td_cuda_stream(there);
+    TD_TRY(td_cuda_reach(here, there));
+    TD_TRY(follow(there, theirs, here, ours));
+    TD_TRY(td_cuda_use(here));
+    TD_CU(td_cu.cuMemcpyPeerAsync((uint64_t)(uintptr_t)to, td_cuda_context(there),
+                                  (uint64_t)(uintptr_t)from, td_cuda_context(here), (size_t)bytes,
+                                  ours),
+          "copying between devices");
+    return follow(here, ours, there, theirs);
+}
+
+static td_status with_host(char *to, const char *from, bool from_host, int here, int64_t bytes,
+                           bool wait)
+{
+    void *stream = td_cuda_stream(here);
+    td_status noted = TD_OK;
+    bool free_going = !wait && td_cuda_host_used(from_host ? from : to, here, stream, &noted);
+    TD_TRY(noted);
+    bool waits = wait || (!from_host && !free_going);
+    if (waits)
+        TD_TRY(td_cuda_note_wait(from_host ? "copying to the device" : "reading the device"));
+    void *token = td_heavy_begin((double)bytes * NANOSECONDS_A_BYTE);
+    int code =
+        from_host
+            ? td_cu.cuMemcpyHtoDAsync_v2((uint64_t)(uintptr_t)to, from, (size_t)bytes, stream)
+            : td_cu.cuMemcpyDtoHAsync_v2(to, (uint64_t)(uintptr_t)from, (size_t)bytes, stream);
+    td_heavy_end(token);
+    TD_CU(code, "copying");
+    return waits ? wait_for(stream) : TD_OK;
+}
+
 td_status td_cuda_transfer(char *to, td_device to_device, const char *from, td_device from_device,
                            int64_t bytes, bool wait)
 {
     if (bytes == 0) return TD_OK;
-    bool from_host = from_device == TD_CPU, to_host = to_device == TD_CPU;
-    int here = td_device_index(from_host ? to_device : from_device);
+    bool from_host = from_device == TD_CPU;
+    int here = td_device_index(from_host ? to_device : from_device),
+        there = td_device_index(to_device);
     TD_TRY(td_cuda_use(here));
-    void *stream = td_cuda_stream(here);
-    uint64_t a = (uint64_t)(uintptr_t)to, b = (uint64_t)(uintptr_t)from;
-    int there = td_device_index(to_device), code;
-    if (!from_host && !to_host && here != there) {
-        TD_TRY(td_cuda_use(there));
-        TD_TRY(td_cuda_use(here));
-    }
-    void *token = td_heavy_begin((double)bytes * NANOSECONDS_A_BYTE);
-    if (from_host) code = td_cu.cuMemcpyHtoDAsync_v2(a, from, (size_t)bytes, stream);
-    else if (to_host) code = td_cu.cuMemcpyDtoHAsync_v2(to, b, (size_t)bytes, stream);
-    else if (here == there) code = td_cu.cuMemcpyDtoDAsync_v2(a, b, (size_t)bytes, stream);
-    else
-        code = td_cu.cuMemcpyPeerAsync(a, td_cuda_context(there), b, td_cuda_context(here),
-                                       (size_t)bytes, stream);
-    td_heavy_end(token);
-    TD_CU(code, "copying");
-    /* Work of one device is in order; the host, and another device's stream, must know that the
-     * bytes are there. */
-    bool same = !from_host && !to_host && here == there;
-    return !same && (wait || here != there) ? wait_for(stream) : TD_OK;
+    if (from_host || to_device == TD_CPU) return with_host(to, from, from_host, here, bytes, wait);
+    if (here != there) return between(to, there, from, here, bytes);
+    TD_CU(td_cu.cuMemcpyDtoDAsync_v2((uint64_t)(uintptr_t)to, (uint64_t)(uintptr_t)from,
+                                     (size_t)bytes, td_cuda_stream(here)),
+          "copying");
+    return TD_OK;
 }

@@ -246,6 +246,7 @@ static inline void td_frame_row(td_frame *f, const td_function *function,
     f->call.nout = s->nreturns;
     memset(f->call.out, 0, sizeof f->call.out);
     f->call.outs = NULL;
+    f->call.pinned = false;
 }
 /* set parameter k of frame->schema from an object: 1, 0 wrong type, -1 */
 int td_bind(td_frame *frame, int k, PyObject *o);

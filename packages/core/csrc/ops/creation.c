@@ -3,6 +3,8 @@
 #include "ops/creation.h"
 #include "runtime/device.h"
 #include <math.h>
+#include <stdio.h>
+#include "cuda/device.h"
 #include "ops/layout.h"
 #include "ops/view/view.h"
 
@@ -11,15 +13,31 @@
 
 /* ---- arguments ---- */
 
-td_status td_factory_options(const td_call *call, int at, td_dtype dtype, td_device device,
+static td_status pins(td_call *call, td_device device)
+{
+    char text[TD_DEVICE_TEXT];
+    if (device != TD_CPU)
+        return td_fail(TD_RUNTIME_ERROR,
+                       "pin_memory=True: only tensors on the cpu can be pinned, got device '%s'",
+                       td_device_text(device, text));
+    if (td_cuda_start() != TD_OK) {
+        char reason[300];
+        snprintf(reason, sizeof reason, "%s", td_error_message());
+        return td_fail(TD_RUNTIME_ERROR,
+                       "Cannot access accelerator device when none is available: pin_memory locks "
+                       "memory for one. Leave it out on the CPU. (%s)",
+                       reason);
+    }
+    call->pinned = true;
+    return TD_OK;
+}
+
+td_status td_factory_options(td_call *call, int at, td_dtype dtype, td_device device,
                              td_options *out)
 {
-    if (TD_HAS(at + 3) && TD_BOOLEAN(at + 3))
-        return td_fail(TD_RUNTIME_ERROR,
-                       "pin_memory=True needs an accelerator; this build has none");
     out->dtype = TD_DTYPE_OR(at, dtype);
     out->device = TD_HAS(at + 2) ? (td_device)TD_INT(at + 2) : device;
-    return TD_OK;
+    return TD_HAS(at + 3) && TD_BOOLEAN(at + 3) ? pins(call, out->device) : TD_OK;
 }
 
 /* largest finite number of the floating formats */
@@ -277,7 +295,7 @@ td_status td_op_copy_(td_call *call)
     if (td_is_meta(source) && !td_is_meta(SELF))
         return td_fail(TD_NOT_IMPLEMENTED, "cannot copy out of a meta tensor: it has no data");
     call->out[0] = SELF;
-    return td_copy(SELF, source);
+    return TD_HAS(2) && TD_BOOLEAN(2) ? td_copy_queued(SELF, source) : td_copy(SELF, source);
 }
 
 /* ---- complex numbers from two halves ---- */

@@ -14,7 +14,7 @@ typedef struct td_options {
     td_dtype dtype;
     td_device device;
 } td_options;
-td_status td_factory_options(const td_call *call, int at, td_dtype dtype, td_device device,
+td_status td_factory_options(td_call *call, int at, td_dtype dtype, td_device device,
                              td_options *out);
 
 extern int td_fill_fresh; /* process-wide: `empty` and its forms are filled */

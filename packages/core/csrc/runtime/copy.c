@@ -84,25 +84,25 @@ static td_status check_shapes(const td_tensor *dst, const td_tensor *src)
 
 /* Dense bytes. Two devices of different types, neither of them the host, meet in the host's memory.
  */
-static td_status transfer(td_tensor *to, const td_tensor *from)
+static td_status transfer(td_tensor *to, const td_tensor *from, bool wait)
 {
     int64_t bytes = to->numel * td_itemsize((td_dtype)to->dtype);
     bool both = to->device != TD_CPU && from->device != TD_CPU;
     if (!both || td_device_type(to->device) == td_device_type(from->device)) {
         td_device owner = to->device != TD_CPU ? to->device : from->device;
         return td_table_of(owner)->transfer(td_data(to), to->device, td_data(from), from->device,
-                                            bytes, true);
+                                            bytes, wait);
     }
     td_tensor *host;
     TD_TRY(td_tensor_empty(&host, (td_dtype)from->dtype, TD_CPU, from->ndim, from->sizes));
-    td_status status = transfer(host, from);
-    if (status == TD_OK) status = transfer(to, host);
+    td_status status = transfer(host, from, true);
+    if (status == TD_OK) status = transfer(to, host, true);
     td_tensor_free(host);
     return status;
 }
 
 /* Converted and made dense where it is, sent, and spread where it arrives. */
-static td_status copy_across(td_tensor *dst, const td_tensor *src)
+static td_status copy_across(td_tensor *dst, const td_tensor *src, bool wait)
 {
     td_tensor *sent, *landed;
     bool plain = !(dst->flags & SIGN_BITS),
@@ -111,12 +111,12 @@ static td_status copy_across(td_tensor *dst, const td_tensor *src)
     TD_TRY(td_cast_contiguous(&sent, src, (td_dtype)dst->dtype));
     td_status status = TD_OK;
     if (plain && td_is_contiguous(dst) && td_same_shape(dst, sent)) {
-        status = transfer(dst, sent);
+        status = transfer(dst, sent, wait);
     } else {
         status =
             td_tensor_empty(&landed, (td_dtype)dst->dtype, dst->device, sent->ndim, sent->sizes);
         if (status == TD_OK) {
-            status = transfer(landed, sent);
+            status = transfer(landed, sent, wait || landed->device == TD_CPU);
             if (status == TD_OK) status = td_copy(dst, landed);
             td_tensor_free(landed);
         }
@@ -125,12 +125,12 @@ static td_status copy_across(td_tensor *dst, const td_tensor *src)
     return status;
 }
 
-td_status td_copy(td_tensor *dst, const td_tensor *src)
+static td_status copy(td_tensor *dst, const td_tensor *src, bool wait)
 {
     if (td_is_meta(dst) || td_is_meta(src) || dst->numel == 0) return check_shapes(dst, src);
     if (dst->device != src->device) {
         TD_TRY(check_shapes(dst, src));
-        return copy_across(dst, src);
+        return copy_across(dst, src, wait);
     }
     bool bits = (dst->flags ^ src->flags) & SIGN_BITS;
     bool same = dst->dtype == src->dtype && td_same_layout(dst, src);
@@ -140,6 +140,9 @@ td_status td_copy(td_tensor *dst, const td_tensor *src)
     TD_TRY(move(dst, src));
     return bits ? apply_bits(dst, (dst->flags ^ src->flags) & SIGN_BITS) : TD_OK;
 }
+
+td_status td_copy(td_tensor *dst, const td_tensor *src) { return copy(dst, src, true); }
+td_status td_copy_queued(td_tensor *dst, const td_tensor *src) { return copy(dst, src, false); }
 
 static td_status filled(td_tensor **out, td_tensor *fresh,
                         const td_tensor *src) /* takes `fresh` over */

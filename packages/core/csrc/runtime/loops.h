@@ -58,6 +58,9 @@ void td_nd_run_serial(const td_nd *nd, td_loop loop, const void *context);
 /* ---- common whole-tensor helpers (runtime/copy.c), all dtypes, any strides, any device ---- */
 /* broadcasts src, converts dtype, resolves conj/neg bits */
 td_status td_copy(td_tensor *dst, const td_tensor *src);
+/* the same, but what crosses to or from another device may arrive after the call: whoever reads it
+ * on the host waits for that device's stream first */
+td_status td_copy_queued(td_tensor *dst, const td_tensor *src);
 td_status td_fill(td_tensor *dst, const td_scalar *value);
 /* alias if already row-major, else a copy */
 td_status td_contiguous(td_tensor **out, const td_tensor *src);

@@ -82,6 +82,7 @@ typedef struct td_op {
 struct td_call {
     const td_op *op;
     int nargs, nout;
+    bool pinned; /* a factory was asked for page-locked memory: its result moves there */
     /* ops defined at run time: which of its kernels this is (dispatch/custom.h) */
     int slot;
     td_arg args[TD_MAX_ARGS];

@@ -7,10 +7,14 @@
  *   TAEDA_NULL_DEVICES=2       how many devices there are
  *   TAEDA_NULL_MIB=4096        memory of each
  *   TAEDA_NULL_PROTECT=0       leave memory open: for measuring
- *   TAEDA_NULL_LATE=1          work runs when somebody waits: a missing wait shows as a wrong number
+ *   TAEDA_NULL_LATE=1          work of a stream runs when somebody waits for it, and no other stream's
+ *                              with it: a missing wait shows as a wrong number
+ *   TAEDA_NULL_PEERS=0         no device reaches another's memory
+ *   TAEDA_NULL_HOST_MIB=4096   page-locked memory that can be had
  *   TAEDA_NULL_FAIL=name:n:c   the n-th call of entry point `name` answers with code c; 700 and above stay for good
  *
- * CUDA_VISIBLE_DEVICES holds ordinals, as the driver reads them. */
+ * CUDA_VISIBLE_DEVICES holds ordinals, beginnings of UUIDs ("GPU-...") or names of MIG instances
+ * ("MIG-..."), as the driver reads them. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -43,10 +47,18 @@ typedef struct {
 typedef struct {
     const emulated *kernels;
 } module;
-typedef struct {
+typedef struct event {
     double at;
-    int recorded, timed;
+    int timed, blocking, owners; /* owners: who made it, and the works that name it */
+    struct stream *on;
+    long wanted, done, asked; /* records submitted and performed; questions answered with no */
 } event;
+typedef struct stream {
+    struct work *first, **last;
+    int device, priority;
+    long asked;
+    struct stream *next;
+} stream;
 
 static struct {
     char *data;
@@ -54,9 +66,17 @@ static struct {
     int device;
 } segments[SEGMENTS];
 static struct {
+    char *data;
+    size_t bytes;
+} hosts[SEGMENTS]; /* page-locked */
+static struct {
     size_t size, used;
+    int physical; /* which one it is without CUDA_VISIBLE_DEVICES */
+    stream null;
+    int peers;
 } devices[DEVICES];
-static int ndevices, started, protect = 1, late, sticky;
+static size_t host_size, host_used;
+static int ndevices, started, protect = 1, late, sticky, peers = 1;
 static long fail_at, fail_code, calls;
 static char fail_name[64];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -116,10 +136,12 @@ typedef struct work {
     char *to, *from; /* a copy of `bytes`; staged: from is the queue's own */
     size_t bytes;
     int staged;
-    event *recorded;
+    event *recorded, *waited;
+    stream *on; /* where `waited` was recorded */
+    long version;
     _Alignas(16) char argument[];
 } work;
-static work *first, **last = &first;
+static stream *streams;
 
 static double now(void)
 {
@@ -128,7 +150,20 @@ static double now(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-static int perform(work *w) /* memory is open */
+static stream *stream_of(void *handle) /* NULL, 1 and 2 are the default stream of the device */
+{
+    return (uintptr_t)handle > 2 ? handle : &devices[current < 0 ? 0 : current].null;
+}
+
+static void disown(event *e)
+{
+    if (e && --e->owners == 0) free(e);
+}
+
+/* With the lock held and memory open: the work of a stream, up to a version of an event if one is
+ * given. Work that waits for another stream runs that stream so far. */
+static int run_stream(stream *s, const event *until, long version);
+static int perform(work *w)
 {
     int code = OK;
     if (w->kernel) {
@@ -137,36 +172,60 @@ static int perform(work *w) /* memory is open */
         if (w->kernel->run(w->grid, w->block, &argument)) code = sticky = 700;
     } else if (w->recorded) {
         w->recorded->at = now();
-        w->recorded->recorded = 1;
+        w->recorded->done = w->version;
+    } else if (w->waited) {
+        if (w->waited->done < w->version) code = run_stream(w->on, w->waited, w->version);
     } else {
         memmove(w->to, w->from, w->bytes);
     }
     if (w->staged) free(w->from);
+    disown(w->recorded);
+    disown(w->waited);
     return code;
 }
 
-static int drain(void)
+static int run_stream(stream *s, const event *until, long version)
+{
+    int code = OK;
+    while (s->first && !(until && until->done >= version)) {
+        work *w = s->first;
+        s->first = w->next;
+        if (!s->first) s->last = &s->first;
+        if (w->recorded) w->recorded->owners++; /* `until` may be it */
+        event *kept = w->recorded;
+        if (!code) code = perform(w);
+        free(w);
+        int over = kept && kept == until && kept->done >= version;
+        disown(kept);
+        if (over) break;
+    }
+    return code ? code : sticky;
+}
+
+static int drain(stream *s) /* NULL: all of them */
 {
     int code = OK;
     open_memory();
-    while (first) {
-        work *w = first;
-        first = w->next;
-        if (!code) code = perform(w);
-        free(w);
+    if (s) code = run_stream(s, NULL, 0);
+    for (int i = 0; !s && i < DEVICES; i++) {
+        int one = devices[i].null.last ? run_stream(&devices[i].null, NULL, 0) : OK;
+        code = code ? code : one;
     }
-    last = &first;
+    for (stream *t = s ? NULL : streams; t; t = t->next) {
+        int one = run_stream(t, NULL, 0);
+        code = code ? code : one;
+    }
     close_memory();
     return code ? code : sticky;
 }
 
-static int submit(work *w)
+static int submit(work *w, stream *s)
 {
     pthread_mutex_lock(&lock);
-    *last = w;
-    last = &w->next;
+    *s->last = w;
+    s->last = &w->next;
     pthread_mutex_unlock(&lock);
-    return late ? OK : drain();
+    return late ? OK : drain(s);
 }
 
 static work *new_work(size_t argument)
@@ -178,24 +237,60 @@ static work *new_work(size_t argument)
 }
 
 /* ---- start and devices ---- */
+static void uuid_of(int physical, char text[48])
+{
+    snprintf(text, 48, "GPU-7ae0a000-0000-0000-0000-0000000000%02x", physical);
+}
+
+/* one entry of CUDA_VISIBLE_DEVICES: the physical device, or -1 */
+static int entry(const char *at, size_t length, int n)
+{
+    char uuid[48];
+    if (length && strspn(at, "0123456789") == length) return atoi(at) < n ? atoi(at) : -1;
+    for (int i = 0; i < n; i++) {
+        uuid_of(i, uuid);
+        if (length >= 4 && !strncmp(at, uuid, length)) return i;
+        memcpy(uuid, "MIG", 3);
+        if (length == strlen(uuid) && !strncmp(at, uuid, length)) return i;
+    }
+    return -1;
+}
+
+/* Up to the first entry that there is not; a device named twice hides all. */
+static int choose(const char *at, int n)
+{
+    int seen = 0;
+    while (*at && seen < DEVICES) {
+        size_t length = strcspn(at, ",");
+        int found = entry(at, length, n);
+        if (found < 0) break;
+        for (int i = 0; i < seen; i++)
+            if (devices[i].physical == found) return 0;
+        devices[seen++].physical = found;
+        at += length;
+        at += *at == ',';
+    }
+    return seen;
+}
+
 ENTRY cuInit(unsigned flags)
 {
     const char *count = getenv("TAEDA_NULL_DEVICES"), *mib = getenv("TAEDA_NULL_MIB"),
                *open = getenv("TAEDA_NULL_PROTECT");
     const char *fail = getenv("TAEDA_NULL_FAIL"), *visible = getenv("CUDA_VISIBLE_DEVICES"),
                *wait = getenv("TAEDA_NULL_LATE");
+    const char *peer = getenv("TAEDA_NULL_PEERS"), *host = getenv("TAEDA_NULL_HOST_MIB");
     if (started) return OK;
     ndevices = count ? atoi(count) : 2;
     if (ndevices > DEVICES) ndevices = DEVICES;
-    if (visible) { /* up to the first ordinal that there is not */
-        int seen = 0;
-        for (const char *at = visible; *at >= '0' && *at <= '9' && atoi(at) < ndevices; seen++) {
-            at += strspn(at, "0123456789");
-            at += *at == ',';
-        }
-        ndevices = seen;
+    for (int i = 0; i < DEVICES; i++) devices[i].physical = i;
+    if (visible) ndevices = choose(visible, ndevices);
+    for (int i = 0; i < DEVICES; i++) {
+        devices[i].size = (size_t)(mib ? atol(mib) : 4096) << 20;
+        devices[i].null = (stream){.last = &devices[i].null.first, .device = i};
     }
-    for (int i = 0; i < DEVICES; i++) devices[i].size = (size_t)(mib ? atol(mib) : 4096) << 20;
+    host_size = (size_t)(host ? atol(host) : 4096) << 20;
+    peers = !peer || *peer != '0';
     protect = !open || *open != '0';
     late = wait && *wait == '1';
     if (fail) sscanf(fail, "%63[^:]:%ld:%ld", fail_name, &fail_at, &fail_code);
@@ -212,6 +307,34 @@ ENTRY cuDeviceGet(int *device, int ordinal)
 ENTRY cuDeviceGetName(char *name, int n, int device)
 {
     return snprintf(name, (size_t)n, "taeda stand-in"), OK;
+}
+ENTRY cuDeviceGetUuid_v2(char uuid[16], int device)
+{
+    CHECK;
+    const char start[4] = {0x7a, (char)0xe0, (char)0xa0, 0x00};
+    memset(uuid, 0, 16);
+    memcpy(uuid, start, 4);
+    uuid[15] = (char)devices[device].physical;
+    return OK;
+}
+ENTRY cuDeviceGetPCIBusId(char *text, int n, int device)
+{
+    return snprintf(text, (size_t)n, "0000:%02X:00.0", 0x10 + devices[device].physical), OK;
+}
+ENTRY cuDeviceCanAccessPeer(int *can, int a, int b)
+{
+    CHECK;
+    return *can = peers && a != b, OK;
+}
+ENTRY cuCtxEnablePeerAccess(void *context, unsigned flags)
+{
+    CHECK;
+    int other = (int)(intptr_t)context - 1;
+    if (current < 0) return BAD_CONTEXT;
+    if (!peers || other == current) return 217;
+    if (devices[current].peers >> other & 1) return 704;
+    devices[current].peers |= 1 << other;
+    return OK;
 }
 ENTRY cuDeviceTotalMem_v2(size_t *n, int device) { return *n = devices[device].size, OK; }
 ENTRY cuDeviceGetAttribute(int *value, int attribute, int device)
@@ -269,7 +392,7 @@ ENTRY cuMemAlloc_v2(uint64_t *address, size_t bytes)
 ENTRY cuMemFree_v2(uint64_t address)
 {
     CHECK;
-    if (drain()) return sticky;
+    if (drain(NULL)) return sticky;
     for (int i = 0; i < SEGMENTS; i++) {
         if ((uint64_t)(uintptr_t)segments[i].data != address || !address) continue;
         munmap(segments[i].data, segments[i].bytes);
@@ -280,106 +403,195 @@ ENTRY cuMemFree_v2(uint64_t address)
     return INVALID;
 }
 
+/* ---- page-locked memory of the host ---- */
+static int is_host(const void *address, size_t bytes)
+{
+    const char *at = address;
+    for (int i = 0; i < SEGMENTS; i++)
+        if (hosts[i].data && at >= hosts[i].data && at + bytes <= hosts[i].data + hosts[i].bytes)
+            return 1;
+    return 0;
+}
+ENTRY cuMemHostAlloc(void **address, size_t bytes, unsigned flags)
+{
+    CHECK;
+    if (current < 0) return BAD_CONTEXT;
+    int code = NO_MEMORY;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < SEGMENTS && bytes <= host_size - host_used; i++) {
+        if (hosts[i].data) continue;
+        if (posix_memalign(address, 4096, bytes)) break;
+        hosts[i].data = *address;
+        host_used += hosts[i].bytes = bytes;
+        code = OK;
+        break;
+    }
+    pthread_mutex_unlock(&lock);
+    return code;
+}
+ENTRY cuMemFreeHost(void *address)
+{
+    CHECK;
+    if (drain(NULL)) return sticky;
+    for (int i = 0; i < SEGMENTS; i++) {
+        if (hosts[i].data != address || !address) continue;
+        free(address);
+        host_used -= hosts[i].bytes;
+        hosts[i].data = NULL;
+        return OK;
+    }
+    return INVALID;
+}
+
 /* ---- copies ---- */
-static int copy(char *to, char *from, size_t bytes, int staged)
+static int copy(char *to, char *from, size_t bytes, int staged, void *on)
 {
     work *w = new_work(0);
     w->to = to;
     w->from = from;
     w->bytes = bytes;
     w->staged = staged;
-    return submit(w);
+    return submit(w, stream_of(on));
 }
 ENTRY cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream)
 {
     CHECK;
     if (!holds((void *)to, bytes)) return INVALID;
+    if (is_host(from, bytes)) return copy((char *)to, (char *)from, bytes, 0, stream);
     char *staged = malloc(bytes); /* from pageable memory the driver returns after staging */
     memcpy(staged, from, bytes);
-    return copy((char *)to, staged, bytes, 1);
+    return copy((char *)to, staged, bytes, 1, stream);
 }
 ENTRY cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream)
 {
     CHECK;
     if (!holds((void *)from, bytes)) return INVALID;
-    return copy(to, (char *)from, bytes, 0);
+    return copy(to, (char *)from, bytes, 0, stream);
 }
 ENTRY cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stream)
 {
     CHECK;
     if (!holds((void *)to, bytes) || !holds((void *)from, bytes)) return INVALID;
-    return copy((char *)to, (char *)from, bytes, 0);
+    return copy((char *)to, (char *)from, bytes, 0, stream);
 }
 ENTRY cuMemcpyPeerAsync(uint64_t to, void *to_context, uint64_t from, void *from_context,
                         size_t bytes, void *stream)
 {
     CHECK;
     if (!holds((void *)to, bytes) || !holds((void *)from, bytes)) return INVALID;
-    return copy((char *)to, (char *)from, bytes, 0);
+    return copy((char *)to, (char *)from, bytes, 0, stream);
 }
 
-/* ---- streams and events: one queue for all ---- */
+/* ---- streams and events ---- */
 ENTRY cuCtxSynchronize(void)
 {
     CHECK;
-    return drain();
+    return drain(NULL);
 }
-ENTRY cuStreamCreateWithPriority(void **stream, unsigned flags, int priority)
+ENTRY cuCtxGetStreamPriorityRange(int *least, int *greatest)
 {
     CHECK;
-    return *stream = malloc(16), OK;
+    return *least = 0, *greatest = -5, OK;
 }
-ENTRY cuStreamSynchronize(void *stream)
+ENTRY cuStreamCreateWithPriority(void **made, unsigned flags, int priority)
 {
     CHECK;
-    return drain();
+    stream *s = malloc(sizeof *s);
+    pthread_mutex_lock(&lock);
+    *s = (stream){.last = &s->first, .device = current, .priority = priority, .next = streams};
+    streams = s;
+    pthread_mutex_unlock(&lock);
+    return *made = s, OK;
 }
-ENTRY cuStreamQuery(void *stream)
+ENTRY cuStreamGetPriority(void *on, int *priority)
 {
     CHECK;
-    return first ? 600 : OK;
+    return *priority = stream_of(on)->priority, OK;
 }
-ENTRY cuStreamWaitEvent(void *stream, void *waited, unsigned flags)
+ENTRY cuStreamSynchronize(void *on)
 {
     CHECK;
-    return OK;
+    return drain(stream_of(on));
+}
+
+/* Time passes with questions: the fourth one is answered with yes. */
+enum { PATIENCE = 4 };
+ENTRY cuStreamQuery(void *on)
+{
+    CHECK;
+    stream *s = stream_of(on);
+    if (!s->first) return OK;
+    if (++s->asked < PATIENCE) return 600;
+    s->asked = 0;
+    return drain(s);
+}
+ENTRY cuStreamWaitEvent(void *on, void *waited, unsigned flags)
+{
+    CHECK;
+    event *e = waited;
+    if (!e->wanted) return OK;
+    work *w = new_work(0);
+    w->waited = e;
+    w->version = e->wanted;
+    w->on = e->on;
+    e->owners++;
+    return submit(w, stream_of(on));
 }
 ENTRY cuEventCreate(void **made, unsigned flags)
 {
     CHECK;
     event *e = calloc(1, sizeof *e);
     e->timed = !(flags & 2);
+    e->blocking = flags & 1;
+    e->owners = 1;
     return *made = e, OK;
 }
 ENTRY cuEventDestroy_v2(void *e)
 {
-    drain();
-    free(e);
+    CHECK;
+    disown(e);
     return OK;
 }
-ENTRY cuEventRecord(void *e, void *stream)
+ENTRY cuEventRecord(void *recorded, void *on)
 {
     CHECK;
+    event *e = recorded;
     work *w = new_work(0);
     w->recorded = e;
-    w->recorded->recorded = 0;
-    return submit(w);
+    w->version = ++e->wanted;
+    e->on = stream_of(on);
+    e->owners++;
+    e->asked = 0;
+    return submit(w, e->on);
 }
-ENTRY cuEventQuery(void *e)
+ENTRY cuEventQuery(void *asked)
 {
     CHECK;
-    return first ? 600 : OK;
+    event *e = asked;
+    if (e->done >= e->wanted) return OK;
+    if (++e->asked < PATIENCE) return 600;
+    e->asked = 0;
+    open_memory();
+    int code = run_stream(e->on, e, e->wanted);
+    close_memory();
+    return code;
 }
-ENTRY cuEventSynchronize(void *e)
+ENTRY cuEventSynchronize(void *waited)
 {
     CHECK;
-    return drain();
+    event *e = waited;
+    if (e->done >= e->wanted) return OK;
+    open_memory();
+    int code = run_stream(e->on, e, e->wanted);
+    close_memory();
+    return code;
 }
 ENTRY cuEventElapsedTime(float *ms, void *begin, void *end)
 {
     CHECK;
     event *a = begin, *b = end;
-    if (!a->timed || !b->timed || !a->recorded || !b->recorded) return BAD_HANDLE;
+    if (!a->timed || !b->timed || !a->wanted || !b->wanted) return BAD_HANDLE;
+    if (a->done < a->wanted || b->done < b->wanted) return 600;
     return *ms = (float)(b->at - a->at), OK;
 }
 
@@ -403,7 +615,7 @@ ENTRY cuModuleGetFunction(void **function, void *m, const char *name)
 static long launches;
 __attribute__((visibility("default"))) long td_null_launches(void) { return launches; }
 ENTRY cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                     unsigned by, unsigned bz, unsigned shared, void *stream, void **arguments,
+                     unsigned by, unsigned bz, unsigned shared, void *stream_, void **arguments,
                      void **extra)
 {
     CHECK;
@@ -415,7 +627,7 @@ ENTRY cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsi
     w->block = bx;
     memcpy(w->argument, arguments[0], e->bytes);
     __atomic_add_fetch(&launches, 1, __ATOMIC_RELAXED);
-    return submit(w);
+    return submit(w, stream_of(stream_));
 }
 
 /* ---- errors ---- */

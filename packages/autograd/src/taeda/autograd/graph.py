@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from taeda import Tensor
+from taeda import Tensor, empty_like
 from taeda._core_api import runtime as _core
 from taeda.utils.hooks import RemovableHandle
 
@@ -147,10 +147,22 @@ _mutation = threading.local()
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """Context: what is saved for backward waits in memory of the cpu."""
+    """Context: what is saved for backward waits in memory of the cpu, page-locked with `pin_memory`.
+
+    From page-locked memory it comes back without a wait. RuntimeError for `pin_memory` without an accelerator.
+    """
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
-        super().__init__(lambda t: (t.device, t.cpu()), lambda packed: packed[1].to(packed[0]))
+        def pack(t: Tensor) -> tuple[Any, Tensor]:
+            if not pin_memory:
+                return t.device, t.cpu()
+            return t.device, empty_like(t, device="cpu", pin_memory=True).copy_(t)
+
+        def unpack(packed: tuple[Any, Tensor]) -> Tensor:
+            device, kept = packed
+            return kept.to(device, non_blocking=pin_memory)
+
+        super().__init__(pack, unpack)
 
 
 def register_multi_grad_hook(

@@ -3,6 +3,7 @@
 #include "runtime/device.h"
 #include "ops/view/view.h"
 #include <string.h>
+#include "cuda/host.h"
 #include "ops/layout.h"
 
 #define SELF TD_TENSOR(0)
@@ -315,5 +316,12 @@ td_status td_op__to_copy(td_call *call)
             TD_NOT_IMPLEMENTED,
             "cannot copy out of a meta tensor: it has no data; use empty_like(..., device=...)");
     td_memory_format format = TD_HAS(4) ? (td_memory_format)TD_INT(4) : TD_PRESERVE_FORMAT;
-    return copy_in_format(call, TD_DTYPE_OR(1, (td_dtype)SELF->dtype), device, format);
+    td_dtype dtype = TD_DTYPE_OR(1, (td_dtype)SELF->dtype);
+    if (!TD_BOOLEAN(3) || device == TD_META || device == SELF->device)
+        return copy_in_format(call, dtype, device, format);
+    TD_TRY(td_empty_format(OUT, SELF, dtype, device, format));
+    /* only into page-locked memory can a device write on its own */
+    if (device == TD_CPU && td_device_type(SELF->device) == TD_CUDA)
+        TD_TRY(td_cuda_pin(call->out[0]));
+    return td_copy_queued(call->out[0], SELF);
 }

@@ -44,11 +44,15 @@ def listing(storage: Any, what: str) -> str:
 class Casts:
     """Conversions and facts; the class below it brings `_elements`, `_converted` and `_bytes`."""
 
-    is_cuda = False
     is_hpu = False
     is_sparse = False
     is_sparse_csr = False
     _bytes: Any
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether the memory is on a CUDA device."""
+        return bool(self._bytes.device.type == "cuda")
 
     def get_device(self) -> Any:
         """The number of the device; None for the cpu."""
@@ -59,12 +63,12 @@ class Casts:
         return not self._bytes.is_shared() and _core.segment_facts(self._bytes) is None
 
     def is_pinned(self, device: Any = "cuda") -> bool:
-        """Whether the memory is page-locked for an accelerator: False, there is none."""
-        return False
+        """Whether the memory is page-locked, so that a device copies from and to it on its own."""
+        return bool(self._bytes.is_pinned())
 
     def pin_memory(self, device: Any = "cuda") -> Any:
-        """RuntimeError: there is no accelerator to pin memory for."""
-        raise RuntimeError("cannot pin memory: this build has no accelerator")
+        """The bytes in page-locked memory; the storage itself if it lies there already. RuntimeError without an accelerator."""
+        return self if self.is_pinned() else self._placed(self._bytes.pin_memory())
 
     def cpu(self) -> Any:
         """The storage on the cpu: itself, unless it is a meta storage, which has nothing to copy."""
@@ -73,13 +77,12 @@ class Casts:
     def to(self, *, device: Any, non_blocking: bool = False) -> Any:
         """The storage on a device: itself if it is there. RuntimeError for a device that is not to be had."""
         wanted = _core.device(device)
-        if wanted.type == self._bytes.device.type:
-            return self
-        return self._placed(self._bytes.to(wanted))
+        moved = self._bytes.to(wanted, non_blocking=non_blocking)
+        return self if moved is self._bytes else self._placed(moved)
 
     def cuda(self, device: Any = None, non_blocking: bool = False) -> Any:
         """The storage on a CUDA device. RuntimeError where there is none."""
-        return self.to(device="cuda" if device is None else device)
+        return self.to(device="cuda" if device is None else device, non_blocking=non_blocking)
 
     def hpu(self, device: Any = None, non_blocking: bool = False) -> Any:
         """The storage on an HPU. RuntimeError where there is none."""

@@ -137,7 +137,7 @@ class TypedStorage(Casts):
 
     def copy_(self, source: TypedStorage, non_blocking: bool | None = None) -> TypedStorage:
         """Take the values of a storage with as many elements, converted."""
-        self._elements().copy_(source._elements())
+        self._elements().copy_(source._elements(), bool(non_blocking))
         return self
 
     def clone(self) -> TypedStorage:

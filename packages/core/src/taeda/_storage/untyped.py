@@ -95,7 +95,7 @@ class UntypedStorage(Casts):
 
     def copy_(self, source: UntypedStorage, non_blocking: bool = False) -> UntypedStorage:
         """Take the bytes of another storage of the same size."""
-        self._bytes.copy_(source._bytes)
+        self._bytes.copy_(source._bytes, non_blocking)
         return self
 
     def clone(self) -> UntypedStorage:

@@ -68,11 +68,14 @@ def to(
 ) -> Tensor:  # fmt: skip
     """The tensor with another dtype or on another device; itself if nothing changes and copy is False.
 
-    Forms: to(dtype), to(device, dtype=None), to(other). Differentiable across floating-point dtypes.
+    Forms: to(dtype), to(device, dtype=None), to(other). Differentiable across floating-point dtypes. With `non_blocking`
+    a copy from pinned memory to a device, or from a device, goes on after the call: whoever reads the result on the cpu
+    waits for the stream first.
     """
     dtype, device, rest = _parse_to(args, dtype, device, other)
-    if len(rest) > 1:  # to(..., non_blocking, copy); a copy between cpu tensors never waits
-        copy = rest[1]
+    if rest:  # to(..., non_blocking, copy)
+        non_blocking = rest[0]
+        copy = rest[1] if len(rest) > 1 else copy
     if device is not None and not isinstance(device, _core.device):
         device = _core.device(device)
     same_dtype = dtype is None or dtype is self.dtype
@@ -83,7 +86,11 @@ def to(
     if same_dtype and same_device and same_format and not copy:
         return self
     return _core.functions[""]["_to_copy"](
-        self, dtype=dtype, device=device, memory_format=memory_format
+        self,
+        dtype=dtype,
+        device=device,
+        non_blocking=bool(non_blocking),
+        memory_format=memory_format,
     )
 
 
@@ -98,7 +105,8 @@ def cuda(
     self: Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = None
 ) -> Tensor:
     """The tensor on a CUDA device; RuntimeError where there is none."""
-    return self.to("cuda" if device is None else device)
+    where = "cuda" if device is None else device
+    return self.to(where, non_blocking=non_blocking, memory_format=memory_format)
 
 
 @method

@@ -324,6 +324,8 @@ def tensor(
         isinstance(data, Tensor) or _is_numpy(data) or hasattr(data, "__array__")
     ):
         placed = made.clone(memory_format=_core.contiguous_format)
+    if pin_memory:
+        placed = placed.pin_memory()
     return placed.requires_grad_() if requires_grad else placed
 
 

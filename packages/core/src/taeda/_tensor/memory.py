@@ -104,16 +104,42 @@ def share_memory_(self: Tensor) -> Tensor:
 
 @method
 def is_pinned(self: Tensor, device: Any = None) -> bool:
-    """Whether the memory is page-locked for an accelerator: False, there is none."""
-    return False
+    """Whether the memory is page-locked, so that a device copies from and to it on its own."""
+    return bool(_core.cuda_is_pinned(self))
 
 
 @method
 def pin_memory(self: Tensor, device: Any = None) -> Tensor:
-    """RuntimeError: page-locked memory is for an accelerator, and there is none."""
-    raise RuntimeError(
-        "Cannot access accelerator device when none is available: pin_memory() locks memory for one. Leave it out on the CPU."
-    )
+    """A copy in page-locked memory; the tensor itself if it lies there already.
+
+    From there `to(device, non_blocking=True)` returns at once. RuntimeError without an accelerator and for tensors that
+    are not on the cpu; OutOfMemoryError if the system locks no more pages.
+    """
+    if self.is_pinned(device):
+        return self
+    if self.device.type != "cpu":
+        raise RuntimeError(
+            f"cannot pin a tensor of device '{self.device}': only tensors on the cpu can be pinned"
+        )
+    return _core.functions[""]["empty_like"](self, pin_memory=True).copy_(self)
+
+
+@method
+def record_stream(self: Tensor, stream: Any) -> None:
+    """Work of `stream` uses the memory, too: after the tensor's end it serves again when that work is done.
+
+    For a tensor that was made on one stream and is used on another. RuntimeError for tensors that are not on a device,
+    TypeError for what is no stream.
+    """
+    from ..cuda import Stream
+
+    if not isinstance(stream, Stream):
+        raise TypeError(f"record_stream: wanted a taeda.cuda.Stream, got {type(stream).__name__}")
+    if self.device.type != "cuda":
+        raise RuntimeError(
+            f"record_stream: tensors of device '{self.device}' are used on no stream"
+        )
+    _core.cuda_record_stream(self, stream.cuda_stream)
 
 
 @method

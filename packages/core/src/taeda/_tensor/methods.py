@@ -39,7 +39,8 @@ def new_tensor(
 
     made = _read(data, dtype or self.dtype).detach()
     placed = _placed(made, dtype or self.dtype, device or self.device)
-    return (placed.clone() if placed is made else placed).requires_grad_(requires_grad)
+    own = placed.clone() if placed is made else placed
+    return (own.pin_memory() if pin_memory else own).requires_grad_(requires_grad)
 
 
 @method

@@ -8,6 +8,7 @@ from taeda._native import core as _core
 from taeda._parts import lazy_attributes
 
 from ._devices import (
+    can_device_access_peer,
     current_device,
     device,
     device_count,
@@ -16,22 +17,27 @@ from ._devices import (
     get_device_capability,
     get_device_name,
     get_device_properties,
+    get_sync_debug_mode,
     init,
     is_available,
     is_bf16_supported,
     is_initialized,
     set_device,
+    set_sync_debug_mode,
     synchronize,
 )
 from ._memory import (
     empty_cache,
+    host_memory_stats,
     max_memory_allocated,
     max_memory_reserved,
     mem_get_info,
     memory_allocated,
     memory_reserved,
     memory_stats,
+    reset_accumulated_host_memory_stats,
     reset_accumulated_memory_stats,
+    reset_peak_host_memory_stats,
     reset_peak_memory_stats,
 )
 from ._random import (
@@ -47,10 +53,12 @@ from ._random import (
 )
 from ._streams import (
     Event,
+    ExternalStream,
     Stream,
     StreamContext,
     current_stream,
     default_stream,
+    get_stream_from_external,
     set_stream,
     stream,
 )
@@ -60,11 +68,13 @@ __getattr__, __dir__ = lazy_attributes(__name__, {})
 
 OutOfMemoryError = _core.OutOfMemoryError
 __all__ = [
-    "Event", "OutOfMemoryError", "Stream", "StreamContext",
-    "current_device", "current_stream", "default_stream", "device", "device_count", "device_of", "empty_cache", "get_arch_list",
-    "get_device_capability", "get_device_name", "get_device_properties", "get_rng_state", "get_rng_state_all", "init",
+    "Event", "ExternalStream", "OutOfMemoryError", "Stream", "StreamContext",
+    "can_device_access_peer", "current_device", "current_stream", "default_stream", "device", "device_count", "device_of", "empty_cache", "get_arch_list",
+    "get_device_capability", "get_device_name", "get_device_properties", "get_rng_state", "get_rng_state_all", "get_stream_from_external", "get_sync_debug_mode",
+    "host_memory_stats", "init",
     "initial_seed", "is_available", "is_bf16_supported", "is_initialized", "manual_seed", "manual_seed_all",
     "max_memory_allocated", "max_memory_reserved", "mem_get_info", "memory_allocated", "memory_reserved", "memory_stats",
-    "reset_accumulated_memory_stats", "reset_peak_memory_stats", "seed", "seed_all", "set_device", "set_rng_state", "set_rng_state_all", "set_stream", "stream",
+    "reset_accumulated_host_memory_stats", "reset_accumulated_memory_stats", "reset_peak_host_memory_stats", "reset_peak_memory_stats", "seed", "seed_all", "set_device", "set_rng_state", "set_rng_state_all", "set_stream",
+    "set_sync_debug_mode", "stream",
     "synchronize",
 ]  # fmt: skip

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from taeda._native import core as _core
 
 __all__ = [
-    "current_device", "device", "device_count", "device_of", "get_arch_list", "get_device_capability", "get_device_name",
-    "get_device_properties", "init", "is_available", "is_bf16_supported", "is_initialized", "ordinal_of", "set_device",
-    "synchronize",
+    "can_device_access_peer", "current_device", "device", "device_count", "device_of", "get_arch_list", "get_device_capability", "get_device_name",
+    "get_device_properties", "get_sync_debug_mode", "init", "is_available", "is_bf16_supported", "is_initialized", "ordinal_of", "set_device",
+    "set_sync_debug_mode",    "synchronize",
 ]  # fmt: skip
 
 _ARCHES = (
@@ -120,11 +121,64 @@ class DeviceProperties:
     warp_size: int
     max_threads_per_block: int
     max_threads_per_multi_processor: int
+    uuid: UUID
+    pci_domain_id: int
+    pci_bus_id: int
+    pci_device_id: int
+    L2_cache_size: int
+    shared_memory_per_block: int
+    shared_memory_per_block_optin: int
+    shared_memory_per_multiprocessor: int
+    regs_per_multiprocessor: int
+    is_integrated: bool
+    is_multi_gpu_board: bool
+
+
+#: numbers that the driver has for the last fields
+_ATTRIBUTES = (38, 8, 97, 81, 82, 18, 84)
 
 
 def get_device_properties(device: Any = None) -> DeviceProperties:
-    """Name, memory, compute capability and sizes of a device."""
-    return DeviceProperties(*_core.cuda_facts(ordinal_of(device)))
+    """Name, memory, compute capability, sizes and addresses of a device."""
+    index = ordinal_of(device)
+    uuid, bus = _core.cuda_names(index)
+    domain, number, slot = bus.split(".")[0].split(":")
+    *sizes, integrated, board = (_core.cuda_attribute(index, k) for k in _ATTRIBUTES)
+    place = [int(domain, 16), int(number, 16), int(slot, 16)]
+    facts = [*_core.cuda_facts(index), UUID(bytes=uuid), *place, *sizes]
+    return DeviceProperties(*facts, *map(bool, (integrated, board)))
+
+
+def can_device_access_peer(device: Any, peer_device: Any) -> bool:
+    """Can a device read another's memory? Copies between two work either way. RuntimeError for an ordinal that is not there."""
+    here, there = ordinal_of(device), ordinal_of(peer_device)
+    return bool(_core.cuda_can_reach(here, there))
+
+
+# ---- waits ----
+
+_MODES = ("default", "warn", "error")
+
+
+def set_sync_debug_mode(debug_mode: int | str) -> None:
+    """What an operation does that waits for the device: nothing ("default", 0), "warn" (1) or raise ("error", 2).
+
+    Calls that ask for the wait, such as `synchronize`, stay free.
+    """
+    if isinstance(debug_mode, str):
+        if debug_mode not in _MODES:
+            raise RuntimeError(
+                f"invalid value of debug_mode, expected one of `default`, `warn`, `error`, got {debug_mode!r}"
+            )
+        debug_mode = _MODES.index(debug_mode)
+    if debug_mode not in (0, 1, 2):
+        raise RuntimeError(f"debug_mode is 0, 1 or 2, got {debug_mode!r}")
+    _core.cuda_sync_mode(debug_mode)
+
+
+def get_sync_debug_mode() -> int:
+    """0, 1 or 2, as `set_sync_debug_mode` takes them."""
+    return int(_core.cuda_sync_mode(-1))
 
 
 def get_device_name(device: Any = None) -> str:

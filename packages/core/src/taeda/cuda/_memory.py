@@ -9,8 +9,9 @@ from taeda._native import core as _core
 from ._devices import is_initialized, ordinal_of
 
 __all__ = [
-    "empty_cache", "max_memory_allocated", "max_memory_reserved", "mem_get_info", "memory_allocated", "memory_reserved",
-    "memory_stats", "reset_accumulated_memory_stats", "reset_peak_memory_stats",
+    "empty_cache", "host_memory_stats", "max_memory_allocated", "max_memory_reserved", "mem_get_info", "memory_allocated", "memory_reserved",
+    "memory_stats", "reset_accumulated_host_memory_stats", "reset_accumulated_memory_stats",
+    "reset_peak_host_memory_stats", "reset_peak_memory_stats",
 ]  # fmt: skip
 
 
@@ -53,11 +54,31 @@ def reset_accumulated_memory_stats(device: Any = None) -> None:
 
 
 def empty_cache() -> None:
-    """Give segments without a block in use back to the driver, of all devices. Nothing before a device was used."""
+    """Give segments without a block in use back to the driver, of all devices, and unused pinned memory to the system.
+
+    Nothing before a device was used.
+    """
     if is_initialized():
+        _core.cuda_host_trim()
         for ordinal in range(_core.cuda_count()):
             if memory_reserved(ordinal):
                 _core.cuda_trim(ordinal)
+
+
+def host_memory_stats() -> dict[str, int]:
+    """Counts and bytes of pinned memory: "allocation" is in use, "segment" is held; times are in microseconds."""
+    found: dict[str, int] = _core.cuda_host_stats()
+    return {name.replace(".all.", "."): value for name, value in found.items()}
+
+
+def reset_peak_host_memory_stats() -> None:
+    """Peaks of pinned memory start again from what is used and held now."""
+    _core.cuda_host_reset(True)
+
+
+def reset_accumulated_host_memory_stats() -> None:
+    """What was pinned and freed is counted from now on."""
+    _core.cuda_host_reset(False)
 
 
 def mem_get_info(device: Any = None) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 from taeda import _streams
@@ -11,17 +12,41 @@ from ._devices import device, ordinal_of
 
 __all__ = [
     "Event",
+    "ExternalStream",
     "Stream",
     "StreamContext",
     "current_stream",
     "default_stream",
+    "get_stream_from_external",
     "set_stream",
     "stream",
 ]
 
 
+#: streams that were made, by device and priority: each is handed out in turn, and none is given back to the driver
+_made: dict[tuple[int, int], list[int]] = {}
+_turn: dict[tuple[int, int], int] = {}
+_lock = threading.Lock()
+MOST = 32  # of a device and a priority
+
+
+def _pooled(index: int, priority: int) -> int:
+    """The next stream of a device with a priority."""
+    key = index, priority
+    with _lock:
+        made, turn = _made.setdefault(key, []), _turn.get(key, 0)
+        if len(made) < MOST:
+            made.append(_core.cuda_stream_new(index, priority))
+        _turn[key] = (turn + 1) % MOST
+        return made[turn]
+
+
 class Stream:
-    """A queue of work on a device; a lower `priority` is served first. Streams are not given back to the driver."""
+    """A queue of work on a device; a lower `priority` is served first, down to `priority_range()[1]`.
+
+    There are 32 for each device and priority, which are handed out in turn. RuntimeError for a priority above 0; what is
+    below the range counts as its end.
+    """
 
     def __init__(
         self, device: Any = None, priority: int = 0, *, _handle: int | None = None
@@ -29,8 +54,24 @@ class Stream:
         index = ordinal_of(device)
         self.device = _core.device("cuda", index)
         self.device_index = index
-        self.priority = priority
-        self.cuda_stream = _core.cuda_stream_new(index, priority) if _handle is None else _handle
+        if _handle is not None:
+            self.priority, self.cuda_stream = priority, _handle
+            return
+        if priority > 0:
+            raise RuntimeError(f"priorities of streams are at most 0, got {priority}")
+        self.priority = max(priority, _core.cuda_priorities(index)[1])
+        self.cuda_stream = _pooled(index, self.priority)
+
+    @staticmethod
+    def priority_range() -> tuple[int, int]:
+        """The least and the greatest priority; the greatest is the lower number."""
+        least, greatest = _core.cuda_priorities(ordinal_of(None))
+        return least, greatest
+
+    @property
+    def stream_id(self) -> int:
+        """The stream's address as a number; 0 is the default stream."""
+        return self.cuda_stream
 
     def synchronize(self) -> None:
         """Wait for all work of the stream."""
@@ -73,14 +114,35 @@ class Stream:
         return f"<taeda.cuda.Stream device={self.device} cuda_stream={self.cuda_stream:#x}>"
 
 
+class ExternalStream(Stream):
+    """A stream that another library made, by its address. Whoever made it keeps it alive and gives it back."""
+
+    def __init__(self, stream_ptr: int, device: Any = None) -> None:
+        index = ordinal_of(device)
+        super().__init__(index, _core.cuda_stream_priority(index, stream_ptr), _handle=stream_ptr)
+
+
 class Event:
-    """A mark in a stream. With `enable_timing` the time between two can be read; `blocking` and `interprocess` are for others' programs."""
+    """A mark in a stream. With `enable_timing` the time between two can be read; with `blocking` a waiting thread sleeps.
+
+    It is made when it is first recorded, on that stream's device.
+    """
 
     def __init__(self, enable_timing: bool = False, blocking: bool = False) -> None:
         self.enable_timing = enable_timing
         self.blocking = blocking
         self.cuda_event = 0
         self._device = -1
+
+    @property
+    def device(self) -> Any:
+        """The device; None before the event is recorded."""
+        return None if self._device < 0 else _core.device("cuda", self._device)
+
+    @property
+    def event_id(self) -> int:
+        """The event's address as a number; 0 before it is recorded."""
+        return self.cuda_event
 
     def record(self, stream: Stream | None = None) -> None:
         """Mark the end of the work that a stream has now, the current one by default."""
@@ -91,7 +153,8 @@ class Event:
             )
         if not self.cuda_event:
             self._device = place.device_index
-            self.cuda_event = _core.cuda_event_new(self._device, self.enable_timing)
+            flags = (1 if self.blocking else 0) | (0 if self.enable_timing else 2)
+            self.cuda_event = _core.cuda_event_new(self._device, flags)
         _core.cuda_event_do("record", self._device, self.cuda_event, place.cuda_stream)
 
     def wait(self, stream: Stream | None = None) -> None:
@@ -131,12 +194,18 @@ _streams.Event.register(Event)
 def current_stream(device: Any = None) -> Stream:
     """The stream that this thread's work on a device goes to."""
     index = ordinal_of(device)
-    return Stream(index, _handle=_core.cuda_stream_get(index))
+    handle = _core.cuda_stream_get(index)
+    return Stream(index, _core.cuda_stream_priority(index, handle), _handle=handle)
 
 
 def default_stream(device: Any = None) -> Stream:
     """The stream that every thread begins with."""
     return Stream(ordinal_of(device), _handle=0)
+
+
+def get_stream_from_external(data_ptr: int, device: Any = None) -> ExternalStream:
+    """The stream of another library at an address. Whoever made it keeps it alive."""
+    return ExternalStream(data_ptr, device)
 
 
 def set_stream(stream: Stream | None) -> None:
