@@ -36,25 +36,24 @@ __all__ = ["Portion", "counts", "portions"]
 
 @dataclass(frozen=True)
 class Portion:
-    """Files of one folder, relative to the root, and their size in bytes."""
+    """Files of one package, relative to the root, and their size in bytes."""
 
     files: tuple[str, ...]
     size: int
 
     def __str__(self) -> str:
-        names = [Path(file).name for file in self.files]
-        more = f" to {names[-1]}" if len(names) > 1 else ""
-        return f"{Path(self.files[0]).parent}: {names[0]}{more}"
+        more = f" to {self.files[-1]}" if len(self.files) > 1 else ""
+        return f"{self.files[0]}{more}"
 
 
 def portions(files: Iterable[tuple[str, int]], most: int) -> list[Portion]:
-    """Files with their sizes, in portions of one folder each that stay below `most` bytes where a file does; the largest first.
+    """Files with their sizes, in portions of one package each that stay below `most` bytes where a file does; the largest first.
 
-    >>> [portion.files for portion in portions([("a/1", 5), ("a/2", 5), ("b/1", 9)], most=9)]
-    [('b/1',), ('a/1',), ('a/2',)]
+    >>> [portion.files for portion in portions([("a/b/1", 5), ("a/b/2", 5), ("a/c/1", 9)], most=9)]
+    [('a/c/1',), ('a/b/1',), ('a/b/2',)]
     """
     found: list[Portion] = []
-    for _, group in groupby(sorted(files), lambda item: str(Path(item[0]).parent)):
+    for _, group in groupby(sorted(files), lambda item: Path(item[0]).parts[:2]):
         chosen: list[tuple[str, int]] = []
         for item in group:
             if chosen and sum(size for _, size in chosen) + item[1] > most:

@@ -8,13 +8,13 @@ import pytest
 tests_all = by_path.load("tools/tests_all.py")
 
 
-def test_each_file_is_in_one_portion_of_its_folder():
-    files = [(f"{folder}/test_{n}.py", 10 * n) for folder in "abc" for n in range(1, 8)]
+def test_each_file_is_in_one_portion_of_its_package():
+    files = [(f"packages/{name}/tests/test_{n}.py", 10 * n) for name in "abc" for n in range(1, 8)]
     dealt = tests_all.portions(files, most=100)
     assert sorted(name for portion in dealt for name in portion.files) == sorted(
         name for name, _ in files
     )
-    assert all(len({Path(name).parent for name in portion.files}) == 1 for portion in dealt)
+    assert all(len({Path(name).parts[:2] for name in portion.files}) == 1 for portion in dealt)
     assert all(portion.size <= 100 for portion in dealt)
     assert [portion.size for portion in dealt] == sorted(
         (portion.size for portion in dealt), reverse=True
@@ -22,8 +22,8 @@ def test_each_file_is_in_one_portion_of_its_folder():
 
 
 def test_a_file_above_the_measure_is_alone():
-    dealt = tests_all.portions([("a/1", 500), ("a/2", 1)], most=100)
-    assert [portion.files for portion in dealt] == [("a/1",), ("a/2",)]
+    dealt = tests_all.portions([("a/b/1", 500), ("a/b/2", 1)], most=100)
+    assert [portion.files for portion in dealt] == [("a/b/1",), ("a/b/2",)]
 
 
 @pytest.mark.parametrize(
