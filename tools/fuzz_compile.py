@@ -2,6 +2,10 @@
 
     python tools/fuzz_compile.py [programs] [seed]
 
+Two of three programs have lines of the kinds of `fuzz_compile_kinds` as well: checkpoints, hooks, custom operators and functions, subclasses, autocast,
+writes through aliases, errors in the middle and their handlers, shared weights, gradients that add up, mixed dtypes, compiled functions and modules inside.
+Compared are values, strides, versions, gradients, errors and the state of the generator after each call.
+
 A program is text: a file of functions and a module over tensors, numbers, lists, dicts, attributes, loops and branches on shapes and flags, in-place
 writes, views, draws. A backend of a user, which runs the graph as it is, takes some of them; inputs of some are computed with gradients. Each is called on several inputs; between calls a global, an attribute, an entry or a mode changes. What differs is printed with its text.
 """
@@ -15,6 +19,8 @@ import tempfile
 import warnings
 from pathlib import Path
 from typing import Any
+
+import fuzz_compile_kinds as kinds
 
 import taeda
 from taeda import Tensor
@@ -91,8 +97,9 @@ def helper(t, k=1.0):
 class Program:
     """Lines of one random function of `x` and `y`, both of some rows and four columns."""
 
-    def __init__(self, chance: random.Random) -> None:
+    def __init__(self, chance: random.Random, kinds: float) -> None:
         self.chance = chance
+        self.kinds = kinds  # how many of its lines are of the kinds of `fuzz_compile_kinds`
         self.names = ["x", "y"]
         self.own: list[str] = []
         self.lines: list[str] = []
@@ -111,6 +118,8 @@ class Program:
 
     def expression(self) -> str:
         c, t, u = self.chance, self.tensor(), self.tensor()
+        if c.random() < self.kinds:
+            return kinds.expression(c, t, u, self.number())
         return c.choice(
             [
                 f"{t}.{c.choice(UNARY)}()", f"taeda.{c.choice(UNARY)}({t})", f"{t} {c.choice(BINARY)} {u}", f"{t} {c.choice(BINARY)} {self.number()}",
@@ -125,7 +134,12 @@ class Program:
     def step(self) -> None:
         c, name = self.chance, f"t{len(self.names)}"
         kind = c.random()
-        if kind < 0.6:
+        if kind < self.kinds * 0.4:
+            given = (self.tensor(), self.tensor(), self.number(), self.expression())
+            for text in kinds.statement(c, name, *given):
+                self.line(text)
+            self.own.append(name)
+        elif kind < 0.6:
             self.line(f"{name} = {self.expression()}")
             self.own.append(name)
         elif kind < 0.72 and self.own:
@@ -155,7 +169,8 @@ class Program:
         for _ in range(self.chance.randint(2, 12)):
             self.step()
         picked = self.chance.sample(self.names, min(len(self.names), self.chance.randint(1, 3)))
-        fresh = [f"{n} + 0" for n in picked]
+        as_it_is = self.kinds and self.chance.random() < 0.3
+        fresh = picked if as_it_is else [f"{n} + 0" for n in picked]
         result = self.chance.choice(
             [fresh[0], f"({', '.join(fresh)},)", f"{{'r': [{', '.join(fresh)}]}}"]
         )
@@ -175,9 +190,13 @@ def source(chance: random.Random) -> str:
         shared=number(),
         value=number(),
     )
+    share = chance.choice([0.0, 0.3, 0.6])
+    text = Program(chance, share).text()
     if chance.random() < 0.3:
-        return head + Program(chance).text() + TRAINING
-    return head + Program(chance).text()
+        text += kinds.training(chance) if share else TRAINING
+    if share:
+        head += kinds.HEAD + kinds.OPERATOR * ("halved(" in text)
+    return head + text
 
 
 TRAINING = """
@@ -200,26 +219,36 @@ CHANGES = [
 ]  # fmt: skip
 
 
-def load(path: Path, number: int) -> Any:
+def load(path: Path, number: int, *, compiles: bool = False) -> Any:
     spec = importlib.util.spec_from_file_location(f"fuzzed_{number}", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    module.__dict__.update(COMPILES=compiles, SPACE=f"{number}{'c' * compiles}")
     spec.loader.exec_module(module)
     return module
 
 
 def kept(value: Any) -> Any:
     if isinstance(value, Tensor):
-        return value.detach().clone()
+        facts = (
+            type(value).__name__,
+            value.stride(),
+            value._version,
+            value.requires_grad,
+            value.is_leaf,
+        )
+        return value.detach().clone(), facts
     if isinstance(value, (list, tuple)):
         return [kept(v) for v in value]
     return {k: kept(v) for k, v in value.items()} if isinstance(value, dict) else value
 
 
-def gradients(module: Any, made: Any) -> Any:
+def gradients(module: Any, made: Any, inputs: list[Tensor]) -> Any:
     """Those of the parameters, from results that want some."""
     results = [t for t in tensors_in(made) if t.requires_grad]
+    # an input that is used outside too gets its gradients in another order: docs/compile.md says so
+    results = [t for t in results if not any(t is one for one in inputs)]
     if not results:
         return None
     total = sum((t * k).sum() if k % 2 else t.square().mean() for k, t in enumerate(results, 1))
@@ -248,13 +277,27 @@ def run(module: Any, function: Any, seed: int) -> list[Any]:
                 with taeda.set_grad_enabled(module.GROWS or hasattr(module, "OPTIMIZER")):
                     made = function(x, y)
                     if module.GROWS:
-                        found.append(gradients(module, made))
+                        found.append(gradients(module, made, [x, y]))
                     found.append(kept(made))
-            except RuntimeError as error:
-                found.append(type(error).__name__)
-            found += [kept(x), kept(y)]
-        exec(chance.choice(CHANGES), {"m": module})
-    return [*found, kept(list(module.NET.state_dict().values()))]
+            except Exception as error:  # noqa: BLE001 - whatever comes, both have it
+                found += [
+                    type(error).__name__,
+                    str(error).partition(", input of")[0],
+                ]  # a node's name is its own
+            found += [kept(x), kept(y), kept(taeda.default_generator.get_state())]
+            found += [kept(state_of(net)) for net in nets_of(module)]
+        changes = CHANGES + kinds.CHANGES * hasattr(module, "TIED")
+        exec(chance.choice(changes), {"m": module})
+    return found
+
+
+def nets_of(module: Any) -> list[Any]:
+    return [getattr(module, name) for name in ("NET", "TIED", "OUTER") if hasattr(module, name)]
+
+
+def state_of(net: Any) -> list[Any]:
+    """Parameters, buffers and gradients."""
+    return [*net.parameters(), *net.buffers(), *(p.grad for p in net.parameters())]
 
 
 def same(a: Any, b: Any) -> bool:
@@ -263,13 +306,23 @@ def same(a: Any, b: Any) -> bool:
             isinstance(b, Tensor)
             and a.dtype == b.dtype
             and a.shape == b.shape
+            and a.stride() == b.stride()
             and bool(((a == b) | (a.isnan() & b.isnan())).all())
         )
     if isinstance(a, (list, tuple)):
         return isinstance(b, (list, tuple)) and len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, dict):
         return isinstance(b, dict) and list(a) == list(b) and all(map(same, a.values(), b.values()))
-    return bool(a == b)
+    return type(a) is type(b) and (a is b or a == b or (a != a and b != b))
+
+
+def difference(a: Any, b: Any, place: str = "") -> str:
+    """Where two of these lists differ first, and how."""
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)) and len(a) == len(b):
+        for n, (one, other) in enumerate(zip(a, b, strict=True)):
+            if not same(one, other):
+                return difference(one, other, f"{place}[{n}]")
+    return f"{place}: {a!r:.200} as it is, {b!r:.200} compiled"
 
 
 def as_it_is(gm: Any, example_inputs: list[Any]) -> Any:
@@ -288,7 +341,7 @@ def main(count: int, first: int) -> int:
             text = source(random.Random(seed))
             path = Path(folder) / f"fuzzed_{seed}.py"
             path.write_text(text)
-            plain, other = load(path, seed), load(path, seed)
+            plain, other = load(path, seed), load(path, seed, compiles=True)
             # elementwise steps wait for each other from 16384 elements on; products of such rows would take long
             plain.ROWS = other.ROWS = [2, 2, 3] if "@" in text or seed % 3 else [2, 4097, 5000]
             plain.GROWS = other.GROWS = seed % 5 < 2 and not hasattr(plain, "OPTIMIZER")
@@ -303,7 +356,9 @@ def main(count: int, first: int) -> int:
             ):
                 continue
             wrong += 1
-            print(f"seed {seed}: {state.reasons}\n{text[text.index('def program') :]}")
+            print(
+                f"seed {seed}: {state.reasons}\n{difference(expected, found)}\n{text[text.index('def program') :]}"
+            )
     print(f"{count} programs, {captured} of them ran as graphs, {wrong} differ")
     return 1 if wrong else 0
 

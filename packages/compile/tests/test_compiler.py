@@ -37,6 +37,11 @@ def test_refusals():
         taeda.compile(taeda.sin, options={"x": 1})
     with pytest.raises(TypeError, match="wanted a function or a module"):
         taeda.compile(3)
+    for wrong in ({"fullgraph": "no"}, {"dynamic": "yes"}, {"disable": 1}, {"options": [1]}):
+        with pytest.raises(TypeError, match=f"compile: {next(iter(wrong))} is"):
+            taeda.compile(taeda.sin, **wrong)
+        with pytest.raises(TypeError, match=f"compile: {next(iter(wrong))} is"):
+            taeda.compile(**wrong)
 
 
 def test_fullgraph_raises_at_the_line_that_breaks():

@@ -199,3 +199,15 @@ def test_graphs_that_are_worth_it_stay(monkeypatch):
         state((taeda.ones(2),), {})
     assert state._scattered == _compiled.NEVER
     assert not state.off
+
+
+def test_errors_about_arguments_name_the_function():
+    def needs(x, y):
+        return x
+
+    said = []
+    for run in (needs, taeda.compile(needs)):
+        with pytest.raises(TypeError) as caught:
+            run(taeda.ones(1))
+        said.append(str(caught.value))
+    assert said[0] == said[1]

@@ -223,3 +223,25 @@ def test_versions_count_what_the_program_counts(write):
         assert other._version == w._version and other.equal(w)
         assert (a._version, b._version) == (c._version, d._version) and a.equal(c) and b.equal(d)
     assert trusted(compiled)
+
+
+def test_first_gradients_have_no_version_yet():
+    """Recorded, by the graph, and as the program is: nobody saw the sums that they were made of."""
+
+    def made(compiled):
+        taeda.manual_seed(0)
+        net = nn.Linear(4, 4)
+
+        def step(x):
+            net.zero_grad()
+            (net(net(x)) + net(x)).square().sum().backward()
+
+        run = taeda.compile(step, backend="aot_eager") if compiled else step
+        found = []
+        for _ in range(4):
+            run(taeda.randn(3, 4))
+            found += [(p.grad.clone(), p.grad._version) for p in net.parameters()]
+        return found
+
+    for (a, m), (b, n) in zip(made(False), made(True), strict=True):
+        assert a.equal(b) and m == n

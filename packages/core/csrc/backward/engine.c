@@ -6,6 +6,14 @@
  * another thread, or inside backward. Nothing recurses along the graph. */
 #include "backward/slots.h"
 
+/* Only the walk has seen it so far: no write to it counts. A recorded run, whose tensors have
+ * another owner, copies it instead; both give a gradient of version 0. */
+static void forget_writes(PyObject *grad)
+{
+    td_tensor *t = TD_T(grad);
+    if (!t->own_version) t->storage->version = 0;
+}
+
 static int feed(Run *r, Node *from, int index, Edge edge, PyObject *grad) /* takes grad over */
 {
     Slot *s = slot_of(r, edge.node);
@@ -18,6 +26,7 @@ static int feed(Run *r, Node *from, int index, Edge edge, PyObject *grad) /* tak
         int own =
             !r->create_graph && !td_dual_level && td_sole_owner(*sum) && td_is_dense(TD_T(*sum));
         total = own ? td_add_into(*sum, grad) : td_add(*sum, grad);
+        if (own && total) forget_writes(total);
         Py_DECREF(grad);
         if (!total) return -1;
         Py_SETREF(*sum, total);
@@ -98,7 +107,7 @@ static int may_steal(const Run *r, PyObject *grad, const td_tensor *leaf)
 
 static PyObject *first_gradient(const Run *r, PyTensor *leaf, PyObject *grad)
 {
-    if (may_steal(r, grad, leaf->t)) return Py_NewRef(grad);
+    if (may_steal(r, grad, leaf->t)) return forget_writes(grad), Py_NewRef(grad);
     PyObject *call = td_engine_helper("first_gradient"), *made = NULL;
     if (call)
         made = PyObject_CallFunctionObjArgs(call, (PyObject *)leaf, grad,

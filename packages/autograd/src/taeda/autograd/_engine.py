@@ -54,6 +54,10 @@ def first_gradient(leaf: Tensor, gradient: Tensor, create_graph: bool) -> Tensor
         return gradient.clone() if gradient.requires_grad else gradient.detach().clone()
     if gradient._dispatches() or leaf._dispatches():
         return gradient.clone()
+    if gradient.stride() == leaf.stride() and gradient.dtype == leaf.dtype:
+        made = gradient.detach().clone()  # of no version yet, as one that nobody else holds
+        if made.stride() == leaf.stride():
+            return made
     made = taeda.empty_like(leaf, dtype=gradient.dtype, memory_format=taeda.preserve_format)
     return made.detach().copy_(gradient.detach())
 

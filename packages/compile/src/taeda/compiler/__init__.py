@@ -69,16 +69,17 @@ def compile(
     default, are passed on by keyword. What it computes is its own affair: only the graph is compared with the program.
 
     With `fullgraph=True` a program of which there is no whole graph raises `Stop`, which names the reason and the line. Every shape
-    gets a graph of its own, in about the time of one call, so `dynamic` may be anything; every `mode` asks for speed alone.
+    gets a graph of its own, in about the time of one call, so `dynamic` asks for nothing; every `mode` asks for speed alone.
 
-    InvalidBackend for an unknown backend, RuntimeError for an unknown mode and for options of a built-in backend, which has none;
-    BackendCompilerFailed from a call whose graph a function as backend refused.
+    InvalidBackend for an unknown backend, TypeError for settings that are no flags, RuntimeError for an unknown mode and for
+    options of a built-in backend, which has none; BackendCompilerFailed from a call whose graph a function as backend refused.
 
     >>> import taeda
     >>> f = compile(lambda x: (x * 2).sum())
     >>> [f(taeda.ones(3)).item() for _ in range(3)]
     [6.0, 6.0, 6.0]
     """
+    _check_types(fullgraph, dynamic, options, disable)
     if model is None:
         return functools.partial(
             compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend, mode=mode, options=options, disable=disable
@@ -109,6 +110,7 @@ def compiled_state(
     mode: str | None = None, options: dict[str, Any] | None = None, disable: bool = False,
 ) -> Compiled | None:  # fmt: skip
     """What stands behind a callable that is compiled with these settings; None if it stays as it is."""
+    _check_types(fullgraph, dynamic, options, disable)
     behind = lookup(backend)
     _check(fullgraph, behind, mode, options)
     if disable or behind == "eager":
@@ -141,6 +143,16 @@ def _wrapper(function: Callable[..., Any], compiled: Compiled) -> Callable[..., 
     call.__taeda_original__ = function  # type: ignore[attr-defined]  # what `disable` gives back
     call.__taeda_compiled__ = compiled  # type: ignore[attr-defined]  # what `explain` looks at
     return call
+
+
+def _check_types(fullgraph: Any, dynamic: Any, options: Any, disable: Any) -> None:
+    given = {"fullgraph": fullgraph, "dynamic": dynamic, "disable": disable}
+    for name, value in given.items():
+        if not isinstance(value, bool) and (value is not None or name != "dynamic"):
+            wanted = "True or False" + ", or None" * (name == "dynamic")
+            raise TypeError(f"compile: {name} is {wanted}, got {value!r:.60}")
+    if options is not None and not isinstance(options, dict):
+        raise TypeError(f"compile: options is a dict, got a {type(options).__name__}")
 
 
 def _check(fullgraph: bool, backend: Any, mode: Any, options: Any) -> None:

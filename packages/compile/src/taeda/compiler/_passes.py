@@ -19,7 +19,6 @@ __all__ = ["may_wait", "needed", "shortened", "without_aliases"]
 
 _ALIASES = ("detach", "alias", "as_strided")
 _FLOATS = (taeda.float32, taeda.float64)
-_FRESH = ("empty_like", "empty.memory_format")
 
 
 def shortened(graph: Graph, outputs: list[int]) -> tuple[list[Step], list[int]]:
@@ -48,12 +47,7 @@ def without_aliases(
     base: dict[int, int] = {}
     given = set(outputs)  # objects that somebody gets: no two of them may become one
     given.update(s for step in graph.steps if step.form == GRADIENT for s in step.targets)
-    written = {
-        graph.layouts[s].version
-        for step in graph.steps
-        for s in step.writes
-        if s in graph.layouts  # a number has no version
-    }
+    written = _versions_written(graph, graph.steps)
     made = {s for step in graph.steps if step.op not in _ALIASES for s in step.outs}
     kept = []
     for step in graph.steps:
@@ -91,27 +85,33 @@ def _may_fail(step: Step) -> bool:
 def _without_copies(
     graph: Graph, steps: list[Step], outputs: list[int]
 ) -> tuple[list[Step], dict[int, int]]:
-    """Where `b` is copied into fresh `a` and never seen again, `a` is `b`."""
+    """Where `a` is a copy of `b`, which nobody writes and which is never seen again, `a` is `b`."""
     moved: dict[int, int] = {}
-    made = {s: n for n, step in enumerate(steps) for s in step.outs if s is not None}
+    made = {s for step in steps for s in step.outs if s is not None}
     used = _uses(steps, outputs)
     memory: dict[int, set[int]] = {}
     for slot in used.keys() & graph.layouts.keys():  # a number has no memory
         memory.setdefault(graph.layouts[slot].memory, set()).add(slot)
+    written = _versions_written(graph, steps)
     gone: set[int] = set()
     for n, step in enumerate(steps):
-        if step.op != "copy_" or step.form or len(step.patches) != 2:
+        if step.op != "clone" or step.form or len(step.patches) != 1 or step.outs[0] is None:
             continue
-        a, b = step.patches[0][2], step.patches[1][2]
+        a, b = step.outs[0], step.patches[0][2]
+        origin = graph.layouts[b]
         alone = all(memory[graph.layouts[s].memory] == {s} for s in (a, b))
-        if not alone or a not in made or b not in made or steps[made[a]].op not in _FRESH:
+        if not alone or b not in made or origin.version in written or max(used[b]) != n:
             continue
-        first_of_a = min(used[a]) if a in used else n
-        if graph.layouts[a].like(graph.layouts[b]) and first_of_a == n and max(used[b]) == n:
-            gone.update((made[a], n))
-            moved[a] = b
+        if graph.layouts[a].like(origin):
+            gone.add(n)
+            moved[a] = moved.get(b, b)
     left = [step.renamed(moved) for n, step in enumerate(steps) if n not in gone]
     return left, moved
+
+
+def _versions_written(graph: Graph, steps: list[Step]) -> set[int]:
+    slots = (s for step in steps for s in step.writes)
+    return {graph.layouts[s].version for s in slots if s in graph.layouts}  # a number has none
 
 
 def _uses(steps: list[Step], outputs: list[int]) -> dict[int, list[int]]:

@@ -199,6 +199,14 @@ class Proxy:
             )
         )
 
+    def __index__(self) -> NoReturn:
+        raise TypeError(
+            _located(
+                "'Proxy' object cannot be interpreted as an integer: its value is not known while tracing. Pass the number to the "
+                "tracer through concrete_args, or put what needs it into a function that is wrapped with taeda.fx.wrap"
+            )
+        )
+
     def __setitem__(self, key: Any, value: Any) -> None:
         self.tracer.create_proxy("call_function", operator.setitem, (self, key, value), {})
 

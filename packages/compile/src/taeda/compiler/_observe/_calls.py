@@ -180,6 +180,7 @@ class Calls(CCalls, Names):
             code, function.__globals__, function.__name__, function.__defaults__, tuple(cells[n] for n in code.co_freevars)
         )  # fmt: skip
         made.__kwdefaults__ = function.__kwdefaults__
+        made.__qualname__ = function.__qualname__  # what errors about its arguments name
         self._codes.update(_all_codes(code))
         self._catching.setdefault(code.co_filename, set()).update(lines)
         self._copies[function] = made
