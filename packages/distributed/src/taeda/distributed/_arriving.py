@@ -7,15 +7,12 @@ read from the store (`_far`).
 from __future__ import annotations
 
 import contextlib
-import os
 import traceback
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
-import taeda
-
-from ._board import Board, open_foreign
+from ._board import Board, open_board
 from ._calls import Call
 from ._errors import DistBackendError, DistMismatchError, DistPeerDiedError, DistTimeoutError
 from ._facts import Facts
@@ -23,6 +20,7 @@ from ._far import Far
 from ._peers import Peers, state_of
 from ._stores import Store
 from ._waiting import Deadline, wait_until
+from ._window import Mates
 
 __all__ = ["Arrivals"]
 
@@ -49,33 +47,23 @@ class Arrivals:
         local = {r: f.pid for r, f in enumerate(everybody) if f.node == here and r != rank}
         self.peers = Peers(local)
         self.call: Call | None = None
-        self._descriptors: list[int] = []
+        self.prepare: Callable[[Call], None] = lambda call: None  # what the engine does before all meet
         self.board: Board | None = None
         self.far: Far | None = None
+        self.mates = self._mates(timeout)
         if self.one_node:
-            self.board = self._open_board(timeout)
+            self.board = self.mates.board if self.mates is not None else None
         elif self.size > 1:
             self.far = Far(store, rank, self.size)
 
-    def _open_board(self, timeout: timedelta) -> Board | None:
-        """The group's board, made by its first rank; None where memory of other processes cannot be opened."""
-        if self.rank == 0:
-            descriptor = Board.create(self.size)
-            self._store.set("board", str(descriptor))
-        else:
-            self._store.wait(["board"], timeout)
-            try:
-                descriptor = open_foreign(self.facts[0].pid, int(self._store.get("board")))
-            except OSError:
-                descriptor = -1
-        self._store.set(f"board/{self.rank}", str(descriptor))
-        keys = [f"board/{rank}" for rank in range(self.size)]
-        self._store.wait(keys, timeout)
-        if descriptor >= 0:
-            self._descriptors.append(descriptor)
-        if any(int(value) < 0 for value in self._store.multi_get(keys)):
-            return None
-        return Board(descriptor, self.size, self.rank)
+    def _mates(self, timeout: timedelta) -> Mates | None:
+        """The ranks of this machine, if they can share memory."""
+        here = self.facts[self.rank].node
+        mates = [rank for rank, facts in enumerate(self.facts) if facts.node == here]
+        pids, mine = [self.facts[rank].pid for rank in mates], mates.index(self.rank)
+        key = "board" if self.one_node else f"board of {mates[0]}"
+        board = open_board(self._store, key, pids, mine, timeout)
+        return Mates(mine, pids, board, self.look, self.late) if board is not None else None
 
     # ---- coming ----
 
@@ -110,9 +98,7 @@ class Arrivals:
     def _come(self, call: Call, deadline: Deadline, patient: bool) -> list[int]:
         board, seq = self.board, call.seq
         assert board is not None
-        if call.payload is not None:
-            nbytes = call.payload.numel() * call.payload.element_size()
-            board.little(self.rank, seq, nbytes).copy_(call.payload.view(taeda.uint8))
+        self.prepare(call)
         board.come(seq, call.signature.encode(), f"{call.detail}\x1f{call.line}".encode())
         if wait_until(lambda: board.all_came(seq), deadline, self.look, patient):
             return []
@@ -125,6 +111,7 @@ class Arrivals:
         everyone = bytearray(RECORD * self.size)
         if self.far is not None:
             self.far.begin(call.seq, str(call))
+        self.prepare(call)
         request = self._iallgather(mine, everyone)
         if not wait_until(request.Test, deadline, self.look, patient):
             raise self.late(deadline)
@@ -343,8 +330,5 @@ class Arrivals:
         self.peers.close()
         if self.far is not None:
             self.far.close()
-        if self.board is not None:
-            self.board.close()
-        for descriptor in self._descriptors:
-            os.close(descriptor)
-        self._descriptors = []
+        if self.mates is not None:
+            self.mates.board.close()

@@ -8,14 +8,19 @@ the processors that we run on (x86-64) show stores of one core to the others in 
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
 import struct
+from collections.abc import Sequence
+from datetime import timedelta
 
 import taeda
 from taeda import Tensor
 
-__all__ = ["LITTLE", "Board", "open_foreign"]
+from ._stores import Store
+
+__all__ = ["LITTLE", "Board", "open_board", "open_foreign"]
 
 LITTLE = 16 << 10  # bytes that a rank may bring along
 
@@ -24,12 +29,39 @@ SLOTS = 4
 WORDS = 64 + SLOT * SLOTS  # where the last words of a rank begin in its row
 ROW = WORDS + SLOT
 _TEXT = struct.Struct("<HH")
-ARRIVED, GAVE_UP, BARRIER, DONE, WINDOW = 0, 1, 2, 3, 4  # words of a row
+ARRIVED, GAVE_UP, BARRIER, DONE, WINDOW, PLACE = 0, 1, 2, 3, 4, 5  # words of a row
 
 
 def open_foreign(pid: int, descriptor: int) -> int:
     """A descriptor of our own for the memory that another process of the same user holds."""
     return os.open(f"/proc/{pid}/fd/{descriptor}", os.O_RDWR)  # half-written: memory, no file
+
+
+def open_board(
+    store: Store, key: str, pids: Sequence[int], mine: int, timeout: timedelta
+) -> Board | None:
+    """The board of processes of one machine, made by the first; None where one cannot open the memory of another.
+
+    `key` is the board's own in the store, `mine` this process's place among `pids`.
+    """
+    descriptor = -1
+    try:
+        if mine == 0:
+            descriptor = Board.create(len(pids))
+            store.set(key, str(descriptor))
+        else:
+            store.wait([key], timeout)
+            with contextlib.suppress(OSError):  # another user's: all are told, and do without
+                descriptor = open_foreign(pids[0], int(store.get(key)))
+        store.set(f"{key}/{mine}", str(descriptor))
+        keys = [f"{key}/{number}" for number in range(len(pids))]
+        store.wait(keys, timeout)  # until then the others open what the first holds
+        if any(int(value) < 0 for value in store.multi_get(keys)):
+            return None
+        return Board(descriptor, len(pids), mine)
+    finally:
+        if descriptor >= 0:
+            os.close(descriptor)  # the map keeps the memory
 
 
 class Board:
@@ -126,6 +158,15 @@ class Board:
     def offered(self, rank: int) -> int:
         """The descriptor that `rank` showed last."""
         return self._words[rank * self._row_words + WINDOW]
+
+    def lie(self, place: int) -> None:
+        """Say where the values of this rank's collective lie: a number that is the same for corresponding memory."""
+        self._words[self.mine * self._row_words + PLACE] = place
+
+    def lie_alike(self, place: int) -> bool:
+        """Do the values of all ranks lie at `place`? Asked after all came, and before any leaves the collective."""
+        words = self._words
+        return all(words[rank * self._row_words + PLACE] == place for rank in self.others)
 
     def give_up(self, seq: int, why: str, follows: bool) -> None:
         """Say that this rank does not wait for collective `seq` any longer; `follows`: because another rank failed."""

@@ -34,7 +34,6 @@ from ._errors import DistTimeoutError
 from ._stores.base import seconds_of
 from ._types import RedOpType, ReduceOp
 from ._waiting import Deadline
-from ._window import can_bring
 from ._work import Work
 from ._world import the_group
 
@@ -104,8 +103,7 @@ def all_reduce(
     outputs_apart([tensor], "tensor")
     call = Call("all_reduce", f"all_reduce({op.name}, {describe(tensor)})")
     whole = Flat(tensor)
-    if not tensor.is_cuda and can_bring(whole.values, op):
-        call.payload = whole.values
+    call.payload = whole.values, op
 
     def act(engine: Engine, deadline: Deadline) -> None:
         _before(whole.values, op)

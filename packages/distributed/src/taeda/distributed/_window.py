@@ -1,31 +1,37 @@
-"""Sums inside one machine: every rank adds up its share over the memory of all ranks, in the order of ranks.
+"""Sums inside one machine, over memory that its ranks share, in the order of ranks.
 
 The order is fixed, so every rank gets the same bits, with any number of threads. Memory is without a name (memfd);
 others map it by /proc. The adding itself is core's own kernels, a block at a time, so that a block stays in the cache.
+
+Few values come along to the meeting (`brought`), and every rank adds up all of them: one wait instead of three. Many
+values pass through a window, a half at a time. Values that lie in a window already are added up where they are.
 """
 
 from __future__ import annotations
 
 import mmap
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import taeda
 from taeda import Tensor
 
-from ._arriving import Arrivals
-from ._board import LITTLE, open_foreign
+from ._board import LITTLE, Board, open_foreign
+from ._errors import DistTimeoutError
 from ._types import RedOpType, ReduceOp
 from ._waiting import Deadline, wait_until
 
-__all__ = ["Windows", "add_brought", "can_bring"]
+__all__ = ["BRING", "HALF", "Mates", "Windows", "can_bring", "kernel_of"]
 
 HALF = 4 << 20  # bytes of one of the two halves through which tensors pass that lie elsewhere
+BRING = 2 << 20  # bytes that a rank may bring along once there is a window for them
+ALL_ADD = 3  # ranks up to which each adds up everything: more memory is read, one wait less
 BLOCK = 128 << 10  # bytes that are added up at a time
 _NARROW = (taeda.float16, taeda.bfloat16)
 
-_KERNELS: dict[RedOpType, Callable[..., Tensor]] = {
+Kernel = Callable[..., Tensor]
+_KERNELS: dict[RedOpType, Kernel] = {
     RedOpType.SUM: taeda.add,
     RedOpType.AVG: taeda.add,
     RedOpType.PREMUL_SUM: taeda.add,
@@ -35,22 +41,42 @@ _KERNELS: dict[RedOpType, Callable[..., Tensor]] = {
 }
 
 
+def kernel_of(op: ReduceOp, dtype: taeda.dtype) -> Kernel | None:
+    """Core's kernel that combines the values of two ranks, or None where MPI does it."""
+    return None if dtype is taeda.bool or dtype.is_complex else _KERNELS.get(op.op)
+
+
 def can_bring(tensor: Tensor, op: ReduceOp) -> bool:
     """May the values of `tensor` come along to the meeting and be added up there?"""
-    dtype = tensor.dtype
-    few = 0 < tensor.numel() * tensor.element_size() <= LITTLE
     if op.op is RedOpType.PREMUL_SUM:  # multiplied only after all have agreed
         return False
-    return few and op.op in _KERNELS and dtype is not taeda.bool and not dtype.is_complex
+    few = 0 < tensor.numel() * tensor.element_size() <= BRING
+    return few and kernel_of(op, tensor.dtype) is not None
 
 
-def add_brought(parts: list[Tensor], into: Tensor, op: ReduceOp) -> None:
-    """What all ranks brought along, in their order."""
-    kernel = _KERNELS[op.op]
-    total = parts[0].float() if into.dtype in _NARROW else parts[0]
-    for part in parts[1:]:
-        total = kernel(total, part)
-    into.copy_(total)
+@dataclass
+class Mates:
+    """The ranks of a group that share this machine's memory; `rank` is this one's number among them.
+
+    `look` raises if a rank of the group is gone, `late` makes the error of a wait that passed its deadline.
+    """
+
+    rank: int
+    pids: list[int]
+    board: Board
+    look: Callable[[], None]
+    late: Callable[[Deadline], DistTimeoutError]
+
+    @property
+    def size(self) -> int:
+        return len(self.pids)
+
+    def meet(self, deadline: Deadline, patient: bool) -> None:
+        """A barrier inside a collective."""
+        board = self.board
+        turn = board.next_barrier()
+        if not wait_until(lambda: board.passed(turn), deadline, self.look, patient):
+            raise self.late(deadline)
 
 
 @dataclass
@@ -61,20 +87,21 @@ class _Window:
     start: int
     end: int
 
+    def views(self, offset: int, like: Tensor) -> list[Tensor]:
+        """As many values of every rank as `like` has, from a byte on."""
+        end = offset + like.numel() * like.element_size()
+        return [part[offset:end].view(like.dtype) for part in self.parts]
+
 
 class Windows:
-    """The windows of a group on one machine."""
+    """The windows of the ranks of a group that share a machine."""
 
-    def __init__(self, arrivals: Arrivals) -> None:
-        self._arrivals, self._rank, self._size = arrivals, arrivals.rank, arrivals.size
-        self.usable = arrivals.board is not None and arrivals.size > 1
+    def __init__(self, mates: Mates) -> None:
+        self.mates = mates
+        self._rank, self._size = mates.rank, mates.size
         self._through: _Window | None = None
+        self._bring: _Window | None = None
         self._own: list[_Window] = []
-
-    def can(self, tensor: Tensor, op: ReduceOp) -> bool:
-        """Is this kind of sum done here?"""
-        fits = tensor.dtype is not taeda.bool and not tensor.dtype.is_complex
-        return self.usable and op.op in _KERNELS and fits
 
     def allocate(self, nbytes: int, deadline: Deadline) -> Tensor:
         """Memory of this rank that the others can reach. All ranks call it in the same collective."""
@@ -83,81 +110,138 @@ class Windows:
         return window.parts[self._rank]
 
     def _make(self, nbytes: int, deadline: Deadline) -> _Window:
-        board = self._arrivals.board
-        assert board is not None
+        mates = self.mates
         nbytes = -(-nbytes // mmap.PAGESIZE) * mmap.PAGESIZE
         mine = os.memfd_create("taeda-window")
         os.posix_fallocate(
             mine, 0, nbytes
         )  # here, not in the middle of a sum, shows itself that memory is short
-        board.offer(mine)
-        self._meet(deadline, False)
+        mates.board.offer(mine)
+        mates.meet(deadline, False)
         maps = []
         for rank in range(self._size):
             if rank == self._rank:
                 maps.append(mmap.mmap(mine, nbytes))
                 continue
-            descriptor = open_foreign(self._arrivals.facts[rank].pid, board.offered(rank))
+            descriptor = open_foreign(mates.pids[rank], mates.board.offered(rank))
             maps.append(mmap.mmap(descriptor, nbytes))
             os.close(descriptor)
-        self._meet(deadline, False)
+        mates.meet(deadline, False)
         os.close(mine)  # the maps keep the memory
         parts = [taeda.frombuffer(memory, dtype=taeda.uint8) for memory in maps]
         start = parts[self._rank].data_ptr()
         return _Window(parts, start, start + nbytes)
 
-    def _meet(self, deadline: Deadline, patient: bool) -> None:
-        """A barrier inside a collective."""
-        board = self._arrivals.board
-        assert board is not None
-        turn = board.next_barrier()
-        if not wait_until(lambda: board.passed(turn), deadline, self._arrivals.look, patient):
-            raise self._arrivals.late(deadline)
+    # ---- what comes along to the meeting ----
+
+    def bring(self, values: Tensor, seq: int) -> bool:
+        """Lay the values where the others find them after the meeting of collective `seq`; False if there is no room.
+
+        Two places take turns: who writes into one again has met all others since, so they have read it.
+        """
+        nbytes = values.numel() * values.element_size()
+        if nbytes > LITTLE and self._bring is None:
+            return False
+        self._places(values, seq)[self._rank].copy_(values)
+        return True
+
+    def _places(self, like: Tensor, seq: int) -> list[Tensor]:
+        nbytes = like.numel() * like.element_size()
+        if nbytes > LITTLE:
+            assert self._bring is not None
+            return self._bring.views((seq % 2) * BRING, like)
+        board = self.mates.board
+        return [board.little(rank, seq, nbytes).view(like.dtype) for rank in range(self._size)]
+
+    def add_brought(self, into: Tensor, seq: int, op: ReduceOp) -> None:
+        """What all ranks brought along to collective `seq`."""
+        kernel = kernel_of(op, into.dtype)
+        assert kernel is not None
+        self._add(self._places(into, seq), 0, into.numel(), [into], kernel)
 
     # ---- sums ----
 
+    def place(self, tensor: Tensor) -> int:
+        """Where a flat tensor lies: number of the window and byte in it, or 0 outside."""
+        at, nbytes = tensor.data_ptr(), tensor.numel() * tensor.element_size()
+        for number, window in enumerate(self._own, 1):
+            if window.start <= at and at + nbytes <= window.end:
+                return (number << 44) + at - window.start
+        return 0
+
+    def shared(self, tensor: Tensor) -> list[Tensor] | None:
+        """The corresponding values of all ranks, if this tensor lies in a window, and theirs at the same place.
+
+        Every rank has said by `lie` where its tensor is, so all come to the same answer.
+        """
+        place = self.place(tensor)
+        if not place or not self.mates.board.lie_alike(place):
+            return None
+        return self._own[(place >> 44) - 1].views(place & ((1 << 44) - 1), tensor)
+
     def all_reduce(self, tensor: Tensor, op: ReduceOp, deadline: Deadline, patient: bool) -> None:
         """`tensor` is flat and contiguous; every rank came with one of the same length."""
-        kernel = _KERNELS[op.op]
-        at = tensor.data_ptr()
-        nbytes = tensor.numel() * tensor.element_size()
-        for window in self._own:
-            if window.start <= at and at + nbytes <= window.end:
-                self._in_place(tensor, window, at - window.start, kernel, deadline, patient)
-                return
-        self._passing(tensor, kernel, deadline, patient)
-
-    def _in_place(
-        self, tensor: Tensor, window: _Window, offset: int, kernel: Callable[..., Tensor],
-        deadline: Deadline, patient: bool,
-    ) -> None:  # fmt: skip
-        end = offset + tensor.numel() * tensor.element_size()
-        parts = [part[offset:end].view(tensor.dtype) for part in window.parts]
-        start, stop = self._share(self._rank, tensor.numel())
-        self._add(parts, start, stop, parts, kernel)
-        self._meet(deadline, patient)
-
-    def _passing(
-        self, tensor: Tensor, kernel: Callable[..., Tensor], deadline: Deadline, patient: bool
-    ) -> None:
-        """Copy in, add, copy out, a half at a time: one half is filled while slower ranks still read the other."""
-        if self._through is None:
-            self._through = self._make(2 * HALF, deadline)
-        window = self._through
-        step = HALF // tensor.element_size()
-        for number, begin in enumerate(range(0, tensor.numel(), step)):
-            chunk = tensor[begin : begin + step]
-            offset = (number % 2) * HALF
-            end = offset + chunk.numel() * chunk.element_size()
-            parts = [part[offset:end].view(tensor.dtype) for part in window.parts]
-            parts[self._rank].copy_(chunk)
-            self._meet(deadline, patient)
-            start, stop = self._share(self._rank, chunk.numel())
-            self._add(parts, start, stop, [parts[self._rank]], kernel)
-            self._meet(deadline, patient)
+        kernel = kernel_of(op, tensor.dtype)
+        assert kernel is not None
+        if (parts := self.shared(tensor)) is not None:
+            self._add(parts, *self._share(self._rank, tensor.numel()), parts, kernel)
+            self.mates.meet(deadline, patient)
+            return
+        for parts, chunk in self.passing(tensor, deadline, patient):
+            if self._size <= ALL_ADD:
+                self._add(parts, 0, chunk.numel(), [chunk], kernel)
+                continue
+            self.add_up(parts, [parts[self._rank]], kernel, deadline, patient)
             for rank in range(self._size):
                 start, stop = self._share(rank, chunk.numel())
                 chunk[start:stop].copy_(parts[rank][start:stop])
+
+    def passing(
+        self, tensor: Tensor, deadline: Deadline, patient: bool
+    ) -> Iterator[tuple[list[Tensor], Tensor]]:
+        """The values of all ranks, half a window at a time, and the piece of `tensor` that they belong to.
+
+        One half is filled while slower ranks still read the other.
+        """
+        window = self._made(deadline)
+        step = HALF // tensor.element_size()
+        for number, begin in enumerate(range(0, tensor.numel(), step)):
+            chunk = tensor[begin : begin + step]
+            parts = window.views((number % 2) * HALF, chunk)
+            parts[self._rank].copy_(chunk)
+            self.mates.meet(deadline, patient)
+            yield parts, chunk
+
+    def pieces(
+        self, tensor: Tensor, there: list[Tensor] | None, deadline: Deadline, patient: bool
+    ) -> Iterator[tuple[list[Tensor], Tensor]]:
+        """As `passing`, in pieces of the same length also where the values are `there` already."""
+        if there is None:
+            yield from self.passing(tensor, deadline, patient)
+            return
+        step = HALF // tensor.element_size()
+        for begin in range(0, tensor.numel(), step):
+            end = begin + step
+            yield [part[begin:end] for part in there], tensor[begin:end]
+
+    def _made(self, deadline: Deadline) -> _Window:
+        """The window that tensors pass through. With it comes the room for what ranks bring along."""
+        if self._through is None:
+            self._through = self._make(2 * HALF, deadline)
+            self._bring = self._make(2 * BRING, deadline)
+        return self._through
+
+    def add_up(
+        self,
+        parts: list[Tensor],
+        into: list[Tensor],
+        kernel: Kernel,
+        deadline: Deadline,
+        patient: bool,
+    ) -> None:
+        """Every rank adds up its share of `parts`, and all have when it returns."""
+        self._add(parts, *self._share(self._rank, parts[0].numel()), into, kernel)
+        self.mates.meet(deadline, patient)
 
     def _share(self, rank: int, numel: int) -> tuple[int, int]:
         """The part of `numel` values that `rank` adds up; parts begin at multiples of 64."""
@@ -165,14 +249,12 @@ class Windows:
         return min(rank * each, numel), min((rank + 1) * each, numel)
 
     def _add(
-        self,
-        parts: list[Tensor],
-        start: int,
-        stop: int,
-        into: list[Tensor],
-        kernel: Callable[..., Tensor],
+        self, parts: list[Tensor], start: int, stop: int, into: list[Tensor], kernel: Kernel
     ) -> None:
         """Values start to stop of all `parts`, in the order of ranks, into each of `into`."""
+        if len(parts) == 2 and len(into) == 1 and parts[0].dtype not in _NARROW:
+            kernel(parts[0][start:stop], parts[1][start:stop], out=into[0][start:stop])
+            return
         narrow = parts[0].dtype in _NARROW
         step = BLOCK // parts[0].element_size()
         dtype = taeda.float32 if narrow else parts[0].dtype
@@ -189,4 +271,4 @@ class Windows:
 
     def close(self) -> None:
         """Forget the windows; memory that tensors still use stays."""
-        self._through, self._own = None, []
+        self._through, self._bring, self._own = None, None, []

@@ -16,15 +16,16 @@ from .._arriving import Arrivals
 from .._calls import Call
 from .._errors import DistBackendError, DistMismatchError, DistTimeoutError
 from .._facts import Facts, meet, node_name
+from .._machines import Machines, join_machines
 from .._stores import Store
 from .._types import RedOpType, ReduceOp
 from .._waiting import Deadline, wait_until
-from .._window import Windows, add_brought
+from .._window import Windows, can_bring, kernel_of
 from .base import Engine, Message
 
 __all__ = ["MpiEngine"]
 
-WINDOW_FROM = 128 << 10  # bytes from which memory of our own beats MPI inside a machine
+RING_FROM = 32 << 10  # bytes from which the way over memory and a ring beats MPI between machines
 
 
 class MpiEngine(Engine):
@@ -41,7 +42,12 @@ class MpiEngine(Engine):
         self._arrivals = Arrivals(
             store, self.rank, list(ranks), everybody, timeout, self._iallgather
         )
-        self._windows = Windows(self._arrivals)
+        mates = self._arrivals.mates
+        self._windows = Windows(mates) if mates is not None and mates.size > 1 else None
+        self._machines: Machines | None = None
+        if not self._arrivals.one_node:
+            self._machines = join_machines(store, self._arrivals, self._windows, timeout)
+        self._arrivals.prepare = self._prepare
         self._types = _types(self._mpi)
         self._ops = _ops(self._mpi)
 
@@ -92,16 +98,36 @@ class MpiEngine(Engine):
 
     # ---- collectives ----
 
+    def _prepare(self, call: Call) -> None:
+        """Before all meet: lay what are few values where the others find them, or say where the values lie."""
+        if self._windows is None:
+            return
+        place = 0
+        if call.payload is not None:
+            values, op = call.payload
+            if self._arrivals.one_node and can_bring(values, op):
+                call.brought = self._windows.bring(values, call.seq)
+            place = self._windows.place(values)
+        self._windows.mates.board.lie(place)
+
+    def _rings(self, tensor: Tensor) -> bool:
+        """Does a sum go over the ring? Those of narrow values go in float32, which MPI's own way asks for again."""
+        enough = tensor.numel() * tensor.element_size() >= RING_FROM
+        return self._machines is not None and enough and tensor.dtype in self._types
+
     def all_reduce(self, tensor: Tensor, op: ReduceOp, deadline: Deadline) -> None:
-        nbytes = tensor.numel() * tensor.element_size()
-        call, board = self._arrivals.call, self._arrivals.board
-        if call is not None and call.payload is not None and board is not None:
-            places = [board.little(rank, call.seq, nbytes) for rank in range(self.size)]
-            add_brought([place.view(tensor.dtype) for place in places], tensor, op)
-            return
-        if nbytes >= WINDOW_FROM and self._windows.can(tensor, op):
-            self._windows.all_reduce(tensor, op, deadline, self.patient)
-            return
+        call, windows = self._arrivals.call, self._windows
+        if kernel_of(op, tensor.dtype) is not None:
+            if windows is not None and self._arrivals.one_node:
+                if call is not None and call.brought:
+                    windows.add_brought(tensor, call.seq, op)
+                else:
+                    windows.all_reduce(tensor, op, deadline, self.patient)
+                return
+            if self._rings(tensor):
+                assert self._machines is not None
+                self._machines.all_reduce(tensor, op, deadline, self.patient)
+                return
         if tensor.dtype not in self._types:
             wide = tensor.float()
             self.all_reduce(wide, op, deadline)
@@ -197,7 +223,7 @@ class MpiEngine(Engine):
         return _Received(self, call, tensor, peer, tag)
 
     def allocate(self, nbytes: int, deadline: Deadline) -> Tensor | None:
-        return self._windows.allocate(nbytes, deadline) if self._windows.usable else None
+        return self._windows.allocate(nbytes, deadline) if self._windows is not None else None
 
     def finish(self, call: Call) -> None:
         self._arrivals.finish(call)
@@ -206,7 +232,10 @@ class MpiEngine(Engine):
         self._arrivals.give_up(error)
 
     def close(self) -> None:
-        self._windows.close()
+        if self._windows is not None:
+            self._windows.close()
+        if self._machines is not None:
+            self._machines.close()
         self._arrivals.close()
 
 
