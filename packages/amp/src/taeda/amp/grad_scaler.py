@@ -37,8 +37,8 @@ class GradScaler:
     scaler.scale(loss).backward(); scaler.step(optimizer); scaler.update()
 
     `update` multiplies the scale by `backoff_factor` after an overflow, and by `growth_factor` after
-    `growth_interval` steps in a row without. With `enabled=False` everything passes through. `device` is "cpu";
-    for another one it warns and is disabled. AssertionError for a growth factor of at most 1 or a backoff factor
+    `growth_interval` steps in a row without. With `enabled=False` everything passes through. `device` is "cpu"
+    or "cuda"; for one that is not available it warns and is disabled. AssertionError for a growth factor of at most 1 or a backoff factor
     of at least 1.
 
     >>> scaler = GradScaler("cpu", init_scale=8.0)
@@ -263,7 +263,8 @@ class GradScaler:
 
 
 def _there(device: str) -> bool:
-    if device == "cpu":
+    kind = str(device).partition(":")[0]
+    if kind == "cpu" or (kind == "cuda" and taeda.cuda.is_available()):
         return True
     warn(f"GradScaler is enabled for '{device}', but that is not available. Disabling.")
     return False
