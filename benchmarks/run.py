@@ -7,7 +7,8 @@
     python benchmarks/run.py --threads 1 --clock processor   on a machine that others use
 
 Each library lives in a process of its own. They take turns, a block of about 20 ms each, so that both meet the same noise; a
-case's ratio is the median over the rounds of the ratio within one round. The time shown is the median of ours.
+case's ratio is the median over the rounds of the ratio within one round. The time shown is the median of ours, and `share`
+the part of it that the machine needs at the least: limits.py says how that is measured and counted.
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ import os
 import platform
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from cases import CASES
+from limits import Limits, measured
 
 from taeda.utils.benchmark import Measurement, TaskSpec
 from taeda.utils.benchmark._units import spelled_time
@@ -83,27 +86,40 @@ def measure(workers: list[Worker], group: str, case: str, rounds: int) -> list[l
     for turn in range(rounds):
         for i in sorted(range(len(workers)), reverse=bool(turn % 2)):
             times[i].append(workers[i].time(group, case, loops[i]))
-    for worker in workers:
-        worker.ask(forget=True)
     return times
 
 
+def least(worker: Worker, group: str, case: str, limits: Limits | None) -> float:
+    """Seconds at the limits of the machine, 0 if they are not known or nothing is computed."""
+    if limits is None:
+        return 0.0
+    answer = worker.ask(group=group, case=case, limits=asdict(limits))
+    if "error" in answer:
+        raise CaseError(f"{worker.library}, counted: {answer['error']}")
+    return answer["seconds"]
+
+
 def report(
-    workers: list[Worker], group: str, names: list[str], rounds: int
+    workers: list[Worker], group: str, names: list[str], rounds: int, limits: Limits | None
 ) -> list[dict[str, Any]]:
     """Measure a group and print its table as it grows."""
-    print(f"\n{group:44} {'time':>11} {'ratio':>7}  range")
+    print(f"\n{group:44} {'time':>11} {'share':>6} {'ratio':>7}  range")
     rows: list[dict[str, Any]] = []
     for name in names:
         row: dict[str, Any] = {"group": group, "case": name}
         try:
             times = measure(workers, group, name, rounds)
+            row["limit"] = least(workers[0], group, name, limits)
         except CaseError as error:
             print(f"  {name:42} {error}")
             rows.append(row | {"error": str(error)})
             continue
+        finally:
+            for worker in workers:
+                worker.ask(forget=True)
         row["seconds"] = Measurement(1, times[0], TaskSpec(name, "pass")).median
-        line = f"  {name:42} {spelled_time(row['seconds']):>11}"
+        share = f"{row['limit'] / row['seconds']:.2f}" if row["limit"] else "-"
+        line = f"  {name:42} {spelled_time(row['seconds']):>11} {share:>6}"
         if len(times) == 2:
             ratios = sorted(ours / theirs for ours, theirs in zip(*times, strict=True))
             row["ratio"] = quantile(ratios, 0.5)
@@ -111,12 +127,23 @@ def report(
         print(line, flush=True)
         rows.append(row)
     if found := [row["ratio"] for row in rows if "ratio" in row]:
-        print(f"  {'geometric mean':42} {'':11} {mean(found):7.2f}  of {len(found)} cases")
+        print(f"  {'geometric mean':42} {'':18} {mean(found):7.2f}  of {len(found)} cases")
     return rows
 
 
 def mean(ratios: list[float]) -> float:
     return math.exp(sum(map(math.log, ratios)) / len(ratios))
+
+
+def described(limits: Limits | None) -> str:
+    """The limits as a line."""
+    if limits is None:
+        return "no C compiler: shares of the machine's limits are not measured"
+    read, write = limits.read[-1] / 1e9, limits.write[-1] / 1e9
+    return (
+        f"limits: read {read:.1f} and write {write:.1f} GB/s beyond the caches, "
+        f"{limits.multiply / 1e9:.0f} G float32 operations/s"
+    )
 
 
 def main() -> int:
@@ -143,6 +170,8 @@ def main() -> int:
         end="",
     )
     print(f", {options.rounds} rounds; ratio = taeda / torch" if not options.alone else "")
+    limits = measured(options.threads)
+    print(described(limits))
     workers = [
         Worker(name, options.threads, options.clock)
         for name in ("taeda", "torch")[: 1 if options.alone else 2]
@@ -151,7 +180,7 @@ def main() -> int:
     for group in options.groups or CASES:
         names = [name for name in CASES[group] if options.case in name]
         if names:
-            rows += report(workers, group, names, options.rounds)
+            rows += report(workers, group, names, options.rounds, limits)
     for worker in workers:
         worker.close()
     if options.json:

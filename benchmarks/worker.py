@@ -1,7 +1,7 @@
 """One library, in a process of its own: repeats cases when told to, and says how long it took.
 
 Reads lines of JSON `{"group", "case", "loops"}` and answers `{"seconds"}` or `{"error"}`. A case is prepared when first asked for;
-`{"forget": true}` frees it.
+`{"forget": true}` frees it, and `{"limits": ...}` instead of `loops` answers how long it would take at those limits.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cases import CASES
+from limits import Limits, least_seconds
 
 CLOCKS = {"wall": time.perf_counter, "processor": time.process_time}
 
@@ -28,18 +29,21 @@ def main(library: str, threads: int, clock: str = "wall") -> None:
             prepared.clear()
             answer: dict[str, Any] = {}
         else:
-            answer = _answer(lib, prepared, asked, CLOCKS[clock])
+            answer = _answer(lib, prepared, asked, CLOCKS[clock], threads)
         print(json.dumps(answer), flush=True)
 
 
 def _answer(
-    lib: Any, prepared: dict, asked: dict[str, Any], clock: Callable[[], float]
+    lib: Any, prepared: dict, asked: dict[str, Any], clock: Callable[[], float], threads: int
 ) -> dict[str, Any]:
     key = asked["group"], asked["case"]
     try:
         if key not in prepared:
             prepared[key] = CASES[key[0]][key[1]](lib)
             prepared[key]()  # the first call allocates, picks kernels, fills caches
+        if "limits" in asked:
+            limits = Limits(**asked["limits"])
+            return {"seconds": least_seconds(prepared[key], limits, threads)}
         return {"seconds": _repeat(prepared[key], asked["loops"], clock)}
     except Exception as error:  # noqa: BLE001 - whatever a case raises is its row in the table
         return {"error": f"{type(error).__name__}: {error}"}

@@ -112,7 +112,23 @@ CONVERT(f64_to_u32, uint32_t, double, to_i64)
 CONVERT(f64_to_i64, int64_t, double, to_i64)
 CONVERT(f64_to_u64, uint64_t, double, to_u64)
 CONVERT(f64_to_f32, float, double, AS_IS)
-CONVERT(bf16_to_f32, float, uint16_t, td_bf16_load)
+CONVERT(bf16_to_f32_strided, float, uint16_t, td_bf16_load)
+
+/* One number for a whole row, as where a bias is added, is converted once. */
+static bool repeats(char *const *data, const int64_t *strides, int64_t n, td_loop convert)
+{
+    if (strides[1] != 0 || strides[0] != sizeof(float) || n < 2) return false;
+    float *out = (float *)data[0];
+    convert(data, strides, 1, NULL);
+    for (int64_t i = 1; i < n; i++) out[i] = out[0];
+    return true;
+}
+
+static void bf16_to_f32(char *const *data, const int64_t *strides, int64_t n, const void *context)
+{
+    if (!repeats(data, strides, n, bf16_to_f32_strided))
+        bf16_to_f32_strided(data, strides, n, context);
+}
 CONVERT(f32_to_bf16, uint16_t, float, td_bf16_store)
 
 #ifdef __F16C__
@@ -123,6 +139,7 @@ CONVERT(f32_to_f16_strided, uint16_t, float, f16_store)
 
 static void f16_to_f32(char *const *data, const int64_t *strides, int64_t n, const void *context)
 {
+    if (repeats(data, strides, n, f16_to_f32_strided)) return;
     if (strides[0] != 4 || strides[1] != 2) {
         f16_to_f32_strided(data, strides, n, context);
         return;
@@ -149,8 +166,14 @@ static void f32_to_f16(char *const *data, const int64_t *strides, int64_t n, con
     for (; i < n; i++) out[i] = f16_store(in[i]);
 }
 #else
-CONVERT(f16_to_f32, float, uint16_t, td_f16_load)
+CONVERT(f16_to_f32_strided, float, uint16_t, td_f16_load)
 CONVERT(f32_to_f16, uint16_t, float, td_f16_store)
+
+static void f16_to_f32(char *const *data, const int64_t *strides, int64_t n, const void *context)
+{
+    if (!repeats(data, strides, n, f16_to_f32_strided))
+        f16_to_f32_strided(data, strides, n, context);
+}
 #endif
 
 #define COMPLEX_TRUTH(symbol, type, mask)                                                         \
@@ -238,7 +261,10 @@ TRANSPOSE(transpose_16, bytes16, 4)
     [TD_BOOL] = u8_to_##suffix, [TD_U8] = u8_to_##suffix, [TD_I8] = i8_to_##suffix,     \
     [TD_I16] = i16_to_##suffix, [TD_I32] = i32_to_##suffix, [TD_I64] = i64_to_##suffix, \
     [TD_U16] = u16_to_##suffix, [TD_U32] = u32_to_##suffix, [TD_U64] = u64_to_##suffix
-#define INTEGER_ROW(suffix, f32, f64) {FROM_INTEGERS(suffix), [TD_F32] = f32, [TD_F64] = f64}
+#define INTEGER_ROW(suffix, f32, f64)                         \
+    {                                                         \
+        FROM_INTEGERS(suffix), [TD_F32] = f32, [TD_F64] = f64 \
+    }
 
 const td_convert_kernels TD_SYM(td_convert_kernels) = {
     .copy = {copy_1, copy_2, copy_4, copy_8, copy_16},

@@ -15,8 +15,8 @@ typedef struct td_matmul {
 } td_matmul;
 
 td_status td_matmul_run(const td_matmul *m, td_tensor **out);
-/* Of 16 bits and few rows: the large factor becomes float32 piece by piece. `sizes`: the result's.
- */
+/* Of 16 bits and few rows: the large factor becomes float32 piece by piece, or as it is read.
+ * `sizes`: the result's. */
 bool td_matmul_wants_pieces(const td_matmul *m);
 td_status td_matmul_pieces(const td_matmul *m, int ndim, const int64_t *sizes, td_tensor **out);
 #endif

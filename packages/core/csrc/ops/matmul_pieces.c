@@ -1,6 +1,6 @@
 /* matmul_pieces.c - few rows times a large matrix of 16 bits that becomes float32 first: a piece of
- * it at a time, so that what is converted stays in the caches. One vector and a matrix of float16
- * need no copy at all. */
+ * it at a time, so that what is converted stays in the caches. One vector and a matrix need no copy
+ * at all. */
 #include "cpu/matmul/f16_run.h"
 #include "cpu/matmul/gemm.h"
 #include "ops/matmul.h"
@@ -65,27 +65,44 @@ static td_status run_piece(const td_matmul *m, const cut *c, td_tensor *small, t
     return status;
 }
 
-/* ---- one vector: rows of float16 are multiplied as they are read ---- */
-static bool is_vector_times_f16(const td_matmul *m, const cut *c)
+/* ---- one vector: a matrix of 16 bits is multiplied as it is read ---- */
+static bool vector_product(const td_matmul *m, td_f16_product *p, td_tensor **vector)
 {
-    const td_tensor *small = c->left ? m->b : m->a;
-    return c->large->dtype == TD_F16 && small->numel == c->large->sizes[1 - c->dim] && !m->bias &&
-           td_multiplies_f16();
+    td_tensor *a = m->a, *b = m->b, *large = b->ndim == 1 ? a : b;
+    bool short_float = a->dtype == TD_F16 || a->dtype == TD_BF16;
+    if (!short_float || m->self || td_batch_invariant || a->device != TD_CPU || td_is_meta(a) ||
+        large->ndim != 2 || !td_multiplies_f16())
+        return false;
+    int along = large == a || m->turn_b; /* the dimension along k */
+    int64_t step = large->strides[along], other = large->strides[1 - along];
+    *vector = large == a ? b : a;
+    *p = (td_f16_product){.a = td_data(large),
+                          .brain = a->dtype == TD_BF16,
+                          .by_column = step != 1,
+                          .row = step == 1 ? other : step,
+                          .n = large->sizes[1 - along],
+                          .k = large->sizes[along]};
+    bool bias = !m->bias || (large == b && m->bias->ndim == 1 && m->bias->sizes[0] == p->n);
+    return bias && p->n > 0 && p->k > 0 && (*vector)->numel == p->k && (step == 1 || other == 1);
 }
 
-/* *out: float16 of these sizes; `small` in float32 */
-static td_status times_vector(const cut *c, const td_tensor *small, int ndim, const int64_t *sizes,
-                              td_tensor **out)
+/* *out: of 16 bits and these sizes */
+static td_status times_vector(const td_matmul *m, td_f16_product *p, const td_tensor *vector,
+                              int ndim, const int64_t *sizes, td_tensor **out)
 {
-    td_tensor *x, *sums = NULL;
-    TD_TRY(td_contiguous(&x, small));
-    td_status status = td_tensor_empty(&sums, TD_F32, TD_CPU, ndim, sizes);
+    td_tensor *x, *bias = NULL, *sums = NULL;
+    TD_TRY(td_cast_contiguous(&x, vector, TD_F32));
+    td_status status = td_cast_optional(&bias, m->bias, TD_F32);
+    if (status == TD_OK) status = td_tensor_empty(&sums, TD_F32, TD_CPU, ndim, sizes);
     if (status == TD_OK) {
-        int64_t rows = c->large->sizes[c->dim], k = c->large->sizes[1 - c->dim];
-        td_f16_times_vector(td_data(c->large), td_data(x), rows, k, td_data(sums));
-        status = td_cast(out, sums, TD_F16);
+        p->x = td_data(x);
+        p->bias = bias ? td_data(bias) : NULL;
+        p->out = td_data(sums);
+        td_f16_times_vector(p);
+        status = td_cast(out, sums, (td_dtype)vector->dtype);
     }
     td_tensor_free(sums);
+    td_tensor_free(bias);
     td_tensor_free(x);
     return status;
 }
@@ -93,20 +110,19 @@ static td_status times_vector(const cut *c, const td_tensor *small, int ndim, co
 bool td_matmul_wants_pieces(const td_matmul *m)
 {
     cut c;
-    return cut_of(m, &c);
+    td_f16_product p;
+    td_tensor *vector;
+    return vector_product(m, &p, &vector) || cut_of(m, &c);
 }
 
 td_status td_matmul_pieces(const td_matmul *m, int ndim, const int64_t *sizes, td_tensor **out)
 {
     cut c;
+    td_f16_product p;
     td_tensor *small, *result;
+    if (vector_product(m, &p, &small)) return times_vector(m, &p, small, ndim, sizes, out);
     if (!cut_of(m, &c)) return td_fail(TD_RUNTIME_ERROR, "%s: not a product in pieces", m->op);
     TD_TRY(td_cast(&small, c.left ? m->b : m->a, TD_F32));
-    if (is_vector_times_f16(m, &c)) {
-        td_status done = times_vector(&c, small, ndim, sizes, out);
-        td_tensor_free(small);
-        return done;
-    }
     td_status status =
         td_tensor_empty(&result, (td_dtype)m->a->dtype, (td_device)m->a->device, ndim, sizes);
     if (status == TD_OK) {

@@ -167,17 +167,50 @@ static td_status give_as(td_tensor **out, td_dtype dtype)
     return TD_OK;
 }
 
-static td_status run_forward(td_call *call, const pooling *p, td_pool_kind kind, double unit,
+/* Channels of a pixel lie side by side: then they are pooled so, without bringing planes together.
+ * Places in a plane are counted in 31 bits there. */
+static void see_pixels(pooling *p, const td_tensor *self)
+{
+    int64_t places = p->pool.in[0] * p->pool.in[1] * p->pool.in[2];
+    if (td_on_host(self) && !td_is_contiguous(self) && td_is_channels_last(self) &&
+        self->ndim == p->dims + 2 && places <= INT32_MAX)
+        p->pool.channels = self->sizes[1];
+}
+
+static td_status empty_result(td_tensor **out, const pooling *p, td_dtype dtype, td_device device,
+                              const int64_t *sizes)
+{
+    int64_t strides[TD_MAX_DIMS];
+    if (!p->pool.channels) return td_tensor_empty(out, dtype, device, p->ndim, sizes);
+    TD_TRY(td_format_strides(p->ndim == 4 ? TD_CHANNELS_LAST : TD_CHANNELS_LAST_3D, p->ndim, sizes,
+                             strides));
+    return td_tensor_empty_strided(out, dtype, device, p->ndim, sizes, strides);
+}
+
+/* x of `dtype`, laid out as its pooling wants it */
+static td_status laid_out(td_tensor **out, const pooling *p, const td_tensor *x, td_dtype dtype)
+{
+    td_tensor *copy;
+    if (!p->pool.channels) return td_cast_contiguous(out, x, dtype);
+    if (td_is_channels_last(x)) return td_cast(out, x, dtype);
+    TD_TRY(empty_result(&copy, p, dtype, (td_device)x->device, x->sizes));
+    td_status status = td_copy(copy, x);
+    if (status == TD_OK) *out = copy;
+    else td_tensor_free(copy);
+    return status;
+}
+
+static td_status run_forward(td_call *call, pooling *p, td_pool_kind kind, double unit,
                              bool indices)
 {
     td_tensor *dense;
     td_dtype dtype = td_is_meta(SELF) ? (td_dtype)SELF->dtype : computed_in(SELF);
     if (!td_pool_has(kind, computed_in(SELF), false)) return no_kernel(p, SELF);
-    TD_TRY(td_tensor_empty(OUT, dtype, (td_device)SELF->device, p->ndim, p->sizes));
-    if (indices)
-        TD_TRY(td_tensor_empty(&call->out[1], TD_I64, (td_device)SELF->device, p->ndim, p->sizes));
+    see_pixels(p, SELF);
+    TD_TRY(empty_result(OUT, p, dtype, (td_device)SELF->device, p->sizes));
+    if (indices) TD_TRY(empty_result(&call->out[1], p, TD_I64, (td_device)SELF->device, p->sizes));
     if (!td_is_meta(SELF) && call->out[0]->numel) {
-        TD_TRY(td_cast_contiguous(&dense, SELF, dtype));
+        TD_TRY(laid_out(&dense, p, SELF, dtype));
         td_tensor *where = indices ? call->out[1] : NULL;
         td_status status = TD_OK;
         if (td_on_host(dense))
@@ -192,12 +225,13 @@ static td_status run_forward(td_call *call, const pooling *p, td_pool_kind kind,
         TD_TRY(status);
     }
     TD_TRY(give_as(OUT, (td_dtype)SELF->dtype));
+    if (p->pool.channels) return TD_OK;
     TD_TRY(td_match_channels_last(OUT, SELF));
     return indices ? td_match_channels_last(&call->out[1], SELF) : TD_OK;
 }
 
 /* (grad, self, ...) */
-static td_status run_backward(td_call *call, const pooling *p, td_pool_kind kind, double unit)
+static td_status run_backward(td_call *call, pooling *p, td_pool_kind kind, double unit)
 {
     const td_tensor *self = TD_TENSOR(1);
     td_tensor *grad, *dense;
@@ -205,10 +239,11 @@ static td_status run_backward(td_call *call, const pooling *p, td_pool_kind kind
     td_dtype dtype = nothing ? (td_dtype)self->dtype : computed_in(self);
     if (!td_pool_has(kind, computed_in(self), true)) return no_kernel(p, self);
     TD_TRY(check_gradient(p, SELF, self));
-    TD_TRY(td_tensor_empty(OUT, dtype, (td_device)self->device, self->ndim, self->sizes));
+    see_pixels(p, self);
+    TD_TRY(empty_result(OUT, p, dtype, (td_device)self->device, self->sizes));
     if (nothing) return td_match_channels_last(OUT, self);
-    TD_TRY(td_cast_contiguous(&grad, SELF, dtype));
-    td_status status = td_cast_contiguous(&dense, self, dtype);
+    TD_TRY(laid_out(&grad, p, SELF, dtype));
+    td_status status = laid_out(&dense, p, self, dtype);
     if (status == TD_OK) {
         if (td_on_host(dense))
             td_pool_backward_run(kind, &p->pool, p->planes, unit, dense, grad, call->out[0]);
@@ -221,6 +256,7 @@ static td_status run_backward(td_call *call, const pooling *p, td_pool_kind kind
     }
     td_tensor_free(grad);
     if (status == TD_OK) status = give_as(OUT, (td_dtype)self->dtype);
+    if (p->pool.channels) return status;
     return status == TD_OK ? td_match_channels_last(OUT, self) : status;
 }
 

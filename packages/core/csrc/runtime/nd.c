@@ -1,6 +1,7 @@
 /* nd.c - the geometry of n-dimensional operands: drop, order and merge dimensions. */
-#include "runtime/loops.h"
+#include "runtime/nd_order.h"
 #include "runtime/wraps.h"
+#include <string.h>
 
 #define SHORT_ROW 8 /* inner dimensions below this change places with a longer neighbour */
 
@@ -71,6 +72,19 @@ static void finish(td_nd *nd)
     merge(nd);
     if (nd->ndim > 1 && nd->sizes[0] < SHORT_ROW && nd->sizes[1] >= 4 * nd->sizes[0])
         swap_dims(nd, 0, 1);
+}
+
+const td_nd *td_nd_in_order(const td_nd *nd, td_nd *room)
+{
+    if (nd->ndim < 2 || nd->sizes[1] >= SHORT_ROW || !comes_before(nd, 1, 0)) return nd;
+    room->ndim = nd->ndim;
+    room->nop = nd->nop;
+    room->numel = nd->numel;
+    memcpy(room->sizes, nd->sizes, (size_t)nd->ndim * sizeof *nd->sizes);
+    memcpy(room->strides, nd->strides, (size_t)nd->ndim * sizeof *nd->strides);
+    memcpy(room->data, nd->data, sizeof nd->data);
+    swap_dims(room, 0, 1);
+    return room;
 }
 
 static td_status cannot_expand(const td_tensor *from, const td_tensor *to)

@@ -396,3 +396,20 @@ def test_a_float16_matrix_times_a_vector(m, k):
             assert (np.abs(values(got).reshape(-1) - want) <= allowed).all()
     a[1, 0] = float("nan")
     assert np.isnan(values(a @ x)).nonzero()[0].tolist() == [1]
+
+
+# ---- 16 bits times one vector ----
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("by_column", [False, True])
+@pytest.mark.parametrize(("n", "k"), [(1, 1), (3, 5), (64, 17), (9, 4100), (2051, 7), (70, 33)])
+def test_a_short_matrix_times_a_vector(dtype, by_column, n, k):
+    matrix = draw((k, n), dtype).t() if by_column else draw((n, k), dtype)
+    vector, bias = draw((k,), dtype, seed=1), draw((n,), dtype, seed=2)
+    wide = values(matrix).astype("float64")
+    want = wide @ values(vector).astype("float64")
+    slack = TOLERANCE[dtype] * (np.abs(wide) @ np.abs(values(vector).astype("float64")) + 1)
+    assert (np.abs(values(matrix @ vector) - want) <= slack).all()
+    assert (np.abs(values(vector @ matrix.t()) - want) <= slack).all()
+    row = taeda.nn.functional.linear(vector.reshape(1, k), matrix, bias)
+    assert row.shape == (1, n)
+    assert (np.abs(values(row)[0] - want - values(bias)) <= slack + TOLERANCE[dtype] * 4).all()

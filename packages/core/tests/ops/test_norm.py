@@ -333,3 +333,16 @@ def test_statistics_of_short_dtypes_are_float32(dtype, device):
     for value, *kept in results:
         assert value.dtype is dtype
         assert {t.dtype for t in kept} == {taeda.float32}
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+@pytest.mark.parametrize("shape", [(3, 5), (70, 129), (2, 4096), (2, 4097), (0, 4), (5, 1)])
+def test_rows_of_16_bits_are_those_of_float32_rounded_once(dtype, shape):
+    x = draw(shape, "float32")[0].to(getattr(taeda, dtype))
+    weight = draw(shape[-1:], "float32", seed=1)[0].to(x.dtype)
+    bias = draw(shape[-1:], "float32", seed=2)[0].to(x.dtype)
+    norm = taeda.nn.functional.layer_norm
+    got = norm(x, shape[-1:], weight, bias)
+    want = norm(x.float(), shape[-1:], weight.float(), bias.float()).to(x.dtype)
+    assert got.dtype == x.dtype
+    assert np.array_equal(got.float().numpy(), want.float().numpy())

@@ -477,3 +477,46 @@ def test_sixteen_bits_are_pooled_in_float32_and_rounded_once(kind, dtype):
     assert short.dtype == leaves[0].grad.dtype == dtype
     assert taeda.equal(short, wide.to(dtype))
     assert taeda.equal(leaves[0].grad, leaves[1].grad.to(dtype))
+
+
+# ---- channels side by side ----
+PIXELS = [
+    ("max_pool2d", (3, 2, 1)), ("max_pool2d", (2, 2, 0)), ("max_pool2d", (3, 1, 0, 2)),
+    ("avg_pool2d", (3, 1, 1)), ("avg_pool2d", (3, 2, 1)), ("avg_pool2d", (2, 2, 0, True, False)),
+    ("adaptive_max_pool2d", ((3, 2),)), ("adaptive_avg_pool2d", ((3, 2),)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+@pytest.mark.parametrize("channels", [1, 3, 130])
+@pytest.mark.parametrize(("name", "arguments"), PIXELS)
+def test_channels_last_gives_the_bits_of_planes(name, arguments, channels, dtype):
+    values = image(2, channels, 7, 6)
+    values[0, 0, 2:4, 1:3] = np.nan
+    values[1, -1] = -np.inf
+    planes = taeda.from_numpy(values).to(getattr(taeda, dtype))
+    pixels = planes.contiguous(memory_format=taeda.channels_last)
+    function = getattr(taeda.nn.functional, name)
+    results = []
+    for x in (planes, pixels):
+        x = x.detach().requires_grad_()
+        y = function(x, *arguments)
+        weights = taeda.arange(y.numel(), dtype=taeda.float32).reshape(y.shape).to(y.dtype)
+        (gradient,) = taeda.autograd.grad(y, x, weights)
+        results.append((y.detach(), gradient))
+    assert results[1][0].is_contiguous(memory_format=taeda.channels_last)
+    for a, b in zip(*results, strict=True):
+        assert np.array_equal(a.float().numpy(), b.float().numpy(), equal_nan=True)
+
+
+def test_places_of_channels_last_are_those_of_planes():
+    planes = taeda.from_numpy(image(2, 5, 9, 8))
+    pixels = planes.contiguous(memory_format=taeda.channels_last)
+    pool = taeda.nn.functional.max_pool2d
+    a, b = (pool(x, 3, 2, 1, return_indices=True)[1] for x in (planes, pixels))
+    assert taeda.equal(a, b)
+    volume = taeda.from_numpy(image(2, 3, 4, 5, 6))
+    pixels = volume.contiguous(memory_format=taeda.channels_last_3d)
+    assert taeda.equal(
+        taeda.nn.functional.avg_pool3d(volume, 2), taeda.nn.functional.avg_pool3d(pixels, 2)
+    )

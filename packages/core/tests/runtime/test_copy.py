@@ -167,3 +167,53 @@ def test_many_elements_in_parallel():
     for name in ("float64", "bfloat16", "int64", "uint8"):
         np.testing.assert_array_equal(t.to(dtype(name)).float().numpy(), x)
         np.testing.assert_array_equal(t.t().to(dtype(name)).contiguous().float().numpy(), x.T)
+
+
+# ---- many rows at once ----
+ROWS = {
+    "short rows": lambda a: a.reshape(-1, 6, 10).transpose(1, 0, 2),
+    "rows of three": lambda a: a.reshape(20, 3, -1).transpose(2, 0, 1),
+    "backwards": lambda a: a.reshape(30, -1)[:, ::-1],
+    "both ways back": lambda a: a.reshape(30, -1)[::-1, ::-1],
+    "every other": lambda a: a.reshape(30, -1)[:, ::2],
+    "repeated rows": lambda a: np.broadcast_to(a.reshape(20, 1, -1)[:, :, :7], (20, 30, 7)),
+    "windows": lambda a: np.lib.stride_tricks.sliding_window_view(a, 9)[::4],
+}
+
+
+@pytest.mark.parametrize("kind", ["uint8", "int16", "float32", "int64", "complex128"])
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_of_any_step_are_copied(name, kind):
+    array = np.arange(9000).astype(kind)
+    view = ROWS[name](array)
+    source = taeda.from_numpy(array)
+    if min(view.strides) < 0:
+        dims = [d for d, step in enumerate(view.strides) if step < 0]
+        got = source.reshape(30, -1).flip(dims)
+    else:
+        steps = [step // array.itemsize for step in view.strides]
+        got = source.as_strided(view.shape, steps).contiguous()
+    assert np.array_equal(got.numpy(), view)
+
+
+@pytest.mark.parametrize("shift", [1, 3, 5, 16, 700])
+@pytest.mark.parametrize("shape", [(1024, 1024), (70000,), (5, 3)])
+def test_a_row_a_few_bytes_behind_its_source_is_the_same(shape, shift):
+    array = np.arange(math.prod(shape), dtype="float32").reshape(shape)
+    got = taeda.from_numpy(array).roll(shift, len(shape) - 1)
+    assert np.array_equal(got.numpy(), np.roll(array, shift, len(shape) - 1))
+
+
+SHAPES = [((7, 3, 5), (7, 1, 5)), ((40, 9, 8), (40, 1, 8)), ((16, 1, 64, 1), (1, 32, 1, 32)),
+          ((300, 4), (4,)), ((3, 130, 2), (3, 1, 2)), ((50, 1), (1, 60))]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["float32", "bfloat16", "uint8", "int64"])
+@pytest.mark.parametrize(("left", "right"), SHAPES)
+def test_short_rows_that_broadcast(left, right, kind):
+    a = np.arange(math.prod(left)).reshape(left) % 50
+    b = np.arange(math.prod(right)).reshape(right) % 31
+    x, y = (taeda.from_numpy(v.astype("int64")).to(dtype(kind)) for v in (a, b))
+    for got in (x + y, y + x):
+        assert np.array_equal(got.to(taeda.int64).numpy(), a + b)
+    assert np.array_equal(taeda.where(x > y, x, y).to(taeda.int64).numpy(), np.maximum(a, b))

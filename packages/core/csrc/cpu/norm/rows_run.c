@@ -1,6 +1,7 @@
 /* rows_run.c - how threads share rows; in the backward pass chunks of rows, each with weight
  * gradients of its own. */
 #include "cpu/norm/norm_job.h"
+#include "cpu/convert.h"
 #include <string.h>
 #include "runtime/alloc.h"
 #include "runtime/cpu.h"
@@ -16,10 +17,38 @@ typedef struct forward_job {
     int64_t itemsize;
 } forward_job;
 
+static void convert(td_dtype to, char *out, td_dtype from, const char *in, int64_t n)
+{
+    TD_PICK(td_convert_kernels)
+        ->real[to][from]((char *const[]){out, (char *)in},
+                         (int64_t[]){td_itemsize(to), td_itemsize(from)}, n, NULL);
+}
+
+/* A few rows at a time become float32, so that they are read and written once, in 16 bits. */
+static void forward_short_rows(const forward_job *j, int64_t begin, int64_t end)
+{
+    const td_norm_forward *p = j->p;
+    _Alignas(64) char rows[TD_NORM_SHORT * sizeof(float)];
+    int64_t n = p->row.n, some = n ? TD_NORM_SHORT / n : end - begin, size = td_itemsize(p->stored);
+    td_norm_row part = p->row;
+    for (int64_t r = begin; r < end; r += some) {
+        part.rows = some < end - r ? some : end - r;
+        int64_t at = r * n * size, stat = r * j->itemsize;
+        convert(p->dtype, rows, p->stored, p->x + at, part.rows * n);
+        j->kernel->rows(&part, rows, p->mean ? p->mean + stat : NULL, p->rstd + stat, rows,
+                        p->weight, p->bias);
+        convert(p->stored, p->out + at, p->dtype, rows, part.rows * n);
+    }
+}
+
 static void forward_rows(void *context, int64_t begin, int64_t end)
 {
     const forward_job *j = context;
     const td_norm_forward *p = j->p;
+    if (p->stored != p->dtype) {
+        forward_short_rows(j, begin, end);
+        return;
+    }
     td_norm_row part = p->row;
     int64_t at = begin * part.n * j->itemsize, stat = begin * j->itemsize;
     part.rows = end - begin;

@@ -8,7 +8,11 @@ typedef struct td_norm_forward {
     td_norm_row row;
     char *out, *mean, *rstd;
     const char *x, *weight, *bias; /* the last two, and mean, may be NULL */
+    td_dtype stored; /* of x and out, if that is not `dtype`: 16 bits, rows of TD_NORM_SHORT */
 } td_norm_forward;
+
+#define TD_NORM_SHORT \
+    4096 /* numbers of a row of 16 bits, at most, that becomes float32 by itself */
 
 typedef struct td_norm_backward {
     td_dtype dtype;

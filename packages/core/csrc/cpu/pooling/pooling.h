@@ -13,6 +13,7 @@ typedef struct td_pool {
     int64_t lowest;   /* max of integers: what a window gives that lies in the padding altogether */
     /* max: offset in a plane of each place of a window, from the window's first */
     const int64_t *places;
+    int64_t channels; /* 0: rows are of planes; else channels of a pixel lie side by side */
 } td_pool;
 
 /* Forward loops make output rows begin <= row < end of all planes; `where` gets places in the
@@ -23,11 +24,19 @@ typedef void (*td_pool_forward)(const td_pool *p, const char *in, char *out, int
 typedef void (*td_pool_backward)(const td_pool *p, const char *in, const char *grad, char *grad_in,
                                  int64_t begin, int64_t end);
 
-typedef struct td_pooling_kernels {
+/* With channels, rows are of samples, and backward loops take blocks of TD_POOL_BLOCK channels,
+ * one sample's after the other's. */
+#define TD_POOL_BLOCK 128
+
+typedef struct td_pooling_loops {
     td_pool_forward max[TD_NDTYPES], average[TD_NDTYPES], adaptive_max[TD_NDTYPES],
         adaptive_average[TD_NDTYPES];
     td_pool_backward max_backward[TD_NDTYPES], average_backward[TD_NDTYPES],
         adaptive_average_backward[TD_NDTYPES];
+} td_pooling_loops;
+
+typedef struct td_pooling_kernels {
+    td_pooling_loops planes, pixels;
 } td_pooling_kernels;
 
 extern const td_pooling_kernels td_pooling_kernels_generic;

@@ -3,9 +3,15 @@
 #include "runtime/cpu.h"
 #include "runtime/pool.h"
 
-static td_pool_forward forward_of(td_pool_kind kind, td_dtype dtype)
+static const td_pooling_loops *loops_of(bool pixels)
 {
     const td_pooling_kernels *k = TD_PICK(td_pooling_kernels);
+    return pixels ? &k->pixels : &k->planes;
+}
+
+static td_pool_forward forward_of(td_pool_kind kind, td_dtype dtype, bool pixels)
+{
+    const td_pooling_loops *k = loops_of(pixels);
     switch (kind) {
         case TD_POOL_MAX: return k->max[dtype];
         case TD_POOL_AVERAGE: return k->average[dtype];
@@ -14,9 +20,9 @@ static td_pool_forward forward_of(td_pool_kind kind, td_dtype dtype)
     }
 }
 
-static td_pool_backward backward_of(td_pool_kind kind, td_dtype dtype)
+static td_pool_backward backward_of(td_pool_kind kind, td_dtype dtype, bool pixels)
 {
-    const td_pooling_kernels *k = TD_PICK(td_pooling_kernels);
+    const td_pooling_loops *k = loops_of(pixels);
     switch (kind) {
         case TD_POOL_MAX: return k->max_backward[dtype];
         case TD_POOL_AVERAGE: return k->average_backward[dtype];
@@ -26,7 +32,8 @@ static td_pool_backward backward_of(td_pool_kind kind, td_dtype dtype)
 
 bool td_pool_has(td_pool_kind kind, td_dtype dtype, bool backward)
 {
-    return backward ? backward_of(kind, dtype) != NULL : forward_of(kind, dtype) != NULL;
+    return backward ? backward_of(kind, dtype, false) != NULL
+                    : forward_of(kind, dtype, false) != NULL;
 }
 
 typedef struct job {
@@ -64,9 +71,11 @@ void td_pool_forward_run(td_pool_kind kind, const td_pool *pool, int64_t planes,
              NULL,
              td_data(out),
              where ? td_data(where) : NULL,
-             forward_of(kind, (td_dtype)x->dtype),
+             forward_of(kind, (td_dtype)x->dtype, pool->channels > 0),
              NULL};
-    run(&j, planes * pool->out[0] * pool->out[1], unit * (double)pool->out[2]);
+    int64_t side_by_side = pool->channels ? pool->channels : 1,
+            rows = planes / side_by_side * pool->out[0] * pool->out[1];
+    run(&j, rows, unit * (double)(pool->out[2] * side_by_side));
 }
 
 void td_pool_backward_run(td_pool_kind kind, const td_pool *pool, int64_t planes, double unit,
@@ -78,7 +87,9 @@ void td_pool_backward_run(td_pool_kind kind, const td_pool *pool, int64_t planes
              td_data(out),
              NULL,
              NULL,
-             backward_of(kind, (td_dtype)x->dtype)};
-    run(&j, planes,
-        unit * (double)(pool->out[0] * pool->out[1] * pool->out[2]) + (double)(x->numel / planes));
+             backward_of(kind, (td_dtype)x->dtype, pool->channels > 0)};
+    int64_t blocks = (pool->channels + TD_POOL_BLOCK - 1) / TD_POOL_BLOCK,
+            units = pool->channels ? planes / pool->channels * blocks : planes;
+    double outputs = (double)(pool->out[0] * pool->out[1] * pool->out[2]) * (double)planes;
+    run(&j, units, (unit * outputs + (double)x->numel) / (double)units);
 }

@@ -15,7 +15,7 @@
 #endif
 #ifndef TD_POOLING_ROWS
 #define TD_POOLING_ROWS
-#define BLOCK 128
+#define BLOCK TD_POOL_BLOCK
 #define LANES 32
 #define COLUMNS 256
 
@@ -273,9 +273,9 @@ static void NAME(max_backward)(const td_pool *p, const char *in, const char *gra
     int32_t place[BLOCK];
     int64_t rows = p->out[0] * p->out[1], size = plane_size(p->in);
     if (NAME(is_quartered)(p)) {
-        NAME(quarters)(p, (const TYPE *)in + begin * size,
-                       (const TYPE *)grad + begin * rows * p->out[2],
-                       (TYPE *)grad_in + begin * size, end - begin);
+        NAME(quarters)
+        (p, (const TYPE *)in + begin * size, (const TYPE *)grad + begin * rows * p->out[2],
+         (TYPE *)grad_in + begin * size, end - begin);
         return;
     }
     for (int64_t plane = begin; plane < end; plane++) {
@@ -393,6 +393,7 @@ static void NAME(average_backward)(const td_pool *p, const char *in, const char 
     }
 }
 
+#ifndef VECTOR
 /* Many sums side by side: as fast as memory, and more exact than one. */
 static inline ACC NAME(row_sum)(const TYPE *row, int64_t n)
 {
@@ -405,6 +406,7 @@ static inline ACC NAME(row_sum)(const TYPE *row, int64_t n)
         for (int k = 0; k < half; k++) lane[k] = PLUS(lane[k], lane[k + half]);
     return PLUS(lane[0], rest);
 }
+#endif
 
 /* Sums of columns w0 <= w < w1 over the rows [h0, h1) of each of the layers [d0, d1). */
 static inline void NAME(column_sums)(const td_pool *p, const TYPE *plane, int64_t d0, int64_t d1,
@@ -485,6 +487,8 @@ static void NAME(adaptive_average_backward)(const td_pool *p, const char *in, co
     }
 }
 #endif
+
+#include "cpu/pooling/pixels.h"
 
 #undef NAME
 #undef TYPE

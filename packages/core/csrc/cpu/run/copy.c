@@ -1,8 +1,10 @@
 /* copy.c - walks that copy, convert and negate on the processor: every dtype, any strides. */
 #include <string.h>
 #include "cpu/convert.h"
+#include "cpu/copy_rows.h"
 #include "cpu/run/device.h"
 #include "runtime/cpu.h"
+#include "runtime/nd_order.h"
 #include "runtime/pool.h"
 
 #define SCRATCH 512 /* float32 elements between the two stages of a conversion */
@@ -148,18 +150,61 @@ static td_loop choose(plan *p, td_dtype to, td_dtype from)
     return td_is_complex(from) ? complex_to_complex : real_to_complex;
 }
 
-/* ---- transposes: memory order of the two differs ---- */
+/* ---- planes: two dimensions at once, the others piece by piece ---- */
 
-#define STRIP 64 /* rows of one piece of work */
+#define STRIP 64   /* rows of one piece of a transpose */
+#define PIECE 4096 /* elements of one piece of a copy, about */
 
-typedef struct transposition {
+typedef struct planes {
     const td_nd *nd;
-    td_transpose kernel;
-    int row_dim; /* the dimension the input is dense in; the output is dense in dimension 0 */
-    int64_t itemsize, strips;
-} transposition;
+    td_transpose transpose; /* or NULL: rows are copied */
+    td_copy_rows copy;
+    int row_dim;
+    int64_t strip, strips; /* rows of a piece, and pieces of a plane */
+} planes;
 
-/* Which dimension a fast transpose may run along, or 0. */
+static void run_piece(const planes *p, char *out, char *in, int64_t rows)
+{
+    const td_nd *nd = p->nd;
+    const int64_t *row = nd->strides[p->row_dim];
+    if (p->transpose) {
+        p->transpose(out, row[0], in, nd->strides[0][1], rows, nd->sizes[0]);
+        return;
+    }
+    p->copy(out, (int64_t[]){nd->strides[0][0], row[0]}, in, (int64_t[]){nd->strides[0][1], row[1]},
+            nd->sizes[0], rows);
+}
+
+static void run_pieces(void *context, int64_t begin, int64_t end)
+{
+    const planes *p = context;
+    const td_nd *nd = p->nd;
+    for (int64_t piece = begin; piece < end; piece++) {
+        int64_t row = piece % p->strips * p->strip, rest = piece / p->strips,
+                rows = nd->sizes[p->row_dim] - row;
+        char *out = nd->data[0] + row * nd->strides[p->row_dim][0],
+             *in = nd->data[1] + row * nd->strides[p->row_dim][1];
+        for (int d = 1; d < nd->ndim; d++) {
+            if (d == p->row_dim) continue;
+            out += rest % nd->sizes[d] * nd->strides[d][0];
+            in += rest % nd->sizes[d] * nd->strides[d][1];
+            rest /= nd->sizes[d];
+        }
+        run_piece(p, out, in, rows < p->strip ? rows : p->strip);
+    }
+}
+
+static void run_planes(planes *p, int64_t grain, double cost)
+{
+    const td_nd *nd = p->nd;
+    int64_t rows = nd->sizes[p->row_dim], others = nd->numel / rows / nd->sizes[0];
+    p->strips = (rows + p->strip - 1) / p->strip;
+    void *token = td_heavy_begin((double)nd->numel * cost);
+    td_parallel(others * p->strips, grain > 1 ? grain : 1, run_pieces, p);
+    td_heavy_end(token);
+}
+
+/* Which dimension a fast transpose may run along, or 0: the one the input is dense in. */
 static int transposed_dim(const td_nd *nd, int64_t itemsize)
 {
     if (nd->ndim < 2 || nd->strides[0][0] != itemsize || nd->strides[0][1] == itemsize ||
@@ -170,36 +215,56 @@ static int transposed_dim(const td_nd *nd, int64_t itemsize)
     return 0;
 }
 
-static void transpose_piece(void *context, int64_t begin, int64_t end)
-{
-    const transposition *t = context;
-    const td_nd *nd = t->nd;
-    for (int64_t piece = begin; piece < end; piece++) {
-        int64_t row = piece % t->strips * STRIP, rest = piece / t->strips;
-        char *out = nd->data[0] + row * nd->strides[t->row_dim][0],
-             *in = nd->data[1] + row * t->itemsize;
-        for (int d = 1; d < nd->ndim; d++) {
-            if (d == t->row_dim) continue;
-            out += rest % nd->sizes[d] * nd->strides[d][0];
-            in += rest % nd->sizes[d] * nd->strides[d][1];
-            rest /= nd->sizes[d];
-        }
-        int64_t rows = nd->sizes[t->row_dim] - row;
-        t->kernel(out, nd->strides[t->row_dim][0], in, nd->strides[0][1],
-                  rows < STRIP ? rows : STRIP, nd->sizes[0]);
-    }
-}
-
 static void run_transposed(const td_nd *nd, int row_dim, int64_t itemsize, double cost)
 {
-    int64_t rows = nd->sizes[row_dim], strips = (rows + STRIP - 1) / STRIP,
-            planes = nd->numel / rows / nd->sizes[0];
-    transposition t = {nd, TD_PICK(td_convert_kernels)->transpose[log2_size(itemsize)], row_dim,
-                       itemsize, strips};
-    int64_t grain = 16384 / (STRIP * nd->sizes[0]);
-    void *token = td_heavy_begin((double)nd->numel * cost);
-    td_parallel(planes * strips, grain > 1 ? grain : 1, transpose_piece, &t);
-    td_heavy_end(token);
+    planes p = {.nd = nd,
+                .transpose = TD_PICK(td_convert_kernels)->transpose[log2_size(itemsize)],
+                .row_dim = row_dim,
+                .strip = STRIP};
+    run_planes(&p, 16384 / (STRIP * nd->sizes[0]), cost);
+}
+
+/* One line as rows of PIECE, and what is left of it. */
+static void run_line(const td_nd *line, int64_t itemsize, double cost)
+{
+    td_copy_rows copy = (*TD_PICK(td_copy_rows_kernels))[log2_size(itemsize)];
+    const int64_t *step = line->strides[0];
+    int64_t rows = line->numel / PIECE, done = rows * PIECE;
+    td_nd nd = {.ndim = 2,
+                .nop = 2,
+                .numel = done,
+                .sizes = {PIECE, rows},
+                .strides = {{step[0], step[1]}, {step[0] * PIECE, step[1] * PIECE}},
+                .data = {line->data[0], line->data[1]}};
+    if (rows) run_planes(&(planes){.nd = &nd, .copy = copy, .row_dim = 1, .strip = 1}, 4, cost);
+    copy(line->data[0] + done * step[0], (int64_t[]){step[0], 0}, line->data[1] + done * step[1],
+         (int64_t[]){step[1], 0}, line->numel - done, 1);
+}
+
+/* Long rows fill a thread's time, and a place written twice is written by one thread: both go by
+ * td_nd_run. */
+static bool run_rows(const td_nd *given, int64_t itemsize, double cost)
+{
+    td_nd room;
+    const td_nd *nd = td_nd_in_order(given, &room);
+    int64_t from = nd->strides[0][1], behind = (nd->data[0] - nd->data[1]) & 4095;
+    bool short_line = nd->numel * itemsize < 1 << 19; /* a longer one goes another way */
+    /* backwards, or where a plain copy is slow (cpu/copy_rows.c) */
+    if (nd->ndim == 1 && nd->strides[0][0] == itemsize &&
+        (from == -itemsize || (from == itemsize && behind && behind < 64 && short_line))) {
+        run_line(nd, itemsize, cost);
+        return true;
+    }
+    if (nd->ndim < 2 || nd->numel == 0 || nd->sizes[0] > PIECE) return false;
+    for (int d = 0; d < nd->ndim; d++)
+        if (nd->strides[d][0] == 0) return false;
+    int64_t rows = PIECE / nd->sizes[0], most = nd->sizes[1];
+    planes p = {.nd = nd,
+                .copy = (*TD_PICK(td_copy_rows_kernels))[log2_size(itemsize)],
+                .row_dim = 1,
+                .strip = rows < most ? rows : most};
+    run_planes(&p, (4 * PIECE) / (p.strip * nd->sizes[0]), cost);
+    return true;
 }
 
 /* ---- the walks ---- */
@@ -209,9 +274,10 @@ td_status td_cpu_copy(const td_walk *w)
     plan p;
     td_dtype to = (td_dtype)w->dtypes[0], from = (td_dtype)w->dtypes[1];
     td_loop loop = choose(&p, to, from);
-    int row_dim = to == from ? transposed_dim(w->nd, td_itemsize(to)) : 0;
-    if (row_dim) run_transposed(w->nd, row_dim, td_itemsize(to), w->cost);
-    else td_nd_run(w->nd, loop, &p, w->cost);
+    int64_t itemsize = td_itemsize(to);
+    int row_dim = to == from ? transposed_dim(w->nd, itemsize) : 0;
+    if (row_dim) run_transposed(w->nd, row_dim, itemsize, w->cost);
+    else if (to != from || !run_rows(w->nd, itemsize, w->cost)) td_nd_run(w->nd, loop, &p, w->cost);
     return TD_OK;
 }
 

@@ -25,11 +25,18 @@ VFN vf vf_pick16(const float *row, vi i)
     return _mm512_permutexvar_ps((__m512i)i, _mm512_loadu_ps(row));
 }
 #elif defined __AVX2__
+/* four loads and three joins take half the time of a gather */
 VFN vd vd_pick(const double *row, vl i, int cells)
 {
-    return _mm256_i64gather_pd(row, (__m256i)i, 8);
+    return (vd){row[i[0]], row[i[1]], row[i[2]], row[i[3]]};
 }
-VFN vf vf_pick16(const float *row, vi i) { return _mm256_i32gather_ps(row, (__m256i)i, 4); }
+VFN vf vf_pick16(const float *row, vi i)
+{
+    __m256i at = (__m256i)i;
+    __m256 low = _mm256_permutevar8x32_ps(_mm256_loadu_ps(row), at),
+           high = _mm256_permutevar8x32_ps(_mm256_loadu_ps(row + 8), at);
+    return _mm256_blendv_ps(low, high, _mm256_castsi256_ps(_mm256_slli_epi32(at, 28)));
+}
 #else
 VFN vd vd_pick(const double *row, vl i, int cells)
 {
@@ -84,12 +91,12 @@ VFN vf vf_cells_sum(vf t, vi i, const float *c, int degree, vf factor)
 #define ROWS_(c) ((int)(sizeof(c) / sizeof(c)[0]))
 /* the function at v in the cells i */
 #define VD_CELLS(v, i, c) \
-    vd_cells_sum((v) - vd_pick(c[0], i, CELLS_(c)), i, c[1], ROWS_(c) - 2, CELLS_(c))
+    vd_cells_sum((v)-vd_pick(c[0], i, CELLS_(c)), i, c[1], ROWS_(c) - 2, CELLS_(c))
 #define VF_CELLS(v, i, c, factor) \
-    vf_cells_sum((v) - vf_pick16(c[0], i), i, c[1], ROWS_(c) - 2, factor)
+    vf_cells_sum((v)-vf_pick16(c[0], i), i, c[1], ROWS_(c) - 2, factor)
 /* the same where the centre of a cell may be a zero of the function, which takes two numbers */
-#define VD_CELLS_ZERO(v, i, c)                                                               \
-    vd_cells_sum(((v) - vd_pick(c[0], i, CELLS_(c))) - vd_pick(c[1], i, CELLS_(c)), i, c[2], \
+#define VD_CELLS_ZERO(v, i, c)                                                             \
+    vd_cells_sum(((v)-vd_pick(c[0], i, CELLS_(c))) - vd_pick(c[1], i, CELLS_(c)), i, c[2], \
                  ROWS_(c) - 3, CELLS_(c))
 
 #endif

@@ -2,6 +2,7 @@
  */
 #include "ops/norm/norm.h"
 #include "ops/norm/passes.h"
+#include "runtime/device.h"
 #include <string.h>
 
 /* ---- shared helpers ---- */
@@ -85,14 +86,16 @@ static td_status forward(td_call *call, const char *op, td_norm_row *row, int ax
     int64_t stat[TD_MAX_DIMS];
     for (int d = 0; d < self->ndim; d++) stat[d] = d < axis ? self->sizes[d] : 1;
     int nstats = row->centred ? 2 : 1;
-    TD_TRY(td_tensor_empty(&call->out[0], meta ? dtype : compute, (td_device)self->device,
-                           self->ndim, self->sizes));
+    bool narrow = td_on_host(self) && dtype != compute && row->n <= TD_NORM_SHORT;
+    td_dtype stored = meta || narrow ? dtype : compute;
+    TD_TRY(
+        td_tensor_empty(&call->out[0], stored, (td_device)self->device, self->ndim, self->sizes));
     for (int k = 1; k <= nstats;
          k++) /* not rounded to 16 bits: the gradient subtracts nearly equal numbers */
         TD_TRY(td_tensor_empty(&call->out[k], compute, (td_device)self->device, self->ndim, stat));
     if (meta) return TD_OK;
     td_tensor *x, *w = NULL, *b = NULL;
-    TD_TRY(td_cast_optional(&x, self, compute));
+    TD_TRY(td_cast_optional(&x, self, stored));
     td_status status = td_cast_optional(&w, weight, compute);
     if (status == TD_OK) status = td_cast_optional(&b, bias, compute);
     if (status == TD_OK && row->rows) {
@@ -103,7 +106,8 @@ static td_status forward(td_call *call, const char *op, td_norm_row *row, int ax
                              td_data(call->out[nstats]),
                              td_data(x),
                              data_or_null(w),
-                             data_or_null(b)};
+                             data_or_null(b),
+                             stored};
         status = td_pass_rows(&j, (td_device)self->device);
     }
     td_tensor_free(x);
