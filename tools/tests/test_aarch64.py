@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 
@@ -30,5 +31,23 @@ def test_digests_are_read_from_what_a_program_prints():
 
 def test_a_missing_compiler_is_named(monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda name: None)
-    with pytest.raises(SystemExit, match="aarch64-linux-gnu-gcc and no qemu-aarch64"):
+    with pytest.raises(
+        SystemExit, match=r"gcc and qemu-aarch64 not found; on Debian, run"
+    ) as caught:
         aarch64.require()
+    assert str(caught.value).endswith("apt-get install gcc-aarch64-linux-gnu qemu-user`")
+
+
+def test_only_what_is_missing_is_installed(monkeypatch):
+    monkeypatch.setattr(shutil, "which", lambda name: name if "gcc" in name else None)
+    with pytest.raises(SystemExit, match=r"^aarch64: qemu-aarch64 not found") as caught:
+        aarch64.require()
+    assert str(caught.value).endswith("apt-get install qemu-user`")
+
+
+def test_a_part_says_how_long_it_took(capsys):
+    with aarch64.timed("build"):
+        pass
+    assert re.fullmatch(
+        r"aarch64: build took \d+ s, \d+ s of processors\n", capsys.readouterr().out
+    )
