@@ -240,12 +240,12 @@ def _borrow(view: Path) -> None:
     for source in (ROOT / "packages" / "core" / "src" / "taeda").iterdir():
         if source.name != hatch_build.ENTRY:
             (view / "taeda" / source.name).symlink_to(source)
-    names = "pytest _pytest py.py pluggy iniconfig packaging pygments hypothesis sortedcontainers"
-    for name in names.split():
-        for folder in map(Path, sys.path):
-            source = folder / name
-            if source.exists() and not (view / name).exists():
-                (view / name).symlink_to(source)
+    # pytest imports Hypothesis through its plugin, which has modules of its own beside the package.
+    names = "pytest _pytest py.py pluggy iniconfig packaging pygments sortedcontainers hypothesis"
+    for name in (*names.split(), "_hypothesis_*.py"):
+        for source in (found for folder in sys.path for found in Path(folder).glob(name)):
+            if not (view / source.name).exists():
+                (view / source.name).symlink_to(source)
 
 
 def main() -> int:
