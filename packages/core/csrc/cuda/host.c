@@ -154,8 +154,8 @@ static td_status refused(int code, int64_t bytes)
     if (code != TD_CUDA_NO_MEMORY) return td_cuda_failed(code, "locking pages of host memory");
     return td_fail(
         TD_MEMORY_ERROR,
-        "pin_memory: the system locks no more pages: %lld bytes were asked for, and %lld "
-        "are held in %lld blocks. Pin less, or leave pin_memory out: copies then wait",
+        "pin_memory: the system locks no more pages: %lld bytes were asked for, and %lld are held "
+        "in %lld blocks. Pin less, or leave pin_memory out: copies then wait",
         (long long)bytes, (long long)stats.reserved_bytes.current,
         (long long)stats.segment.current);
 }
