@@ -67,7 +67,11 @@ def test_all_machines_get_the_same_bits_in_the_order_of_the_ring(monkeypatch, no
 
 @pytest.mark.parametrize(
     ("kernel", "dtype", "want"),
-    [(taeda.maximum, taeda.int64, 3), (taeda.mul, taeda.float64, 6), (taeda.minimum, taeda.uint8, 1)],
+    [
+        (taeda.maximum, taeda.int64, 3),
+        (taeda.mul, taeda.float64, 6),
+        (taeda.minimum, taeda.uint8, 1),
+    ],
 )
 def test_other_reductions_and_dtypes(kernel, dtype, want):
     found = reduced([taeda.full((5000,), n, dtype=dtype) for n in (1, 2, 3)], kernel)
@@ -115,7 +119,9 @@ def test_first_ranks_lay_wires_and_the_others_hear_of_it(store):
     assert [(can, ring is not None) for can, ring in joined] == [(True, True), (True, False)] * 3
     leaders = [ring for _, ring in joined if ring is not None]
     values = [taeda.full((100,), 1.0 + n) for n in range(3)]
-    on_each(3, lambda n: leaders[n].all_reduce(values[n], taeda.add, Deadline(60), lambda: None, late))
+    on_each(
+        3, lambda n: leaders[n].all_reduce(values[n], taeda.add, Deadline(60), lambda: None, late)
+    )
     assert all((value == 6).all() for value in values)
     for ring in leaders:
         ring.close()
@@ -156,7 +162,9 @@ def test_strangers_are_no_members(store):
         joined = on_each(2, lambda n: join_ring(store, n, 2, True, True, n, 2, ENOUGH))
     assert all(can and ring is not None for can, ring in joined)
     values = [taeda.ones(7), taeda.ones(7)]
-    on_each(2, lambda n: joined[n][1].all_reduce(values[n], taeda.add, Deadline(60), lambda: None, late))
+    on_each(
+        2, lambda n: joined[n][1].all_reduce(values[n], taeda.add, Deadline(60), lambda: None, late)
+    )
     assert all((value == 2).all() for value in values)
     for sock in (*strangers, *(ring for _, ring in joined)):
         sock.close()

@@ -261,10 +261,7 @@ TRANSPOSE(transpose_16, bytes16, 4)
     [TD_BOOL] = u8_to_##suffix, [TD_U8] = u8_to_##suffix, [TD_I8] = i8_to_##suffix,     \
     [TD_I16] = i16_to_##suffix, [TD_I32] = i32_to_##suffix, [TD_I64] = i64_to_##suffix, \
     [TD_U16] = u16_to_##suffix, [TD_U32] = u32_to_##suffix, [TD_U64] = u64_to_##suffix
-#define INTEGER_ROW(suffix, f32, f64)                         \
-    {                                                         \
-        FROM_INTEGERS(suffix), [TD_F32] = f32, [TD_F64] = f64 \
-    }
+#define INTEGER_ROW(suffix, f32, f64) {FROM_INTEGERS(suffix), [TD_F32] = f32, [TD_F64] = f64}
 
 const td_convert_kernels TD_SYM(td_convert_kernels) = {
     .copy = {copy_1, copy_2, copy_4, copy_8, copy_16},

@@ -64,16 +64,16 @@ static inline int64_t wrapped_quotient(int64_t a, int64_t b)
 #define FLOATS(name) [TD_F32] = name##_f32, [TD_F64] = name##_f64
 #define INTEGERS(name) [TD_I32] = name##_i32, [TD_I64] = name##_i64
 
-#define LOOPS(of)                                                                                 \
-    {                                                                                             \
-        .max = {FLOATS(of##max), INTEGERS(of##max)},                                              \
-        .max_backward = {FLOATS(of##max_backward), INTEGERS(of##max_backward)},                   \
-        .average = {FLOATS(of##average), [TD_I64] = of##average_i64},                             \
-        .average_backward = {FLOATS(of##average_backward), [TD_I64] = of##average_backward_i64},  \
-        .adaptive_max = {FLOATS(of##adaptive_max), INTEGERS(of##adaptive_max)},                   \
-        .adaptive_average = {FLOATS(of##adaptive_average), [TD_I64] = of##adaptive_average_i64},  \
-        .adaptive_average_backward = {                                                            \
-            FLOATS(of##adaptive_average_backward), [TD_I64] = of##adaptive_average_backward_i64}, \
+#define LOOPS(of)                                                                                  \
+    {                                                                                              \
+        .max = {FLOATS(of##max), INTEGERS(of##max)},                                               \
+        .max_backward = {FLOATS(of##max_backward), INTEGERS(of##max_backward)},                    \
+        .average = {FLOATS(of##average), [TD_I64] = of##average_i64},                              \
+        .average_backward = {FLOATS(of##average_backward), [TD_I64] = of##average_backward_i64},   \
+        .adaptive_max = {FLOATS(of##adaptive_max), INTEGERS(of##adaptive_max)},                    \
+        .adaptive_average = {FLOATS(of##adaptive_average), [TD_I64] = of##adaptive_average_i64},   \
+        .adaptive_average_backward =                                                               \
+            {FLOATS(of##adaptive_average_backward), [TD_I64] = of##adaptive_average_backward_i64}, \
     }
 
 const td_pooling_kernels TD_SYM(td_pooling_kernels) = {LOOPS(), LOOPS(pixel_)};

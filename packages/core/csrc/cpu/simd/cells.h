@@ -91,12 +91,12 @@ VFN vf vf_cells_sum(vf t, vi i, const float *c, int degree, vf factor)
 #define ROWS_(c) ((int)(sizeof(c) / sizeof(c)[0]))
 /* the function at v in the cells i */
 #define VD_CELLS(v, i, c) \
-    vd_cells_sum((v)-vd_pick(c[0], i, CELLS_(c)), i, c[1], ROWS_(c) - 2, CELLS_(c))
+    vd_cells_sum((v) - vd_pick(c[0], i, CELLS_(c)), i, c[1], ROWS_(c) - 2, CELLS_(c))
 #define VF_CELLS(v, i, c, factor) \
-    vf_cells_sum((v)-vf_pick16(c[0], i), i, c[1], ROWS_(c) - 2, factor)
+    vf_cells_sum((v) - vf_pick16(c[0], i), i, c[1], ROWS_(c) - 2, factor)
 /* the same where the centre of a cell may be a zero of the function, which takes two numbers */
-#define VD_CELLS_ZERO(v, i, c)                                                             \
-    vd_cells_sum(((v)-vd_pick(c[0], i, CELLS_(c))) - vd_pick(c[1], i, CELLS_(c)), i, c[2], \
+#define VD_CELLS_ZERO(v, i, c)                                                               \
+    vd_cells_sum(((v) - vd_pick(c[0], i, CELLS_(c))) - vd_pick(c[1], i, CELLS_(c)), i, c[2], \
                  ROWS_(c) - 3, CELLS_(c))
 
 #endif

@@ -62,7 +62,9 @@ class Call:
 
     def __init__(self, name: str, signature: str, detail: str = "", wants: object = None) -> None:
         self.name, self.signature, self.detail, self.wants = name, signature, detail, wants
-        self.payload: Any = None  # of a sum: the values and the reduction, for what is done before all meet
+        self.payload: Any = (
+            None  # of a sum: the values and the reduction, for what is done before all meet
+        )
         self.brought = False  # did the values come along to the meeting?
         self.line = users_line()
         self.group, self.seq, self.state = "", 0, "issued"
@@ -79,5 +81,7 @@ class Call:
     def facts(self) -> dict[str, object]:
         """For a dump of the flight recorder."""
         return {
-            name: getattr(self, name) for name in self.__slots__ if name not in ("wants", "payload", "brought")
+            name: getattr(self, name)
+            for name in self.__slots__
+            if name not in ("wants", "payload", "brought")
         }

@@ -54,9 +54,7 @@ class Machines:
     def _around(self, values: Tensor, op: ReduceOp, deadline: Deadline) -> None:
         kernel = kernel_of(op, values.dtype)
         assert kernel is not None and self._ring is not None
-        self._ring.all_reduce(
-            values, kernel, deadline, self._arrivals.look, self._arrivals.late
-        )
+        self._ring.all_reduce(values, kernel, deadline, self._arrivals.look, self._arrivals.late)
 
     def close(self) -> None:
         """Close the wires."""
