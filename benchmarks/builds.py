@@ -4,9 +4,10 @@
     python benchmarks/builds.py OTHER --case "^cast"  cases whose name matches
     python benchmarks/builds.py --native FOLDER       the same packages with the library of that folder (TAEDA_NATIVE)
 
-Groups of `run.py` hold what programs do; a kernel that no group names can become five times slower unseen. Here are 648 cases
-of about a million elements, on one thread, by the thread's processor time: least of three turns, so that other work on the machine
-counts little. Ratios are this build to the other: above 1, this one is slower. What stays above 1.1 wants a look, and a second run.
+Groups of `run.py` hold what programs do; a kernel that no group names can become five times slower
+unseen. Here are 648 cases of about a million elements, on one thread, by the thread's processor
+time: least of three turns, so that other work on the machine counts little. Ratios are this build
+to the other: above 1, this one is slower. What stays above 1.1 wants a look, and a second run.
 """
 
 from __future__ import annotations

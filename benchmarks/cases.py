@@ -1,7 +1,8 @@
 """What is measured: a table of cases, each a function that gets the library and returns what to repeat.
 
-A case prepares its data and returns a function without arguments; only that function is timed. Shapes are chosen so that
-each group has small cases, where the way of a call counts, and large ones, where the kernel does.
+A case prepares its data and returns a function without arguments; only that function is timed.
+Shapes are chosen so that each group has small cases, where the way of a call counts, and large
+ones, where the kernel does.
 """
 
 from __future__ import annotations

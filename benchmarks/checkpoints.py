@@ -1,4 +1,5 @@
-"""Times of `save` and `load` beside torch's, in turns in one process; checksums on in both. Below 1, taeda is faster.
+"""Times of `save` and `load` beside torch's, in turns in one process; checksums on in both.
+Below 1, taeda is faster.
 
     python benchmarks/checkpoints.py                        10 kB, 1, 64 and 512 MB, and 10,000 small tensors
     python benchmarks/checkpoints.py --folder /dev/shm      without a disk
@@ -6,9 +7,10 @@
     python benchmarks/checkpoints.py --sync off             taeda waits for nothing either
     python benchmarks/checkpoints.py --format pt            taeda writes and reads torch's zip too
 
-taeda's `save` returns when the numbers are on the disk; torch's when the system has taken them. The column "synced"
-is torch's save followed by a wait for the file, and with `--sync full` for its name: the same guarantee, but for the
-moment at which torch has emptied the old file. A load is measured warm: the file is in the page cache.
+taeda's `save` returns when the numbers are on the disk; torch's when the system has taken them. The
+column "synced" is torch's save followed by a wait for the file, and with `--sync full` for its
+name: the same guarantee, but for the moment at which torch has emptied the old file. A load is
+measured warm: the file is in the page cache.
 """
 
 from __future__ import annotations

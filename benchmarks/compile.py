@@ -1,4 +1,6 @@
-"""compile beside our own eager, in turns: chains of elementwise steps, training steps, modules. `python benchmarks/compile.py --rounds 9`."""
+"""compile beside our own eager, in turns: chains of elementwise steps, training steps, modules.
+`python benchmarks/compile.py --rounds 9`.
+"""
 
 from __future__ import annotations
 

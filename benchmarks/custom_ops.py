@@ -1,7 +1,9 @@
-"""What a custom operator costs: `python benchmarks/custom_ops.py` prints a table, with torch beside it where it is installed.
+"""What a custom operator costs: `python benchmarks/custom_ops.py` prints a table, with torch beside
+it where it is installed.
 
-Each row is one call on four numbers whose kernel copies them. The kernel's own time is the row "the copy itself". An extension's
-operator is compiled for the run; the built-in beside it does the same work.
+Each row is one call on four numbers whose kernel copies them. The kernel's own time is the row "the
+copy itself". An extension's operator is compiled for the run; the built-in beside it does the same
+work.
 """
 
 from __future__ import annotations

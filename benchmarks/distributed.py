@@ -1,9 +1,11 @@
-"""Collectives and a data-parallel step beside torch's gloo, in turns, on the same ranks: `python benchmarks/distributed.py`.
+"""Collectives and a data-parallel step beside torch's gloo, in turns, on the same ranks:
+`python benchmarks/distributed.py`.
 
-Every rank holds a group of each library. They take turns, so both meet the same load; each figure is the ratio of the
-medians, below 1 is faster. `--nodes 2` puts them on two network namespaces with a wire between them, which needs root,
-and takes all_reduce alone. The step's row is that of taeda's time on the ranks over its time on one process with the
-same share of the batch, divided by the same ratio of torch.
+Every rank holds a group of each library. They take turns, so both meet the same load; each figure
+is the ratio of the medians, below 1 is faster. `--nodes 2` puts them on two network namespaces with
+a wire between them, which needs root, and takes all_reduce alone. The step's row is that of taeda's
+time on the ranks over its time on one process with the same share of the batch, divided by the same
+ratio of torch.
 """
 
 from __future__ import annotations

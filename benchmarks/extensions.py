@@ -1,4 +1,5 @@
-"""What an extension costs: building it, finding it built, calling its operators. Beside torch where torch and ninja are.
+"""What an extension costs: building it, finding it built, calling its operators.
+Beside torch where torch and ninja are.
 
 python benchmarks/extensions.py            the whole table; torch's builds take a minute
 python benchmarks/extensions.py --alone    without torch

@@ -3,7 +3,8 @@
     python benchmarks/run.py --threads 1 --clock processor --json rows.json
     python benchmarks/figures.py rows.json
 
-A case that is shown needs a line here; each has to be among the rows, so that no figure stays behind when others are new.
+A case that is shown needs a line here; each has to be among the rows, so that no figure stays
+behind when others are new.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Fork while every thread works, and count the children that hang: `python benchmarks/fork.py --cycles 1000`.
 
-Threads of Python multiply, add and allocate without pause, on the pool and on BLAS, so that at the moment of a fork
-locks of the allocator, the pool and BLAS are held somewhere. The child computes the same; one that has not ended
-after `--patience` seconds is a hang, its stack is printed and it is killed. A wrong result is a failure.
+Threads of Python multiply, add and allocate without pause, on the pool and on BLAS, so that at the
+moment of a fork locks of the allocator, the pool and BLAS are held somewhere. The child computes
+the same; one that has not ended after `--patience` seconds is a hang, its stack is printed and it
+is killed. A wrong result is a failure.
 """
 
 from __future__ import annotations

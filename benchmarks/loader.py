@@ -1,10 +1,11 @@
 """Figures of the loader, each beside what is wanted: `python benchmarks/loader.py --cycles 1000`.
 
-Epochs are timed in turns and compared as ratios of medians; torch takes a turn if it is installed. Times to a first batch and
-to an error are the longest of all runs, in seconds by the clock, so other work on the machine counts in. A cycle is one
-loader with two forked workers, made while threads of the parent multiply, add and allocate; one whose batch does not come
-within `--patience` seconds is a hang. The exit status is 1 if one hangs or an error does not name its cause and sample. A time that
-misses its mark says so and no more, for other work on the machine may be why.
+Epochs are timed in turns and compared as ratios of medians; torch takes a turn if it is installed.
+Times to a first batch and to an error are the longest of all runs, in seconds by the clock, so
+other work on the machine counts in. A cycle is one loader with two forked workers, made while
+threads of the parent multiply, add and allocate; one whose batch does not come within `--patience`
+seconds is a hang. The exit status is 1 if one hangs or an error does not name its cause and sample.
+A time that misses its mark says so and no more, for other work on the machine may be why.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """A tensor to another process and back through queues, in microseconds; beside torch where that is installed.
 
-Both libraries take turns; each figure is the median of medians. Every round sends a fresh tensor, as a loader does.
+Both libraries take turns; each figure is the median of medians. Every round sends a fresh tensor,
+as a loader does.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Memory of workers that walk over a large list of dicts: an ordinary list, and a SharedList.
 
-Each row is a process of its own, with workers started from it. Memory is the proportional set size (a page that four
-processes share counts a quarter for each), of parent and workers together, after every worker has read every record.
-The ratio is to the parent alone with the ordinary list. `--records 600000 --workers 4` are the defaults.
+Each row is a process of its own, with workers started from it. Memory is the proportional set size
+(a page that four processes share counts a quarter for each), of parent and workers together, after
+every worker has read every record. The ratio is to the parent alone with the ordinary list.
+`--records 600000 --workers 4` are the defaults.
 """
 
 from __future__ import annotations

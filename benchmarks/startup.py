@@ -1,4 +1,5 @@
-"""What `import taeda` costs: time and memory over a bare interpreter, beside numpy and (where installed) torch.
+"""What `import taeda` costs: time and memory over a bare interpreter, beside numpy and (where
+installed) torch.
 
 Each import happens in a process of its own, in turns; the median of the rounds is shown.
 """

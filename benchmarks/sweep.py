@@ -1,4 +1,6 @@
-"""The cases of `builds.py`: every kind of kernel, on about a million elements. `cases(lib)` gives name -> call."""
+"""The cases of `builds.py`: every kind of kernel, on about a million elements.
+`cases(lib)` gives name -> call.
+"""
 
 from __future__ import annotations
 

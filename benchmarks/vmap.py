@@ -1,4 +1,6 @@
-"""vmap beside torch's, both in turns: gradients for each sample, a Hessian, a Jacobian forward. `python benchmarks/vmap.py --rounds 15`."""
+"""vmap beside torch's, both in turns: gradients for each sample, a Hessian, a Jacobian forward.
+`python benchmarks/vmap.py --rounds 15`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""One operator, swiglu(gate, up) = gate * sigmoid(gate) * up, in C, in C++ and in CUDA: built, checked, measured.
+"""One operator, swiglu(gate, up) = gate * sigmoid(gate) * up, in C, in C++ and in CUDA: built,
+checked, measured.
 
 python examples/custom_op/swiglu.py        build all, compare them with the formula, print their times
 """
@@ -16,8 +17,9 @@ from taeda.utils.benchmark import Timer
 from taeda.utils.cpp_extension import load
 
 HERE = Path(__file__).parent
-# For this machine's vector unit. Fast math lets the compiler call exp for many elements at a time; it also lets it assume
-# that there is no NaN, so a kernel that promises something for NaN goes without.
+# For this machine's vector unit. Fast math lets the compiler call exp for many elements at a time;
+# it also lets it assume that there is no NaN, so a kernel that promises something for NaN goes
+# without.
 FAST = ["-march=native", "-ffast-math"]
 
 

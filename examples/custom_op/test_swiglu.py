@@ -1,4 +1,6 @@
-"""The operator in C and in C++: values, gradients, layouts, shapes without memory, refusals; CUDA is compiled."""
+"""The operator in C and in C++: values, gradients, layouts, shapes without memory, refusals; CUDA
+is compiled.
+"""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
     python examples/ddp_digits/train.py                                    one process
     taedarun --nproc-per-node 2 examples/ddp_digits/train.py               two
 
-Every process reads its share of each epoch; gradients are averaged. The batch of a step has the same size with any
-number of processes. Rank 0 prints, and saves the one checkpoint to --out.
+Every process reads its share of each epoch; gradients are averaged. The batch of a step has the
+same size with any number of processes. Rank 0 prints, and saves the one checkpoint to --out.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """A ResNet-18 for 32 x 32 images learns to tell ten kinds of coloured stripes apart.
 
-Written as one writes it for torch: replace the word `taeda` and it runs there, with the same curve of losses.
-The pictures are made with numpy from a fixed seed and come in a fixed order, so that they are the same in both.
+Written as one writes it for torch: replace the word `taeda` and it runs there, with the same curve
+of losses. The pictures are made with numpy from a fixed seed and come in a fixed order, so that
+they are the same in both.
 """
 
 from __future__ import annotations

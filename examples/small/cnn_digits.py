@@ -1,4 +1,6 @@
-"""Pictures of bars told apart by a CNN with batch norm and dropout, through a data set of one's own, and its accuracy."""
+"""Pictures of bars told apart by a CNN with batch norm and dropout, through a data set of one's
+own, and its accuracy.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A derivative of one's own: rounding to a few levels, which lets gradients through; checked against differences."""
+"""A derivative of one's own: rounding to a few levels, which lets gradients through; checked
+against differences.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Training that is stopped half-way and goes on from a checkpoint in a new model, as if nothing had happened."""
+"""Training that is stopped half-way and goes on from a checkpoint in a new model, as if nothing had
+happened.
+"""
 
 from __future__ import annotations
 

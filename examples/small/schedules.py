@@ -1,4 +1,6 @@
-"""What a learning rate does over time under nine schedules, one of them a sum of others, one that watches the loss."""
+"""What a learning rate does over time under nine schedules, one of them a sum of others, one that
+watches the loss.
+"""
 
 from __future__ import annotations
 

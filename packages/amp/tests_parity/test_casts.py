@@ -1,4 +1,6 @@
-"""The type of every listed operation's result under autocast on the cpu, and of some that are not listed, against torch's."""
+"""The type of every listed operation's result under autocast on the cpu, and of some that are not
+listed, against torch's.
+"""
 
 from __future__ import annotations
 

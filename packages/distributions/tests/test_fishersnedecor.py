@@ -1,4 +1,6 @@
-"""The distribution of Fisher and Snedecor; its samples have two noises, so their gradients have to be finite only."""
+"""The distribution of Fisher and Snedecor; its samples have two noises, so their gradients have to
+be finite only.
+"""
 
 from laws import Continuous, t
 from scipy import stats

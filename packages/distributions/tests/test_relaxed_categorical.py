@@ -24,7 +24,9 @@ def test_relaxed_samples(temperature):
 
 
 def test_samples_have_the_exact_law():
-    """The logarithm of two parts' ratio, times the temperature, is logistic; the largest part is the category."""
+    """The logarithm of two parts' ratio, times the temperature, is logistic; the largest part is
+    the category.
+    """
     ours = D.RelaxedOneHotCategorical(t(0.7), t(SHARES))
 
     def noise(x):

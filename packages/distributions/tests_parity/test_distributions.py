@@ -1,4 +1,6 @@
-"""Every distribution and divergence against torch's: moments, densities, entropies, supports, texts, refusals."""
+"""Every distribution and divergence against torch's: moments, densities, entropies, supports,
+texts, refusals.
+"""
 
 from __future__ import annotations
 

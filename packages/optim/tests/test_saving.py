@@ -1,4 +1,6 @@
-"""State as a dict and back; training goes on from a file bit for bit: parameters, optimizers, schedules and generators."""
+"""State as a dict and back; training goes on from a file bit for bit: parameters, optimizers,
+schedules and generators.
+"""
 
 from __future__ import annotations
 

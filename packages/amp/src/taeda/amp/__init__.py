@@ -1,4 +1,5 @@
-"""Mixed precision: `autocast` chooses types operation by operation, `GradScaler` keeps float16 gradients from vanishing.
+"""Mixed precision: `autocast` chooses types operation by operation, `GradScaler` keeps float16
+gradients from vanishing.
 
 >>> import taeda
 >>> with taeda.autocast("cpu"):

@@ -1,4 +1,6 @@
-"""The older names `taeda.cuda.amp` and `taeda.cpu.amp`: the same things with the device in the module's name. Each warns."""
+"""The older names `taeda.cuda.amp` and `taeda.cpu.amp`: the same things with the device in the
+module's name. Each warns.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Regions in which listed operations run in a lower type, others in float32, and custom functions that take part."""
+"""Regions in which listed operations run in a lower type, others in float32, and custom functions
+that take part.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,8 @@ _LOWER = (taeda.bfloat16, taeda.float16)
 
 
 def is_autocast_available(device_type: str) -> bool:
-    """Whether autocast exists for a kind of device. ValueError for what is no string, RuntimeError for an unknown kind.
+    """Whether autocast exists for a kind of device.
+    ValueError for what is no string, RuntimeError for an unknown kind.
 
     >>> is_autocast_available("cpu")
     True
@@ -36,13 +39,14 @@ def is_autocast_available(device_type: str) -> bool:
 class autocast:
     """Region, as context or decorator, in which operations run in the type that suits them.
 
-    Products and convolutions of float32 run in `dtype` (bfloat16 on the cpu by default), losses, transforms and
-    factorisations in float32, joins in the widest type they are given; what is not listed takes the types it gets. float64, integers,
-    in-place forms, `out=` and an explicit `dtype=` are left alone. Weights are cast once a region unless `cache_enabled` is False.
-    Regions nest, with `enabled=False` as islands; the state is each thread's own.
+    Products and convolutions of float32 run in `dtype` (bfloat16 on the cpu by default), losses,
+    transforms and factorisations in float32, joins in the widest type they are given; what is not
+    listed takes the types it gets. float64, integers, in-place forms, `out=` and an explicit
+    `dtype=` are left alone. Weights are cast once a region unless `cache_enabled` is False. Regions
+    nest, with `enabled=False` as islands; the state is each thread's own.
 
-    A dtype other than bfloat16 and float16, or a device that is not there, warns and switches off. RuntimeError for an
-    unknown kind of device, ValueError for what is no string.
+    A dtype other than bfloat16 and float16, or a device that is not there, warns and switches off.
+    RuntimeError for an unknown kind of device, ValueError for what is no string.
     """
 
     def __init__(
@@ -123,8 +127,9 @@ def custom_fwd(
 ) -> Callable[..., Any]:
     """Decorator of `forward` of a custom Function, for use in autocast regions.
 
-    With `cast_inputs`, floating-point arguments come in that type and autocast is off inside; without, it goes on.
-    Outside of a region it changes nothing. ValueError if `device_type` is no string.
+    With `cast_inputs`, floating-point arguments come in that type and autocast is off inside;
+    without, it goes on. Outside of a region it changes nothing. ValueError if `device_type` is no
+    string.
     """
     layer.is_autocast_enabled(device_type)
     if fwd is None:
@@ -144,7 +149,9 @@ def custom_fwd(
 
 
 def custom_bwd(bwd: Callable[..., Any] | None = None, *, device_type: str) -> Callable[..., Any]:
-    """Decorator of `backward` of a custom Function whose forward has `custom_fwd`: runs with the autocast state of forward."""
+    """Decorator of `backward` of a custom Function whose forward has `custom_fwd`: runs with the
+    autocast state of forward.
+    """
     layer.is_autocast_enabled(device_type)
     if bwd is None:
         return functools.partial(custom_bwd, device_type=device_type)

@@ -1,7 +1,8 @@
-"""What one thread runs while it is watched: operations by the tracer above the kernels, ranges that the program names.
+"""What one thread runs while it is watched: operations by the tracer above the kernels, ranges that
+the program names.
 
-Without a collector nothing here runs: operations test a flag that is there for other uses, and `record_function` looks at one
-variable of its thread.
+Without a collector nothing here runs: operations test a flag that is there for other uses, and
+`record_function` looks at one variable of its thread.
 """
 
 from __future__ import annotations
@@ -158,7 +159,9 @@ def _frames() -> Iterator[str]:
 
 
 def _outside_hooks(collector: Collector) -> Iterator[Any]:
-    """Hooks that name the steps of optimizers, and calls of modules if asked; of packages that the program has imported."""
+    """Hooks that name the steps of optimizers, and calls of modules if asked; of packages that the
+    program has imported.
+    """
     if "taeda.optim" in sys.modules:
         from taeda.optim import optimizer  # upward: the program has imported it
 
@@ -208,7 +211,8 @@ def stop_recording() -> None:
 
 
 class record_function(ContextDecorator):
-    """Names a piece of program in the profile of this thread, as a context or a decorator; does nothing while there is none.
+    """Names a piece of program in the profile of this thread, as a context or a decorator; does
+    nothing while there is none.
 
     `args` is text that stands beside the name in the trace.
 

@@ -1,7 +1,8 @@
 """The events of a profile, and sums of them.
 
-Times are microseconds, memory is bytes: what an operation took minus what it gave back while it ran. "Self" is without what
-ran within it. There are no devices beside the processor, so times and memory of devices are 0.
+Times are microseconds, memory is bytes: what an operation took minus what it gave back while it
+ran. "Self" is without what ran within it. There are no devices beside the processor, so times and
+memory of devices are 0.
 """
 
 from __future__ import annotations
@@ -233,7 +234,9 @@ class EventList(list[Any]):
         group_by_stack_n: int = 0,
         group_by_overload_name: bool = False,
     ) -> EventList:
-        """Sums by name; apart for each list of shapes, for the innermost `group_by_stack_n` places, for each overload."""
+        """Sums by name; apart for each list of shapes, for the innermost `group_by_stack_n` places,
+        for each overload.
+        """
         sums: dict[Any, FunctionEventAvg] = defaultdict(FunctionEventAvg)
         for event in self:
             shapes = str(event.input_shapes) if group_by_input_shapes else ""
@@ -256,9 +259,10 @@ class EventList(list[Any]):
         max_name_column_width: int = 55, max_shapes_column_width: int = 80, header: str | None = None,
         top_level_events_only: bool = False, time_unit: str | None = None,
     ) -> str:  # fmt: skip
-        """The events as a table. `sort_by` is one of count, cpu_time, cpu_time_total, self_cpu_time_total, cpu_memory_usage,
-        self_cpu_memory_usage, flops (and the same of devices, which are 0); ValueError for another one. `row_limit` -1 shows all.
-        `time_unit` is "s", "ms" or "us"; without it each number has its own.
+        """The events as a table. `sort_by` is one of count, cpu_time, cpu_time_total,
+        self_cpu_time_total, cpu_memory_usage, self_cpu_memory_usage, flops (and the same of
+        devices, which are 0); ValueError for another one. `row_limit` -1 shows all. `time_unit` is
+        "s", "ms" or "us"; without it each number has its own.
         """
         chosen = [e for e in self if not top_level_events_only or e.cpu_parent is None]
         return table(
@@ -267,13 +271,17 @@ class EventList(list[Any]):
         )  # fmt: skip
 
     def export_chrome_trace(self, path: str) -> None:
-        """Write the events to a file that chrome://tracing and Perfetto read; gzip where the name ends in .gz."""
+        """Write the events to a file that chrome://tracing and Perfetto read; gzip where the name
+        ends in .gz.
+        """
         from ._trace import write_trace
 
         write_trace(path, self, {})
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
-        """Write lines `outermost;...;innermost number` for a flame graph: whole microseconds of `metric` for each stack."""
+        """Write lines `outermost;...;innermost number` for a flame graph: whole microseconds of
+        `metric` for each stack.
+        """
         from ._trace import write_stacks
 
         write_stacks(path, self, metric)

@@ -119,13 +119,17 @@ class _Emit:
 
 
 class emit_nvtx(_Emit):
-    """NVTX marks of operations: this build emits none, and raises RuntimeError on entering unless `enabled` is False."""
+    """NVTX marks of operations: this build emits none, and raises RuntimeError on entering unless
+    `enabled` is False.
+    """
 
     tool = "NVTX"
 
 
 class emit_itt(_Emit):
-    """ITT marks of operations: this build emits none, and raises RuntimeError on entering unless `enabled` is False."""
+    """ITT marks of operations: this build emits none, and raises RuntimeError on entering unless
+    `enabled` is False.
+    """
 
     tool = "ITT"
 

@@ -28,11 +28,13 @@ def refuse_unknown(who: str, **arguments: Any) -> None:
 
 
 class _KinetoProfile:
-    """Records between `start` and `stop` what this thread runs; `profile` is the context with steps around it.
+    """Records between `start` and `stop` what this thread runs; `profile` is the context with steps
+    around it.
 
-    `record_shapes` notes the shapes of tensor arguments, `profile_memory` the bytes that were taken and given back,
-    `with_stack` the places in the source, `with_flops` the arithmetic of products and convolutions by
-    `taeda.utils.flop_counter`, `with_modules` which module was called. Operations of other threads are not seen.
+    `record_shapes` notes the shapes of tensor arguments, `profile_memory` the bytes that were taken
+    and given back, `with_stack` the places in the source, `with_flops` the arithmetic of products
+    and convolutions by `taeda.utils.flop_counter`, `with_modules` which module was called.
+    Operations of other threads are not seen.
     """
 
     def __init__(
@@ -129,7 +131,9 @@ class _KinetoProfile:
         group_by_stack_n: int = 0,
         group_by_overload_name: bool = False,
     ) -> EventList:
-        """Sums by name; apart for each list of shapes, for the innermost places of the source, for each overload."""
+        """Sums by name; apart for each list of shapes, for the innermost places of the source, for
+        each overload.
+        """
         return self._found().key_averages(
             group_by_input_shape, group_by_stack_n, group_by_overload_name
         )
@@ -141,7 +145,9 @@ class _KinetoProfile:
     # ---- files ----
 
     def export_chrome_trace(self, path: str) -> None:
-        """Write the last cycle to a file that chrome://tracing and Perfetto read; gzip where the name ends in .gz."""
+        """Write the last cycle to a file that chrome://tracing and Perfetto read; gzip where the
+        name ends in .gz.
+        """
         facts = {
             "record_shapes": int(self.record_shapes),
             "profile_memory": int(self.profile_memory),
@@ -173,9 +179,9 @@ class _KinetoProfile:
 class profile(_KinetoProfile):
     """Records what this thread runs within its block.
 
-    With a `schedule` each call of `step` moves on: some steps are idle, some are thrown away, the others recorded;
-    `on_trace_ready(profile)` is called at the end of each cycle, and of the block. The other arguments are those of
-    `_KinetoProfile`: shapes, memory, places, arithmetic, modules.
+    With a `schedule` each call of `step` moves on: some steps are idle, some are thrown away, the
+    others recorded; `on_trace_ready(profile)` is called at the end of each cycle, and of the block.
+    The other arguments are those of `_KinetoProfile`: shapes, memory, places, arithmetic, modules.
 
     >>> import taeda
     >>> from taeda.profiler import profile, schedule
@@ -270,7 +276,9 @@ class profile(_KinetoProfile):
             collector.stop()
 
     def get_trace_id(self) -> str | None:
-        """What tells this recording from others: 32 hexadecimal digits, or what the callback gave; None before the first."""
+        """What tells this recording from others: 32 hexadecimal digits, or what the callback gave;
+        None before the first.
+        """
         return self._trace_id or None
 
     def set_custom_trace_id_callback(self, callback: Callable[[], str]) -> None:

@@ -31,10 +31,11 @@ def schedule(
     skip_first: int = 0,
     skip_first_wait: int = 0,
 ) -> Callable[[int], ProfilerAction]:
-    """Cycles of `wait` idle steps, `warmup` steps that are thrown away and `active` recorded ones, after `skip_first` steps.
+    """Cycles of `wait` idle steps, `warmup` steps that are thrown away and `active` recorded ones,
+    after `skip_first` steps.
 
-    `repeat` cycles, or without end if it is 0. If `skip_first_wait` is not 0, the first cycle begins without waiting.
-    ValueError for a negative number, or if nothing is active.
+    `repeat` cycles, or without end if it is 0. If `skip_first_wait` is not 0, the first cycle
+    begins without waiting. ValueError for a negative number, or if nothing is active.
 
     >>> plan = schedule(wait=1, warmup=1, active=2)
     >>> [plan(step).name for step in range(5)]

@@ -43,7 +43,9 @@ def supported_activities() -> set[ProfilerActivity]:
 
 
 def chosen(activities: Iterable[ProfilerActivity] | None) -> set[ProfilerActivity]:
-    """The activities of a request; TypeError for what is none, a warning for those that nothing here can record."""
+    """The activities of a request; TypeError for what is none, a warning for those that nothing
+    here can record.
+    """
     wanted = supported_activities() if activities is None else set(activities)
     for activity in wanted:
         if not isinstance(activity, ProfilerActivity):

@@ -22,7 +22,9 @@ __all__ = ["tensorboard_trace_handler", "write_stacks", "write_trace"]
 def write_trace(
     path: str | os.PathLike[str], events: EventList, metadata: Mapping[str, Any]
 ) -> None:
-    """Write events, and facts about them, as JSON; compressed where the name ends in .gz. The file is whole or not there."""
+    """Write events, and facts about them, as JSON; compressed where the name ends in .gz.
+    The file is whole or not there.
+    """
     name = os.fspath(path)
     text = json.dumps({
         "schemaVersion": 1, "displayTimeUnit": "ms", "traceName": name, **metadata, "traceEvents": [_entry(e) for e in events],

@@ -1,4 +1,6 @@
-"""Marks for Intel's VTune: this build has none, and says so. `record_function` names ranges in taeda's own profiles."""
+"""Marks for Intel's VTune: this build has none, and says so.
+`record_function` names ranges in taeda's own profiles.
+"""
 
 from __future__ import annotations
 

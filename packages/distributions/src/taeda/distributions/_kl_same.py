@@ -150,7 +150,9 @@ def _normal(p: Normal, q: Normal) -> Tensor:
 
 @register(Cauchy, Cauchy)
 def _cauchy(p: Cauchy, q: Cauchy) -> Tensor:
-    """Chyzak and Nielsen: A closed-form formula for the Kullback-Leibler divergence between Cauchy distributions, 2019."""
+    """Chyzak and Nielsen: A closed-form formula for the Kullback-Leibler divergence between Cauchy
+    distributions, 2019.
+    """
     reach = (p.scale + q.scale).pow(2) + (p.loc - q.loc).pow(2)
     return reach.log() - (4 * p.scale * q.scale).log()
 

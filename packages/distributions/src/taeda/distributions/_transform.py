@@ -13,8 +13,9 @@ __all__ = ["Transform", "with_dims"]
 class Transform:
     """A map with an inverse: `t(x)`, `t.inv(y)`, `t.log_abs_det_jacobian(x, y)`.
 
-    Subclasses define `_call`, `_inverse`, `log_abs_det_jacobian`, `domain` and `codomain`. With `cache_size=1` the last
-    pair is kept, so that the inverse of a result is its very argument, though the inverse may be inexact or dear.
+    Subclasses define `_call`, `_inverse`, `log_abs_det_jacobian`, `domain` and `codomain`. With
+    `cache_size=1` the last pair is kept, so that the inverse of a result is its very argument,
+    though the inverse may be inexact or dear.
     """
 
     bijective = False

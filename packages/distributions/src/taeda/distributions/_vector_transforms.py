@@ -103,8 +103,8 @@ class StickBreakingTransform(Transform):
 class CorrCholeskyTransform(Transform):
     """D (D - 1) / 2 numbers to the Cholesky factor of a correlation matrix of D rows.
 
-    tanh of the numbers are partial correlations; each row is a walk over the unit sphere (Lewandowski, Kurowicka and
-    Joe, 2009).
+    tanh of the numbers are partial correlations; each row is a walk over the unit sphere
+    (Lewandowski, Kurowicka and Joe, 2009).
 
     ValueError where the count of numbers is that of no strict lower triangle.
 

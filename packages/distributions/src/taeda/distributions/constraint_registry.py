@@ -1,4 +1,5 @@
-"""From a constraint to a transform that leads into it: `biject_to(c)` one to one, `transform_to(c)` perhaps not.
+"""From a constraint to a transform that leads into it: `biject_to(c)` one to one, `transform_to(c)`
+perhaps not.
 
 >>> from taeda.distributions import biject_to, constraints
 >>> biject_to(constraints.positive)(taeda.tensor(0.0))
@@ -28,7 +29,9 @@ class ConstraintRegistry:
     @overload
     def register(self, constraint: Any, factory: Factory) -> Factory: ...
     def register(self, constraint: Any, factory: Factory | None = None) -> Any:
-        """Let `factory(c)` make the transform for constraints of that type; without it, decorate the factory."""
+        """Let `factory(c)` make the transform for constraints of that type; without it, decorate
+        the factory.
+        """
         if factory is None:
             return lambda given: self.register(constraint, given)
         kind = type(constraint) if isinstance(constraint, constraints.Constraint) else constraint

@@ -1,4 +1,5 @@
-"""Sets that parameters and samples lie in: `constraints.positive.check(x)` says of each element whether it is in there.
+"""Sets that parameters and samples lie in: `constraints.positive.check(x)` says of each element
+whether it is in there.
 
 A constraint over vectors or matrices has `event_dim` 1 or 2, and answers for each of them.
 """

@@ -17,8 +17,8 @@ __all__ = ["Dirichlet"]
 class Dirichlet(ExponentialFamily):
     """Dirichlet over probabilities, with a `concentration` for each of them along the last dimension.
 
-    Samples are gamma samples divided by their sum. That is done with their logarithms, because samples of small shapes
-    are smaller than any number: log G(a) = log G(a + 1) + log(U) / a.
+    Samples are gamma samples divided by their sum. That is done with their logarithms, because
+    samples of small shapes are smaller than any number: log G(a) = log G(a + 1) + log(U) / a.
 
     All but the last dimension are the batch. ValueError for a number, or where a concentration
     is not positive.

@@ -25,8 +25,8 @@ def _unsaid(name: str) -> Any:
 class Distribution:
     """A distribution over tensors of `event_shape`, one for every element of `batch_shape`.
 
-    Subclasses name their parameters in `_dims`, each with the number of its last dimensions that belong to an event;
-    `expand` and the text of a distribution follow from that.
+    Subclasses name their parameters in `_dims`, each with the number of its last dimensions that
+    belong to an event; `expand` and the text of a distribution follow from that.
     """
 
     has_rsample = False
@@ -40,7 +40,9 @@ class Distribution:
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
-        """Whether distributions check parameters and values when nothing else is said; True unless Python runs with -O."""
+        """Whether distributions check parameters and values when nothing else is said; True unless
+        Python runs with -O.
+        """
         if value not in (True, False):
             raise ValueError(f"validate_args is True or False, got {value!r}")
         Distribution._validate_args = value
@@ -108,7 +110,9 @@ class Distribution:
         """What `expand` sets besides the tensors of `_dims`."""
 
     def _get_checked_instance(self, cls: type, _instance: Any = None) -> Any:
-        """An empty object to expand into. A subclass with an `__init__` of its own says itself how it expands."""
+        """An empty object to expand into. A subclass with an `__init__` of its own says itself how
+        it expands.
+        """
         own = type(self).__init__ is not cls.__init__  # type: ignore[misc]
         if _instance is None and own:
             raise NotImplementedError(
@@ -147,7 +151,9 @@ class Distribution:
             return self.rsample(sample_shape)
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
-        """Samples through which gradients flow to the parameters; NotImplementedError unless `has_rsample`."""
+        """Samples through which gradients flow to the parameters; NotImplementedError unless
+        `has_rsample`.
+        """
         raise NotImplementedError(
             f"{type(self).__name__} has no reparameterised samples: use sample()"
         )

@@ -28,8 +28,9 @@ class ExponentialFamily(Distribution):
         raise NotImplementedError(f"{type(self).__name__} does not say its carrier measure")
 
     def entropy(self) -> Tensor:
-        """F(theta) - <theta, grad F(theta)> - E[log h(x)] (Nielsen and Nock: Entropies and cross-entropies of exponential
-        families, 2010)."""
+        """F(theta) - <theta, grad F(theta)> - E[log h(x)] (Nielsen and Nock: Entropies and
+        cross-entropies of exponential families, 2010).
+        """
         with taeda.enable_grad():
             natural = [p.detach().requires_grad_() for p in self._natural_params]
             normaliser = self._log_normalizer(*natural)

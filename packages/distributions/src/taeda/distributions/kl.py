@@ -1,6 +1,7 @@
 """Kullback-Leibler divergences: `kl_divergence(p, q)`, and a register of the pairs that have a formula.
 
-Formulas are in `_kl_same.py` (p and q of one family), `_kl_other.py` (of two) and `_kl_infinite.py` (p where q cannot be).
+Formulas are in `_kl_same.py` (p and q of one family), `_kl_other.py` (of two) and `_kl_infinite.py`
+(p where q cannot be).
 """
 
 from __future__ import annotations
@@ -59,7 +60,8 @@ def _formula_of(type_p: type, type_q: type) -> Callable[..., Any] | None:
 
 
 def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
-    """The mean of log p(x) - log q(x) over samples x of p, of the batch's shape; infinite where q cannot give what p does.
+    """The mean of log p(x) - log q(x) over samples x of p, of the batch's shape; infinite where q
+    cannot give what p does.
 
     >>> from taeda.distributions import Normal, kl_divergence
     >>> kl_divergence(Normal(0.0, 1.0), Normal(1.0, 1.0))

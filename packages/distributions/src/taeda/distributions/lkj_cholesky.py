@@ -19,8 +19,8 @@ __all__ = ["LKJCholesky"]
 class LKJCholesky(Distribution):
     """Cholesky factors of `dim` x `dim` correlation matrices R with density det(R) ** (concentration - 1).
 
-    Lewandowski, Kurowicka and Joe: Generating random correlation matrices based on vines and extended onion method, 2009.
-    Sampled by the onion method, row by row.
+    Lewandowski, Kurowicka and Joe: Generating random correlation matrices based on vines and
+    extended onion method, 2009. Sampled by the onion method, row by row.
 
     The batch has the shape of `concentration`, samples have `dim` by `dim` more. ValueError
     for `dim` below 2.

@@ -18,10 +18,11 @@ __all__ = ["LowRankMultivariateNormal"]
 
 
 class LowRankMultivariateNormal(Distribution):
-    """Normal vectors with mean `loc` and covariance W W^T + D, for `cov_factor` W of few columns and `cov_diag` D.
+    """Normal vectors with mean `loc` and covariance W W^T + D, for `cov_factor` W of few columns
+    and `cov_diag` D.
 
-    Determinant and inverse go through the small matrix I + W^T D^-1 W (the determinant lemma, Woodbury's identity), so that
-    the work is linear in the length of the vectors.
+    Determinant and inverse go through the small matrix I + W^T D^-1 W (the determinant lemma,
+    Woodbury's identity), so that the work is linear in the length of the vectors.
 
     `loc` and `cov_diag` end with n, `cov_factor` with n x m; what stands before broadcasts to
     the batch. ValueError otherwise.

@@ -23,7 +23,9 @@ def squared_distance(scale_tril: Tensor, difference: Tensor) -> Tensor:
 
 
 def tril_of_precision(precision: Tensor) -> Tensor:
-    """The Cholesky factor of a precision matrix's inverse, without inverting it: from the factor of the reversed matrix."""
+    """The Cholesky factor of a precision matrix's inverse, without inverting it: from the factor of
+    the reversed matrix.
+    """
     reversed_factor = taeda.linalg.cholesky(precision.flip(-2, -1))
     upper = reversed_factor.flip(-2, -1).mT
     identity = taeda.eye(precision.shape[-1], dtype=precision.dtype, device=precision.device)
@@ -31,7 +33,8 @@ def tril_of_precision(precision: Tensor) -> Tensor:
 
 
 class MultivariateNormal(Distribution):
-    """Normal vectors with mean `loc`, and one of `covariance_matrix`, `precision_matrix` and its factor `scale_tril`.
+    """Normal vectors with mean `loc`, and one of `covariance_matrix`, `precision_matrix` and its
+    factor `scale_tril`.
 
     ValueError unless exactly one of the three is given.
 

@@ -17,13 +17,15 @@ __all__ = ["TransformedDistribution"]
 
 
 class TransformedDistribution(Distribution):
-    """The distribution of f(X), where X is `base_distribution` and f a transform or a list of them, applied in order.
+    """The distribution of f(X), where X is `base_distribution` and f a transform or a list of them,
+    applied in order.
 
     >>> from taeda.distributions import Normal, TransformedDistribution, ExpTransform
     >>> TransformedDistribution(Normal(0.0, 1.0), ExpTransform()).log_prob(taeda.tensor(1.0))
     tensor(-0.9189)
 
-    ValueError for what is no transform, or if the base's samples have fewer dimensions than the transforms need.
+    ValueError for what is no transform, or if the base's samples have fewer dimensions than the
+    transforms need.
     """
 
     arg_constraints: Any = {}
@@ -47,7 +49,9 @@ class TransformedDistribution(Distribution):
         super().__init__(result[:cut], result[cut:], validate_args=validate_args)
 
     def _adopt(self, base: Any, whole: ComposeTransform, shape: Size) -> tuple[Size, int]:
-        """Make the base as large, and as much of it an event, as the transforms do; the resulting shape and event_dim."""
+        """Make the base as large, and as much of it an event, as the transforms do; the resulting
+        shape and event_dim.
+        """
         result = whole.forward_shape(shape)
         grown = whole.inverse_shape(result)
         if shape != grown:
@@ -97,7 +101,9 @@ class TransformedDistribution(Distribution):
         return self._forward(self.base_dist.rsample(sample_shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """The base's density where the value came from, less the logarithms of the transforms' Jacobian determinants."""
+        """The base's density where the value came from, less the logarithms of the transforms'
+        Jacobian determinants.
+        """
         if self._validate_args:
             self._validate_sample(value)
         event_dim = len(self.event_shape)

@@ -1,4 +1,6 @@
-"""What distributions share: broadcasting of parameters, logits and probabilities, attributes computed once."""
+"""What distributions share: broadcasting of parameters, logits and probabilities, attributes
+computed once.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
 
 
 def clamp_probs(probs: Tensor) -> Tensor:
-    """Probabilities moved from 0 and 1 by the smallest step of their dtype, so that their logits are finite."""
+    """Probabilities moved from 0 and 1 by the smallest step of their dtype, so that their logits
+    are finite.
+    """
     eps = taeda.finfo(probs.dtype).eps
     return probs.clamp(min=eps, max=1 - eps)
 

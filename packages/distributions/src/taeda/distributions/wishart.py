@@ -25,9 +25,11 @@ def _digamma_sum(half_df: Tensor, p: int) -> Tensor:
 
 
 class Wishart(ExponentialFamily):
-    """Sums of `df` outer products of normal vectors, with one of `covariance_matrix`, `precision_matrix`, `scale_tril`.
+    """Sums of `df` outer products of normal vectors, with one of `covariance_matrix`,
+    `precision_matrix`, `scale_tril`.
 
-    Sampled through Bartlett's decomposition. ValueError unless exactly one of the three is given and df > p - 1.
+    Sampled through Bartlett's decomposition. ValueError unless exactly one of the three is given
+    and df > p - 1.
 
     `df` and what stands before the matrix's last two dimensions broadcast to the batch.
 

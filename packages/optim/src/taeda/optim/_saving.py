@@ -19,7 +19,8 @@ __all__ = ["Group", "Saved", "StateDict"]
 StateDict: TypeAlias = dict[str, Any]
 Group: TypeAlias = dict[str, Any]
 
-#: numbers of NAdam and ASGD that do not follow their parameter's dtype: cast, they would go on with other digits
+#: numbers of NAdam and ASGD that do not follow their parameter's dtype: cast, they would go on with
+#: other digits
 _OWN_DTYPE = ("mu_product", "eta", "mu")
 
 

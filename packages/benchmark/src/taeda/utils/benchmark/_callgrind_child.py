@@ -1,4 +1,5 @@
-"""The process that Callgrind watches: prepares a task from a file, then runs it inside the function that is counted.
+"""The process that Callgrind watches: prepares a task from a file, then runs it inside the function
+that is counted.
 
 Started by `callgrind.py` with a file that the same program wrote a moment ago.
 """
@@ -14,8 +15,8 @@ from typing import Any
 import taeda
 from taeda._core_api import runtime as _core
 
-# A generator, so that setup and statement share their variables and the loop can still be run by itself: its first step
-# prepares, its second runs the loop.
+# A generator, so that setup and statement share their variables and the loop can still be run by
+# itself: its first step prepares, its second runs the loop.
 _TEMPLATE = """
 def inner(_runs):
     {setup}

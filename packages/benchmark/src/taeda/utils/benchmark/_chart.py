@@ -12,7 +12,9 @@ from .measurement import Measurement
 
 
 def draw(measurements: list[Measurement], path: Path) -> None:
-    """Write a PNG: for each measurement a box from the first to the third quartile, and every time as a dot."""
+    """Write a PNG: for each measurement a box from the first to the third quartile, and every time
+    as a dot.
+    """
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure

@@ -45,7 +45,9 @@ class CppTimer:
         self._module: Any = None
 
     def timeit(self, number: int) -> float:
-        """Seconds of `number` runs. Compiles at the first call: RuntimeError with the compiler's words if that fails."""
+        """Seconds of `number` runs. Compiles at the first call: RuntimeError with the compiler's
+        words if that fails.
+        """
         run, runs = self._compiled().timeit, taeda.tensor(number)
         if self._clock is None:
             return run(runs).item()

@@ -1,8 +1,8 @@
 """Instruction counts of a statement, from Valgrind's Callgrind.
 
-The statement runs in a process of its own, because Valgrind must start it. Only what happens inside one C function
-of the core is counted (`_native.measured_region`, which Callgrind toggles on by its name), so neither
-the start of the interpreter nor the setup is in the figures.
+The statement runs in a process of its own, because Valgrind must start it. Only what happens inside
+one C function of the core is counted (`_native.measured_region`, which Callgrind toggles on by its
+name), so neither the start of the interpreter nor the setup is in the figures.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ _BUILTIN = (int, float, complex, bool, str, bytes, type(None))
 
 @dataclass(frozen=True)
 class CopyIfCallgrind:
-    """Marks a value of `globals` that may be copied into another process; `setup` runs there before it is unpacked.
+    """Marks a value of `globals` that may be copied into another process; `setup` runs there before
+    it is unpacked.
 
     >>> from taeda.utils.benchmark import Timer
     >>> Timer("f(2)", globals={"f": CopyIfCallgrind(abs)}).timeit(2).number_per_run
@@ -111,7 +112,9 @@ class CallgrindStats:
 def collect(
     spec: TaskSpec, given: dict[str, Any], number: int, repeats: int, baseline: bool, keep: bool
 ) -> tuple[CallgrindStats, ...]:
-    """Run `spec` under Callgrind `repeats` times. OSError without its tools, ValueError for values that cannot go along."""
+    """Run `spec` under Callgrind `repeats` times.
+    OSError without its tools, ValueError for values that cannot go along.
+    """
     _require_tools()
     packed = [(name, *_pack(name, value)) for name, value in given.items()]
     empty = _baseline(number, spec.num_threads) if baseline else (_nothing(True), _nothing(False))

@@ -23,7 +23,8 @@ _SHADES = (
 
 
 class Compare:
-    """Measurements as a table: a row a sub-label (and label), a column a description, a block a number of threads.
+    """Measurements as a table: a row a sub-label (and label), a column a description, a block a
+    number of threads.
 
     Replicates of a task are merged, but never across different `env`. `str()` gives the text.
 

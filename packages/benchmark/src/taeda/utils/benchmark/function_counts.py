@@ -1,4 +1,6 @@
-"""Instruction counts by function: what Callgrind found, as a table that can be added, subtracted and filtered."""
+"""Instruction counts by function: what Callgrind found, as a table that can be added, subtracted
+and filtered.
+"""
 
 from __future__ import annotations
 

@@ -24,7 +24,9 @@ Progress = Callable[[int, int], Any]
 
 @dataclass(frozen=True)
 class Row:
-    """One statement's figures. Ratios are to the first statement, one a round, so noise that both met is gone."""
+    """One statement's figures. Ratios are to the first statement, one a round, so noise that both
+    met is gone.
+    """
 
     measurement: Measurement
     ratios: list[float]
@@ -84,7 +86,8 @@ class Interleaved:
 def interleave(
     *timers: Timer, rounds: int = 11, min_run_time: float = 0.2, progress: Progress | None = None
 ) -> Interleaved:
-    """Time several statements in turns: each round runs a block of every one, beginning with another each time.
+    """Time several statements in turns: each round runs a block of every one, beginning with
+    another each time.
 
     A block lasts about `min_run_time / rounds` seconds. Ratios are taken within a round, which removes
     the noise that both met, and are to the first statement: below 1 is faster. `progress(done, rounds)` is

@@ -107,8 +107,8 @@ class Timer:
     ) -> Measurement:
         """Measure blocks of runs until `min_run_time` seconds have been spent in them.
 
-        A block is so long that reading the clock costs less than a thousandth of it. `callback(runs, seconds)`
-        is told of each block.
+        A block is so long that reading the clock costs less than a thousandth of it.
+        `callback(runs, seconds)` is told of each block.
         """
         with self._threads():
             number = self.block_size(min_run_time)

@@ -1,4 +1,5 @@
-"""Floating point operations of a program: products, convolutions, attention and recurrent layers, forwards and backwards.
+"""Floating point operations of a program: products, convolutions, attention and recurrent layers,
+forwards and backwards.
 
 >>> import taeda
 >>> from taeda.utils.flop_counter import FlopCounterMode

@@ -1,7 +1,8 @@
-"""What each operator costs: a multiplication and an addition count as two. Additions of a bias and elementwise work count as nothing.
+"""What each operator costs: a multiplication and an addition count as two.
+Additions of a bias and elementwise work count as nothing.
 
-A formula takes the arguments of the operator with shapes in the place of tensors, and `out_shape`; a raw one takes the tensors,
-and `out_val`.
+A formula takes the arguments of the operator with shapes in the place of tensors, and `out_shape`;
+a raw one takes the tensors, and `out_val`.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ _BY_NAME: dict[str, Formula] = {}  # those of aten, for the profiler
 
 
 def register_flop_formula(targets: Any, get_raw: bool = False) -> Callable[[Formula], Formula]:
-    """A decorator: the function says what one call of `targets`, a packet of `taeda.ops` or a list of them, costs.
+    """A decorator: the function says what one call of `targets`, a packet of `taeda.ops` or a list
+    of them, costs.
 
     >>> import taeda
     >>> @register_flop_formula(taeda.ops.aten.dot)
@@ -70,7 +72,9 @@ def _of_shapes(formula: Formula, *args: Any, out_val: Any = None, **kwargs: Any)
 
 
 def flops_of(name: str, args: Iterable[Any], made: Any) -> int:
-    """What one call of an operator of `aten` costs: of products, convolutions, attention and recurrent layers; 0 of others."""
+    """What one call of an operator of `aten` costs: of products, convolutions, attention and
+    recurrent layers; 0 of others.
+    """
     formula = _BY_NAME.get(name)
     return 0 if formula is None else int(formula(*args, out_val=made))
 
@@ -108,7 +112,9 @@ def _linear(input: Shape, weight: Shape, bias: Shape | None = None, *, out_shape
 
 
 def _convolution_flops(input: Shape, weight: Shape, out: Shape, transposed: bool) -> int:
-    """Every place of the output (of the input, if transposed) meets the whole kernel once in each item of the batch."""
+    """Every place of the output (of the input, if transposed) meets the whole kernel once in each
+    item of the batch.
+    """
     places = (input if transposed else out)[2:]
     return 2 * out[0] * prod(places) * prod(weight)
 

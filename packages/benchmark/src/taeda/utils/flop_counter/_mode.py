@@ -26,10 +26,12 @@ class _Nowhere:
 
 
 class FlopCounterMode(TorchDispatchMode):
-    """Counts, for the program and each module in it, what `register_flop_formula` knows the price of; other operators count as 0.
+    """Counts, for the program and each module in it, what `register_flop_formula` knows the price
+    of; other operators count as 0.
 
-    `mods` needs not be given: modules are found as they run. `depth` is how deep the table goes, which is printed at the end
-    unless `display` is False. `custom_mapping` holds formulas for this count alone, by packets of `taeda.ops`.
+    `mods` needs not be given: modules are found as they run. `depth` is how deep the table goes,
+    which is printed at the end unless `display` is False. `custom_mapping` holds formulas for this
+    count alone, by packets of `taeda.ops`.
     """
 
     def __init__(

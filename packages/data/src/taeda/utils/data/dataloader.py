@@ -57,19 +57,21 @@ class _Forever(Sampler[None]):
 class DataLoader(Generic[T_co]):
     """Iterates over batches of a data set.
 
-    `dataset` has `__getitem__` and `__len__`, or is an IterableDataset. The order is that of `sampler`, of
-    `batch_sampler` (which gives lists of indices), random with `shuffle`, or 0, 1, 2...; samples are joined by
-    `collate_fn`. With `batch_size=None` samples come singly. Random orders draw from `generator`, or from the
-    global stream.
+    `dataset` has `__getitem__` and `__len__`, or is an IterableDataset. The order is that of
+    `sampler`, of `batch_sampler` (which gives lists of indices), random with `shuffle`, or 0, 1,
+    2...; samples are joined by `collate_fn`. With `batch_size=None` samples come singly. Random
+    orders draw from `generator`, or from the global stream.
 
-    `num_workers` processes fetch batches, `prefetch_factor` (2) of each ahead, started by `multiprocessing_context`
-    and prepared by `worker_init_fn(worker)`. They live for one iteration, or with `persistent_workers` as long as the
-    loader. Batches keep the sampler's order unless `in_order` is False. RuntimeError if one takes longer than
-    `timeout` seconds, or if a worker dies; an exception in a worker is raised here as the same type.
+    `num_workers` processes fetch batches, `prefetch_factor` (2) of each ahead, started by
+    `multiprocessing_context` and prepared by `worker_init_fn(worker)`. They live for one iteration,
+    or with `persistent_workers` as long as the loader. Batches keep the sampler's order unless
+    `in_order` is False. RuntimeError if one takes longer than `timeout` seconds, or if a worker
+    dies; an exception in a worker is raised here as the same type.
 
-    Besides the field's options: `seed_batches` makes random numbers depend on the batch and not on the worker that
-    fetches it; after `watchdog` seconds without a batch (0: never) the stacks of all workers are printed;
-    `progress` shows how far the epoch is, under that title if it is a text.
+    Besides the field's options: `seed_batches` makes random numbers depend on the batch and not on
+    the worker that fetches it; after `watchdog` seconds without a batch (0: never) the stacks of
+    all workers are printed; `progress` shows how far the epoch is, under that title if it is a
+    text.
 
     >>> list(DataLoader(range(5), batch_size=2))
     [tensor([0, 1]), tensor([2, 3]), tensor([4])]
@@ -203,9 +205,10 @@ class DataLoader(Generic[T_co]):
     def state_dict(self) -> dict[str, Any]:
         """Where the latest iterator stands, to be saved with a checkpoint.
 
-        A dict of plain values and small tensors; `load_state_dict` on a loader made alike goes on with the next batch. It
-        holds the seeds and generator states that the order and the workers' random numbers follow from, not the order.
-        Without workers samples draw from the program's own generators, which a checkpoint keeps by itself.
+        A dict of plain values and small tensors; `load_state_dict` on a loader made alike goes on
+        with the next batch. It holds the seeds and generator states that the order and the workers'
+        random numbers follow from, not the order. Without workers samples draw from the program's
+        own generators, which a checkpoint keeps by itself.
         """
         if self._resume is not None:
             return self._resume
@@ -216,9 +219,10 @@ class DataLoader(Generic[T_co]):
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Let the next iterator go on where `state_dict` was taken.
 
-        The batches are the same for any number of workers. Random numbers drawn in workers are the same for the same number of
-        workers, and with `seed_batches` for any. An iterable data set goes on by its own `load_state_dict` if it has one,
-        otherwise by reading past what was given. ValueError if the state does not fit the loader.
+        The batches are the same for any number of workers. Random numbers drawn in workers are the
+        same for the same number of workers, and with `seed_batches` for any. An iterable data set
+        goes on by its own `load_state_dict` if it has one, otherwise by reading past what was
+        given. ValueError if the state does not fit the loader.
         """
         restored(self, state_dict)
         self._resume = state_dict

@@ -1,7 +1,8 @@
 """Large Python lists and dicts once in shared memory, for any number of workers.
 
-A worker that walks over an ordinary list counts references, writes into every object, and so copies all of it into its own
-memory. Here every record is serialised once; a worker reads the bytes of the record it wants, and copies nothing else.
+A worker that walks over an ordinary list counts references, writes into every object, and so copies
+all of it into its own memory. Here every record is serialised once; a worker reads the bytes of the
+record it wants, and copies nothing else.
 
     bytes   │ record 0 │ record 1 │ record 2 │ …      one shared segment
     ends    │ e0       │ e1       │ e2       │ …      another: record i is bytes[ends[i-1]:ends[i]]
@@ -50,8 +51,9 @@ class _Numbers:
 class SharedList(Sequence[T], Generic[T]):
     """An unchangeable list whose items lie serialised in shared memory; reading one makes a fresh object.
 
-    `items` may be any iterable, and is read once. Sent to a worker, it travels as a handle. Items must be picklable.
-    IndexError past the end; a slice is an ordinary list. RuntimeError if shared memory is out.
+    `items` may be any iterable, and is read once. Sent to a worker, it travels as a handle. Items
+    must be picklable. IndexError past the end; a slice is an ordinary list. RuntimeError if shared
+    memory is out.
 
     >>> samples = SharedList({"id": i} for i in range(3))
     >>> len(samples), samples[-1]
@@ -135,8 +137,9 @@ def _records(items: Iterable[Any], ends: array[int]) -> Iterator[bytes]:
 class SharedDict(Mapping[K, V], Generic[K, V]):
     """An unchangeable dict whose keys and values lie serialised in shared memory; order is that of insertion.
 
-    Keys are str, bytes, numbers, None, or tuples of those: their hash must be the same in every process. TypeError for others,
-    KeyError for a key that is not there. RuntimeError if shared memory is out.
+    Keys are str, bytes, numbers, None, or tuples of those: their hash must be the same in every
+    process. TypeError for others, KeyError for a key that is not there. RuntimeError if shared
+    memory is out.
 
     >>> ages = SharedDict({"ann": 31, ("b", 2): 7})
     >>> ages["ann"], ages[("b", 2)], "carl" in ages

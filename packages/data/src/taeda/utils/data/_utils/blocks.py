@@ -1,7 +1,8 @@
 """Tensors of one batch that lie on one memory: which of them are sent as views of one block.
 
-Views that overlap or touch are one block, so that what is written to one is seen in the others, as where they were made, and a
-thousand slices of a tensor are one copy. Those that lie apart are copied one by one: a batch may hold two rows of a huge data set.
+Views that overlap or touch are one block, so that what is written to one is seen in the others, as
+where they were made, and a thousand slices of a tensor are one copy. Those that lie apart are
+copied one by one: a batch may hold two rows of a huge data set.
 """
 
 from __future__ import annotations

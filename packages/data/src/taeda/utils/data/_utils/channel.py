@@ -15,7 +15,9 @@ MOST_DESCRIPTORS = 64  # in one message
 
 
 class Channel:
-    """One end. Sending blocks until the other end has read enough; its death is a BrokenPipeError or an EOFError."""
+    """One end. Sending blocks until the other end has read enough; its death is a BrokenPipeError
+    or an EOFError.
+    """
 
     def __init__(self, sock: socket.socket) -> None:
         self.socket = sock

@@ -1,4 +1,6 @@
-"""The workers of a loader as their parent sees them: what each was asked, what came back, and how it fares."""
+"""The workers of a loader as their parent sees them: what each was asked, what came back, and how
+it fares.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,8 @@ class Crew:
         self.members: list[Member] = []
         self._channels: list[Channel] = []
         _crews.add(self)
-        # A forked worker holds whatever is open at that moment: one pair at a time, so that nobody holds another's end.
+        # A forked worker holds whatever is open at that moment: one pair at a time, so that nobody
+        # holds another's end.
         groups = [[s] for s in setups] if context.get_start_method() == "fork" else [setups]
         self._poll = select.poll()
         # descriptor: worker, and whether it stands for the worker's life
@@ -238,7 +241,9 @@ def _before_fork() -> None:
 
 
 def _in_child() -> None:
-    """A child holds no end of another process's channels, so that their workers see when the parent is gone."""
+    """A child holds no end of another process's channels, so that their workers see when the parent
+    is gone.
+    """
     for crew in list(_crews):
         crew._close()
 

@@ -107,7 +107,9 @@ def resumed_stream(
     state: Any = None,
     status: Status | None = None,
 ) -> IterableFetcher:
-    """A fetcher that begins where another had got to: by the data set's own state, or by reading past `skip` samples."""
+    """A fetcher that begins where another had got to: by the data set's own state, or by reading
+    past `skip` samples.
+    """
     if state is not None:
         dataset.load_state_dict(state)
     fetcher = IterableFetcher(dataset, batched, collate_fn, drop_last, status)

@@ -1,7 +1,7 @@
 """What a new process takes along: the data set and the functions, for start methods that send them.
 
-Large tensors move into shared memory and are there once for all workers. Small ones are copied: each shared storage needs a file
-descriptor, and a server of forks takes no more than 250 at once.
+Large tensors move into shared memory and are there once for all workers. Small ones are copied:
+each shared storage needs a file descriptor, and a server of forks takes no more than 250 at once.
 """
 
 from __future__ import annotations

@@ -76,7 +76,9 @@ class Member:
         return free
 
     def receive(self) -> Reply | None:
-        """The next answer; None for the first message, which says hello. EOFError from a worker that is gone."""
+        """The next answer; None for the first message, which says hello.
+        EOFError from a worker that is gone.
+        """
         message, descriptors = self.channel.receive()
         if self.status is None:
             self.status = Status(descriptors[0])

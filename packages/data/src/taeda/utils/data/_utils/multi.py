@@ -23,9 +23,9 @@ __all__ = ["MultiPass"]
 class MultiPass(Pass):
     """By worker processes.
 
-    Tasks go to the workers in turn, and their batches are given out in the same turn, so the order is the sampler's. A worker
-    has at most `prefetch_factor` batches under way, here or there. An iterable data set ends for each worker by itself; the
-    turn goes on among the others.
+    Tasks go to the workers in turn, and their batches are given out in the same turn, so the order
+    is the sampler's. A worker has at most `prefetch_factor` batches under way, here or there. An
+    iterable data set ends for each worker by itself; the turn goes on among the others.
     """
 
     def __init__(self, loader: Any) -> None:

@@ -21,9 +21,11 @@ __all__ = ["pack", "unpack"]
 
 
 def pack(batch: Any, arena: Arena) -> tuple[bytes, list[tuple[Segment, int]]]:
-    """The pickle of a batch, and in their order the segments with its larger tensors and arrays, and how many bytes they use.
+    """The pickle of a batch, and in their order the segments with its larger tensors and arrays,
+    and how many bytes they use.
 
-    Tensors are copied unless they were made on a segment. Views of one segment stay views of one, and so do views that overlap or touch.
+    Tensors are copied unless they were made on a segment. Views of one segment stay views of one,
+    and so do views that overlap or touch.
     """
     file, beside = io.BytesIO(), _Beside(arena)
     _Pickler(file, beside, blocks_of(batch)).dump(batch)
@@ -31,7 +33,9 @@ def pack(batch: Any, arena: Arena) -> tuple[bytes, list[tuple[Segment, int]]]:
 
 
 def unpack(data: bytes, memories: Iterable[tuple[Tensor, int]]) -> Any:
-    """The batch again, on the same segments; `memories` are their bytes in this process, and how many are used."""
+    """The batch again, on the same segments; `memories` are their bytes in this process, and how
+    many are used.
+    """
     # each user gets a handle of its own, so that the segment knows when the last one is gone
     handles = (_core.on_storage(m, taeda.uint8, (nbytes,), (1,), 0) for m, nbytes in memories)
     return pickle.loads(data, buffers=handles)
@@ -46,7 +50,9 @@ class _Beside:
         self._stand_ins: dict[int, tuple[pickle.PickleBuffer, Segment]] = {}
 
     def stand_in(self, tensor: Tensor) -> tuple[pickle.PickleBuffer, Tensor] | None:
-        """A buffer that stands for the segment a tensor lies on, and the tensor there; None if memory is short."""
+        """A buffer that stands for the segment a tensor lies on, and the tensor there; None if
+        memory is short.
+        """
         segment = self._arena.holding(tensor)
         if segment is None and len(self._stand_ins) < MOST_DESCRIPTORS:
             tensor, segment = self._copied(tensor)

@@ -104,7 +104,8 @@ class SinglePass(Pass):
         except StopIteration:
             self._over()
             raise
-        # Counted first: an exception of the data set or of collate_fn is this batch's, and the next call goes on behind it.
+        # Counted first: an exception of the data set or of collate_fn is this batch's, and the next
+        # call goes on behind it.
         self._place.yielded += 1
         try:
             batch = self._fetch(entry)

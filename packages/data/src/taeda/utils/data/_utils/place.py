@@ -1,8 +1,9 @@
 """Where a pass over the data stands, as values that can be saved, and how a later pass goes on from there.
 
-The order of samples is not stored but made again: the states of all generators just before the first index was drawn are
-kept, restored for as long as the sampler draws again what it had drawn, and put back. So a state is small, however large
-the data, and a sampler that draws as it goes along stands afterwards where it stood.
+The order of samples is not stored but made again: the states of all generators just before the
+first index was drawn are kept, restored for as long as the sampler draws again what it had drawn,
+and put back. So a state is small, however large the data, and a sampler that draws as it goes along
+stands afterwards where it stood.
 """
 
 from __future__ import annotations
@@ -112,7 +113,9 @@ def beginning(loader: Any) -> dict[str, Any]:
 
 
 def restored(loader: Any, state: dict[str, Any]) -> Place | None:
-    """The place that `state` stands for, and the loader's generators as they were; ValueError if it is not for this loader."""
+    """The place that `state` stands for, and the loader's generators as they were; ValueError if it
+    is not for this loader.
+    """
     _check(loader, state)
     for generator, stood in zip(_generators(loader), state["generators"], strict=True):
         generator.set_state(stood)
@@ -170,9 +173,11 @@ def _generators(loader: Any) -> list[Generator]:
 
 
 def ordered(loader: Any, place: Place, begin: Callable[[], Iterator[Any]]) -> Iterator[Any]:
-    """The entries that `begin()` yields: a new order, or the one that `place` holds, without what was given already.
+    """The entries that `begin()` yields: a new order, or the one that `place` holds, without what
+    was given already.
 
-    A pass that is resumed draws as many again as had been drawn: the generators and the sampler stand where they stood.
+    A pass that is resumed draws as many again as had been drawn: the generators and the sampler
+    stand where they stood.
     """
     if place.order is None:
         place.order = _order_state(loader)
@@ -229,8 +234,9 @@ def _order_as_before(loader: Any, order: dict[str, Any]) -> Iterator[_Watch]:
 class _Watch:
     """Looks whether what is drawn again can be what was drawn before.
 
-    A sampler that draws everything with its first entry can be repeated, whoever uses its generators. One that draws as it
-    goes along can only if nobody else does: then the generators end up as they were when the state was taken.
+    A sampler that draws everything with its first entry can be repeated, whoever uses its
+    generators. One that draws as it goes along can only if nobody else does: then the generators
+    end up as they were when the state was taken.
     """
 
     def __init__(self, loader: Any, wanted: list[Tensor]) -> None:

@@ -1,6 +1,7 @@
 """Random numbers in workers: seeds, and the states of the generators as values that can be kept.
 
-Three generators are known: taeda's, Python's `random` and NumPy's global one. The last two count if they are loaded.
+Three generators are known: taeda's, Python's `random` and NumPy's global one. The last two count if
+they are loaded.
 """
 
 from __future__ import annotations

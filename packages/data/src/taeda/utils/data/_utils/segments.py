@@ -1,10 +1,12 @@
 """Memory that a worker and its parent both see, without a name that could be left behind.
 
-A segment is an anonymous file, mapped by both. The worker makes it, sends its descriptor once, and closes it; nothing stays
-open, nothing has a name, so nothing leaks, whoever is killed. The parent reports when nobody holds a batch any more, and the
-worker uses the segment again: after the first batches no page is new to either side.
+A segment is an anonymous file, mapped by both. The worker makes it, sends its descriptor once, and
+closes it; nothing stays open, nothing has a name, so nothing leaks, whoever is killed. The parent
+reports when nobody holds a batch any more, and the worker uses the segment again: after the first
+batches no page is new to either side.
 
-Pages are taken from the system before anything is written, so a full system refuses a segment, in which case the batch travels through the socket; it never ends a process by a bus error.
+Pages are taken from the system before anything is written, so a full system refuses a segment, in
+which case the batch travels through the socket; it never ends a process by a bus error.
 """
 
 from __future__ import annotations

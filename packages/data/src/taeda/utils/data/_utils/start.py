@@ -59,8 +59,8 @@ def checked_context(context: Any, num_workers: int) -> Any:
 def default_context() -> Any:
     """The program's own choice, else fork where the system's Python forks, else a server of forks.
 
-    A process that has an accelerator open cannot be forked: there it is the server, too. The reasons are in the decision
-    page on start methods.
+    A process that has an accelerator open cannot be forked: there it is the server, too. The
+    reasons are in the decision page on start methods.
     """
     chosen = multiprocessing.get_start_method(allow_none=True)
     if chosen is not None:
@@ -97,7 +97,9 @@ _DESCRIPTORS = 8  # that starting one process takes, and most of which it gives 
 
 
 def _check_descriptors(count: int) -> None:
-    """OSError now if they are short: multiprocessing would lose those it has when it meets the one that is missing."""
+    """OSError now if they are short: multiprocessing would lose those it has when it meets the one
+    that is missing.
+    """
     taken: list[int] = []
     try:
         for _ in range(count * _DESCRIPTORS):
@@ -123,8 +125,8 @@ def _method(context: Any) -> str:
 
 def _fork(processes: list[Any]) -> None:
     with warnings.catch_warnings():
-        # Python warns of threads in the parent. Ours survive a fork, and a worker runs nothing before its own code;
-        # decision page 0013 has the measurements.
+        # Python warns of threads in the parent. Ours survive a fork, and a worker runs nothing
+        # before its own code; decision page 0013 has the measurements.
         warnings.filterwarnings("ignore", ".*multi-threaded.*fork", DeprecationWarning)
         for process in processes:
             process.start()
@@ -176,7 +178,9 @@ def _explained(error: BaseException) -> BaseException:
 
 @contextmanager
 def _interrupts_held_back() -> Iterator[None]:
-    """New processes begin with SIGINT blocked, until they have decided to ignore it: Ctrl-C prints no traces of theirs."""
+    """New processes begin with SIGINT blocked, until they have decided to ignore it: Ctrl-C prints
+    no traces of theirs.
+    """
     if sys.platform == "win32":
         yield
         return
@@ -190,8 +194,8 @@ def _interrupts_held_back() -> Iterator[None]:
 class interrupts_put_off:
     """A context in which Ctrl-C waits: what is cleaned up inside is cleaned up whole.
 
-    Afterwards the handler runs as ever; `aside` where the block is in a finalizer, whose exceptions Python swallows: then once
-    the main thread is out of it.
+    Afterwards the handler runs as ever; `aside` where the block is in a finalizer, whose exceptions
+    Python swallows: then once the main thread is out of it.
     """
 
     def __init__(self, aside: bool) -> None:

@@ -1,7 +1,8 @@
 """What a worker is doing, readable by its parent even when the worker is stuck or dead.
 
-One anonymous file: numbers in its first page, and behind it the Python stacks that `faulthandler` writes, on request by a
-signal or when the process is about to die of one. Neither needs the worker's interpreter lock.
+One anonymous file: numbers in its first page, and behind it the Python stacks that `faulthandler`
+writes, on request by a signal or when the process is about to die of one. Neither needs the
+worker's interpreter lock.
 """
 
 from __future__ import annotations
