@@ -12,6 +12,7 @@ OUTSIDE = {
     "cpu/simd": "the vector words of all kernels",
     "cpu/run": "walks, copies and libraries that all families use",
     "cpu/convert": "conversions between all dtypes",
+    "cpu/copy": "rows of copies, which views of every family come to",
     "cpu/resample": "the rows of upsample_*, which the table keeps with pooling",
     "ops/resample": "the rows of upsample_*, which the table keeps with pooling",
     "ops/layout": "memory formats, which every operator asks",
