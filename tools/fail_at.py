@@ -31,7 +31,6 @@ from taeda import nn
 from taeda._native import core
 from taeda.nn import functional as F
 
-core.set_fill_fresh(True)  # unset elements are the same each time
 MOST = 4000  # allocations of one call; none has nearly as many
 SECONDS = 120  # for one row
 
@@ -274,6 +273,7 @@ def main() -> int:
     options = parser.parse_args()
     from samples import ROWS
 
+    core.set_fill_fresh(True)  # unset elements are the same each time
     taeda.set_num_threads(1)  # the n-th allocation is then the same one each time
     part, parts = map(int, options.part.split("/"))
     wanted = tuple(options.rows.split(","))

@@ -4,11 +4,6 @@
 #include <math.h>
 #include <string.h>
 #include "cpu/pooling/quarters.h"
-#include "cpu/simd/rows.h"
-
-/* sums of rows */
-ROW_FOLD_F32(row_sum_f32, 0, MAP_SAME, JOIN_ADD)
-ROW_FOLD_F64(row_sum_f64, 0, MAP_SAME, JOIN_ADD)
 
 #define NAME(x) x##_f32
 #define TYPE float

@@ -393,8 +393,8 @@ static void NAME(average_backward)(const td_pool *p, const char *in, const char 
     }
 }
 
-#ifndef VECTOR
-/* Many sums side by side: as fast as memory, and more exact than one. */
+/* Many sums side by side, as cuda/kernels/pooling.h adds them, too: as fast as memory, and more
+ * exact than one. */
 static inline ACC NAME(row_sum)(const TYPE *row, int64_t n)
 {
     ACC lane[LANES] = {0}, rest = 0;
@@ -406,7 +406,6 @@ static inline ACC NAME(row_sum)(const TYPE *row, int64_t n)
         for (int k = 0; k < half; k++) lane[k] = PLUS(lane[k], lane[k + half]);
     return PLUS(lane[0], rest);
 }
-#endif
 
 /* Sums of columns w0 <= w < w1 over the rows [h0, h1) of each of the layers [d0, d1). */
 static inline void NAME(column_sums)(const td_pool *p, const TYPE *plane, int64_t d0, int64_t d1,
