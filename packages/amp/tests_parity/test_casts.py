@@ -187,8 +187,13 @@ def test_modules(make):
     for lib in (torch, taeda):
         lib.manual_seed(0)
         module = make(lib)
-        with lib.autocast("cpu"):
-            made = module(lib.rand(5, 2, 3))
+        try:
+            with lib.autocast("cpu"):
+                made = module(lib.rand(5, 2, 3))
+        except RuntimeError as error:
+            if lib is torch and "could not create a primitive" in str(error):
+                pytest.skip("PyTorch has no bfloat16 kernel of this layer for this processor")
+            raise
         out = made[0] if isinstance(made, tuple) else made
         out.float().sum().backward()
         found.append(

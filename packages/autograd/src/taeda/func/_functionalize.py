@@ -391,8 +391,9 @@ def _fitting(
 
 
 def _filled(call: Callable[..., Any], target: Tensor, values: tuple[Any, ...]) -> Any:
-    number = values[1] if len(values) > 1 else 0
-    return call("full_like", (values[0], number, None, None, None, None, None))
+    like, *rest = values
+    number = rest[0] if rest else 0
+    return call("full_like", (like, number, None, None, None, None, None))
 
 
 def _copy(call: Callable[..., Any], target: Tensor, values: tuple[Any, ...]) -> Any:
