@@ -37,6 +37,7 @@ DRIVEN = ("runtime", "cpu/run", "cpu/matmul")
 # What copies are made of, and what the processor's table of functions names.
 KERNELS = (
     "cpu/convert.c",
+    "cpu/copy_rows.c",
     "cpu/pointwise/tiles_run.c",
     *(
         f"cpu/reduction/{name}.c"
