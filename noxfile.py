@@ -1,4 +1,5 @@
-"""Every way to work on taeda, as sessions: `nox -l` lists them, `python3 tools/run.py <name>` runs one on a bare machine.
+"""Every way to work on taeda, as sessions: `nox -l` lists them, `python3 tools/run.py <name>` runs
+one on a bare machine.
 
 The packages are installed editable, together, from this checkout. C is compiled in place and only where it
 changed (`packages/core/hatch_build.py`), so a session that ran once starts within a second.
@@ -81,7 +82,9 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def mirror(session: nox.Session) -> None:
-    """How many modules have a test at the mirrored path, and how much of its module each runs. `-- optim` for one package."""
+    """How many modules have a test at the mirrored path, and how much of its module each runs.
+    `-- optim` for one package.
+    """
     install(session, *NAMES)
     session.install(*groups("mirror"))
     session.run("python", "tools/mirror.py")
@@ -117,7 +120,9 @@ def demo(session: nox.Session) -> None:
 
 @nox.session
 def ddp(session: nox.Session) -> None:
-    """The digits network learns on two processes as well as on one; programs in torch's usual forms run with the import renamed."""
+    """The digits network learns on two processes as well as on one; programs in torch's usual forms
+    run with the import renamed.
+    """
     install(session, *NAMES, extra_groups=("demo",))
     for launcher in (("python",), ("taedarun", "--nproc-per-node", "2")):
         session.run(*launcher, "examples/ddp_digits/train.py", *session.posargs)
@@ -126,7 +131,9 @@ def ddp(session: nox.Session) -> None:
 
 @nox.session(venv_backend="virtualenv")
 def parity(session: nox.Session) -> None:
-    """Values, gradients and errors equal torch's; the examples have torch's loss curves. `-- --full` for every case."""
+    """Values, gradients and errors equal torch's; the examples have torch's loss curves.
+    `-- --full` for every case.
+    """
     oracle(session)
     full = "--full" in session.posargs
     rest = [word for word in session.posargs if word != "--full"]
@@ -146,7 +153,9 @@ def bench(session: nox.Session) -> None:
 
 
 def sanitized(session: nox.Session) -> dict[str, str | None]:
-    """Build the library with the address and undefined behaviour sanitizers; the environment in which it is used."""
+    """Build the library with the address and undefined behaviour sanitizers; the environment in
+    which it is used.
+    """
     env = {"TAEDA_SANITIZE": "address,undefined"}
     folder = session.run("python", "packages/core/hatch_build.py", env=env, silent=True)
     preload = [compiler_file(session, name) for name in ("libasan.so", "libubsan.so")]
@@ -161,7 +170,9 @@ def sanitized(session: nox.Session) -> dict[str, str | None]:
 
 @nox.session
 def sanitize(session: nox.Session) -> None:
-    """Core's tests pass on a library built with the address and undefined behaviour sanitizers. `-- PATH` for some of them."""
+    """Core's tests pass on a library built with the address and undefined behaviour sanitizers.
+    `-- PATH` for some of them.
+    """
     install(session, "core")
     tests = session.posargs or ["packages/core/tests"]
     session.run("pytest", "-p", "no:cacheprovider", *tests, env=sanitized(session))
@@ -169,14 +180,18 @@ def sanitize(session: nox.Session) -> None:
 
 @nox.session
 def shapes(session: nox.Session) -> None:
-    """Odd, middle-sized shapes of what needs work space are right, and write nowhere else. `-- --minutes 2` for less than 30."""
+    """Odd, middle-sized shapes of what needs workspace are right, and write nowhere else.
+    `-- --minutes 2` for less than 30.
+    """
     install(session, *NAMES)
     session.run("python", "tools/shapes.py", *session.posargs, env=sanitized(session))
 
 
 @nox.session
 def reentrance(session: nox.Session) -> None:
-    """No call reads freed memory when its arguments change the others, in one thread or two. `-- --calls 500000` for more."""
+    """No call reads freed memory when its arguments change the others, in one thread or two.
+    `-- --calls 500000` for more.
+    """
     install(session, *NAMES)
     env = sanitized(session)
     env["ASAN_OPTIONS"] = (
@@ -187,14 +202,18 @@ def reentrance(session: nox.Session) -> None:
 
 @nox.session
 def faults(session: nox.Session) -> None:
-    """A rank breaks in the middle of every kind of call; the others end in time and name it. `-- --part 0/25` for a share."""
+    """A rank breaks in the middle of every kind of call; the others end in time and name it.
+    `-- --part 0/25` for a share.
+    """
     install(session, *NAMES)
     session.run("python", "tools/faults.py", *session.posargs)
 
 
 @nox.session
 def restarts(session: nox.Session) -> None:
-    """Ranks of a training are killed 20 times in three minutes; it ends with the bits of an undisturbed one."""
+    """Ranks of a training are killed 20 times in three minutes; it ends with the bits of an
+    undisturbed one.
+    """
     install(session, *NAMES)
     session.run("python", "tools/restarts.py", *session.posargs)
 
@@ -223,14 +242,18 @@ def ray_session(session: nox.Session) -> None:
 
 @nox.session(name="fuzz-ports")
 def fuzz_ports(session: nox.Session) -> None:
-    """Wrong bytes at every port of a distributed job: servers stay up and hear no stranger. `-- --messages 100000` for a long run."""
+    """Wrong bytes at every port of a distributed job: servers stay up and hear no stranger.
+    `-- --messages 100000` for a long run.
+    """
     install(session, *NAMES)
     session.run("python", "tools/fuzz_ports.py", *session.posargs)
 
 
 @nox.session
 def abi(session: nox.Session) -> None:
-    """Extensions built against every released header run on today's core, and on one whose tensors are laid out otherwise."""
+    """Extensions built against every released header run on today's core, and on one whose tensors
+    are laid out otherwise.
+    """
     install(session, *NAMES)
     tests = ("packages/core/tests/test_abi.py", "examples/custom_op", *session.posargs)
     # Both runs share what they build: the second core meets libraries that the first one used.
@@ -244,7 +267,9 @@ def abi(session: nox.Session) -> None:
 
 @nox.session(name="custom-op")
 def custom_op(session: nox.Session) -> None:
-    """The example operator in C, C++ and CUDA builds, passes its tests, and is measured; so is building itself."""
+    """The example operator in C, C++ and CUDA builds, passes its tests, and is measured; so is
+    building itself.
+    """
     install(session, *NAMES)
     env = {"TAEDA_EXTENSIONS_DIR": str(Path(session.create_tmp()) / "extensions")}
     session.run("pytest", "examples/custom_op", *session.posargs, env=env)
@@ -254,7 +279,9 @@ def custom_op(session: nox.Session) -> None:
 
 @nox.session
 def tutorial(session: nox.Session) -> None:
-    """A newcomer's way from nothing to a wheel: every command of docs/tutorial-custom-op.md, with wheels built here."""
+    """A newcomer's way from nothing to a wheel: every command of docs/tutorial-custom-op.md, with
+    wheels built here.
+    """
     wheels(session)
     page = "docs/tutorial-custom-op.md"
     session.run("python", "tools/tutorial.py", page, "--wheels", str(ROOT / "dist"))
@@ -262,49 +289,63 @@ def tutorial(session: nox.Session) -> None:
 
 @nox.session
 def fuzz(session: nox.Session) -> None:
-    """Every operation meets hostile arguments in child processes and none dies. `-- --calls 1000000` for more."""
+    """Every operation meets hostile arguments in child processes and none dies.
+    `-- --calls 1000000` for more.
+    """
     install(session, *NAMES)
     session.run("python", "tools/fuzz.py", *session.posargs)
 
 
 @nox.session(name="fuzz-parts")
 def fuzz_parts(session: nox.Session) -> None:
-    """Modules, optimizers, distributions and data meet hostile numbers in child processes and none dies. `-- --calls 1000000` for more."""
+    """Modules, optimizers, distributions and data meet hostile numbers in child processes and none
+    dies. `-- --calls 1000000` for more.
+    """
     install(session, *NAMES)
     session.run("python", "tools/fuzz_parts.py", *session.posargs)
 
 
 @nox.session
 def extremes(session: nox.Session) -> None:
-    """Every operation with each argument in turn at the ends of its type, and tensors of every odd form: none dies. `-- --part 0/30` for a part."""
+    """Every operation with each argument in turn at the ends of its type, and tensors of every odd
+    form: none dies. `-- --part 0/30` for a part.
+    """
     install(session, *NAMES)
     session.run("python", "tools/extremes.py", *session.posargs)
 
 
 @nox.session(name="fuzz-compile")
 def fuzz_compile(session: nox.Session) -> None:
-    """Random programs give the same bits compiled and as they are, whatever changes between calls. `-- 100000` for more."""
+    """Random programs give the same bits compiled and as they are, whatever changes between calls.
+    `-- 100000` for more.
+    """
     install(session, *NAMES)
     session.run("python", "tools/fuzz_compile.py", *session.posargs)
 
 
 @nox.session
 def properties(session: nox.Session) -> None:
-    """What holds for every row of the op table holds with other numbers and sizes. `-- --seeds 1-50` for more."""
+    """What holds for every row of the op table holds with other numbers and sizes.
+    `-- --seeds 1-50` for more.
+    """
     install(session, *NAMES)
     session.run("python", "tools/every_row.py", *session.posargs)
 
 
 @nox.session
 def ulps(session: nox.Session) -> None:
-    """Functions of one number and their derivatives keep their bounds; the worst errors as a table. `-- --count 5000` for more."""
+    """Functions of one number and their derivatives keep their bounds; the worst errors as a table.
+    `-- --count 5000` for more.
+    """
     install(session, *NAMES)
     session.run("python", "tools/ulps.py", *session.posargs)
 
 
 @nox.session(name="device-text")
 def device_text(session: nox.Session) -> None:
-    """The lines of the kernel tables, compiled as device text, give the processor's bits. `-- --nvrtc` compiles them as a user's GPU would."""
+    """The lines of the kernel tables, compiled as device text, give the processor's bits.
+    `-- --nvrtc` compiles them as a user's GPU would.
+    """
     install(session, "core")
     if "--nvrtc" in session.posargs:
         session.install(*groups("nvrtc"))
@@ -313,7 +354,9 @@ def device_text(session: nox.Session) -> None:
 
 @nox.session(name="cuda-null")
 def cuda_null(session: nox.Session) -> None:
-    """Every row of the op table, and the demo, with device="cuda" on a stand-in driver: the processor's bits, or a refusal. `-- --verbose` tells all."""
+    """Every row of the op table, and the demo, with device="cuda" on a stand-in driver: the
+    processor's bits, or a refusal. `-- --verbose` tells all.
+    """
     install(session, *NAMES, extra_groups=("demo",))
     session.run("pytest", "-m", "slow or not slow", "packages/core/tests/cuda")
     session.run("python", "tools/cuda_rows.py", *session.posargs)
@@ -323,35 +366,45 @@ def cuda_null(session: nox.Session) -> None:
 
 @nox.session(name="same-bits")
 def same_bits(session: nox.Session) -> None:
-    """Neither the number of threads nor the width of vectors changes a bit of any operation. `-- --parts 8` for an eighth."""
+    """Neither the number of threads nor the width of vectors changes a bit of any operation.
+    `-- --parts 8` for an eighth.
+    """
     install(session, *NAMES)
     session.run("python", "tools/same_bits.py", *session.posargs)
 
 
 @nox.session(name="fail-at")
 def fail_at(session: nox.Session) -> None:
-    """Each allocation of each operation and of training steps fails in turn: only MemoryError, nothing lost. `-- --part 0/8` for a part."""
+    """Each allocation of each operation and of training steps fails in turn: only MemoryError,
+    nothing lost. `-- --part 0/8` for a part.
+    """
     install(session, *NAMES)
     session.run("python", "tools/fail_at.py", *session.posargs)
 
 
 @nox.session(name="guard-pages")
 def guard_pages(session: nox.Session) -> None:
-    """Kernels touch no byte beyond their inputs, outputs and work space. `-- --wide` for more sizes, `-- --part 0/8` for a part."""
+    """Kernels touch no byte beyond their inputs, outputs and workspace.
+    `-- --wide` for more sizes, `-- --part 0/8` for a part.
+    """
     install(session, *NAMES)
     session.run("python", "tools/guard_pages.py", *session.posargs)
 
 
 @nox.session
 def race(session: nox.Session) -> None:
-    """Pool, allocator and products by shared weights show no data race under ThreadSanitizer. `-- --rounds 5000` for more."""
+    """Pool, allocator and products by shared weights show no data race under ThreadSanitizer.
+    `-- --rounds 5000` for more.
+    """
     install(session, "core")
     session.run("python", "tools/race.py", *session.posargs)
 
 
 @nox.session(name="c-tests")
 def c_tests(session: nox.Session) -> None:
-    """The runtime and every loop of every table, in C without Python, under three sanitizers; the share of branches they take."""
+    """The runtime and every loop of every table, in C without Python, under three sanitizers; the
+    share of branches they take.
+    """
     install(session, "core")
     if session.posargs:
         session.run("python", "tools/c_tests.py", *session.posargs)
@@ -362,7 +415,9 @@ def c_tests(session: nox.Session) -> None:
 
 @nox.session
 def branches(session: nox.Session) -> None:
-    """Default tests take 95 % of the branches that parse arguments and files. `-- --open` names the others, `-- files` does one part."""
+    """Default tests take 95 % of the branches that parse arguments and files.
+    `-- --open` names the others, `-- files` does one part.
+    """
     install(session, *NAMES)
     session.install(*groups("mirror"))
     session.run("python", "tools/branches.py", *session.posargs)
@@ -370,21 +425,27 @@ def branches(session: nox.Session) -> None:
 
 @nox.session
 def exits(session: nox.Session) -> None:
-    """Programs end amid threads, loaders and open files without a crash or a hang, and leave nothing. `-- --times 50` for more."""
+    """Programs end amid threads, loaders and open files without a crash or a hang, and leave
+    nothing. `-- --times 50` for more.
+    """
     install(session, *NAMES)
     session.run("python", "tools/exits.py", *session.posargs)
 
 
 @nox.session(name="hostile-files")
 def hostile_files(session: nox.Session) -> None:
-    """Hostile files of every kind are refused: no code runs, memory stays bounded. `-- --all` for all 5,063."""
+    """Hostile files of every kind are refused: no code runs, memory stays bounded.
+    `-- --all` for all 5,063.
+    """
     install(session, "core", "autograd", "nn")
     session.run("python", "tools/load_hostile.py", *session.posargs)
 
 
 @nox.session(venv_backend="virtualenv")
 def loader(session: nox.Session) -> None:
-    """Epochs, first batches, errors of lost workers, and hangs of loaders made amid threads. `-- --cycles 1000` for more."""
+    """Epochs, first batches, errors of lost workers, and hangs of loaders made amid threads.
+    `-- --cycles 1000` for more.
+    """
     oracle(session)
     session.run("python", "benchmarks/loader.py", *session.posargs)
     session.run("python", "tools/stress_loader.py", "--seed", str(int(time.time())))
@@ -392,14 +453,18 @@ def loader(session: nox.Session) -> None:
 
 @nox.session(name="first-use")
 def first_use(session: nox.Session) -> None:
-    """Eight threads of a fresh process use anything at all for the first time. `-- --processes 5` for less than 25 of each."""
+    """Eight threads of a fresh process use anything at all for the first time.
+    `-- --processes 5` for less than 25 of each.
+    """
     oracle(session)
     session.run("python", "tools/first_use.py", *session.posargs)
 
 
 @nox.session
 def neighbours(session: nox.Session) -> None:
-    """Packages that stand beside taeda in a program work with it; libraries written for torch run on it under that name."""
+    """Packages that stand beside taeda in a program work with it; libraries written for torch run
+    on it under that name.
+    """
     install(session, *NAMES, extra_groups=("neighbours", "test"))
     plain = (
         "sympy",
@@ -432,7 +497,9 @@ def neighbours(session: nox.Session) -> None:
 
 @nox.session
 def crash(session: nox.Session) -> None:
-    """Saves are killed, disks fail, files are damaged: the old checkpoint or the new is there. `-- --large 1000` for more."""
+    """Saves are killed, disks fail, files are damaged: the old checkpoint or the new is there.
+    `-- --large 1000` for more.
+    """
     install(session, "core")
     session.run("python", "tools/crash.py", *session.posargs)
 
@@ -446,7 +513,9 @@ def fuzz_files(session: nox.Session) -> None:
 
 @nox.session
 def wheels(session: nox.Session) -> None:
-    """Build every wheel and an index of them; install from it without a network, import, train a few steps."""
+    """Build every wheel and an index of them; install from it without a network, import, train a
+    few steps.
+    """
     session.install(*groups("build"), "pip")
     dist = ROOT / "dist"
     shutil.rmtree(dist, ignore_errors=True)
@@ -469,28 +538,36 @@ def wheels(session: nox.Session) -> None:
 
 @nox.session
 def gates(session: nox.Session) -> None:
-    """Size of core's wheel, time and memory of `import taeda` beside numpy's, and its modules: printed and held."""
+    """Size of core's wheel, time and memory of `import taeda` beside numpy's, and its modules:
+    printed and held.
+    """
     install(session, "core")
     session.run("python", "tools/gates.py", *session.posargs)
 
 
 @nox.session
 def aarch64(session: nox.Session) -> None:
-    """The core for 64-bit Arm: built by a cross compiler, tests in C and of operations under qemu, bits of loops beside x86's."""
+    """The core for 64-bit Arm, under an emulator: tests in C and of operations, bits beside x86's.
+    `-- --short` takes a few minutes.
+    """
     install(session, "core", "autograd")
     session.run("python", "tools/aarch64.py", *session.posargs)
 
 
 @nox.session
 def release(session: nox.Session) -> None:
-    """Rehearse a release: versions, notes, files built twice with the same bytes, installed on every Python. `-- --once`."""
+    """Rehearse a release: versions, notes, files built twice with the same bytes, installed on
+    every Python. `-- --once`.
+    """
     session.install(*groups("build", "release"), "uv")
     session.run("python", "tools/release.py", *session.posargs)
 
 
 @nox.session(name="install")
 def install_lines(session: nox.Session) -> None:
-    """The README's install lines work in fresh environments, with pip and uv. `-- --first` for the one that installs all."""
+    """The README's install lines work in fresh environments, with pip and uv.
+    `-- --first` for the one that installs all.
+    """
     session.install("uv")
     session.run("python", "tools/install_lines.py", *session.posargs)
 
@@ -523,7 +600,9 @@ def install(
 
 
 def oracle(session: nox.Session) -> None:
-    """All packages beside torch. Installed by pip, whose configuration may name an index of processor-only builds."""
+    """All packages beside torch. Installed by pip, whose configuration may name an index of
+    processor-only builds.
+    """
     install(session, *NAMES)
     stamp = Path(session.virtualenv.location) / "oracle-stamp"
     wanted = " ".join(groups("oracle"))
